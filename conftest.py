@@ -97,7 +97,7 @@ def pytest_asyncio_loop_factories(
     """Give virtual time to tests marked `virtual` and to hil_tests in process."""
     in_process = "hil_tests" in item.path.parts and config.getoption("target") == "inproc"
     if in_process or item.get_closest_marker("virtual"):
-        from sim.virtual import VirtualLoop
+        from sim.virtual_loop import VirtualLoop
 
         return {"virtual": VirtualLoop}
     return {"real": asyncio.new_event_loop}
@@ -113,10 +113,10 @@ def runtime_dir() -> Iterator[Path]:
 
 def find_micropython() -> str | None:
     """Path of a MicroPython interpreter, where the simulator finds one."""
-    from sim import interpreters
+    from sim import board_process
 
     try:
-        return interpreters.find_micropython()
+        return board_process.find_micropython()
     except FileNotFoundError:
         return None
 

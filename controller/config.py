@@ -11,8 +11,8 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import Meta, field
 
-from controller import tomlfile
-from controller.bridge import SOCKET_NAME
+from controller.gateway_protocol import SOCKET_NAME
+from controller.host import toml_files
 
 RUNTIME_ROOT = Path("/run/dealtable")
 
@@ -75,7 +75,7 @@ UserName = Annotated[
 ]
 
 
-class ConfigError(tomlfile.FileError):
+class ConfigError(toml_files.FileError):
     """A configuration file cannot be used; its text is one line that says why."""
 
 
@@ -367,9 +367,9 @@ def _overlap(one: Path, other: Path) -> bool:
 
 def load_table(path: Path) -> TableConfig:
     """Return the configuration in a table.toml. Raises ConfigError, one line."""
-    return tomlfile.read(path, TableConfig, ConfigError)
+    return toml_files.read(path, TableConfig, ConfigError)
 
 
 def load_sim(path: Path) -> SimConfig:
     """Return the configuration in a sim.toml. Raises ConfigError, one line."""
-    return tomlfile.read(path, SimConfig, ConfigError)
+    return toml_files.read(path, SimConfig, ConfigError)

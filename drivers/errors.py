@@ -10,10 +10,10 @@ from __future__ import annotations
 from enum import IntEnum
 from typing import TYPE_CHECKING
 
-from drivers.firmware import wire
+from drivers.firmware import protocol as wire
 
 if TYPE_CHECKING:
-    from drivers.events import BoardKind, ReportedKind
+    from drivers.board_events import BoardKind, ReportedKind
     from drivers.link.frames import BoardCommand
 
 

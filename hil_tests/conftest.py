@@ -7,16 +7,15 @@ from typing import Any
 
 import pytest
 
-from controller.trials.hall import HallError
-from hil_tests import afterwards
-from hil_tests.benchfile import BenchError
-from hil_tests.features import missing_features
-from hil_tests.hello import BoardNotAnswering, WrongBoards, table_disorder
-from hil_tests.lock import BenchInUse
-from hil_tests.person import RunStopped
-from hil_tests.report import ScenarioResult, ScenarioRun, ScenarioVerdict, render_page
-from hil_tests.table import ScenarioRecord, ScenarioTable
-from hil_tests.target import ScenarioTarget, TableAccess, make_target
+from hil_tests.harness import scenario_end
+from hil_tests.harness.bench_file import BenchError, BenchInUse
+from hil_tests.harness.bench_operator import RunStopped
+from hil_tests.harness.features import missing_features
+from hil_tests.harness.port_checks import BoardNotAnswering, WrongBoards, table_disorder
+from hil_tests.harness.run_report import ScenarioResult, ScenarioRun, ScenarioVerdict, render_page
+from hil_tests.harness.scenario_table import ScenarioRecord, ScenarioTable
+from hil_tests.harness.targets import ScenarioTarget, TableAccess, make_target
+from sim.tables.table_processes import HallError
 
 RECORD_KEY = pytest.StashKey[ScenarioRecord]()
 FAILED_KEY = pytest.StashKey[bool]()
@@ -104,17 +103,17 @@ async def _check_end(node: pytest.Item, place: ScenarioTarget, access: TableAcce
             ):
                 await table.hands.do_step("first_set")
         findings = [
-            *afterwards.unexpected_alerts(program.states, program.events, table.expected_alerts),
-            *afterwards.unexplained_counters(
+            *scenario_end.unexpected_alerts(program.states, program.events, table.expected_alerts),
+            *scenario_end.unexplained_counters(
                 table.record.numbers, explained, is_time_shared=place.is_time_shared
             ),
-            *afterwards.journal_findings(program.state_dir),
+            *scenario_end.journal_findings(program.state_dir),
             *([] if kept is not None else table_disorder(await table.read_board_status())),
         ]
         if table.hands.is_simulated:
             truth = await table.hands.read_truth()
-            findings += afterwards.misplaced_cards(truth, table.profile.deck.cards)
-            findings += afterwards.active_faults(await table.wait_for_faults_end())
+            findings += scenario_end.misplaced_cards(truth, table.profile.deck.cards)
+            findings += scenario_end.active_faults(await table.wait_for_faults_end())
         assert not findings, "\n".join(findings)
         place.kept_daemon, access.is_kept = kept, kept is not None
     except RunStopped:

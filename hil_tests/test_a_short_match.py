@@ -2,11 +2,11 @@
 
 from typing import Any
 
-from controller.machine.front import RELEASE_DELAY_MS
+from controller.machine.panel_control import RELEASE_DELAY_MS
 from controller.messages import AttemptOutcome, MachinePhase, PublicState, Role
-from controller.rules.seats import SEATS
-from hil_tests.features import needs
-from hil_tests.table import ScenarioTable, StatePredicate
+from controller.seats import SEATS
+from hil_tests.harness.features import needs
+from hil_tests.harness.scenario_table import ScenarioTable, StatePredicate
 
 pytestmark = needs("buttons")
 

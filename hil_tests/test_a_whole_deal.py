@@ -4,8 +4,8 @@ from collections import Counter
 
 from controller.cards import FACE_COUNT
 from controller.messages import AttemptOutcome, MachinePhase
-from hil_tests.features import needs
-from hil_tests.table import ScenarioTable
+from hil_tests.harness.features import needs
+from hil_tests.harness.scenario_table import ScenarioTable
 
 IN_A_ROW = 3
 

@@ -6,8 +6,8 @@ import pytest
 
 from controller.faults import fault
 from controller.messages import AttemptOutcome, MachinePhase, PublicState, Role
-from hil_tests.features import explains, needs
-from hil_tests.table import ScenarioTable, alert_names
+from hil_tests.harness.features import explains, needs
+from hil_tests.harness.scenario_table import ScenarioTable, alert_names
 
 pytestmark = [needs("cables"), explains("all")]
 

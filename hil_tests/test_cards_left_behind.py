@@ -3,7 +3,7 @@
 import pytest
 
 from controller.messages import AttemptOutcome
-from hil_tests.table import ScenarioTable
+from hil_tests.harness.scenario_table import ScenarioTable
 
 ALERTS_BY_STEP: dict[str, tuple[str, ...]] = {
     "leave_in_pocket": ("POCKET_NOT_EMPTY",),

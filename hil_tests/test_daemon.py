@@ -1,9 +1,9 @@
 """The daemon dies or is stopped in mid-deal: cards stop by themselves, and the deal goes on."""
 
 from controller.messages import AttemptOutcome
-from drivers.events import BoardActivity
-from hil_tests.features import explains, needs
-from hil_tests.table import ScenarioTable
+from drivers.board_events import BoardActivity
+from hil_tests.harness.features import explains, needs
+from hil_tests.harness.scenario_table import ScenarioTable
 
 pytestmark = explains("gaps", "duplicates", "foreign", "sessions")
 """A board says once more what the last daemon may not have taken, and to whom it spoke last."""

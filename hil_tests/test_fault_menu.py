@@ -6,9 +6,9 @@ What is a right word for a fault stands beside it in sim/faults.toml.
 import pytest
 
 from controller.messages import AttemptOutcome, PublicState
-from hil_tests.features import explains, needs
-from hil_tests.table import FAILED_OUTCOMES, ScenarioTable, alert_names
-from sim.mechanics.faults import FaultError, accepted_codes, parse_fault
+from hil_tests.harness.features import explains, needs
+from hil_tests.harness.scenario_table import FAILED_OUTCOMES, ScenarioTable, alert_names
+from sim.mechanics.fault_menu import FaultError, accepted_codes, parse_fault
 
 FOLLOWING_ALERTS = frozenset({"SET_BARRED"})
 """What a misdeal brings with it, whatever its reason."""

@@ -1,8 +1,8 @@
 """Cards that are held with a finger: a moment costs time, longer costs the deal."""
 
 from controller.messages import AttemptOutcome
-from hil_tests.features import needs
-from hil_tests.table import ScenarioTable
+from hil_tests.harness.features import needs
+from hil_tests.harness.scenario_table import ScenarioTable
 
 pytestmark = needs("fingers")
 

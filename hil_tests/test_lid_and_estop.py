@@ -5,8 +5,8 @@ from typing import NamedTuple
 import pytest
 
 from controller.messages import AttemptOutcome, MachinePhase, Role
-from hil_tests.features import needs
-from hil_tests.table import ScenarioTable, alert_names
+from hil_tests.harness.features import needs
+from hil_tests.harness.scenario_table import ScenarioTable, alert_names
 
 
 class StopMethod(NamedTuple):

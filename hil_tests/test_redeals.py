@@ -1,8 +1,8 @@
 """The redeal rule (重发): a reason, the same deal, another attempt, never a silent one more."""
 
 from controller.messages import AttemptOutcome, MachinePhase, Role
-from hil_tests.features import needs
-from hil_tests.table import ScenarioTable, alert_names
+from hil_tests.harness.features import needs
+from hil_tests.harness.scenario_table import ScenarioTable, alert_names
 
 REDEAL_WAIT_S = 1.5
 """A redeal that needs nobody has begun by then."""

@@ -6,7 +6,7 @@ Each is a step of hands with cards; the simulator's people do the same.
 import pytest
 
 from controller.messages import AttemptOutcome, MachinePhase
-from hil_tests.table import ScenarioTable, alert_names
+from hil_tests.harness.scenario_table import ScenarioTable, alert_names
 
 REASONS_BY_STEP: dict[str, tuple[str, ...]] = {
     "take_one_card": ("COUNT_SHORT", "MISSING_CARD"),

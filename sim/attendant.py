@@ -4,9 +4,9 @@ import asyncio
 from collections.abc import Callable
 from contextlib import suppress
 
-from sim.contacts import PanelContacts
-from sim.mechanics.people import OutOfReach
+from sim.mechanics.card_handling import OutOfReach
 from sim.mechanics.world import World
+from sim.panel_contacts import PanelContacts
 
 # How long a person takes, in milliseconds of the machine's time: at ten times the speed
 # people are in a hurry, too.

@@ -90,6 +90,6 @@ def _is_guarded(caller: str) -> bool:
 
 
 def _clock_is_virtual() -> bool:
-    from sim.virtual import VirtualLoop
+    from sim.virtual_loop import VirtualLoop
 
     return isinstance(asyncio.get_running_loop(), VirtualLoop)

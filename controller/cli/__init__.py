@@ -138,7 +138,9 @@ class LazyGroup(click.Group):
             _exit_if_output_failed(failure)
             raise
         except Exception as error:
-            from controller.tomlfile import FileError  # not before it is needed: the help is fast
+            from controller.host.toml_files import (
+                FileError,  # not before it is needed: the help is fast
+            )
 
             if isinstance(error, FileError):
                 raise CliError(str(error)) from None

@@ -1,11 +1,80 @@
-"""`dealtable adapter`: a program in a board's place, over parts that people can buy."""
+"""`dealtable adapter modbus`: the dealer board over a Modbus RTU line, and a look at that line."""
 
+import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import click
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
 
 from controller.cli import CliError
-from drivers.adapters.shell import AdapterError
+from controller.cli.adapter_files import load_modbus_file
+from drivers.adapters.adapter_board import AdapterError, AdapterStorage, serve
+from drivers.adapters.modbus_map import MapError
+from drivers.firmware.dealer import DealerCore
+from drivers.firmware.main import BoardClock, own_source_hash
+
+SETTLE_TIMEOUT_MS = 3000
+"""How long units may take to come before the board is there, with or without them."""
+
+
+def serve_modbus(path: Path, on_message: Callable[[str], None]) -> None:
+    """Be the dealer board until a signal; `say` takes what people should know.
+
+    Raises LineError, and FileError for the map.
+    """
+    told = load_modbus_file(path)
+    try:
+        from drivers.adapters.modbus_dealer import ModbusHal
+        from drivers.adapters.modbus_rtu import ModbusSerialPort
+    except ImportError as missing:
+        raise CliError(_NOT_INSTALLED.format(missing.name)) from None
+    clock = BoardClock()
+    port = ModbusSerialPort(told.line)
+    try:
+        hal = ModbusHal(told, port, clock.now_ms, on_message)
+        folder = AdapterStorage(told.adapter.folder)
+        board = DealerCore(hal, folder.next_boot(), 0, own_source_hash(), folder.load())
+        hal.wait_for_units(SETTLE_TIMEOUT_MS)
+        serve(board, hal, told.adapter.link, store=folder.store, log=on_message)
+    except (AdapterError, MapError) as error:
+        raise CliError(str(error)) from None
+    finally:
+        port.close()
+
+
+def check_modbus(path: Path) -> None:
+    """Read every mapped place once and print what stands there; exit 1 where one does not answer.
+
+    Nothing is written to the line. Raises LineError, and FileError for the map.
+    """
+    told = load_modbus_file(path)
+    try:
+        from drivers.adapters.modbus_probe import probe_line
+        from drivers.adapters.modbus_rtu import ModbusPortLost, ModbusSerialPort
+    except ImportError as missing:
+        raise CliError(_NOT_INSTALLED.format(missing.name)) from None
+    clock = BoardClock()
+    port = ModbusSerialPort(told.line)
+    try:
+        port.read()  # that it is there
+        rows = list(probe_line(told, port, clock.now_ms))
+    except ModbusPortLost as gone:
+        raise CliError(str(gone)) from None
+    finally:
+        port.close()
+    table = Table("name", "unit", "place", "says", "means")
+    for row in rows:
+        table.add_row(*map(Text, (row.name, row.unit, row.place, row.says, row.means)))
+    Console().print(table)
+    if any(row.wrong for row in rows):
+        sys.exit(1)
+
+
+_NOT_INSTALLED = "{} is not installed: pip install 'dealtable[modbus]'"
+
 
 EPILOG = """\b
 Examples:
@@ -44,8 +113,8 @@ def barcode(path: Path, learn: bool, back: str) -> None:
     table.toml says `trigger = "asked"` for it. With --learn no table runs: the program says which
     card to lay, reads it twice, and writes its code into CONFIG. It can be ended and goes on later.
     """
-    from controller.cli.barcode_file import load_barcode_file
-    from controller.cli.barcode_learn import learn_cards
+    from controller.cli.adapter_files import load_barcode_file
+    from controller.cli.barcode_setup import learn_cards
 
     profile = load_barcode_file(path)
     if learn:
@@ -53,10 +122,10 @@ def barcode(path: Path, learn: bool, back: str) -> None:
         return
     if not profile.cards:
         raise CliError(f"{path}: it has no [[card]] yet; run: dealtable adapter barcode --learn")
-    from controller.cli.hardening import deny_network, restrict_process
-    from drivers.adapters.barcode import BarcodeHal, make_barcode_reader
+    from controller.service.sandbox import deny_network, restrict_process
+    from drivers.adapters.adapter_board import AdapterStorage, serve
     from drivers.adapters.barcode_engine import SerialEnginePort
-    from drivers.adapters.shell import AdapterStorage, serve
+    from drivers.adapters.barcode_reader import BarcodeHal, make_barcode_reader
     from drivers.firmware.main import own_source_hash
 
     restrict_process(hide_memory=True)  # it sees every card
@@ -87,7 +156,7 @@ def modbus(path: Path, check: bool) -> None:
     Every drive is told to stop at the start and at the end, and nothing moves unless all of them
     answer. Exit 1: --check found a unit that does not answer or refuses.
     """
-    from controller.cli.adapter_modbus import check_modbus, serve_modbus
+    from controller.cli.adapter import check_modbus, serve_modbus
 
     if check:
         check_modbus(path)

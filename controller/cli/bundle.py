@@ -14,9 +14,9 @@ import click
 
 from controller.cli import CliError
 from controller.cli.bundle_parts import BundlePart, BundleRequest, collect_parts, read_table_name
-from controller.cli.plain import safe_line
+from controller.cli.terminal_text import safe_line
 from controller.config import RUNTIME_ROOT, ConfigError, load_table
-from controller.journal.errors import JournalError
+from controller.journal.entries import JournalError
 from controller.journal.verify.sources import read_source
 from controller.roster import CLIENTS_FOLDER, KEYS_FOLDER
 

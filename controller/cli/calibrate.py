@@ -7,17 +7,17 @@ from typing import Final, cast
 import click
 from rich.console import Console
 
-from controller.acceptance.bench import BoardPair
-from controller.acceptance.calibrate import (
+from controller.acceptance.board_pair import BoardPair
+from controller.acceptance.calibration import (
     CALIBRATION_SUBJECTS,
     CalibrationResult,
     CalibrationSubject,
     calibrate,
 )
-from controller.acceptance.figures import SelftestFigures
-from controller.acceptance.session import MachineNotReady, SelftestSession
+from controller.acceptance.selftest_figures import SelftestFigures
+from controller.acceptance.selftest_session import MachineNotReady, SelftestSession
 from controller.cli import CliError
-from controller.cli.technician import (
+from controller.cli.maintenance import (
     MaintenanceInterrupted,
     exclude_machine,
     format_interruption,

@@ -6,15 +6,14 @@ import click
 
 from controller.cards import FACE_COUNT
 from controller.cli import CliError
-from controller.cli.barcode_file import BACKS, load_barcode_file
-from controller.cli.modbus_file import load_modbus_file
-from controller.cli.rulebook import load_table_profile
-from controller.cli.two_users import check_separation
+from controller.cli.adapter_files import BACKS, load_barcode_file, load_modbus_file
 from controller.config import TableConfig, load_sim, load_table
-from controller.console.config import load_console_config as load_console
+from controller.console.console_config import load_console_config as load_console
+from controller.host.toml_files import FileError, parse_tables, read_text
 from controller.rules.profile import rules_by_key
-from controller.rules.rulebooks import load_profile
-from controller.tomlfile import FileError, parse_tables, read_text
+from controller.rules.profile_files import load_profile
+from controller.service.process_users import check_separation
+from controller.service.table_profile import load_table_profile
 from drivers.adapters.modbus_map import units_without_watchdog
 
 EPILOG = """\b

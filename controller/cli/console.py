@@ -1,8 +1,15 @@
-"""`dealtable console`: the referees' console over any number of tables."""
+"""The keys with which a console comes to its tables: one for each role, made where they stay.
+
+    ROLE.key_secret   the pair; it never leaves the console
+    ROLE.key          its public part, signed by its owner: what tables are to admit
+
+A key's name has the console's in it: tables know other clients, and other consoles.
+"""
 
 import asyncio
 import importlib.util
 import os
+import re
 from pathlib import Path
 from typing import Final, get_args
 
@@ -10,18 +17,65 @@ import click
 from nacl.utils import random as entropy
 
 from controller.cli import CliError
-from controller.cli.console_keys import make_console_keys
-from controller.cli.ending import termination_signals
-from controller.cli.hardening import restrict_process
-from controller.cli.log_option import log_level_option
-from controller.cli.logs import LogLevelName, add_log_context, set_log_level
-from controller.cli.notify import SystemdNotifier, run_heartbeat
-from controller.cli.release_files import read_manifest, read_release_key, read_signed_manifest
-from controller.cli.wall import read_wall_clock_ms
-from controller.console.config import ConsoleConfig, ConsoleSettings, load_console_config
+from controller.cli.key_folder import KeysError
+from controller.console.console_config import ConsoleConfig, ConsoleSettings, load_console_config
 from controller.faults import Language
+from controller.keys.certificate_files import (
+    PUBLIC_MODE,
+    SECRET_MODE,
+    new_client_secret,
+    public_text,
+    replace_text,
+    write_new_text,
+)
 from controller.messages import Role
-from controller.release import BadRelease, Manifest
+from controller.release.release_files import read_manifest, read_release_key, read_signed_manifest
+from controller.roster import RosterError, read_certificate
+from controller.service.logging_setup import (
+    LogLevelName,
+    add_log_context,
+    log_level_option,
+    set_log_level,
+)
+from controller.service.process_signals import termination_signals
+from controller.service.sandbox import restrict_process
+from controller.service.systemd_notify import SystemdNotifier, run_heartbeat
+from controller.service.wall_clock import read_wall_clock_ms
+from controller.signing.releases import BadRelease, Manifest
+
+_MAX_NAME_LETTERS: Final = 28
+"""Letters of a console's name in a key's, which has 40: the role stands behind it."""
+_NOT_IN_NAMES: Final = re.compile(r"[^\w.-]+")
+
+
+def make_console_keys(folder: Path, name: str) -> list[Role]:
+    """Make the keys that are missing in `folder`; return the roles of those that are new.
+
+    `name` is the console's. A key that is there stays as it is. Raises KeysError, one line.
+    """
+    made = []
+    try:
+        for role in Role:
+            secret = folder / f"{role.value}.key_secret"
+            if not secret.exists():
+                write_new_text(
+                    secret, new_client_secret(make_key_name(name, role), role), SECRET_MODE
+                )
+                made.append(role)
+            public = public_text(read_certificate(secret))
+            replace_text(secret.with_suffix(".key"), public, PUBLIC_MODE)
+    except OSError as error:
+        raise KeysError(f"{error.filename}: {error.strerror}") from None
+    except RosterError as error:
+        raise KeysError(str(error)) from None
+    return made
+
+
+def make_key_name(console: str, role: Role) -> str:
+    """Return what the key of a role is called at the tables: "Hall-1-referee"."""
+    plain = _NOT_IN_NAMES.sub("-", console).strip("-._")[:_MAX_NAME_LETTERS] or "console"
+    return f"{plain}-{role.value}"
+
 
 EPILOG = """\b
 The first time:
@@ -110,8 +164,8 @@ def format_missing_library(library: str) -> str:
 
 async def _run(config: ConsoleConfig, path: Path) -> None:
     """Serve until a signal. Raises ConfigError, StoreError as LineError."""
-    from controller.console.clock import ConsoleClock
-    from controller.console.serving import ConsoleFailed, open_console, serve
+    from controller.console.console_clock import ConsoleClock
+    from controller.console.server import ConsoleFailed, open_console, serve
     from controller.console.store.archive import StoreError
 
     stop = asyncio.Event()
@@ -169,9 +223,9 @@ def _invite(config: ConsoleConfig, name: str, role: Role, language: Language) ->
     """Show a code for somebody."""
     import msgspec
 
-    from controller.console.people import Account, Accounts
+    from controller.console.accounts.account_store import Account, Accounts
     from controller.console.store.archive import StoreError, open_engine
-    from controller.messages import PersonName as PersonName
+    from controller.messages import PersonName
 
     try:
         said = msgspec.convert(name, PersonName)

@@ -9,13 +9,12 @@ from rich.console import Console
 from rich.text import Text
 
 from controller.cli.doctor_facts import gather_facts
-from controller.cli.plain import safe_line
-from controller.cli.rulebook import load_table_profile
-from controller.cli.wall import read_wall_clock
+from controller.cli.terminal_text import safe_line
 from controller.config import load_table
-from controller.doctor.checks import run_checks, worst_light
-from controller.doctor.finding import FindingLight
-from controller.doctor.page import Examination, page_lines
+from controller.doctor.doctor_checks import run_checks, worst_light
+from controller.doctor.examination import Examination, FindingLight, page_lines
+from controller.service.table_profile import load_table_profile
+from controller.service.wall_clock import read_wall_clock
 
 EPILOG: Final = """\b
 Examples:

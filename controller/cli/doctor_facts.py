@@ -1,47 +1,61 @@
-"""What `dealtable doctor` gathers: of the computer, and what only the command line may ask."""
+"""Who stands at a table's ports: asked by HELLO, while no machine runs."""
 
+import asyncio
 import importlib.metadata
 import json
 import os
 import platform
+import secrets
+import socket
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
 from typing import Final
+from urllib.parse import urlsplit
 
-from controller.cli import CliError, compiled
-from controller.cli.doctor_boards import PORT_IN_USE, STATE_UNREADABLE, ask_boards
-from controller.cli.doctor_feed import gather_feed
-from controller.cli.installed import (
-    find_odd_files,
-    find_program_folder,
-    hash_program_files,
-    read_program_firmware,
-    read_remembered_release,
-)
-from controller.cli.program_files import MANIFEST
-from controller.cli.release_files import read_manifest, read_release_key, read_signed_manifest
-from controller.cli.two_users import check_separation
-from controller.cli.wall import read_wall_clock
+from controller.cli import CliError
+from controller.cli.feed_printers import decode_state
+from controller.cli.table_access import new_command_id, read_identity, read_table_endpoints
+from controller.client.client import BadMessage, Client, ClientIdentity
+from controller.client.connection import BadAddress, TableConnectionState
+from controller.client.discovery import Endpoints, NoEndpoints, read_endpoints
 from controller.config import TableConfig
-from controller.doctor import gathering
-from controller.doctor.computer import Computer
-from controller.doctor.facts import (
+from controller.doctor import computer_facts
+from controller.doctor.board_checks import BOARDS
+from controller.doctor.computer_facts import Computer
+from controller.doctor.table_facts import (
+    BoardAnswer,
     ClockFacts,
     DoctorFacts,
+    FeedFacts,
     KeyFacts,
     LibraryFacts,
     ProgramFacts,
     PythonFacts,
     ReleaseFacts,
 )
-from controller.doctor.of_boards import BOARDS
-from controller.journal.store import LOCK_NAME
-from controller.release import BadRelease, Manifest, file_differences
+from controller.expected_boards import expected_boards
+from controller.faults import Evidence, driver_error_fault, fault
+from controller.host.toml_files import FileError
+from controller.host.users import User, UserError, find_user
+from controller.journal.entries import JournalError
+from controller.journal.store import LOCK_NAME, hold_journal_lock
+from controller.release import installed_program
+from controller.release.installed_program import (
+    MANIFEST,
+    find_odd_files,
+    find_program_folder,
+    hash_program_files,
+    read_program_firmware,
+    read_remembered_release,
+)
+from controller.release.release_files import read_manifest, read_release_key, read_signed_manifest
 from controller.roster import (
+    CLIENTS_FOLDER,
     KEYS_FOLDER,
     TABLE_NAME,
     Roster,
@@ -51,9 +65,142 @@ from controller.roster import (
     read_sign_secret,
 )
 from controller.roster.certificate import SIGN_FILE
-from controller.tomlfile import FileError
-from controller.users import User, UserError, find_user
-from drivers.events import BoardKind
+from controller.service.process_users import check_separation
+from controller.service.wall_clock import read_wall_clock
+from controller.signing.releases import BadRelease, Manifest, file_differences
+from drivers.board_events import BoardKind
+from drivers.board_identity import Welcome, check_identity
+from drivers.errors import DriverError, Mismatch, PortBusy, PortMissing
+from drivers.flash.board_query import BoardQuery
+from drivers.flash.firmware_image import own_image
+
+PORT_IN_USE: Final = BoardAnswer(
+    why_not_asked="what stands at its port, which is in use: the table's feed says"
+)
+STATE_UNREADABLE: Final = BoardAnswer(
+    why_not_asked="what stands at its port; whether a machine runs is closed to you"
+)
+
+
+def ask_boards(config: TableConfig) -> dict[BoardKind, BoardAnswer]:
+    """Ask both boards who they are, with the table's journal kept shut meanwhile."""
+    try:
+        with hold_journal_lock(config.table.state_dir):
+            return {board: _ask_board(config, board) for board in BOARDS}
+    except JournalError:
+        return dict.fromkeys(BOARDS, PORT_IN_USE)
+
+
+def _ask_board(config: TableConfig, board: BoardKind) -> BoardAnswer:
+    section = config.dealer if board == "dealer" else config.reader
+    who = expected_boards(config, own_image().hash)
+    other = who["reader" if board == "dealer" else "dealer"]
+    session = secrets.randbelow(2**32 - 1) + 1
+    welcome: Welcome | None = None
+    try:
+        with BoardQuery(
+            section.port, section.baud, board, clock=time.monotonic, session=session
+        ) as greeting:
+            welcome = greeting.hello()
+        if welcome is None:
+            return _answer_for_fault("BOARD_SILENT", {"board": board, "port": section.port})
+        check_identity(welcome, who[board], other)
+    except DriverError as error:
+        return _answer_for_error(error, board, section.port, welcome)
+    return BoardAnswer(welcome)
+
+
+def _answer_for_error(
+    error: DriverError, board: BoardKind, port: str, welcome: Welcome | None
+) -> BoardAnswer:
+    """Return an error of the drivers in the catalogue's words, as the table would say it."""
+    evidence: dict[str, object] = {"board": board, "port": port, "why": str(error)}
+    if isinstance(error, Mismatch):
+        evidence |= {"expected": error.expected, "found": error.found}
+    elif isinstance(error, PortMissing | PortBusy):
+        evidence["port"] = error.path
+    return _answer_for_fault(driver_error_fault(error), evidence, welcome)
+
+
+def _answer_for_fault(name: str, evidence: Evidence, welcome: Welcome | None = None) -> BoardAnswer:
+    row = fault(name)
+    return BoardAnswer(
+        welcome, fault=row.name, cause=row.cause(evidence), action=row.action(evidence)
+    )
+
+
+STATE_TIMEOUT_S: Final = 5.0
+"""A table says something every second."""
+CONNECT_TIMEOUT_S: Final = 2.0
+
+
+def gather_feed(config: TableConfig, computer: Computer) -> FeedFacts:
+    """Return what is known of the feed of a table, which may not run."""
+    place = config.gateway_dir
+    try:
+        read_endpoints(place)
+    except (NoEndpoints, OSError):
+        wanted = (config.gateway.feed, config.gateway.commands)
+        return FeedFacts(taken_addresses=computer_facts.taken_addresses(computer, wanted))
+    try:
+        endpoints = read_table_endpoints(place)
+    except CliError as error:
+        return FeedFacts(address=str(place), trouble=str(error))
+    identity = next(_readable_identities(place), None)
+    if identity is not None:
+        return asyncio.run(_receive_state(endpoints, identity))
+    return _probe_address(endpoints.feed)
+
+
+def _readable_identities(place: Path) -> Iterator[ClientIdentity]:
+    """Yield the admitted pairs that lie here and that this user may read, an observer's first."""
+    folder = place / CLIENTS_FOLDER
+    try:
+        files = sorted(folder.glob("*.key_secret"), key=lambda one: one.stem != "observer")
+    except OSError:
+        return
+    for file in files:
+        try:
+            yield read_identity(file)
+        except CliError:
+            continue
+
+
+async def _receive_state(endpoints: Endpoints, identity: ClientIdentity) -> FeedFacts:
+    """Listen until a state of the table comes."""
+    line = TableConnectionState.CONNECTING
+
+    def stands(now: TableConnectionState) -> None:
+        nonlocal line
+        line = now
+
+    address = endpoints.feed
+    try:
+        async with (
+            asyncio.timeout(STATE_TIMEOUT_S),
+            Client(endpoints, identity, new_command_id, stands) as client,
+        ):
+            while True:
+                state = decode_state(await client.next_message())
+                if state is not None:
+                    alerts = tuple(alert.name for alert in state.alerts)
+                    return FeedFacts(address, f"table {state.table}: {state.machine.phase}", alerts)
+    except TimeoutError:
+        said = f"as {identity.name}: {line}" if line is not TableConnectionState.OPEN else "silent"
+        return FeedFacts(address, trouble=f"nothing came in {STATE_TIMEOUT_S:g} s, {said}")
+    except (BadAddress, BadMessage) as wrong:
+        return FeedFacts(address, trouble=str(wrong))
+
+
+def _probe_address(address: str) -> FeedFacts:
+    """Tell whether somebody listens at an address, without a key to speak with him."""
+    place = urlsplit(address)
+    try:
+        socket.create_connection((place.hostname, place.port), CONNECT_TIMEOUT_S).close()
+    except (OSError, ValueError) as error:
+        return FeedFacts(address, trouble=f"nobody answers there ({error})")
+    return FeedFacts(address, has_no_key=True)
+
 
 LIBRARIES: Final = ("msgspec", "serial", "gpiozero", "nacl", "structlog", "click", "rich", "zmq")
 """Libraries by the names they are imported under; lgpio besides, where the panel's pins need it."""
@@ -85,9 +232,9 @@ def gather_facts(
     """
     computer = computer or Computer()
     user = _find_machine_user(config)
-    machine = gathering.find_lock_holder(computer, config.table.state_dir / LOCK_NAME)
+    machine = computer_facts.find_lock_holder(computer, config.table.state_dir / LOCK_NAME)
     paths: dict[BoardKind, str] = {"dealer": config.dealer.port, "reader": config.reader.port}
-    ports = {board: gathering.read_port(computer, paths[board], user) for board in BOARDS}
+    ports = {board: computer_facts.read_port(computer, paths[board], user) for board in BOARDS}
     closed = _is_unreadable(config.table.state_dir)
     free = machine is None and not closed and not any(one.holders for one in ports.values())
     return DoctorFacts(
@@ -103,14 +250,14 @@ def gather_facts(
         answers=ask_boards(config)
         if free
         else dict.fromkeys(BOARDS, STATE_UNREADABLE if closed else PORT_IN_USE),
-        pins=gathering.read_pins(computer, config, user),
+        pins=computer_facts.read_pins(computer, config, user),
         clock=ClockFacts(parse_moment(read_wall_clock()), computer.is_synchronized()),
-        disk=gathering.read_disk(config.table.state_dir, user),
-        memory=gathering.read_memory(computer, config.table.runtime_dir, machine),
-        supply=gathering.read_supply(computer),
+        disk=computer_facts.read_disk(config.table.state_dir, user),
+        memory=computer_facts.read_memory(computer, config.table.runtime_dir, machine),
+        supply=computer_facts.read_supply(computer),
         keys=gather_keys(config),
         users_problem=_find_user_problem(config, file),
-        services=gathering.read_services(computer, config.table.id),
+        services=computer_facts.read_services(computer, config.table.id),
         feed=gather_feed(config, computer),
     )
 
@@ -191,7 +338,7 @@ def _find_differences(manifest: Manifest | None, folder: Path, state_dir: Path) 
         yield f"{one}: {odd[one.path]}" if one.path in odd else f"{one}"
     if read_program_firmware(folder) != manifest.firmware:
         yield "drivers/firmware is not the released one"
-    yield from map(str, compiled.find_wrong_bytecode(folder))
+    yield from map(str, installed_program.find_wrong_bytecode(folder))
 
 
 # -- users and keys -----------------------------------------------------------

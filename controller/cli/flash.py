@@ -10,17 +10,19 @@ from rich.console import Console
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn
 
 from controller.cli import CliError
-from controller.cli.installed import find_program_folder, read_program_firmware
-from controller.cli.program_files import MANIFEST
-from controller.cli.release_files import read_manifest, read_release_key, read_signed_manifest
-from controller.release import BadRelease
+from controller.release.installed_program import (
+    MANIFEST,
+    find_program_folder,
+    read_program_firmware,
+)
+from controller.release.release_files import read_manifest, read_release_key, read_signed_manifest
+from controller.signing.releases import BadRelease
+from drivers.board_events import BoardKind
 from drivers.errors import DriverError, PortBusy
-from drivers.events import BoardKind
 from drivers.firmware.version import FIRMWARE_VERSION
-from drivers.flash import image as images
-from drivers.flash.errors import FlashError, NoBoardFound
-from drivers.flash.flashing import Flasher
-from drivers.flash.image import FirmwareImage
+from drivers.flash import firmware_image as images
+from drivers.flash.firmware_image import FirmwareImage, FlashError, NoBoardFound
+from drivers.flash.flasher import Flasher
 
 BAUD: Final = 115_200
 EPILOG: Final = """\b

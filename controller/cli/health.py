@@ -7,7 +7,8 @@ from typing import Final
 import click
 import msgspec
 
-from controller.acceptance.health import (
+from controller.acceptance.selftest_report import SelftestReport
+from controller.acceptance.wear_signs import (
     SET_PART,
     ServiceKind,
     ServiceNote,
@@ -18,16 +19,13 @@ from controller.acceptance.health import (
     service_parts,
     wear_signs,
 )
-from controller.acceptance.report import SelftestReport
 from controller.cli import CliError
 from controller.cli.selftest import REPORTS_FOLDER, format_report_line, read_reports
-from controller.cli.wall import read_wall_clock
-from controller.journal.chain import ChainBreak, walk_chain
-from controller.journal.entries import JournalEntry
-from controller.journal.errors import JournalError
+from controller.host.atomic_files import replace_file
+from controller.host.toml_files import escape_unprintable
+from controller.journal.entries import ChainBreak, JournalEntry, JournalError, walk_chain
 from controller.journal.store import STORE_NAME, open_read_only
-from controller.tomlwords import escape_unprintable
-from controller.whole_files import replace_file
+from controller.service.wall_clock import read_wall_clock
 
 SERVICE_FILE: Final = "service.json"
 """In a state directory: what was cleaned and replaced, and when."""

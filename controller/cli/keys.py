@@ -1,4 +1,4 @@
-"""`dealtable keys`: make a table's keys; admit, renew and revoke those of its clients."""
+"""What several commands of `dealtable keys` are told: which table, which role, until when."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -7,31 +7,24 @@ from pathlib import Path
 
 import click
 
-from controller.cli.keys_options import (
-    expires_option,
-    fingerprint_option,
-    format_examples,
-    new_table_argument,
-    role_option,
-    table_argument,
-)
-from controller.cli.keys_renewed import KeyFolder, rotate_client, rotate_table_keys
-from controller.cli.keys_shown import (
+from controller.cli.key_folder import (
+    KeyFolder,
     KeysError,
     confirm_fingerprint,
     format_certificate,
     format_clients,
     refuse_expired,
+    rotate_client,
+    rotate_table_keys,
 )
-from controller.cli.wall import read_wall_clock
 from controller.config import load_table
-from controller.gateway.certificates import (
+from controller.keys.enrolment import admit_file, enrol_client, read_client_file, revoke_client
+from controller.keys.table_keys import (
     archive_pair,
     create_client_keys,
     create_table_keys,
     write_key_request,
 )
-from controller.gateway.enrolment import admit_file, enrol_client, read_client_file, revoke_client
 from controller.messages import Role
 from controller.roster import (
     Roster,
@@ -40,6 +33,63 @@ from controller.roster import (
     parse_moment,
     read_certificate,
 )
+from controller.service.wall_clock import read_wall_clock
+
+
+def _open_key_folder(ctx: click.Context, param: click.Parameter, path: Path) -> KeyFolder:
+    place = KeyFolder.from_path(path)
+    place.require_clients()
+    return place
+
+
+def _name_key_folder(
+    ctx: click.Context, param: click.Parameter, path: Path | None
+) -> KeyFolder | None:
+    return None if path is None else KeyFolder.from_path(path)
+
+
+def _parse_expiry(ctx: click.Context, param: click.Parameter, text: str | None) -> datetime | None:
+    if text is None:
+        return None
+    try:
+        end = parse_moment(text)
+    except (ValueError, OverflowError) as error:
+        raise click.BadParameter(str(error)) from None
+    if end <= parse_moment(read_wall_clock()):
+        raise click.BadParameter(
+            f"{text} is over: name a day to come (a key is ended by `dealtable keys revoke`)"
+        )
+    return end
+
+
+def format_examples(*lines: str) -> str:
+    """Return the end of a help page: lines that can be typed, behind `dealtable keys`."""
+    return "\n".join(("\b", "Examples:", *(f"  dealtable keys {line}" for line in lines)))
+
+
+table_argument = click.argument(
+    "place", type=click.Path(path_type=Path), callback=_open_key_folder, metavar="TABLE"
+)
+new_table_argument = click.argument(
+    "place",
+    type=click.Path(path_type=Path),
+    callback=_name_key_folder,
+    metavar="TABLE",
+    required=False,
+)
+role_option = click.option(
+    "--role",
+    required=True,
+    type=click.Choice([role.value for role in Role]),
+    help="What it may do.",
+)
+expires_option = click.option(
+    "--expires", callback=_parse_expiry, metavar="DATE", help="Its last day, in UTC: 2027-12-31."
+)
+fingerprint_option = click.option(
+    "--fingerprint", "mark", help="The whole fingerprint, for scripts: nothing is asked."
+)
+
 
 DEFAULT_GRACE_H = 24.0
 """Hours for which an old key is good beside the new one (provisional)."""
@@ -77,7 +127,7 @@ def create(place: KeyFolder | None, config: Path | None) -> None:
         if place.config is None:
             create_table_keys(place.state_dir)
         else:
-            from controller.cli.two_users import create_table_folders
+            from controller.service.process_users import create_table_folders
 
             create_table_folders(load_table(place.config))
     _print_clients(place)

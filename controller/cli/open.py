@@ -8,11 +8,11 @@ import click
 import msgspec
 
 from controller.cli import CliError
-from controller.journal.errors import JournalError
-from controller.journal.fold import AttemptHistory, attempt_histories
+from controller.journal.attempt_history import AttemptHistory, attempt_histories
+from controller.journal.entries import JournalError
+from controller.journal.packed_board_events import pack_opened, unpack_events
 from controller.journal.verify import check_unsealed_attempt
 from controller.journal.verify.sources import read_source
-from controller.journal.wire_group import pack_opened, unpack_events
 from controller.roster import RosterError, read_certificate
 from controller.vault.sealing import AttemptKey, UnsealError, unseal_with
 

@@ -7,10 +7,12 @@ from typing import Final
 
 import click
 
-from controller import release
-from controller.cli import compiled
-from controller.cli.installed import (
+from controller.cli.options import WholeNumber
+from controller.host.toml_files import FileError, escape_unprintable
+from controller.release import installed_program
+from controller.release.installed_program import (
     FIRMWARE_FOLDER,
+    MANIFEST,
     find_odd_files,
     find_program_folder,
     hash_program_files,
@@ -18,9 +20,7 @@ from controller.cli.installed import (
     read_remembered_release,
     remember_release,
 )
-from controller.cli.program_files import MANIFEST
-from controller.cli.quantities import WholeNumber
-from controller.cli.release_files import (
+from controller.release.release_files import (
     FOLDER_MANIFEST,
     decode_manifest,
     hash_folder_files,
@@ -32,9 +32,8 @@ from controller.cli.release_files import (
     signature_path,
     write_file,
 )
-from controller.release import BadRelease, Manifest, file_differences
-from controller.tomlfile import FileError
-from controller.tomlwords import escape_unprintable
+from controller.signing import releases as release
+from controller.signing.releases import BadRelease, Manifest, file_differences
 
 INSTALLED: Final = "installed"
 EPILOG: Final = """\b
@@ -203,7 +202,7 @@ def _format_differences(manifest: Manifest, place: Path) -> Iterator[str]:
         yield f"{one}: {odd[one.path]}" if one.path in odd else f"{one}"
     if read_program_firmware(place) != manifest.firmware:
         yield f"{FIRMWARE_FOLDER}: boards that carry it report another hash than the released one"
-    yield from map(str, compiled.find_wrong_bytecode(place))
+    yield from map(str, installed_program.find_wrong_bytecode(place))
 
 
 def _find_newer_release(manifest: Manifest, state_dir: Path | None) -> Iterator[str]:

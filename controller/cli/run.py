@@ -10,10 +10,14 @@ from pathlib import Path
 import click
 
 from controller.cli import CliError
-from controller.cli.log_option import log_level_option
-from controller.cli.logs import LogLevelName, add_log_context, set_log_level
 from controller.config import TableConfig, load_table
-from controller.loggers import structlog
+from controller.host.loggers import structlog
+from controller.service.logging_setup import (
+    LogLevelName,
+    add_log_context,
+    log_level_option,
+    set_log_level,
+)
 
 _log = structlog.get_logger("run")
 
@@ -58,9 +62,13 @@ def command(
     if path is None:
         raise click.UsageError("which table? Say --config FILE, such as table.toml")
     config = load_table(path)
-    from controller.cli.rulebook import load_table_profile
-    from controller.cli.supervisor import supervise_table
-    from controller.cli.two_users import check_separation, create_table_folders, find_process_users
+    from controller.service.process_users import (
+        check_separation,
+        create_table_folders,
+        find_process_users,
+    )
+    from controller.service.supervisor import supervise_table
+    from controller.service.table_profile import load_table_profile
 
     add_log_context(table=config.table.id)
     load_table_profile(config)
@@ -79,18 +87,18 @@ def machine(path: Path, record: Path | None) -> None:
 
     Writes "ready" once its gateway may come.
     """
-    from controller.cli.hardening import restrict_process
-    from controller.cli.machine_process import run_machine
-    from controller.cli.notify import SystemdNotifier
-    from controller.cli.two_users import (
+    from controller.journal.entries import JournalError, StorageFailed
+    from controller.roster import RosterError
+    from controller.service.machine_process import run_machine
+    from controller.service.process_users import (
         check_process_user,
         check_separation,
         find_process_users,
         open_socket_folder,
     )
-    from controller.journal.errors import JournalError, StorageFailed
-    from controller.roster import RosterError
-    from controller.vault.keyfile import RuntimeDirError
+    from controller.service.sandbox import restrict_process
+    from controller.service.systemd_notify import SystemdNotifier
+    from controller.vault.sealing import RuntimeDirError
     from drivers.link.recording import RecordingError
 
     restrict_process(hide_memory=True)
@@ -124,9 +132,9 @@ def gateway(path: Path) -> None:
 
     A table has one: beside another that lives, this one touches nothing and exits 2.
     """
-    from controller.cli.hardening import restrict_process
-    from controller.cli.two_users import check_process_user
     from controller.gateway.gateway import GatewayError
+    from controller.service.process_users import check_process_user
+    from controller.service.sandbox import restrict_process
 
     restrict_process(hide_memory=False)
     config = load_table(path)
@@ -141,9 +149,9 @@ def gateway(path: Path) -> None:
 
 async def _serve_gateway(config: TableConfig) -> None:
     """Serve, and tell who supervises this process. Raises GatewayError."""
-    from controller.cli.notify import SystemdNotifier, run_heartbeat
-    from controller.cli.wall import read_wall_clock
     from controller.gateway.gateway import run_gateway
+    from controller.service.systemd_notify import SystemdNotifier, run_heartbeat
+    from controller.service.wall_clock import read_wall_clock
 
     notice = SystemdNotifier.from_environment(os.environ)
     status = f"table {config.table.id}: the gateway serves"
@@ -191,7 +199,7 @@ def _deny_network() -> None:
 
     What it keeps in is a machine that was taken over; one that is as it was written asks for none.
     """
-    from controller.cli.hardening import deny_network
+    from controller.service.sandbox import deny_network
 
     try:
         if deny_network():

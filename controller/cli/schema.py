@@ -1,10 +1,266 @@
-"""`dealtable schema`: what others may rely on, as JSON Schemas."""
+"""The public messages as JSON Schemas (2020-12), from the types that everything is made of.
+
+A state is one type. An event, a command and a reply are one of many: by its `kind`, by its
+`cmd`, and by the command that it answers. What the schemas do not name may still come from a
+later version: whoever reads passes it over. A command alone is closed.
+"""
 
 import json
+from collections.abc import Iterator, Mapping
+from functools import cache, reduce
+from operator import or_
+from typing import Annotated, Any, Final
 
 import click
+import msgspec
+from msgspec import UNSET, Meta, UnsetType
 
-from controller.cli.schemas import MESSAGE_NAMES, make_schema
+from controller.cli.command_answers import ANSWER_TYPES, EventsAnswer
+from controller.commands.registry import COMMANDS, CommandSpec, list_names
+from controller.journal.attempt_entries import KeptEvent, MatchToldData, MeetingData, TakenOverData
+from controller.journal.entry_kinds import ENTRY_KINDS
+from controller.match.match_events import MatchEvent
+from controller.match.match_state import Meeting
+from controller.match.transfer_document import TableMove, TransferProof
+from controller.messages import Failure, MachinePhase, PersonName, PublicEvent, PublicState, Role
+from controller.rules.penalties.penalty_record import PenaltyEntry
+
+DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
+
+Key = Annotated[
+    str, Meta(pattern="^[0-9a-f]{64}$", description="the signer's Ed25519 key, public, in hex")
+]
+Signature = Annotated[
+    str, Meta(pattern="^[0-9a-f]{128}$", description="over all but key and sig, in hex")
+]
+Boot = Annotated[
+    str,
+    Meta(pattern="^[0-9a-f]+$", description="the run of the table that it is for, in hex"),
+]
+CommandId = Annotated[
+    str,
+    Meta(min_length=1, max_length=128, description="the sender's: the same one twice acts once"),
+]
+
+
+class MeetingDataSchema(MeetingData, frozen=True, kw_only=True):
+    """A match is laid out: who plays it where, by which rulebook, and what its pairs bring."""
+
+    meeting: Meeting  # type: ignore[assignment]  # said as a map where nobody knows a match
+    record: tuple[PenaltyEntry, ...]  # type: ignore[assignment]
+
+
+class KeptEventSchema(KeptEvent, frozen=True, kw_only=True):
+    """What happened in the match at the private entry `n`."""
+
+    event: MatchEvent  # type: ignore[assignment]
+
+
+class MatchToldDataSchema(MatchToldData, frozen=True, kw_only=True):
+    """What was kept back of the match, once it may be seen: all returns of a deal at once."""
+
+    told: tuple[KeptEventSchema, ...]  # type: ignore[assignment]
+
+
+class TakenOverDataSchema(TakenOverData, frozen=True, kw_only=True):
+    """A match came from another table."""
+
+    proofs: tuple[TransferProof, ...]  # type: ignore[assignment]
+    moves: tuple[TableMove, ...] | UnsetType = UNSET  # type: ignore[assignment]
+
+
+_MATCH_DATA_TYPES: Final[Mapping[str, Any]] = {
+    "match": MatchEvent,
+    "match_told": MatchToldDataSchema,
+    "meeting": MeetingDataSchema,
+    "taken_over": TakenOverDataSchema,
+}
+"""Data that the journal's own types cannot say."""
+
+
+class RefusedReply(msgspec.Struct, frozen=True, kw_only=True):
+    """The command was not carried out: why, and what to do."""
+
+    id: str
+    ok: bool
+    result: None = None
+    error: Failure
+
+
+def event_types() -> dict[str, Any]:
+    """Return the type of a public event by its kind."""
+    return {kind: _make_event_type(kind) for kind, row in ENTRY_KINDS.items() if row.public}
+
+
+def command_types() -> dict[str, Any]:
+    """Return the type of a command by its name."""
+    return {cmd: _make_command_type(cmd, order) for cmd, order in COMMANDS.items()}
+
+
+def reply_types() -> dict[str, Any]:
+    """Return the type of a reply by the command that it answers, where that is carried out."""
+    return {cmd: _make_reply_type(cmd) for cmd in COMMANDS}
+
+
+MESSAGE_NAMES: Final = ("state", "event", "command", "reply")
+"""The messages that have a schema, in the order in which they are printed."""
+
+
+def make_schema(name: str | None = None) -> dict[str, Any]:
+    """Return one JSON Schema of all messages, each in `$defs` under its name, or of one of them.
+
+    The same part has the same name in each of them.
+    """
+    messages, parts = _build_definitions()
+    if name is None:
+        top: dict[str, Any] = {"anyOf": [_make_reference(each) for each in MESSAGE_NAMES]}
+        return {"$schema": DIALECT, **top, "$defs": messages | parts}
+    reached = _reachable_parts(messages[name], messages | parts)
+    return {"$schema": DIALECT, **messages[name], "$defs": reached}
+
+
+@cache
+def _build_definitions() -> tuple[dict[str, Any], dict[str, Any]]:
+    events = reduce(or_, event_types().values())
+    commands = reduce(or_, command_types().values())
+    shapes = (PublicState, events, commands, RefusedReply, *reply_types().values())
+    tops, parts = msgspec.json.schema_components(shapes, ref_template="#/$defs/{name}")
+    (state, event, command, *replies), parts = _without_module_names((list(tops), dict(parts)))
+    for name, part in parts.items():  # what no type can say
+        if name.endswith("Reply") or name == RefusedReply.__name__:
+            part["properties"]["ok"] = {"const": name != RefusedReply.__name__}
+    parts[EventsAnswer.__name__]["properties"]["events"]["items"] = _make_reference("event")
+    del parts[PublicEvent.__name__]
+    messages = {"state": state, "event": event, "command": command, "reply": {"anyOf": replies}}
+    return {name: {"title": name, **top} for name, top in messages.items()}, parts
+
+
+_MODULE_PREFIXES: Final = {
+    "controller.messages": "",
+    "controller.match.events": "",
+    "controller.match.meeting": "Meeting",
+    "controller.sheet.form": "Sheet",
+}
+"""What is put before the names of a module's types where two modules have the same."""
+
+
+def _without_module_names(schema: Any) -> Any:
+    """Return a schema, or parts of one, without the names of modules in it."""
+    if isinstance(schema, dict):
+        return {_public_name(key): _without_module_names(value) for key, value in schema.items()}
+    if isinstance(schema, list | tuple):
+        return [_without_module_names(value) for value in schema]
+    if isinstance(schema, str) and schema.startswith("#/$defs/"):
+        return f"#/$defs/{_public_name(schema.removeprefix('#/$defs/'))}"
+    return schema
+
+
+def _public_name(name: str) -> str:
+    module, dot, last = name.rpartition(".")
+    return f"{_MODULE_PREFIXES[module]}{last}" if dot and module.startswith("controller.") else name
+
+
+def _reachable_parts(schema: Any, parts: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the parts that a schema refers to, and those refer to, in the order of `parts`."""
+    wanted: set[str] = set()
+    ahead = list(_find_references(schema))
+    while ahead:
+        name = ahead.pop()
+        if name not in wanted:
+            wanted.add(name)
+            ahead.extend(_find_references(parts[name]))
+    return {name: part for name, part in parts.items() if name in wanted}
+
+
+def _find_references(schema: Any) -> Iterator[str]:
+    if isinstance(schema, dict):
+        if isinstance(schema.get("$ref"), str):
+            yield schema["$ref"].removeprefix("#/$defs/")
+        for value in schema.values():
+            yield from _find_references(value)
+    elif isinstance(schema, list):
+        for value in schema:
+            yield from _find_references(value)
+
+
+def _make_reference(name: str) -> dict[str, str]:
+    return {"$ref": f"#/$defs/{name}"}
+
+
+def _make_event_type(kind: str) -> Any:
+    data = _MATCH_DATA_TYPES.get(kind, ENTRY_KINDS[kind].data)
+    fields = [
+        (field.name, data if field.name == "data" else field.type, *_field_default(field))
+        for field in msgspec.structs.fields(PublicEvent)
+        if field.name != "kind"
+    ]
+    about = ENTRY_KINDS[kind].data.__doc__
+    return msgspec.defstruct(
+        f"{_camel_case(kind)}Event",
+        fields,
+        tag_field="kind",
+        tag=kind,
+        kw_only=True,
+        namespace={"__doc__": about},
+    )
+
+
+def _make_command_type(cmd: str, order: CommandSpec) -> Any:
+    due = any(field.required for field in msgspec.structs.fields(order.args))
+    fields: list[Any] = [
+        ("id", CommandId),
+        ("deal", int | None, None),
+        ("attempt", int | None, None),
+        ("boot", Boot) if order.signed else ("boot", Boot | None, None),
+        ("person", PersonName | None, None),
+        ("args", order.args, *(() if due else (msgspec.field(default_factory=order.args),))),
+        *(
+            [("key", Key), ("sig", Signature)]
+            if order.signed
+            else [("key", Key | None, None), ("sig", Signature | None, None)]
+        ),
+    ]
+    return msgspec.defstruct(
+        f"{_camel_case(cmd)}Command",
+        fields,
+        tag_field="cmd",
+        tag=cmd,
+        kw_only=True,
+        forbid_unknown_fields=True,
+        namespace={"__doc__": _describe_command(order)},
+    )
+
+
+def _describe_command(order: CommandSpec) -> str:
+    """Say what a command does, who may give it, and when."""
+    bound = {
+        "none": "Deal and attempt: null.",
+        "machine": "Deal and attempt: the machine's (`machine` of the state).",
+        "match": "Deal and attempt: the match's (`match` of the state).",
+    }[order.bound_to]
+    return (
+        f"{order.help}. Roles: {list_names(Role, order.roles)}. "
+        f"While the machine is: {list_names(MachinePhase, order.phases)}. {bound}"
+    )
+
+
+def _make_reply_type(cmd: str) -> Any:
+    answer = ANSWER_TYPES[cmd]
+    return msgspec.defstruct(
+        f"{_camel_case(cmd)}Reply",
+        [("id", str), ("ok", bool), ("result", answer), ("error", None, None)],
+        kw_only=True,
+        namespace={"__doc__": f"`{cmd}` was carried out."},
+    )
+
+
+def _field_default(field: msgspec.structs.FieldInfo) -> tuple[Any, ...]:
+    return () if field.required else (field.default,)
+
+
+def _camel_case(name: str) -> str:
+    return "".join(word.capitalize() for word in name.split("_"))
+
 
 EPILOG = """\b
 Examples:

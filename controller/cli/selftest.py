@@ -11,19 +11,18 @@ import msgspec
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
-from controller import release
-from controller.acceptance import rounds
-from controller.acceptance.figures import SelftestFigures
-from controller.acceptance.limits import machine_parts
-from controller.acceptance.report import SelftestReport, build_report, report_page, value_text
-from controller.acceptance.selftest import run_selftest
-from controller.acceptance.session import SelftestSession
+from controller.acceptance import card_tests
+from controller.acceptance.selftest_figures import SelftestFigures, machine_parts
+from controller.acceptance.selftest_report import (
+    SelftestReport,
+    build_report,
+    report_page,
+    value_text,
+)
+from controller.acceptance.selftest_run import run_selftest
+from controller.acceptance.selftest_session import SelftestSession
 from controller.cli import CliError
-from controller.cli.installed import find_program_folder, hash_program_files
-from controller.cli.program_files import MANIFEST
-from controller.cli.quantities import WholeNumber
-from controller.cli.release_files import read_manifest
-from controller.cli.technician import (
+from controller.cli.maintenance import (
     MaintenanceInterrupted,
     exclude_machine,
     format_interruption,
@@ -31,11 +30,15 @@ from controller.cli.technician import (
     read_card_set,
     run_until_signal,
 )
-from controller.cli.wall import read_wall_clock
+from controller.cli.options import WholeNumber
 from controller.config import TableConfig, load_table
+from controller.host.atomic_files import replace_file
+from controller.host.toml_files import escape_unprintable
 from controller.messages import ProgramRelease
-from controller.tomlwords import escape_unprintable
-from controller.whole_files import replace_file
+from controller.release.installed_program import MANIFEST, find_program_folder, hash_program_files
+from controller.release.release_files import read_manifest
+from controller.service.wall_clock import read_wall_clock
+from controller.signing import releases
 
 REPORTS_FOLDER: Final = "selftests"
 _MIN_CARDS, _MAX_CARDS = 27, 5400
@@ -54,7 +57,7 @@ Examples:
 @click.option(
     "--cards",
     type=WholeNumber(_MIN_CARDS, _MAX_CARDS),
-    default=rounds.MIN_CARDS,
+    default=card_tests.MIN_CARDS,
     show_default=True,
     help="So many cards are looked at, at least.",
 )
@@ -147,7 +150,7 @@ def _find_own_release() -> ProgramRelease | None:
     if not (folder / MANIFEST).exists():
         return None
     manifest = read_manifest(folder / MANIFEST)
-    found = release.program_hash(hash_program_files(folder))
+    found = releases.program_hash(hash_program_files(folder))
     return ProgramRelease(version=manifest.version, serial=manifest.serial, hash=found)
 
 

@@ -13,29 +13,29 @@ import click
 import msgspec
 from msgspec import inspect
 
-from controller.arguments import Args, NoArgs
 from controller.cards import composition, face_text, parse_face
 from controller.cli import CliError
-from controller.cli.about import (
+from controller.cli.command_help import (
     OFFENCE_ARGUMENT,
     describe_command,
     describe_unknown_command,
     format_command_list,
 )
-from controller.cli.plain import safe_json, safe_line
-from controller.cli.reach import new_command_id, read_client_identity, read_table_endpoints
-from controller.cli.watch_words import LINE_STATES_ZH
+from controller.cli.state_lines import LINE_STATES_ZH
+from controller.cli.table_access import new_command_id, read_client_identity, read_table_endpoints
+from controller.cli.terminal_text import safe_json, safe_line
 from controller.client.client import REPLY_TIMEOUT_S, Client, NoAnswer
-from controller.client.line import BadAddress
-from controller.commands import COMMANDS, CommandSpec
+from controller.client.connection import BadAddress
+from controller.commands.match_arguments import CardName
+from controller.commands.registry import COMMANDS, CommandSpec
+from controller.commands.table_arguments import Args, NoArgs
 from controller.faults import Language
-from controller.match_arguments import CardName
+from controller.host.toml_files import inner_type, without_none
 from controller.messages import CommandReply, MachinePhase, PersonName, Role
 from controller.roster import CLIENTS_FOLDER
-from controller.rules.combos.nonsense import NotationError
-from controller.rules.combos.notation import parse_play
+from controller.rules.combos.card_tokens import NotationError
+from controller.rules.combos.play_notation import parse_play
 from controller.rules.penalties.offences import offence_catalogue
-from controller.tomlwords import inner_type, without_none
 from controller.words import Words
 
 _NO_COMMAND: Final = Words(

@@ -9,11 +9,11 @@ import click
 import msgspec
 
 from controller.cli import CliError
-from controller.cli.reach import new_command_id, read_client_identity, read_table_endpoints
+from controller.cli.table_access import new_command_id, read_client_identity, read_table_endpoints
 from controller.client.client import Client, NoAnswer
-from controller.client.line import BadAddress
+from controller.client.connection import BadAddress
 from controller.messages import CommandReply, Role
-from controller.sheet.text import render_sheet
+from controller.sheet.printed_sheet import render_sheet
 
 EPILOG = """\b
 Examples:

@@ -5,11 +5,11 @@ from pathlib import Path
 import click
 import msgspec
 
-from controller.journal.errors import JournalError
+from controller.host.toml_files import escape_unprintable
+from controller.journal.entries import JournalError
 from controller.journal.verify import verify
-from controller.journal.verify.findings import VerifyReport
+from controller.journal.verify.verify_report import VerifyReport
 from controller.roster import RosterError
-from controller.tomlwords import escape_unprintable
 
 EPILOG = """\b
 Examples:

@@ -11,24 +11,22 @@ from typing import Final, NamedTuple
 import click
 
 from controller.cli import CliError
-from controller.cli.changes import StateLine
-from controller.cli.followed import WatchTarget, find_watch_targets
-from controller.cli.heads_file import KeptHeadsFile
-from controller.cli.held_against import StateChecker, TableKeys
-from controller.cli.plain import safe_line
-from controller.cli.printers import (
+from controller.cli.feed_printers import (
     SILENCE_TIMEOUT_S,
     FeedPrinter,
     JsonFeedPrinter,
     TextFeedPrinter,
     decode_state,
 )
-from controller.cli.reach import new_command_id
-from controller.cli.release_files import read_manifest, read_release_key, read_signed_manifest
+from controller.cli.kept_heads import KeptHeadsFile, StateChecker, TableKeys
+from controller.cli.state_lines import StateLine
+from controller.cli.table_access import WatchTarget, find_watch_targets, new_command_id
+from controller.cli.terminal_text import safe_line
 from controller.client.client import BadMessage, Client, ReceivedMessage
-from controller.client.line import BadAddress
+from controller.client.connection import BadAddress
 from controller.faults import Language
-from controller.release import BadRelease, Manifest
+from controller.release.release_files import read_manifest, read_release_key, read_signed_manifest
+from controller.signing.releases import BadRelease, Manifest
 
 EPILOG: Final = """\b
 Examples:

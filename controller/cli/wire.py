@@ -8,8 +8,8 @@ import msgspec
 
 from controller.cards import face_text
 from controller.cli import CliError
-from drivers.events import BoardKind
-from drivers.link import wire_text
+from drivers.board_events import BoardKind
+from drivers.link import frame_text
 from drivers.link.recording import Chunk, RecordingError, RecordingHeader, read_recording
 
 EPILOG = """\b
@@ -38,8 +38,8 @@ def command(path: Path, as_json: bool, faces: bool, board: BoardKind | None) -> 
         with path.open("rb") as file:
             header, chunks = read_recording(file)
             click.echo(msgspec.json.encode(header) if as_json else _format_title(header))
-            for one in wire_text.read_frames(_select_board(chunks, board)):
-                row = wire_text.to_json(one, face) if as_json else wire_text.to_line(one, face)
+            for one in frame_text.read_frames(_select_board(chunks, board)):
+                row = frame_text.to_json(one, face) if as_json else frame_text.to_line(one, face)
                 click.echo(msgspec.json.encode(row) if as_json else row)
     except OSError as error:
         if error.filename is None:  # the output's

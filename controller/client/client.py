@@ -16,15 +16,23 @@ import msgspec
 import zmq
 import zmq.asyncio
 
-from controller import signing
-from controller.bridge import is_too_deep
-from controller.client.endpoints import Endpoints
-from controller.client.line import RETRY_INTERVAL_S, CurveKeys, TableConnection
-from controller.client.monitored import TableConnectionState
-from controller.client.refused import MAX_COMMAND_BYTES, MAX_MESSAGE_BYTES, refusal_reply
-from controller.client.sockets import send_or_drop
-from controller.commands import COMMANDS
+from controller.client.connection import (
+    RETRY_INTERVAL_S,
+    CurveKeys,
+    TableConnection,
+    TableConnectionState,
+    send_or_drop,
+)
+from controller.client.discovery import Endpoints
+from controller.commands.registry import (
+    COMMANDS,
+    MAX_COMMAND_BYTES,
+    MAX_MESSAGE_BYTES,
+    refusal_reply,
+)
+from controller.gateway_protocol import is_too_deep
 from controller.messages import ClientCommand, CommandReply
+from controller.signing import signed_commands
 from controller.words import Words
 
 REPLY_TIMEOUT_S: Final = 8.0
@@ -204,7 +212,7 @@ class Client:
             if seen.error is not None:
                 return msgspec.structs.replace(seen, id=command.id)
         command = msgspec.structs.replace(command, boot=self.boot)
-        command = signing.sign_command(command, self._endpoints.server_key, seed)
+        command = signed_commands.sign_command(command, self._endpoints.server_key, seed)
         reply = await self.send(command, timeout_s)
         if reply.error is not None and reply.error.code == _OTHER_RUN:
             self.boot = None  # this order is not signed again; before the next it looks anew

@@ -18,8 +18,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from controller.console import routes
 from controller.console.console import RefereeConsole
+from controller.console.request_error import RequestError
 from controller.console.routing import REQUEST_HEADER, error_response, missing_page
-from controller.console.wrong import RequestError
 
 _CONSOLE_FOLDER: Final = Path(__file__).parent
 _HEADERS: Final = {

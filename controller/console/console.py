@@ -1,37 +1,69 @@
-"""One console, put together: what its routes ask, and what runs while it serves."""
+"""What runs as long as the console does, and that the console ends where something of it fails."""
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from contextlib import AsyncExitStack
 from pathlib import Path
-from typing import Final, Protocol
+from typing import Any, Final, Protocol
 
 import msgspec
 from sqlalchemy import Engine
 
-from controller.console.acts import AreaActions
-from controller.console.config import TABLES_FILE, ConfiguredTable, ConsoleConfig
-from controller.console.desk import ClientFactory, CommandDispatcher
-from controller.console.findings import ChiefNotes
-from controller.console.hall import Hall, HallPart
-from controller.console.keeping import SheetKeeper
-from controller.console.lookers import StreamLimits
-from controller.console.one_table import TablePages
-from controller.console.pacing import COMMAND_BURST, COMMANDS_PER_SECOND, TokenBuckets
-from controller.console.people import Accounts
-from controller.console.rings import AlertSounds
-from controller.console.running import TaskSupervisor
-from controller.console.seen import Result, RunBlocking, Tables, TableSnapshot
-from controller.console.sessions import Sessions
-from controller.console.store.acts import AreaActionLog
+from controller.console.accounts.account_store import Accounts
+from controller.console.accounts.sessions import Sessions
+from controller.console.call_assignments import AssignmentStore, CallAssignments
+from controller.console.commands.area_actions import AreaActionLog, AreaActions
+from controller.console.commands.command_dispatcher import ClientFactory, CommandDispatcher
+from controller.console.commands.command_log import CommandLog
+from controller.console.console_config import TABLES_FILE, ConfiguredTable, ConsoleConfig
+from controller.console.live_pages.chief_notes import ChiefNotes
+from controller.console.live_pages.hall_page import Hall, HallPart
+from controller.console.live_pages.table_page import TablePages
+from controller.console.rate_limits import (
+    COMMAND_BURST,
+    COMMANDS_PER_SECOND,
+    AlertSounds,
+    StreamLimits,
+    TokenBuckets,
+)
+from controller.console.sheet_keeper import SheetKeeper
 from controller.console.store.archive import Archive
-from controller.console.store.orders import CommandLog
-from controller.console.store.sheets import ScoreSheetStore
-from controller.console.store.takes import AssignmentStore
-from controller.console.takes import CallAssignments
-from controller.console.view.areas import build_areas
+from controller.console.store.score_sheets import ScoreSheetStore
+from controller.console.table_snapshots import Result, RunBlocking, Tables, TableSnapshot
+from controller.console.view.area_clocks import build_areas
+from controller.host.loggers import structlog
 from controller.messages import Role
-from controller.release import Manifest
+from controller.signing.releases import Manifest
+
+_log = structlog.get_logger("console")
+
+
+class TaskSupervisor:
+    """The tasks without which the console would show the past as the present.
+
+    `ending` is set once the console ends: streams end then. `failure`: why it ends by itself.
+    """
+
+    def __init__(self) -> None:
+        self.stopping = asyncio.Event()
+        self.failure: BaseException | None = None
+
+    def start(self, coroutine: Coroutine[Any, Any, None]) -> "asyncio.Task[None]":
+        """Begin something that the console cannot be without.
+
+        Where it fails, the console ends, and whoever keeps it running starts it anew.
+        """
+        task = asyncio.create_task(coroutine)
+        task.add_done_callback(self._task_done)
+        return task
+
+    def _task_done(self, task: "asyncio.Task[None]") -> None:
+        error = None if task.cancelled() else task.exception()
+        if error is not None:
+            _log.critical("console failed", exc_info=error)
+            self.failure = self.failure or error
+            self.stopping.set()
+
 
 MAX_ANONYMOUS_REQUESTS: Final = 2
 """Others wait for their turn: a hall full of telephones keeps no referee waiting."""

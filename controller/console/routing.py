@@ -12,11 +12,11 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import FileResponse, RedirectResponse, Response
 from starlette.routing import Route
 
-from controller.console.pacing import TokenBuckets
-from controller.console.people import Account, NotAllowed
+from controller.console.accounts.account_store import Account, NotAllowed
+from controller.console.rate_limits import TokenBuckets
+from controller.console.request_error import RequestError, unknown_table
 from controller.console.store.archive import StoreError
-from controller.console.wrong import RequestError, unknown_table
-from controller.loggers import structlog
+from controller.host.loggers import structlog
 from controller.messages import Role
 from controller.words import roles_with_article
 

@@ -12,31 +12,29 @@ from typing import Any
 import msgspec
 
 from controller.deal import ledger as book
-from controller.deal.effects import (
-    AttemptEffect,
-    AwaitLook,
-    FeedCards,
-    HoldHands,
-    RefuseHands,
-    RequestFinalCount,
-    RereadCard,
-    RouteCard,
-    ShuffleCards,
-)
+from controller.deal.hands_lock import lock_reasons
 from controller.deal.ledger import MAX_TRAY_CARDS, MAX_TRAY_ROUNDS, TRAY, Ledger
-from controller.deal.lock import lock_reasons
-from controller.deal.sightings import (
+from controller.deal.observations import (
+    AttemptEffect,
     AttemptStopped,
+    AwaitLook,
     BothBegan,
     CardAtReader,
     CardGated,
     CardLanded,
     CardVerdict,
+    FeedCards,
     FinalCount,
+    HoldHands,
     LandingMissed,
     LookOutcome,
     LookOverdue,
     Observation,
+    RefuseHands,
+    RequestFinalCount,
+    RereadCard,
+    RouteCard,
+    ShuffleCards,
     ShufflerDone,
     SourceEmptied,
     StrayLanded,

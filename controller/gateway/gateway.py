@@ -11,25 +11,28 @@ from typing import Final
 import zmq
 import zmq.asyncio
 
-from controller.bridge import FeedMessage, HelloMessage, MetricsMessage, ReplyMessage
-from controller.client.endpoints import (
+from controller.client.discovery import (
     Endpoints,
     reachable_address,
     remove_endpoints,
     write_endpoints,
 )
 from controller.config import METRICS_OFF, TableConfig
-from controller.gateway.allowed import AdmittedKeys
-from controller.gateway.commands import MACHINE_REPLY_TIMEOUT_S, CommandSocket
-from controller.gateway.doorkeeper import Authenticator
-from controller.gateway.feed import FeedSocket
-from controller.gateway.inlet import MachineConnection
-from controller.gateway.numbers import MetricsSource
-from controller.gateway.renewal import ClientSockets, wait_for_revocation
-from controller.gateway.scrape import MetricsEndpoint, bind_metrics_socket, metrics_url
-from controller.loggers import structlog
+from controller.gateway.admission import AdmittedKeys, Authenticator
+from controller.gateway.client_sockets import ClientSockets, wait_for_revocation
+from controller.gateway.command_socket import MACHINE_REPLY_TIMEOUT_S, CommandSocket
+from controller.gateway.feed_socket import FeedSocket
+from controller.gateway.machine_connection import MachineConnection
+from controller.gateway.metrics_endpoint import (
+    MetricsEndpoint,
+    MetricsSource,
+    bind_metrics_socket,
+    metrics_url,
+)
+from controller.gateway_protocol import FeedMessage, HelloMessage, MetricsMessage, ReplyMessage
+from controller.host.loggers import structlog
+from controller.host.users import UserError, allowed_peer_uids
 from controller.roster import KEYS_FOLDER, TABLE_NAME, RosterError, read_certificate
-from controller.users import UserError, allowed_peer_uids
 
 _SOCKET_NAMES: Final = ("feed", "commands")
 _SIGNALS: Final = (signal.SIGTERM, signal.SIGINT)
@@ -222,7 +225,7 @@ async def run_gateway(
 async def _announce(config: TableConfig, endpoints: Endpoints) -> None:
     """Say on the network where the table is, where the library for it is there."""
     try:
-        from controller.gateway.announce import announce
+        from controller.gateway.announcement import announce
     except ImportError as missing:
         _log.warning(
             "not announced on the network: a library is missing",

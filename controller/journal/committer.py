@@ -13,8 +13,7 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import NamedTuple, Protocol
 
-from controller.journal.chain import StoredRow
-from controller.journal.errors import StorageFailed
+from controller.journal.entries import StorageFailed, StoredRow
 from controller.journal.store import JournalStore
 
 

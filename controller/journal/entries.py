@@ -1,18 +1,34 @@
-"""One entry of the journal, its bytes, and what of it may be public.
+"""What can be wrong with a journal; each message is one line for a person."""
 
-An entry's body is the canonical JSON (controller/framing.py) of its eight fields.
-The chain is taken over these bytes, so they must come out the same in any
-language: an entry holds text, whole numbers up to 2^53, true, false, null, lists
-and objects. A fraction has no one way to be written, so there is none.
-"""
-
-from typing import Any
+import hashlib
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
 
 import msgspec
 
-from controller.framing import canonical_json
-from controller.journal.errors import PrivateEntryError
+from controller.host.toml_files import escape_unprintable
 from controller.messages import PublicEvent
+from controller.signing.encoding import canonical_json, length_prefixed
+
+
+class JournalError(Exception):
+    """The journal cannot be used: a foreign or damaged file, a broken chain, a second writer."""
+
+    def __init__(self, text: str) -> None:
+        """Keep the text as one line; some of it may be a damaged file's or a database's words."""
+        super().__init__(escape_unprintable(text))
+
+
+class StorageFailed(JournalError):
+    """The disk refused a write or a read.
+
+    Nothing after the last commit is kept; only opening the journal again helps.
+    """
+
+
+class PrivateEntryError(JournalError):
+    """A private entry was about to leave through the public view."""
+
 
 MAX_BODY_BYTES = 0xFFFF
 """Most bytes of a body: its length is chained as two bytes."""
@@ -137,3 +153,73 @@ def _number_text(value: object) -> str:
 
 
 _decoder = msgspec.json.Decoder(JournalEntry)
+
+
+HEAD_BYTES = 32
+ZERO_HEAD = bytes(HEAD_BYTES)
+_ENTRY_TAG = length_prefixed("dealtable/entry/1")
+
+
+class StoredRow(NamedTuple):
+    """A row as it stands in the file."""
+
+    n: int
+    body: bytes
+    head: bytes
+
+
+class ChainBreak(NamedTuple):
+    """Something wrong with the chain at row `n`, as found on the way through it."""
+
+    n: int
+    what: str
+
+
+def next_head(prev: bytes, body: bytes) -> bytes:
+    """Return the head behind `body`, where `prev` is the head before it."""
+    return hashlib.sha256(_ENTRY_TAG + prev + length_prefixed(body)).digest()
+
+
+def walk_chain(rows: Iterable[StoredRow]) -> Iterator[ChainedEntry | ChainBreak]:
+    """Walk the chain: every entry that can be read, and every break between them.
+
+    A row that does not follow from the one before it breaks the chain once; the
+    walk goes on from its own head, so that one changed row is one finding or two.
+    """
+    expected, prev = 1, ZERO_HEAD
+    for row in rows:
+        entry = _decode_or_none(row.body)
+        yield from _find_breaks(row, entry, expected, prev)
+        if entry is not None:
+            yield ChainedEntry(entry=entry, body=row.body, prev=prev, head=row.head)
+        expected, prev = row.n + 1, row.head
+
+
+def _find_breaks(
+    row: StoredRow, entry: JournalEntry | None, expected: int, prev: bytes
+) -> Iterator[ChainBreak]:
+    if row.n != expected:
+        yield ChainBreak(row.n, f"it stands where entry {expected} belongs")
+    if len(row.body) > MAX_BODY_BYTES or next_head(prev, row.body) != row.head:
+        yield ChainBreak(row.n, "its head does not follow from the head before it and its own text")
+    if entry is None:
+        yield ChainBreak(row.n, "its text is no entry of a journal")
+        return
+    if entry.n != row.n:
+        yield ChainBreak(row.n, f"its text says that it is entry {entry.n}")
+    if not _is_canonical(entry, row.body):
+        yield ChainBreak(row.n, "its text is not in the one form an entry has")
+
+
+def _decode_or_none(body: bytes) -> JournalEntry | None:
+    try:
+        return decode(body)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        return None
+
+
+def _is_canonical(entry: JournalEntry, body: bytes) -> bool:
+    try:
+        return encode(entry) == body
+    except (ValueError, RecursionError):
+        return False

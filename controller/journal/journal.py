@@ -5,10 +5,16 @@ from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from controller.journal.chain import StoredRow, next_head
 from controller.journal.committer import Committer, RowsCommitted, WriteGroup
-from controller.journal.entries import ChainedEntry, JournalEntry, decode, encode
-from controller.journal.errors import StorageFailed
+from controller.journal.entries import (
+    ChainedEntry,
+    JournalEntry,
+    StorageFailed,
+    StoredRow,
+    decode,
+    encode,
+    next_head,
+)
 from controller.journal.store import JournalStore
 
 

@@ -14,9 +14,16 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Self
 
-from controller.journal.chain import ZERO_HEAD, ChainBreak, StoredRow, walk_chain
-from controller.journal.entries import ChainedEntry, decode
-from controller.journal.errors import JournalError, StorageFailed
+from controller.journal.entries import (
+    ZERO_HEAD,
+    ChainBreak,
+    ChainedEntry,
+    JournalError,
+    StorageFailed,
+    StoredRow,
+    decode,
+    walk_chain,
+)
 
 STORE_NAME = "journal.db"
 LOCK_NAME = "journal.lock"

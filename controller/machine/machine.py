@@ -13,32 +13,33 @@ from typing import Any
 import msgspec
 
 from controller.config import TableConfig
-from controller.heads import verify_key
-from controller.journal.errors import StorageFailed
-from controller.journal.fold import last_board_events
+from controller.expected_boards import expected_boards
+from controller.journal.attempt_history import last_board_events
+from controller.journal.entries import StorageFailed
 from controller.journal.journal import Journal
-from controller.machine.acts import TableCommands
-from controller.machine.alerts import alert
-from controller.machine.attempt_book import AttemptBinding
-from controller.machine.attempt_run import AttemptDeps
-from controller.machine.boards import BoardConnection
-from controller.machine.cut_counter import CutCounter
-from controller.machine.deals import DealCycle, DealSettings
-from controller.machine.front import PanelControl
-from controller.machine.metrics import MachineMetrics
-from controller.machine.order.desk import CommandProcessor, ReadCommand
-from controller.machine.order.match_desk import MatchCommands
-from controller.machine.order.offers import CommandOffers
-from controller.machine.order.opening import OpenedHands
-from controller.machine.order.transfers import TableTransfers
-from controller.machine.pace import FeedPace
-from controller.machine.patience import OverdueWatch, WaitingLimits
-from controller.machine.phase_heads import PhaseHeads
-from controller.machine.public.state import RunIdentity, public_state
-from controller.machine.publisher import StatePublisher
-from controller.machine.record import TableRecord
-from controller.machine.table import TableBoards
-from controller.machine.wire_log import BoardLog
+from controller.machine.attempts.attempt_run import AttemptDeps
+from controller.machine.attempts.attempt_writer import AttemptBinding
+from controller.machine.attempts.deal_cycle import DealCycle, DealSettings
+from controller.machine.boards.board_log import BoardLog
+from controller.machine.boards.table_boards import BoardConnection, TableBoards
+from controller.machine.commands.command_offers import CommandOffers
+from controller.machine.commands.command_processor import CommandProcessor, ReadCommand
+from controller.machine.commands.match_commands import MatchCommands
+from controller.machine.commands.opened_hands import OpenedHands
+from controller.machine.commands.table_commands import TableCommands
+from controller.machine.commands.table_transfers import TableTransfers
+from controller.machine.machine_metrics import MachineMetrics
+from controller.machine.panel_control import CutCounter, PanelControl
+from controller.machine.public.public_state import (
+    FeedPace,
+    PhaseHeads,
+    RunIdentity,
+    StatePublisher,
+    public_state,
+)
+from controller.machine.state.fault_meanings import alert
+from controller.machine.table_calls import OverdueWatch, WaitingLimits
+from controller.machine.table_record import TableRecord
 from controller.messages import (
     ClientCommand,
     CommandReply,
@@ -47,16 +48,15 @@ from controller.messages import (
     PublicEvent,
     PublicState,
 )
-from controller.pinned import expected_boards
 from controller.roster import Roster
 from controller.rules.profile import Profile
-from controller.vault.keyfile import AttemptKeyFiles
-from drivers.dealer import DealerBoard
-from drivers.events import BoardKind
-from drivers.identity import Welcome, check_identity
+from controller.signing.signed_heads import verify_key
+from controller.vault.sealing import AttemptKeyFiles
+from drivers.board_events import BoardKind
+from drivers.board_identity import Welcome, check_identity
 from drivers.link.link import Link
-from drivers.link.port import LinkPort
-from drivers.reader import ReaderBoard
+from drivers.link.serial_port import LinkPort
+from drivers.typed_boards import DealerBoard, ReaderBoard
 
 VERSION = "0.1.0"
 

@@ -10,28 +10,26 @@ from typing import Any, NamedTuple
 import msgspec
 
 from controller.match import (
-    bigtwo,
-    closing,
-    desk,
-    events,
-    exchanging,
-    finishing,
-    hands,
-    opening,
+    big_two_match,
+    deal_end,
+    deal_start,
+    match_events,
+    ruling_desk,
+    sheet_writing,
     timing,
+    tribute_exchange,
 )
 from controller.match.clocks.match_clock import MatchClock, new_match_clock
-from controller.match.course import StepResult
-from controller.match.effects import EventRefused
-from controller.match.events import MatchEvent
-from controller.match.meeting import Meeting
+from controller.match.match_effects import EventRefused
+from controller.match.match_events import MatchEvent
+from controller.match.match_state import AnyMatch, BigTwoMatch, GuandanMatch, Meeting
+from controller.match.next_deal import StepResult
 from controller.match.phase import BEFORE_RELEASE, DEAL_UNDER_WAY, MatchPhase, phase_words
 from controller.match.refusals import RefusedError, refuse
-from controller.match.state import AnyMatch, BigTwoMatch, GuandanMatch
-from controller.rules.penalties.records import PenaltyRecord
+from controller.rules.match_standing import initial_standing
+from controller.rules.penalties.penalty_record import PenaltyRecord
 from controller.rules.profile import BigTwoProfile, GuandanProfile, Profile
-from controller.rules.seats import SEATS
-from controller.rules.standing import initial_standing
+from controller.seats import SEATS
 
 EventHandler = Callable[[Any, Any], StepResult]
 
@@ -107,7 +105,7 @@ def _handle(match: AnyMatch, event: MatchEvent) -> StepResult:
     return rule.handler(match, event)
 
 
-def _pass_time(match: AnyMatch, event: events.TimePassed) -> StepResult:
+def _pass_time(match: AnyMatch, event: match_events.TimePassed) -> StepResult:
     return match, ()
 
 
@@ -136,121 +134,135 @@ def _phase_set(*phases: MatchPhase) -> frozenset[MatchPhase]:
     return frozenset(phases)
 
 
-_EVENT_RULES: dict[type[events.MatchEventBase], EventRule] = {
-    events.SeatTaken: EventRule(
-        opening.take_seat, _phase_set(MatchPhase.SETUP), while_suspended=True
+_EVENT_RULES: dict[type[match_events.MatchEventBase], EventRule] = {
+    match_events.SeatTaken: EventRule(
+        deal_start.take_seat, _phase_set(MatchPhase.SETUP), while_suspended=True
     ),
-    events.MatchStarted: EventRule(opening.start_match, _phase_set(MatchPhase.SETUP)),
-    events.HandDealOrdered: EventRule(opening.order_hand_deal, BEFORE_RELEASE, GuandanMatch),
-    events.SetShuffled: EventRule(
-        opening.accept_shuffle, _phase_set(MatchPhase.SHUFFLE), GuandanMatch
+    match_events.MatchStarted: EventRule(deal_start.start_match, _phase_set(MatchPhase.SETUP)),
+    match_events.HandDealOrdered: EventRule(
+        deal_start.order_hand_deal, BEFORE_RELEASE, GuandanMatch
     ),
-    events.SetCut: EventRule(opening.accept_cut, _phase_set(MatchPhase.CUT)),
-    events.CardTurnedUp: EventRule(
-        opening.accept_turnup, _phase_set(MatchPhase.TURNUP), GuandanMatch
+    match_events.SetShuffled: EventRule(
+        deal_start.accept_shuffle, _phase_set(MatchPhase.SHUFFLE), GuandanMatch
     ),
-    events.HandsDealt: EventRule(
-        hands.accept_hands, _phase_set(MatchPhase.DEALING), while_suspended=True
+    match_events.SetCut: EventRule(deal_start.accept_cut, _phase_set(MatchPhase.CUT)),
+    match_events.CardTurnedUp: EventRule(
+        deal_start.accept_turnup, _phase_set(MatchPhase.TURNUP), GuandanMatch
     ),
-    events.AttemptFailed: EventRule(hands.fail_attempt, _ATTEMPT_PHASES, while_suspended=True),
-    events.ReleaseOrdered: EventRule(hands.order_release, _phase_set(MatchPhase.HELD)),
-    events.HandsReleased: EventRule(
-        hands.release_hands, _phase_set(MatchPhase.HELD), while_suspended=True
+    match_events.HandsDealt: EventRule(
+        deal_start.accept_hands, _phase_set(MatchPhase.DEALING), while_suspended=True
     ),
-    events.HandCounted: EventRule(
-        hands.accept_count, _phase_set(MatchPhase.COUNT_CHECK), GuandanMatch
+    match_events.AttemptFailed: EventRule(
+        deal_start.fail_attempt, _ATTEMPT_PHASES, while_suspended=True
     ),
-    events.CountClaimed: EventRule(hands.claim_count, _BEFORE_LEAD_PHASES),
-    events.HandsRecounted: EventRule(
-        hands.judge_recount, _BEFORE_LEAD_PHASES, while_suspended=True
+    match_events.ReleaseOrdered: EventRule(deal_start.order_release, _phase_set(MatchPhase.HELD)),
+    match_events.HandsReleased: EventRule(
+        deal_start.release_hands, _phase_set(MatchPhase.HELD), while_suspended=True
     ),
-    events.DealVoided: EventRule(hands.void_deal, DEAL_UNDER_WAY, while_suspended=True),
-    events.AntiTributeAnswered: EventRule(
-        exchanging.answer_anti_tribute, _ANTI_TRIBUTE_PHASES, GuandanMatch
+    match_events.HandCounted: EventRule(
+        deal_start.accept_count, _phase_set(MatchPhase.COUNT_CHECK), GuandanMatch
     ),
-    events.TributeLaid: EventRule(
-        exchanging.lay_tribute, _phase_set(MatchPhase.TRIBUTE), GuandanMatch
+    match_events.CountClaimed: EventRule(deal_start.claim_count, _BEFORE_LEAD_PHASES),
+    match_events.HandsRecounted: EventRule(
+        deal_start.judge_recount, _BEFORE_LEAD_PHASES, while_suspended=True
     ),
-    events.TributeValued: EventRule(exchanging.value_tributes, _EXCHANGE_PHASES, GuandanMatch),
-    events.TributeChosen: EventRule(
-        exchanging.choose_tribute, _phase_set(MatchPhase.RETURN), GuandanMatch
+    match_events.DealVoided: EventRule(deal_start.void_deal, DEAL_UNDER_WAY, while_suspended=True),
+    match_events.AntiTributeAnswered: EventRule(
+        tribute_exchange.answer_anti_tribute, _ANTI_TRIBUTE_PHASES, GuandanMatch
     ),
-    events.ReturnLaid: EventRule(
-        exchanging.lay_return, _phase_set(MatchPhase.RETURN), GuandanMatch
+    match_events.TributeLaid: EventRule(
+        tribute_exchange.lay_tribute, _phase_set(MatchPhase.TRIBUTE), GuandanMatch
     ),
-    events.ReturnCorrected: EventRule(
-        exchanging.correct_return, _phase_set(MatchPhase.RETURN, MatchPhase.PLAY), GuandanMatch
+    match_events.TributeValued: EventRule(
+        tribute_exchange.value_tributes, _EXCHANGE_PHASES, GuandanMatch
     ),
-    events.ReturnsSwapped: EventRule(
-        exchanging.swap_returns, _phase_set(MatchPhase.PLAY), GuandanMatch
+    match_events.TributeChosen: EventRule(
+        tribute_exchange.choose_tribute, _phase_set(MatchPhase.RETURN), GuandanMatch
     ),
-    events.LeadMade: EventRule(hands.accept_lead, _phase_set(MatchPhase.PLAY)),
-    events.OutClaimed: EventRule(finishing.claim_out, _phase_set(MatchPhase.PLAY), GuandanMatch),
-    events.OutConfirmed: EventRule(
-        finishing.confirm_out, _phase_set(MatchPhase.PLAY), GuandanMatch
+    match_events.ReturnLaid: EventRule(
+        tribute_exchange.lay_return, _phase_set(MatchPhase.RETURN), GuandanMatch
     ),
-    events.OutWithdrawn: EventRule(
-        finishing.withdraw_out, _phase_set(MatchPhase.PLAY, MatchPhase.RESULT), GuandanMatch
+    match_events.ReturnCorrected: EventRule(
+        tribute_exchange.correct_return,
+        _phase_set(MatchPhase.RETURN, MatchPhase.PLAY),
+        GuandanMatch,
     ),
-    events.ResultEntered: EventRule(
-        finishing.enter_result, _phase_set(MatchPhase.PLAY, MatchPhase.RESULT), GuandanMatch
+    match_events.ReturnsSwapped: EventRule(
+        tribute_exchange.swap_returns, _phase_set(MatchPhase.PLAY), GuandanMatch
     ),
-    events.CardsLeftEntered: EventRule(
-        bigtwo.accept_cards_left, _phase_set(MatchPhase.PLAY, MatchPhase.RESULT), BigTwoMatch
+    match_events.LeadMade: EventRule(deal_start.accept_lead, _phase_set(MatchPhase.PLAY)),
+    match_events.OutClaimed: EventRule(
+        deal_end.claim_out, _phase_set(MatchPhase.PLAY), GuandanMatch
     ),
-    events.ChoiceAnswered: EventRule(
-        bigtwo.accept_answer, _phase_set(MatchPhase.CHOICES), BigTwoMatch
+    match_events.OutConfirmed: EventRule(
+        deal_end.confirm_out, _phase_set(MatchPhase.PLAY), GuandanMatch
     ),
-    events.ResultConfirmed: EventRule(finishing.confirm_result, _phase_set(MatchPhase.RESULT)),
-    events.LeaderNamed: EventRule(
-        finishing.name_leader, _phase_set(MatchPhase.FORFEIT), GuandanMatch
+    match_events.OutWithdrawn: EventRule(
+        deal_end.withdraw_out, _phase_set(MatchPhase.PLAY, MatchPhase.RESULT), GuandanMatch
     ),
-    events.ExtraDealOrdered: EventRule(
-        finishing.order_extra_deal,
+    match_events.ResultEntered: EventRule(
+        deal_end.enter_result, _phase_set(MatchPhase.PLAY, MatchPhase.RESULT), GuandanMatch
+    ),
+    match_events.CardsLeftEntered: EventRule(
+        big_two_match.accept_cards_left, _phase_set(MatchPhase.PLAY, MatchPhase.RESULT), BigTwoMatch
+    ),
+    match_events.ChoiceAnswered: EventRule(
+        big_two_match.accept_answer, _phase_set(MatchPhase.CHOICES), BigTwoMatch
+    ),
+    match_events.ResultConfirmed: EventRule(deal_end.confirm_result, _phase_set(MatchPhase.RESULT)),
+    match_events.LeaderNamed: EventRule(
+        deal_end.name_leader, _phase_set(MatchPhase.FORFEIT), GuandanMatch
+    ),
+    match_events.ExtraDealOrdered: EventRule(
+        deal_end.order_extra_deal,
         _phase_set(MatchPhase.MATCH_CHECK, MatchPhase.OVER),
         GuandanMatch,
     ),
-    events.DealStopped: EventRule(
-        finishing.stop_deal, DEAL_UNDER_WAY, GuandanMatch, while_suspended=True
+    match_events.DealStopped: EventRule(
+        deal_end.stop_deal, DEAL_UNDER_WAY, GuandanMatch, while_suspended=True
     ),
-    events.ResultCorrected: EventRule(
-        closing.correct_deal, _SHEET_PHASES, GuandanMatch, while_suspended=True
+    match_events.ResultCorrected: EventRule(
+        sheet_writing.correct_deal, _SHEET_PHASES, GuandanMatch, while_suspended=True
     ),
-    events.CorrectionConfirmed: EventRule(
-        closing.confirm_correction, _ALL_PHASES, GuandanMatch, while_suspended=True
+    match_events.CorrectionConfirmed: EventRule(
+        sheet_writing.confirm_correction, _ALL_PHASES, GuandanMatch, while_suspended=True
     ),
-    events.TableSuspended: EventRule(timing.suspend_table, _ALL_PHASES - {MatchPhase.SIGNED}),
-    events.TableResumed: EventRule(timing.resume_table, _ALL_PHASES, while_suspended=True),
-    events.AreaPaused: EventRule(timing.pause_area, _ALL_PHASES, while_suspended=True),
-    events.AreaResumed: EventRule(timing.resume_area, _ALL_PHASES, while_suspended=True),
-    events.TimeAdded: EventRule(
+    match_events.TableSuspended: EventRule(timing.suspend_table, _ALL_PHASES - {MatchPhase.SIGNED}),
+    match_events.TableResumed: EventRule(timing.resume_table, _ALL_PHASES, while_suspended=True),
+    match_events.AreaPaused: EventRule(timing.pause_area, _ALL_PHASES, while_suspended=True),
+    match_events.AreaResumed: EventRule(timing.resume_area, _ALL_PHASES, while_suspended=True),
+    match_events.TimeAdded: EventRule(
         timing.add_time, _ALL_PHASES - {MatchPhase.SIGNED}, while_suspended=True
     ),
-    events.PlayClockStarted: EventRule(
+    match_events.PlayClockStarted: EventRule(
         timing.start_play_clock, _phase_set(MatchPhase.PLAY), GuandanMatch
     ),
-    events.PlayerWarned: EventRule(timing.warn_player, _phase_set(MatchPhase.PLAY), GuandanMatch),
-    events.PlayMade: EventRule(timing.stop_play_clock, _phase_set(MatchPhase.PLAY), GuandanMatch),
-    events.TimePassed: EventRule(_pass_time, _ALL_PHASES, while_suspended=True),
-    events.RulingProposed: EventRule(
-        desk.propose_ruling, _ALL_PHASES, GuandanMatch, while_suspended=True
+    match_events.PlayerWarned: EventRule(
+        timing.warn_player, _phase_set(MatchPhase.PLAY), GuandanMatch
     ),
-    events.RulingApproved: EventRule(
-        desk.approve_ruling, _ALL_PHASES, GuandanMatch, while_suspended=True
+    match_events.PlayMade: EventRule(
+        timing.stop_play_clock, _phase_set(MatchPhase.PLAY), GuandanMatch
     ),
-    events.RulingRejected: EventRule(
-        desk.reject_ruling, _ALL_PHASES, GuandanMatch, while_suspended=True
+    match_events.TimePassed: EventRule(_pass_time, _ALL_PHASES, while_suspended=True),
+    match_events.RulingProposed: EventRule(
+        ruling_desk.propose_ruling, _ALL_PHASES, GuandanMatch, while_suspended=True
     ),
-    events.VerbalRulingConfirmed: EventRule(
-        desk.confirm_verbal_ruling, _ALL_PHASES, GuandanMatch, while_suspended=True
+    match_events.RulingApproved: EventRule(
+        ruling_desk.approve_ruling, _ALL_PHASES, GuandanMatch, while_suspended=True
     ),
-    events.SheetSigned: EventRule(closing.sign_sheet, _phase_set(MatchPhase.OVER)),
+    match_events.RulingRejected: EventRule(
+        ruling_desk.reject_ruling, _ALL_PHASES, GuandanMatch, while_suspended=True
+    ),
+    match_events.VerbalRulingConfirmed: EventRule(
+        ruling_desk.confirm_verbal_ruling, _ALL_PHASES, GuandanMatch, while_suspended=True
+    ),
+    match_events.SheetSigned: EventRule(sheet_writing.sign_sheet, _phase_set(MatchPhase.OVER)),
 }
 """What each event does, and when it may."""
 
-_BIG_TWO_RULES: dict[type[events.MatchEventBase], EventRule] = {
-    events.ResultConfirmed: EventRule(
-        bigtwo.confirm_score, _phase_set(MatchPhase.RESULT), BigTwoMatch
+_BIG_TWO_RULES: dict[type[match_events.MatchEventBase], EventRule] = {
+    match_events.ResultConfirmed: EventRule(
+        big_two_match.confirm_score, _phase_set(MatchPhase.RESULT), BigTwoMatch
     ),
 }
 """What an event does in a match of Big Two, where it is something else."""

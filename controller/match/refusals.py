@@ -5,8 +5,8 @@ from typing import NoReturn
 import msgspec
 
 from controller.faults import CatalogueFault, Language, fault
-from controller.rules.result import FinishError
-from controller.rules.seat_words import SIGNER_NAMES
+from controller.rules.deal_result import FinishError
+from controller.seats import SIGNER_NAMES
 from controller.words import Words
 
 

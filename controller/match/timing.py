@@ -4,19 +4,12 @@ Three things happen by the clock alone, and none is a penalty: the sorting time 
 match whose time is up begins no further deal, and in Big Two silence answers a choice.
 """
 
-from controller.match.authority import REFEREE_ROLES
-from controller.match.clocks import countdown, match_clock
-from controller.match.clocks.due import ClockReport
-from controller.match.clocks.duties import play_clock
-from controller.match.course import (
-    MatchT,
-    StepResult,
-    continue_match,
-    open_new_version,
-    replace_fields,
-)
-from controller.match.effects import AddedTimeDue, ClockReported, Effects, RefereeCalled
-from controller.match.events import (
+from controller.match.big_two_choices import answer_for_silent, extend_deadline
+from controller.match.clocks import duty_clocks, match_clock
+from controller.match.clocks.duty_clocks import play_clock
+from controller.match.clocks.stopwatch import ClockReport
+from controller.match.match_effects import AddedTimeDue, ClockReported, Effects, RefereeCalled
+from controller.match.match_events import (
     AreaPaused,
     AreaResumed,
     PlayClockStarted,
@@ -26,21 +19,30 @@ from controller.match.events import (
     TableSuspended,
     TimeAdded,
 )
-from controller.match.exchanging import continue_after_count
-from controller.match.judging import is_added_time_open, is_time_up_for_deals, match_outcome
+from controller.match.match_state import AnyMatch, BigTwoMatch, GuandanMatch
+from controller.match.next_deal import (
+    MatchT,
+    StepResult,
+    continue_match,
+    is_added_time_open,
+    is_time_up_for_deals,
+    match_outcome,
+    open_new_version,
+    replace_fields,
+)
 from controller.match.phase import BEFORE_RELEASE, ENDED_PHASES, MatchPhase, phase_words
 from controller.match.refusals import refuse
-from controller.match.state import AnyMatch, BigTwoMatch, GuandanMatch
+from controller.match.rulings import REFEREE_ROLES
+from controller.match.tribute_exchange import continue_after_count
 from controller.messages import Role
-from controller.rules.bigtwo.choices import answer_for_silent, extend_deadline
-from controller.rules.seat_words import signer_list_words
+from controller.seats import signer_list_words
 from controller.words import Words
 
 
 def advance_time(match: AnyMatch, at_ms: int) -> StepResult:
     """Return the match at `at_ms`, with what fell due since it was last asked."""
     clock, announced = match_clock.tick(match.clock, at_ms)
-    clocks, dues = countdown.tick_all(match.clocks, at_ms)
+    clocks, dues = duty_clocks.tick_all(match.clocks, at_ms)
     if isinstance(match, BigTwoMatch):
         match = _extend_choice_deadline(match, at_ms)
     match = replace_fields(match, now_ms=at_ms, clock=clock, clocks=clocks)
@@ -95,7 +97,7 @@ def update_clocks(match: AnyMatch) -> StepResult:
 
     When a stop of the table is over, a referee is asked about the time it cost.
     """
-    keep = countdown.pause_all if is_stopped(match) else countdown.resume_all
+    keep = duty_clocks.pause_all if is_stopped(match) else duty_clocks.resume_all
     clocks = keep(match.clocks, match.now_ms)
     reason = _stop_reason(match)
     if reason is not None:
@@ -122,7 +124,7 @@ def _stop_reason(match: AnyMatch) -> str | None:
 
 def note_lead(match: MatchT) -> MatchT:
     """Return the match with its first lead on the table: the opening is over."""
-    clocks, _ = countdown.remove_done(match.clocks, "opening", match.now_ms)
+    clocks, _ = duty_clocks.remove_done(match.clocks, "opening", match.now_ms)
     return replace_fields(match, led=True, clocks=clocks)
 
 
@@ -223,21 +225,50 @@ def start_play_clock(match: GuandanMatch, event: PlayClockStarted) -> StepResult
     )
     if clock is None:
         refuse("NO_CLOCK")
-    others, _ = countdown.remove_done(match.clocks, "play", event.at_ms)
+    others, _ = duty_clocks.remove_done(match.clocks, "play", event.at_ms)
     return replace_fields(match, clocks=(*others, clock)), ()
 
 
 def warn_player(match: GuandanMatch, event: PlayerWarned) -> StepResult:
     """Count the ten seconds from the spoken warning on (seed 000 A21.1)."""
     if not any(
-        clock.seat == event.seat for clock in countdown.clocks_for_duty(match.clocks, "play")
+        clock.seat == event.seat for clock in duty_clocks.clocks_for_duty(match.clocks, "play")
     ):
         refuse("NO_CLOCK")
-    clocks = countdown.restart_all_from_warning(match.clocks, "play", event.at_ms, event.seat)
+    clocks = duty_clocks.restart_all_from_warning(match.clocks, "play", event.at_ms, event.seat)
     return replace_fields(match, clocks=clocks), ()
 
 
 def stop_play_clock(match: GuandanMatch, event: PlayMade) -> StepResult:
     """Stop counting: he has played or passed."""
-    clocks, _ = countdown.remove_done(match.clocks, "play", event.at_ms, seat=event.seat)
+    clocks, _ = duty_clocks.remove_done(match.clocks, "play", event.at_ms, seat=event.seat)
     return note_lead(replace_fields(match, clocks=clocks)), ()
+
+
+def next_tick_ms(match: AnyMatch) -> int | None:
+    """Return the next moment at which a tick would say or change something, on the match's clock.
+
+    None while nothing runs. What is due already, since a stop is over or a referee's word is
+    there, is due at `match.now_ms`; that time takes a further deal away is always announced.
+    Every event may put it off or bring it forward.
+    """
+    if is_next_deal_lost_to_time(match, match.now_ms):
+        return match.now_ms
+    moments = (
+        match_clock.next_due_ms(match.clock),
+        duty_clocks.first_due_ms(match.clocks),
+        _choice_deadline_ms(match),
+    )
+    return min((moment for moment in moments if moment is not None), default=None)
+
+
+def _choice_deadline_ms(match: AnyMatch) -> int | None:
+    """Return when silence answers a choice of Big Two (seed 002 A6)."""
+    if (
+        not isinstance(match, BigTwoMatch)
+        or match.phase is not MatchPhase.CHOICES
+        or is_stopped(match)
+    ):
+        return None
+    assert match.choices is not None  # CHOICES begins with them
+    return match.choices.current_round().deadline_ms()

@@ -26,12 +26,12 @@ from controller.roster.certificate import (
 
 # Exported by its own name: in a list of words it would read as a fault.
 from controller.roster.certificate import SIGN_FILE as SIGN_FILE
-from controller.roster.live import FolderRoster
-from controller.roster.members import (
+from controller.roster.roster import (
     ADMITTED_FOLDER,
     CLIENTS_FOLDER,
     REVOKED_FOLDER,
     WATCH_CLIENT,
+    FolderRoster,
     NotAdmitted,
     Roster,
 )

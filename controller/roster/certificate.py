@@ -21,9 +21,9 @@ from nacl.bindings import crypto_scalarmult
 from nacl.exceptions import BadSignatureError
 from nacl.signing import SigningKey, VerifyKey
 
-from controller.framing import length_prefixed
+from controller.host.toml_files import MAX_SHOWN_CHARACTERS, escape_unprintable, shorten
 from controller.messages import Role
-from controller.tomlwords import MAX_SHOWN_CHARACTERS, escape_unprintable, shorten
+from controller.signing.encoding import length_prefixed
 
 KEYS_FOLDER: Final = "keys"
 TABLE_NAME: Final = "table"

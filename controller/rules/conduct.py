@@ -9,7 +9,7 @@ from typing import Literal
 
 from controller.messages import Seat
 from controller.rules.profile import GuandanProfile
-from controller.rules.seats import partner
+from controller.seats import partner
 
 PassForm = Literal["word", "tap"]
 """How a player passes: he says 过, or taps the table."""

@@ -13,9 +13,9 @@ from msgspec import Meta
 
 from controller.cards import SEATS
 from controller.messages import Seat
-from controller.rules import tables
-from controller.rules.bigtwo.tables import BigTwoRules
-from controller.rules.tables import Count
+from controller.rules import guandan_tables
+from controller.rules.big_two import BigTwoRules
+from controller.rules.guandan_tables import Count
 from controller.words import Words
 
 KEYS_ABOUT_PROFILE = frozenset(
@@ -64,8 +64,8 @@ class Profile(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True)
     title_en: str
     title_zh: str
     source: str
-    direction: tables.DirectionRules
-    deck: tables.DeckRules
+    direction: guandan_tables.DirectionRules
+    deck: guandan_tables.DeckRules
     hand: Count
     cut_margin: Annotated[int, Meta(ge=0, le=50)]
     cutter_first: Seat
@@ -73,7 +73,7 @@ class Profile(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True)
     shuffles_first: tuple[Count, Count]
     shuffles_later: tuple[Count, Count]
     hands_opened: Literal["deal_end", "match_end", "never"]
-    turnup: tables.TurnupRules
+    turnup: guandan_tables.TurnupRules
     provisional: tuple[str, ...]
     sources: dict[str, str]
     left_to_event: dict[str, str]
@@ -120,16 +120,16 @@ class GuandanProfile(Profile, frozen=True):
     """A rulebook of Guandan."""
 
     game: Literal["guandan"]
-    ceremony: tables.CeremonyRules
-    counting: tables.CountingRules
-    levels: tables.LevelRules
-    tribute: tables.TributeRules
-    conduct: tables.ConductRules
-    ending: tables.EndingRules
-    score: tables.ScoreRules
-    clocks: tables.ClockRules
-    penalties: tables.PenaltyRules
-    roles: tables.SheetRoles
+    ceremony: guandan_tables.CeremonyRules
+    counting: guandan_tables.CountingRules
+    levels: guandan_tables.LevelRules
+    tribute: guandan_tables.TributeRules
+    conduct: guandan_tables.ConductRules
+    ending: guandan_tables.EndingRules
+    score: guandan_tables.ScoreRules
+    clocks: guandan_tables.ClockRules
+    penalties: guandan_tables.PenaltyRules
+    roles: guandan_tables.SheetRoles
 
 
 class BigTwoProfile(Profile, frozen=True):

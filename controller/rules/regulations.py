@@ -12,9 +12,9 @@ from typing import Any
 
 import msgspec
 
-from controller.rules.bigtwo.gaps import BIG_TWO_GAPS
-from controller.rules.keys import all_keys as keys_in_words
-from controller.rules.keys import has_no_effect, is_unset, remark_on_key, value_words
+from controller.rules.big_two_gaps import BIG_TWO_GAPS
+from controller.rules.key_text import all_keys as keys_in_words
+from controller.rules.key_text import has_no_effect, is_unset, remark_on_key, value_words
 from controller.rules.profile import Profile, RulebookNumber, rules_by_key
 from controller.words import Words
 

@@ -7,8 +7,6 @@ feed after every line).
 import hashlib
 from collections.abc import Iterable, Iterator
 
-from controller.framing import canonical_json, length_prefixed
-from controller.rules.columns import pack
 from controller.rules.profile import Profile
 from controller.rules.regulations import (
     OpenMatter,
@@ -16,6 +14,8 @@ from controller.rules.regulations import (
     ReplacedAct,
     regulations_to_settle,
 )
+from controller.rules.text_columns import pack
+from controller.signing.encoding import canonical_json, length_prefixed
 from controller.words import Words
 
 PageLines = Iterator[str]

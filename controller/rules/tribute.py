@@ -13,11 +13,10 @@ import msgspec
 
 from controller.cards import BIG_JOKER, Face
 from controller.messages import Seat
-from controller.rules.levels import Level
-from controller.rules.order import SMALL_JOKER_VALUE, is_wild, value_at_level
+from controller.rules.deal_result import DealResult, FinishOrder
 from controller.rules.profile import GuandanProfile
-from controller.rules.result import DealResult, FinishOrder
-from controller.rules.seats import next_seat, partner, previous_seat
+from controller.rules.ranks import SMALL_JOKER_VALUE, Level, is_wild, value_at_level
+from controller.seats import next_seat, partner, previous_seat
 
 BIG_JOKERS = 2
 """Big jokers that let payers off: both there are (seed 000 A10.3)."""

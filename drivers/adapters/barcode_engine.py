@@ -15,7 +15,7 @@ from typing import Literal, Protocol
 import serial
 from msgspec import Struct
 
-from drivers.adapters.shell import NEVER_MS
+from drivers.adapters.adapter_board import NEVER_MS
 
 Parity = Literal["none", "even", "odd"]
 

@@ -19,8 +19,8 @@ from drivers.adapters.modbus_map import (
     from_registers,
 )
 from drivers.adapters.modbus_map import read_place as level_at
-from drivers.firmware import wire
-from drivers.firmware.hal import GATE_MOVING
+from drivers.firmware import protocol
+from drivers.firmware.pins import GATE_MOVING
 
 Edges = list[tuple[str, int]]
 ALARM_PREFIX = "alarm "
@@ -255,6 +255,6 @@ def describe_levels(levels: Mapping[str, int]) -> Iterable[tuple[str, str]]:
     outlets = ("N", "W", "S", "E", "tray")
     for name, value in levels.items():
         if name == "gate_at":
-            yield name, outlets[value] if value < wire.OUTLETS else "between two"
+            yield name, outlets[value] if value < protocol.OUTLETS else "between two"
         else:
             yield name, "on" if value else "off"

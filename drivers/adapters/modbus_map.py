@@ -6,12 +6,12 @@ could not work, and the rest of the adapter reads it.
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from msgspec import Meta, Struct, field
 
-from drivers.firmware import wire
-from drivers.firmware.hal import FORWARD, LIFT_DOWN, LIFT_STAY, LIFT_UP, REVERSE, STOP
+from drivers.firmware import protocol
+from drivers.firmware.pins import FORWARD, LIFT_DOWN, LIFT_STAY, LIFT_UP, REVERSE, STOP
 
 Table = Literal["coil", "discrete", "input", "holding"]
 """The four kinds of places that a unit has; coils and holding registers can be written."""
@@ -19,20 +19,24 @@ Address = Annotated[int, Meta(ge=0, le=0xFFFF)]
 Value = Annotated[int, Meta(ge=-0x8000, le=0xFFFF)]
 Words = Annotated[tuple[Value, ...], Meta(min_length=1, max_length=16)]
 Ms = Annotated[int, Meta(ge=1, le=60_000)]
-Addresses = Annotated[tuple[Address, ...], Meta(min_length=wire.OUTLETS, max_length=wire.OUTLETS)]
-Positions = Annotated[tuple[float, ...], Meta(min_length=wire.OUTLETS, max_length=wire.OUTLETS)]
+Addresses = Annotated[
+    tuple[Address, ...], Meta(min_length=protocol.OUTLETS, max_length=protocol.OUTLETS)
+]
+Positions = Annotated[
+    tuple[float, ...], Meta(min_length=protocol.OUTLETS, max_length=protocol.OUTLETS)
+]
 
 REQUIRED_INPUTS = (
     *("hopper", "tray_feed", "window", "double", "exit"),
-    *(f"land_{outlet}" for outlet in range(wire.OUTLETS)),
-    *(f"pocket_{outlet}" for outlet in range(wire.OUTLETS)),
+    *(f"land_{outlet}" for outlet in range(protocol.OUTLETS)),
+    *(f"pocket_{outlet}" for outlet in range(protocol.OUTLETS)),
     *("lid", "estop", "lift", "lift_down", "shuffler", "shuffled"),
 )
 """The inputs that have two levels, and must be somewhere."""
 OPTIONAL_INPUT = "supply"
 """The input that may be left out: a table that cannot tell has supply enough."""
 OUTPUT_VALUES: Mapping[str, Mapping[str, int]] = {
-    "source": {"hopper": wire.HOPPER, "tray": wire.FROM_TRAY},
+    "source": {"hopper": protocol.HOPPER, "tray": protocol.FROM_TRAY},
     "feed": {"stop": STOP, "forward": FORWARD, "reverse": REVERSE},
     "pass": {"stop": STOP, "forward": FORWARD, "reverse": REVERSE},
     "shuffle": {"stop": 0, "run": 1},
@@ -43,11 +47,11 @@ OUTPUT_VALUES: Mapping[str, Mapping[str, int]] = {
 STOP_VALUES: Mapping[str, int] = {"feed": STOP, "pass": STOP, "shuffle": 0, "lift": LIFT_STAY}
 """The motions that go on until they are stopped, and the value that stops them."""
 MOTORS: Mapping[str, int] = {
-    "feed": wire.MOTOR_FEED,
-    "pass": wire.MOTOR_PASS,
-    "gate": wire.MOTOR_GATE,
-    "shuffle": wire.MOTOR_SHUFFLE,
-    "lift": wire.MOTOR_LIFT,
+    "feed": protocol.MOTOR_FEED,
+    "pass": protocol.MOTOR_PASS,
+    "gate": protocol.MOTOR_GATE,
+    "shuffle": protocol.MOTOR_SHUFFLE,
+    "lift": protocol.MOTOR_LIFT,
 }
 OPTIONAL_OUTPUTS = ("trigger",)
 """Outputs that a table may do without: a reader that is asked (PROTOCOL.md, LOOK) has no wire."""
@@ -285,3 +289,98 @@ def as_registers(said: int | tuple[int, ...]) -> tuple[int, ...]:
     """Return the registers of one value or several; negative ones as two's complement."""
     listed = said if isinstance(said, tuple) else (said,)
     return tuple(value % 0x10000 for value in listed)
+
+
+def check_map(mapping: ModbusMap) -> None:
+    """Raise MapError where a map names what is not there, or leaves something open."""
+    for name, unit in mapping.unit.items():
+        twins = [other for other, one in mapping.unit.items() if one.number == unit.number]
+        if twins != [name]:
+            raise MapError(f"unit.{twins[-1]}.number = {unit.number}: that is unit.{twins[0]}")
+        for key, word in (("watchdog", unit.watchdog), ("halt", unit.halt)):
+            if word is not None:
+                _check_one_place(f"unit.{name}.{key}", word, ("coil", "holding"))
+    _check_inputs(mapping)
+    for name, output in mapped_outputs(mapping):
+        _check_unit(mapping, f"output.{name}", output.unit)
+        if isinstance(output, MappedOutput):
+            _check_output(name, output)
+        else:
+            _check_gate(output)
+    for name, place in mapping.alarm.items():
+        if name not in MOTORS:
+            raise MapError(f"alarm.{name}: expected one of {', '.join(MOTORS)}")
+        _check_unit(mapping, f"alarm.{name}", place.unit)
+        _check_one_place(f"alarm.{name}", place, ("coil", "discrete", "input", "holding"))
+
+
+def _check_inputs(mapping: ModbusMap) -> None:
+    for name in REQUIRED_INPUTS:
+        if name not in mapping.input:
+            raise MapError(f"input.{name} is missing")
+    for name, place in mapping.input.items():
+        if name not in REQUIRED_INPUTS and name != OPTIONAL_INPUT:
+            raise MapError(
+                f"input.{name}: expected one of {', '.join((*REQUIRED_INPUTS, OPTIONAL_INPUT))}"
+            )
+        _check_unit(mapping, f"input.{name}", place.unit)
+        if place.counter is None:
+            _check_one_place(f"input.{name}", place, ("coil", "discrete", "input", "holding"))
+        else:
+            _check_one_place(f"input.{name}.counter", place.counter, ("input", "holding"))
+            _check_unit(mapping, f"input.{name}.counter", place.counter.unit or place.unit)
+    gate = mapping.gate_at
+    _check_unit(mapping, "gate_at", gate.unit)
+    _check_one_place("gate_at", gate, ("discrete", "input", "holding"))
+    if not gate.scale:
+        raise MapError("gate_at.scale = 0: expected counts of the drive for one of yours")
+    if (gate.positions is None) != (gate.discrete is not None):
+        raise MapError("gate_at.positions: expected for a register, and for nothing else")
+
+
+def _check_output(name: str, output: MappedOutput) -> None:
+    where = f"output.{name}"
+    _check_one_place(where, output, ("coil", "holding"))
+    words = OUTPUT_VALUES[name]
+    for every in OUTPUT_VALUES.values():
+        for word in every:
+            if word not in words and getattr(output, word) is not None:
+                raise MapError(f"{where}.{word}: expected {', '.join(words)}")
+    said = {word: getattr(output, word) for word in words}
+    for word, value in said.items():
+        if value is None:
+            raise MapError(f"{where}.{word} is missing")
+    coil = output.coil is not None
+    if coil and any(value not in (0, 1) for one in said.values() for value in as_registers(one)):
+        raise MapError(f"{where}: a coil is 0 or 1")
+    if len({len(as_registers(one)) for one in said.values()}) != 1:
+        raise MapError(f"{where}: expected as many values in each list")
+    if len({as_registers(one) for one in said.values()}) != len(said):
+        raise MapError(f"{where}: expected another value for each of {', '.join(words)}")
+    if (name in STOP_VALUES) != (output.limit_ms is not None):
+        wanted = (
+            "expected the time after which the adapter stops it"
+            if name in STOP_VALUES
+            else "no motion"
+        )
+        raise MapError(f"{where}.limit_ms: {wanted}")
+
+
+def _check_gate(gate: MappedGate) -> None:
+    try:
+        ways = output_words("gate", gate)
+    except MapError as odd:
+        raise MapError(f"output.gate.positions: {odd}") from None
+    if len(set(ways.values())) != len(ways):
+        raise MapError("output.gate.positions: expected another place for each outlet")
+
+
+def _check_unit(mapping: ModbusMap, where: str, unit: str) -> None:
+    if unit not in mapping.unit:
+        raise MapError(f'{where}.unit = "{unit}": expected one of {", ".join(mapping.unit)}')
+
+
+def _check_one_place(where: str, said: Any, tables: tuple[str, ...]) -> None:
+    found = [table for table in tables if getattr(said, table, None) is not None]
+    if len(found) != 1:
+        raise MapError(f"{where}: expected one of {', '.join(tables)}")

@@ -7,10 +7,10 @@ twice or for nothing. What the frames mean stands in drivers/link/PROTOCOL.md.
 
 import struct
 
-from . import wire
-from .codec import Decoder, encode
-from .hal import LOST_EDGES, Hal
-from .memory import EventMemory
+from . import protocol
+from .event_memory import EventMemory
+from .framing import Decoder, encode
+from .pins import LOST_EDGES, Hal
 from .settings import BoardSettings
 from .version import FIRMWARE_VERSION
 
@@ -71,8 +71,8 @@ class BoardCore:
         self._stored_state = self._state_to_store()
         # A numbered command's work: the fields of its body in, a result out.
         self.commands: dict[int, Callable[..., int]] = {
-            wire.CONFIGURE: self._configure,
-            wire.STATUS: self._get_status,
+            protocol.CONFIGURE: self._configure,
+            protocol.STATUS: self._get_status,
         }
 
     # What a subclass brings.
@@ -114,15 +114,15 @@ class BoardCore:
 
     def check_service(self) -> int:
         """Return why no technician may have the board now, or DONE."""
-        return wire.BUSY if self.is_busy() else wire.DONE
+        return protocol.BUSY if self.is_busy() else protocol.DONE
 
     def on_edges_lost(self) -> None:
         """Edges came faster than they could be kept: say so."""
-        self.emit(wire.STOPPED, place=wire.EDGES_LOST)
+        self.emit(protocol.STOPPED, place=protocol.EDGES_LOST)
 
     def on_silence(self) -> None:
         """The host has not been heard for silence_ms: say so when it is back."""
-        self.emit(wire.STOPPED, place=wire.HOST_SILENT)
+        self.emit(protocol.STOPPED, place=protocol.HOST_SILENT)
 
     def on_stop(self) -> None:
         """The host says STOP."""
@@ -180,7 +180,7 @@ class BoardCore:
 
     def allow_service(self) -> None:
         """Take SERVICE from now on: the shell can give the chip to a technician."""
-        self.commands[wire.SERVICE] = self._enter_service
+        self.commands[protocol.SERVICE] = self._enter_service
 
     def level(self, name: str) -> int:
         """Return an input as it stood at the edge being worked on."""
@@ -202,7 +202,9 @@ class BoardCore:
             place,
         )
         number = self.memory.last + 1
-        self.memory.add(struct.pack(wire.BODIES[wire.EVENT], self.boot, number, *fields) + more)
+        self.memory.add(
+            struct.pack(protocol.BODIES[protocol.EVENT], self.boot, number, *fields) + more
+        )
 
     def is_memory_low(self) -> bool:
         """Return whether so many events wait to be kept that nothing new may start."""
@@ -236,25 +238,25 @@ class BoardCore:
     # Frames from the host.
 
     def _on_payload(self, payload: bytes) -> None:
-        if len(payload) < wire.HOST_HEADER_SIZE:
+        if len(payload) < protocol.HOST_HEADER_SIZE:
             return
-        header = payload[: wire.HOST_HEADER_SIZE]
-        kind, session, number, seen, kept = struct.unpack(wire.HOST_HEADER, header)
-        body = payload[wire.HOST_HEADER_SIZE :]
-        layout = wire.BODIES.get(kind)
-        if layout is None or kind >= wire.WELCOME or len(body) != struct.calcsize(layout):
+        header = payload[: protocol.HOST_HEADER_SIZE]
+        kind, session, number, seen, kept = struct.unpack(protocol.HOST_HEADER, header)
+        body = payload[protocol.HOST_HEADER_SIZE :]
+        layout = protocol.BODIES.get(kind)
+        if layout is None or kind >= protocol.WELCOME or len(body) != struct.calcsize(layout):
             return
-        if kind == wire.HELLO:
+        if kind == protocol.HELLO:
             self._on_hello(session)
         elif session != self.session or not session:
-            body = struct.pack(wire.BODIES[wire.NO_SESSION], self.boot, self.session)
-            self._send(wire.NO_SESSION, body, session)
+            body = struct.pack(protocol.BODIES[protocol.NO_SESSION], self.boot, self.session)
+            self._send(protocol.NO_SESSION, body, session)
         else:
             self._note_host()
             self.memory.acknowledge(seen, kept, self.now)
-            if kind == wire.STOP:
+            if kind == protocol.STOP:
                 self.on_stop()
-            elif kind >= wire.BEGIN:
+            elif kind >= protocol.BEGIN:
                 self._do_command(kind, number, struct.unpack(layout, body))
 
     def _on_hello(self, session: int) -> None:
@@ -267,13 +269,13 @@ class BoardCore:
             self.memory.begin_session()
         self._note_host()
         body = struct.pack(
-            wire.BODIES[wire.WELCOME],
+            protocol.BODIES[protocol.WELCOME],
             self.kind,
             self.hal.kind,
             self.hal.uid,
             bytes(FIRMWARE_VERSION),
             self._fw_hash,
-            wire.PROTOCOL_HASH,
+            protocol.PROTOCOL_HASH,
             self.boot,
             self.settings.crc(),
             self._reset_cause,
@@ -283,7 +285,7 @@ class BoardCore:
             self.memory.kept,
             self.is_polled(),
         )
-        self._send(wire.WELCOME, body, session)
+        self._send(protocol.WELCOME, body, session)
 
     def _note_host(self) -> None:
         self._heard_ms = self.now
@@ -295,26 +297,26 @@ class BoardCore:
         """Do a command once; say the remembered reply again; drop what is out of order."""
         if number == self._number % LAST_NUMBER + 1:
             work = self.commands.get(kind)
-            result = work(*fields) if work else wire.UNKNOWN
+            result = work(*fields) if work else protocol.UNKNOWN
             self._number = number
-            self._reply = struct.pack(wire.BODIES[wire.ACK], number, result)
-            if kind == wire.STATUS and result == wire.DONE:
+            self._reply = struct.pack(protocol.BODIES[protocol.ACK], number, result)
+            if kind == protocol.STATUS and result == protocol.DONE:
                 self._reply += self.pack_status()
         elif number != self._number or not number:
             return
-        self._send(wire.ACK, self._reply, self.session)
+        self._send(protocol.ACK, self._reply, self.session)
 
     def _configure(self, setting: int, value: int) -> int:
         if self.is_busy():
-            return wire.BUSY
-        return wire.DONE if self.settings.change(setting, value) else wire.BAD_VALUE
+            return protocol.BUSY
+        return protocol.DONE if self.settings.change(setting, value) else protocol.BAD_VALUE
 
     def _get_status(self) -> int:
-        return wire.DONE
+        return protocol.DONE
 
     def _enter_service(self) -> int:
         result = self.check_service()
-        self.service_requested = result == wire.DONE
+        self.service_requested = result == protocol.DONE
         return result
 
     # The line's time.
@@ -331,11 +333,13 @@ class BoardCore:
         if not self.session or self._is_silent:
             return
         for body in self.memory.bodies_due(self.now):
-            self._send(wire.EVENT, body, self.session)
+            self._send(protocol.EVENT, body, self.session)
         if not self._tx and self.now >= self._sent_ms + self.settings["alive_ms"]:
             fields = (self.boot, self.memory.last, self.doing())
-            self._send(wire.ALIVE, struct.pack(wire.BODIES[wire.ALIVE], *fields), self.session)
+            self._send(
+                protocol.ALIVE, struct.pack(protocol.BODIES[protocol.ALIVE], *fields), self.session
+            )
 
     def _send(self, kind: int, body: bytes, session: int) -> None:
         self._sent_ms = self.now
-        self._tx.append(encode(struct.pack(wire.BOARD_HEADER, kind, session) + body))
+        self._tx.append(encode(struct.pack(protocol.BOARD_HEADER, kind, session) + body))

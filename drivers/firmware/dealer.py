@@ -7,12 +7,12 @@ itself when the host falls silent, and keeps its own 27-lock before RELEASE.
 
 import struct
 
-from . import lock, wire
+from . import protocol, release_lock
 from .board import MAX_COUNT, BoardCore
 from .feeding import Feeding
-from .hal import LIFT_DOWN, LIFT_UP, Hal
 from .landing import Landings
 from .motors import GateSweep, LiftControl, ShufflerControl
+from .pins import LIFT_DOWN, LIFT_UP, Hal
 
 NOT_HALTED = 0xFF
 # What covers a landing beam again so soon after it was first covered is the same card, trembling
@@ -20,31 +20,31 @@ NOT_HALTED = 0xFF
 BEAM_FLUTTER_MS = 3
 MAX_CARDS = 240
 
-LANDING_OUTLETS = {"land_%d" % outlet: outlet for outlet in range(wire.OUTLETS)}
-POCKET_OUTLETS = {"pocket_%d" % outlet: outlet for outlet in range(wire.OUTLETS)}
+LANDING_OUTLETS = {"land_%d" % outlet: outlet for outlet in range(protocol.OUTLETS)}
+POCKET_OUTLETS = {"pocket_%d" % outlet: outlet for outlet in range(protocol.OUTLETS)}
 SENSOR_BITS = (
-    ("pocket_0", wire.SEES_NORTH),
-    ("pocket_1", wire.SEES_WEST),
-    ("pocket_2", wire.SEES_SOUTH),
-    ("pocket_3", wire.SEES_EAST),
-    ("pocket_4", wire.SEES_TRAY),
-    ("tray_feed", wire.SEES_TRAY),
-    ("hopper", wire.SEES_HOPPER),
-    ("window", wire.SEES_WINDOW),
-    ("exit", wire.SEES_PATH),
-    ("lid", wire.SEES_LID_OPEN),
-    ("estop", wire.SEES_ESTOP),
-    ("lift", wire.SEES_LIFT_UP),
-    ("shuffler", wire.SEES_SHUFFLER),
-    ("lift_down", wire.SEES_LIFT_DOWN),
-    ("supply", wire.SEES_SUPPLY_LOW),
+    ("pocket_0", protocol.SEES_NORTH),
+    ("pocket_1", protocol.SEES_WEST),
+    ("pocket_2", protocol.SEES_SOUTH),
+    ("pocket_3", protocol.SEES_EAST),
+    ("pocket_4", protocol.SEES_TRAY),
+    ("tray_feed", protocol.SEES_TRAY),
+    ("hopper", protocol.SEES_HOPPER),
+    ("window", protocol.SEES_WINDOW),
+    ("exit", protocol.SEES_PATH),
+    ("lid", protocol.SEES_LID_OPEN),
+    ("estop", protocol.SEES_ESTOP),
+    ("lift", protocol.SEES_LIFT_UP),
+    ("shuffler", protocol.SEES_SHUFFLER),
+    ("lift_down", protocol.SEES_LIFT_DOWN),
+    ("supply", protocol.SEES_SUPPLY_LOW),
 )
 
 
 class DealerCore(BoardCore):
     """The dealer board; step it, and give it a HAL with the names of hal.py."""
 
-    kind = wire.KIND_DEALER
+    kind = protocol.KIND_DEALER
 
     def __init__(
         self,
@@ -75,17 +75,17 @@ class DealerCore(BoardCore):
         self._missing_drive = 0  # the number of a drive that is away
         self._beam_covered_ms = [
             -BEAM_FLUTTER_MS - 1
-        ] * wire.OUTLETS  # when a card first covered each landing beam
+        ] * protocol.OUTLETS  # when a card first covered each landing beam
         self.commands.update(
             {
-                wire.BEGIN: self._begin,
-                wire.SHUFFLE: self._shuffle,
-                wire.FEED: self._feed,
-                wire.ROUTE: self._route,
-                wire.RELEASE: self._release,
-                wire.RETRACT: self._retract,
-                wire.PURGE: self._purge,
-                wire.SELFTEST: self._selftest,
+                protocol.BEGIN: self._begin,
+                protocol.SHUFFLE: self._shuffle,
+                protocol.FEED: self._feed,
+                protocol.ROUTE: self._route,
+                protocol.RELEASE: self._release,
+                protocol.RETRACT: self._retract,
+                protocol.PURGE: self._purge,
+                protocol.SELFTEST: self._selftest,
             }
         )
         self._edge_handlers = {
@@ -128,38 +128,38 @@ class DealerCore(BoardCore):
         A lift that was stopped is said each time, for RETRACT moves it in a halted machine.
         """
         lifting = self._lift.is_moving()
-        self.feeding.stop(finish_pass=reason == wire.HOST_SILENT)
+        self.feeding.stop(finish_pass=reason == protocol.HOST_SILENT)
         self._shuffler.stop()
         self._lift.stop()
         self._sweep.stop()
         if self._halt_reason != reason or lifting:
             self._halt_reason = reason
-            self.emit(wire.STOPPED, place=reason)
+            self.emit(protocol.STOPPED, place=reason)
 
     def jam(self, place: int, index: int) -> None:
         """A card does not move on, or did not land. Only a person's hand helps."""
-        if place != wire.AT_SHUFFLER:
+        if place != protocol.AT_SHUFFLER:
             self._is_jammed = self.release_forbidden = True
             self.landings.remove(index)
-        self.emit(wire.JAM, index, place)
-        self.halt(wire.BY_JAM)
+        self.emit(protocol.JAM, index, place)
+        self.halt(protocol.BY_JAM)
 
     def stall(self, motor: int) -> None:
         """A motor did not bring its part to where its sensor is."""
-        self.emit(wire.STALL, place=motor)
-        self.halt(wire.BY_STALL)
+        self.emit(protocol.STALL, place=motor)
+        self.halt(protocol.BY_STALL)
 
     def on_arrived(self, index: int) -> None:
         """A card stands in the window: tell the reader by its wire, and the host."""
         self.life_in += 1
         self.hal.set("trigger", 1)
         self.hal.set("trigger", 0)
-        self.emit(wire.AT_READER, index)
+        self.emit(protocol.AT_READER, index)
 
     def on_passed(self, index: int) -> None:
         """A card is behind the gate: where it goes is what the gate's sensor says."""
         outlet = self.level("gate_at")
-        self.emit(wire.GATE, index, outlet)
+        self.emit(protocol.GATE, index, outlet)
         self.landings.on_passed(index, outlet)
 
     def on_left_gate(self, index: int) -> None:
@@ -170,7 +170,7 @@ class DealerCore(BoardCore):
         """The hands are out."""
         if not self._hands_released:
             self._hands_released = True
-            self.emit(wire.RELEASED)
+            self.emit(protocol.RELEASED)
 
     # What the shared part asks.
 
@@ -194,10 +194,10 @@ class DealerCore(BoardCore):
     def doing(self) -> int:
         """Return one of wire.IDLE …"""
         if self._lift.is_moving():
-            return wire.LIFTING
+            return protocol.LIFTING
         if self.is_halted() and self.is_in_attempt():
-            return wire.STOPPED_STATE
-        return wire.SHUFFLING if self._shuffler.is_running() else self.feeding.doing()
+            return protocol.STOPPED_STATE
+        return protocol.SHUFFLING if self._shuffler.is_running() else self.feeding.doing()
 
     def pack_status(self) -> bytes:
         """Return the body of a STATUS."""
@@ -207,20 +207,20 @@ class DealerCore(BoardCore):
                 sensors |= bit
         held = self.feeding.held_index()
         return struct.pack(
-            wire.STATUS_BODIES[wire.KIND_DEALER],
+            protocol.STATUS_BODIES[protocol.KIND_DEALER],
             self.attempt,
             self.doing(),
             self.feeding.source,
             self.feeding.upto,
             self.feeding.fed,
             held,
-            self.feeding.routes[held] if held else wire.NOWHERE,
+            self.feeding.routes[held] if held else protocol.NOWHERE,
             *[min(count, MAX_COUNT) for count in self.landings.landed],
             min(self.landings.strays, MAX_COUNT),
             min(self._doubles, MAX_COUNT),
             sensors,
             self.memory.last,
-            1 if lock.can_release(self) else 0,
+            1 if release_lock.can_release(self) else 0,
         )
 
     def on_edge(self, name: str, value: int) -> None:
@@ -228,7 +228,7 @@ class DealerCore(BoardCore):
         if name in LANDING_OUTLETS:
             self._on_beam(LANDING_OUTLETS[name], value)
         elif name in POCKET_OUTLETS:
-            self.emit(wire.POCKET, 1 if value else 0, POCKET_OUTLETS[name])
+            self.emit(protocol.POCKET, 1 if value else 0, POCKET_OUTLETS[name])
         elif name in self._edge_handlers:
             self._edge_handlers[name](value)
 
@@ -239,15 +239,15 @@ class DealerCore(BoardCore):
                 motion.on_time(until_ms)
         if self.landings.next_ms() <= until_ms:
             for index in self.landings.pop_overdue(until_ms):
-                self.jam(wire.AT_LANDING, index)
+                self.jam(protocol.AT_LANDING, index)
 
     def on_silence(self) -> None:
         """The host is not heard: feed no more, and hold the card."""
-        self.halt(wire.HOST_SILENT)
+        self.halt(protocol.HOST_SILENT)
 
     def on_stop(self) -> None:
         """The host says STOP."""
-        self.halt(wire.BY_HOST)
+        self.halt(protocol.BY_HOST)
 
     def advance(self) -> None:
         """Start whatever may start now."""
@@ -283,85 +283,95 @@ class DealerCore(BoardCore):
             self.life_out += 1
             if self.feeding.on_landed(index, outlet):
                 self.landings.expect_second(self.edge_ms + self.settings["landing_window_ms"])
-            self.emit(wire.LANDED, index, outlet)
-        elif outlet == wire.TRAY and self.landings.is_second_card(self.edge_ms):
+            self.emit(protocol.LANDED, index, outlet)
+        elif outlet == protocol.TRAY and self.landings.is_second_card(self.edge_ms):
             return
         elif self.feeding.is_unseen_in_gate(outlet):
-            self.jam(wire.AT_GATE, self.feeding.index)  # the beam behind the gate did not see it
+            self.jam(
+                protocol.AT_GATE, self.feeding.index
+            )  # the beam behind the gate did not see it
         elif not self.hal.read("lid"):
             self.landings.strays += 1
             self.release_forbidden = True
-            self.emit(wire.STRAY, place=outlet)
+            self.emit(protocol.STRAY, place=outlet)
 
     def _on_lid(self, value: int) -> None:
-        self.emit(wire.LID, place=value)
+        self.emit(protocol.LID, place=value)
         if value:
             if self._feed_started and not self._release_granted:
                 self.release_forbidden = (
                     True  # from the first FEED to RELEASE an open lid voids the attempt
                 )
-            self.halt(wire.BY_LID)
+            self.halt(protocol.BY_LID)
 
     def _on_estop(self, value: int) -> None:
         if value:
-            self.halt(wire.BY_ESTOP)
+            self.halt(protocol.BY_ESTOP)
 
     def _on_supply(self, value: int) -> None:
         if value:
-            self.halt(wire.BY_SUPPLY)
+            self.halt(protocol.BY_SUPPLY)
 
     def _on_drive(self, value: int) -> None:
         """A drive or sensor unit is away, by its number, or with 0: all are there."""
         if value != self._missing_drive:
             self._missing_drive = value
-            self.emit(wire.DRIVE, min(value, MAX_COUNT), 0 if value else 1)
+            self.emit(protocol.DRIVE, min(value, MAX_COUNT), 0 if value else 1)
         if value:
             if self._feed_started and not self._release_granted:
                 self.release_forbidden = True  # what happened meanwhile nobody has seen
-            self.halt(wire.BY_DRIVE)
+            self.halt(protocol.BY_DRIVE)
 
     def on_edges_lost(self) -> None:
         """Edges were lost: what was counted of this attempt's cards is no longer to be trusted."""
         self.release_forbidden = True
-        self.halt(wire.EDGES_LOST)
+        self.halt(protocol.EDGES_LOST)
 
     # Commands. Each says where to be, so that one repeated in a later session changes nothing.
 
     def _check_safety(self) -> int:
         """Return why nothing may move now, or DONE."""
         if self.hal.read("estop"):
-            return wire.ESTOP
+            return protocol.ESTOP
         if self.hal.read("lid"):
-            return wire.LID_OPEN
+            return protocol.LID_OPEN
         if self.hal.read("supply"):
-            return wire.SUPPLY_LOW
-        return wire.NO_DRIVE if self._missing_drive else wire.DONE
+            return protocol.SUPPLY_LOW
+        return protocol.NO_DRIVE if self._missing_drive else protocol.DONE
 
     def _check_attempt(self, attempt: int) -> int:
         """Return why this attempt's cards may not be moved now, or DONE."""
         if self._release_granted or not self.is_in_attempt() or attempt != self.attempt:
-            return wire.WRONG_ATTEMPT
+            return protocol.WRONG_ATTEMPT
         return self._check_safety()
 
     def _can_feed(self) -> bool:
-        return lock.is_lift_down(self) if self._feed_started else lock.is_path_clear(self)
+        return (
+            release_lock.is_lift_down(self)
+            if self._feed_started
+            else release_lock.is_path_clear(self)
+        )
 
     def _begin(self, attempt: int, cards: int, per: int) -> int:
         if attempt == self.attempt and attempt:
-            return wire.DONE if (cards, per) == (self.cards, self.per_pocket) else wire.BAD_VALUE
+            return (
+                protocol.DONE
+                if (cards, per) == (self.cards, self.per_pocket)
+                else protocol.BAD_VALUE
+            )
         if attempt < self.attempt:
-            return wire.WRONG_ATTEMPT
-        if not attempt or not 0 < cards <= MAX_CARDS or cards != per * wire.TRAY:
-            return wire.BAD_VALUE
+            return protocol.WRONG_ATTEMPT
+        if not attempt or not 0 < cards <= MAX_CARDS or cards != per * protocol.TRAY:
+            return protocol.BAD_VALUE
         unsafe = self._check_safety()
         if unsafe:
             return unsafe
         if self.is_busy():
-            return wire.BUSY
-        if not lock.is_path_clear(self):
-            return wire.NOT_CLEAR
+            return protocol.BUSY
+        if not release_lock.is_path_clear(self):
+            return protocol.NOT_CLEAR
         if self.is_memory_low():
-            return wire.MEMORY
+            return protocol.MEMORY
         self.attempt, self.cards, self.per_pocket = attempt, cards, per
         self.release_forbidden = self.events_lost = False
         self._halt_reason = NOT_HALTED
@@ -370,116 +380,118 @@ class DealerCore(BoardCore):
         self.feeding.clear()
         self.landings.clear()
         self._shuffler.clear()
-        return wire.DONE
+        return protocol.DONE
 
     def _shuffle(self, attempt: int, passes: int) -> int:
         refused = self._check_attempt(attempt)
         if refused:
             return refused
         if self._shuffler.has_reported(passes):
-            return wire.DONE
-        if self._feed_started or not lock.is_lift_down(self):
-            return wire.NOT_CLEAR
+            return protocol.DONE
+        if self._feed_started or not release_lock.is_lift_down(self):
+            return protocol.NOT_CLEAR
         if self._sweep.is_running():
-            return wire.BUSY
+            return protocol.BUSY
         if self.is_memory_low():
-            return wire.MEMORY
+            return protocol.MEMORY
         self._halt_reason = NOT_HALTED
         self._shuffler.shuffle(passes)
-        return wire.DONE
+        return protocol.DONE
 
     def _feed(self, attempt: int, source: int, upto: int) -> int:
         refused = self._check_attempt(attempt)
         if refused:
             return refused
-        if source not in (wire.HOPPER, wire.FROM_TRAY):
-            return wire.BAD_VALUE
+        if source not in (protocol.HOPPER, protocol.FROM_TRAY):
+            return protocol.BAD_VALUE
         if self._is_jammed or not self._can_feed():
-            return wire.NOT_CLEAR
+            return protocol.NOT_CLEAR
         if self._shuffler.is_running() or self._sweep.is_running():
-            return wire.BUSY
+            return protocol.BUSY
         if source != self.feeding.source and self.feeding.is_feeding():
-            return wire.BUSY
+            return protocol.BUSY
         if self.is_memory_low():
-            return wire.MEMORY
+            return protocol.MEMORY
         self._feed_started = True
         self._halt_reason = NOT_HALTED
         self.feeding.feed(source, upto)
-        return wire.DONE
+        return protocol.DONE
 
     def _route(self, attempt: int, index: int, pocket: int) -> int:
         if attempt != self.attempt or not attempt:
-            return wire.WRONG_ATTEMPT
-        if pocket >= wire.OUTLETS:
-            return wire.BAD_VALUE
+            return protocol.WRONG_ATTEMPT
+        if pocket >= protocol.OUTLETS:
+            return protocol.BAD_VALUE
         return self.feeding.route(index, pocket)
 
     def _release(self, attempt: int) -> int:
         if attempt != self.attempt or not attempt:
-            return wire.WRONG_ATTEMPT
+            return protocol.WRONG_ATTEMPT
         if self._lift.is_rising() or (self._hands_released and not self._hands_on_lift()):
-            return wire.DONE
+            return protocol.DONE
         refused = self._check_safety() or self._grant_release()
         if refused:
             return refused
         self._halt_reason = NOT_HALTED
         self._lift.move_to(LIFT_UP)
-        return wire.DONE
+        return protocol.DONE
 
     def _hands_on_lift(self) -> bool:
         """Return whether the hands are still on a lift that is seen at neither of its ends."""
-        return self.any_sees(lock.POCKET_SENSORS) and not self.any_sees(("lift", "lift_down"))
+        return self.any_sees(release_lock.POCKET_SENSORS) and not self.any_sees(
+            ("lift", "lift_down")
+        )
 
     def _grant_release(self) -> int:
         """Let this attempt's hands go, once and for good; return why not, or DONE."""
         if self._release_granted:
-            return wire.DONE
-        if not lock.is_lift_down(self):
-            return wire.NOT_CLEAR
-        if not lock.can_release(self):
-            return wire.NOT_LOCKED
+            return protocol.DONE
+        if not release_lock.is_lift_down(self):
+            return protocol.NOT_CLEAR
+        if not release_lock.can_release(self):
+            return protocol.NOT_LOCKED
         self._release_granted = True
         self.feeding.stop(finish_pass=False)
-        return wire.DONE
+        return protocol.DONE
 
     def _retract(self) -> int:
         unsafe = self._check_safety()
         if unsafe:
             return unsafe
-        if self.any_sees(lock.POCKET_SENSORS):
-            return wire.NOT_CLEAR
+        if self.any_sees(release_lock.POCKET_SENSORS):
+            return protocol.NOT_CLEAR
         self._lift.move_to(LIFT_DOWN)
-        return wire.DONE
+        return protocol.DONE
 
     def _purge(self, attempt: int) -> int:
         if attempt != self.attempt and self.attempt:
-            return wire.WRONG_ATTEMPT
+            return protocol.WRONG_ATTEMPT
         unsafe = self._check_safety()
         if unsafe:
             return unsafe
         if self.is_busy():
-            return wire.BUSY
+            return protocol.BUSY
         if self.feeding.purge():
             self.release_forbidden = True
             self._halt_reason = NOT_HALTED
-        return wire.DONE
+        return protocol.DONE
 
     def check_service(self) -> int:
         """Return why no technician may have the board now, or DONE."""
         if self.is_busy():
-            return wire.BUSY
+            return protocol.BUSY
         dealing = self._feed_started and self.is_in_attempt()
-        if dealing or not self.feeding.is_idle() or self.any_sees(lock.PATH_SENSORS):
-            return wire.NOT_CLEAR
-        return wire.DONE
+        if dealing or not self.feeding.is_idle() or self.any_sees(release_lock.PATH_SENSORS):
+            return protocol.NOT_CLEAR
+        return protocol.DONE
 
     def _selftest(self) -> int:
         unsafe = self._check_safety()
         if unsafe:
             return unsafe
         if self.is_busy():
-            return wire.BUSY
-        if not self.feeding.is_idle() or not lock.is_path_clear(self):
-            return wire.NOT_CLEAR
+            return protocol.BUSY
+        if not self.feeding.is_idle() or not release_lock.is_path_clear(self):
+            return protocol.NOT_CLEAR
         self._sweep.start()
-        return wire.DONE
+        return protocol.DONE

@@ -6,9 +6,9 @@ there; the next one leaves the feeder only when this one has passed. Feeder and
 pass motor never run together, so no card can be drawn through by mistake.
 """
 
-from . import wire
-from .hal import FORWARD, REVERSE, STOP, Hal
-from .memory import NEVER_MS
+from . import protocol
+from .event_memory import NEVER_MS
+from .pins import FORWARD, REVERSE, STOP, Hal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,15 +30,15 @@ EMPTY_MS = 30
 # may tremble in it on its way out.
 WINDOW_FLUTTER_MS = 3
 SOURCE_SENSORS = ("hopper", "tray_feed")
-JAM_PLACES = (wire.AT_FEEDER, wire.AT_TRAY_FEEDER)
+JAM_PLACES = (protocol.AT_FEEDER, protocol.AT_TRAY_FEEDER)
 ACTIVITIES = (
-    wire.IDLE,
-    wire.FEEDING,
-    wire.FEEDING,
-    wire.HOLDING,
-    wire.PASSING,
-    wire.PASSING,
-    wire.PASSING,
+    protocol.IDLE,
+    protocol.FEEDING,
+    protocol.FEEDING,
+    protocol.HOLDING,
+    protocol.PASSING,
+    protocol.PASSING,
+    protocol.PASSING,
 )
 INDEX_COUNT = 256
 
@@ -54,11 +54,11 @@ class Feeding:
     def clear(self) -> None:
         """Begin an attempt: nothing fed, no routes."""
         self.state = IDLE
-        self.source = wire.HOPPER
+        self.source = protocol.HOPPER
         self.upto = 0
         self.fed = 0  # cards seen at the window; the newest one's index
         self.index = 0  # the card at or past the window, 0: none or not of this attempt
-        self.routes = bytearray([wire.NOWHERE] * INDEX_COUNT)
+        self.routes = bytearray([protocol.NOWHERE] * INDEX_COUNT)
         self.open_doubles: list[int] = []  # doubled indices whose two cards were not fed again
         self._doubles_in_tray: list[int] = []  # those of them that lie in the tray
         self._is_feed_wanted = False  # a FEED asks for more
@@ -66,7 +66,7 @@ class Feeding:
         self._limit = NEVER_MS
         self._is_stopped = False
         self._double_seen = False  # the double sensor saw this card
-        self._target = wire.NOWHERE
+        self._target = protocol.NOWHERE
         self._gate_commanded = False
         self._seen_behind_gate = False  # this card was seen behind the gate
         self._window_ready_ms = 0  # from when the window is believed to see the next card
@@ -121,13 +121,13 @@ class Feeding:
     def route(self, index: int, outlet: int) -> int:
         """Take the route of a card; return the result for its ROUTE."""
         known = self.routes[index]
-        if known != wire.NOWHERE:
-            return wire.DONE if known == outlet else wire.ROUTE_DIFFERS
+        if known != protocol.NOWHERE:
+            return protocol.DONE if known == outlet else protocol.ROUTE_DIFFERS
         coming = self.fed + 1 if self.fed < self.upto else 0
         if not index or index not in (self.held_index(), coming):
-            return wire.WRONG_INDEX
+            return protocol.WRONG_INDEX
         self.routes[index] = outlet
-        return wire.DONE
+        return protocol.DONE
 
     def purge(self) -> bool:
         """Send what stands in the path into the tray; False where nothing stands there."""
@@ -148,7 +148,7 @@ class Feeding:
             )
             self._start_pass()
         else:
-            self._aim(wire.TRAY)
+            self._aim(protocol.TRAY)
         return True
 
     def stop(self, finish_pass: bool) -> None:
@@ -199,7 +199,7 @@ class Feeding:
 
     def on_landed(self, index: int, outlet: int) -> bool:
         """Card `index` landed; return whether it was a doubled one in the tray."""
-        twofold = outlet == wire.TRAY and index in self.open_doubles
+        twofold = outlet == protocol.TRAY and index in self.open_doubles
         if twofold:
             self._doubles_in_tray.append(index)
         return twofold
@@ -243,13 +243,13 @@ class Feeding:
 
         So a landing is never taken for that of the card before, which is still awaited there.
         """
-        return outlet != wire.NOWHERE and not self._dealer.landings.is_awaited_at(outlet)
+        return outlet != protocol.NOWHERE and not self._dealer.landings.is_awaited_at(outlet)
 
     # From the source to the window.
 
     def _start_next(self) -> None:
         if self._dealer.is_memory_low():
-            self._dealer.halt(wire.MEMORY_FULL)
+            self._dealer.halt(protocol.MEMORY_FULL)
             return
         self._double_seen = False
         self._tries = 0
@@ -266,7 +266,7 @@ class Feeding:
     def _confirm_empty(self) -> None:
         if not self._hal.read(SOURCE_SENSORS[self.source]) and not self._hal.read("window"):
             self._is_feed_wanted = False
-            self._dealer.emit(wire.HOPPER_EMPTY, 0, self.source)
+            self._dealer.emit(protocol.HOPPER_EMPTY, 0, self.source)
 
     def _run_feeder(self) -> None:
         self.state = FEEDING
@@ -306,7 +306,7 @@ class Feeding:
 
     def _report_double(self) -> None:
         self.open_doubles.append(self.index)
-        self._dealer.emit(wire.DOUBLE, self.index)
+        self._dealer.emit(protocol.DOUBLE, self.index)
 
     # From the window through the gate.
 
@@ -340,9 +340,9 @@ class Feeding:
             return
         self.state = HOLDING
         if self._gate_commanded:
-            self._dealer.stall(wire.MOTOR_GATE)
+            self._dealer.stall(protocol.MOTOR_GATE)
         else:
-            self._dealer.jam(wire.AT_GATE, self.index)
+            self._dealer.jam(protocol.AT_GATE, self.index)
 
     def _start_pass(self) -> None:
         self.state = PASSING
@@ -363,14 +363,16 @@ class Feeding:
         else:
             self._hal.set("pass", STOP)
             self.state = HOLDING
-            self._dealer.jam(wire.AT_GATE if self._seen_behind_gate else wire.AT_WINDOW, self.index)
+            self._dealer.jam(
+                protocol.AT_GATE if self._seen_behind_gate else protocol.AT_WINDOW, self.index
+            )
 
     def _retry_pass(self) -> None:
         if self._seen_behind_gate:
             self._start_pass()  # the gate stands as it stood
         else:
             retries = self._dealer.settings["jam_retries"]
-            self._aim(self._target if self._tries <= retries else wire.TRAY)
+            self._aim(self._target if self._tries <= retries else protocol.TRAY)
 
     def _check_pass_end(self) -> None:
         """The card has passed when it was seen behind the gate, and neither beam sees it."""

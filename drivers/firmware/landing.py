@@ -4,22 +4,22 @@ Pure bookkeeping over edges: a landing inside the window after its own gate even
 is that card's; any other is a stray; a gate event whose card never lands is a jam.
 """
 
-from . import wire
-from .memory import NEVER_MS
+from . import protocol
+from .event_memory import NEVER_MS
 
 
 class Landings:
     """The cards in flight of one attempt, and how many landed in each outlet."""
 
     def __init__(self) -> None:
-        self.landed = [0] * wire.OUTLETS
+        self.landed = [0] * protocol.OUTLETS
         self.strays = 0
         self._flying: list[tuple[int, int, int]] = []  # index, outlet, until when
         self._second_until = -1  # until when a doubled card's second may land in the tray
 
     def clear(self) -> None:
         """Begin an attempt."""
-        self.landed = [0] * wire.OUTLETS
+        self.landed = [0] * protocol.OUTLETS
         self.strays = 0
         self._flying = []
         self._second_until = -1

@@ -1,8 +1,8 @@
 """The motions beside the cards' way: shuffler, lift, and the gate's self-test."""
 
-from . import wire
-from .hal import LIFT_DOWN, LIFT_STAY, LIFT_UP, Hal
-from .memory import NEVER_MS
+from . import protocol
+from .event_memory import NEVER_MS
+from .pins import LIFT_DOWN, LIFT_STAY, LIFT_UP, Hal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ class ShufflerControl:
             return
         self.stop()
         if not self._is_reported:
-            self._dealer.jam(wire.AT_SHUFFLER, 0)
+            self._dealer.jam(protocol.AT_SHUFFLER, 0)
 
     def next_ms(self) -> int:
         """Return when the pass under way should have ended, or NEVER."""
@@ -93,7 +93,7 @@ class ShufflerControl:
 
     def _report(self) -> None:
         self._is_reported = True
-        self._dealer.emit(wire.SHUFFLED, self.passes_done)
+        self._dealer.emit(protocol.SHUFFLED, self.passes_done)
 
     def _arm(self) -> None:
         self._limit = self._dealer.now + self._dealer.settings["shuffle_limit_ms"]
@@ -147,7 +147,7 @@ class LiftControl:
     def on_time(self, until_ms: int) -> None:
         """It is not there by its limit."""
         if self._limit <= until_ms:
-            self._dealer.stall(wire.MOTOR_LIFT)
+            self._dealer.stall(protocol.MOTOR_LIFT)
 
     def next_ms(self) -> int:
         """Return when it should be there, or NEVER."""
@@ -188,7 +188,7 @@ class GateSweep:
     def advance(self) -> None:
         """On to the next outlet, once the sensor says that the gate is at this one."""
         while self.is_running() and self._hal.read("gate_at") == self._outlet:
-            if self._outlet == wire.TRAY:
+            if self._outlet == protocol.TRAY:
                 self._limit = NEVER_MS
             else:
                 self._move_to(self._outlet + 1)
@@ -197,7 +197,7 @@ class GateSweep:
         """The gate is not there by its limit."""
         if self._limit <= until_ms:
             self._limit = NEVER_MS
-            self._dealer.stall(wire.MOTOR_GATE)
+            self._dealer.stall(protocol.MOTOR_GATE)
 
     def next_ms(self) -> int:
         """Return when the gate should be there, or NEVER."""

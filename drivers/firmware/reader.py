@@ -8,19 +8,19 @@ what it answered, or that it did not; it decides nothing about a card.
 
 import struct
 
-from . import wire
+from . import protocol
 from .board import MAX_COUNT, BoardCore
-from .hal import ReaderHal
-from .memory import NEVER_MS
+from .event_memory import NEVER_MS
+from .pins import ReaderHal
 
-NO_READ = (wire.UNREADABLE, wire.BACK_FOREIGN, 0, 0)
+NO_READ = (protocol.UNREADABLE, protocol.BACK_FOREIGN, 0, 0)
 ANSWER_SIZE = len(NO_READ)
 
 
 class ReaderCore(BoardCore):
     """The reader board; step it, and give it a HAL with the names of hal.py."""
 
-    kind = wire.KIND_READER
+    kind = protocol.KIND_READER
 
     def __init__(
         self,
@@ -41,10 +41,10 @@ class ReaderCore(BoardCore):
         self._selftest_ms = NEVER_MS  # when the self-test asked it; NEVER: no self-test goes on
         self.commands.update(
             {
-                wire.BEGIN: self._begin,
-                wire.REREAD: self._reread,
-                wire.LOOK: self._look,
-                wire.SELFTEST: self._selftest,
+                protocol.BEGIN: self._begin,
+                protocol.REREAD: self._reread,
+                protocol.LOOK: self._look,
+                protocol.SELFTEST: self._selftest,
             }
         )
 
@@ -58,7 +58,7 @@ class ReaderCore(BoardCore):
 
     def doing(self) -> int:
         """Return wire.HOLDING while the engine looks at a card, else IDLE."""
-        return wire.IDLE if self._limit == NEVER_MS else wire.HOLDING
+        return protocol.IDLE if self._limit == NEVER_MS else protocol.HOLDING
 
     def is_busy(self) -> bool:
         """Return whether the engine was asked and has not answered."""
@@ -67,7 +67,7 @@ class ReaderCore(BoardCore):
     def pack_status(self) -> bytes:
         """Return the body of a STATUS."""
         return struct.pack(
-            wire.STATUS_BODIES[wire.KIND_READER],
+            protocol.STATUS_BODIES[protocol.KIND_READER],
             self.attempt,
             self.doing(),
             min(self.pulses, MAX_COUNT),
@@ -79,7 +79,7 @@ class ReaderCore(BoardCore):
         """Take a pulse, for a card that stands in the window, or that the engine came or went."""
         if name == "engine":
             self._engine_away = not value
-            self.emit(wire.ENGINE, place=1 if value else 0)
+            self.emit(protocol.ENGINE, place=1 if value else 0)
         elif name == "pulse" and value and self.attempt and not self.is_polled():
             self._begin_card()
 
@@ -118,7 +118,7 @@ class ReaderCore(BoardCore):
         """Say whether the engine answered the self-test, and after how many milliseconds."""
         took = max(1, min(self.now - self._selftest_ms, MAX_COUNT))
         self._limit = self._selftest_ms = NEVER_MS
-        self.emit(wire.ENGINE, took, answered)
+        self.emit(protocol.ENGINE, took, answered)
 
     def next_ms(self) -> int:
         """Return when the engine's time is over, or NEVER."""
@@ -132,60 +132,60 @@ class ReaderCore(BoardCore):
     def _report_read(self, answer: tuple[int, ...]) -> None:
         self._limit = NEVER_MS
         face, back, face_up, confidence = answer[:ANSWER_SIZE]
-        if not 0 <= face < wire.FACES:
-            face = wire.UNREADABLE
-        if back not in (wire.BACK_A, wire.BACK_B):
-            back = wire.BACK_FOREIGN
+        if not 0 <= face < protocol.FACES:
+            face = protocol.UNREADABLE
+        if back not in (protocol.BACK_A, protocol.BACK_B):
+            back = protocol.BACK_FOREIGN
         self.reads += 1
         self.life_out += 1
         confidence = max(0, min(confidence, MAX_COUNT))
-        more = struct.pack(wire.READ_BODY, face, back, 1 if face_up else 0, confidence)
-        self.emit(wire.READ, self.pulses, 0, more)
+        more = struct.pack(protocol.READ_BODY, face, back, 1 if face_up else 0, confidence)
+        self.emit(protocol.READ, self.pulses, 0, more)
 
     # Commands.
 
     def _begin(self, attempt: int, cards: int, per: int) -> int:
         if attempt == self.attempt and attempt:
-            return wire.DONE if (cards, per) == self._attempt_size else wire.BAD_VALUE
+            return protocol.DONE if (cards, per) == self._attempt_size else protocol.BAD_VALUE
         if attempt < self.attempt:
-            return wire.WRONG_ATTEMPT
-        if not attempt or not cards or cards != per * wire.TRAY:
-            return wire.BAD_VALUE
+            return protocol.WRONG_ATTEMPT
+        if not attempt or not cards or cards != per * protocol.TRAY:
+            return protocol.BAD_VALUE
         if self.is_memory_low():
-            return wire.MEMORY
+            return protocol.MEMORY
         if self._engine_away:
-            return wire.NO_ENGINE
+            return protocol.NO_ENGINE
         self.attempt = attempt
         self._attempt_size = (cards, per)
         self.pulses = self.reads = 0
         self._limit = self._selftest_ms = NEVER_MS
-        return wire.DONE
+        return protocol.DONE
 
     def _reread(self, attempt: int, index: int) -> int:
         if attempt != self.attempt or not attempt:
-            return wire.WRONG_ATTEMPT
+            return protocol.WRONG_ATTEMPT
         if not index or index != self.pulses:
-            return wire.WRONG_INDEX
+            return protocol.WRONG_INDEX
         self._selftest_ms = NEVER_MS
         self._ask_engine()
-        return wire.DONE
+        return protocol.DONE
 
     def _look(self, attempt: int, index: int) -> int:
         if not self.is_polled():
-            return wire.UNKNOWN
+            return protocol.UNKNOWN
         if attempt != self.attempt or not attempt:
-            return wire.WRONG_ATTEMPT
+            return protocol.WRONG_ATTEMPT
         if not index or index not in (self.pulses, self.pulses + 1):
-            return wire.WRONG_INDEX
+            return protocol.WRONG_INDEX
         if index > self.pulses:
             self._begin_card()
-        return wire.DONE
+        return protocol.DONE
 
     def _selftest(self) -> int:
         if self._engine_away:
-            return wire.NO_ENGINE
+            return protocol.NO_ENGINE
         if self.is_busy():
-            return wire.BUSY
+            return protocol.BUSY
         self._selftest_ms = self.now
         self._ask_engine()
-        return wire.DONE
+        return protocol.DONE

@@ -3,7 +3,7 @@
 import binascii
 import struct
 
-from . import wire
+from . import protocol
 
 _PACKED = ">BI"
 _SIZE = struct.calcsize(_PACKED)
@@ -13,7 +13,7 @@ class BoardSettings:
     """The values of one kind of board, by name; each within the bounds of wire.SETTINGS."""
 
     def __init__(self, kind: int) -> None:
-        self._table = wire.SETTINGS[kind]
+        self._table = protocol.SETTINGS[kind]
         self._values = {name: default for name, default, _, _ in self._table.values()}
         self.change_count = 0  # how often one was set to another value
 

@@ -6,14 +6,13 @@ by the caller.
 """
 
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import ClassVar, cast
 
 import msgspec
 from msgspec import Struct
 
-from drivers.errors import BoardResult
-from drivers.events import (
+from drivers.board_events import (
     Back,
     BoardEvent,
     BoardEventCode,
@@ -23,8 +22,10 @@ from drivers.events import (
     Outlet,
     ReportedKind,
 )
-from drivers.firmware import codec, wire
-from drivers.identity import HARDWARE_KINDS, PROTOCOL_HEX, Welcome
+from drivers.board_identity import HARDWARE_KINDS, PROTOCOL_HEX, Welcome
+from drivers.errors import BoardResult
+from drivers.firmware import framing, protocol
+from drivers.firmware import protocol as wire
 
 BOARD_KIND_IDS: dict[BoardKind, int] = {"dealer": wire.KIND_DEALER, "reader": wire.KIND_READER}
 
@@ -169,7 +170,7 @@ def encode_host_frame(
 ) -> bytes:
     """Return one host frame ready for the line; `command` gives the body, if it has one."""
     fields = () if command is None else msgspec.structs.astuple(command)
-    return codec.encode(_HOST_LAYOUTS[kind].pack(kind, session, number, seen, kept, *fields))
+    return framing.encode(_HOST_LAYOUTS[kind].pack(kind, session, number, seen, kept, *fields))
 
 
 def decode_board_frame(payload: bytes, board: BoardKind) -> tuple[int, BoardFrame] | None:
@@ -263,3 +264,105 @@ _PARSERS: dict[int, _Parser] = {
     wire.EVENT: _parse_event,
     wire.NO_SESSION: _parse_no_session,
 }
+
+
+HOST_FRAME_NAMES = {
+    protocol.HELLO: "HELLO",
+    protocol.BEAT: "BEAT",
+    protocol.STOP: "STOP",
+    protocol.BEGIN: "BEGIN",
+    protocol.SHUFFLE: "SHUFFLE",
+    protocol.FEED: "FEED",
+    protocol.ROUTE: "ROUTE",
+    protocol.RELEASE: "RELEASE",
+    protocol.RETRACT: "RETRACT",
+    protocol.PURGE: "PURGE",
+    protocol.SELFTEST: "SELFTEST",
+    protocol.CONFIGURE: "CONFIGURE",
+    protocol.STATUS: "STATUS",
+    protocol.REREAD: "REREAD",
+    protocol.LOOK: "LOOK",
+    protocol.SERVICE: "SERVICE",
+}
+"""What PROTOCOL.md calls the frames of a host, by kind."""
+
+_COMMAND_TYPES: dict[int, type[BoardCommand]] = {
+    each.kind: each
+    for each in (
+        BeginCommand,
+        ShuffleCommand,
+        FeedCommand,
+        RouteCommand,
+        ReleaseCommand,
+        RetractCommand,
+        PurgeCommand,
+        SelftestCommand,
+        ConfigureCommand,
+        GetStatusCommand,
+        RereadCommand,
+        LookCommand,
+        ServiceCommand,
+    )
+}
+
+
+class HostFrame(Struct, frozen=True, gc=False):
+    """A frame of the host; `command` is None in HELLO, BEAT and STOP."""
+
+    kind: int
+    session: int
+    number: int
+    seen: int
+    kept: int
+    command: BoardCommand | None = None
+
+
+def decode_host_frame(payload: bytes) -> HostFrame | None:
+    """Return what a host said, or None where it is no frame of a host."""
+    kind = payload[0] if payload else 0
+    if kind not in HOST_FRAME_NAMES:
+        return None
+    try:
+        fields = struct.unpack(protocol.HOST_HEADER + protocol.BODIES[kind][1:], payload)
+        kind, session, number, seen, kept, *body = fields
+        return HostFrame(kind, session, number, seen, kept, _decode_command(kind, body))
+    except (struct.error, msgspec.ValidationError):
+        return None
+
+
+def _decode_command(kind: int, body: list[int]) -> BoardCommand | None:
+    """Return the command of a body. Raises ValidationError for a place that there is none."""
+    command = _COMMAND_TYPES.get(kind)
+    if command is None:
+        return None
+    return msgspec.convert(dict(zip(command.__struct_fields__, body, strict=True)), command)
+
+
+class BlockSplitter:
+    """Cuts one way of a line into payloads, and says of each other block what is wrong with it."""
+
+    def __init__(self) -> None:
+        self._decoder = framing.Decoder()
+
+    def reset(self) -> None:
+        """Forget the beginning of a frame: the port was opened."""
+        self._decoder.feed(b"\x00")
+
+    def split(self, data: bytes) -> Iterator[bytes | str]:
+        """Yield payloads; for a block that is none a word: "junk", "crc error" or "oversize"."""
+        begin = 0
+        while begin < len(data):
+            end = data.find(b"\x00", begin) + 1 or len(data)
+            before = self._counts()
+            payloads = self._decoder.feed(data[begin:end])
+            yield from (word for word, now in self._counts().items() if now != before[word])
+            yield from payloads
+            begin = end
+
+    def _counts(self) -> dict[str, int]:
+        decoder = self._decoder
+        return {
+            "junk": decoder.junk,
+            "crc error": decoder.crc_errors,
+            "oversize": decoder.oversize,
+        }

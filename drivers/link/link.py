@@ -11,7 +11,9 @@ from enum import Enum
 
 from msgspec import Struct
 
-from drivers import identity
+from drivers import board_identity
+from drivers.board_events import BoardEvent, BoardKind, CardReadEvent
+from drivers.board_identity import Welcome
 from drivers.errors import (
     BoardRefused,
     BoardReset,
@@ -20,15 +22,18 @@ from drivers.errors import (
     LineLost,
     SessionRenewed,
 )
-from drivers.events import BoardEvent, BoardKind, CardReadEvent
-from drivers.firmware import codec, wire
-from drivers.identity import Welcome
-from drivers.link import frames, intake, outbox
-from drivers.link.deadlines import LinkLimits, LinkTimers
+from drivers.firmware import framing, protocol
+from drivers.link import frames, link_state
 from drivers.link.frames import AliveReport, BoardCommand, BoardReply, NoSession
-from drivers.link.intake import EventArrival, EventSequence
-from drivers.link.outbox import CommandQueue, PendingCommand
-from drivers.link.port import LinkPort
+from drivers.link.link_state import (
+    CommandQueue,
+    EventArrival,
+    EventSequence,
+    LinkLimits,
+    LinkTimers,
+    PendingCommand,
+)
+from drivers.link.serial_port import LinkPort
 
 __all__ = ["Link", "LinkCounters", "LinkLimits"]
 
@@ -94,7 +99,7 @@ class Link:
         *,
         session_ids: Callable[[], int],
         limits: LinkLimits | None = None,
-        check: Callable[[Welcome], None] = identity.check_protocol,
+        check: Callable[[Welcome], None] = board_identity.check_protocol,
         on_event: Callable[[BoardEvent], None] = lambda event: None,
         on_renewed: Callable[[Welcome], None] = lambda welcome: None,
         on_refused: Callable[[BoardRefused], None] = lambda refused: None,
@@ -113,7 +118,7 @@ class Link:
         self._session_ids = session_ids
         self._limits = limits or LinkLimits()
         self._check = check
-        self._decoder = codec.Decoder()
+        self._decoder = framing.Decoder()
         self._counts = dict.fromkeys(LinkCounters.__struct_fields__, 0)
         self._phase = _Phase.CLOSED
         self._open_waiter: asyncio.Future[Welcome] | None = None
@@ -221,7 +226,7 @@ class Link:
         (None: of the present one) is ignored.
         """
         if boot is None or boot == self._events.boot:
-            self._events = intake.mark_kept(self._events, number)
+            self._events = link_state.mark_kept(self._events, number)
 
     def stop(self) -> None:
         """Stop all motion at once; commands under way end with SessionRenewed.
@@ -280,7 +285,7 @@ class Link:
     def _receive_event(self, event: BoardEvent) -> None:
         if self._phase is not _Phase.UP or not self._is_open or self._is_reset(event.boot):
             return  # it comes again
-        self._events, taken = intake.receive_event(self._events, event.number)
+        self._events, taken = link_state.receive_event(self._events, event.number)
         if taken is EventArrival.NEW:
             self.on_event(event)
         else:
@@ -290,7 +295,7 @@ class Link:
     def _receive_reply(self, reply: BoardReply) -> None:
         if self._phase is not _Phase.UP:
             return  # nothing was asked in this session yet but the session itself
-        self._commands, settled = outbox.complete_command(self._commands, reply.number)
+        self._commands, settled = link_state.complete_command(self._commands, reply.number)
         if settled is None:
             return
         self._timers.stop_reply_timer()
@@ -336,7 +341,7 @@ class Link:
             seen = max(seen or 0, self._events.seen)
         if seen is not None and seen > welcome.events:
             raise BoardReset(self.board, welcome.boot, welcome.boot)
-        self._events, lost = intake.resume_sequence(
+        self._events, lost = link_state.resume_sequence(
             welcome.boot, seen, kept.get(welcome.boot, 0), welcome.forgotten
         )
         self._counts["lost"] += lost
@@ -351,12 +356,12 @@ class Link:
     # What goes out.
 
     def _enqueue(self, pending: PendingCommand) -> None:
-        self._commands = outbox.enqueue_command(self._commands, pending)
+        self._commands = link_state.enqueue_command(self._commands, pending)
         if self._phase is _Phase.UP and self._commands.current is None:
             self._send_next()
 
     def _send_next(self) -> None:
-        self._commands = outbox.start_next_command(self._commands)
+        self._commands = link_state.start_next_command(self._commands)
         if self._commands.current is not None:
             self._timers.start_reply_timer(self._loop.time())
             self._send_current(self._commands.current)
@@ -375,12 +380,12 @@ class Link:
 
     def _send_hello(self) -> None:
         """Ask for the session; the zero byte ends whatever the line carried before."""
-        self._port.write(b"\x00" + frames.encode_host_frame(wire.HELLO, self._session, 0, 0, 0))
+        self._port.write(b"\x00" + frames.encode_host_frame(protocol.HELLO, self._session, 0, 0, 0))
         self._arm()
 
     def _write_stop(self) -> None:
         known = self._events
-        frame = frames.encode_host_frame(wire.STOP, self._session, 0, known.seen, known.kept)
+        frame = frames.encode_host_frame(protocol.STOP, self._session, 0, known.seen, known.kept)
         self._port.write(frame * _STOP_COPIES)
 
     # Sessions, and the ladder: resend, new session, down.
@@ -403,7 +408,7 @@ class Link:
         if self._stop_pending:
             self._stop_pending = False
             self._write_stop()
-        self._transmit(wire.BEAT)  # says which events are taken, before the board repeats them
+        self._transmit(protocol.BEAT)  # says which events are taken, before the board repeats them
 
     def _resend(self) -> None:
         current = self._commands.current if self._phase is _Phase.UP else None
@@ -479,6 +484,6 @@ class Link:
         if now >= self._timers.silence_at:
             self._handle_fault(f"nothing heard for {self._limits.silence_ms} ms")
         if now >= self._timers.beat_at:
-            self._transmit(wire.BEAT)
+            self._transmit(protocol.BEAT)
         if self._phase is not _Phase.CLOSED:
             self._arm()

@@ -19,9 +19,9 @@ from typing import Literal, Protocol
 import msgspec
 from msgspec import Struct
 
-from drivers.events import BoardKind
-from drivers.identity import PROTOCOL_HEX
-from drivers.link.port import LinkPort
+from drivers.board_events import BoardKind
+from drivers.board_identity import PROTOCOL_HEX
+from drivers.link.serial_port import LinkPort
 
 RECORDING_SCHEMA = 1
 WRITE_DELAY_S = 0.002

@@ -4,13 +4,10 @@ import random
 from collections.abc import Callable
 from dataclasses import replace
 
-from sim.mechanics.book import FaultSchedule
-from sim.mechanics.cards import Cards, PhysicalCard
-from sim.mechanics.clock import MechanicalClock
-from sim.mechanics.jam import CardJam
-from sim.mechanics.settings import MechanicsSettings
-from sim.mechanics.tally import FillingTally
-from sim.mechanics.travel import Travel
+from sim.mechanics.cards import Cards, FillingTally, PhysicalCard
+from sim.mechanics.fault_schedule import FaultSchedule
+from sim.mechanics.mechanics_settings import MechanicsSettings
+from sim.mechanics.motion import CardJam, MechanicalClock, Travel
 from sim.mechanics.window import Window
 
 # Where on its way a card jams.

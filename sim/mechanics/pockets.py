@@ -1,16 +1,53 @@
-"""Chutes, landing beams and pockets: where cards come to lie."""
+"""The lift that brings the four pockets up to the players."""
 
 import random
 from collections.abc import Callable
 from typing import Literal
 
-from sim.mechanics.book import FaultSchedule
-from sim.mechanics.cards import Cards, PhysicalCard
-from sim.mechanics.clock import MechanicalClock, PendingEvent
-from sim.mechanics.jam import CardJam
+from drivers.firmware.pins import LIFT_DOWN, LIFT_UP
+from sim.mechanics.cards import Cards, FillingTally, PhysicalCard
+from sim.mechanics.fault_schedule import FaultSchedule
+from sim.mechanics.mechanics_settings import MechanicsSettings
+from sim.mechanics.motion import CardJam, MechanicalClock, PendingEvent, Travel
 from sim.mechanics.sensors import OUTLETS, Sensors
-from sim.mechanics.settings import MechanicsSettings
-from sim.mechanics.tally import FillingTally
+
+
+class Lift:
+    """Goes up or down as its output says; without power, or told to stay, it stands.
+
+    A sensor at each end sees it there and nowhere else: between the ends neither does.
+    """
+
+    def __init__(self, clock: MechanicalClock, sensors: Sensors, lift_ms: float) -> None:
+        self._sensors = sensors
+        self._travel = Travel(clock)
+        self._ends = {LIFT_DOWN: 0.0, LIFT_UP: lift_ms}
+        self._sense()
+
+    @property
+    def is_down(self) -> bool:
+        """Whether it stands at the bottom, the pockets below their chutes."""
+        return self._is_at(LIFT_DOWN)
+
+    @property
+    def is_up(self) -> bool:
+        """Whether it stands at the top, the pockets open to the players."""
+        return self._is_at(LIFT_UP)
+
+    def drive(self, value: int | None) -> None:
+        """Go up (LIFT_UP) or down (LIFT_DOWN); anything else, or None: stay."""
+        self._travel.stop()
+        if value in self._ends and not self._is_at(value):
+            self._travel.move_to(self._ends[value], self._sense)
+        self._sense()
+
+    def _is_at(self, end: int) -> bool:
+        return not self._travel.is_moving and self._travel.position == self._ends[end]
+
+    def _sense(self) -> None:
+        self._sensors.set_physical("lift", int(self.is_up))
+        self._sensors.set_physical("lift_down", int(self.is_down))
+
 
 TRAY = 4
 # How a card falls: through its beam, without the beam seeing it, or past beam and pocket.

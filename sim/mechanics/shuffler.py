@@ -5,9 +5,8 @@ from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 from sim.mechanics.cards import Cards, PhysicalCard
-from sim.mechanics.clock import MechanicalClock
+from sim.mechanics.motion import MechanicalClock, Travel
 from sim.mechanics.sensors import Sensors
-from sim.mechanics.travel import Travel
 
 # Between two passes the cards settle; the cam at the end of a pass is short.
 SETTLE_MS = 250.0

@@ -1,14 +1,60 @@
-"""The window, where a card stands to be read, and the rollers that pass it to the gate."""
+"""The gate: a flap before five chutes, and the sensor that says where it stands."""
 
+import random
 from collections.abc import Callable
 
-from sim.mechanics.book import FaultSchedule
+from drivers.firmware.protocol import BACK_FOREIGN, FACES, UNREADABLE
 from sim.mechanics.cards import Cards, PhysicalCard
-from sim.mechanics.clock import MechanicalClock
-from sim.mechanics.gate import Gate
-from sim.mechanics.jam import CardJam
-from sim.mechanics.sensors import OUTLETS, Sensors
-from sim.mechanics.travel import Travel
+from sim.mechanics.fault_menu import SimulatedFault
+from sim.mechanics.fault_schedule import FaultSchedule
+from sim.mechanics.motion import CardJam, MechanicalClock, PendingEvent, Travel
+from sim.mechanics.sensors import MOVING, OUTLETS, Sensors
+
+# Part of the way that every move takes, however short: to start and to settle.
+SETTLE_SHARE = 0.2
+
+
+class Gate:
+    """Stands at an outlet, or moves; the whole sweep takes `gate_ms`."""
+
+    def __init__(self, clock: MechanicalClock, sensors: Sensors, gate_ms: float) -> None:
+        self._sensors = sensors
+        self._settle_ms = gate_ms * SETTLE_SHARE
+        self._step_ms = gate_ms * (1 - SETTLE_SHARE) / (OUTLETS - 1)
+        self._clock = clock
+        self._travel = Travel(clock)
+        self._position: int | None = 0
+        self.on_move: Callable[[], None] = lambda: None
+
+    @property
+    def position(self) -> int | None:
+        """The outlet it stands at; None between two."""
+        return self._position
+
+    def drive(self, target: int | None) -> None:
+        """Move to an outlet; None stops it wherever it is."""
+        self._travel.stop()
+        if target is None or not 0 <= target < OUTLETS:
+            return
+        if self._position == target:
+            return
+        if self._position is not None:
+            self._start_move(self._position, target)
+        self._travel.move_to(target * self._step_ms, lambda: self._arrive(target))
+
+    def _start_move(self, stood: int, target: int) -> None:
+        way = stood * self._step_ms
+        self._travel.set_position(
+            way - self._settle_ms if target > stood else way + self._settle_ms
+        )
+        self._position = None
+        self._sensors.set_physical("gate_at", MOVING)
+        self.on_move()
+
+    def _arrive(self, target: int) -> None:
+        self._position = target
+        self._sensors.set_physical("gate_at", target)
+
 
 FORWARD, REVERSE = 1, 2
 # On the way out the head of the card reaches the gate, and its beam, after this much of the pass.
@@ -159,3 +205,76 @@ class Window:
         self._sensors.set_physical("window", 0)
         self._sensors.set_physical("double", 0)
         self._sensors.set_physical("exit", 0)
+
+
+FULL_CONFIDENCE = 255
+NO_CONFIDENCE = 0
+
+# face, back, face up, confidence; an answer ends with the number of the shot, as the
+# firmware's `answers()` has it.
+EngineReading = tuple[int, int, int, int]
+EngineAnswer = tuple[int, int, int, int, int]
+EMPTY_READING: EngineReading = (UNREADABLE, BACK_FOREIGN, 0, NO_CONFIDENCE)
+
+# The faults of a look, in the order in which they are asked for.
+READING_FAULTS = ("unreadable", "misread", "no_answer")
+
+
+class ReadingEngine:
+    """Answers `read_ms` after it was shot with what stood in the window then.
+
+    It sees both sides of the lowest card; a second one stuck to it stays hidden.
+    """
+
+    def __init__(
+        self,
+        clock: MechanicalClock,
+        window: Window,
+        schedule: FaultSchedule,
+        rng: random.Random,
+        read_ms: float,
+        on_answer: Callable[[EngineAnswer], None],
+    ) -> None:
+        self._clock = clock
+        self._window = window
+        self._schedule = schedule
+        self._rng = rng
+        self._read_ms = read_ms
+        self._on_answer = on_answer
+        self._pending_reading: PendingEvent | None = None
+        self._pending_faults: list[SimulatedFault] = []
+
+    def card_arrived(self, card: PhysicalCard, number: int) -> None:
+        """Take notice that arrival `number` stands in the window: what spoils its looks?"""
+        struck = (self._schedule.strike(name, number, card=card) for name in READING_FAULTS)
+        self._pending_faults = [fault for fault in struck if fault for _ in range(fault.times)]
+
+    def shoot(self, shot: int) -> None:
+        """Look at the window for shot number `shot`; breaks off a look that still goes on."""
+        if self._pending_reading is not None:
+            self._pending_reading.cancel()
+            self._pending_reading = None
+        seen = self._read_window()
+        if seen is not None:
+            self._pending_reading = self._clock.after(
+                self._read_ms, lambda: self._finish_reading(seen, shot)
+            )
+
+    def _read_window(self) -> EngineReading | None:
+        if not self._window.cards:
+            return EMPTY_READING
+        card = self._window.cards[0]
+        spoiled = self._pending_faults.pop(0) if self._pending_faults else None
+        up = int(card.face_up)
+        if spoiled is None:
+            return card.face, card.back, up, FULL_CONFIDENCE
+        if spoiled.name == "no_answer":
+            return None
+        if spoiled.name == "unreadable":
+            return UNREADABLE, card.back, up, NO_CONFIDENCE
+        wrong = (card.face + 1 + self._rng.randrange(FACES - 1)) % FACES
+        return wrong, card.back, up, spoiled.confidence
+
+    def _finish_reading(self, seen: EngineReading, shot: int) -> None:
+        self._pending_reading = None
+        self._on_answer((*seen, shot))

@@ -6,28 +6,22 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from types import MappingProxyType
 
-from drivers.firmware.hal import LIFT_STAY, STOP
-from drivers.firmware.wire import HOPPER
-from sim.mechanics import parts
-from sim.mechanics.book import FaultSchedule
-from sim.mechanics.cards import Cards, PhysicalCard, new_set
-from sim.mechanics.clock import MechanicalClock
-from sim.mechanics.engine import EngineAnswer, ReadingEngine
-from sim.mechanics.faults import FaultStrike, FaultTarget, SimulatedFault
+from drivers.firmware.pins import LIFT_STAY, STOP
+from drivers.firmware.protocol import HOPPER
+from sim.mechanics import fault_effects
+from sim.mechanics.card_handling import PeopleAtMachine
+from sim.mechanics.cards import Cards, FillingTally, PhysicalCard, new_set
+from sim.mechanics.fault_effects import Condition, FaultInjector, OutsideHandler
+from sim.mechanics.fault_menu import FaultStrike, FaultTarget, SimulatedFault
+from sim.mechanics.fault_schedule import FaultSchedule
 from sim.mechanics.feeder import Feeder
-from sim.mechanics.force import Condition
-from sim.mechanics.gate import Gate
-from sim.mechanics.lift import Lift
-from sim.mechanics.motor import Motor
-from sim.mechanics.people import PeopleAtMachine
-from sim.mechanics.pockets import TRAY, Pockets
+from sim.mechanics.mechanics_settings import MechanicsSettings
+from sim.mechanics.motion import MechanicalClock, Motor
+from sim.mechanics.pockets import TRAY, Lift, Pockets
 from sim.mechanics.sensors import DEALER_INPUTS, READER_INPUTS, Sensors
-from sim.mechanics.settings import MechanicsSettings
 from sim.mechanics.shuffler import Shuffler
-from sim.mechanics.striking import FaultInjector, OutsideHandler
-from sim.mechanics.tally import FillingTally
 from sim.mechanics.truth import Truth, read_truth
-from sim.mechanics.window import Window
+from sim.mechanics.window import EngineAnswer, Gate, ReadingEngine, Window
 
 # The value of each motor that is no start (None: each is one): 0 is a place of gate and lift.
 REST_VALUES = {"feed": STOP, "pass": STOP, "gate": None, "shuffle": STOP, "lift": LIFT_STAY}
@@ -71,7 +65,9 @@ class World:
         self.cards_made = 0
         self._sets: list[range] = []
         self._build(settings)
-        self.dealer.observe(partial(parts.strike_after_move, self), parts.MOVE_SENSORS)
+        self.dealer.observe(
+            partial(fault_effects.strike_after_move, self), fault_effects.MOVE_SENSORS
+        )
         self.people = PeopleAtMachine(self, settings)
         for fault in settings.faults:
             self.add_fault(fault)
@@ -273,7 +269,7 @@ class World:
 
     def _on_card_in_window(self, card: PhysicalCard, number: int) -> None:
         self.engine.card_arrived(card, number)
-        parts.strike_due_parts(self, number)
+        fault_effects.strike_due_parts(self, number)
 
     def _publish_answer(self, answer: EngineAnswer) -> None:
         for told in list(self.answer_listeners):

@@ -10,18 +10,24 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from controller.acceptance.bench import BoardPair
-from controller.acceptance.figures import SelftestFigures
-from controller.acceptance.selftest import run_selftest
-from controller.acceptance.session import CardSetSpec, SelftestSession
-from controller.acceptance.steps import SimulatedOperator
-from controller.rules.rulebooks import load_profile
-from drivers.events import BoardKind
-from drivers.identity import ExpectedBoard
-from sim.inproc import BOARDS, DEALER_ID, READER_ID, HardwareInProcess, own_firmware_hash
-from sim.mechanics.faults import SimulatedFault
-from sim.mechanics.settings import MechanicsSettings
-from sim.virtual import VirtualLoop
+from controller.acceptance.board_pair import BoardPair
+from controller.acceptance.operator_steps import SimulatedOperator
+from controller.acceptance.selftest_figures import SelftestFigures
+from controller.acceptance.selftest_run import run_selftest
+from controller.acceptance.selftest_session import CardSetSpec, SelftestSession
+from controller.rules.profile_files import load_profile
+from drivers.board_events import BoardKind
+from drivers.board_identity import ExpectedBoard
+from sim.hardware_in_process import (
+    BOARDS,
+    DEALER_ID,
+    READER_ID,
+    HardwareInProcess,
+    own_firmware_hash,
+)
+from sim.mechanics.fault_menu import SimulatedFault
+from sim.mechanics.mechanics_settings import MechanicsSettings
+from sim.virtual_loop import VirtualLoop
 
 LOOK_S = 0.3
 ROUND = 108

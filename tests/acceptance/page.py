@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-from controller.acceptance import health, limits
-from controller.acceptance.limits import FigureLimit
+from controller.acceptance import selftest_figures, wear_signs
+from controller.acceptance.selftest_figures import FigureLimit
 
-PAGE = Path(health.__file__).with_name("SELFTEST.md")
+PAGE = Path(wear_signs.__file__).with_name("SELFTEST.md")
 _HEAD = """\
 # What a self-test measures, and what wear is told by
 
@@ -34,9 +34,9 @@ def page() -> str:
 def _figures() -> Iterator[str]:
     yield "| figure | part | what | warn | fail | fault | what to do | why |"
     yield "|---|---|---|---|---|---|---|---|"
-    for name, row in limits.figure_limits().items():
+    for name, row in selftest_figures.figure_limits().items():
         parts = "<br>".join(
-            f"{limits.machine_parts()[part].zh} {limits.machine_parts()[part].en}"
+            f"{selftest_figures.machine_parts()[part].zh} {selftest_figures.machine_parts()[part].en}"
             for part in row.parts
         )
         yield (
@@ -54,8 +54,8 @@ def _bound(row: FigureLimit, which: str) -> str:
 def _signs() -> Iterator[str]:
     yield "| sign | part | what | soon | now | what to do | why |"
     yield "|---|---|---|---|---|---|---|"
-    for name, row in health.wear_signs().items():
-        words = health.service_parts().get(row.part)
+    for name, row in wear_signs.wear_signs().items():
+        words = wear_signs.service_parts().get(row.part)
         part = "牌套 each set" if words is None else f"{words.zh} {words.en}"
         per = "per 1000" if row.per == "1000" else f"since {row.since}"
         yield (

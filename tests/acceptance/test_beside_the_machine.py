@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from controller.acceptance.bench import BoardPair
-from controller.acceptance.selftest import run_selftest
+from controller.acceptance.board_pair import BoardPair
+from controller.acceptance.selftest_run import run_selftest
 from controller.cli import CliError
-from controller.cli.technician import exclude_machine
+from controller.cli.maintenance import exclude_machine
 from controller.config import (
     BoardSection,
     CardSetSection,
@@ -19,9 +19,9 @@ from controller.config import (
 )
 from controller.journal.store import LOCK_NAME, STORE_NAME, JournalStore
 from controller.messages import AttemptOutcome, MachinePhase, Role
-from controller.trials.inproc import run_table_in_process
-from sim.inproc import BOARDS, DEALER_ID, READER_ID
-from sim.mechanics.settings import MechanicsSettings
+from sim.hardware_in_process import BOARDS, DEALER_ID, READER_ID
+from sim.mechanics.mechanics_settings import MechanicsSettings
+from sim.tables.table_in_process import run_table_in_process
 from tests.acceptance.at_machine import (
     ROUND,
     bench_at,

@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 
-from controller.acceptance.calibrate import CalibrationResult, CalibrationSubject, calibrate
-from drivers.firmware import wire
+from controller.acceptance.calibration import CalibrationResult, CalibrationSubject, calibrate
+from drivers.firmware import protocol
 from drivers.firmware.settings import BoardSettings as BoardSettings
-from sim.inproc import HardwareInProcess
-from sim.mechanics.faults import parse_fault
-from sim.mechanics.settings import MechanicsSettings
+from sim.hardware_in_process import HardwareInProcess
+from sim.mechanics.fault_menu import parse_fault
+from sim.mechanics.mechanics_settings import MechanicsSettings
 from tests.acceptance.at_machine import bench_at, in_virtual_time, session_at, table_of
 
 Turned = Callable[[HardwareInProcess, str], None]
@@ -161,7 +161,7 @@ def test_the_crc_that_is_to_be_pinned_is_that_of_the_boards_new_settings() -> No
             await bench.dealer.configure("feed_limit_ms", 450)
             return await bench.settings_crc("dealer")
 
-    expected = BoardSettings(wire.KIND_DEALER)
+    expected = BoardSettings(protocol.KIND_DEALER)
     assert expected.change(2, 450)
     assert in_virtual_time(work()) == expected.crc()
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from controller.acceptance.health import (
+from controller.acceptance.wear_signs import (
     AttemptWear,
     ServiceNote,
     WearCounts,
@@ -18,9 +18,9 @@ from controller.acceptance.health import (
 )
 from controller.cli import main
 from controller.journal.store import JournalStore
-from controller.trials.inproc import run_table_in_process
-from sim.mechanics.faults import parse_fault
-from sim.mechanics.settings import MechanicsSettings
+from sim.mechanics.fault_menu import parse_fault
+from sim.mechanics.mechanics_settings import MechanicsSettings
+from sim.tables.table_in_process import run_table_in_process
 
 ROLLERS = WearCounts(attempts=1, deals=1, cards=108)
 

@@ -2,11 +2,15 @@
 
 import pytest
 
-from controller.acceptance.figures import SelftestFigures, worst_verdict
-from controller.acceptance.limits import figure_limits, machine_parts
-from controller.acceptance.steps import _load_steps
+from controller.acceptance.operator_steps import _load_steps
+from controller.acceptance.selftest_figures import (
+    SelftestFigures,
+    figure_limits,
+    machine_parts,
+    worst_verdict,
+)
 from controller.faults import fault_catalogue
-from sim.mechanics.faults import fault_from_fields
+from sim.mechanics.fault_menu import fault_from_fields
 
 
 def test_every_figure_has_known_parts_a_known_fault_and_limits_in_order(

@@ -10,11 +10,11 @@ from contextlib import closing
 import msgspec
 import pytest
 
-from controller.acceptance.figures import SelftestFigures
-from controller.acceptance.selftest import run_selftest
-from controller.acceptance.session import SelftestSession
-from controller.cli.technician import TerminalOperator
-from sim.mechanics.settings import MechanicsSettings
+from controller.acceptance.selftest_figures import SelftestFigures
+from controller.acceptance.selftest_run import run_selftest
+from controller.acceptance.selftest_session import SelftestSession
+from controller.cli.maintenance import TerminalOperator
+from sim.mechanics.mechanics_settings import MechanicsSettings
 from tests.acceptance.at_machine import (
     LOOK_S,
     ROUND,

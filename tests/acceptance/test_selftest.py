@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from controller.acceptance.figures import SelftestFigures, worst_verdict
-from controller.acceptance.report import build_report, report_page
-from controller.acceptance.selftest import run_selftest
-from sim.mechanics.faults import get_wear_level, parse_fault
-from sim.mechanics.settings import MechanicsSettings
+from controller.acceptance.selftest_figures import SelftestFigures, worst_verdict
+from controller.acceptance.selftest_report import build_report, report_page
+from controller.acceptance.selftest_run import run_selftest
+from sim.mechanics.fault_menu import get_wear_level, parse_fault
+from sim.mechanics.mechanics_settings import MechanicsSettings
 from tests.acceptance.at_machine import (
     ROUND,
     bench_at,

@@ -8,15 +8,15 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from controller import tomlfile
-from drivers.adapters.modbus import ModbusHal
-from drivers.adapters.modbus_line import ModbusPortLost
+from controller.host import toml_files
+from drivers.adapters.modbus_dealer import ModbusHal
 from drivers.adapters.modbus_map import ModbusMap
+from drivers.adapters.modbus_rtu import ModbusPortLost
 from drivers.firmware.dealer import DealerCore
-from sim.boards import NEVER_MS
-from sim.inproc import DEALER_ID, HardwareInProcess, own_firmware_hash
-from sim.mechanics.settings import MechanicsSettings
-from sim.outside import BoardName
+from sim.board_faults import BoardName
+from sim.hardware_in_process import DEALER_ID, HardwareInProcess, own_firmware_hash
+from sim.mechanics.mechanics_settings import MechanicsSettings
+from sim.simulated_board import NEVER_MS
 from tests.adapters.drives import Drives, wire_ms
 
 EXAMPLE = Path(__file__).parents[2] / "deploy" / "modbus.toml"
@@ -27,7 +27,7 @@ TURNAROUND_MS = 2.0
 def example(changed: Mapping[str, Any] = MappingProxyType({}), **line: Any) -> ModbusMap:
     """Return the example's map, for the simulated dealer's id; `line` changes keys of [line],
     `changed` others by their dotted names."""
-    raw = tomlfile.parse_tables(tomlfile.read_text(EXAMPLE), name=str(EXAMPLE))
+    raw = toml_files.parse_tables(toml_files.read_text(EXAMPLE), name=str(EXAMPLE))
     raw["line"] |= line
     for key, value in changed.items():
         *tables, last = key.split(".")
@@ -38,7 +38,7 @@ def example(changed: Mapping[str, Any] = MappingProxyType({}), **line: Any) -> M
         if value is None:
             del inner[last]
     raw["adapter"]["id"] = DEALER_ID
-    return tomlfile.convert_tables(raw, ModbusMap, name=str(EXAMPLE))
+    return toml_files.convert_tables(raw, ModbusMap, name=str(EXAMPLE))
 
 
 class Wire:

@@ -11,17 +11,17 @@ from typing import Any
 import msgspec
 
 from controller.config import ReaderSection as ReaderConfig
-from controller.trials.inproc import TableInProcess, run_table_in_process
-from drivers.adapters.barcode import BarcodeHal, CodedCard, make_barcode_reader
 from drivers.adapters.barcode_engine import BarcodeEngine, EngineLost
+from drivers.adapters.barcode_reader import BarcodeHal, CodedCard, make_barcode_reader
 from drivers.firmware.board import BoardCore
 from drivers.firmware.reader import ReaderCore
-from sim.boards import BoardStepper
-from sim.inproc import HardwareInProcess, own_firmware_hash
+from sim.hardware_in_process import HardwareInProcess, own_firmware_hash
 from sim.mechanics.cards import PhysicalCard
-from sim.mechanics.settings import MechanicsSettings
+from sim.mechanics.mechanics_settings import MechanicsSettings
 from sim.mechanics.world import World
-from sim.pipe import PipePort, make_pipe
+from sim.serial_lines import PipePort, make_pipe
+from sim.simulated_board import BoardStepper
+from sim.tables.table_in_process import TableInProcess, run_table_in_process
 from tests.adapters.peer import END_OF_LINE, TRIGGER, Commands, picture, printed, read
 
 UID = "00000000000000b1"

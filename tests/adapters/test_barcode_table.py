@@ -10,8 +10,8 @@ import pytest
 from controller.journal.store import JournalStore
 from controller.journal.verify import verify
 from controller.messages import AttemptOutcome, MachinePhase, PublicState, Role
-from controller.vault.looks import MAX_LOOKS
-from drivers.firmware import wire
+from controller.vault.vault import MAX_LOOKS
+from drivers.firmware import protocol
 from sim.mechanics.cards import PhysicalCard
 from tests.adapters.peer import END_OF_LINE, printed
 from tests.adapters.rig import (
@@ -258,8 +258,8 @@ async def test_a_daemon_that_was_killed_goes_on_and_asks_for_no_card_twice(
             await trial.send_command(Role.TABLE, "cut", n=40)
             await trial.wait_for_state(lambda state: state.machine.fed >= 30)
         looked: list[int] = []
-        look = at.core.commands[wire.LOOK]
-        at.core.commands[wire.LOOK] = lambda attempt, index: (
+        look = at.core.commands[protocol.LOOK]
+        at.core.commands[protocol.LOOK] = lambda attempt, index: (
             looked.append(index) or look(attempt, index)  # type: ignore[func-returns-value]
         )
         async with at.daemon(

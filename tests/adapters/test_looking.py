@@ -4,10 +4,10 @@ import struct
 
 import pytest
 
-from drivers.adapters.barcode import ANSWER_MARGIN_MS, BarcodeHal, make_barcode_reader
+from drivers.adapters.adapter_board import NEVER_MS, AdapterHal
 from drivers.adapters.barcode_engine import RETRY_MS, BarcodeScan
-from drivers.adapters.shell import NEVER_MS, AdapterHal
-from drivers.firmware import wire
+from drivers.adapters.barcode_reader import ANSWER_MARGIN_MS, BarcodeHal, make_barcode_reader
+from drivers.firmware import protocol
 from tests.adapters.peer import END_OF_LINE, TRIGGER, TRIGGER_OFF
 from tests.adapters.rig import CODES, ENGINE, UID, ScriptedPort
 
@@ -173,7 +173,7 @@ def test_the_reader_board_waits_as_long_as_its_engine_may_take() -> None:
     hal = BarcodeHal(bytes.fromhex(UID), ENGINE, CODES, ScriptedPort())
     as_it_is: AdapterHal = hal
     reader = make_barcode_reader(hal, ENGINE, 1, bytes(8), b"")
-    assert as_it_is.kind == wire.HAL_ADAPTER
+    assert as_it_is.kind == protocol.HAL_ADAPTER
     assert reader.settings["asked"] == 1
     assert reader.settings["read_limit_ms"] == ENGINE.timeout_ms + ENGINE.late_ms + ANSWER_MARGIN_MS
 
@@ -182,7 +182,7 @@ def test_what_an_adapter_says_of_itself_shows_no_face() -> None:
     hal = BarcodeHal(bytes.fromhex(UID), ENGINE, CODES, ScriptedPort())
     assert "1234567" not in repr(hal)
     assert repr(hal) == f"BarcodeHal({UID})"
-    assert struct.calcsize(wire.READ_BODY) == 4
+    assert struct.calcsize(protocol.READ_BODY) == 4
 
 
 def test_an_engine_that_went_and_came_back_is_told_once_each() -> None:

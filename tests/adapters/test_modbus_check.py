@@ -1,6 +1,6 @@
 """`--check`: what each mapped place says, and which units do not answer; nothing is written."""
 
-from drivers.adapters.modbus_check import ModbusProbeRow, probe_line
+from drivers.adapters.modbus_probe import ModbusProbeRow, probe_line
 from tests.adapters.drives import FEEDER, GATE, IO, Drives
 from tests.adapters.modbus_rig import example
 

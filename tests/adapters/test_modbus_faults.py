@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
+from drivers.board_events import BoardEventCode, BoardStopReason, DealerMotor, FeedSource
 from drivers.errors import BoardRefused, BoardResult
-from drivers.events import BoardEventCode, BoardStopReason, DealerMotor, FeedSource
-from sim.mechanics.settings import MechanicsSettings
+from sim.mechanics.mechanics_settings import MechanicsSettings
 from tests.adapters.drives import (
     COMMAND,
     FEEDER,

@@ -2,10 +2,10 @@
 
 import pytest
 
-from controller import tomlfile
+from controller.host import toml_files
 from drivers.adapters.modbus_inputs import ImplausibleInput, ModbusInputs, ReadBlock, plan_blocks
 from drivers.adapters.modbus_map import ModbusMap
-from drivers.firmware.hal import GATE_MOVING
+from drivers.firmware.pins import GATE_MOVING
 from tests.adapters.modbus_rig import EXAMPLE, example
 
 COUNTERS, BITS = ReadBlock("io", "input", 0, 7), ReadBlock("io", "discrete", 0, 21)
@@ -120,10 +120,10 @@ def test_the_gate_stands_where_one_switch_says_so_and_moves_else() -> None:
 
 
 def of_registers() -> ModbusMap:
-    raw = tomlfile.parse_tables(EXAMPLE.read_text(), name="modbus.toml")
+    raw = toml_files.parse_tables(EXAMPLE.read_text(), name="modbus.toml")
     raw["gate_at"] = {"unit": "gate", "input": 0x20, "words": 2}
     raw["gate_at"] |= {"positions": [0.0, 1.0, 2.0, 3.0, 4.0], "scale": 1600.0, "tolerance": 0.02}
-    return tomlfile.convert_tables(raw, ModbusMap, name="modbus.toml")
+    return toml_files.convert_tables(raw, ModbusMap, name="modbus.toml")
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 import pytest
 from modbus_tk.modbus_rtu import RtuQuery
 
-from drivers.adapters.modbus_line import ModbusLine, ModbusReply, ModbusRequest
+from drivers.adapters.modbus_rtu import ModbusLine, ModbusReply, ModbusRequest
 from tests.adapters.modbus_rig import example
 
 READ = ModbusRequest(1, "discrete", 0, 3)

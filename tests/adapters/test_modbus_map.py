@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from controller import tomlfile
-from controller.cli.modbus_file import load_modbus_file
-from controller.tomlfile import FileError
+from controller.cli.adapter_files import load_modbus_file
+from controller.host import toml_files
+from controller.host.toml_files import FileError
 from drivers.adapters.modbus_inputs import ReadBlock, plan_blocks
 from drivers.adapters.modbus_map import (
     OPTIONAL_OUTPUTS,
@@ -21,7 +21,7 @@ from drivers.adapters.modbus_map import (
     output_words,
     to_registers,
 )
-from drivers.firmware.hal import FORWARD, LIFT_STAY, STOP
+from drivers.firmware.pins import FORWARD, LIFT_STAY, STOP
 from tests.adapters.modbus_rig import EXAMPLE, example
 
 Change = Callable[[dict[str, Any]], object]
@@ -84,9 +84,9 @@ def test_a_map_that_cannot_work_is_refused_in_one_line(
 
 def test_the_trigger_may_be_left_out_where_the_reader_is_asked() -> None:
     assert OPTIONAL_OUTPUTS == ("trigger",)
-    raw = tomlfile.parse_tables(EXAMPLE.read_text(), name="modbus.toml")
+    raw = toml_files.parse_tables(EXAMPLE.read_text(), name="modbus.toml")
     del raw["output"]["trigger"]
-    told = tomlfile.convert_tables(raw, ModbusMap, name="modbus.toml")
+    told = toml_files.convert_tables(raw, ModbusMap, name="modbus.toml")
     assert "trigger" not in dict(mapped_outputs(told))
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from sim.mechanics.settings import MechanicsSettings
+from sim.mechanics.mechanics_settings import MechanicsSettings
 from tests.adapters.modbus_rig import TURNAROUND_MS, WiredTable, example
 from tests.sim.host import Host
 from tests.sim.orders import order_of

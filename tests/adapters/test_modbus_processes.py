@@ -11,17 +11,15 @@ from types import MappingProxyType
 
 import pytest
 
+from drivers.board_events import BoardEvent, BoardEventCode
 from drivers.errors import BoardRefused, BoardResult
-from drivers.events import BoardEvent, BoardEventCode
-from drivers.firmware.hal import LIFT_STAY, LIFT_UP
-from drivers.link.port import SerialPort
-from sim.boardprocess import BoardProcess
-from sim.hall import HardwareOnPtys, TablePlan
-from sim.inproc import DEALER_ID
-from sim.insideboard import PtyBoard
-from sim.interpreters import Interpreter
-from sim.mechanics.settings import MechanicsSettings
-from sim.outside import BoardName
+from drivers.firmware.pins import LIFT_STAY, LIFT_UP
+from drivers.link.serial_port import SerialPort
+from sim.board_faults import BoardName
+from sim.board_process import BoardProcess, Interpreter
+from sim.hardware_in_process import DEALER_ID
+from sim.hardware_on_ptys import HardwareOnPtys, PtyBoard, TablePlan
+from sim.mechanics.mechanics_settings import MechanicsSettings
 from tests.adapters import drives
 from tests.adapters.modbus_rig import EXAMPLE, TURNAROUND_MS
 from tests.processes.program import Program

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from controller.messages import AttemptOutcome, MachinePhase, PublicState, Role
-from controller.trials.inproc import TableInProcess, run_table_in_process
-from sim.mechanics.settings import MechanicsSettings
+from sim.mechanics.mechanics_settings import MechanicsSettings
+from sim.tables.table_in_process import TableInProcess, run_table_in_process
 from tests.adapters.drives import FEEDER, GATE, IO, LIFT, ROLLERS
 from tests.adapters.modbus_rig import WiredTable, example
 

@@ -11,10 +11,15 @@ from pathlib import Path
 import pytest
 from pytest_mock import MockerFixture
 
-from drivers.adapters.barcode import BarcodeHal, make_barcode_reader
-from drivers.adapters.shell import STORE_DELAY_MS, AdapterBoard, AdapterError, AdapterStorage
-from drivers.firmware import wire
-from drivers.firmware.codec import Decoder, encode
+from drivers.adapters.adapter_board import (
+    STORE_DELAY_MS,
+    AdapterBoard,
+    AdapterError,
+    AdapterStorage,
+)
+from drivers.adapters.barcode_reader import BarcodeHal, make_barcode_reader
+from drivers.firmware import protocol
+from drivers.firmware.framing import Decoder, encode
 from tests.adapters.rig import CODES, ENGINE, UID, ScriptedPort
 
 SESSION = 9
@@ -38,14 +43,16 @@ def serve(tmp_path: Path) -> Iterator[Serve]:
 
 def hello(served: AdapterBoard, line: int) -> tuple[object, ...]:
     """Say HELLO, and return the WELCOME's fields."""
-    os.write(line, b"\x00" + encode(wire.pack_host_frame(wire.HELLO, SESSION, 0, 0, 0)))
+    os.write(line, b"\x00" + encode(protocol.pack_host_frame(protocol.HELLO, SESSION, 0, 0, 0)))
     decoder = Decoder()
     for _ in range(50):
         served.run_once(max_wait_ms=20)
         heard = decoder.feed(os.read(line, 4096)) if select.select([line], [], [], 0)[0] else []
         for payload in heard:
-            if payload[0] == wire.WELCOME:
-                return struct.unpack(wire.BODIES[wire.WELCOME], payload[wire.BOARD_HEADER_SIZE :])
+            if payload[0] == protocol.WELCOME:
+                return struct.unpack(
+                    protocol.BODIES[protocol.WELCOME], payload[protocol.BOARD_HEADER_SIZE :]
+                )
     raise AssertionError("no WELCOME")
 
 
@@ -53,8 +60,8 @@ def test_who_opens_the_link_finds_a_raw_line_and_the_board_behind_it(serve: Serv
     served = serve()
     line = os.open(served.pty, os.O_RDWR | os.O_NOCTTY)
     said = hello(served, line)
-    assert said[:3] == (wire.KIND_READER, wire.HAL_ADAPTER, bytes.fromhex(UID))
-    assert said[5:7] == (wire.PROTOCOL_HASH, 7)
+    assert said[:3] == (protocol.KIND_READER, protocol.HAL_ADAPTER, bytes.fromhex(UID))
+    assert said[5:7] == (protocol.PROTOCOL_HASH, 7)
     assert said[-1] == 1
     os.close(line)
 

@@ -9,8 +9,14 @@ from typing import Self
 import zmq
 import zmq.asyncio
 
-from controller import bridge
-from controller.bridge import CommandMessage, FeedMessage, HelloMessage, LineSplitter, ReplyMessage
+from controller import gateway_protocol
+from controller.gateway_protocol import (
+    CommandMessage,
+    FeedMessage,
+    HelloMessage,
+    LineSplitter,
+    ReplyMessage,
+)
 from controller.messages import ClientCommand, CommandReply
 
 
@@ -23,8 +29,8 @@ class TakenOver:
     def __init__(self, socket: Path) -> None:
         self._path = socket
         self._refs = itertools.count(1)
-        self._lines = LineSplitter(bridge.MAX_MACHINE_LINE_BYTES)
-        self._messages: list[bridge.MachineMessage] = []
+        self._lines = LineSplitter(gateway_protocol.MAX_MACHINE_LINE_BYTES)
+        self._messages: list[gateway_protocol.MachineMessage] = []
         self.hello: HelloMessage | None = None
 
     async def __aenter__(self) -> Self:
@@ -42,7 +48,7 @@ class TakenOver:
     async def say(self, command: ClientCommand, peer: str = "0" * 40) -> CommandReply:
         """Hand the machine a command, as coming from the CURVE key `peer`; return its answer."""
         ref = next(self._refs)
-        self._writer.write(bridge.encode_line(CommandMessage(ref, peer, command)))
+        self._writer.write(gateway_protocol.encode_line(CommandMessage(ref, peer, command)))
         while True:
             message = await self._next()
             if isinstance(message, ReplyMessage) and message.ref == ref:
@@ -55,11 +61,11 @@ class TakenOver:
             if isinstance(message, FeedMessage):
                 return message
 
-    async def _next(self) -> bridge.MachineMessage:
+    async def _next(self) -> gateway_protocol.MachineMessage:
         while not self._messages:
             data = await self._reader.read(65536)
             assert data, "the machine hung up"
-            self._messages += map(bridge.decode_machine_line, self._lines.split(data))
+            self._messages += map(gateway_protocol.decode_machine_line, self._lines.split(data))
         return self._messages.pop(0)
 
 

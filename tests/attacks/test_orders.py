@@ -14,10 +14,10 @@ from nacl.exceptions import CryptoError
 from nacl.public import PrivateKey, SealedBox
 
 from controller.config import load_table
-from controller.gateway.certificates import renew_table_keys
-from controller.gateway.enrolment import admit_file
 from controller.journal.entries import JournalEntry, decode
 from controller.journal.store import STORE_NAME, open_read_only
+from controller.keys.enrolment import admit_file
+from controller.keys.table_keys import renew_table_keys
 from controller.messages import ClientCommand, CommandReply, MachinePhase, Role
 from controller.roster import (
     ADMITTED_FOLDER,
@@ -26,8 +26,8 @@ from controller.roster import (
     parse_moment,
     read_certificate,
 )
-from controller.signing import sign_command
-from controller.trials.hall import TableProcess
+from controller.signing.signed_commands import sign_command
+from sim.tables.table_processes import TableProcess
 from tests.attacks.attackers import TakenOver
 from tests.processes.metrics import scrape
 from tests.processes.people import FAST, People

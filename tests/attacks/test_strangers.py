@@ -15,12 +15,12 @@ import zmq.asyncio
 from zmq.utils.monitor import recv_monitor_message
 
 from controller.client.client import ClientIdentity, NoAnswer
-from controller.client.endpoints import Endpoints
-from controller.client.monitored import TableConnectionState
+from controller.client.connection import TableConnectionState
+from controller.client.discovery import Endpoints
 from controller.config import TableConfig
-from controller.counting import MAX_REFUSED_KEYS
-from controller.gateway.certificates import create_client_keys
-from controller.gateway.enrolment import admit_file, revoke_client
+from controller.gateway_protocol import MAX_REFUSED_KEYS
+from controller.keys.enrolment import admit_file, revoke_client
+from controller.keys.table_keys import create_client_keys
 from controller.messages import Role
 from controller.roster import parse_moment
 from tests.attacks.attackers import Impostor, Relay

@@ -8,10 +8,10 @@ import pytest_asyncio
 from playwright.async_api import Browser, Playwright, async_playwright
 
 from controller.faults import Language
-from controller.trials.hall import HallPlan, TableProcess
-from controller.trials.hall import run_hall as real_hall
-from controller.trials.hall_console import ConsoleProcess, run_console
-from controller.trials.pixels import CHROMIUM, CHROMIUM_OPTIONS
+from sim.bench.browser_pages import CHROMIUM, CHROMIUM_OPTIONS
+from sim.tables.console_process import ConsoleProcess, run_console
+from sim.tables.table_processes import HallPlan, TableProcess
+from sim.tables.table_processes import run_hall as real_hall
 from tests.browser.answers import Answers, let_answer
 from tests.browser.halls import Hall, PlayedHall, hall_of, played_hall_of
 from tests.browser.people import People, people_at, screens_of

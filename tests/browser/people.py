@@ -10,7 +10,7 @@ from playwright.async_api import Browser, Locator, Page, expect
 
 from controller.faults import Language
 from controller.messages import Role
-from controller.trials.hall_console import ConsoleProcess
+from sim.tables.console_process import ConsoleProcess
 from tests.browser.contexts import new_context
 from tests.browser.watched import Watched
 

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Callable
 from typing import Any
 
 from controller.messages import PublicState, Role
-from controller.trials.hall import TableProcess
+from sim.tables.table_processes import TableProcess
 from tests.matches.at_hall import AtHall
 
 PAIRS = {

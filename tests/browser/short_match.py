@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from controller.trials.hall import HallPlan
+from sim.tables.table_processes import HallPlan
 from tests.match.table import INTL
 from tests.matches.script import Deal, Script
 from tests.processes.short_matches import SPEED, event_file

@@ -9,8 +9,8 @@ import pytest_asyncio
 from playwright.async_api import Browser, Playwright, expect
 
 from controller.messages import Role
-from controller.trials.hall import TableProcess
-from controller.trials.pixels import CHROMIUM, CHROMIUM_OPTIONS
+from sim.bench.browser_pages import CHROMIUM, CHROMIUM_OPTIONS
+from sim.tables.table_processes import TableProcess
 from tests.browser.pages import before_table
 from tests.browser.people import People
 

@@ -8,11 +8,11 @@ import pytest
 import pytest_asyncio
 from playwright.async_api import Browser, expect
 
-from controller.cli.console_keys import make_console_keys
+from controller.cli.console import make_console_keys
 from controller.faults import Language
 from controller.messages import Role
 from controller.roster import CLIENTS_FOLDER
-from controller.trials.hall_console import run_console
+from sim.tables.console_process import run_console
 from tests.browser.people import PIN, People, people_at
 from tests.browser.plans import TWO_TABLES
 from tests.console.fake import QUICK

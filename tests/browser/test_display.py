@@ -7,8 +7,8 @@ import pytest
 from playwright.async_api import Page, expect
 
 from controller.messages import MachinePhase, Role, Seat
-from controller.rules.seats import SEATS, next_seat
-from controller.trials.hall import HallPlan, TableProcess
+from controller.seats import SEATS, next_seat
+from sim.tables.table_processes import HallPlan, TableProcess
 from tests.browser.people import People, Person
 from tests.browser.plans import SPEED
 from tests.browser.reading import too_small

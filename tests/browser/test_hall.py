@@ -8,7 +8,7 @@ from playwright.async_api import expect
 
 from controller.faults import Language
 from controller.messages import Role, Seat
-from controller.trials.hall import HallPlan, TableProcess
+from sim.tables.table_processes import HallPlan, TableProcess
 from tests.browser.ears import EARS
 from tests.browser.people import PHONE, People, Person
 from tests.browser.plans import SPEED

@@ -6,7 +6,7 @@ import msgspec
 import pytest
 from playwright.async_api import Page, Route, expect
 
-from controller.console.standing import TableLinkState
+from controller.console.freshness import TableLinkState
 from controller.messages import PublicPair, PublicSeatClock, Role, Tribute
 from tests.browser.ears import EARS
 from tests.browser.halls import Hall, listed

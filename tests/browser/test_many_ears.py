@@ -12,9 +12,9 @@ import pytest_asyncio
 from playwright.async_api import Browser, BrowserContext, Page, Playwright, expect
 
 from controller.console.console import RefereeConsole
-from controller.console.lookers import MAX_HIDDEN_STREAMS, MAX_VISIBLE_STREAMS
+from controller.console.rate_limits import MAX_HIDDEN_STREAMS, MAX_VISIBLE_STREAMS
 from controller.messages import RefereeCall, Role
-from controller.trials.pixels import CHROMIUM, CHROMIUM_OPTIONS
+from sim.bench.browser_pages import CHROMIUM, CHROMIUM_OPTIONS
 from tests.browser.contexts import new_context
 from tests.browser.ears import EARS
 from tests.browser.hidden_pages import HIDES, LEFT_S, SEEN

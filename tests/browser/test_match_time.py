@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.async_api import expect
 
-from controller.match import events
+from controller.match import match_events
 from controller.messages import PublicState
 from tests.browser.halls import PlayedHall
 from tests.browser.pages import AtDesk, because, before_table, yes
@@ -27,7 +27,7 @@ async def test_a_slow_player_is_counted_for_and_time_ends_a_match_that_needs_a_w
     referee = AtDesk(await played.comes("ref", size=PHONE), "T01")
     chief = AtDesk(await played.comes("chief"), "T01")
     at = await before_table(chief.person, "T01")
-    played.people.in_play().does(events.LeadMade)
+    played.people.in_play().does(match_events.LeadMade)
     await referee.opens("clock")
     east = referee.page.locator(".seat-clock", has_text=re.compile("Eve"))
     await referee.presses("call_clock", east)

@@ -7,9 +7,9 @@ import pytest
 from playwright.async_api import Locator, Page, Route, expect
 
 from controller.client.client import NoAnswer
-from controller.client.refused import refusal_reply
-from controller.console.pacing import TokenBuckets
-from controller.console.seen import StoreStatus
+from controller.commands.registry import refusal_reply
+from controller.console.rate_limits import TokenBuckets
+from controller.console.table_snapshots import StoreStatus
 from controller.messages import ClientCommand, CommandReply
 from tests.browser.answers import Answers
 from tests.browser.halls import Hall

@@ -8,7 +8,7 @@ import pytest
 from playwright.async_api import Route, expect
 
 from controller.messages import Role
-from controller.trials.hall import HallPlan, TableProcess
+from sim.tables.table_processes import HallPlan, TableProcess
 from tests.browser.people import PHONE, WALL, People, Person
 from tests.browser.said import Said
 from tests.browser.short_match import script, short_plan

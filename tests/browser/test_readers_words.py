@@ -6,7 +6,7 @@ import msgspec
 from playwright.async_api import expect
 
 from controller.console.view.hardware import describe_hardware
-from controller.match import events
+from controller.match import match_events
 from controller.messages import ClientCommand, CommandReply, ReportedBoards, Role
 from controller.rules.penalties.offences import find_offence
 from tests.browser.answers import Answers
@@ -38,7 +38,7 @@ async def test_why_a_ruling_corrected_a_result_stands_in_the_readers_language_on
     hall: Hall, answers: Callable[[Answers], None]
 ) -> None:
     played = Table().started().played("NS").in_play().charged("E", "foul", deal=1)
-    played.does(events.RulingApproved, id="R1", by="Chen", role=Role.CHIEF)
+    played.does(match_events.RulingApproved, id="R1", by="Chen", role=Role.CHIEF)
     sheet = msgspec.to_builtins(a_sheet(played, "T01"))
 
     def answer(table: str, command: ClientCommand) -> CommandReply | None:

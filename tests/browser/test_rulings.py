@@ -5,7 +5,7 @@ from urllib.parse import urljoin
 import pytest
 from playwright.async_api import Page, expect
 
-from controller.match import events
+from controller.match import match_events
 from tests.browser.halls import PlayedHall
 from tests.browser.pages import AtDesk, before_table
 from tests.browser.people import PHONE
@@ -64,7 +64,7 @@ async def test_a_foul_is_proposed_by_a_referee_and_approved_by_the_chief(
     played: PlayedHall, said: Said
 ) -> None:
     moves = said("rulings.moves", side=said.side("NS"), **{"from": 2, "to": 5})
-    played.people.in_play().does(events.LeadMade)
+    played.people.in_play().does(match_events.LeadMade)
     referee = AtDesk(await played.comes("ref", size=PHONE), "T01")
     chief = AtDesk(await played.comes("chief"), "T01")
     await referee.opens("desk")
@@ -112,7 +112,7 @@ async def test_a_foul_is_proposed_by_a_referee_and_approved_by_the_chief(
 async def test_an_offence_entered_in_part_is_still_there_when_the_page_is_loaded_anew(
     played: PlayedHall, said: Said
 ) -> None:
-    played.people.in_play().does(events.LeadMade)
+    played.people.in_play().does(match_events.LeadMade)
     referee = AtDesk(await played.comes("ref"), "T01")
     await referee.opens("desk")
     charge = referee.page.locator("#panel-desk .charge")
@@ -155,7 +155,7 @@ async def logs_in(page: Page, who: str) -> None:
 async def test_an_offence_entered_in_part_is_forgotten_when_its_person_logs_out(
     played: PlayedHall, said: Said
 ) -> None:
-    played.people.in_play().does(events.LeadMade)
+    played.people.in_play().does(match_events.LeadMade)
     referee = AtDesk(await played.comes("ref"), "T01")
     await referee.opens("desk")
     charge = referee.page.locator("#panel-desk .charge")
@@ -180,7 +180,7 @@ async def test_a_result_is_corrected_before_and_after_the_next_deal(
     await referee.answers()
     await until(lambda: played.match.levels == {"NS": "2", "EW": "5"})
 
-    played.people.played("EW").in_play().does(events.LeadMade)
+    played.people.played("EW").in_play().does(match_events.LeadMade)
     assert played.match.levels == {"NS": "2", "EW": "8"}
     chief = AtDesk(await played.comes("chief"), "T01")
     await chief.opens("correct")
@@ -259,7 +259,7 @@ async def test_the_judge_says_what_a_wrong_lead_contains(played: PlayedHall, sai
 
 
 async def test_an_observer_is_offered_nothing(played: PlayedHall, said: Said) -> None:
-    played.people.in_play().does(events.LeadMade)
+    played.people.in_play().does(match_events.LeadMade)
     guest = AtDesk(await played.comes("obs"), "T01")
     await guest.opens("desk")
     await expect(guest.page.locator("#panel-desk .charge")).to_be_hidden()
@@ -273,7 +273,7 @@ async def test_an_observer_is_offered_nothing(played: PlayedHall, said: Said) ->
 async def test_words_out_of_turn_are_warned_and_cards_out_of_turn_cost_a_level(
     played: PlayedHall, said: Said
 ) -> None:
-    played.people.in_play().does(events.LeadMade)
+    played.people.in_play().does(match_events.LeadMade)
     referee = AtDesk(await played.comes("ref", size=PHONE), "T01")
     await referee.opens("desk")
     declared = said.either(
@@ -322,7 +322,7 @@ async def test_words_out_of_turn_are_warned_and_cards_out_of_turn_cost_a_level(
 async def test_wrong_plays_and_a_report_that_was_forgotten_are_judged_and_counted(
     played: PlayedHall, said: Said
 ) -> None:
-    played.people.in_play().does(events.LeadMade)
+    played.people.in_play().does(match_events.LeadMade)
     referee = AtDesk(await played.comes("ref"), "T01")
     await referee.opens("desk")
     unreported = said.either("未主动报牌", "cards left not reported")

@@ -9,15 +9,15 @@ from urllib.parse import urlsplit
 import pytest_asyncio
 from playwright.async_api import Locator, expect
 
-from controller.cli.console_keys import make_console_keys
+from controller.cli.console import make_console_keys
 from controller.config import load_table
 from controller.faults import Language
-from controller.gateway.announce import announce
-from controller.gateway.enrolment import admit_file
+from controller.gateway.announcement import announce
+from controller.keys.enrolment import admit_file
 from controller.messages import Role
 from controller.roster import CLIENTS_FOLDER, KEYS_FOLDER, TABLE_NAME, fingerprint, read_certificate
-from controller.trials.hall import TableProcess
-from controller.trials.hall_console import ConsoleProcess, run_console
+from sim.tables.console_process import ConsoleProcess, run_console
+from sim.tables.table_processes import TableProcess
 from tests.browser.people import PHONE, PIN, People, Person
 from tests.browser.said import Said
 from tests.console.fake import QUICK

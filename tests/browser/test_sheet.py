@@ -9,7 +9,7 @@ import pytest
 from playwright.async_api import Page, Route, expect
 
 from controller.messages import Role
-from controller.trials.hall import HallPlan, TableProcess
+from sim.tables.table_processes import HallPlan, TableProcess
 from tests.browser.people import PHONE, TABLET, People, Person
 from tests.browser.reading import too_small
 from tests.browser.said import Said

@@ -16,10 +16,9 @@ from playwright.async_api import expect
 from controller.cards import face_text
 from controller.config import CardSetSection
 from controller.messages import PublicMatch, Role, Seat
-from controller.rules.levels import parse_level
-from controller.rules.order import is_wild, value_at_level
-from controller.rules.rulebooks import load_profile
-from controller.trials.hall import HallPlan, TableProcess
+from controller.rules.profile_files import load_profile
+from controller.rules.ranks import is_wild, parse_level, value_at_level
+from sim.tables.table_processes import HallPlan, TableProcess
 from tests.browser.pages import AtDesk, AtPage, before_table, card, places, presses, yes
 from tests.browser.people import PHONE, People
 from tests.browser.said import Said

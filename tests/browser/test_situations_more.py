@@ -10,9 +10,9 @@ import pytest_asyncio
 from playwright.async_api import Locator, expect
 
 from controller.messages import Role, Seat
-from controller.rules.rulebooks import load_profile
-from controller.rules.seats import SEATS
-from controller.trials.hall import HallPlan, TableProcess
+from controller.rules.profile_files import load_profile
+from controller.seats import SEATS
+from sim.tables.table_processes import HallPlan, TableProcess
 from tests.browser.pages import (
     AtDesk,
     AtPage,

@@ -5,11 +5,11 @@ import re
 import pytest
 from playwright.async_api import Locator, expect
 
-from controller.match import events
+from controller.match import match_events
 from controller.messages import MachinePhase, PublicState, Role
-from controller.rules.seats import SEATS
-from controller.trials.hall import TableProcess
-from controller.trials.hall_console import ConsoleProcess
+from controller.seats import SEATS
+from sim.tables.console_process import ConsoleProcess
+from sim.tables.table_processes import TableProcess
 from tests.browser.halls import PlayedHall
 from tests.browser.pages import before_table, choice, presses, seat, yes
 from tests.browser.people import PHONE, TABLET, People
@@ -119,7 +119,7 @@ async def test_a_referee_says_for_the_players_what_green_means_in_each_phase(
     await at.goes_on("confirm", seat("W"))
     await until(lambda: played.match.waiting_for == ["N", "S", "E"])
     for each in ("N", "S", "E"):
-        played.people.does(events.HandCounted, seat=each)
+        played.people.does(match_events.HandCounted, seat=each)
     await expect(green).to_have_text(said("table.green.lead"))
     await at.goes_on("confirm", yes)  # there is one who leads
     await until(lambda: played.match.led)
@@ -135,7 +135,9 @@ async def test_a_referee_says_for_the_players_what_green_means_in_each_phase(
 async def test_a_countdown_is_seen_without_scrolling(
     played: PlayedHall, said: Said, size: tuple[int, int]
 ) -> None:
-    played.people.in_play().does(events.LeadMade).does(events.PlayClockStarted, seat="E")
+    played.people.in_play().does(match_events.LeadMade).does(
+        match_events.PlayClockStarted, seat="E"
+    )
     at = await before_table(await played.comes("ref", size=size), "T01")
     clock = at.page.locator("#clock-list > li", has_text=said("table.duty.play"))
     await expect(clock).to_be_in_viewport(ratio=1)

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from itertools import count
 from pathlib import Path
 
-from controller.trials.campaign.values import LifeAttempt, LifeFinding, LifePlan, LifeReport
-from sim.mechanics.faults import WearLevel
+from sim.campaign.campaign_lives import LifeAttempt, LifeFinding, LifePlan, LifeReport
+from sim.mechanics.fault_menu import WearLevel
 from tests.waiting import wait_until
 
 

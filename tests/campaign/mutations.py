@@ -9,7 +9,7 @@ from pathlib import Path
 
 import msgspec
 
-from controller.trials.campaign.values import FindingKind
+from sim.campaign.campaign_lives import FindingKind
 
 ROOT = Path(__file__).parents[2]
 PACKAGES = ("controller", "drivers", "sim")

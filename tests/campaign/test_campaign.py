@@ -13,9 +13,9 @@ import msgspec
 import pytest
 from click.testing import CliRunner, Result
 
-from controller.cli import campaign as command
 from controller.cli import main
-from controller.trials.campaign import plan
+from sim.campaign import campaign_lives
+from sim.cli import campaign as command
 from tests.processes.processes import marked
 from tests.waiting import until
 
@@ -34,8 +34,8 @@ def life_deals(monkeypatch: pytest.MonkeyPatch, scale: Callable[[int], int]) -> 
 
     For what holds of campaigns whatever lives they are made of.
     """
-    deals = max(3, scale(plan.LIFE_DEALS))
-    for module in (plan, command):
+    deals = max(3, scale(campaign_lives.LIFE_DEALS))
+    for module in (campaign_lives, command):
         monkeypatch.setattr(module, "LIFE_DEALS", deals)
     return deals
 

@@ -3,7 +3,9 @@
 from importlib import resources
 from pathlib import Path
 
-from controller.trials.campaign.page import (
+from sim.campaign.campaign_lives import CampaignPlan
+from sim.campaign.campaign_report import MUST_BE_ZERO, merge_reports
+from sim.campaign.faults_page import (
     faults_in_page,
     render_campaign,
     render_faults_page,
@@ -11,9 +13,7 @@ from controller.trials.campaign.page import (
     split_page,
     update_menu,
 )
-from controller.trials.campaign.plan import CampaignPlan
-from controller.trials.campaign.report import MUST_BE_ZERO, merge_reports
-from sim.mechanics.faults import WearLevel, fault_menu
+from sim.mechanics.fault_menu import WearLevel, fault_menu
 from tests.campaign.lives import attempt, attempts
 from tests.rows import each_row
 

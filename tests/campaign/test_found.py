@@ -2,9 +2,9 @@
 
 import pytest
 
-from controller.trials.campaign.life import run_life
-from controller.trials.campaign.values import LifePlan, MomentFault
-from sim.mechanics.faults import WearLevel, parse_fault
+from sim.campaign.campaign_lives import LifePlan, MomentFault
+from sim.campaign.life import run_life
+from sim.mechanics.fault_menu import WearLevel, parse_fault
 
 pytestmark = pytest.mark.slow
 

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from controller.tomlfile import FileError
-from controller.trials.campaign.plan import (
+from controller.host.toml_files import FileError
+from sim.campaign.campaign_lives import (
     LIFE_DEALS,
     WEAR_LEVELS,
     CampaignPlan,
@@ -13,7 +13,7 @@ from controller.trials.campaign.plan import (
     parse_replay,
     plan_lives,
 )
-from sim.mechanics.faults import WearLevel, get_wear_level
+from sim.mechanics.fault_menu import WearLevel, get_wear_level
 
 
 def plan(deals: int, journal: Path | None = None) -> CampaignPlan:

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from controller.trials.campaign import pool
-from controller.trials.campaign.pool import run_guarded, run_lives
+from sim.campaign import life_pool
+from sim.campaign.life_pool import run_guarded, run_lives
 from tests.campaign.lives import (
     dying,
     endless,
@@ -105,7 +105,7 @@ def test_ctrl_c_while_a_worker_starts_is_an_interrupt_and_leaves_no_process(
 
 def test_a_life_that_never_ends_is_ended_and_a_finding(monkeypatch: pytest.MonkeyPatch) -> None:
     before = signal.getsignal(signal.SIGPROF)
-    monkeypatch.setattr(pool, "LIFE_CPU_S", 0.2)
+    monkeypatch.setattr(life_pool, "LIFE_CPU_S", 0.2)
     try:
         (finding,) = run_guarded(endless, plans(1)[0]).findings
     finally:

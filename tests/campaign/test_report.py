@@ -2,16 +2,15 @@
 
 import msgspec
 
-from controller.trials.campaign.plan import CampaignPlan
-from controller.trials.campaign.report import (
+from sim.campaign.campaign_lives import CampaignPlan, LifeFinding, LifeReport
+from sim.campaign.campaign_report import (
     CampaignReport,
     count_faults,
     merge_reports,
     render_campaign_report,
     row_key,
 )
-from controller.trials.campaign.values import LifeFinding, LifeReport
-from sim.mechanics.faults import WearLevel, accepted_codes, fault_menu, parse_fault
+from sim.mechanics.fault_menu import WearLevel, accepted_codes, fault_menu, parse_fault
 from tests.campaign.lives import attempt, attempts
 
 PLAN = CampaignPlan(1, 100, "hostile", WearLevel())

@@ -5,11 +5,11 @@ from typing import Any, ClassVar
 
 import msgspec
 
-from controller.journal.wire_group import BoardEventFields
-from controller.machine.attempt_book import AttemptWriter
-from controller.machine.dealing import CardLoop
-from controller.machine.wire_log import BoardLog
-from drivers.events import BoardEventCode, Outlet
+from controller.journal.packed_board_events import BoardEventFields
+from controller.machine.attempts.attempt_writer import AttemptWriter
+from controller.machine.attempts.card_loop import CardLoop
+from controller.machine.boards.board_log import BoardLog
+from drivers.board_events import BoardEventCode, Outlet
 from tests.cheats.changed import BOOK, DEALING, VICTIM, WIRE_LOG, Cheat
 from tests.cheats.evenings import (
     THREE_DEALS,

@@ -15,13 +15,13 @@ import pytest
 from controller.journal.entries import JournalEntry
 from controller.journal.store import JournalStore
 from controller.journal.verify import verify
-from controller.journal.verify.findings import VerifyReport
-from controller.machine.record import TableRecord
-from controller.machine.state import fold_state
+from controller.journal.verify.verify_report import VerifyReport
+from controller.machine.state.state_fold import fold_state
+from controller.machine.table_record import TableRecord
 from controller.messages import MachinePhase, PublicEvent, PublicState
-from controller.trials.inproc import TableInProcess, run_table_in_process
-from sim.mechanics.faults import parse_fault
-from sim.mechanics.settings import MechanicsSettings
+from sim.mechanics.fault_menu import parse_fault
+from sim.mechanics.mechanics_settings import MechanicsSettings
+from sim.tables.table_in_process import TableInProcess, run_table_in_process
 
 BOOK = "controller.machine.deals.AttemptWriter"
 BOOK_READ_AGAIN = "controller.machine.left_over.AttemptWriter"

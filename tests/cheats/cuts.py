@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from controller.deal import sequence as fair
-from controller.machine.attempt_book import AttemptWriter
-from controller.machine.attempt_run import AttemptRun
-from controller.machine.cut_counter import STEP_INTERVAL_S, CutCounter
-from controller.machine.record import TableRecord
+from controller.machine.attempts.attempt_run import AttemptRun
+from controller.machine.attempts.attempt_writer import AttemptWriter
+from controller.machine.panel_control import STEP_INTERVAL_S, CutCounter
+from controller.machine.table_record import TableRecord
 from tests.cheats.changed import BOOK, COUNTER, RECORD, RUN, VICTIM, Cheat
 from tests.cheats.evenings import BY_PRESS, CUT, THREE_DEALS, UNCUT_FIRST
 from tests.cheats.seeds import for_north

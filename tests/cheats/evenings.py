@@ -5,9 +5,9 @@ import random
 
 from controller.config import CardSetSection
 from controller.messages import AttemptOutcome, MachinePhase, PublicState, Role
-from controller.rules.rulebooks import load_profile
-from controller.trials.foursome import PlayerDurations, SimulatedPlayers
-from controller.trials.inproc import TableInProcess
+from controller.rules.profile_files import load_profile
+from sim.people.simulated_players import PlayerDurations, SimulatedPlayers
+from sim.tables.table_in_process import TableInProcess
 from tests.cheats.changed import Evening
 from tests.machine.deals_ahead import deal_one_played
 from tests.machine.stages import A_MOMENT_S, STAGES, all_press, deal_two_due, ordered

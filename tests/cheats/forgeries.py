@@ -11,12 +11,12 @@ from typing import Any, NamedTuple
 
 from nacl.secret import SecretBox
 
-from controller.commands import PANEL_KEY
+from controller.commands.registry import PANEL_KEY
 from controller.deal.sequence import hands_commitment
-from controller.journal.wire_group import POCKET_CODES, READ
+from controller.journal.packed_board_events import POCKET_CODES, READ
 from controller.messages import ClientCommand
-from controller.signing import sign_command
-from controller.trials.inproc import TABLE_KEY
+from controller.signing.signed_commands import sign_command
+from sim.tables.table_in_process import TABLE_KEY
 from tests.cheats.changed import Evening
 from tests.cheats.evenings import CORRECTED, TWO_MATCHES
 from tests.cheats.rows import SOMEBODY, Change, Rows, of

@@ -3,13 +3,12 @@
 from dataclasses import replace
 from typing import Any
 
-from controller.machine.attempt_book import AttemptBinding, AttemptPlan, AttemptWriter
-from controller.machine.attempt_run import AttemptRun
-from controller.machine.hands_kept import UnopenedHands
-from controller.machine.hands_out import HandsWithPlayers
-from controller.machine.order.opening import OpenedHands
-from controller.machine.order.who import RequestedCommand
-from controller.rules.rulebooks import load_profile
+from controller.machine.attempts.attempt_run import AttemptRun
+from controller.machine.attempts.attempt_writer import AttemptBinding, AttemptPlan, AttemptWriter
+from controller.machine.attempts.released_hands import HandsWithPlayers, UnopenedHands
+from controller.machine.commands.command_request import RequestedCommand
+from controller.machine.commands.opened_hands import OpenedHands
+from controller.rules.profile_files import load_profile
 from tests.cheats.changed import BOOK, HANDS_KEPT, HANDS_OUT, OPENED_HANDS, RUN, VICTIM, Cheat
 from tests.cheats.evenings import LOOKED_AT, TWO_MATCHES
 

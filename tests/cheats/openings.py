@@ -5,8 +5,8 @@ from dataclasses import replace
 from typing import Any, ClassVar
 
 from controller.deal import sequence as fair
-from controller.journal.wire_group import BoardEventFields
-from controller.machine.attempt_book import AttemptWriter
+from controller.journal.packed_board_events import BoardEventFields
+from controller.machine.attempts.attempt_writer import AttemptWriter
 from controller.vault.vault import Vault
 from tests.cheats.changed import BOOK, VAULT, VICTIM, Cheat
 from tests.cheats.evenings import (

@@ -5,13 +5,12 @@ from typing import Any, ClassVar
 
 import msgspec
 
-from controller import heads
-from controller.journal.chain import next_head
-from controller.journal.entries import ChainedEntry, encode, public_event
-from controller.machine.attempt_book import AttemptWriter, LeadRule
-from controller.machine.record import TableRecord
+from controller.journal.entries import ChainedEntry, encode, next_head, public_event
+from controller.machine.attempts.attempt_writer import AttemptWriter, LeadRule
+from controller.machine.table_record import TableRecord
 from controller.messages import PublicEvent
-from controller.trials.inproc import TABLE_KEY, TABLE_SIGN
+from controller.signing import signed_heads
+from sim.tables.table_in_process import TABLE_KEY, TABLE_SIGN
 from tests.cheats.changed import BOOK, RECORD, VICTIM, Cheat
 from tests.cheats.evenings import CUT, THREE_DEALS
 
@@ -56,7 +55,7 @@ class TwoPasts(TableRecord):
 
     console: ClassVar[list[PublicEvent]] = []
     """What that console was shown."""
-    signed: ClassVar[list[heads.KeptHead]] = []
+    signed: ClassVar[list[signed_heads.KeptHead]] = []
     """The heads that it kept."""
     _other = bytes(32)
 
@@ -104,10 +103,10 @@ class HidesCommands(TableRecord):
         super().write(kind, data, **more | ({"public": False} if kind == "command" else {}))
 
 
-def kept(n: int, head: bytes) -> heads.KeptHead:
+def kept(n: int, head: bytes) -> signed_heads.KeptHead:
     """Return a head as this table signs it and a console keeps it."""
-    signed = heads.sign_head(TABLE_KEY, n, head, TABLE_SIGN)
-    return heads.KeptHead(
+    signed = signed_heads.sign_head(TABLE_KEY, n, head, TABLE_SIGN)
+    return signed_heads.KeptHead(
         table="T01", table_key=TABLE_KEY, n=n, head=signed.head, sig=signed.sig, time=""
     )
 

@@ -5,9 +5,9 @@ from typing import Any
 
 import msgspec
 
-from controller.journal.wire_group import STRAY, BoardEventFields
-from controller.machine.attempt_book import AttemptWriter
-from drivers.events import BoardEvent, BoardEventCode
+from controller.journal.packed_board_events import STRAY, BoardEventFields
+from controller.machine.attempts.attempt_writer import AttemptWriter
+from drivers.board_events import BoardEvent, BoardEventCode
 from tests.cheats.changed import BOOK, RUN, VAULT, VICTIM, Cheat
 from tests.cheats.evenings import THREE_DEALS, TWO_MATCHES, UNCUT_FIRST, WITHDRAWN
 from tests.cheats.openings import BindsExchangedFaces

@@ -10,13 +10,13 @@ from typing import Any
 import msgspec
 
 from controller.cards import face_text
-from controller.deal import effects as todo
+from controller.deal import observations as todo
 from controller.deal.ledger import MAX_TRAY_CARDS, SEATS
-from controller.machine.attempt_run import AttemptRun
-from controller.machine.dealing import CardLoop
-from controller.machine.table import TableBoards
-from drivers.events import BoardEvent, BoardEventCode, CardReadEvent, Outlet
-from drivers.firmware.wire import UNREADABLE
+from controller.machine.attempts.attempt_run import AttemptRun
+from controller.machine.attempts.card_loop import CardLoop
+from controller.machine.boards.table_boards import TableBoards
+from drivers.board_events import BoardEvent, BoardEventCode, CardReadEvent, Outlet
+from drivers.firmware.protocol import UNREADABLE
 from tests.cheats.changed import DEALING, TABLE, Cheat
 from tests.cheats.evenings import THREE_DEALS
 

@@ -6,16 +6,15 @@ from typing import Any
 
 import msgspec
 
-from controller.framing import canonical_json
-from controller.journal.chain import StoredRow
-from controller.journal.entries import JournalEntry, public_event
+from controller.journal.entries import JournalEntry, StoredRow, public_event
 from controller.journal.store import STORE_NAME, open_read_only
 from controller.journal.verify import verify
-from controller.journal.verify.findings import VerifyReport
 from controller.journal.verify.sources import read_source
+from controller.journal.verify.verify_report import VerifyReport
 from controller.messages import ClientCommand
-from controller.signing import sign_command
-from controller.trials.inproc import TABLE_KEY
+from controller.signing.encoding import canonical_json
+from controller.signing.signed_commands import sign_command
+from sim.tables.table_in_process import TABLE_KEY
 from tests.cheats.changed import keep
 from tests.journal.scripted import rechained, write_rows
 

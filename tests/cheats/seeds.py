@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import Any, Self
 
 from controller.deal import sequence as fair
-from controller.machine.attempt_book import AttemptBinding, AttemptPlan, AttemptWriter
+from controller.machine.attempts.attempt_writer import AttemptBinding, AttemptPlan, AttemptWriter
 from controller.messages import MachinePhase
 from tests.cheats.changed import BOOK, VICTIM, Cheat, pretend
 from tests.cheats.evenings import CUT, THREE_DEALS

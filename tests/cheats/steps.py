@@ -5,10 +5,10 @@ from typing import Any
 
 import msgspec
 
-from controller.deal.sightings import ShufflerDone
-from controller.machine.attempt_book import AttemptWriter
-from controller.machine.attempt_run import AttemptRun
-from controller.machine.dealing import CardLoop
+from controller.deal.observations import ShufflerDone
+from controller.machine.attempts.attempt_run import AttemptRun
+from controller.machine.attempts.attempt_writer import AttemptWriter
+from controller.machine.attempts.card_loop import CardLoop
 from controller.messages import MachinePhase
 from tests.cheats.changed import BOOK, DEALING, RUN, VICTIM, Cheat, pretend, whisper
 from tests.cheats.evenings import THREE_DEALS

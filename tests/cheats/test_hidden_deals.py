@@ -5,8 +5,13 @@ from pathlib import Path
 
 import pytest
 
+from controller.journal.packed_board_events import (
+    SHUFFLED,
+    LoggedBoardEvent,
+    pack_events,
+    split_into_groups,
+)
 from controller.journal.verify import verify
-from controller.journal.wire_group import SHUFFLED, LoggedBoardEvent, pack_events, split_into_groups
 from tests.cheats.changed import said
 from tests.journal.scripted import ScriptedTable, write_journal
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from sim.virtual import VirtualLoop
+from sim.virtual_loop import VirtualLoop
 from tests.cheats.changed import Evening, said, spend
 from tests.cheats.evenings import EVENINGS, THREE_DEALS
 from tests.proof.browser import Browser

@@ -9,17 +9,17 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from controller.commands import COMMANDS, parse_args
+from controller.commands.registry import COMMANDS, parse_args
 from controller.journal.entries import public_event
 from controller.journal.store import JournalStore
 from controller.journal.verify import verify
-from controller.machine.order.who import CommandSigner, RequestedCommand
+from controller.machine.commands.command_request import CommandSigner, RequestedCommand
 from controller.match.phase import DEAL_UNDER_WAY
 from controller.messages import MachinePhase, Role
-from controller.rules.rulebooks import load_profile
-from controller.trials.inproc import TableInProcess, run_table_in_process
-from sim.mechanics.settings import MechanicsSettings
-from sim.virtual import VirtualLoop
+from controller.rules.profile_files import load_profile
+from sim.mechanics.mechanics_settings import MechanicsSettings
+from sim.tables.table_in_process import TableInProcess, run_table_in_process
+from sim.virtual_loop import VirtualLoop
 from tests.cheats.evenings import STOPPED
 from tests.cheats.honest_sessions import HonestSessions
 from tests.cheats.rows import Rows, changed, of

@@ -9,14 +9,14 @@ from typing import Any, NamedTuple
 import pytest
 from nacl.signing import SigningKey
 
-import controller.machine.front
-from controller.commands import COMMANDS, PANEL_KEY
-from controller.framing import canonical_json
-from controller.journal.verify import effects, orders, verify
-from controller.machine.order.match_orders import EVENT_MAKERS
+import controller.machine.panel_control
+from controller.commands.registry import COMMANDS, PANEL_KEY
+from controller.journal.verify import command_effects, command_signatures, verify
+from controller.machine.commands.command_events import EVENT_MAKERS
 from controller.messages import Role
-from controller.signing import sign_document
-from controller.trials.inproc import TableInProcess
+from controller.signing.encoding import canonical_json
+from controller.signing.signed_commands import sign_document
+from sim.tables.table_in_process import TableInProcess
 from tests.cheats.changed import VICTIM, Evening, said
 from tests.cheats.evenings import (
     A_LOOK_S,
@@ -222,9 +222,9 @@ async def test_a_match_whose_document_no_table_signed_is_found(tmp_path: Path) -
 
 
 def test_what_verify_holds_orders_against_is_what_the_machine_does() -> None:
-    front = Path(controller.machine.front.__file__).read_text(encoding="utf-8")
-    assert set(re.findall(r'press\(\s*"(\w+)"', front)) == orders.BUTTON_COMMANDS
-    given = {cmd for words in effects.COMMANDS_OF_EVENT.values() for cmd in words}
+    front = Path(controller.machine.panel_control.__file__).read_text(encoding="utf-8")
+    assert set(re.findall(r'press\(\s*"(\w+)"', front)) == command_signatures.BUTTON_COMMANDS
+    given = {cmd for words in command_effects.COMMANDS_OF_EVENT.values() for cmd in words}
     assert given <= set(COMMANDS)
     assert given <= set(EVENT_MAKERS)
 

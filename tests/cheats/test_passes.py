@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from controller.journal.wire_group import SHUFFLED
+from controller.journal.packed_board_events import SHUFFLED
 from tests.cheats.changed import VICTIM, said
 from tests.cheats.evenings import THREE_DEALS
 from tests.cheats.honest_sessions import HonestSessions

@@ -8,13 +8,13 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from controller.heads import KeptHead, KeptHeads, is_signed_by, verify_key
 from controller.journal.store import STORE_NAME, JournalStore, open_read_only
 from controller.journal.verify import verify
 from controller.messages import PublicEvent
-from controller.trials.inproc import TABLE_KEY, TABLE_SIGN, run_table_in_process
-from sim.inproc import HardwareInProcess
-from sim.mechanics.settings import MechanicsSettings
+from controller.signing.signed_heads import KeptHead, KeptHeads, is_signed_by, verify_key
+from sim.hardware_in_process import HardwareInProcess
+from sim.mechanics.mechanics_settings import MechanicsSettings
+from sim.tables.table_in_process import TABLE_KEY, TABLE_SIGN, run_table_in_process
 from tests.cheats.changed import RECORD, keep, said, spend
 from tests.cheats.evenings import THREE_DEALS, one_deal
 from tests.cheats.past import TwoPasts, kept

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from controller.messages import MachinePhase, Role
-from controller.trials.foursome import SimulatedPlayers
-from controller.trials.inproc import TableInProcess
+from sim.people.simulated_players import SimulatedPlayers
+from sim.tables.table_in_process import TableInProcess
 from tests.cheats import records
 from tests.cheats.changed import Cheat, Evening, said, spend
 from tests.cheats.evenings import A_LOOK_S, BRISK

@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 
 from controller.deal.sequence import sequence
-from controller.journal.fold import AttemptHistory, attempt_histories
-from controller.journal.verify.course import SEATS, TRAY, trace_course
+from controller.journal.attempt_history import AttemptHistory, attempt_histories
+from controller.journal.packed_board_events import unpack_opened
+from controller.journal.verify.card_course import SEATS, TRAY, trace_course
 from controller.journal.verify.sources import read_source
-from controller.journal.wire_group import unpack_opened
-from controller.trials.inproc import TableInProcess
-from controller.trials.lab.data import CollectedDeals, ReadingOutcome, make_deals, number_cards
-from controller.trials.lab.family import judge_deals
+from sim.lab.collected_deals import CollectedDeals, ReadingOutcome, make_deals, number_cards
+from sim.lab.family import judge_deals
+from sim.tables.table_in_process import TableInProcess
 from tests.cheats.changed import DEALING, TABLE, Evening, keep, said, spend
 from tests.cheats.evenings import one_deal
 from tests.cheats.rejects import CARDS, LyingDealing, LyingTable

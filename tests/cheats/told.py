@@ -4,8 +4,8 @@ from collections.abc import Collection, Iterator
 from typing import Any
 
 from controller.cards import Face
-from controller.machine.attempt_book import AttemptWriter
-from controller.machine.attempt_run import AttemptRun
+from controller.machine.attempts.attempt_run import AttemptRun
+from controller.machine.attempts.attempt_writer import AttemptWriter
 from controller.vault.vault import Vault
 from tests.cheats.changed import BOOK, RUN, VAULT, VICTIM, Cheat
 from tests.cheats.evenings import (

@@ -4,15 +4,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Self
 
-from controller.deal.sightings import CardVerdict, LookOutcome
+from controller.deal.observations import CardVerdict, LookOutcome
 from controller.journal.journal import Journal
-from controller.journal.wire_group import BoardEventFields
-from controller.machine.attempt_book import AttemptBinding, AttemptPlan, AttemptWriter
-from controller.machine.attempt_run import AttemptRun
-from controller.machine.record import TableRecord
-from controller.machine.wire_log import BoardLog
-from controller.vault.looks import ReadEvent
-from controller.vault.vault import Vault
+from controller.journal.packed_board_events import BoardEventFields
+from controller.machine.attempts.attempt_run import AttemptRun
+from controller.machine.attempts.attempt_writer import AttemptBinding, AttemptPlan, AttemptWriter
+from controller.machine.boards.board_log import BoardLog
+from controller.machine.table_record import TableRecord
+from controller.vault.vault import ReadEvent, Vault
 from tests.cheats.changed import BOOK, RECORD, RUN, VAULT, VICTIM, WIRE_LOG, Cheat, Evening, whisper
 from tests.cheats.evenings import A_VOID_AT_THE_END, A_VOID_BETWEEN, THREE_DEALS
 

@@ -4,8 +4,8 @@ from collections.abc import AsyncIterator, Callable
 
 import pytest
 
-from sim.mechanics.faults import SimulatedFault
-from sim.mechanics.settings import MechanicsSettings
+from sim.mechanics.fault_menu import SimulatedFault
+from sim.mechanics.mechanics_settings import MechanicsSettings
 from tests.chip.rig import ChipTable
 
 

@@ -5,13 +5,13 @@ import random
 from collections.abc import Callable
 from typing import Any
 
-from drivers.firmware import wire
+from drivers.firmware import protocol
 from drivers.firmware.board import BoardCore
 from drivers.firmware.dealer import DealerCore
 from drivers.firmware.reader import ReaderCore
-from sim.mechanics.settings import MechanicsSettings
+from sim.mechanics.mechanics_settings import MechanicsSettings
 from sim.mechanics.world import World
-from sim.pipe import PipeBoardEnd, PipePort, make_pipe
+from sim.serial_lines import PipeBoardEnd, PipePort, make_pipe
 from tests.chip.chip import Chip, Pin, Reset
 from tests.sim.host import Host
 
@@ -123,7 +123,7 @@ class DealerPins:
         if name in self._fast:
             self._chip.at(self._fast[name], value)
         elif name == "gate_at":
-            for outlet in range(wire.OUTLETS):
+            for outlet in range(protocol.OUTLETS):
                 self.shift.put(self._tables.GATE_BITS + outlet, int(value == outlet))
         elif name in self._tables.SLOW:
             self.shift.put(self._tables.SLOW.index(name), value)
@@ -159,7 +159,7 @@ class DealerPins:
         made = self._chip.machines[GATE].last
         pitch = self._tables.GATE_PITCH
         self.gate_steps += -made if back else made
-        self.gate_steps = min(max(self.gate_steps, 0), (wire.OUTLETS - 1) * pitch)
+        self.gate_steps = min(max(self.gate_steps, 0), (protocol.OUTLETS - 1) * pitch)
         outlet, off = divmod(self.gate_steps, pitch)
         if not off:
             self._world.set_output("gate", outlet)

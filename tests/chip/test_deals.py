@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from drivers.events import BoardEventCode, CardReadEvent
+from drivers.board_events import BoardEventCode, CardReadEvent
 from tests.chip.rig import ChipTable
 from tests.sim.orders import order_of
 

@@ -5,10 +5,10 @@ from collections.abc import Callable
 
 import pytest
 
-from drivers.dealer import DealerBoard
+from drivers.board_events import BoardEventCode, BoardStopReason, DealerMotor, FeedSource
 from drivers.errors import BoardRefused, BoardResult
-from drivers.events import BoardEventCode, BoardStopReason, DealerMotor, FeedSource
-from sim.mechanics.faults import SimulatedFault
+from drivers.typed_boards import DealerBoard
+from sim.mechanics.fault_menu import SimulatedFault
 from tests.chip.chip import WDT_RESET
 from tests.chip.rig import FEED, GATE, PASS, ChipTable
 from tests.sim.orders import order_of

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from drivers.firmware.rp2_ramp import (
+from drivers.firmware.speed_ramp import (
     CLOCK_HZ,
     MAX_CYCLES,
     OVERHEAD_CYCLES,

@@ -2,9 +2,9 @@
 
 import msgspec
 
-from controller.machine.play.values import TableMatch
-from controller.machine.public.state import RunIdentity, public_state
-from controller.machine.state import TableState
+from controller.machine.public.public_state import RunIdentity, public_state
+from controller.machine.state.state_fold import TableState
+from controller.machine.state.table_match import TableMatch
 from controller.messages import MachinePhase, PublicMachine, PublicMatch, PublicState
 from tests.table_doubles import STATE as EMPTY
 

@@ -7,10 +7,10 @@ import pytest
 from msgspec.structs import replace
 from rich.console import Console
 
-from controller.cli.board import DemoView
 from controller.messages import Alert, MachinePhase, PublicState
-from controller.rules.rulebooks import load_profile
-from controller.trials.hall import TableProcess
+from controller.rules.profile_files import load_profile
+from sim.cli.demo_view import DemoView
+from sim.tables.table_processes import TableProcess
 from tests.cli.table_states import state
 
 ABOUT = {"feed": "tcp://127.0.0.1:1", "state_dir": "/somewhere"}

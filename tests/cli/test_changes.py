@@ -5,10 +5,9 @@ from typing import Any
 
 import msgspec
 
-from controller.cli.changes import StateLines
-from controller.cli.watch_words import LINE_STATES_ZH, LINE_TEXTS, OUTCOMES_ZH
-from controller.client.monitored import TableConnectionState
-from controller.commands import COMMANDS
+from controller.cli.state_lines import LINE_STATES_ZH, LINE_TEXTS, OUTCOMES_ZH, StateLines
+from controller.client.connection import TableConnectionState
+from controller.commands.registry import COMMANDS
 from controller.faults import Language
 from controller.messages import (
     Alert,

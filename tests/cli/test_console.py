@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from controller.cli import main
-from controller.cli.demo_console import open_demo_console
+from sim.cli.demo_view import open_demo_console
 
 ROOT = Path(__file__).parents[2]
 

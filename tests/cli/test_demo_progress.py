@@ -5,8 +5,8 @@ import io
 from msgspec.structs import replace
 from rich.console import Console
 
-from controller.cli.demo_progress import DemoProgress
 from controller.messages import Alert, MachinePhase, PublicState
+from sim.cli.demo_view import DemoProgress
 from tests.cli.table_states import state as state_of
 
 

@@ -3,12 +3,11 @@
 import msgspec
 import pytest
 
-from controller.cli.demo_summary import DemoResult, format_summary_json, format_summary_lines
-from controller.messages import AttemptOutcome as AttemptOutcome
-from controller.messages import LandedCards
-from controller.trials.costs import ProcessCost
-from controller.trials.hall import HallPlan
-from controller.trials.players import DealResult, Misdeal
+from controller.messages import AttemptOutcome, LandedCards
+from sim.cli.demo_view import DemoResult, format_summary_json, format_summary_lines
+from sim.people.practice_players import DealResult, Misdeal
+from sim.tables.process_costs import ProcessCost
+from sim.tables.table_processes import HallPlan
 
 
 def dealt(table: str, *misdeals: Misdeal, wrong: str | None = None) -> DealResult:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import pytest
 import structlog
 
-from controller.cli import logs
+from controller.service import logging_setup
 
 SECRET = "5ec2e7" * 5
 LOUD = structlog.get_logger("test")
@@ -17,7 +17,7 @@ LOUD = structlog.get_logger("test")
 
 @pytest.fixture(autouse=True)
 def quiet_again(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setattr(logs, "_context", {"table": None, "boot": None, "part": None})
+    monkeypatch.setattr(logging_setup, "_context", {"table": None, "boot": None, "part": None})
     # Another test's library may have switched every logger off that was there before it.
     monkeypatch.setattr(logging.getLogger("asyncio"), "disabled", False)
     root = logging.getLogger()
@@ -41,9 +41,9 @@ def fail_with_a_secret() -> None:
 
 
 def test_a_line_is_one_object_that_says_whose_it_is(capsys: pytest.CaptureFixture[str]) -> None:
-    logs.log_to_stderr()
-    logs.add_log_context(table="T01", part="machine")
-    logs.add_log_context(boot="ab12")
+    logging_setup.log_to_stderr()
+    logging_setup.add_log_context(table="T01", part="machine")
+    logging_setup.add_log_context(boot="ab12")
 
     LOUD.warning("jam", place="gate")
 
@@ -54,8 +54,8 @@ def test_a_line_is_one_object_that_says_whose_it_is(capsys: pytest.CaptureFixtur
 
 
 def test_lines_of_other_libraries_look_the_same(capsys: pytest.CaptureFixture[str]) -> None:
-    logs.log_to_stderr()
-    logs.add_log_context(part="gateway")
+    logging_setup.log_to_stderr()
+    logging_setup.add_log_context(part="gateway")
 
     logging.getLogger("asyncio").error("a task was\nlost")
 
@@ -64,7 +64,7 @@ def test_lines_of_other_libraries_look_the_same(capsys: pytest.CaptureFixture[st
 
 
 def test_below_the_level_nothing_is_said(capsys: pytest.CaptureFixture[str]) -> None:
-    logs.log_to_stderr(logs.LOG_LEVELS["error"])
+    logging_setup.log_to_stderr(logging_setup.LOG_LEVELS["error"])
     LOUD.warning("not now")
     LOUD.error("now")
     assert [line["event"] for line in lines(capsys)] == ["now"]
@@ -73,14 +73,14 @@ def test_below_the_level_nothing_is_said(capsys: pytest.CaptureFixture[str]) -> 
 def test_at_debug_the_drivers_say_all_and_other_libraries_no_more_than_usual(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    logs.log_to_stderr(logs.LOG_LEVELS["debug"])
+    logging_setup.log_to_stderr(logging_setup.LOG_LEVELS["debug"])
     for library in ("drivers.link", "asyncio"):
         logging.getLogger(library).debug("frame of %s", library)
     assert [line["event"] for line in lines(capsys)] == ["frame of drivers.link"]
 
 
 def test_raw_bytes_are_told_by_their_number_alone(capsys: pytest.CaptureFixture[str]) -> None:
-    logs.log_to_stderr()
+    logging_setup.log_to_stderr()
     LOUD.info("key", key=bytes.fromhex(SECRET), view=bytearray(3))
     (line,) = lines(capsys)
     assert (line["key"], line["view"]) == ("(15 bytes)", "(3 bytes)")
@@ -91,7 +91,7 @@ def test_the_trace_of_a_failure_has_no_values(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, terminal: bool
 ) -> None:
     monkeypatch.setattr(sys.stderr, "isatty", lambda: terminal)
-    logs.log_to_stderr()
+    logging_setup.log_to_stderr()
     try:
         fail_with_a_secret()
     except ValueError:

@@ -12,7 +12,8 @@ from click.testing import CliRunner, Result
 from pytest_mock import MockerFixture
 
 from controller import cli
-from controller.cli import COMMAND_ENTRIES, CliError, LazyGroup, hardening, main
+from controller.cli import COMMAND_ENTRIES, CliError, LazyGroup, main
+from controller.service import sandbox
 
 
 def run(*words: str) -> Result:
@@ -237,7 +238,7 @@ def test_a_refused_prctl_is_reported_as_one_and_not_as_failed_output(
 
     monkeypatch.setattr(ctypes, "CDLL", lambda *name, **how: Refusing)
     with pytest.raises(PermissionError, match="prctl") as refused:
-        hardening._prctl(0, 1)
+        sandbox._prctl(0, 1)
     assert not cli._is_output_failure(refused.value)
     told = run("run", "machine", "--config", "table.toml")
     assert told.exit_code == 2

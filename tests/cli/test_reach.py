@@ -7,10 +7,9 @@ from click.testing import CliRunner
 from msgspec.structs import replace
 
 from controller.cli import CliError, send, sheet, transfer, watch
-from controller.cli.followed import find_watch_targets
-from controller.cli.reach import read_table_endpoints
-from controller.client.endpoints import Endpoints, write_endpoints
-from controller.gateway.certificates import create_table_keys
+from controller.cli.table_access import find_watch_targets, read_table_endpoints
+from controller.client.discovery import Endpoints, write_endpoints
+from controller.keys.table_keys import create_table_keys
 from controller.roster import KEYS_FOLDER, read_certificate
 
 

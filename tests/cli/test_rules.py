@@ -7,11 +7,11 @@ import pytest
 from click.testing import CliRunner, Result
 
 from controller.cli import main
-from controller.rules.columns import cell_width
-from controller.rules.keys import all_keys, has_no_effect
+from controller.rules.key_text import all_keys, has_no_effect
 from controller.rules.profile import rules_by_key
+from controller.rules.profile_files import load_profile, profile_names
 from controller.rules.regulations_page import page_hash, profile_hash, regulations_text
-from controller.rules.rulebooks import load_profile, profile_names
+from controller.rules.text_columns import cell_width
 from tests.rules.rulebook_texts import event_file
 
 NAME = "international-000"

@@ -12,12 +12,12 @@ from click.testing import CliRunner, Result
 
 from controller.cards import composition, parse_face
 from controller.cli import main
-from controller.cli.about import GROUPS, format_example
+from controller.cli.command_help import GROUPS, format_example
 from controller.cli.send import parse_arguments
-from controller.commands import COMMANDS, parse_args
+from controller.commands.registry import COMMANDS, parse_args
 from controller.faults import Language
 from controller.messages import Role
-from controller.rules.combos.notation import parse_play
+from controller.rules.combos.play_notation import parse_play
 
 
 def run(*words: str) -> Result:

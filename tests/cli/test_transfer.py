@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 from controller.cli import main
-from controller.signing import sign_document
+from controller.signing.signed_commands import sign_document
 
 
 def run(*words: str) -> tuple[int, str]:

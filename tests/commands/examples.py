@@ -4,7 +4,7 @@ from typing import Any
 
 import msgspec
 
-from controller.commands import COMMANDS
+from controller.commands.registry import COMMANDS
 
 
 def example(cmd: str) -> dict[str, Any]:

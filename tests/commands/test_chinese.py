@@ -7,9 +7,9 @@ from typing import Any
 from msgspec import inspect
 
 from controller.cards import FACE_COUNT, face_text
-from controller.commands import COMMANDS, BadArgs, parse_args
-from controller.machine.order.desk import failure
-from controller.tomlwords import inner_type
+from controller.commands.registry import COMMANDS, BadArgs, parse_args
+from controller.host.toml_files import inner_type
+from controller.machine.commands.command_processor import failure
 from tests.commands.examples import example
 from tests.commands.test_commands import BAD
 from tests.rows import each_row

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from controller.commands import (
+from controller.commands.match_arguments import AdjustArgs, ChargeArgs, PenaltyName
+from controller.commands.registry import (
     COMMANDS,
     BadArgs,
     parse_args,
@@ -15,12 +16,11 @@ from controller.commands import (
     role_or_phase_refusal,
     usage_line,
 )
-from controller.match.sheet import CorrectionChoice
-from controller.match_arguments import AdjustArgs, ChargeArgs, PenaltyName
+from controller.host.toml_files import is_printable
+from controller.match.sheet_rows import CorrectionChoice
 from controller.messages import MachinePhase, Role
 from controller.rules.penalties.charges import Charge
-from controller.rules.penalties.records import Penalty
-from controller.tomlwords import is_printable
+from controller.rules.penalties.penalty_record import Penalty
 from tests.commands.examples import example
 from tests.rows import each_row
 

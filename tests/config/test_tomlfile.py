@@ -8,8 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from controller.cli import main
-from controller.tomlfile import FileError, parse, parse_tables, read_text, refuse_unprintable_text
-from controller.tomlwords import escape_unprintable
+from controller.host.toml_files import (
+    FileError,
+    escape_unprintable,
+    parse,
+    parse_tables,
+    read_text,
+    refuse_unprintable_text,
+)
 
 Count = Annotated[int, msgspec.Meta(ge=1, le=9)]
 

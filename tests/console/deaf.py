@@ -13,11 +13,15 @@ from contextlib import suppress
 import zmq
 import zmq.asyncio
 
-from controller.client.line import CurveKeys, TableConnection
-from controller.client.monitored import TableConnectionState
-from controller.client.sockets import HEARTBEAT_INTERVAL_MS, HEARTBEAT_TIMEOUT_MS
-from controller.console.lines.feed import FeedSockets
-from controller.trials.feeds import SimulatedFeed, read_example_state
+from controller.client.connection import (
+    HEARTBEAT_INTERVAL_MS,
+    HEARTBEAT_TIMEOUT_MS,
+    CurveKeys,
+    TableConnection,
+    TableConnectionState,
+)
+from controller.console.feed.feed_sockets import FeedSockets
+from sim.bench.simulated_feeds import SimulatedFeed, read_example_state
 from tests.waiting import until
 
 MANY, SIZE = 6_000, 12_000

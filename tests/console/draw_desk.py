@@ -8,7 +8,7 @@ import pytest
 from httpx import AsyncClient, Response
 
 from controller.client.client import NoAnswer
-from controller.client.refused import refusal_reply
+from controller.commands.registry import refusal_reply
 from controller.console.console import RefereeConsole
 from controller.messages import ClientCommand, CommandReply
 from tests.console.draw_files import FIRST, SECOND, a_file

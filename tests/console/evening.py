@@ -10,10 +10,10 @@ from typing import Any
 import msgspec
 
 from controller.config import CardSetSection
-from controller.trials.foursome import PlayerDurations, SimulatedPlayers
-from controller.trials.inproc import run_table_in_process
-from sim.mechanics.settings import MechanicsSettings
-from sim.virtual import VirtualLoop
+from sim.mechanics.mechanics_settings import MechanicsSettings
+from sim.people.simulated_players import PlayerDurations, SimulatedPlayers
+from sim.tables.table_in_process import run_table_in_process
+from sim.virtual_loop import VirtualLoop
 
 TABLE = "T21"
 """None of the fake console's: the evening is over, and its table is gone."""

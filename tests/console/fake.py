@@ -22,16 +22,16 @@ from nacl.utils import random as entropy
 from starlette.routing import BaseRoute
 
 from controller.client.client import NoAnswer
-from controller.client.refused import refusal_reply
+from controller.commands.registry import refusal_reply
+from controller.console.accounts.account_store import Account, Accounts
 from controller.console.app import make_app, route_modules, routes_of
-from controller.console.config import ConfiguredTable, ConsoleConfig, ConsoleSettings
 from controller.console.console import RefereeConsole
-from controller.console.people import Account, Accounts
-from controller.console.seen import Result, StoreStatus, TableSnapshot, Unsubscribe
-from controller.console.serving import serve
-from controller.console.standing import ContactTimes, TableLinkState
+from controller.console.console_config import ConfiguredTable, ConsoleConfig, ConsoleSettings
+from controller.console.freshness import ContactTimes, TableLinkState
+from controller.console.server import serve
 from controller.console.store.archive import Archive, StoredEvent, open_engine
-from controller.gateway.certificates import create_client_keys
+from controller.console.table_snapshots import Result, StoreStatus, TableSnapshot, Unsubscribe
+from controller.keys.table_keys import create_client_keys
 from controller.messages import ClientCommand, CommandReply, PublicEvent, PublicState, Role
 from tests.console.states import alert, call, state
 
@@ -385,7 +385,7 @@ class ScriptedLine:
         return CommandReply(id=command.id, ok=True, result={"phase": "play"})
 
     def _offers(self, command: ClientCommand) -> CommandReply:
-        from controller.commands import COMMANDS
+        from controller.commands.registry import COMMANDS
 
         role = Role(command.args["role"])
         refused = refusal_reply("x", "WRONG_PHASE", found="released", expected="held").error

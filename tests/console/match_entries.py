@@ -3,10 +3,10 @@
 import itertools
 from typing import Any
 
-from controller.machine.order.match_desk import meeting_data
-from controller.match.events import encode_match_event
+from controller.machine.commands.match_commands import meeting_data
+from controller.match.match_events import encode_match_event
 from controller.messages import PublicEvent
-from controller.rules.penalties.records import Incident, PenaltyEntry
+from controller.rules.penalties.penalty_record import Incident, PenaltyEntry
 from tests.match.people import charge_of
 from tests.match.table import Table
 

@@ -7,12 +7,12 @@ from typing import Any
 
 import msgspec
 
-from controller.client.refused import refusal_reply
+from controller.commands.registry import refusal_reply
 from controller.console.console import RefereeConsole
 from controller.console.store.archive import Archive, StoredEvent
-from controller.console.view.sheet import parse_sheet
-from controller.machine.sheet.view import sheet_data
-from controller.match import events
+from controller.console.view.sheet_page import parse_sheet
+from controller.machine.public.score_sheet import sheet_data
+from controller.match import match_events
 from controller.messages import ClientCommand, CommandReply, PublicEvent, PublicState
 from controller.sheet.form import ScoreSheet
 from tests.console.fake import Scripted, ScriptedLine, fake
@@ -26,14 +26,16 @@ MADE_UP = "ef" * 32
 
 def played() -> Table:
     """A match with all that a sheet can show, to its last deal."""
-    table = Table(from_level("8")).started().cut().happens(events.AttemptFailed, reasons=("JAM",))
+    table = (
+        Table(from_level("8")).started().cut().happens(match_events.AttemptFailed, reasons=("JAM",))
+    )
     table.played("NS").valued(16, 14).returned(5, 9).out("WNE")
-    table.does(events.ResultConfirmed, by="NS").does(events.ResultConfirmed, by="EW")
+    table.does(match_events.ResultConfirmed, by="NS").does(match_events.ResultConfirmed, by="EW")
     table.ruled("EW", "violation").corrected(2, "WNS")
     table.ruled("EW", "foul").named("N")
-    table.does(events.HandDealOrdered, reason="jammed").played("WNE")
-    table.counted().does(events.AntiTributeAnswered, stands=True).out("ENW")
-    return table.does(events.ResultConfirmed, by="referee").played("NS", "NS")
+    table.does(match_events.HandDealOrdered, reason="jammed").played("WNE")
+    table.counted().does(match_events.AntiTributeAnswered, stands=True).out("ENW")
+    return table.does(match_events.ResultConfirmed, by="referee").played("NS", "NS")
 
 
 def long(deals: int = 20) -> Table:
@@ -115,7 +117,7 @@ class SigningLine(ScriptedLine):
         if self._name == TABLE and command.cmd == "sign":
             args = command.args
             self._signing.table.happens(
-                events.SheetSigned, signer=args["signer"], person=args["person"]
+                match_events.SheetSigned, signer=args["signer"], person=args["person"]
             )
             refused = self._signing.table.refused
             if refused is not None:

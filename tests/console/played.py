@@ -17,35 +17,34 @@ from typing import Any, Self
 
 import msgspec
 
-from controller.commands import COMMANDS, BadArgs, parse_args
+from controller.commands.registry import COMMANDS, BadArgs, parse_args
 from controller.console.app import make_app
 from controller.console.console import RefereeConsole
-from controller.console.serving import serve
+from controller.console.server import serve
 from controller.console.store.archive import StoredEvent
-from controller.machine.order.desk import CommandRefused, failure, failure_of
-from controller.machine.order.foresight import lost_time, preview_decision
-from controller.machine.order.match_desk import meeting_data
-from controller.machine.order.match_orders import EVENT_MAKERS, events_of_command
-from controller.machine.order.ruling_orders import legal_rulings
-from controller.machine.order.samples import (
+from controller.machine.commands.command_events import EVENT_MAKERS, events_of_command
+from controller.machine.commands.command_offers import (
     SIGNED_COMMANDS,
     SampleContext,
     make_samples,
     verbal_sample,
 )
-from controller.machine.order.who import CommandSigner
-from controller.machine.play.happening import apply_event, dry_run
-from controller.machine.play.values import TableMatch
-from controller.machine.public.calls import public_calls
-from controller.machine.public.match import public_match
-from controller.machine.sheet.view import sheet_data
-from controller.match import events
-from controller.match.effects import EventRefused
-from controller.match.events import MatchEvent, encode_match_event
+from controller.machine.commands.command_processor import CommandRefused, failure, failure_of
+from controller.machine.commands.command_request import CommandSigner
+from controller.machine.commands.decision_preview import lost_time, preview_decision
+from controller.machine.commands.match_commands import meeting_data
+from controller.machine.commands.ruling_commands import legal_rulings
+from controller.machine.public.public_match import public_match
+from controller.machine.public.public_state import public_calls
+from controller.machine.public.score_sheet import sheet_data
+from controller.machine.state.table_match import TableMatch, apply_event, dry_run
+from controller.match import match_events
+from controller.match.match_effects import EventRefused
+from controller.match.match_events import MatchEvent, encode_match_event
+from controller.match.match_state import AnyMatch
 from controller.match.phase import BEFORE_RELEASE
 from controller.match.reducer import new_match
 from controller.match.refusals import RefusedError
-from controller.match.state import AnyMatch
 from controller.messages import (
     ClientCommand,
     CommandReply,
@@ -55,7 +54,7 @@ from controller.messages import (
     Role,
     Seat,
 )
-from controller.rules.penalties.records import Incident, PenaltyEntry
+from controller.rules.penalties.penalty_record import Incident, PenaltyEntry
 from tests.console import fake
 from tests.console.states import state
 from tests.match.people import charge_of
@@ -118,7 +117,7 @@ class Played:
     def ticked(self) -> PublicState:
         """Let time do what it does; return what the table publishes then."""
         before = self.match
-        self._happens(events.TimePassed(at_ms=self.at_ms), quiet=True)
+        self._happens(match_events.TimePassed(at_ms=self.at_ms), quiet=True)
         self._time_told += msgspec.structs.replace(self.match, now_ms=before.now_ms) != before
         return self.state()
 
@@ -187,7 +186,7 @@ class Played:
             "command", {"id": command.id, "cmd": command.cmd, "key": "k", "who": who.signed_text}
         )
         self._tables.say(self.name, self.state())
-        ruled = [event for event in wanted if isinstance(event, events.RulingProposed)]
+        ruled = [event for event in wanted if isinstance(event, match_events.RulingProposed)]
         assert self.play.match is not None
         told: Told = {"phase": self.play.match.phase.value}
         for event in ruled:
@@ -264,7 +263,7 @@ class PlayedPeople(Table):
         self.state, self.at_ms = at.match, at.at_ms
 
     def happens(
-        self, kind: type[events.MatchEventBase], *, wait_ms: int = 100, **said: Any
+        self, kind: type[match_events.MatchEventBase], *, wait_ms: int = 100, **said: Any
     ) -> Self:
         """One event, a tenth of a second later; its refusal is in `refused`."""
         self._at.wait(wait_ms)
@@ -327,13 +326,13 @@ def scripts() -> dict[str, tuple[Table, Any]]:
     """Return the matches, and what their pairs bring."""
     rich = Table().started().played("NS", "NWS", "ENW").in_play()
     rich.ruled("NS", "warning").ruled("EW", "violation").charged("E", "foul", name="R3")
-    claimed = Table().started().played("NS").laid().does(events.CountClaimed, seat="W")
+    claimed = Table().started().played("NS").laid().does(match_events.CountClaimed, seat="W")
     wild = Table(N).started().played("NS", "EW").in_play()
-    clocked = Table(timed()).started().played("NS").in_play().does(events.LeadMade)
-    clocked.does(events.TableSuspended, reason="long ruling").tick(minutes=2).does(
-        events.TableResumed
+    clocked = Table(timed()).started().played("NS").in_play().does(match_events.LeadMade)
+    clocked.does(match_events.TableSuspended, reason="long ruling").tick(minutes=2).does(
+        match_events.TableResumed
     )
-    clocked.does(events.PlayClockStarted, seat="S").tick(ms=22_000)
+    clocked.does(match_events.PlayClockStarted, seat="S").tick(ms=22_000)
     over = Table(timed()).started().played("NS", "NWE").at_minute(61)
     big = Table(BIG_TWO).started()
     bcta = Table(B).started().played("NWS", "EW").in_play()

@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 from sqlalchemy import create_engine, text
 
-from controller.cli.ending import make_parent_death_hook
+from controller.service.process_signals import make_parent_death_hook
 
 BIN = Path("/usr/lib/postgresql")
 _USERS = ("postgres", "nobody")

@@ -7,15 +7,15 @@ from typing import Any
 
 import msgspec
 
-from controller.bridge import SOCKET_NAME, CommandMessage, HelloMessage
-from controller.cli.wall import read_wall_clock
 from controller.client.client import ClientIdentity
-from controller.client.endpoints import Endpoints
-from controller.console.config import ConfiguredTable
-from controller.gateway.certificates import create_table_keys
+from controller.client.discovery import Endpoints
+from controller.console.console_config import ConfiguredTable
 from controller.gateway.gateway import open_gateway
+from controller.gateway_protocol import SOCKET_NAME, CommandMessage, HelloMessage
+from controller.keys.table_keys import create_table_keys
 from controller.messages import CommandReply, PublicState
 from controller.roster import KEYS_FOLDER, TABLE_NAME, read_certificate
+from controller.service.wall_clock import read_wall_clock
 from tests.console.journal import Journal
 from tests.console.states import state
 from tests.gateway.scripted import ScriptedMachine, identity

@@ -17,15 +17,15 @@ from controller.console.store.archive import (
     WriteBatch,
     open_engine,
 )
-from controller.console.store.tables import (
+from controller.console.store.database_schema import (
     EVENTS,
     JOURNAL_MARKS,
     METADATA,
     SCHEMA_VERSION,
     VERSION_ROWS,
 )
-from controller.heads import KeptHead
 from controller.messages import PublicEvent
+from controller.signing.signed_heads import KeptHead
 
 
 def told(n: int, table: str = "T01", head: str = "", match: str | None = None) -> StoredEvent:

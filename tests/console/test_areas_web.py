@@ -10,15 +10,14 @@ import msgspec
 import pytest
 
 from controller.client.client import NoAnswer
-from controller.client.refused import refusal_reply
-from controller.console.acts import AreaActions
+from controller.commands.registry import refusal_reply
+from controller.console.accounts.account_store import Account
+from controller.console.commands.area_actions import AreaActionLog, AreaActions
+from controller.console.commands.command_log import CommandLog, LoggedCommand
 from controller.console.console import RefereeConsole
-from controller.console.people import Account
-from controller.console.routes.areas import command_id
-from controller.console.standing import TableLinkState
-from controller.console.store.acts import AreaActionLog
+from controller.console.freshness import TableLinkState
+from controller.console.routes.area_routes import command_id
 from controller.console.store.archive import StoreError
-from controller.console.store.orders import CommandLog, LoggedCommand
 from controller.messages import ClientCommand, CommandReply, Role
 from tests.console.fake import Scripted, ScriptedLine, now
 from tests.console.web import logged_in, refused, standing

@@ -8,7 +8,7 @@ import pytest
 from sqlalchemy.exc import OperationalError
 
 from controller.console.store.archive import StoreError
-from controller.console.store.aside import WorkerThread
+from controller.console.store.database import WorkerThread
 from tests.waiting import turn, until
 
 

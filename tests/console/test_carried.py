@@ -8,12 +8,12 @@ from httpx import AsyncClient
 
 from controller.console.console import RefereeConsole
 from controller.console.store.archive import Archive, StoredEvent, open_engine
-from controller.console.store.rulings import EarlierRulings
-from controller.console.view.carried import MAX_RECORDS, earlier_penalties
-from controller.match import events
-from controller.match.transfer import shift_event
+from controller.console.store.match_records import EarlierRulings
+from controller.console.view.penalty_counters import MAX_RECORDS, earlier_penalties
+from controller.match import match_events
+from controller.match.transfer_document import shift_event
 from controller.messages import PublicEvent, Role
-from controller.rules.penalties.records import PenaltyEntry
+from controller.rules.penalties.penalty_record import PenaltyEntry
 from tests.console.carried_penalties import EAST_WEST, MINE, PAIRS, a_match, drawn, keep
 from tests.console.draw_desk import Lines, laid_out, sent
 from tests.console.draw_desk import at as at
@@ -35,7 +35,7 @@ def said(record: tuple[PenaltyEntry, ...]) -> list[tuple[str, str, str]]:
 
 def test_what_was_ruled_goes_along_and_what_was_overturned_or_left_open_does_not() -> None:
     table = a_match().ruled("EW", "violation").ruled("EW", "warning").ruled("NS", "violation")
-    table.does(events.RulingRejected, id="R3", by="Chen", role=Role.CHIEF)
+    table.does(match_events.RulingRejected, id="R3", by="Chen", role=Role.CHIEF)
     found = earlier_penalties([entries(table)], PAIRS)
     assert said(found) == [
         (MINE.match_id, EAST_WEST, "violation"),
@@ -50,7 +50,7 @@ def test_a_ruling_of_a_match_that_changed_its_table_counts_once() -> None:
     table.happened[:] = [shift_event(event, 60_000) for event in table.happened]
     there = at_time(entries(table), "2027-01-01T02:00:00.000+00:00")
     assert len(earlier_penalties([here, there], PAIRS)) == 1
-    table.does(events.RulingRejected, id="R1", by="Chen", role=Role.CHIEF)
+    table.does(match_events.RulingRejected, id="R1", by="Chen", role=Role.CHIEF)
     there = at_time(entries(table), "2027-01-01T02:00:00.000+00:00")
     assert earlier_penalties([there, here], PAIRS) == ()
 
@@ -61,7 +61,7 @@ def test_what_a_match_brought_along_goes_on_with_its_pair_and_counts_once() -> N
     later = at_time(entries(second, record), "2027-01-01T02:00:00.000+00:00")
     assert earlier_penalties([later], PAIRS) == record  # of the first nothing was heard here
     assert earlier_penalties([entries(first), later], PAIRS) == record
-    first.does(events.RulingRejected, id="R1", by="Chen", role=Role.CHIEF)
+    first.does(match_events.RulingRejected, id="R1", by="Chen", role=Role.CHIEF)
     assert earlier_penalties([entries(first), later], PAIRS) == ()  # overturned since
 
 

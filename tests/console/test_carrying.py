@@ -10,17 +10,21 @@ import pytest
 from nacl.signing import SigningKey
 from sqlalchemy import Engine
 
-from controller import signing
 from controller.client.client import NoAnswer
-from controller.client.refused import refusal_reply
-from controller.console.carrying import MatchTransfer, TransferProgress, TransferRequest
-from controller.console.desk import CommandDispatcher
-from controller.console.people import Account
+from controller.commands.registry import refusal_reply
+from controller.console.accounts.account_store import Account
+from controller.console.commands.command_dispatcher import CommandDispatcher
+from controller.console.commands.command_log import CommandLog
+from controller.console.commands.match_transfer import (
+    MatchTransfer,
+    TransferProgress,
+    TransferRequest,
+)
+from controller.console.request_error import RequestError
 from controller.console.store.archive import Archive, StoredEvent
-from controller.console.store.orders import CommandLog
-from controller.console.wrong import RequestError
-from controller.gateway.certificates import create_client_keys
+from controller.keys.table_keys import create_client_keys
 from controller.messages import ClientCommand, CommandReply, Role
+from controller.signing import signed_commands
 from tests.console.fake import Scripted, an_event, now
 
 pytestmark = pytest.mark.virtual
@@ -40,7 +44,7 @@ class Wire:
     def __init__(self, archive: Archive) -> None:
         self.sent: list[tuple[str, ClientCommand]] = []
         self.archive, self._numbers = archive, count(1)
-        self.sig = signing.sign_document(DIGEST, SEED)
+        self.sig = signed_commands.sign_document(DIGEST, SEED)
         self.to = ""
         self.refuses: set[str] = set()
         self.silent: set[str] = set()
@@ -175,7 +179,7 @@ async def test_it_goes_to_another_table_of_this_console_only(
 async def test_what_another_key_signed_is_handed_to_no_table(
     carrier: Callable[..., MatchTransfer], wire: Wire
 ) -> None:
-    wire.sig = signing.sign_document(DIGEST, bytes(32))
+    wire.sig = signed_commands.sign_document(DIGEST, bytes(32))
     carried = await carrier().transfer(CHEN, FROM, GO)
     assert not carried.done
     assert fates(carried)[-1] == ("document", FROM, "refused")

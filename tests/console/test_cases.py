@@ -6,19 +6,18 @@ from typing import Any
 import msgspec
 import pytest
 
-from controller.console.view.case_words import build_ruling_views
-from controller.console.view.cases import read_rulings
-from controller.console.view.counters import count_penalties
-from controller.machine.play.values import TableMatch
-from controller.machine.public.match import public_match
-from controller.machine.public.ruling import rulings_in_words
-from controller.match import events
-from controller.match.desk import legal_proposals
-from controller.match.events import MatchEvent, encode_match_event
+from controller.console.view.penalty_counters import count_penalties
+from controller.console.view.ruling_cases import build_ruling_views, read_rulings
+from controller.machine.public.public_match import public_match
+from controller.machine.public.public_results import rulings_in_words
+from controller.machine.state.table_match import TableMatch
+from controller.match import match_events
+from controller.match.match_events import MatchEvent, encode_match_event
+from controller.match.match_state import GuandanMatch
 from controller.match.reducer import new_match, step
-from controller.match.state import GuandanMatch
+from controller.match.ruling_desk import legal_proposals
 from controller.messages import PublicMatch, Role
-from controller.rules.rulebooks import load_guandan
+from controller.rules.profile_files import load_guandan
 from controller.words import Words
 from tests.console.match_entries import brought, entries, entry
 from tests.match.people import People, charge_of, meeting
@@ -91,7 +90,7 @@ def test_a_ruling_on_an_earlier_deal_names_that_deal() -> None:
 
 
 def test_a_turn_that_is_lost_without_a_penalty_is_not_called_no_penalty() -> None:
-    table = Table().started().in_play().does(events.LeadMade)
+    table = Table().started().in_play().does(match_events.LeadMade)
     charge = charge_of(table.state, "E", "play_out_of_turn")
     (answer, *_) = legal_proposals(table.match, charge)
     assert (answer.penalty, answer.loses_turn) == ("none", True)
@@ -151,9 +150,9 @@ def test_what_was_not_heard_is_not_counted_as_nothing() -> None:
 
 
 def test_claims_are_the_pairs() -> None:
-    table = Table().started().released().does(events.CountClaimed, seat="W")
+    table = Table().started().released().does(match_events.CountClaimed, seat="W")
     right = dict.fromkeys("NWSE", 27)
-    table.does(events.HandsRecounted, counts=right).does(events.CountClaimed, seat="E")
+    table.does(match_events.HandsRecounted, counts=right).does(match_events.CountClaimed, seat="E")
     pairs = {
         pair.side: pair.claims
         for pair in count_penalties(shown(table), read_rulings(entries(table)))
@@ -174,17 +173,17 @@ def test_an_entry_of_a_newer_table_is_passed_over() -> None:
 
 def test_a_word_of_the_chief_waits_for_him() -> None:
     table = Table(INTL).started().in_play().charged("W", "foul")
-    table.does(events.RulingApproved, id="R1", by="Chen", role=Role.REFEREE, verbal=True)
+    table.does(match_events.RulingApproved, id="R1", by="Chen", role=Role.REFEREE, verbal=True)
     (case,) = read_rulings(entries(table)).cases
     assert (case.verbal, case.confirmed_by) == (True, None)
-    table.does(events.VerbalRulingConfirmed, id="R1", by="Chen", role=Role.CHIEF)
+    table.does(match_events.VerbalRulingConfirmed, id="R1", by="Chen", role=Role.CHIEF)
     assert read_rulings(entries(table)).cases[0].confirmed_by == "Chen"
 
 
 def test_a_word_of_the_chief_is_shown_with_his_name_and_with_who_entered_it() -> None:
     table = Table(INTL).started().in_play().charged("W", "foul")
     word = {"by": "陈明", "role": Role.REFEREE, "verbal": True, "entered_by": "李娜 (referee)"}
-    table.does(events.RulingApproved, id="R1", **word)
+    table.does(match_events.RulingApproved, id="R1", **word)
     for heard in (
         read_rulings(entries(table)),
         read_rulings(()),
@@ -195,7 +194,7 @@ def test_a_word_of_the_chief_is_shown_with_his_name_and_with_who_entered_it() ->
             "裁判长陈明（口头），李娜（裁判员）录入",
         )
         assert (view.entered_by, view.rejected) == ("李娜 (referee)", None)
-    table.charged("E", "foul", name="R2").does(events.RulingRejected, id="R2", **word)
+    table.charged("E", "foul", name="R2").does(match_events.RulingRejected, id="R2", **word)
     view = build_ruling_views(
         table.rules, read_rulings(entries(table)), shown(table).rulings, table.match.deal
     )[-1]

@@ -5,15 +5,14 @@ from typing import Any
 import msgspec
 import pytest
 
-from controller.console.seen import TableSnapshot
-from controller.console.standing import ContactTimes, TableLinkState
-from controller.console.view.chief import ChiefView, build_chief_view
-from controller.console.view.noted import HallNotes, OpenedHandNote, Workload
-from controller.console.view.open_matters import open_matter_names
-from controller.console.view.reasons import stamp_to_epoch_ms
-from controller.heads import HeadConflict, KeptHead
+from controller.console.freshness import ContactTimes, TableLinkState
+from controller.console.table_snapshots import TableSnapshot
+from controller.console.view.chief_page import ChiefView, build_chief_view, open_matter_names
+from controller.console.view.integrity import HallNotes, OpenedHandNote, Workload
+from controller.console.view.wait_reasons import stamp_to_epoch_ms
 from controller.messages import ConnectedBoard, Firmware, PublicState, ReportedBoards
-from controller.release import Manifest
+from controller.signing.releases import Manifest
+from controller.signing.signed_heads import HeadConflict, KeptHead
 from controller.words import Words
 from tests.console.states import state
 

@@ -7,21 +7,20 @@ from pathlib import Path
 import pytest
 from nacl.utils import random as entropy
 
-from controller.console.clock import MIN_STEP_MS, POLL_INTERVAL_S, ConsoleClock
-from controller.console.hall import Hall
-from controller.console.people import SESSION_MS, Account, Accounts
-from controller.console.seen import Result
-from controller.console.sessions import Sessions
-from controller.console.standing import (
+from controller.console.accounts.account_store import SESSION_MS, Account, Accounts
+from controller.console.accounts.sessions import Sessions
+from controller.console.call_assignments import AssignmentStore, CallAssignments
+from controller.console.console_clock import MIN_STEP_MS, POLL_INTERVAL_S, ConsoleClock
+from controller.console.freshness import (
     SILENT_AFTER_MS,
     ContactTimes,
     Freshness,
     freshness_of,
     shift_contact_times,
 )
+from controller.console.live_pages.hall_page import Hall
 from controller.console.store.archive import open_engine
-from controller.console.store.takes import AssignmentStore
-from controller.console.takes import CallAssignments
+from controller.console.table_snapshots import Result
 from controller.messages import Role
 from tests.console.fake import QUICK, now
 from tests.console.timed_tables import Tables, parts

@@ -3,9 +3,8 @@
 import msgspec
 import pytest
 
-from controller.commands import COMMANDS
-from controller.console.view.called_arguments import ARGUMENT_NAMES
-from controller.console.view.commands import ArgumentView, command_forms
+from controller.commands.registry import COMMANDS
+from controller.console.view.command_forms import ARGUMENT_NAMES, ArgumentView, command_forms
 from controller.messages import Role
 from controller.words import COMMAND_WORDS as CALLED
 

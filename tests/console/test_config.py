@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from controller.config import ConfigError
-from controller.console.config import (
+from controller.console.console_config import (
     TABLES_FILE,
     ConfiguredTable,
     ConsoleSettings,

@@ -12,20 +12,23 @@ from nacl.public import PublicKey, SealedBox
 from sqlalchemy import Engine
 from sqlalchemy.exc import SQLAlchemyError
 
-from controller import signing
 from controller.client.client import NoAnswer
-from controller.client.refused import refusal_reply
-from controller.console.acts import AreaActions
-from controller.console.desk import CommandDispatcher
-from controller.console.people import Account
-from controller.console.store.acts import AreaActionLog, LoggedAreaAction
+from controller.commands.registry import refusal_reply
+from controller.console.accounts.account_store import Account
+from controller.console.commands.area_actions import AreaActionLog, AreaActions, LoggedAreaAction
+from controller.console.commands.command_dispatcher import CommandDispatcher
+from controller.console.commands.command_log import (
+    CommandLog,
+    CommandResult,
+    CommandStatusView,
+    ConsoleCommandRequest,
+)
+from controller.console.request_error import RequestError
 from controller.console.store.archive import Archive, StoredEvent, StoreError
-from controller.console.store.orders import CommandLog
-from controller.console.wish import CommandResult, CommandStatusView, ConsoleCommandRequest
-from controller.console.wrong import RequestError
-from controller.gateway.certificates import create_client_keys
+from controller.keys.table_keys import create_client_keys
 from controller.messages import ClientCommand, CommandReply, PublicEvent, Role
 from controller.roster import read_certificate
+from controller.signing import signed_commands
 from tests.console.fake import Scripted, an_event, now
 
 pytestmark = pytest.mark.virtual
@@ -124,7 +127,7 @@ async def test_an_order_goes_out_with_the_roles_key_the_persons_name_and_the_tab
 ) -> None:
     told = await desk.send(LI, "T02", msgspec.structs.replace(HOLD, deal=2, attempt=1))
     (sent,) = wire.sent
-    signing.check_command(sent, TABLE_KEY)
+    signed_commands.check_command(sent, TABLE_KEY)
     state = tables.snapshot("T02").state
     assert state is not None
     assert (sent.person, sent.boot, sent.deal, sent.attempt) == ("Li Na", state.boot, 2, 1)

@@ -10,16 +10,16 @@ import msgspec
 import pytest
 from msgspec import inspect
 
-from controller.commands import COMMANDS
-from controller.console.standing import Freshness
-from controller.console.view.display import SHOWN_FIELDS, DisplayView, build_display
-from controller.console.view.touches import DISPLAY_COMMANDS, SeatButton
+from controller.commands.registry import COMMANDS
+from controller.console.freshness import Freshness
+from controller.console.view.display_seats import DISPLAY_COMMANDS, SeatButton
+from controller.console.view.table_display import SHOWN_FIELDS, DisplayView, build_display
 from controller.match.phase import MatchPhase as Stage
 from controller.messages import MachinePhase, PublicMatch, PublicState, Role, Seat
-from controller.rules.seats import SEATS
-from controller.trials.foursome import PlayerDurations, SimulatedPlayers
-from controller.trials.inproc import run_table_in_process
-from sim.mechanics.settings import MechanicsSettings
+from controller.seats import SEATS
+from sim.mechanics.mechanics_settings import MechanicsSettings
+from sim.people.simulated_players import PlayerDurations, SimulatedPlayers
+from sim.tables.table_in_process import run_table_in_process
 from tests.console.states import alert, call, state
 
 BRISK: Final = PlayerDurations(

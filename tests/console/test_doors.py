@@ -13,16 +13,16 @@ import pytest
 import uvicorn
 from uvicorn.server import ServerState
 
-from controller.console import doors
+from controller.console import connection_limits
 from controller.console.app import make_app
-from controller.console.console import RefereeConsole
-from controller.console.doors import (
+from controller.console.connection_limits import (
     REQUEST_TIMEOUT_S,
     REQUESTS_PER_SECOND,
     WRITE_TIMEOUT_S,
     ConnectionLimiter,
     LimitedConnection,
 )
+from controller.console.console import RefereeConsole
 from controller.console.routing import SESSION_COOKIE
 from controller.messages import Role
 from tests.console.web import logged_in, standing
@@ -222,7 +222,7 @@ async def test_who_only_knocks_is_counted_and_left(
     enter: Enter, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A telephone that opens connections and greets on none keeps nobody else's place for long."""
-    monkeypatch.setattr(doors, "MAX_CONNECTIONS_PER_ADDRESS", 3)
+    monkeypatch.setattr(connection_limits, "MAX_CONNECTIONS_PER_ADDRESS", 3)
     network = enter(tls=True)
     held = [await network.comes(Connection("10.0.0.66", greets=False)) for _ in range(3)]
     more = await network.comes(Connection("10.0.0.66"))
@@ -243,7 +243,7 @@ async def test_who_only_knocks_is_counted_and_left(
 async def test_who_asks_on_and_on_is_left_and_others_are_answered(
     enter: Enter, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(doors, "REQUEST_BURST", 5)
+    monkeypatch.setattr(connection_limits, "REQUEST_BURST", 5)
     network = enter()
     flood = await network.comes(Connection("10.0.0.66"))  # it counts as one question
     flood.send(ASKED * 50)

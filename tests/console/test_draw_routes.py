@@ -4,8 +4,8 @@ import msgspec
 import pytest
 from httpx import AsyncClient
 
+from controller.console.commands.command_log import CommandLog
 from controller.console.console import RefereeConsole
-from controller.console.store.orders import CommandLog
 from tests.console.draw_desk import BODY, Lines, laid_out, sent
 from tests.console.draw_desk import at as at
 from tests.console.draw_desk import referee as referee
@@ -178,8 +178,8 @@ async def test_a_file_that_is_too_large_is_refused(referee: AsyncClient) -> None
 
 
 def test_an_order_is_named_as_the_desk_wants_it() -> None:
-    from controller.console.view.draw import read_draw
-    from controller.console.wish import CommandId
+    from controller.console.commands.command_log import CommandId
+    from controller.console.view.draw_validation import read_draw
 
     (laid,) = read_draw(a_file(FIRST), ("T01",), "Cup").matches
     assert msgspec.convert(f"{laid.command_id}-49", CommandId)

@@ -7,8 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from controller.console.view.draw import MAX_FAULTS, Draw, preview, read_draw, shortest_table_name
 from controller.console.view.draw_file import COLUMNS, MAX_BYTES, MAX_ROWS, example_draw
+from controller.console.view.draw_validation import (
+    MAX_FAULTS,
+    Draw,
+    preview,
+    read_draw,
+    shortest_table_name,
+)
 from controller.faults import Language
 from tests.console.draw_files import FIRST, HEADS, SECOND, a_file, changed
 

@@ -10,10 +10,8 @@ from sqlalchemy import Engine
 
 from controller.cli import CliError
 from controller.cli.console import read_expected_manifest
-from controller.cli.release_files import SIGNATURE_SUFFIX, make_release_keys, read_release_key
-from controller.console.config import ConsoleSettings
-from controller.console.findings import POLL_INTERVAL_S, ChiefNotes
-from controller.console.seen import Result
+from controller.console.console_config import ConsoleSettings
+from controller.console.live_pages.chief_notes import POLL_INTERVAL_S, ChiefNotes
 from controller.console.store.archive import (
     Archive,
     StoredEvent,
@@ -21,9 +19,11 @@ from controller.console.store.archive import (
     WriteBatch,
     open_engine,
 )
-from controller.console.view.chief import ChiefView
-from controller.heads import KeptHead
-from controller.release import Manifest, encode_manifest, sign_manifest
+from controller.console.table_snapshots import Result
+from controller.console.view.chief_page import ChiefView
+from controller.release.release_files import SIGNATURE_SUFFIX, make_release_keys, read_release_key
+from controller.signing.releases import Manifest, encode_manifest, sign_manifest
+from controller.signing.signed_heads import KeptHead
 from tests.console.fake import NOW_MS, Scripted, an_event, now
 from tests.console.web import listening, logged_in, standing
 

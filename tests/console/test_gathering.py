@@ -7,12 +7,12 @@ from typing import cast
 
 import pytest
 
-from controller.console.lines.backfill import Backfill, FetchEvents
-from controller.console.lines.intake import MAX_GATHERED_BYTES, EventIntake
+from controller.console.feed.backfill import Backfill, FetchEvents
+from controller.console.feed.event_intake import MAX_GATHERED_BYTES, EventIntake
 from controller.console.store.archive import JournalMark, StoredEvent
-from controller.console.store.writer import EventWriter
-from controller.heads import KeptHead
+from controller.console.store.event_writer import EventWriter
 from controller.messages import PublicEvent
+from controller.signing.signed_heads import KeptHead
 from tests.console.journal import Journal
 
 TABLE = "T1"

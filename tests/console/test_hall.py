@@ -9,15 +9,13 @@ from typing import Any
 import msgspec
 import pytest
 
-from controller.console.config import ConfiguredTable
-from controller.console.hall import Hall, HallPart
-from controller.console.seen import TableSnapshot
-from controller.console.standing import SILENT_AFTER_MS
+from controller.console.call_assignments import AssignmentStore, CallAssignments
+from controller.console.console_config import ConfiguredTable
+from controller.console.freshness import SILENT_AFTER_MS
+from controller.console.live_pages.hall_page import Hall, HallPart
 from controller.console.store.archive import open_engine
-from controller.console.store.takes import AssignmentStore
-from controller.console.takes import CallAssignments
-from controller.console.view.reasons import DEAL_OVERDUE_MS
-from controller.console.view.waits import ESCALATION_MS
+from controller.console.table_snapshots import TableSnapshot
+from controller.console.view.wait_reasons import DEAL_OVERDUE_MS, ESCALATION_MS
 from controller.messages import Role
 from tests.console.fake import now
 from tests.console.states import call

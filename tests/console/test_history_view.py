@@ -1,6 +1,6 @@
 """The list of an event's matches, and of a match's attempts."""
 
-from controller.console.view.history import build_attempt_lines
+from controller.console.view.match_list import build_attempt_lines
 
 
 def test_attempts_are_numbered_within_their_deal_and_keep_the_tables_own_number() -> None:

@@ -11,26 +11,33 @@ import msgspec
 import pytest
 from sqlalchemy import Engine
 
-from controller.console import findings as noted
-from controller.console.carrying import TransferStep, _check_signature, _part_count, _StepFailed
-from controller.console.desk import CommandDispatcher
-from controller.console.findings import POLL_INTERVAL_S, ChiefNotes
-from controller.console.hall import MAX_ROW_BYTES, TICK_INTERVAL_S, Hall
-from controller.console.keeping import RETRY_INTERVAL_S, SheetKeeper
-from controller.console.lines import intake, taken
-from controller.console.lines.intake import EventIntake
-from controller.console.lines.taken import (
+from controller.console.accounts.account_store import Account
+from controller.console.call_assignments import AssignmentStore, CallAssignments
+from controller.console.commands.command_dispatcher import CommandDispatcher
+from controller.console.commands.command_log import CommandLog, ConsoleCommandRequest
+from controller.console.commands.match_transfer import (
+    TransferStep,
+    _check_signature,
+    _part_count,
+    _StepFailed,
+)
+from controller.console.feed import event_intake, message_checks
+from controller.console.feed.event_intake import EventIntake
+from controller.console.feed.message_checks import (
     MessageRejected,
     is_storable_head,
     parse_event,
     parse_state,
 )
-from controller.console.one_table import OFFERS_INTERVAL_S, TablePages
-from controller.console.people import Account
-from controller.console.seen import TableSnapshot
-from controller.console.shown import BEAT_INTERVAL_S, PageParts, event_stream
-from controller.console.standing import Freshness
-from controller.console.store import proofs
+from controller.console.freshness import Freshness
+from controller.console.live_pages import chief_notes as noted
+from controller.console.live_pages.chief_notes import POLL_INTERVAL_S, ChiefNotes
+from controller.console.live_pages.hall_page import MAX_ROW_BYTES, TICK_INTERVAL_S, Hall
+from controller.console.live_pages.page_parts import BEAT_INTERVAL_S, PageParts, event_stream
+from controller.console.live_pages.table_page import OFFERS_INTERVAL_S, TablePages
+from controller.console.request_error import RequestError
+from controller.console.sheet_keeper import RETRY_INTERVAL_S, SheetKeeper
+from controller.console.store import match_records
 from controller.console.store.archive import (
     Archive,
     StoredEvent,
@@ -38,17 +45,13 @@ from controller.console.store.archive import (
     WriteBatch,
     open_engine,
 )
-from controller.console.store.orders import CommandLog
-from controller.console.store.proofs import AttemptRecords
-from controller.console.store.sheets import ScoreSheetStore
-from controller.console.store.takes import AssignmentStore
-from controller.console.takes import CallAssignments
-from controller.console.view.proof import build_proof_view
-from controller.console.view.reasons import list_reasons
-from controller.console.view.told import describe_events
-from controller.console.wish import ConsoleCommandRequest
-from controller.console.wrong import RequestError
-from controller.gateway.certificates import create_client_keys
+from controller.console.store.match_records import AttemptRecords
+from controller.console.store.score_sheets import ScoreSheetStore
+from controller.console.table_snapshots import TableSnapshot
+from controller.console.view.event_lines import describe_events
+from controller.console.view.proof_page import build_proof_view
+from controller.console.view.wait_reasons import list_reasons
+from controller.keys.table_keys import create_client_keys
 from controller.messages import ClientCommand, CommandReply, PublicEvent, Role, SignedHead
 from tests.console.fake import Scripted, an_event, now
 from tests.console.journal import Journal
@@ -116,7 +119,7 @@ def test_a_message_of_several_lines_is_none(sign: str) -> None:
 
 
 def test_a_state_larger_than_any_tables_is_none_and_an_event_may_be() -> None:
-    large = "x" * taken.MAX_STATE_BYTES
+    large = "x" * message_checks.MAX_STATE_BYTES
     said = msgspec.to_builtins(state())
     said["match"]["phase_en"] = large
     with pytest.raises(MessageRejected, match="junk"):
@@ -148,7 +151,7 @@ def test_what_no_database_takes_is_not_taken_from_a_feed(
 def test_numbers_without_end_are_not_remembered_without_end(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(intake, "MAX_ANNOUNCED_AHEAD", 50)
+    monkeypatch.setattr(event_intake, "MAX_ANNOUNCED_AHEAD", 50)
     told: list[PublicEvent] = []
 
     class Full:
@@ -415,7 +418,7 @@ def test_a_proof_that_names_no_rulebook_is_shown_without_one(engine: Engine) -> 
 
 
 def test_a_proof_without_end_is_cut_off(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(proofs, "MAX_PROOF_ROWS", 10)
+    monkeypatch.setattr(match_records, "MAX_PROOF_ROWS", 10)
     kinds = ["committed", *["state"] * 50, "revealed"]
     rows = [an_event("T01", n, kind, {}) for n, kind in enumerate(kinds, 1)]
     Archive(engine).keep([StoredEvent(one, msgspec.json.encode(one)) for one in rows])

@@ -1,6 +1,6 @@
 """The order of tables and areas in lists."""
 
-from controller.console.in_order import natural_sort_key
+from controller.console.table_snapshots import natural_sort_key
 
 
 def test_two_comes_before_ten_and_small_letters_make_no_difference() -> None:

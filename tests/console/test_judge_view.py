@@ -5,23 +5,23 @@ from typing import Any
 
 import pytest
 
-from controller.console.view.judge import (
+from controller.console.view.combination_questions import (
     CombinationQuestion,
     PlayedCards,
     cards_due,
     judge_question,
     list_combination_kinds,
 )
-from controller.machine.play.values import TableMatch
-from controller.machine.public.match import public_match
-from controller.match import events
-from controller.match.hands import required_counts
+from controller.machine.public.public_match import public_match
+from controller.machine.state.table_match import TableMatch
+from controller.match import match_events
+from controller.match.deal_start import required_counts
+from controller.match.match_state import GuandanMatch
 from controller.match.reducer import new_match, step
-from controller.match.state import GuandanMatch
 from controller.messages import PublicMatch
-from controller.rules.combos.nonsense import QuestionError
-from controller.rules.combos.ruling import ContainedKinds, PlayRuling
-from controller.rules.rulebooks import load_guandan, load_profile
+from controller.rules.combos.card_tokens import QuestionError
+from controller.rules.combos.play_ruling import ContainedKinds, PlayRuling
+from controller.rules.profile_files import load_guandan, load_profile
 from tests.match.people import People, meeting
 from tests.match.table import BIG_TWO, GUANDAN, INTL, Table
 
@@ -110,8 +110,14 @@ def test_the_counts_due_are_those_that_the_match_demands(profile: str) -> None:
 
 
 def test_a_tribute_that_lies_there_may_be_counted_or_not() -> None:
-    table = Table().started().played("NWS").counted().does(events.AntiTributeAnswered, stands=False)
+    table = (
+        Table()
+        .started()
+        .played("NWS")
+        .counted()
+        .does(match_events.AntiTributeAnswered, stands=False)
+    )
     assert not any(one.or_one_less for one in cards_due(shown(table.state), 27))
-    table.does(events.TributeLaid, seat="E")
+    table.does(match_events.TributeLaid, seat="E")
     found = {one.seat: one.or_one_less for one in cards_due(shown(table.state), 27)}
     assert found == {"N": False, "W": False, "S": False, "E": True}

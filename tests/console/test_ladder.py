@@ -4,17 +4,17 @@ from typing import Any
 
 import pytest
 
-from controller.console.view.ladder import build_ladder
-from controller.console.view.offence_groups import (
+from controller.console.view.penalty_ladder import (
     CLOCK_SUGGESTIONS,
     OFFENCE_GROUPS,
+    build_ladder,
     suggest_charges,
 )
-from controller.match.desk import legal_proposals
-from controller.match.needs import REFEREE_CALL_WORDS
 from controller.match.phase import MatchPhase
+from controller.match.referee_calls import REFEREE_CALL_WORDS
+from controller.match.ruling_desk import legal_proposals
 from controller.rules.penalties.offences import offence_catalogue
-from controller.rules.rulebooks import load_guandan
+from controller.rules.profile_files import load_guandan
 from tests.console.states import call, state
 from tests.match.people import charge_of
 from tests.match.table import GUANDAN, INTL, B, N, Table

@@ -8,14 +8,16 @@ from pathlib import Path
 import pytest
 
 from controller.console.console import RefereeConsole
-from controller.console.lookers import (
+from controller.console.live_pages.table_page import EXPIRY_S
+from controller.console.rate_limits import (
     MAX_HIDDEN_STREAMS,
+    MAX_SOUNDS_PER_BROWSER,
     MAX_STREAMS_PER_PERSON,
     MAX_VISIBLE_STREAMS,
+    REMEMBERED_S,
+    AlertSounds,
     StreamLimits,
 )
-from controller.console.one_table import EXPIRY_S
-from controller.console.rings import MAX_SOUNDS_PER_BROWSER, REMEMBERED_S, AlertSounds
 from controller.messages import Role
 from tests.console.web import Events, listening, logged_in, standing
 

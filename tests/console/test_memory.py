@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 import msgspec
 from sqlalchemy import Engine, event
 
-from controller.console.lines.intake import EventIntake
+from controller.console.feed.event_intake import EventIntake
 from controller.console.store.archive import Archive, JournalMark, StoredEvent, WriteBatch
 from controller.messages import PublicEvent
 from tests.console.journal import Journal

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from httpx import AsyncClient, Response
 
+from controller.console.commands.command_log import CommandLog
 from controller.console.console import RefereeConsole
-from controller.console.pacing import COMMAND_BURST, COMMANDS_PER_SECOND, TokenBuckets
-from controller.console.store.orders import CommandLog
+from controller.console.rate_limits import COMMAND_BURST, COMMANDS_PER_SECOND, TokenBuckets
 from controller.messages import ClientCommand, CommandReply
 from tests.console.fake import ScriptedLine
 from tests.console.web import logged_in, refused, standing

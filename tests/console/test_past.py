@@ -7,18 +7,23 @@ import zmq
 from hypothesis import given
 from hypothesis import strategies as st
 
-from controller.client.monitored import (
+from controller.client.connection import (
     MonitoredConnection,
     TableConnectionState,
     needs_retry,
     next_state,
 )
-from controller.console.lines import past as of
-from controller.console.lines.heard import LINK_BY_LINE_STATE, with_line_state, with_state
-from controller.console.lines.past import JOURNAL_START, Completeness
-from controller.console.standing import ContactTimes, TableLinkState
+from controller.console.feed import journal_positions as of
+from controller.console.feed.journal_positions import JOURNAL_START, Completeness
+from controller.console.freshness import (
+    LINK_BY_LINE_STATE,
+    ContactTimes,
+    TableLinkState,
+    with_line_state,
+    with_state,
+)
 from controller.console.store.archive import JournalMark
-from controller.console.view.reasons import stamp_to_epoch_ms
+from controller.console.view.wait_reasons import stamp_to_epoch_ms
 from controller.messages import PublicEvent
 from tests.console.journal import Journal
 from tests.console.states import state

@@ -11,15 +11,8 @@ from argon2 import PasswordHasher, extract_parameters
 from argon2.exceptions import VerifyMismatchError
 from sqlalchemy import select
 
-from controller.console import guesses
-from controller.console.guesses import (
-    FORGET_AFTER_MS,
-    FREE_ATTEMPTS_PER_ADDRESS,
-    FREE_ATTEMPTS_PER_NAME,
-    MAX_WAIT_MS,
-    LoginThrottle,
-)
-from controller.console.people import (
+from controller.console.accounts import login_throttle
+from controller.console.accounts.account_store import (
     INVITATION_MS,
     MAX_SESSIONS,
     SESSION_MS,
@@ -27,8 +20,15 @@ from controller.console.people import (
     Accounts,
     NotAllowed,
 )
+from controller.console.accounts.login_throttle import (
+    FORGET_AFTER_MS,
+    FREE_ATTEMPTS_PER_ADDRESS,
+    FREE_ATTEMPTS_PER_NAME,
+    MAX_WAIT_MS,
+    LoginThrottle,
+)
 from controller.console.store.archive import open_engine
-from controller.console.store.tables import SESSIONS
+from controller.console.store.database_schema import SESSIONS
 from controller.messages import Role
 from tests.console.fake import QUICK
 
@@ -297,7 +297,7 @@ def test_who_waits_tells_nobody_which_names_there_are(people: Accounts) -> None:
 
 
 def test_what_is_known_of_addresses_has_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(guesses, "MAX_ADDRESSES", 10)
+    monkeypatch.setattr(login_throttle, "MAX_ADDRESSES", 10)
     known = LoginThrottle(lambda: 0, b"secret")
     for number in range(100):
         known.count_failure("nobody", f"10.0.0.{number}", known=False)

@@ -5,7 +5,7 @@ import re
 from pathlib import Path
 from typing import Any, Final
 
-from controller.commands import COMMANDS
+from controller.commands.registry import COMMANDS
 
 STATIC = Path(__file__).parents[2] / "controller" / "console" / "static"
 _PLACES = (STATIC / "js" / "table" / "places.mjs").read_text(encoding="utf-8")

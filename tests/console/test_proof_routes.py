@@ -13,13 +13,13 @@ from httpx import AsyncClient
 from controller.console.app import make_app
 from controller.console.console import RefereeConsole
 from controller.console.store.archive import JournalMark, StoredEvent, WriteBatch
-from controller.console.store.proofs import PROOF_KINDS, AttemptRecords
-from controller.console.view.proof import qr_code_svg, rulebooks_by_hash
+from controller.console.store.match_records import PROOF_KINDS, AttemptRecords
+from controller.console.view.proof_page import qr_code_svg, rulebooks_by_hash
 from controller.deal import __path__ as VERIFIER
 from controller.journal.verify import verify
 from controller.messages import PublicEvent
+from controller.rules.profile_files import load_profile
 from controller.rules.regulations_page import profile_hash
-from controller.rules.rulebooks import load_profile
 from tests.console.evening import TABLE, Rows, evening, of
 from tests.console.papers import archived
 from tests.console.states import state

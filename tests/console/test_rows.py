@@ -3,10 +3,9 @@
 import msgspec
 import pytest
 
-from controller.console.standing import Freshness
-from controller.console.view.reasons import list_reasons, stamp_to_epoch_ms
-from controller.console.view.rows import HallRow, build_hall_row
-from controller.console.view.waits import WaitingTable
+from controller.console.freshness import Freshness
+from controller.console.view.hall_rows import HallRow, build_hall_row
+from controller.console.view.wait_reasons import WaitingTable, list_reasons, stamp_to_epoch_ms
 from controller.messages import PublicState
 from tests.console.states import alert, call, state
 

@@ -11,7 +11,7 @@ import pytest
 
 from controller.console.console import RefereeConsole
 from controller.console.store.archive import StoredEvent
-from controller.console.view.lost_time import lost_time_with_reasons
+from controller.console.view.ruling_cases import lost_time_with_reasons
 from controller.messages import Role
 from tests.console.played import PlayedTables, console_of
 from tests.console.web import browser, logged_in, refused

@@ -8,14 +8,14 @@ import msgspec
 import pytest
 from nacl.utils import random as entropy
 
-from controller.cli.wall import read_wall_clock_ms
 from controller.config import ConfigError
-from controller.console.config import ConsoleConfig, ConsoleSettings
-from controller.console.lines.intake import EventIntake
-from controller.console.people import Account
-from controller.console.serving import ConsoleFailed, open_console, serve
+from controller.console.accounts.account_store import Account
+from controller.console.console_config import ConsoleConfig, ConsoleSettings
+from controller.console.feed.event_intake import EventIntake
+from controller.console.server import ConsoleFailed, open_console, serve
 from controller.console.store.archive import StoredEvent
 from controller.messages import Role
+from controller.service.wall_clock import read_wall_clock_ms
 from tests.console.fake import PIN
 from tests.console.journal import Journal
 from tests.console.postgres import Cluster, new_database

@@ -14,18 +14,18 @@ import pytest
 from click import ClickException
 from zeroconf import BadTypeInNameException
 
-from controller.cli.console_keys import make_console_keys, make_key_name
-from controller.client.announced import TableAnnouncement
+from controller.cli.console import make_console_keys, make_key_name
+from controller.client.discovery import TableAnnouncement
+from controller.console.accounts.account_store import INVITATION_MS, Account
 from controller.console.app import make_app
-from controller.console.config import load_console_config, read_tables
 from controller.console.console import BackgroundService, RefereeConsole
-from controller.console.find import TableDiscovery
-from controller.console.people import INVITATION_MS, Account
+from controller.console.console_config import load_console_config, read_tables
+from controller.console.freshness import Freshness
 from controller.console.routing import REQUEST_HEADER
-from controller.console.serving import open_console
-from controller.console.standing import Freshness
-from controller.gateway.certificates import create_table_keys
-from controller.gateway.enrolment import admit_file
+from controller.console.server import open_console
+from controller.console.table_discovery import TableDiscovery
+from controller.keys.enrolment import admit_file
+from controller.keys.table_keys import create_table_keys
 from controller.messages import Role
 from controller.roster import Roster, fingerprint, read_certificate
 from tests.console.fake import PIN, Scripted, fake

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from controller.console.view.sheet import (
+from controller.console.view.sheet_page import (
     build_sheet_view,
     safe_cell,
     sheet_csv,
@@ -18,7 +18,7 @@ from controller.console.view.sheet import (
     with_wall_times,
 )
 from controller.faults import Language
-from controller.match import events
+from controller.match import match_events
 from controller.messages import Role
 from controller.rules.penalties.offences import find_offence
 from controller.words import Words
@@ -62,7 +62,7 @@ def test_a_correction_by_word_says_whose_it_was_and_that_it_waits_for_the_chief(
     table = Table().started().played("NS").in_play()
     said = {"deal": 1, "order": ("N", "W", "S"), "choice": "from_now", "reason": "misread"}
     word = {"by": "陈明", "role": Role.REFEREE, "verbal": True, "entered_by": "李娜 (referee)"}
-    table.does(events.ResultCorrected, **said, **word)
+    table.does(match_events.ResultCorrected, **said, **word)
     (told,) = build_sheet_view(a_sheet(table)).corrected
     assert told.by == Words(
         "陈明 (chief, by word), entered by 李娜 (referee)",
@@ -71,7 +71,7 @@ def test_a_correction_by_word_says_whose_it_was_and_that_it_waits_for_the_chief(
     assert told.confirmed == Words("not confirmed in writing yet", "待书面确认")
     (row,) = table.match.spoken
     chief = {"by": "陈 (Hall-1-chief)", "role": Role.CHIEF}
-    table.does(events.CorrectionConfirmed, row=row, deal=1, **chief)
+    table.does(match_events.CorrectionConfirmed, row=row, deal=1, **chief)
     (told,) = build_sheet_view(a_sheet(table)).corrected
     assert told.confirmed == Words(
         "confirmed by 陈 (Hall-1-chief)", "陈（Hall-1 裁判长）已书面确认"
@@ -81,7 +81,7 @@ def test_a_correction_by_word_says_whose_it_was_and_that_it_waits_for_the_chief(
 def test_why_a_ruling_corrected_a_result_is_told_in_both_languages() -> None:
     table = Table().started().played("NS").in_play()
     table.charged("E", "foul", deal=1)
-    table.does(events.RulingApproved, id="R1", by="Chen", role=Role.CHIEF)
+    table.does(match_events.RulingApproved, id="R1", by="Chen", role=Role.CHIEF)
     (told,) = build_sheet_view(a_sheet(table)).corrected
     row = find_offence(table.match.rulings[0].charge.offence)
     assert told.reason == Words(row.en, row.zh)
@@ -187,5 +187,5 @@ def test_who_has_signed_stands_on_the_file() -> None:
     table = played()
     assert cells(sheet_csv(a_sheet(table), "zh"), 1)["签名"] == "未签"
     for signer in ("NS", "EW", "referee"):
-        table.does(events.SheetSigned, signer=signer, person="Nan")
+        table.does(match_events.SheetSigned, signer=signer, person="Nan")
     assert cells(sheet_csv(a_sheet(table), "zh"), 1)["签名"] == "已签"

@@ -11,13 +11,13 @@ import pytest
 from httpx import AsyncClient
 
 from controller.client.client import NoAnswer
-from controller.client.refused import refusal_reply
+from controller.commands.registry import refusal_reply
 from controller.console.console import RefereeConsole
-from controller.console.keeping import RETRY_INTERVAL_S, SheetKeeper
+from controller.console.request_error import RequestError
+from controller.console.sheet_keeper import RETRY_INTERVAL_S, SheetKeeper
 from controller.console.store.archive import open_engine
-from controller.console.store.sheets import ScoreSheetStore, StoredSheet
-from controller.console.wrong import RequestError
-from controller.match import events
+from controller.console.store.score_sheets import ScoreSheetStore, StoredSheet
+from controller.match import match_events
 from controller.messages import ClientCommand, CommandReply
 from tests.console.fake import now
 from tests.console.papers import (
@@ -55,7 +55,7 @@ async def at(tmp_path: Path) -> AsyncIterator[tuple[RefereeConsole, Signing]]:
 
 def sign(tables: Signing, *signers: str) -> None:
     for signer in signers:
-        tables.table.does(events.SheetSigned, signer=signer, person=f"for {signer}")
+        tables.table.does(match_events.SheetSigned, signer=signer, person=f"for {signer}")
         tables.tell_state()
 
 
@@ -81,7 +81,7 @@ def signed_by(signer: str) -> Callable[[list[StoredSheet]], bool]:
 def test_each_signature_is_kept_once(sheets: ScoreSheetStore) -> None:
     table = played()
     for count, signer in enumerate(SIGNERS):
-        table.does(events.SheetSigned, signer=signer, person="Nan")
+        table.does(match_events.SheetSigned, signer=signer, person="Nan")
         assert sheets.write(a_sheet(table))
         assert not sheets.write(a_sheet(table, head="cd" * 32))
         assert [one.signed for one in sheets.versions_of("M1")] == list(range(1, count + 2))

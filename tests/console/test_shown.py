@@ -9,7 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from controller.console.shown import BEAT_INTERVAL_S, FRAME_INTERVAL_S, PageParts, event_stream
+from controller.console.live_pages.page_parts import (
+    BEAT_INTERVAL_S,
+    FRAME_INTERVAL_S,
+    PageParts,
+    event_stream,
+)
 
 pytestmark = pytest.mark.virtual
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from controller.console.standing import (
+from controller.console.freshness import (
     SILENT_AFTER_MS,
     STALE_AFTER_MS,
     ContactTimes,

@@ -7,14 +7,18 @@ from typing import Any
 
 import pytest
 
-from controller.console import leaving
+from controller.console.accounts import sessions as leaving
+from controller.console.accounts.account_store import Account
+from controller.console.accounts.sessions import (
+    CACHE_MS,
+    LOOKUP_TIMEOUT_S,
+    RETRY_INTERVAL_S,
+    Sessions,
+)
+from controller.console.commands.command_log import CommandLog
 from controller.console.console import RefereeConsole
-from controller.console.leaving import RETRY_INTERVAL_S
-from controller.console.people import Account
-from controller.console.seen import Result, StoreStatus
-from controller.console.sessions import CACHE_MS, LOOKUP_TIMEOUT_S, Sessions
 from controller.console.store.archive import Archive, StoreError
-from controller.console.store.orders import CommandLog
+from controller.console.table_snapshots import Result, StoreStatus
 from controller.messages import Role
 from tests.console.fake import Scripted
 from tests.console.web import listening, logged_in, refused, standing

@@ -14,15 +14,19 @@ from nacl.utils import random as entropy
 from sqlalchemy import select
 from starlette.routing import Route
 
-from controller.cli.console_keys import make_console_keys
-from controller.console import doors, sessions
+from controller.cli.console import make_console_keys
+from controller.console import connection_limits
+from controller.console.accounts import sessions
+from controller.console.accounts.account_store import Account, Accounts, NotAllowed
+from controller.console.accounts.login_throttle import (
+    FREE_ATTEMPTS_PER_ADDRESS,
+    FREE_ATTEMPTS_PER_NAME,
+)
+from controller.console.accounts.sessions import Sessions
 from controller.console.app import all_routes, make_app
-from controller.console.config import load_console_config
 from controller.console.console import MAX_ANONYMOUS_REQUESTS, RefereeConsole
-from controller.console.guesses import FREE_ATTEMPTS_PER_ADDRESS, FREE_ATTEMPTS_PER_NAME
-from controller.console.lookers import StreamLimits
-from controller.console.pacing import TokenBuckets
-from controller.console.people import Account, Accounts, NotAllowed
+from controller.console.console_config import load_console_config
+from controller.console.rate_limits import StreamLimits, TokenBuckets
 from controller.console.routing import (
     BODY_TIMEOUT_S,
     REQUEST_HEADER,
@@ -30,10 +34,9 @@ from controller.console.routing import (
     ConsoleRequest,
     route,
 )
-from controller.console.serving import open_console
-from controller.console.sessions import Sessions
+from controller.console.server import open_console
 from controller.console.store.archive import StoreError, open_engine
-from controller.console.store.tables import COMMAND_LOG
+from controller.console.store.database_schema import COMMAND_LOG
 from controller.messages import Role
 from tests.console.fake import PIN, now
 from tests.console.web import (
@@ -529,7 +532,7 @@ async def test_one_person_has_so_many_pages_open_and_the_oldest_ends(
 )
 def test_this_computers_own_connections_are_not_counted(host: str, is_counted: bool) -> None:
     """A proxy would be one of them, and all tablets behind it one address."""
-    assert doors.limited_address(host) == (host if is_counted else "")
+    assert connection_limits.limited_address(host) == (host if is_counted else "")
 
 
 async def _asked(url: str, sent: bytes) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
@@ -553,8 +556,8 @@ async def test_one_address_has_so_many_connections_and_others_have_theirs(
     console: RefereeConsole, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     hosts = iter(["10.0.0.66"] * 5 + ["10.0.0.7"])
-    monkeypatch.setattr(doors, "MAX_CONNECTIONS_PER_ADDRESS", 3)
-    monkeypatch.setattr(doors, "limited_address", lambda host: next(hosts))
+    monkeypatch.setattr(connection_limits, "MAX_CONNECTIONS_PER_ADDRESS", 3)
+    monkeypatch.setattr(connection_limits, "limited_address", lambda host: next(hosts))
     async with served(console) as url:
         line = b"GET /login HTTP/1.1\r\nHost: x\r\n\r\n"
         heard, writers = [], []

@@ -9,15 +9,15 @@ import msgspec
 import pytest
 from starlette.requests import Request
 
-from controller.console import one_table
+from controller.console.accounts.account_store import Account
 from controller.console.console import RefereeConsole
-from controller.console.one_table import EXPIRY_S
-from controller.console.people import Account
-from controller.console.routes import stream as streams
+from controller.console.live_pages import table_page
+from controller.console.live_pages.page_parts import BEAT_INTERVAL_S, PageParts, event_stream
+from controller.console.live_pages.table_page import EXPIRY_S
+from controller.console.request_error import RequestError
+from controller.console.routes import stream_routes as streams
 from controller.console.routing import ConsoleRequest
-from controller.console.shown import BEAT_INTERVAL_S, PageParts, event_stream
 from controller.console.store.archive import StoreError
-from controller.console.wrong import RequestError
 from controller.messages import CommandReply, PublicEvent, PublicState, Role
 from tests.console.fake import Scripted
 from tests.console.web import Events, listening, logged_in, standing
@@ -181,7 +181,7 @@ async def test_a_table_that_did_not_say_what_may_be_ordered_is_asked_again(
             raise RequestError(504, "no answer", "没有回答")
         return await read(*args)
 
-    monkeypatch.setattr(one_table, "OFFERS_INTERVAL_S", 0.0)
+    monkeypatch.setattr(table_page, "OFFERS_INTERVAL_S", 0.0)
     monkeypatch.setattr(console.dispatcher, "query", once_silent)
     async with (
         logged_in(console, "ref") as client,
@@ -200,7 +200,7 @@ async def test_a_page_that_failed_when_nobody_looked_is_made_anew(
             await events.part("offers")
         assert console.stream_limits.stream_count == 0
         with monkeypatch.context() as broken_:
-            broken_.setattr(one_table, "describe_events", broken)
+            broken_.setattr(table_page, "describe_events", broken)
             tables.tell("T01", "out", seat="N")
             (page,) = console.table_pages._pages.values()
             await page.failed.wait()
@@ -256,7 +256,7 @@ async def test_a_tables_page_that_cannot_be_kept_ends_rather_than_to_stand_still
 ) -> None:
     console, _ = hall
     if what == "describe_events":
-        monkeypatch.setattr(one_table, "describe_events", broken)
+        monkeypatch.setattr(table_page, "describe_events", broken)
     else:
         monkeypatch.setattr(console.dispatcher, "recent_commands", broken)
     async with (

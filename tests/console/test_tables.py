@@ -14,12 +14,12 @@ import zmq
 import zmq.asyncio
 
 from controller.client.client import ClientIdentity
-from controller.console.config import ConfiguredTable
-from controller.console.standing import ContactTimes, Freshness
+from controller.console.console_config import ConfiguredTable
+from controller.console.feed.table_feeds import TableFeeds
+from controller.console.freshness import ContactTimes, Freshness
 from controller.console.store.archive import Archive, open_engine
-from controller.console.store.aside import WorkerThread
-from controller.console.tables import TableFeeds
-from controller.trials.feeds import SimulatedFeed, StateTemplate
+from controller.console.store.database import WorkerThread
+from sim.bench.simulated_feeds import SimulatedFeed, StateTemplate
 from tests.console.journal import Journal
 from tests.console.postgres import Cluster, new_database
 from tests.console.states import state

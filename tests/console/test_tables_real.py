@@ -10,19 +10,19 @@ import msgspec
 import pytest
 import zmq
 
-from controller import heads
 from controller.client.client import ClientIdentity
-from controller.client.line import BadAddress
-from controller.console.config import ConfiguredTable
-from controller.console.lines.feed import READ_INTERVAL_S
-from controller.console.standing import Freshness
+from controller.client.connection import BadAddress
+from controller.console.console_config import ConfiguredTable
+from controller.console.feed.feed_sockets import READ_INTERVAL_S
+from controller.console.feed.table_feeds import TableFeeds
+from controller.console.freshness import Freshness
 from controller.console.store.archive import Archive, open_engine
-from controller.console.store.aside import WorkerThread
-from controller.console.tables import TableFeeds
-from controller.gateway.enrolment import enrol_client
+from controller.console.store.database import WorkerThread
+from controller.keys.enrolment import enrol_client
 from controller.messages import Role
 from controller.roster import KEYS_FOLDER, Certificate, read_sign_file
 from controller.roster.certificate import SIGN_FILE
+from controller.signing import signed_heads
 from tests.console.real_table import RealTable
 from tests.console.states import state
 from tests.waiting import until
@@ -290,10 +290,10 @@ async def test_heads_that_the_table_signed_are_kept_and_others_counted(
     async with table.open() as line, open_tables() as tables:
         tables.add(line)
         secret = read_sign_file(table.folder / KEYS_FOLDER / SIGN_FILE)
-        good = heads.sign_head(line.server_key, 4, bytes(32), secret)
+        good = signed_heads.sign_head(line.server_key, 4, bytes(32), secret)
         table.say(signed=good)
         table.say(signed=good)
-        bad = heads.sign_head(line.server_key, 5, bytes(32), bytes(32))
+        bad = signed_heads.sign_head(line.server_key, 5, bytes(32), bytes(32))
         table.say(signed=good)
         await until(lambda: tables.snapshot("T01").state)
         last = table.say(signed=bad)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from controller.console.lines.taken import (
+from controller.console.feed.message_checks import (
     MessageRejected,
     convert_event,
     is_storable_head,

@@ -12,10 +12,10 @@ import pytest
 from httpx import AsyncClient
 
 from controller.config import ConfigError
-from controller.console import doors
+from controller.console import connection_limits
 from controller.console.console import RefereeConsole
 from controller.console.routing import REQUEST_HEADER, SESSION_COOKIE
-from controller.console.serving import serve
+from controller.console.server import serve
 from tests.console.certificates import Sealed, certificate
 from tests.console.fake import PIN
 from tests.console.web import listening, served, standing
@@ -124,8 +124,8 @@ async def test_who_knocks_and_leaves_frees_his_place(
     console: RefereeConsole, sealed: Sealed, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """How long it waits for who stays and does not greet is in test_doors.py."""
-    monkeypatch.setattr(doors, "MAX_CONNECTIONS_PER_ADDRESS", 3)
-    monkeypatch.setattr(doors, "limited_address", lambda host: "10.0.0.66")
+    monkeypatch.setattr(connection_limits, "MAX_CONNECTIONS_PER_ADDRESS", 3)
+    monkeypatch.setattr(connection_limits, "limited_address", lambda host: "10.0.0.66")
     async with served(console) as url:
         held = [await knock(url) for _ in range(3)]
         more, writer = await knock(url)
@@ -143,7 +143,9 @@ async def test_who_knocks_and_leaves_frees_his_place(
 async def test_it_ends_at_once_though_somebody_knocks(
     console: RefereeConsole, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(doors, "REQUEST_TIMEOUT_S", 3_600)  # no greeting may take so long
+    monkeypatch.setattr(
+        connection_limits, "REQUEST_TIMEOUT_S", 3_600
+    )  # no greeting may take so long
     async with served(console) as url:
         reader, writer = await knock(url)
         async with visiting(url, ssl.create_default_context()) as client:

@@ -9,12 +9,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from controller.commands import COMMANDS
-from controller.console.late import insert_in_order
-from controller.console.view.told import LINE_BY_KIND, NO_CONTEXT, describe_event, describe_events
-from controller.console.view.told_match import LINE_BY_MATCH_EVENT, describe_match_event
-from controller.journal.kinds import ENTRY_KINDS as JOURNAL
-from controller.match.events import MatchEvent
+from controller.commands.registry import COMMANDS
+from controller.console.feed.journal_positions import insert_in_order
+from controller.console.view.event_lines import (
+    LINE_BY_KIND,
+    NO_CONTEXT,
+    describe_event,
+    describe_events,
+)
+from controller.console.view.match_event_lines import LINE_BY_MATCH_EVENT, describe_match_event
+from controller.journal.entry_kinds import ENTRY_KINDS as JOURNAL
+from controller.match.match_events import MatchEvent
 from controller.messages import PublicEvent
 from controller.words import CALL_WORDS, COMMAND_WORDS
 from tests.console.match_entries import entries

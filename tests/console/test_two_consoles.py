@@ -7,11 +7,11 @@ from itertools import count
 import pytest
 from sqlalchemy import Engine, func, insert, select, text, update
 
-from controller.console.people import SESSION_MS, Account, Accounts, NotAllowed
+from controller.console.accounts.account_store import SESSION_MS, Account, Accounts, NotAllowed
+from controller.console.commands.command_log import CommandLog, LoggedCommand
 from controller.console.store.archive import StoreError, open_engine
-from controller.console.store.aside import WorkerThread
-from controller.console.store.orders import CommandLog, LoggedCommand
-from controller.console.store.tables import ACCOUNTS, COMMAND_LOG, SESSIONS
+from controller.console.store.database import WorkerThread
+from controller.console.store.database_schema import ACCOUNTS, COMMAND_LOG, SESSIONS
 from controller.messages import ClientCommand, Role
 from tests.console.fake import QUICK
 from tests.console.postgres import Cluster, new_database

@@ -7,22 +7,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from controller.console.standing import Freshness
-from controller.console.view.reasons import (
+from controller.console.freshness import Freshness
+from controller.console.view.wait_reasons import (
+    ESCALATION_MS,
     Urgency,
+    WaitingTable,
     WaitReason,
+    build_queue,
+    build_waiting_table,
     is_deal_due,
     list_reasons,
     stamp_to_epoch_ms,
 )
-from controller.console.view.waits import (
-    ESCALATION_MS,
-    WaitingTable,
-    build_queue,
-    build_waiting_table,
-)
 from controller.faults import fault_catalogue
-from controller.match.needs import REFEREE_CALL_WORDS
+from controller.match.referee_calls import REFEREE_CALL_WORDS
 from controller.messages import PublicState, Role
 from tests.console.states import alert, call, state
 

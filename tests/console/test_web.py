@@ -11,9 +11,9 @@ import pytest_asyncio
 from httpx import AsyncClient
 from starlette.routing import Route
 
+from controller.console.accounts.login_throttle import FREE_ATTEMPTS_PER_NAME
 from controller.console.app import all_routes
 from controller.console.console import RefereeConsole
-from controller.console.guesses import FREE_ATTEMPTS_PER_NAME
 from controller.console.routing import SESSION_COOKIE
 from controller.faults import fault_catalogue
 from controller.messages import Role

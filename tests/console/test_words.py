@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import pytest
 
-from controller.rules.seat_words import SIDE_NAMES
+from controller.seats import SIDE_NAMES
 from controller.words import ROLE_WORDS
 from tests.console.word_files import STATIC, WORDS, taught
 

@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from controller.console.running import TaskSupervisor
-from controller.console.seen import Result
+from controller.console.console import TaskSupervisor
 from controller.console.store.archive import (
     Archive,
     JournalMark,
@@ -16,7 +15,12 @@ from controller.console.store.archive import (
     WriteBatch,
     WriteResult,
 )
-from controller.console.store.writer import IDLE_CHECK_INTERVAL_S, RETRY_INTERVAL_S, EventWriter
+from controller.console.store.event_writer import (
+    IDLE_CHECK_INTERVAL_S,
+    RETRY_INTERVAL_S,
+    EventWriter,
+)
+from controller.console.table_snapshots import Result
 from tests.console.journal import Journal
 from tests.waiting import until
 

@@ -17,7 +17,7 @@ from starlette.types import ASGIApp, Message
 from controller.console.app import all_routes, make_app
 from controller.console.console import RefereeConsole
 from controller.console.routing import REQUEST_HEADER
-from controller.console.serving import serve
+from controller.console.server import serve
 from tests.console.fake import PIN, Scripted, fake
 
 BASE = "http://console"

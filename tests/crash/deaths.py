@@ -2,7 +2,7 @@
 
 import random
 
-from controller.trials.mortal import DaemonDeath
+from sim.tables.daemon_death import DaemonDeath
 
 FAULTS = ("wrong_pocket:at=20", "unreadable:at=60,times=4")
 """A misdeal in the first attempt, and a card of the second attempt that goes to the tray."""

@@ -15,20 +15,18 @@ from itertools import count, pairwise
 from pathlib import Path
 from typing import Any, Self
 
-from controller.journal.entries import ChainedEntry, public_event
-from controller.journal.errors import StorageFailed
-from controller.journal.fold import attempt_histories
+from controller.journal.attempt_history import attempt_histories
+from controller.journal.entries import ChainedEntry, StorageFailed, public_event
 from controller.journal.store import JournalStore
 from controller.journal.verify import verify
-from controller.machine.play import fold_match
-from controller.machine.play.values import TableMatch
+from controller.machine.state.table_match import TableMatch, fold_match
 from controller.messages import ClientCommand, CommandReply, PublicEvent, PublicState, Role
 from controller.rules.profile import Profile
-from controller.trials.inproc import TableInProcess, run_table_in_process
-from controller.trials.mortal import DaemonDeath, KillableStore, apply_power_loss, kill_daemon
-from sim.inproc import BOARDS, HardwareInProcess
-from sim.mechanics.faults import parse_fault
-from sim.mechanics.settings import MechanicsSettings
+from sim.hardware_in_process import BOARDS, HardwareInProcess
+from sim.mechanics.fault_menu import parse_fault
+from sim.mechanics.mechanics_settings import MechanicsSettings
+from sim.tables.daemon_death import DaemonDeath, KillableStore, apply_power_loss, kill_daemon
+from sim.tables.table_in_process import TableInProcess, run_table_in_process
 
 SIGNERS = {role: random.Random(f"people {role}").randbytes(32) for role in Role}
 """People's keys: they stay the same people over all lives."""

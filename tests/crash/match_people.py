@@ -4,9 +4,9 @@ import asyncio
 
 from controller.match.phase import MatchPhase as MatchPhase
 from controller.messages import AttemptOutcome, MachinePhase, PublicMatch, PublicState, Role
-from controller.rules.seats import SEATS
-from controller.trials.inproc import TableInProcess
-from sim.mechanics.faults import parse_fault
+from controller.seats import SEATS
+from sim.mechanics.fault_menu import parse_fault
+from sim.tables.table_in_process import TableInProcess
 from tests.crash.lives import Scene, Script
 from tests.crash.people import CUT, GLANCE_S
 from tests.match.people import meeting

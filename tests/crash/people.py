@@ -4,9 +4,9 @@ import asyncio
 
 from controller.deal import sequence as fair
 from controller.messages import AttemptOutcome, MachinePhase, PublicState, Role
-from controller.rules.seats import SEATS
-from controller.trials.inproc import TableInProcess
-from controller.vault.exchange import dealt_hand
+from controller.seats import SEATS
+from controller.vault.dealt_hands import dealt_hand
+from sim.tables.table_in_process import TableInProcess
 from tests.crash.lives import Scene, Script
 
 GLANCE_S = 0.2

@@ -16,24 +16,23 @@ import pytest
 from controller.cards import composition
 from controller.config import CardSetSection
 from controller.journal.entries import JournalEntry
-from controller.machine.play.values import TableMatch
-from controller.match import events
+from controller.machine.state.table_match import TableMatch
+from controller.match import match_events
+from controller.match.match_state import GuandanMatch
 from controller.match.reducer import replay_events
-from controller.match.sheet import DealRow
-from controller.match.state import GuandanMatch
+from controller.match.sheet_rows import DealRow
 from controller.messages import PublicState, Role, Seat
 from controller.rules.profile import Profile
-from controller.rules.rulebooks import load_profile
-from controller.rules.seats import SEATS
+from controller.rules.profile_files import load_profile
 from controller.rules.tribute import has_anti_tribute, tribute_value
-from controller.trials.foursome import PlayerDurations, PlayerMistakes, SimulatedPlayers
-from controller.trials.inproc import TableInProcess
-from controller.trials.mortal import DaemonDeath
-from controller.vault.exchange import dealt_hand
-from sim.inproc import HardwareInProcess
-from sim.mechanics.settings import BACKS, MechanicsSettings
-from sim.mechanics.settings import PhysicalSet as PhysicalSet
+from controller.seats import SEATS
+from controller.vault.dealt_hands import dealt_hand
+from sim.hardware_in_process import HardwareInProcess
+from sim.mechanics.mechanics_settings import BACKS, MechanicsSettings, PhysicalSet
 from sim.mechanics.truth import Truth
+from sim.people.simulated_players import PlayerDurations, PlayerMistakes, SimulatedPlayers
+from sim.tables.daemon_death import DaemonDeath
+from sim.tables.table_in_process import TableInProcess
 from tests.crash.deaths import AS_IT_GOES, AWAY_S, BEHIND_S, ENTRIES, FAULTS, evenly, in_a_row
 from tests.crash.lives import Scene, Script
 from tests.crash.match_people import a_match
@@ -415,7 +414,7 @@ async def test_the_vault_answers_for_a_tribute_after_a_restart(payer: int, groun
 
     end = await lived(scene, TRIBUTES, noting, DaemonDeath(laid[payer - 1], 0.0, 1.0))
     assert isinstance(end.match, GuandanMatch)
-    (valued,) = [event for event in end.events if isinstance(event, events.TributeValued)]
+    (valued,) = [event for event in end.events if isinstance(event, match_events.TributeValued)]
     level = 5
     assert not has_anti_tribute(end.match.profile, ("E", "W"), hands)
     assert valued.values == {

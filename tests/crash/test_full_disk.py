@@ -8,12 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from controller.journal.chain import StoredRow
-from controller.journal.errors import JournalError, StorageFailed
+from controller.journal.entries import JournalError, StorageFailed, StoredRow
 from controller.journal.store import JournalStore
 from controller.messages import MachinePhase, Role
-from controller.trials.inproc import TableInProcess
-from controller.trials.mortal import KillableStore
+from sim.tables.daemon_death import KillableStore
+from sim.tables.table_in_process import TableInProcess
 from tests.crash.deaths import AS_IT_GOES, ENTRIES, FAULTS
 from tests.crash.lives import Scene, Script
 from tests.crash.people import practice

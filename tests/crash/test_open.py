@@ -8,11 +8,11 @@ from click.testing import CliRunner, Result
 from nacl.public import PrivateKey
 
 from controller.cli.open import command
-from controller.gateway.certificates import create_client_keys
-from controller.journal.fold import attempt_histories
+from controller.journal.attempt_history import attempt_histories
+from controller.keys.table_keys import create_client_keys
 from controller.messages import Role
 from controller.roster import read_certificate
-from controller.trials.mortal import DaemonDeath
+from sim.tables.daemon_death import DaemonDeath
 from tests.crash.deaths import FAULTS
 from tests.crash.lives import Scene
 from tests.crash.people import practice

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from controller.journal.fold import AttemptHistory, attempt_histories
+from controller.journal.attempt_history import AttemptHistory, attempt_histories
 from controller.journal.verify import verify
 from controller.messages import Alert, AttemptOutcome
-from controller.trials.inproc import TableInProcess
-from controller.trials.mortal import DaemonDeath
+from sim.tables.daemon_death import DaemonDeath
+from sim.tables.table_in_process import TableInProcess
 from tests.crash.deaths import AWAY_S, BEHIND_S, FAULTS
 from tests.crash.lives import Scene
 from tests.crash.people import practice

@@ -7,26 +7,24 @@ from dataclasses import dataclass, field
 import pytest
 
 from controller.deal.attempt import AttemptState, Stage, new_attempt, step
-from controller.deal.effects import (
+from controller.deal.observations import (
     AttemptEffect,
     AwaitLook,
-    FeedCards,
-    HoldHands,
-    RefuseHands,
-    RequestFinalCount,
-    RereadCard,
-    RouteCard,
-    ShuffleCards,
-)
-from controller.deal.sightings import (
     BothBegan,
     CardAtReader,
     CardGated,
     CardLanded,
     CardVerdict,
+    FeedCards,
     FinalCount,
+    HoldHands,
     LookOutcome,
     Observation,
+    RefuseHands,
+    RequestFinalCount,
+    RereadCard,
+    RouteCard,
+    ShuffleCards,
     ShufflerDone,
     SourceEmptied,
 )

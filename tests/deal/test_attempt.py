@@ -8,9 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from controller.deal.attempt import Stage, new_attempt, step
-from controller.deal.effects import HoldHands, RefuseHands, RereadCard, RouteCard
-from controller.deal.sequence import sequence
-from controller.deal.sightings import (
+from controller.deal.observations import (
     AttemptStopped,
     BothBegan,
     CardAtReader,
@@ -18,13 +16,18 @@ from controller.deal.sightings import (
     CardLanded,
     CardVerdict,
     FinalCount,
+    HoldHands,
     LandingMissed,
     LookOutcome,
     LookOverdue,
     Observation,
+    RefuseHands,
+    RereadCard,
+    RouteCard,
     ShufflerDone,
     StrayLanded,
 )
+from controller.deal.sequence import sequence
 
 ORDER = sequence(bytes(32), bytes(32), 40, 108)
 SMALL = sequence(bytes(32), bytes(32), 3, 12)

@@ -14,13 +14,13 @@ from typing import Any, Final, NamedTuple
 import msgspec
 from msgspec import inspect
 
-from controller.cli.barcode_file import BarcodeFile
+from controller.cli.adapter_files import BarcodeFile
 from controller.config import SimConfig, TableConfig
-from controller.console.config import ConsoleConfig
-from controller.rules import keys as rule_keys
+from controller.console.console_config import ConsoleConfig
+from controller.host.toml_files import expected_words, inner_type, toml_text
+from controller.rules import key_text as rule_keys
 from controller.rules.profile import Profile
-from controller.rules.rulebooks import load_profile, profile_names
-from controller.tomlwords import expected_words, inner_type, toml_text
+from controller.rules.profile_files import load_profile, profile_names
 from drivers.adapters.modbus_map import ModbusMap
 
 ROOT: Final = Path(__file__).parents[2]

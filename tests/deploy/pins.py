@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 import msgspec
 
 from controller.config import PanelSection
-from drivers.firmware import wire
+from drivers.firmware import protocol
 
 ROOT: Final = Path(__file__).parents[2]
 PAGE: Final = ROOT / "deploy" / "WIRING.md"
@@ -105,7 +105,7 @@ def register() -> list[Pin]:
     first = len(pins)
     pins += [
         Pin(f"bit {first + n}", f"gate {outlet}", "in", f"the gate stands at {outlet}")
-        for n, outlet in enumerate(_OUTLETS[: wire.OUTLETS])
+        for n, outlet in enumerate(_OUTLETS[: protocol.OUTLETS])
     ]
     return pins
 

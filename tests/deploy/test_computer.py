@@ -10,9 +10,9 @@ import structlog.testing
 from click.testing import CliRunner, Result
 
 from controller.cli.deploy import command
-from controller.cli.latency import warn_about_latency
 from controller.config import load_table
-from drivers.latency import USB_LATENCY_MS, read_latency_ms
+from controller.service.machine_process import warn_about_latency
+from drivers.link.serial_port import USB_LATENCY_MS, read_latency_ms
 from tests.deploy import fake_usb
 
 pytestmark = pytest.mark.system

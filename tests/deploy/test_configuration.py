@@ -9,15 +9,14 @@ import msgspec
 import pytest
 from msgspec import inspect
 
-from controller.cli.barcode_file import load_barcode_file
+from controller.cli.adapter_files import load_barcode_file
 from controller.config import load_sim, load_table
-from controller.console.config import load_console_config as load_console
-from controller.rules import keys as rule_keys
+from controller.console.console_config import load_console_config as load_console
+from controller.rules import key_text as rule_keys
 from controller.rules.profile import rules_by_key
-from controller.rules.rulebooks import load_profile
-from drivers.adapters.modbus_map import ModbusMap
-from drivers.adapters.modbus_sound import check_map
-from drivers.firmware import wire
+from controller.rules.profile_files import load_profile
+from drivers.adapters.modbus_map import ModbusMap, check_map
+from drivers.firmware import protocol
 from drivers.firmware.settings import BoardSettings
 from tests.deploy.configuration import PAGE, ROOT, SHAPES, meanings, parts, takes
 
@@ -125,7 +124,7 @@ def test_the_example_of_a_modbus_line_names_every_key() -> None:
 
 
 @pytest.mark.parametrize(
-    ("table", "kind"), [("[dealer]", wire.KIND_DEALER), ("[reader]", wire.KIND_READER)]
+    ("table", "kind"), [("[dealer]", protocol.KIND_DEALER), ("[reader]", protocol.KIND_READER)]
 )
 def test_the_settings_of_the_example_are_those_a_board_comes_with(table: str, kind: int) -> None:
     said = said_in((DEPLOY / "table.toml").read_text("utf-8"))

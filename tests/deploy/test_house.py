@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from controller.cli import main
-from controller.cli.release_files import make_release_keys, read_release_key
+from controller.release.release_files import make_release_keys, read_release_key
 
 HOUSE = Path(__file__).parents[2] / "deploy" / "house.py"
 

@@ -19,8 +19,8 @@ from typing import NamedTuple
 
 import pytest
 
+from controller.host.users import User
 from controller.messages import MachinePhase, Role
-from controller.users import User
 from tests.deploy import confined
 from tests.deploy.confined import Directives, Limits, allowed, directives
 from tests.deploy.unit_files import ROOT, UNITS

@@ -10,9 +10,9 @@ from typing import cast
 
 import pytest
 
-from controller.cli.machine_process import _format_status
-from controller.machine.lasting import MachineSupervisor
+from controller.machine.machine_supervisor import MachineSupervisor
 from controller.messages import MachinePhase
+from controller.service.machine_process import _format_status
 
 ROOT = Path(__file__).parents[2]
 DEPLOY = ROOT / "deploy"

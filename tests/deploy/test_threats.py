@@ -4,10 +4,10 @@ import re
 
 import pytest
 
-from controller.commands import COMMANDS
+from controller.commands.registry import COMMANDS
 from controller.config import GatewaySection
-from controller.console.config import ConsoleSettings
-from controller.journal.kinds import ENTRY_KINDS
+from controller.console.console_config import ConsoleSettings
+from controller.journal.entry_kinds import ENTRY_KINDS
 from controller.messages import Role
 from tests.deploy.test_pages import DEPLOY
 

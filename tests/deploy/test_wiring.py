@@ -6,8 +6,8 @@ from xml.etree import ElementTree
 
 import pytest
 
-from drivers.firmware import wire
-from drivers.firmware.hal import GATE_MOVING
+from drivers.firmware import protocol
+from drivers.firmware.pins import GATE_MOVING
 from tests.deploy.pins import (
     DRAWING,
     PAGE,
@@ -38,7 +38,7 @@ def test_no_pin_has_two_wires(name: str) -> None:
 def test_the_shift_registers_have_sixteen_inputs_and_the_gate_five_of_them() -> None:
     assert len(TABLES["register"]()) == 16
     assert tables()["SLOW"][-1] == "lift_down"
-    assert wire.OUTLETS == 5 < GATE_MOVING
+    assert protocol.OUTLETS == 5 < GATE_MOVING
 
 
 @pytest.mark.parametrize("name", TABLES)

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from controller.config import TableConfig
-from controller.doctor.facts import (
+from controller.doctor.table_facts import (
     BoardAnswer,
     ClockFacts,
     DiskFacts,
@@ -24,7 +24,7 @@ from controller.doctor.facts import (
     ServiceFacts,
     SupplyFacts,
 )
-from drivers.identity import PROTOCOL_HEX, Welcome
+from drivers.board_identity import PROTOCOL_HEX, Welcome
 
 SHIPPED = "5e" * 8
 DEALER_ID, READER_ID = "e66058388300001a", "e66058388300002b"

@@ -6,13 +6,11 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from controller.cli.doctor_boards import ask_boards
-from controller.cli.doctor_facts import gather_keys, import_libraries
-from controller.cli.doctor_feed import gather_feed
-from controller.client.endpoints import Endpoints, write_endpoints
+from controller.cli.doctor_facts import ask_boards, gather_feed, gather_keys, import_libraries
+from controller.client.discovery import Endpoints, write_endpoints
 from controller.config import GatewaySection, TableConfig
-from controller.doctor.computer import Computer
-from controller.gateway.certificates import create_table_keys
+from controller.doctor.computer_facts import Computer
+from controller.keys.table_keys import create_table_keys
 from controller.roster import read_certificate
 from tests.doctor.healthy import CONFIG
 

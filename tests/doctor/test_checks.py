@@ -7,8 +7,9 @@ import pytest
 from msgspec.structs import replace
 
 from controller.config import GatewaySection, TableConfig
-from controller.doctor.checks import DOCTOR_CHECKS, run_checks, worst_light
-from controller.doctor.facts import (
+from controller.doctor.doctor_checks import DOCTOR_CHECKS, run_checks, worst_light
+from controller.doctor.examination import DoctorFinding, FindingLight, amber, green
+from controller.doctor.table_facts import (
     BoardAnswer,
     DoctorFacts,
     FeedFacts,
@@ -20,8 +21,7 @@ from controller.doctor.facts import (
     PythonFacts,
     SupplyFacts,
 )
-from controller.doctor.finding import DoctorFinding, FindingLight, amber, green
-from drivers.events import BoardKind
+from drivers.board_events import BoardKind
 from tests.doctor.healthy import CONFIG, FACTS, SHIPPED, UNITS, welcome
 
 GREEN, AMBER, RED, UNKNOWN = (

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from controller.doctor import gathering
-from controller.doctor.computer import Computer, lock_name
-from controller.doctor.facts import PortHolder
-from controller.users import User
+from controller.doctor import computer_facts
+from controller.doctor.computer_facts import Computer, lock_name
+from controller.doctor.table_facts import PortHolder
+from controller.host.users import User
 from tests.doctor.healthy import CONFIG
 
 ME = User("me", os.getuid(), os.getgid(), (os.getgid(),))
@@ -57,27 +57,27 @@ def line() -> Iterator[str]:
 def test_a_port_is_followed_to_its_device(computer: MadeUp, line: str, tmp_path: Path) -> None:
     link = tmp_path / "table-dealer"
     link.symlink_to(line)
-    known = gathering.read_port(computer, str(link), ME)
+    known = computer_facts.read_port(computer, str(link), ME)
     assert (known.path, known.device) == (str(link), line)
     assert known.is_terminal
     assert known.is_usable
     assert not known.is_open_to_all
     assert known.holders == ()
     os.chmod(line, 0o606)
-    assert gathering.read_port(computer, str(link), ME).is_open_to_all
+    assert computer_facts.read_port(computer, str(link), ME).is_open_to_all
 
 
 def test_a_port_that_is_away_and_a_file_that_is_none_are_told(
     computer: MadeUp, tmp_path: Path
 ) -> None:
-    assert gathering.read_port(computer, str(tmp_path / "none"), ME).device == ""
+    assert computer_facts.read_port(computer, str(tmp_path / "none"), ME).device == ""
     plain = tmp_path / "plain"
     plain.write_text("")
-    assert not gathering.read_port(computer, str(plain), ME).is_terminal
+    assert not computer_facts.read_port(computer, str(plain), ME).is_terminal
 
 
 def test_a_port_of_another_user_is_not_usable(computer: MadeUp, line: str) -> None:
-    assert not gathering.read_port(computer, line, STRANGER).is_usable
+    assert not computer_facts.read_port(computer, line, STRANGER).is_usable
 
 
 def test_who_has_a_port_open_and_who_locks_it_are_found(computer: MadeUp, line: str) -> None:
@@ -88,25 +88,25 @@ def test_who_has_a_port_open_and_who_locks_it_are_found(computer: MadeUp, line: 
     os.symlink("/dev/null", computer.path_of("/proc/72/fd/0"))
     lock = lock_name(Path(line).stat())
     computer.has("/proc/locks", f"1: FLOCK  ADVISORY  WRITE 71 {lock} 0 EOF\n")
-    known = gathering.read_port(computer, line, ME)
+    known = computer_facts.read_port(computer, line, ME)
     assert known.holders == (
         PortHolder(70, "ModemManager"),
         PortHolder(71, "dealtable", has_lock=True),
     )
     assert not known.holders_incomplete
     computer.has("/proc/74/comm", "ended")
-    assert not gathering.read_port(computer, line, ME).holders_incomplete
+    assert not computer_facts.read_port(computer, line, ME).holders_incomplete
     computer.has("/proc/73/fd", "not to be looked into")
-    assert gathering.read_port(computer, line, ME).holders_incomplete
+    assert computer_facts.read_port(computer, line, ME).holders_incomplete
 
 
 def test_the_machine_is_who_locks_the_journal(computer: MadeUp, tmp_path: Path) -> None:
     file = tmp_path / "lock"
-    assert gathering.find_lock_holder(computer, file) is None
+    assert computer_facts.find_lock_holder(computer, file) is None
     file.write_text("")
-    assert gathering.find_lock_holder(computer, file) is None
+    assert computer_facts.find_lock_holder(computer, file) is None
     computer.has("/proc/locks", f"3: FLOCK ADVISORY WRITE 41 {lock_name(file.stat())} 0 EOF")
-    assert gathering.find_lock_holder(computer, file) == 41
+    assert computer_facts.find_lock_holder(computer, file) == 41
 
 
 def test_the_kernels_own_list_of_locks_has_such_names(tmp_path: Path) -> None:
@@ -114,26 +114,28 @@ def test_the_kernels_own_list_of_locks_has_such_names(tmp_path: Path) -> None:
 
     with (tmp_path / "lock").open("w") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
-        assert gathering.find_lock_holder(Computer(), tmp_path / "lock") == os.getpid()
+        assert computer_facts.find_lock_holder(Computer(), tmp_path / "lock") == os.getpid()
 
 
 def test_an_adapters_timer_is_read_where_the_kernel_tells_it(
     computer: MadeUp, tmp_path: Path
 ) -> None:
     computer.has("/sys/class/tty/table-reader/device/latency_timer", "16\n")
-    assert gathering.read_port(computer, str(tmp_path / "table-reader"), ME).latency_ms == 16
+    assert computer_facts.read_port(computer, str(tmp_path / "table-reader"), ME).latency_ms == 16
 
 
 def test_pins_are_those_of_the_computer(computer: MadeUp) -> None:
-    none = gathering.read_pins(computer, CONFIG, ME)
+    none = computer_facts.read_pins(computer, CONFIG, ME)
     assert (none.model, none.chips, none.lg_wd) == (None, (), None)
     computer.has("/proc/device-tree/model", "Raspberry Pi 5 Model B Rev 1.0\0")
     computer.has("/dev/gpiochip0")
     computer.path_of("/dev/gpiochip0").chmod(0o600)
-    known = gathering.read_pins(computer, CONFIG, ME)
+    known = computer_facts.read_pins(computer, CONFIG, ME)
     assert known.model == "Raspberry Pi 5 Model B Rev 1.0"
     assert known.chips == (("/dev/gpiochip0", True),)
-    assert gathering.read_pins(computer, CONFIG, STRANGER).chips == (("/dev/gpiochip0", False),)
+    assert computer_facts.read_pins(computer, CONFIG, STRANGER).chips == (
+        ("/dev/gpiochip0", False),
+    )
 
 
 @pytest.mark.parametrize(
@@ -142,17 +144,17 @@ def test_pins_are_those_of_the_computer(computer: MadeUp) -> None:
 )
 def test_lgpios_folder_is_looked_for_in_the_unit(computer: MadeUp, unit: str, is_set: bool) -> None:
     computer.has("/etc/systemd/system/dealtable-machine@.service", unit)
-    assert gathering.read_pins(computer, CONFIG, ME).lg_wd is is_set
+    assert computer_facts.read_pins(computer, CONFIG, ME).lg_wd is is_set
 
 
 def test_a_disk_is_told_of_before_the_folder_is_there(tmp_path: Path) -> None:
-    known = gathering.read_disk(tmp_path / "state" / "T01", ME)
+    known = computer_facts.read_disk(tmp_path / "state" / "T01", ME)
     assert not known.exists
     assert known.free_bytes > 0
     assert known.is_writable
     tmp_path.chmod(0o700)
-    assert gathering.read_disk(tmp_path, ME).exists
-    assert not gathering.read_disk(tmp_path, STRANGER).is_writable
+    assert computer_facts.read_disk(tmp_path, ME).exists
+    assert not computer_facts.read_disk(tmp_path, STRANGER).is_writable
 
 
 MOUNTS = """\
@@ -171,11 +173,11 @@ def test_what_a_folder_lies_on_is_the_deepest_mount(
     computer: MadeUp, folder: str, kind: str
 ) -> None:
     computer.has("/proc/self/mounts", MOUNTS)
-    assert gathering.read_memory(computer, Path(folder), None).runtime_on == kind
+    assert computer_facts.read_memory(computer, Path(folder), None).runtime_on == kind
 
 
 def test_nothing_is_said_of_memory_that_nothing_is_known_of(computer: MadeUp) -> None:
-    known = gathering.read_memory(computer, Path("/run/x"), 41)
+    known = computer_facts.read_memory(computer, Path("/run/x"), 41)
     assert (known.runtime_on, known.swaps, known.core_pattern, known.core_limit) == (None,) * 4
 
 
@@ -191,30 +193,30 @@ def test_packed_memory_is_no_swap_unless_a_file_is_behind_it(
     computer.has("/proc/swaps", f"{SWAPS}/dev/zram0 partition 1 0 100\n")
     if behind is not None:
         computer.has("/sys/block/zram0/backing_dev", f"{behind}\n")
-    assert gathering.read_memory(computer, Path("/run"), None).swaps == swaps
+    assert computer_facts.read_memory(computer, Path("/run"), None).swaps == swaps
 
 
 def test_a_file_that_is_swapped_to_is_named(computer: MadeUp) -> None:
     computer.has("/proc/swaps", SWAPS)
-    assert gathering.read_memory(computer, Path("/run"), None).swaps == ()
+    assert computer_facts.read_memory(computer, Path("/run"), None).swaps == ()
     computer.has("/proc/swaps", f"{SWAPS}/var/swap file 102396 0 -2\n")
-    assert gathering.read_memory(computer, Path("/run"), None).swaps == ("/var/swap",)
+    assert computer_facts.read_memory(computer, Path("/run"), None).swaps == ("/var/swap",)
 
 
 def test_a_running_machines_limit_is_its_own(computer: MadeUp) -> None:
     computer.has("/proc/41/limits", "Limit  Soft  Hard  Units\nMax core file size  0  0  bytes\n")
-    assert gathering.read_memory(computer, Path("/run"), 41).core_limit == "0 0"
-    assert gathering.read_memory(computer, Path("/run"), None).core_limit is None
+    assert computer_facts.read_memory(computer, Path("/run"), 41).core_limit == "0 0"
+    assert computer_facts.read_memory(computer, Path("/run"), None).core_limit is None
 
 
 def test_a_pis_supply_is_read_from_the_kernel_else_from_its_program(tmp_path: Path) -> None:
     asked = MadeUp(tmp_path / "asked", {"vcgencmd": "throttled=0x50005\n"})
-    assert gathering.read_supply(asked).throttled == 0x50005
+    assert computer_facts.read_supply(asked).throttled == 0x50005
     told = MadeUp(tmp_path / "told")
     told.has("/sys/devices/platform/soc/soc:firmware/get_throttled", "50000\n")
-    assert gathering.read_supply(told).throttled == 0x50000
+    assert computer_facts.read_supply(told).throttled == 0x50000
     assert told.asked == []
-    assert gathering.read_supply(MadeUp(tmp_path / "none")).throttled is None
+    assert computer_facts.read_supply(MadeUp(tmp_path / "none")).throttled is None
 
 
 @pytest.mark.parametrize(("said", "alarm"), [("1\n", True), ("0\n", False), ("?", None)])
@@ -223,25 +225,25 @@ def test_the_alarm_is_that_of_the_pis_own_sensor(
 ) -> None:
     computer.has("/sys/class/hwmon/hwmon0/name", "cpu_thermal\n")
     computer.has("/sys/class/hwmon/hwmon0/in0_lcrit_alarm", "1\n")
-    assert gathering.read_supply(computer).has_alarm is None
+    assert computer_facts.read_supply(computer).has_alarm is None
     computer.has("/sys/class/hwmon/hwmon1/name", "rpi_volt\n")
     computer.has("/sys/class/hwmon/hwmon1/in0_lcrit_alarm", said)
-    assert gathering.read_supply(computer).has_alarm is alarm
+    assert computer_facts.read_supply(computer).has_alarm is alarm
 
 
 def test_the_hottest_sensor_counts(computer: MadeUp) -> None:
-    assert gathering.read_supply(computer).celsius is None
+    assert computer_facts.read_supply(computer).celsius is None
     computer.has("/sys/class/thermal/thermal_zone0/temp", "48312\n")
     computer.has("/sys/class/thermal/thermal_zone1/temp", "61750\n")
-    assert gathering.read_supply(computer).celsius == 61.75
+    assert computer_facts.read_supply(computer).celsius == 61.75
 
 
 def test_services_are_asked_for_where_systemd_runs(tmp_path: Path) -> None:
     said = "LoadState=loaded\nActiveState=failed\nUnitFileState=enabled\n"
     computer = MadeUp(tmp_path, {"systemctl": said})
-    assert gathering.read_services(computer, "T01") is None
+    assert computer_facts.read_services(computer, "T01") is None
     computer.path_of("/run/systemd/system").mkdir(parents=True)
-    found = gathering.read_services(computer, "T01")
+    found = computer_facts.read_services(computer, "T01")
     assert found is not None
     assert [one.name for one in found] == [
         "dealtable-machine@T01.service",
@@ -261,9 +263,9 @@ TCP = """\
 
 def test_a_port_counts_as_taken_only_where_somebody_listens(computer: MadeUp) -> None:
     both = ("tcp://*:5556", "tcp://*:5557", "tcp://*:*")
-    assert gathering.taken_addresses(computer, both) == ()
+    assert computer_facts.taken_addresses(computer, both) == ()
     computer.has("/proc/net/tcp", TCP)
-    assert gathering.taken_addresses(computer, both) == ("tcp://*:5556",)
+    assert computer_facts.taken_addresses(computer, both) == ("tcp://*:5556",)
 
 
 def test_the_kernels_clock_is_asked_and_not_set() -> None:
@@ -274,7 +276,7 @@ def test_a_simulated_panel_is_there_with_its_socket(computer: MadeUp, runtime_di
     import socket
 
     config = replace(CONFIG, panel=replace(CONFIG.panel, pins=f"unix:{runtime_dir}/pins"))
-    assert not gathering.read_pins(computer, config, ME).has_socket
+    assert not computer_facts.read_pins(computer, config, ME).has_socket
     with socket.socket(socket.AF_UNIX) as panel:
         panel.bind(f"{runtime_dir}/pins")
-        assert gathering.read_pins(computer, config, ME).has_socket
+        assert computer_facts.read_pins(computer, config, ME).has_socket

@@ -5,9 +5,9 @@ import json
 import msgspec
 from msgspec.structs import replace
 
-from controller.doctor.checks import run_checks, worst_light
-from controller.doctor.facts import DoctorFacts
-from controller.doctor.page import Examination, page_lines
+from controller.doctor.doctor_checks import run_checks, worst_light
+from controller.doctor.examination import Examination, page_lines
+from controller.doctor.table_facts import DoctorFacts
 from tests.doctor.healthy import CONFIG, FACTS
 
 

@@ -8,16 +8,15 @@ from typing import Any
 import pytest
 from pytest_mock import MockerFixture
 
-from drivers import dealer as dealer_module
-from drivers import reader as reader_module
-from drivers.dealer import DealerBoard
+from drivers import typed_boards as dealer_module
+from drivers import typed_boards as reader_module
+from drivers.board_events import BoardActivity, BoardEvent, FeedSource, Outlet
 from drivers.errors import BoardResult, WrongProtocol
-from drivers.events import BoardActivity, BoardEvent, FeedSource, Outlet
-from drivers.firmware import wire
+from drivers.firmware import protocol
 from drivers.link import frames
 from drivers.link.frames import BoardCommand, BoardReply
 from drivers.link.link import Link
-from drivers.reader import ReaderBoard
+from drivers.typed_boards import DealerBoard, ReaderBoard
 
 Calls = Callable[[Any], Coroutine[Any, Any, None]]
 
@@ -25,7 +24,7 @@ Calls = Callable[[Any], Coroutine[Any, Any, None]]
 def golden_status(board: str) -> bytes:
     golden = json.loads((Path(frames.__file__).parent / "golden.json").read_text())
     [row] = [row for row in golden["frames"] if row["name"] == f"status of a {board} board"]
-    return bytes.fromhex(row["payload"])[wire.BOARD_HEADER_SIZE + 3 :]
+    return bytes.fromhex(row["payload"])[protocol.BOARD_HEADER_SIZE + 3 :]
 
 
 @pytest.fixture
@@ -139,23 +138,25 @@ def test_each_sensor_of_a_dealer_board_has_its_own_name() -> None:
     body = bytearray(golden_status("dealer"))
     at = len(body) - 7
     for bit, name in {
-        wire.SEES_TRAY: "sees_tray",
-        wire.SEES_HOPPER: "sees_hopper",
-        wire.SEES_WINDOW: "sees_window",
-        wire.SEES_PATH: "sees_path",
-        wire.SEES_LID_OPEN: "lid_open",
-        wire.SEES_ESTOP: "estop",
-        wire.SEES_LIFT_UP: "lift_up",
-        wire.SEES_SHUFFLER: "sees_shuffler",
-        wire.SEES_LIFT_DOWN: "lift_down",
-        wire.SEES_SUPPLY_LOW: "supply_low",
+        protocol.SEES_TRAY: "sees_tray",
+        protocol.SEES_HOPPER: "sees_hopper",
+        protocol.SEES_WINDOW: "sees_window",
+        protocol.SEES_PATH: "sees_path",
+        protocol.SEES_LID_OPEN: "lid_open",
+        protocol.SEES_ESTOP: "estop",
+        protocol.SEES_LIFT_UP: "lift_up",
+        protocol.SEES_SHUFFLER: "sees_shuffler",
+        protocol.SEES_LIFT_DOWN: "lift_down",
+        protocol.SEES_SUPPLY_LOW: "supply_low",
     }.items():
         body[at : at + 2] = bit.to_bytes(2, "big")
         status = dealer_module.decode_dealer_status(bytes(body))
         seen = {field for field in status.__struct_fields__ if getattr(status, field) is True}
         assert seen == {name}
         assert not any(status.sees_pockets)
-    for place, bit in enumerate((wire.SEES_NORTH, wire.SEES_WEST, wire.SEES_SOUTH, wire.SEES_EAST)):
+    for place, bit in enumerate(
+        (protocol.SEES_NORTH, protocol.SEES_WEST, protocol.SEES_SOUTH, protocol.SEES_EAST)
+    ):
         body[at : at + 2] = bit.to_bytes(2, "big")
         pockets = dealer_module.decode_dealer_status(bytes(body)).sees_pockets
         assert [index for index, seen in enumerate(pockets) if seen] == [place]
@@ -165,12 +166,18 @@ def test_each_sensor_of_a_dealer_board_has_its_own_name() -> None:
     ("sees", "clear"),
     [
         (0, True),
-        (wire.SEES_HOPPER | wire.SEES_SHUFFLER | wire.SEES_LID_OPEN | wire.SEES_ESTOP, True),
-        (wire.SEES_TRAY, False),
-        (wire.SEES_WINDOW, False),
-        (wire.SEES_PATH, False),
-        (wire.SEES_EAST, False),
-        (wire.SEES_LIFT_UP, False),
+        (
+            protocol.SEES_HOPPER
+            | protocol.SEES_SHUFFLER
+            | protocol.SEES_LID_OPEN
+            | protocol.SEES_ESTOP,
+            True,
+        ),
+        (protocol.SEES_TRAY, False),
+        (protocol.SEES_WINDOW, False),
+        (protocol.SEES_PATH, False),
+        (protocol.SEES_EAST, False),
+        (protocol.SEES_LIFT_UP, False),
     ],
 )
 def test_a_machine_is_clear_with_its_lift_down_and_no_card_on_the_way(
@@ -178,7 +185,7 @@ def test_a_machine_is_clear_with_its_lift_down_and_no_card_on_the_way(
 ) -> None:
     body = bytearray(golden_status("dealer"))
     at = len(body) - 7
-    body[at : at + 2] = (wire.SEES_LIFT_DOWN | sees).to_bytes(2, "big")
+    body[at : at + 2] = (protocol.SEES_LIFT_DOWN | sees).to_bytes(2, "big")
     assert dealer_module.decode_dealer_status(bytes(body)).is_clear == clear
 
 

@@ -3,8 +3,8 @@
 import pytest
 
 from drivers import errors
+from drivers.board_events import Outlet
 from drivers.errors import BoardResult, DriverError, LineLost, Mismatch
-from drivers.events import Outlet
 from drivers.link.frames import RouteCommand
 
 EVERY = [

@@ -7,7 +7,7 @@ import pytest
 from rich.console import Console
 from rich.pretty import pprint
 
-from drivers.events import (
+from drivers.board_events import (
     Back,
     BoardActivity,
     BoardEvent,
@@ -19,7 +19,7 @@ from drivers.events import (
     JamPlace,
     Outlet,
 )
-from drivers.firmware import wire
+from drivers.firmware import protocol
 
 
 def read(face: int) -> CardReadEvent:
@@ -28,7 +28,7 @@ def read(face: int) -> CardReadEvent:
     )
 
 
-@pytest.mark.parametrize("face", [7, 53, wire.UNREADABLE])
+@pytest.mark.parametrize("face", [7, 53, protocol.UNREADABLE])
 def test_printing_a_read_never_shows_its_face(face: int) -> None:
     console = Console(file=io.StringIO(), width=300)
     pprint(read(face), console=console)
@@ -43,7 +43,7 @@ def test_printing_a_read_never_shows_its_face(face: int) -> None:
 def test_a_read_is_an_event_and_says_whether_it_saw_a_face() -> None:
     assert isinstance(read(0), BoardEvent)
     assert read(0).is_readable
-    assert not read(wire.UNREADABLE).is_readable
+    assert not read(protocol.UNREADABLE).is_readable
 
 
 def test_an_event_cannot_be_changed() -> None:
@@ -54,15 +54,15 @@ def test_an_event_cannot_be_changed() -> None:
 
 
 def test_the_words_cover_every_number_of_the_wire() -> None:
-    assert {int(code): code.name for code in BoardEventCode} == wire.EVENTS
-    assert list(Outlet) == list(range(wire.OUTLETS))
+    assert {int(code): code.name for code in BoardEventCode} == protocol.EVENTS
+    assert list(Outlet) == list(range(protocol.OUTLETS))
     assert [outlet.name for outlet in Outlet] == ["N", "W", "S", "E", "TRAY"]
     for words, last in (
-        (FeedSource, wire.FROM_TRAY),
-        (JamPlace, wire.AT_LIFT),
-        (DealerMotor, wire.MOTOR_LIFT),
-        (BoardStopReason, wire.BY_DRIVE),
-        (Back, wire.BACK_FOREIGN),
-        (BoardActivity, wire.STOPPED_STATE),
+        (FeedSource, protocol.FROM_TRAY),
+        (JamPlace, protocol.AT_LIFT),
+        (DealerMotor, protocol.MOTOR_LIFT),
+        (BoardStopReason, protocol.BY_DRIVE),
+        (Back, protocol.BACK_FOREIGN),
+        (BoardActivity, protocol.STOPPED_STATE),
     ):
         assert list(words) == list(range(last + 1))

@@ -2,14 +2,14 @@
 
 from controller.cards import parse_face
 from controller.messages import Seat
-from controller.rules.bigtwo.matchpoints import (
+from controller.rules.big_two import card_points, deal_scores
+from controller.rules.big_two_play import BigTwoTrickState, play_objections
+from controller.rules.big_two_ranking import (
     compare_deal,
     matchpoints_of,
     max_matchpoints,
     ranking_points,
 )
-from controller.rules.bigtwo.play import BigTwoTrickState, play_objections
-from controller.rules.bigtwo.scoring import card_points, deal_scores
 from controller.rules.profile import BigTwoProfile
 from tests.examples.table import faces
 

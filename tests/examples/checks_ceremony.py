@@ -1,11 +1,11 @@
 """Before the cards: cut, turn-up, who draws first; asked in the examples 01–12, 44 and 83."""
 
 from controller.deal import sequence
-from controller.match import events
-from controller.match.effects import DealDue, TurnupRepeated
+from controller.match import match_events
+from controller.match.match_effects import DealDue, TurnupRepeated
 from controller.match.phase import MatchPhase
 from controller.messages import Seat
-from controller.rules.ceremony import cut_problem, drawer_of_card
+from controller.rules.deal_duties import cut_problem, drawer_of_card
 from controller.rules.profile import GuandanProfile
 from tests.examples.table import Table, order_of, refusal
 
@@ -40,7 +40,7 @@ def leads_by_hand(
     first = table.match.first_drawer
     assert first is not None
     lands_on = drawer_of_card(profile, first, position)
-    table.do(events.HandsDealt, turned_to=lands_on)
+    table.do(match_events.HandsDealt, turned_to=lands_on)
     table.count().end("NS R12")
     row = table.last_deal
     return {"lands_on": lands_on, "leader": row.leader, "first_drawer": row.first_drawer}
@@ -52,9 +52,9 @@ def leads_by_machine(profile: GuandanProfile, *, commitment: str, seed: str, cut
     position = next(sequence.turn_up_places(*drawn_from))
     lands_on = sequence.sequence(*drawn_from)[position - 1]
     table = Table(profile)
-    table.do(events.SetCut, seat="S", n=cut)
-    table.do(events.HandsDealt, turned_to=lands_on)
-    table.do(events.HandsReleased)
+    table.do(match_events.SetCut, seat="S", n=cut)
+    table.do(match_events.HandsDealt, turned_to=lands_on)
+    table.do(match_events.HandsReleased)
     table.count()
     leader, first_drawer = table.match.leader, table.match.first_drawer
     table.end("NS R12")
@@ -70,7 +70,7 @@ def leads_by_machine(profile: GuandanProfile, *, commitment: str, seed: str, cut
 def duties(profile: GuandanProfile, *, previous: str) -> Got:
     """The second deal drawn by hand: who shuffles, cuts and draws first."""
     table = Table(profile).deals([previous])
-    table.do(events.HandDealOrdered, reason="the machine is broken")
+    table.do(match_events.HandDealOrdered, reason="the machine is broken")
     due = table.match.duties
     assert due is not None
     return {
@@ -86,7 +86,7 @@ def cuts(profile: GuandanProfile, *, packets: list[int]) -> Got:
     for packet in packets:
         table = Table(profile).deals(["NS R13"])
         up = order_of("NS R13")[0]
-        code = refusal(table.tell(events.SetCut, seat=up, n=packet))
+        code = refusal(table.tell(match_events.SetCut, seat=up, n=packet))
         assert code in ("", "ILLEGAL_CUT")
         assert (cut_problem(profile, packet) is None) == (not code)
         if not code:
@@ -105,10 +105,10 @@ def recount(
     table.release()
     if after == "count":
         table.count()
-    table.do(events.CountClaimed, seat="E")
+    table.do(match_events.CountClaimed, seat="E")
     assert table.match.suspended
     waited_for = table.match.phase
-    effects = table.do(events.HandsRecounted, counts=counts)
+    effects = table.do(match_events.HandsRecounted, counts=counts)
     again = [effect for effect in effects if isinstance(effect, DealDue)]
     same = {
         "levels": table.levels == levels,

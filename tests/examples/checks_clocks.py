@@ -1,13 +1,12 @@
 """Clocks of the table; asked in the examples 37 and 38."""
 
-from controller.match import events
-from controller.match.clocks.due import ClockReport
-from controller.match.desk import legal_proposals
-from controller.match.effects import Effects
+from controller.match import match_events
+from controller.match.clocks.stopwatch import ClockReport
+from controller.match.match_effects import Effects
 from controller.match.phase import MatchPhase
+from controller.match.ruling_desk import legal_proposals
 from controller.messages import Seat
-from controller.rules.penalties.consequences import TurnLost
-from controller.rules.penalties.proposals import PenaltyProposal
+from controller.rules.penalties.proposals import PenaltyProposal, TurnLost
 from controller.rules.profile import GuandanProfile
 from tests.examples.table import Table, clock_says
 
@@ -18,12 +17,12 @@ def tribute_time(profile: GuandanProfile, *, previous: str, after_s: int) -> Got
     """The one payer lays his tribute `after_s` seconds after tribute was opened."""
     table = Table(profile).deals([previous])
     table.release().count()
-    table.do(events.AntiTributeAnswered, stands=False)
+    table.do(match_events.AntiTributeAnswered, stands=False)
     exchange = table.match.exchange
     assert exchange is not None
     (payer,) = exchange.payers
     table.wait(after_s)
-    return _told(table, [table.do(events.TributeLaid, seat=payer)])
+    return _told(table, [table.do(match_events.TributeLaid, seat=payer)])
 
 
 def return_time(profile: GuandanProfile, *, previous: str, after_s: int) -> Got:
@@ -35,7 +34,7 @@ def return_time(profile: GuandanProfile, *, previous: str, after_s: int) -> Got:
     assert exchange.plan is not None
     ((giver, _),) = exchange.plan.returns
     table.wait(after_s)
-    told = _told(table, [table.do(events.ReturnLaid, seat=giver)])
+    told = _told(table, [table.do(match_events.ReturnLaid, seat=giver)])
     assert table.match.phase is MatchPhase.PLAY
     return told
 
@@ -43,14 +42,18 @@ def return_time(profile: GuandanProfile, *, previous: str, after_s: int) -> Got:
 def play_time(profile: GuandanProfile, *, seat: Seat, looks_s: list[int], plays: bool) -> Got:
     """A player is counted for, and the clock is asked at these seconds; at the last he plays."""
     table = Table(profile).play()
-    table.do(events.PlayClockStarted, seat=seat)
+    table.do(match_events.PlayClockStarted, seat=seat)
     told: list[Effects] = []
     passed = 0
     for look in looks_s:
         table.wait(look - passed)
         passed = look
         last = look == looks_s[-1] and plays
-        told.append(table.do(events.PlayMade, seat=seat) if last else table.do(events.TimePassed))
+        told.append(
+            table.do(match_events.PlayMade, seat=seat)
+            if last
+            else table.do(match_events.TimePassed)
+        )
     return _told(table, told)
 
 

@@ -1,13 +1,13 @@
 """Levels, the end of a match and its score; asked in the examples 13–19, 63–68, 81, 82 and 88."""
 
-from controller.match import events
-from controller.match.effects import ClockReported, DealDue, ExtraDealDue
-from controller.match.meeting import EventStage
+from controller.match import match_events
+from controller.match.match_effects import ClockReported, DealDue, ExtraDealDue
+from controller.match.match_state import EventStage
 from controller.match.phase import MatchPhase
-from controller.match.sheet import DealRow, EndRow, StoppedRow
+from controller.match.sheet_rows import DealRow, EndRow, StoppedRow
 from controller.messages import Role
 from controller.rules.profile import GuandanProfile
-from controller.rules.regional import regional_opponent
+from controller.rules.regional_draw import regional_opponent
 from tests.examples.table import GRADES, Table, numbers, refusal
 
 Got = dict[str, object]
@@ -80,10 +80,10 @@ def time_between_deals(
     table = Table(profile, stage).deals(before)
     assert table.match.phase is MatchPhase.CUT
     table.wait(profile.ending.time_s - 1)
-    table.do(events.TimePassed)
+    table.do(match_events.TimePassed)
     assert not table.over
     table.wait(1)
-    table.do(events.TimePassed)
+    table.do(match_events.TimePassed)
     reached = []
     for level in ("NS", "EW"):
         rows = [row for row in table.match.sheet if isinstance(row, DealRow)]
@@ -103,11 +103,11 @@ def time_in_deal(profile: GuandanProfile, *, before: list[str], deal: str) -> Go
     at = table.levels
     table.play()
     table.wait(profile.ending.time_s)
-    said = table.do(events.TimePassed)
+    said = table.do(match_events.TimePassed)
     announced = [effect.report.kind for effect in said if isinstance(effect, ClockReported)]
     assert "time_up" in announced
     assert table.match.phase is MatchPhase.PLAY
-    refused = refusal(table.tell(events.DealStopped, reason="time is up", **CHIEF))
+    refused = refusal(table.tell(match_events.DealStopped, reason="time is up", **CHIEF))
     assert refused in ("", "NOT_STOPPED_BY_TIME")
     if refused:
         table.end(deal)
@@ -129,7 +129,7 @@ def extra_deal(profile: GuandanProfile, *, before: list[str], deal: str) -> Got:
     equal = table.levels
     needed = any(isinstance(effect, ExtraDealDue) for effect in effects)
     assert needed == (table.match.phase is MatchPhase.MATCH_CHECK)
-    table.do(events.ExtraDealOrdered, reason="a winner is needed", **CHIEF)
+    table.do(match_events.ExtraDealOrdered, reason="a winner is needed", **CHIEF)
     table.deals([deal])
     return {"equal": equal, "needed": needed, "to": table.levels, **table.ending}
 

@@ -2,13 +2,13 @@
 
 from typing import Any
 
-from controller.match import events
-from controller.match.effects import DealDue
+from controller.match import match_events
+from controller.match.match_effects import DealDue
 from controller.match.phase import MatchPhase
-from controller.match.sheet import DealRow
+from controller.match.sheet_rows import DealRow
 from controller.messages import Role, Seat
+from controller.rules.deal_result import FinishOrder, ForfeitedDeal
 from controller.rules.profile import GuandanProfile
-from controller.rules.result import FinishOrder, ForfeitedDeal
 from tests.examples.table import GRADES, Table, grades, order_of, refusal
 
 Got = dict[str, object]
@@ -52,14 +52,14 @@ def forfeited(
         "lost_by": row.result.loser,
         "counts_as": row.result.result_class,
         "to": table.levels,
-        "named_wrongly": refusal(table.tell(events.LeaderNamed, seat=names_wrongly)),
+        "named_wrongly": refusal(table.tell(match_events.LeaderNamed, seat=names_wrongly)),
     }
     return got | _next_deal(table, names)
 
 
 def _next_deal(table: Table, names: Seat) -> Got:
     """The deal after a forfeited one, up to its first lead."""
-    told = table.do(events.LeaderNamed, seat=names)
+    told = table.do(match_events.LeaderNamed, seat=names)
     due = table.match.duties
     assert due is not None
     assert any(isinstance(effect, DealDue) for effect in told)
@@ -86,7 +86,7 @@ def fouls(profile: GuandanProfile, *, before: list[str], charges: list[Said]) ->
         levels = table.levels
         assert table.approve(Role.CHIEF) == ""
         if table.match.phase is MatchPhase.FORFEIT:
-            table.do(events.LeaderNamed, seat="N")
+            table.do(match_events.LeaderNamed, seat="N")
     return {"from": at, "proposed": proposed, "levels": levels, **table.ending}
 
 
@@ -136,21 +136,21 @@ def dead_hand(
     at = table.levels
     table.play()
     for seat in order_of(out_before):
-        table.do(events.OutConfirmed, seat=seat)
+        table.do(match_events.OutConfirmed, seat=seat)
     proposal = table.propose("wrong_tribute_in_play", offender)
     order = table.match.places
     refused = table.approve(Role.REFEREE)
     assert table.match.places == order
     assert table.match.dead == ()
     assert table.approve(Role.CHIEF) == ""
-    plays_again = refusal(table.tell(events.OutConfirmed, seat=offender))
+    plays_again = refusal(table.tell(match_events.OutConfirmed, seat=offender))
     for seat in order_of(out_after):
-        table.do(events.OutConfirmed, seat=seat)
+        table.do(match_events.OutConfirmed, seat=seat)
     if entered:
-        table.do(events.ResultEntered, order=order_of(entered))
+        table.do(match_events.ResultEntered, order=order_of(entered))
     assert table.match.phase is MatchPhase.RESULT
-    table.do(events.ResultConfirmed, by="NS")
-    table.do(events.ResultConfirmed, by="EW")
+    table.do(match_events.ResultConfirmed, by="NS")
+    table.do(match_events.ResultConfirmed, by="EW")
     row = table.last_deal
     assert isinstance(row.result, FinishOrder)
     return {

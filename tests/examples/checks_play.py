@@ -1,7 +1,7 @@
 """Combinations, and the report of cards left; asked in the examples 39 and 45–62."""
 
-from controller.rules.combos.judge import judge_play
-from controller.rules.combos.ruling import ComboReading, PlayRuling
+from controller.rules.combos.combo_judge import judge_play
+from controller.rules.combos.play_ruling import ComboReading, PlayRuling
 from controller.rules.conduct import is_report_due
 from controller.rules.profile import GuandanProfile
 from tests.examples.table import GRADES

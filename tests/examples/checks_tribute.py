@@ -1,14 +1,14 @@
 """Tribute and return; asked in the examples 08–10, 21–35 and 87."""
 
 from controller.cards import face_text, parse_face
-from controller.match import events
-from controller.match.effects import TributePlanned
+from controller.match import match_events
+from controller.match.match_effects import TributePlanned
 from controller.match.phase import MatchPhase
 from controller.messages import Seat
+from controller.rules.deal_result import parse_finish
 from controller.rules.profile import GuandanProfile
-from controller.rules.result import parse_finish
-from controller.rules.returns import judge_return, return_rule, return_visibility
 from controller.rules.tribute import chooser_of_tribute, is_right_tribute, tribute_choices
+from controller.rules.tribute_returns import judge_return, return_rule, return_visibility
 from controller.rules.wrong_card import remedy_for_wrong_card
 from tests.examples.table import GRADES, Table, arrows, faces, order_of
 
@@ -52,7 +52,7 @@ def exchange(
         assert table.match.phase is MatchPhase.PLAY
         return {"anti": True, "tribute": [], "returns": [], "leader": table.match.leader}
     if up_takes is not None:
-        told = table.do(events.TributeChosen, payer=up_takes)
+        told = table.do(match_events.TributeChosen, payer=up_takes)
         assert any(isinstance(effect, TributePlanned) for effect in told)
         swapped = table.match.exchange
         assert swapped is not None

@@ -6,9 +6,9 @@ from typing import Any, Literal
 
 import msgspec
 
-from controller import tomlfile
+from controller.host import toml_files
 from controller.rules.profile import Profile
-from controller.rules.rulebooks import load_profile
+from controller.rules.profile_files import load_profile
 
 FILE = Path(__file__).with_name("examples.toml")
 
@@ -83,7 +83,7 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def examples() -> tuple[Example, ...]:
-    return tomlfile.read(FILE, _File).example
+    return toml_files.read(FILE, _File).example
 
 
 def runs() -> Iterator[Run]:

@@ -4,19 +4,18 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, cast
 
 from controller.cards import Face, parse_face
-from controller.match import events
-from controller.match.desk import legal_proposals
-from controller.match.effects import ClockReported, Effects, EventRefused
-from controller.match.meeting import EventStage
+from controller.match import match_events
+from controller.match.match_effects import ClockReported, Effects, EventRefused
+from controller.match.match_state import EventStage, GuandanMatch
 from controller.match.phase import MatchPhase
 from controller.match.reducer import new_match, step
-from controller.match.sheet import DealRow, EndRow
-from controller.match.state import GuandanMatch
+from controller.match.ruling_desk import legal_proposals
+from controller.match.sheet_rows import DealRow, EndRow
 from controller.messages import Role, Seat, Side
+from controller.rules.match_standing import PerSide
 from controller.rules.penalties.charges import Charge
 from controller.rules.penalties.proposals import PenaltyProposal
 from controller.rules.profile import GuandanProfile
-from controller.rules.standing import PerSide
 from controller.rules.tribute import has_anti_tribute, tribute_value
 from tests.match.people import meeting
 
@@ -63,19 +62,19 @@ class Table:
         self.at_ms = 0
         self.rulings = 0
         for seat in _SIDES:
-            self.do(events.SeatTaken, seat=seat)
-        self.do(events.MatchStarted)
+            self.do(match_events.SeatTaken, seat=seat)
+        self.do(match_events.MatchStarted)
 
     # -- events ---------------------------------------------------------------
 
-    def tell(self, kind: type[events.MatchEvent], **said: Any) -> Effects:
+    def tell(self, kind: type[match_events.MatchEvent], **said: Any) -> Effects:
         """What follows from an event, a refusal too."""
         match, effects = step(self.match, kind(at_ms=self.at_ms, **said))
         assert isinstance(match, GuandanMatch)
         self.match = match
         return effects
 
-    def do(self, kind: type[events.MatchEvent], **said: Any) -> Effects:
+    def do(self, kind: type[match_events.MatchEvent], **said: Any) -> Effects:
         """What follows from an event that must be legal."""
         effects = self.tell(kind, **said)
         refused = [effect.refusal.text() for effect in effects if isinstance(effect, EventRefused)]
@@ -91,21 +90,21 @@ class Table:
         """Cut, dealt by the machine and handed out."""
         due = self.match.duties
         assert due is not None
-        self.do(events.SetCut, seat=due.cutters[0], n=40)
-        self.do(events.HandsDealt, turned_to=turned_to if due.turnup else None)
-        self.do(events.HandsReleased)
+        self.do(match_events.SetCut, seat=due.cutters[0], n=40)
+        self.do(match_events.HandsDealt, turned_to=turned_to if due.turnup else None)
+        self.do(match_events.HandsReleased)
         return self
 
     def draw(self, shuffler: Seat, cutter: Seat, card: str) -> Effects:
         """The first deal drawn by hand, up to the turned-up card."""
-        self.do(events.HandDealOrdered, reason="the machine is broken")
-        self.do(events.SetShuffled, seat=shuffler)
-        self.do(events.SetCut, seat=cutter, n=50)
-        return self.do(events.CardTurnedUp, card=card)
+        self.do(match_events.HandDealOrdered, reason="the machine is broken")
+        self.do(match_events.SetShuffled, seat=shuffler)
+        self.do(match_events.SetCut, seat=cutter, n=50)
+        return self.do(match_events.CardTurnedUp, card=card)
 
     def count(self) -> "Table":
         for seat in _SIDES:
-            self.do(events.HandCounted, seat=seat)
+            self.do(match_events.HandCounted, seat=seat)
         return self
 
     def tribute(self, hands: Mapping[Seat, str] | None = None) -> "Table":
@@ -117,15 +116,15 @@ class Table:
         stands = has_anti_tribute(
             self.profile, exchange.payers, cast(Mapping[Seat, list[Face]], held)
         )
-        self.do(events.AntiTributeAnswered, stands=stands)
+        self.do(match_events.AntiTributeAnswered, stands=stands)
         if not stands:
             for payer in exchange.payers:
-                self.do(events.TributeLaid, seat=payer)
+                self.do(match_events.TributeLaid, seat=payer)
             values = {
                 payer: tribute_value(self.profile, held[payer], self.match.level)
                 for payer in exchange.payers
             }
-            self.do(events.TributeValued, values=values)
+            self.do(match_events.TributeValued, values=values)
         return self
 
     def returns(self, values: Mapping[Seat, int] | None = None) -> "Table":
@@ -133,7 +132,7 @@ class Table:
         exchange = self.match.exchange
         if exchange is not None and exchange.plan is not None:
             for giver, to in exchange.plan.returns:
-                self.do(events.ReturnLaid, seat=giver, value=(values or {}).get(to, 3))
+                self.do(match_events.ReturnLaid, seat=giver, value=(values or {}).get(to, 3))
         return self
 
     def play(self) -> "Table":
@@ -143,9 +142,9 @@ class Table:
     def end(self, result: str) -> Effects:
         """The deal in play to its end, confirmed by both sides."""
         for seat in order_of(result):
-            self.do(events.OutConfirmed, seat=seat)
-        self.do(events.ResultConfirmed, by="NS")
-        return self.do(events.ResultConfirmed, by="EW")
+            self.do(match_events.OutConfirmed, seat=seat)
+        self.do(match_events.ResultConfirmed, by="NS")
+        return self.do(match_events.ResultConfirmed, by="EW")
 
     def deals(self, results: Iterable[str]) -> "Table":
         """Whole deals, one after the other."""
@@ -178,7 +177,7 @@ class Table:
         proposal = legal_proposals(self.match, charge)[0]
         self.rulings += 1
         self.do(
-            events.RulingProposed,
+            match_events.RulingProposed,
             id=f"R{self.rulings}",
             charge=charge,
             proposal=proposal,
@@ -188,7 +187,9 @@ class Table:
 
     def approve(self, role: Role) -> str:
         """The last ruling approved; the refusal's code, or "" where it is in force."""
-        effects = self.tell(events.RulingApproved, id=f"R{self.rulings}", by=str(role), role=role)
+        effects = self.tell(
+            match_events.RulingApproved, id=f"R{self.rulings}", by=str(role), role=role
+        )
         return refusal(effects)
 
     # -- what is seen ---------------------------------------------------------

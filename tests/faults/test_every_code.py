@@ -15,7 +15,7 @@ import pytest
 from controller.config import LimitsSection
 from controller.faults import _FAULT_BY_DRIVER_ERROR, fault_catalogue
 from controller.messages import MachinePhase, Role
-from controller.trials.inproc import TableInProcess
+from sim.tables.table_in_process import TableInProcess
 from tests.machine.redeal_page import REASONS
 from tests.machine.stages import STAGES, alerts, ordered, refused
 from tests.machine.troubles import TROUBLES, Ground

@@ -4,11 +4,11 @@ import struct
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from drivers.firmware import wire
+from drivers.firmware import protocol
 from drivers.firmware.board import BoardCore
-from drivers.firmware.codec import Decoder, encode
 from drivers.firmware.dealer import DealerCore
-from drivers.firmware.hal import LIFT_DOWN, LIFT_UP
+from drivers.firmware.framing import Decoder, encode
+from drivers.firmware.pins import LIFT_DOWN, LIFT_UP
 from drivers.firmware.reader import ReaderCore
 
 INPUTS = (
@@ -49,7 +49,7 @@ class Frame:
 class Pins:
     """A scripted HAL: levels and edges are what the test says, outputs are written down."""
 
-    kind = wire.HAL_SIM
+    kind = protocol.HAL_SIM
     uid = b"\xe6\x60\xa4\x93\x17\x54\x43\x2f"
 
     def __init__(self) -> None:
@@ -113,7 +113,7 @@ class Line:
         payloads = self._decoder.feed(self.board.step(self.now, rx))
         frames = [frame_of(payload) for payload in payloads]
         for frame in frames:
-            if frame.kind == wire.EVENT:
+            if frame.kind == protocol.EVENT:
                 event = event_of(frame)
                 if event.number == len(self.events) + 1:
                     self.events.append(event)
@@ -122,7 +122,7 @@ class Line:
 
     def frame(self, kind: int, *fields: int, number: int = 0) -> bytes:
         header = (kind, self.session, number, self.seen, self.kept)
-        return encode(wire.pack_host_frame(*header, *fields))
+        return encode(protocol.pack_host_frame(*header, *fields))
 
     # Words.
 
@@ -130,8 +130,8 @@ class Line:
         """Open a session; return the WELCOME."""
         self.session, self.number = session, 0
         self.seen = self.kept = 0
-        (welcome, *_) = self.step(self.frame(wire.HELLO))
-        assert welcome.kind == wire.WELCOME
+        (welcome, *_) = self.step(self.frame(protocol.HELLO))
+        assert welcome.kind == protocol.WELCOME
         return welcome
 
     def command(self, kind: int, *fields: int) -> bytes:
@@ -144,7 +144,7 @@ class Line:
         return self.result(self.step(self.command(kind, *fields)))
 
     def result(self, frames: list[Frame]) -> int:
-        (ack,) = [frame for frame in frames if frame.kind == wire.ACK]
+        (ack,) = [frame for frame in frames if frame.kind == protocol.ACK]
         number, result = struct.unpack(">HB", ack.body[:3])
         assert number == self.number
         return int(result)
@@ -152,13 +152,13 @@ class Line:
     def beat(self) -> list[Frame]:
         """Say that the host lives and has seen everything."""
         self.seen = len(self.events)
-        return self.step(self.frame(wire.BEAT))
+        return self.step(self.frame(protocol.BEAT))
 
     def status(self) -> tuple[int, ...]:
         """Ask STATUS; return its fields."""
-        frames = self.step(self.command(wire.STATUS))
-        (ack,) = [frame for frame in frames if frame.kind == wire.ACK]
-        return struct.unpack(wire.STATUS_BODIES[self.board.kind], ack.body[3:])
+        frames = self.step(self.command(protocol.STATUS))
+        (ack,) = [frame for frame in frames if frame.kind == protocol.ACK]
+        return struct.unpack(protocol.STATUS_BODIES[self.board.kind], ack.body[3:])
 
     def wait(self, ms: int) -> None:
         """Let time pass as a host does that beats; the board is stepped at its deadlines."""
@@ -194,7 +194,7 @@ class Line:
     def codes(self) -> list[str]:
         """Return the names of all events so far."""
         self.beat()
-        return [wire.EVENTS[event.code] for event in self.events]
+        return [protocol.EVENTS[event.code] for event in self.events]
 
 
 class DealerLine(Line):
@@ -211,13 +211,13 @@ class DealerLine(Line):
         if not self.session:
             self.hello()
         self.pins.levels["hopper"] = 1
-        assert self.do(wire.BEGIN, attempt, cards, per) == wire.DONE
+        assert self.do(protocol.BEGIN, attempt, cards, per) == protocol.DONE
 
-    def feed(self, upto: int = 8, source: int = wire.HOPPER) -> int:
-        return self.do(wire.FEED, ATTEMPT, source, upto)
+    def feed(self, upto: int = 8, source: int = protocol.HOPPER) -> int:
+        return self.do(protocol.FEED, ATTEMPT, source, upto)
 
     def route(self, index: int, outlet: int) -> int:
-        return self.do(wire.ROUTE, ATTEMPT, index, outlet)
+        return self.do(protocol.ROUTE, ATTEMPT, index, outlet)
 
     def arrive(self) -> None:
         """The card that the feeder brings stands in the window."""
@@ -239,14 +239,14 @@ class DealerLine(Line):
     def land(self, outlet: int) -> None:
         self.edge(f"land_{outlet}", 1, 40)
         self.edge(f"pocket_{outlet}", 1)
-        if outlet == wire.TRAY:
+        if outlet == protocol.TRAY:
             self.edge("tray_feed", 1)
         self.edge(f"land_{outlet}", 0)
 
     def card(self, index: int, outlet: int) -> None:
         """One card, from the source to where it lands."""
         self.arrive()
-        assert self.route(index, outlet) == wire.DONE
+        assert self.route(index, outlet) == protocol.DONE
         self.gate(outlet)
         self.leave()
         self.land(outlet)
@@ -255,7 +255,7 @@ class DealerLine(Line):
     def deal(self, order: tuple[int, ...] = (0, 1, 2, 3, 0, 1, 2, 3)) -> None:
         """A whole attempt, until the hopper is empty."""
         self.begin(len(order), len(order) // 4)
-        assert self.feed(len(order)) == wire.DONE
+        assert self.feed(len(order)) == protocol.DONE
         for index, outlet in enumerate(order, 1):
             if index == len(order):
                 self.pins.move(self.now, "hopper", 0)
@@ -264,7 +264,7 @@ class DealerLine(Line):
     def held(self) -> None:
         """A whole attempt, and the first RELEASE: the lift is on its way."""
         self.deal()
-        assert self.do(wire.RELEASE, ATTEMPT) == wire.DONE
+        assert self.do(protocol.RELEASE, ATTEMPT) == protocol.DONE
 
     def rise(self) -> None:
         """The lift leaves the bottom and comes to the top."""
@@ -302,7 +302,7 @@ class ReaderLine(Line):
     def begin(self, attempt: int = ATTEMPT) -> None:
         if not self.session:
             self.hello()
-        assert self.do(wire.BEGIN, attempt, 8, 2) == wire.DONE
+        assert self.do(protocol.BEGIN, attempt, 8, 2) == protocol.DONE
 
     def pulse(self) -> None:
         self.edge("pulse", 1)
@@ -314,21 +314,21 @@ class ReaderLine(Line):
 
     def reads(self) -> list[tuple[int, ...]]:
         """Return (index, face, back, face_up, confidence) of every READ so far."""
-        return [(event.index, *event.more) for event in self.said(wire.READ)]
+        return [(event.index, *event.more) for event in self.said(protocol.READ)]
 
 
 def frame_of(payload: bytes) -> Frame:
-    kind, session = struct.unpack_from(wire.BOARD_HEADER, payload)
-    return Frame(kind, session, payload[wire.BOARD_HEADER_SIZE :])
+    kind, session = struct.unpack_from(protocol.BOARD_HEADER, payload)
+    return Frame(kind, session, payload[protocol.BOARD_HEADER_SIZE :])
 
 
 def event_of(frame: Frame) -> Event:
-    fields = struct.unpack_from(wire.BODIES[wire.EVENT], frame.body)
+    fields = struct.unpack_from(protocol.BODIES[protocol.EVENT], frame.body)
     boot, number, attempt, code, total_in, total_out, index, place = fields
-    more = frame.body[wire.EVENT_SIZE :]
+    more = frame.body[protocol.EVENT_SIZE :]
     return Event(boot, number, attempt, code, total_in, total_out, index, place, more)
 
 
 def events_of(frames: list[Frame]) -> list[int]:
     """Return the numbers of the events among these frames."""
-    return [event_of(frame).number for frame in frames if frame.kind == wire.EVENT]
+    return [event_of(frame).number for frame in frames if frame.kind == protocol.EVENT]

@@ -12,11 +12,10 @@ import sys
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from drivers.firmware import codec, wire
+    from drivers.firmware import framing, protocol
     from drivers.firmware.dealer import DealerCore
     from drivers.firmware.reader import ReaderCore
 else:
-    from firmware import codec, wire
     from firmware.dealer import DealerCore
     from firmware.reader import ReaderCore
 
@@ -36,7 +35,7 @@ def check(what: bool, said: str) -> None:
 class Pins:
     """A scripted HAL."""
 
-    kind = wire.HAL_SIM
+    kind = protocol.HAL_SIM
     uid = bytes(range(8))
 
     def __init__(self) -> None:
@@ -76,39 +75,39 @@ class Host:
         self.pins = pins
         self.number = 0
         self.events: list[tuple[int, ...]] = []
-        self._decoder = codec.Decoder()
+        self._decoder = framing.Decoder()
 
     def step(self, rx: bytes = b"", after_ms: int = 1) -> list[bytes]:
         self.pins.now += after_ms
         payloads = self._decoder.feed(self.board.step(self.pins.now, rx))
         for payload in payloads:
-            if payload[0] == wire.EVENT:
-                body = payload[wire.BOARD_HEADER_SIZE :]
-                event = struct.unpack(wire.BODIES[wire.EVENT], body[: wire.EVENT_SIZE])
+            if payload[0] == protocol.EVENT:
+                body = payload[protocol.BOARD_HEADER_SIZE :]
+                event = struct.unpack(protocol.BODIES[protocol.EVENT], body[: protocol.EVENT_SIZE])
                 if event[1] == len(self.events) + 1:
                     self.events.append(event)
         return payloads
 
     def say(self, kind: int, *fields: int) -> list[bytes]:
-        if kind >= wire.BEGIN:
+        if kind >= protocol.BEGIN:
             self.number += 1
-        number = self.number if kind >= wire.BEGIN else 0
+        number = self.number if kind >= protocol.BEGIN else 0
         seen = len(self.events)
         return self.step(
-            codec.encode(wire.pack_host_frame(kind, SESSION, number, seen, 0, *fields))
+            framing.encode(protocol.pack_host_frame(kind, SESSION, number, seen, 0, *fields))
         )
 
     def do(self, kind: int, *fields: int) -> int:
-        acks = [payload for payload in self.say(kind, *fields) if payload[0] == wire.ACK]
+        acks = [payload for payload in self.say(kind, *fields) if payload[0] == protocol.ACK]
         check(len(acks) == 1, "each command is acknowledged")
-        return acks[0][wire.BOARD_HEADER_SIZE + 2]
+        return acks[0][protocol.BOARD_HEADER_SIZE + 2]
 
     def edge(self, name: str, value: int) -> None:
         self.pins.move(name, value)
         self.step()
 
     def codes(self) -> list[int]:
-        self.say(wire.BEAT)
+        self.say(protocol.BEAT)
         return [event[3] for event in self.events]
 
 
@@ -119,11 +118,11 @@ def golden(path: str) -> None:
     for frame in frames:
         payload = binascii.unhexlify(frame["payload"])
         line = binascii.unhexlify(frame["frame"])
-        check(codec.encode(payload) == line, frame["name"])
-        check(codec.Decoder().feed(line) == [payload], frame["name"])
+        check(framing.encode(payload) == line, frame["name"])
+        check(framing.Decoder().feed(line) == [payload], frame["name"])
         if frame["from"] == "host":
-            said = codec.Decoder().feed(DealerCore(Pins(), 1).step(0, line))
-            answer = wire.WELCOME if frame["kind"] == "HELLO" else wire.NO_SESSION
+            said = framing.Decoder().feed(DealerCore(Pins(), 1).step(0, line))
+            answer = protocol.WELCOME if frame["kind"] == "HELLO" else protocol.NO_SESSION
             check([one[0] for one in said] == [answer], frame["name"])
 
 
@@ -131,21 +130,23 @@ def deal() -> None:
     """Eight cards go where their routes say, and are released; nothing moves without them."""
     pins = Pins()
     host = Host(DealerCore(pins, 77), pins)
-    host.say(wire.HELLO)
-    check(host.do(wire.BEGIN, ATTEMPT, 8, 2) == wire.DONE, "the path is clear")
-    check(host.do(wire.SHUFFLE, ATTEMPT, 1) == wire.DONE, "the shuffler runs")
+    host.say(protocol.HELLO)
+    check(host.do(protocol.BEGIN, ATTEMPT, 8, 2) == protocol.DONE, "the path is clear")
+    check(host.do(protocol.SHUFFLE, ATTEMPT, 1) == protocol.DONE, "the shuffler runs")
     host.edge("shuffled", 1)
     host.step(after_ms=40)
-    check(host.do(wire.FEED, ATTEMPT, wire.HOPPER, 8) == wire.DONE, "the feeder runs")
+    check(host.do(protocol.FEED, ATTEMPT, protocol.HOPPER, 8) == protocol.DONE, "the feeder runs")
     for index, outlet in enumerate(ORDER, 1):
         if index == len(ORDER):
             pins.move("hopper", 0)
         check(pins.outputs["feed"] == 1, "the feeder brings a card")
-        check(host.do(wire.RELEASE, ATTEMPT) == wire.NOT_LOCKED, "no release half way")
+        check(host.do(protocol.RELEASE, ATTEMPT) == protocol.NOT_LOCKED, "no release half way")
         host.edge("window", 1)
         check(pins.outputs["feed"] == 0, "the card is held")
         check(not pins.outputs.get("pass"), "no card passes without its ROUTE")
-        check(host.do(wire.ROUTE, ATTEMPT, index, outlet) == wire.DONE, "the route is taken")
+        check(
+            host.do(protocol.ROUTE, ATTEMPT, index, outlet) == protocol.DONE, "the route is taken"
+        )
         pins.move("gate_at", 255)
         host.edge("gate_at", outlet)
         check(pins.outputs["pass"] == 1, "the card passes")
@@ -155,45 +156,50 @@ def deal() -> None:
         if not pins.read(f"pocket_{outlet}"):
             host.edge(f"pocket_{outlet}", 1)
         check(pins.outputs["pass"] == 0, "the card has passed")
-        host.say(wire.BEAT)
-    counts = [host.codes().count(code) for code in (wire.AT_READER, wire.GATE, wire.LANDED)]
+        host.say(protocol.BEAT)
+    counts = [
+        host.codes().count(code) for code in (protocol.AT_READER, protocol.GATE, protocol.LANDED)
+    ]
     check(counts == [8, 8, 8], "each card was seen three times")
-    check(host.do(wire.RELEASE, ATTEMPT) == wire.DONE, "the lock holds")
+    check(host.do(protocol.RELEASE, ATTEMPT) == protocol.DONE, "the lock holds")
     host.edge("lift_down", 0)
     host.edge("lid", 1)
     check(pins.outputs["lift"] == 2, "an open lid leaves the lift where it is")
-    check(host.do(wire.RELEASE, ATTEMPT) == wire.LID_OPEN, "nothing is lifted below an open lid")
+    check(
+        host.do(protocol.RELEASE, ATTEMPT) == protocol.LID_OPEN,
+        "nothing is lifted below an open lid",
+    )
     host.edge("lid", 0)
     check(pins.outputs["lift"] == 2, "a closed lid moves nothing")
-    check(host.do(wire.RELEASE, ATTEMPT) == wire.DONE, "a release that was taken goes on")
+    check(host.do(protocol.RELEASE, ATTEMPT) == protocol.DONE, "a release that was taken goes on")
     check(pins.outputs["lift"] == 1, "the lift goes on")
     host.edge("lift", 1)
-    check(host.codes()[-1] == wire.RELEASED, "the hands are out")
+    check(host.codes()[-1] == protocol.RELEASED, "the hands are out")
     check(pins.outputs["lift"] == 2, "the lift stays at the top")
-    check(host.do(wire.RETRACT) == wire.NOT_CLEAR, "the hands are still there")
+    check(host.do(protocol.RETRACT) == protocol.NOT_CLEAR, "the hands are still there")
     for seat in range(4):
         host.edge("pocket_%d" % seat, 0)
-    check(host.do(wire.RETRACT) == wire.DONE, "the lift is lowered")
+    check(host.do(protocol.RETRACT) == protocol.DONE, "the lift is lowered")
     check(pins.outputs["lift"] == 0, "the lift goes down")
     pins.move("lift", 0)
     host.edge("lift_down", 1)
     check(pins.outputs["lift"] == 2, "the lift is down")
-    check(host.do(wire.BEGIN, ATTEMPT + 1, 8, 2) == wire.DONE, "another attempt may begin")
+    check(host.do(protocol.BEGIN, ATTEMPT + 1, 8, 2) == protocol.DONE, "another attempt may begin")
 
 
 def read() -> None:
     """The reader counts pulses and says what the engine answers, or that it did not."""
     pins = Pins()
     host = Host(ReaderCore(pins, 78), pins)
-    host.say(wire.HELLO)
-    host.do(wire.BEGIN, ATTEMPT, 8, 2)
+    host.say(protocol.HELLO)
+    host.do(protocol.BEGIN, ATTEMPT, 8, 2)
     host.edge("pulse", 1)
     pins.answer(12, 0, 0, 250)
     host.step()
     pins.move("pulse", 0)
     host.edge("pulse", 1)
     host.step(after_ms=200)
-    check(host.codes() == [wire.READ, wire.READ], "each pulse ends in a READ")
+    check(host.codes() == [protocol.READ, protocol.READ], "each pulse ends in a READ")
     check(pins.outputs["shoot"] == 2, "the engine was asked twice")
 
 

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 import drivers.link
-from drivers.firmware import wire
+from drivers.firmware import protocol
 from drivers.firmware.board import BoardCore
-from drivers.firmware.codec import Decoder
 from drivers.firmware.dealer import DealerCore
+from drivers.firmware.framing import Decoder
 from drivers.firmware.reader import ReaderCore
 from tests.firmware.bench import ATTEMPT, SESSION, DealerLine, Pins, ReaderLine
 
@@ -35,7 +35,7 @@ def test_a_board_without_a_session_answers_a_golden_frame_with_welcome_or_no_ses
     board = DealerCore(Pins(), 2953248771)
     (payload,) = Decoder().feed(board.step(0, line(name)))
     if name == "hello":
-        assert payload[0] == wire.WELCOME
+        assert payload[0] == protocol.WELCOME
     else:
         assert payload == bytes.fromhex(BY_NAME["no session"]["payload"])
 
@@ -44,20 +44,20 @@ def test_a_golden_opening_is_understood_word_by_word(dealer: DealerLine) -> None
     dealer.session, dealer.number = SESSION, 1
     dealer.pins.levels["hopper"] = 1
     dealer.step(line("hello"))
-    assert dealer.result(dealer.step(line("begin"))) == wire.DONE
+    assert dealer.result(dealer.step(line("begin"))) == protocol.DONE
     dealer.number = 2
-    assert dealer.result(dealer.step(line("shuffle"))) == wire.DONE
+    assert dealer.result(dealer.step(line("shuffle"))) == protocol.DONE
     for _ in range(3):
         dealer.edge("shuffled", 1)
         dealer.edge("shuffled", 0)
     dealer.now += 40
     dealer.step()
     dealer.number = 3
-    assert dealer.result(dealer.step(line("feed from the hopper"))) == wire.DONE
+    assert dealer.result(dealer.step(line("feed from the hopper"))) == protocol.DONE
     dealer.edge("window", 1)
     dealer.number = 4
     assert dealer.step(line("route to south"))[0].body == bytes.fromhex("000400")
-    assert dealer.pins.runs("gate") == wire.SOUTH
+    assert dealer.pins.runs("gate") == protocol.SOUTH
     dealer.step(line("stop"))
     assert not dealer.pins.runs("pass")
 
@@ -73,12 +73,12 @@ def test_a_reader_says_golden_reads() -> None:
         reader.now += 1
         reader.pins.move(reader.now, "pulse", 1)
         reader.step()
-        if answer[0] < wire.FACES:
+        if answer[0] < protocol.FACES:
             pins.answer(*answer)
         else:
             reader.now += 200
-        payload = struct.pack(wire.BOARD_HEADER, wire.EVENT, SESSION)
-        (frame,) = [f for f in reader.step() if f.kind == wire.EVENT]
+        payload = struct.pack(protocol.BOARD_HEADER, protocol.EVENT, SESSION)
+        (frame,) = [f for f in reader.step() if f.kind == protocol.EVENT]
         assert payload + frame.body == bytes.fromhex(BY_NAME[name]["payload"])
         reader.pins.move(reader.now, "pulse", 0)
         reader.step()

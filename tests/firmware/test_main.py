@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 
 import drivers.firmware
-from drivers.firmware import main, wire
-from drivers.firmware.codec import Decoder, encode
+from drivers.firmware import main, protocol
+from drivers.firmware.framing import Decoder, encode
 from drivers.firmware.main import own_source_hash
 from drivers.firmware.version import firmware_hash
 
@@ -61,7 +61,8 @@ class BoardProcess:
 
     def say(self, kind: int, *fields: int, number: int = 0) -> None:
         os.write(
-            self.line, b"\x00" + encode(wire.pack_host_frame(kind, SESSION, number, 0, 0, *fields))
+            self.line,
+            b"\x00" + encode(protocol.pack_host_frame(kind, SESSION, number, 0, 0, *fields)),
         )
 
     def hear(self, kind: int) -> bytes:
@@ -110,17 +111,17 @@ def start(request: pytest.FixtureRequest) -> Iterator[Start]:
         board.close()
 
 
-KINDS = {"dealer": wire.KIND_DEALER, "reader": wire.KIND_READER}
+KINDS = {"dealer": protocol.KIND_DEALER, "reader": protocol.KIND_READER}
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_board_answers_hello_on_its_pty(start: Start, kind: str) -> None:
     board = start(kind)
-    board.say(wire.HELLO)
-    payload = board.hear(wire.WELCOME)[wire.BOARD_HEADER_SIZE :]
-    fields = struct.unpack(wire.BODIES[wire.WELCOME], payload)
-    assert fields[:3] == (KINDS[kind], wire.HAL_SIM, bytes.fromhex(UID))
-    assert fields[4:7] == (own_source_hash(), wire.PROTOCOL_HASH, BOOT)
+    board.say(protocol.HELLO)
+    payload = board.hear(protocol.WELCOME)[protocol.BOARD_HEADER_SIZE :]
+    fields = struct.unpack(protocol.BODIES[protocol.WELCOME], payload)
+    assert fields[:3] == (KINDS[kind], protocol.HAL_SIM, bytes.fromhex(UID))
+    assert fields[4:7] == (own_source_hash(), protocol.PROTOCOL_HASH, BOOT)
 
 
 def test_a_board_of_no_kind_says_how_it_is_called() -> None:
@@ -133,15 +134,15 @@ def test_a_board_of_no_kind_says_how_it_is_called() -> None:
 def test_a_card_moves_by_lines_of_text(start: Start) -> None:
     board = start("dealer")
     board.pins.sendall(b"at hopper 1\nat lift_down 1\nat window 0\nat gate_at 0\n")
-    board.say(wire.HELLO)
-    board.say(wire.BEGIN, 7, 8, 2, number=1)
-    board.say(wire.FEED, 7, wire.HOPPER, 8, number=2)
+    board.say(protocol.HELLO)
+    board.say(protocol.BEGIN, 7, 8, 2, number=1)
+    board.say(protocol.FEED, 7, protocol.HOPPER, 8, number=2)
     board.pins_say("set feed 1")
     board.pins.sendall(b"at window 1\nat hop")
     board.pins_say("set feed 0")
-    board.hear(wire.EVENT)
+    board.hear(protocol.EVENT)
     board.pins.sendall(b"per 0\n")
-    board.say(wire.ROUTE, 7, 1, wire.SOUTH, number=3)
+    board.say(protocol.ROUTE, 7, 1, protocol.SOUTH, number=3)
     board.pins_say("set gate 2")
     board.pins.sendall(b"at gate_at 2\n")
     board.pins_say("set pass 1")
@@ -150,31 +151,31 @@ def test_a_card_moves_by_lines_of_text(start: Start) -> None:
 def test_an_engine_answers_in_a_line(start: Start) -> None:
     board = start("reader")
     board.pins.sendall(b"at pulse 0\n")
-    board.say(wire.HELLO)
-    board.say(wire.BEGIN, 7, 8, 2, number=1)
-    board.hear(wire.ACK)
+    board.say(protocol.HELLO)
+    board.say(protocol.BEGIN, 7, 8, 2, number=1)
+    board.hear(protocol.ACK)
     board.pins.sendall(b"at pulse 1\nat pulse 0\n")
     board.pins_say("set shoot 1")
     board.pins.sendall(b"read 12 0 0 250\n")
-    assert board.hear(wire.EVENT)[-4:] == bytes((12, 0, 0, 250))
+    assert board.hear(protocol.EVENT)[-4:] == bytes((12, 0, 0, 250))
 
 
 def test_a_board_outlives_the_daemon_that_closes_its_line(start: Start) -> None:
     board = start("dealer")
-    board.say(wire.HELLO)
-    board.hear(wire.WELCOME)
+    board.say(protocol.HELLO)
+    board.hear(protocol.WELCOME)
     for _ in range(3):
         board.unplug()
         board.plug()
-        board.say(wire.HELLO)
-        board.hear(wire.WELCOME)
+        board.say(protocol.HELLO)
+        board.hear(protocol.WELCOME)
     assert board.process.poll() is None
 
 
 def test_a_board_ends_with_its_pins(start: Start) -> None:
     board = start("reader")
-    board.say(wire.HELLO)
-    board.hear(wire.WELCOME)
+    board.say(protocol.HELLO)
+    board.hear(protocol.WELCOME)
     board.pins.close()
     assert board.process.wait() == 0
 

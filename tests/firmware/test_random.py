@@ -6,9 +6,9 @@ from collections.abc import Callable
 from hypothesis import given
 from hypothesis import strategies as st
 
-from drivers.firmware import wire
+from drivers.firmware import protocol
 from drivers.firmware.dealer import DealerCore
-from drivers.firmware.hal import LIFT_DOWN, LIFT_STAY, LIFT_UP
+from drivers.firmware.pins import LIFT_DOWN, LIFT_STAY, LIFT_UP
 from tests.firmware.bench import ATTEMPT, DealerLine
 
 PER = 2
@@ -46,7 +46,7 @@ class Machine:
         if name == "pass" and value == 1 and not self.in_gate:
             assert self.purging or self.arrived in self.routed, "passed without its ROUTE"
             assert self.pins.levels["gate_at"] == self.pins.runs("gate"), "the gate disagrees"
-            allowed = {wire.TRAY, self.routed.get(self.arrived, wire.TRAY)}
+            allowed = {protocol.TRAY, self.routed.get(self.arrived, protocol.TRAY)}
             assert self.pins.runs("gate") in allowed
         if name == "lift" and value == LIFT_UP:
             assert self.right(), self.pockets
@@ -101,7 +101,7 @@ class Machine:
             self.put(f"land_{outlet}", 1)
             self.put(f"land_{outlet}", 0)
             self.put(f"pocket_{outlet}", 1)
-            if outlet == wire.TRAY:
+            if outlet == protocol.TRAY:
                 self.put("tray_feed", 1)
 
     def shuffle(self) -> None:
@@ -138,7 +138,7 @@ class Host:
         self.order = [seat for seat in range(4) for _ in range(PER)]
         rng.shuffle(self.order)
         line.hello()
-        assert line.do(wire.BEGIN, ATTEMPT, CARDS, PER) == wire.DONE
+        assert line.do(protocol.BEGIN, ATTEMPT, CARDS, PER) == protocol.DONE
 
     def say(self, kind: int, *fields: int) -> int | None:
         """Say a command, lose it at times; return its result, None when it was lost."""
@@ -149,7 +149,7 @@ class Host:
             return None
         self.sent.append(rx)
         frames = self.line.step(rx * self.rng.choice((1, 1, 1, 2, 3)))
-        acks = [frame for frame in frames if frame.kind == wire.ACK]
+        acks = [frame for frame in frames if frame.kind == protocol.ACK]
         assert acks
         assert all(ack == acks[0] for ack in acks)
         return None if again else acks[0].body[2]
@@ -174,11 +174,11 @@ class Host:
             return
         tray = self.rng.random() < 0.1
         place = (CARDS - 1 if fed > CARDS else fed - 1) % CARDS
-        outlet = wire.TRAY if tray else self.free(self.order[place])
+        outlet = protocol.TRAY if tray else self.free(self.order[place])
         outlet = self.machine.routed.get(fed, outlet)
         self.machine.routed.setdefault(fed, outlet)
-        result = self.say(wire.ROUTE, ATTEMPT, fed, outlet)
-        if result not in (wire.DONE, None):
+        result = self.say(protocol.ROUTE, ATTEMPT, fed, outlet)
+        if result not in (protocol.DONE, None):
             raise AssertionError(result)
 
     def free(self, outlet: int) -> int:
@@ -193,12 +193,12 @@ class Host:
         fed = self.machine.arrived
         if fed in self.machine.routed and fed in self.machine.gated:
             other = (self.machine.routed[fed] + 1) % 5
-            result = self.say(wire.ROUTE, ATTEMPT, fed, other)
-            assert result in (wire.ROUTE_DIFFERS, wire.WRONG_INDEX, None)
+            result = self.say(protocol.ROUTE, ATTEMPT, fed, other)
+            assert result in (protocol.ROUTE_DIFFERS, protocol.WRONG_INDEX, None)
 
     def go_on(self) -> None:
-        source = wire.HOPPER if self.machine.hopper else wire.FROM_TRAY
-        self.say(wire.FEED, ATTEMPT, source, self.rng.choice((CARDS, CARDS, 60)))
+        source = protocol.HOPPER if self.machine.hopper else protocol.FROM_TRAY
+        self.say(protocol.FEED, ATTEMPT, source, self.rng.choice((CARDS, CARDS, 60)))
 
     def old_frame(self) -> None:
         """Something said before comes again, late."""
@@ -206,7 +206,7 @@ class Host:
             self.line.step(self.rng.choice(self.sent))
 
     def stop(self) -> None:
-        self.line.step(self.line.frame(wire.STOP))
+        self.line.step(self.line.frame(protocol.STOP))
 
     def renew(self) -> None:
         self.lost = b""
@@ -216,7 +216,7 @@ class Host:
         self.line.step(self.rng.randbytes(self.rng.randrange(40)) + b"\x00")
 
     def release(self) -> None:
-        self.say(wire.RELEASE, ATTEMPT)
+        self.say(protocol.RELEASE, ATTEMPT)
 
 
 def play(rng: random.Random, turns: int) -> tuple[DealerLine, Machine]:
@@ -247,11 +247,11 @@ def check(line: DealerLine, machine: Machine) -> None:
     board = line.board
     assert isinstance(board, DealerCore)
     memory = board.memory
-    assert memory.last - memory.kept + memory.free_slots() == wire.EVENT_MEMORY
+    assert memory.last - memory.kept + memory.free_slots() == protocol.EVENT_MEMORY
     assert board.deadline() > line.now or line.pins._edges or machine_waits(board, line.now)
     assert board.feeding.fed <= machine.arrived
     driven = line.pins.outputs.get("lift", LIFT_STAY) != LIFT_STAY
-    assert driven == (board.doing() == wire.LIFTING)
+    assert driven == (board.doing() == protocol.LIFTING)
 
 
 def machine_waits(board: DealerCore, now: int) -> bool:
@@ -272,14 +272,14 @@ def settle(line: DealerLine) -> None:
 def finish(line: DealerLine, machine: Machine) -> None:
     settle(line)
     assert [event.number for event in line.events] == list(range(1, len(line.events) + 1))
-    gates = [event.index for event in line.events if event.code == wire.GATE]
-    landings = [event.index for event in line.events if event.code == wire.LANDED]
-    arrivals = [event.index for event in line.events if event.code == wire.AT_READER]
+    gates = [event.index for event in line.events if event.code == protocol.GATE]
+    landings = [event.index for event in line.events if event.code == protocol.LANDED]
+    arrivals = [event.index for event in line.events if event.code == protocol.AT_READER]
     assert len(set(gates)) == len(gates), "a card passed twice"
     assert len(set(landings)) == len(landings), "a card landed twice"
     assert arrivals == list(range(1, len(arrivals) + 1))
     assert set(landings) <= set(gates) <= set(arrivals)
-    assert len([event for event in line.events if event.code == wire.RELEASED]) <= 1
+    assert len([event for event in line.events if event.code == protocol.RELEASED]) <= 1
     line.hello(1)
     if line.locked():
         assert machine.right()

@@ -2,8 +2,8 @@
 
 import struct
 
-from drivers.firmware import wire
-from drivers.firmware.codec import encode
+from drivers.firmware import protocol as wire
+from drivers.firmware.framing import encode
 from drivers.firmware.version import FIRMWARE_VERSION
 from tests.firmware.bench import ATTEMPT, BOOT, SESSION, DealerLine, ReaderLine, events_of
 

@@ -9,11 +9,11 @@ import msgspec
 import pytest
 
 from controller.cli.flash import _FlashSystem
-from drivers.events import BoardKind
-from drivers.flash import image as images
-from drivers.flash.flashing import Flasher
-from drivers.flash.image import FirmwareImage
-from drivers.identity import Welcome
+from drivers.board_events import BoardKind
+from drivers.board_identity import Welcome
+from drivers.flash import firmware_image as images
+from drivers.flash.firmware_image import FirmwareImage
+from drivers.flash.flasher import Flasher
 from tests.waiting import wait_until
 
 ON_BOARD = Path(__file__).parent / "on_board"

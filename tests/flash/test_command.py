@@ -10,10 +10,14 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from controller import release
 from controller.cli import flash, main
-from controller.cli.installed import find_program_folder, hash_program_files, read_program_firmware
-from drivers.flash import image as images
+from controller.release.installed_program import (
+    find_program_folder,
+    hash_program_files,
+    read_program_firmware,
+)
+from controller.signing import releases
+from drivers.flash import firmware_image as images
 from tests.flash.chip_on_pty import NEWER, OWN, OnPty
 
 MakeChip = Callable[..., OnPty]
@@ -97,7 +101,7 @@ def test_a_firmware_that_is_not_the_released_one_is_put_on_no_board(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = find_program_folder()
-    manifest = release.Manifest(
+    manifest = releases.Manifest(
         version="0.1.0",
         released="2027-03-01",
         serial=3,
@@ -105,7 +109,7 @@ def test_a_firmware_that_is_not_the_released_one_is_put_on_no_board(
         firmware=read_program_firmware(folder),
     )
     path = tmp_path / "manifest.json"
-    path.write_bytes(release.encode_manifest(manifest))
+    path.write_bytes(releases.encode_manifest(manifest))
     monkeypatch.setattr(flash, "MANIFEST", str(path))
     assert flash._describe_release(OWN, "dealer", None).startswith("of release 0.1.0 (serial 3)")
     with pytest.raises(Exception, match="is not the released one"):

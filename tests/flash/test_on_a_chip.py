@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from drivers.flash.errors import FirmwareRolledBack, FlashRefused, WrongHash
-from drivers.flash.prompt import MicroPythonPrompt
+from drivers.flash.firmware_image import FirmwareRolledBack, FlashRefused, WrongHash
+from drivers.flash.micropython_prompt import MicroPythonPrompt
 from tests.flash.chip_on_pty import NEWER, ON_BOARD, OWN, OnPty, patched
 
 MakeChip = Callable[..., OnPty]

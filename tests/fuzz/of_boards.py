@@ -6,14 +6,14 @@ What must hold of a board is computed here from its events and its pins, not ask
 import struct
 from collections import Counter
 
-from drivers import dealer as host_dealer
-from drivers import reader as host_reader
-from drivers.events import BoardKind
-from drivers.firmware import wire
+from drivers import typed_boards as host_dealer
+from drivers import typed_boards as host_reader
+from drivers.board_events import BoardKind
+from drivers.firmware import protocol
 from drivers.firmware.board import BoardCore as Core
-from drivers.firmware.codec import MAX_ENCODED, Decoder, encode
 from drivers.firmware.dealer import DealerCore
-from drivers.firmware.hal import FORWARD, LIFT_DOWN, LIFT_STAY, LIFT_UP
+from drivers.firmware.framing import MAX_ENCODED, Decoder, encode
+from drivers.firmware.pins import FORWARD, LIFT_DOWN, LIFT_STAY, LIFT_UP
 from drivers.firmware.reader import ReaderCore
 from drivers.link import frames
 from drivers.link.frames import BoardReply
@@ -32,7 +32,7 @@ PINS = (
 )
 GATES = (0, 1, 2, 3, 4, 255)
 ATTEMPTS = (1, 1, 2, 3, 0, 0xFFFF_FFFF)
-NUMBERED = tuple(kind for kind in wire.BODIES if wire.BEGIN <= kind < wire.WELCOME)
+NUMBERED = tuple(kind for kind in protocol.BODIES if protocol.BEGIN <= kind < protocol.WELCOME)
 SENT_AT_ONCE = 16
 """Frames that a board may send of itself in one step, beside its answers."""
 
@@ -51,7 +51,7 @@ class Watched(DealerCore):
 
     def _feed(self, attempt: int, source: int, upto: int) -> int:
         result = super()._feed(attempt, source, upto)
-        if result == wire.DONE:
+        if result == protocol.DONE:
             self.fed_for = attempt
         return result
 
@@ -78,20 +78,20 @@ class Host:
         for payload in sent:
             self._look(payload)
         memory = self.core.memory
-        assert memory.last - memory.kept + memory.free_slots() == wire.EVENT_MEMORY
+        assert memory.last - memory.kept + memory.free_slots() == protocol.EVENT_MEMORY
         assert 0 <= memory.kept <= memory.seen <= memory.last
         assert len(self.core._decoder._rest) <= MAX_ENCODED
         assert self.core.deadline() > self.now, "it asks to be stepped again at once"
 
     def _counts(self, payload: bytes) -> bool:
         """Whether a frame is one of the host of the session."""
-        if len(payload) < wire.HOST_HEADER_SIZE:
+        if len(payload) < protocol.HOST_HEADER_SIZE:
             return False
-        kind, session, *_ = struct.unpack_from(wire.HOST_HEADER, payload)
-        layout = wire.BODIES.get(kind)
-        whole = layout is not None and kind < wire.WELCOME
-        whole = whole and len(payload) == wire.HOST_HEADER_SIZE + struct.calcsize(layout or "")
-        if whole and kind == wire.HELLO and session:
+        kind, session, *_ = struct.unpack_from(protocol.HOST_HEADER, payload)
+        layout = protocol.BODIES.get(kind)
+        whole = layout is not None and kind < protocol.WELCOME
+        whole = whole and len(payload) == protocol.HOST_HEADER_SIZE + struct.calcsize(layout or "")
+        if whole and kind == protocol.HELLO and session:
             self.session = session
         return bool(whole and session and session == self.session)
 
@@ -108,19 +108,19 @@ class Host:
 
     def frame(self, kind: int, body: bytes = b"", number: int = 0) -> bytes:
         header = struct.pack(
-            wire.HOST_HEADER, kind, self.session, number & 0xFFFF, self.seen, self.kept
+            protocol.HOST_HEADER, kind, self.session, number & 0xFFFF, self.seen, self.kept
         )
         return encode(header + body)
 
     def command(self, kind: int, body: bytes) -> bytes:
-        self.number = wire.next_number(self.number)
+        self.number = protocol.next_number(self.number)
         return self.frame(kind, body, self.number)
 
     def hello(self, session: int) -> None:
         if session != self.session:
             self.number = 0
         self.session = session
-        self.step(self.frame(wire.HELLO))
+        self.step(self.frame(protocol.HELLO))
 
     def say(self, words: Words) -> None:
         """One thing that a host or a line does."""
@@ -131,12 +131,12 @@ class Host:
             self.hello(words.pick((SESSION, SESSION + 1, 0, 1)))
         elif what == 9:
             self.seen, self.kept = words.number(2), words.number(2)
-            self.step(self.frame(wire.BEAT))
+            self.step(self.frame(protocol.BEAT))
         elif what == 10:
             self.seen = self.kept = self.core.memory.last
-            self.step(self.frame(wire.BEAT))
+            self.step(self.frame(protocol.BEAT))
         elif what == 11:
-            self.step(self.frame(wire.STOP))
+            self.step(self.frame(protocol.STOP))
         elif what == 12:  # again, or out of order
             kind, body = _body(words)
             self.step(self.frame(kind, body, self.number + words.byte() - 128))
@@ -145,21 +145,21 @@ class Host:
         elif what == 14:
             self.step(encode(words.some(words.byte() % 120)) + b"\0")
         else:
-            self.step(words.some(3) + self.frame(wire.BEAT))
+            self.step(words.some(3) + self.frame(protocol.BEAT))
 
 
 def _body(words: Words) -> tuple[int, bytes]:
     """A numbered command with a body that may mean something, or any body."""
     kind = words.pick(NUMBERED)
-    layout = wire.BODIES[kind]
+    layout = protocol.BODIES[kind]
     sizes = [struct.calcsize(f">{one}") for one in layout[1:]]
     if words.byte() % 8 == 0:
         return kind, words.some(words.byte() % 12)
     numbers = [
-        words.pick(ATTEMPTS) if size == 4 and kind != wire.CONFIGURE else _number(words, size)
+        words.pick(ATTEMPTS) if size == 4 and kind != protocol.CONFIGURE else _number(words, size)
         for size in sizes
     ]
-    if kind == wire.BEGIN and numbers[2] < 0x40:
+    if kind == protocol.BEGIN and numbers[2] < 0x40:
         numbers[1] = numbers[2] * 4
     return kind, struct.pack(layout, *numbers)
 
@@ -213,14 +213,14 @@ class Table:
         if not host.session:
             host.hello(SESSION)
         self._put("hopper", 1)
-        host.step(host.command(wire.BEGIN, struct.pack(">IBB", attempt, 4, 1)))
-        host.step(host.command(wire.FEED, struct.pack(">IBB", attempt, 0, 4)))
+        host.step(host.command(protocol.BEGIN, struct.pack(">IBB", attempt, 4, 1)))
+        host.step(host.command(protocol.FEED, struct.pack(">IBB", attempt, 0, 4)))
         for done, pocket in enumerate(pockets):
             if done >= (until & 7) + 1:
                 return
             index = core.feeding.fed + 1
             self._after(5, "window", 1)
-            host.step(host.command(wire.ROUTE, struct.pack(">IBB", attempt, index, pocket)))
+            host.step(host.command(protocol.ROUTE, struct.pack(">IBB", attempt, index, pocket)))
             self._after(40, "gate_at", self.pins.runs("gate"))
             self._after(3, "exit", 1)
             self._after(5, "window", 0)
@@ -231,8 +231,8 @@ class Table:
             self._after(1, f"pocket_{pocket}", 1)
             self._after(1, f"land_{pocket}", 0)
             host.seen = core.memory.last
-            host.step(host.frame(wire.BEAT))
-        host.step(host.command(wire.RELEASE, struct.pack(">I", attempt)))
+            host.step(host.frame(protocol.BEAT))
+        host.step(host.command(protocol.RELEASE, struct.pack(">I", attempt)))
 
     def turn(self, words: Words) -> None:
         """The motors' doing: the lift comes, the shuffler turns, a card comes or goes."""
@@ -276,13 +276,17 @@ class Table:
         core, level = self.core, self.pins.levels
         mine = [told[1:] for told in core.told if told[0] == core.attempt]
         codes = Counter(code for code, _, _ in mine)
-        landed = Counter(place for code, _, place in mine if code == wire.LANDED)
-        jams = [place for code, _, place in mine if code == wire.JAM and place != wire.AT_SHUFFLER]
+        landed = Counter(place for code, _, place in mine if code == protocol.LANDED)
+        jams = [
+            place
+            for code, _, place in mine
+            if code == protocol.JAM and place != protocol.AT_SHUFFLER
+        ]
         return (
             core.attempt > 0
             and all(landed[seat] == core.per_pocket for seat in range(4))
-            and codes[wire.AT_READER] == codes[wire.LANDED]
-            and not codes[wire.STRAY]
+            and codes[protocol.AT_READER] == codes[protocol.LANDED]
+            and not codes[protocol.STRAY]
             and not jams
             and all(level[f"pocket_{seat}"] for seat in range(4))
             and not any(level[name] for name in ("hopper", "shuffler", "tray_feed", "pocket_4"))

@@ -5,22 +5,22 @@ from functools import cache
 from pathlib import Path
 
 from controller.cli import CliError
-from controller.cli import sim as cli_sim
 from controller.cli import transfer as cli_transfer
-from controller.cli.heads_file import KeptHeadsFile
-from controller.cli.installed import read_remembered_release
-from controller.cli.release_files import read_manifest
-from controller.client.endpoints import ENDPOINTS_FILE, Endpoints, NoEndpoints, read_endpoints
+from controller.cli.kept_heads import KeptHeadsFile
+from controller.client.discovery import ENDPOINTS_FILE, Endpoints, NoEndpoints, read_endpoints
 from controller.config import ConfigError, SimConfig, TableConfig, load_sim, load_table
-from controller.journal.errors import JournalError
-from controller.journal.verify.heads import read_kept_heads
-from controller.release import Manifest, decode_manifest, encode_manifest
+from controller.host.toml_files import FileError
+from controller.journal.entries import JournalError
+from controller.journal.verify.head_checks import read_kept_heads
+from controller.release.installed_program import read_remembered_release
+from controller.release.release_files import read_manifest
 from controller.roster import Roster, RosterError, read_certificate
 from controller.rules.profile import Profile
+from controller.rules.profile_files import ProfileError, apply_event_file, load_profile
 from controller.rules.regulations_page import profile_hash
-from controller.rules.rulebooks import ProfileError, apply_event_file, load_profile
-from controller.tomlfile import FileError
-from hil_tests.benchfile import BenchError, BenchFile, load_bench
+from controller.signing.releases import Manifest, decode_manifest, encode_manifest
+from hil_tests.harness.bench_file import BenchError, BenchFile, load_bench
+from sim.cli import sim as cli_sim
 from tests.fuzz.folders import file
 from tests.fuzz.refusals import one_line
 

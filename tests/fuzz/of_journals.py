@@ -7,13 +7,12 @@ from pathlib import Path
 
 import msgspec
 
-from controller.framing import canonical_json
-from controller.journal.chain import ChainBreak, StoredRow, walk_chain
-from controller.journal.errors import JournalError
+from controller.journal.entries import ChainBreak, JournalError, StoredRow, walk_chain
+from controller.journal.packed_board_events import unpack_events, unpack_opened
 from controller.journal.store import STORE_NAME, JournalStore, open_read_only
 from controller.journal.verify import verify
-from controller.journal.verify.findings import VerifyReport
-from controller.journal.wire_group import unpack_events, unpack_opened
+from controller.journal.verify.verify_report import VerifyReport
+from controller.signing.encoding import canonical_json
 from tests.fuzz.folders import file, folder
 from tests.fuzz.jsonlines import lines_of
 from tests.fuzz.refusals import one_line

@@ -4,8 +4,7 @@ import io
 import zipfile
 from functools import cache
 
-from controller.trials.lab.data import CollectedDeals, InvalidDeals, check_deals
-from controller.trials.lab.file import read_deals
+from sim.lab.collected_deals import CollectedDeals, InvalidDeals, check_deals, read_deals
 from tests.fuzz.refusals import one_line
 from tests.fuzz.targets import CORPUS
 

@@ -7,14 +7,14 @@ from collections.abc import Callable, Coroutine
 from contextlib import suppress
 from typing import Any
 
-from drivers import identity
-from drivers.dealer import DealerBoard
+from drivers import board_identity
+from drivers.board_events import BoardEvent, FeedSource, Outlet
+from drivers.board_identity import ExpectedBoard
 from drivers.errors import DriverError
-from drivers.events import BoardEvent, FeedSource, Outlet
-from drivers.firmware import codec, wire
-from drivers.identity import ExpectedBoard
+from drivers.firmware import framing, protocol
 from drivers.link.link import Link
-from sim.virtual import VirtualLoop
+from drivers.typed_boards import DealerBoard
+from sim.virtual_loop import VirtualLoop
 from tests.fuzz.words import Words
 
 LAPSES_S = (0.0, 0.001, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 3.0)
@@ -30,7 +30,7 @@ class Port:
         self.is_open = False
         self.session = 0
         self.number = 0
-        self._heard = codec.Decoder()
+        self._heard = framing.Decoder()
         self._on_bytes: Callable[[bytes], None] = lambda data: None
         self._on_lost: Callable[[str], None] = lambda why: None
 
@@ -41,8 +41,8 @@ class Port:
         assert self.is_open, "written to a closed port"
         self.written += 1
         for payload in self._heard.feed(data):
-            kind, self.session, number, *_ = struct.unpack_from(wire.HOST_HEADER, payload)
-            if kind >= wire.BEGIN:
+            kind, self.session, number, *_ = struct.unpack_from(protocol.HOST_HEADER, payload)
+            if kind >= protocol.BEGIN:
                 self.number = number
 
     def close(self) -> None:
@@ -55,8 +55,8 @@ class Port:
 
     def frame(self, kind: int, body: bytes) -> None:
         """Let a frame of the session arrive."""
-        header = struct.pack(wire.BOARD_HEADER, kind, self.session)
-        self.say(codec.encode((header + body)[: codec.MAX_PAYLOAD]))
+        header = struct.pack(protocol.BOARD_HEADER, kind, self.session)
+        self.say(framing.encode((header + body)[: framing.MAX_PAYLOAD]))
 
     def lose(self) -> None:
         """Pull the cable out."""
@@ -82,7 +82,7 @@ async def _life(words: Words) -> None:
         port,
         "dealer",
         session_ids=lambda: next(sessions),
-        check=functools.partial(identity.check_identity, expected=pinned),
+        check=functools.partial(board_identity.check_identity, expected=pinned),
         on_event=taken.append,
     )
     at = _Line(words, line, port)
@@ -144,21 +144,32 @@ class _Line:
         boot = BOOT if words.byte() % 8 else 8
         if what == 0:
             uid = bytes.fromhex(UID) if words.byte() % 8 else words.some(8).ljust(8)
-            known = (wire.KIND_DEALER, wire.HAL_SIM, uid, b"\0\1\0", bytes(8), wire.PROTOCOL_HASH)
+            known = (
+                protocol.KIND_DEALER,
+                protocol.HAL_SIM,
+                uid,
+                b"\0\1\0",
+                bytes(8),
+                protocol.PROTOCOL_HASH,
+            )
             numbers = (boot, 0, 0, 1, words.byte(), 0, 0, words.byte() % 4, 0)
-            port.frame(wire.WELCOME, struct.pack(wire.BODIES[wire.WELCOME], *known, *numbers))
+            port.frame(
+                protocol.WELCOME, struct.pack(protocol.BODIES[protocol.WELCOME], *known, *numbers)
+            )
         elif what == 1:
-            port.frame(wire.ALIVE, struct.pack(">IIB", boot, words.byte(), words.byte() % 8))
+            port.frame(protocol.ALIVE, struct.pack(">IIB", boot, words.byte(), words.byte() % 8))
         elif what == 2:
             number = port.number if words.byte() % 4 else words.byte()
             body = struct.pack(">HB", number, words.byte() % 13 if words.byte() % 2 else 0)
-            port.frame(wire.ACK, body + words.some(words.byte() % 26))
+            port.frame(protocol.ACK, body + words.some(words.byte() % 26))
         elif what in (3, 4):
             self._event = self.line.last_event + 1 if what == 3 else words.byte()
             fields = (boot, self._event, 1, words.byte() % 40, *words.some(4).ljust(4, b"\0"))
-            port.frame(wire.EVENT, struct.pack(">IIIBBBBB", *fields) + words.some(words.byte() % 5))
+            port.frame(
+                protocol.EVENT, struct.pack(">IIIBBBBB", *fields) + words.some(words.byte() % 5)
+            )
         else:
-            port.frame(wire.NO_SESSION, struct.pack(">II", boot, words.byte()))
+            port.frame(protocol.NO_SESSION, struct.pack(">II", boot, words.byte()))
 
     def _start(self, deed: Coroutine[Any, Any, None]) -> None:
         self.waiting.add(asyncio.ensure_future(deed))

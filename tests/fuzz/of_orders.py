@@ -14,7 +14,10 @@ from typing import Any, cast
 
 import msgspec
 
-from controller.bridge import (
+from controller.commands.registry import COMMANDS, BadArgs, parse_args, refusal_reply
+from controller.faults import fault_catalogue
+from controller.gateway.command_socket import BadCommand, parse_command
+from controller.gateway_protocol import (
     MAX_GATEWAY_LINE_BYTES,
     CommandMessage,
     GatewayProtocolError,
@@ -24,25 +27,21 @@ from controller.bridge import (
     decode_machine_line,
     encode_line,
 )
-from controller.client.refused import refusal_reply
-from controller.commands import COMMANDS, BadArgs, parse_args
-from controller.faults import fault_catalogue
-from controller.gateway.requests import BadCommand, parse_command
-from controller.heads import verify_key
 from controller.match.reducer import replay_events
-from controller.match.transfer import TransferDocument, pack_document, state_digest
+from controller.match.transfer_document import TransferDocument, pack_document, state_digest
 from controller.messages import ClientCommand, CommandReply, MachinePhase, PublicState, Role
 from controller.rules.profile import Profile
+from controller.rules.profile_files import load_profile
 from controller.rules.regulations_page import profile_hash
-from controller.rules.rulebooks import load_profile
-from controller.signing import sign_command, sign_document
-from controller.trials.inproc import TABLE_KEY, TABLE_SIGN, TableInProcess, run_table_in_process
-from drivers.firmware import codec, wire
-from sim.mechanics.faults import FaultError, parse_fault
-from sim.mechanics.people import OutOfReach
-from sim.mechanics.settings import MechanicsSettings
-from sim.outside import BoardName
-from sim.virtual import VirtualLoop
+from controller.signing.signed_commands import sign_command, sign_document
+from controller.signing.signed_heads import verify_key
+from drivers.firmware import framing, protocol
+from sim.board_faults import BoardName
+from sim.mechanics.card_handling import OutOfReach
+from sim.mechanics.fault_menu import FaultError, parse_fault
+from sim.mechanics.mechanics_settings import MechanicsSettings
+from sim.tables.table_in_process import TABLE_KEY, TABLE_SIGN, TableInProcess, run_table_in_process
+from sim.virtual_loop import VirtualLoop
 from tests.fuzz.folders import folder
 from tests.fuzz.jsonlines import lines_of
 from tests.fuzz.refusals import one_line
@@ -239,12 +238,12 @@ class _Table:
         state = self.at.machine.record.state
         attempt = _whole(move.get("attempt", state.attempt), 2**32 - 1)
         body = struct.pack(
-            wire.BODIES[wire.EVENT], link.welcome.boot, link.last_event + 1, attempt, *byte
+            protocol.BODIES[protocol.EVENT], link.welcome.boot, link.last_event + 1, attempt, *byte
         )
         if isinstance(look := move.get("look"), list):
             body += bytes(_whole(each, 255) for each in look[:4]).ljust(4, b"\0")
-        header = struct.pack(wire.BOARD_HEADER, wire.EVENT, link._session)
-        link._on_readable(codec.encode(header + body))
+        header = struct.pack(protocol.BOARD_HEADER, protocol.EVENT, link._session)
+        link._on_readable(framing.encode(header + body))
 
     async def arrives(self, move: Move) -> None:
         """A match comes from another table, right but for what was changed in it."""

@@ -3,9 +3,9 @@
 import msgspec
 
 from controller.cards import face_text
-from drivers.firmware import codec
+from drivers.firmware import framing
+from drivers.link.frame_text import read_frames, to_json, to_line
 from drivers.link.recording import Chunk, ChunkKind, RecordingError, read_recording
-from drivers.link.wire_text import read_frames, to_json, to_line
 from tests.fuzz import of_wire
 from tests.fuzz.refusals import one_line
 from tests.fuzz.words import Words
@@ -36,7 +36,7 @@ def heard(data: bytes) -> None:
         some = words.some(what % 64)
         if what >= 128 and way in ("host", "board"):
             payload = of_wire.payload(Words(some)) if way == "board" else some
-            some = codec.encode(payload[: codec.MAX_PAYLOAD])
+            some = framing.encode(payload[: framing.MAX_PAYLOAD])
         chunks.append(Chunk(at_us, board, way, some))
     _aloud(chunks)
 

@@ -10,13 +10,12 @@ from typing import Any, cast
 
 import msgspec
 
-from sim.contacts import PanelContacts
-from sim.control import ControlServer
-from sim.inproc import HardwareInProcess
-from sim.mechanics.faults import FaultError, SimulatedFault, WearLevel, load_wear, parse_fault
-from sim.mechanics.settings import MechanicsSettings
-from sim.pinserver import PinServer
-from sim.virtual import VirtualLoop
+from sim.hardware_in_process import HardwareInProcess
+from sim.mechanics.fault_menu import FaultError, SimulatedFault, WearLevel, load_wear, parse_fault
+from sim.mechanics.mechanics_settings import MechanicsSettings
+from sim.panel_contacts import PanelContacts
+from sim.table_sockets import ControlServer, PinServer
+from sim.virtual_loop import VirtualLoop
 from tests.fuzz.folders import file, folder
 from tests.fuzz.refusals import a_word
 

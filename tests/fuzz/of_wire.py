@@ -6,11 +6,12 @@ from typing import Any, cast
 
 import msgspec
 
-from drivers import dealer, reader
+from drivers import typed_boards
+from drivers.board_events import BoardEvent, BoardKind, CardReadEvent
+from drivers.board_identity import PROTOCOL_HEX, Welcome
 from drivers.errors import WrongProtocol
-from drivers.events import BoardEvent, BoardKind, CardReadEvent
-from drivers.firmware import codec, wire
-from drivers.identity import PROTOCOL_HEX, Welcome
+from drivers.firmware import framing
+from drivers.firmware import protocol as wire
 from drivers.link import frames
 from drivers.link.frames import AliveReport, BoardFrame, BoardReply, NoSession
 from tests.fuzz.words import Words
@@ -19,7 +20,7 @@ BOARDS: tuple[BoardKind, ...] = ("dealer", "reader")
 COMMANDS = tuple(
     kind for kind in frames.BoardCommand.__subclasses__() if kind.__struct_fields__ is not None
 )
-_STATUS = {"dealer": dealer.decode_dealer_status, "reader": reader.decode_reader_status}
+_STATUS = {"dealer": typed_boards.decode_dealer_status, "reader": typed_boards.decode_reader_status}
 
 
 def decoder(data: bytes) -> None:
@@ -27,28 +28,28 @@ def decoder(data: bytes) -> None:
     words = Words(data)
     most = 1 + words.byte()
     stream = words.rest()
-    whole, pieces = codec.Decoder(), codec.Decoder()
+    whole, pieces = framing.Decoder(), framing.Decoder()
     found = whole.feed(stream)
     by_piece = []
     for at in range(0, len(stream), most):
         by_piece += pieces.feed(stream[at : at + most])
-        assert len(pieces._rest) <= codec.MAX_ENCODED
+        assert len(pieces._rest) <= framing.MAX_ENCODED
     assert by_piece == found
     counts = [(each.junk, each.crc_errors, each.oversize) for each in (whole, pieces)]
     assert counts[0] == counts[1]
     assert len(found) + sum(counts[0]) <= stream.count(b"\0") + 1
     for payload in found:
-        assert 0 < len(payload) <= codec.MAX_PAYLOAD
-        assert codec.Decoder().feed(codec.encode(payload)) == [payload]
+        assert 0 < len(payload) <= framing.MAX_PAYLOAD
+        assert framing.Decoder().feed(framing.encode(payload)) == [payload]
     for block in stream.split(b"\0"):
         _settled(block)
 
 
 def _settled(block: bytes) -> None:
     """A block decodes to nothing, or to what encodes to that very block."""
-    plain = codec.cobs_decode(block)
+    plain = framing.cobs_decode(block)
     if plain is not None and len(plain) <= 253:
-        assert codec.cobs_encode(plain) == block
+        assert framing.cobs_encode(plain) == block
 
 
 def board_frames(data: bytes) -> None:
@@ -79,8 +80,8 @@ def host_frames(data: bytes) -> None:
     command = cast(Any, kind)(*fields)
     line = frames.encode_host_frame(kind.kind, session, number, seen, kept, command)
     payload = wire.pack_host_frame(kind.kind, session, number, seen, kept, *fields)
-    assert line == codec.encode(payload)
-    assert codec.Decoder().feed(line) == [payload]
+    assert line == framing.encode(payload)
+    assert framing.Decoder().feed(line) == [payload]
 
 
 def payload(words: Words) -> bytes:
@@ -97,7 +98,7 @@ def payload(words: Words) -> bytes:
     else:
         body = words.rest()
     extra = 4 * (kind == wire.EVENT and len(body) > size)
-    longest = codec.MAX_PAYLOAD - wire.BOARD_HEADER_SIZE if kind == wire.ACK else size + extra
+    longest = framing.MAX_PAYLOAD - wire.BOARD_HEADER_SIZE if kind == wire.ACK else size + extra
     return struct.pack(wire.BOARD_HEADER, kind, session) + body[:longest].ljust(size, b"\1")
 
 

@@ -4,14 +4,14 @@ import struct
 
 import pytest
 
-from controller.journal.verify import one_attempt
-from controller.machine.acts import TableCommands
-from drivers.firmware import codec, lock, wire
+from controller.journal.verify import attempt_check
+from controller.machine.commands.table_commands import TableCommands
+from drivers.firmware import framing, protocol, release_lock
 from drivers.firmware.board import BoardCore
+from drivers.firmware.event_memory import EventMemory
 from drivers.firmware.feeding import Feeding
-from drivers.firmware.memory import EventMemory
-from drivers.link import frames, intake
-from drivers.link.intake import EventArrival, EventSequence
+from drivers.link import frames, link_state
+from drivers.link.link_state import EventArrival, EventSequence
 from tests.fuzz.of_boards import dealer
 from tests.fuzz.of_journals import entries
 from tests.fuzz.of_link import link
@@ -29,7 +29,7 @@ A_SECOND = bytes([LAPSE, 12])
 
 def test_hands_that_are_not_right_are_seen_to_go_out(monkeypatch: pytest.MonkeyPatch) -> None:
     dealer(TO_ONE_POCKET)
-    monkeypatch.setattr(lock, "can_release", lambda board: True)
+    monkeypatch.setattr(release_lock, "can_release", lambda board: True)
     with pytest.raises(AssertionError, match="released what is not right"):
         dealer(TO_ONE_POCKET)
 
@@ -72,29 +72,29 @@ def test_both_motors_at_once_are_seen(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_an_event_taken_twice_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
-    event = bytes([4, 1, 1, wire.LANDED, 0, 0, 0, 0, 0])
+    event = bytes([4, 1, 1, protocol.LANDED, 0, 0, 0, 0, 0])
     session = bytes([8, 0, 0, 1, 1, 0, 0, 14, 1])
     link(session + event + event)
 
     def careless(known: EventSequence, number: int) -> tuple[EventSequence, EventArrival]:
         return EventSequence(known.boot, number, known.kept), EventArrival.NEW
 
-    monkeypatch.setattr(intake, "receive_event", careless)
+    monkeypatch.setattr(link_state, "receive_event", careless)
     with pytest.raises(AssertionError, match="an event twice"):
         link(session + event + event)
 
 
 def test_a_decoder_that_loses_the_end_of_a_piece_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
-    stream = bytes([2]) + codec.encode(b"abc")
+    stream = bytes([2]) + framing.encode(b"abc")
     decoder(stream)
-    feed = codec.Decoder.feed
+    feed = framing.Decoder.feed
 
-    def careless(line: codec.Decoder, data: bytes) -> list[bytes]:
+    def careless(line: framing.Decoder, data: bytes) -> list[bytes]:
         found = feed(line, data)
         line._rest = line._rest[:-1]
         return found
 
-    monkeypatch.setattr(codec.Decoder, "feed", careless)
+    monkeypatch.setattr(framing.Decoder, "feed", careless)
     with pytest.raises(AssertionError):
         decoder(stream)
 
@@ -111,8 +111,8 @@ def test_a_frame_that_raises_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_verifier_that_believes_a_form_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     data = (CORPUS / "entries" / "reasons-are-no-list").read_bytes()
     entries(data)
-    monkeypatch.setattr(one_attempt, "catch_malformed", lambda checks, n, what: checks)
-    monkeypatch.setattr(one_attempt, "_end_reasons", lambda progress: list(progress.reasons))
+    monkeypatch.setattr(attempt_check, "catch_malformed", lambda checks, n, what: checks)
+    monkeypatch.setattr(attempt_check, "_end_reasons", lambda progress: list(progress.reasons))
     with pytest.raises((TypeError, KeyError)):
         entries(data)
 

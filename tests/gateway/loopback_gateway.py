@@ -12,15 +12,15 @@ import pytest
 import zmq
 import zmq.asyncio
 
-from controller.bridge import SOCKET_NAME
-from controller.cli.wall import read_wall_clock
 from controller.client.client import Client, ClientIdentity
-from controller.client.endpoints import Endpoints
-from controller.client.line import CurveKeys, TableConnection
+from controller.client.connection import CurveKeys, TableConnection
+from controller.client.discovery import Endpoints
 from controller.config import TableConfig
-from controller.gateway.certificates import create_table_keys
 from controller.gateway.gateway import open_gateway
+from controller.gateway_protocol import SOCKET_NAME
+from controller.keys.table_keys import create_table_keys
 from controller.messages import PublicEvent, PublicMachine, PublicState
+from controller.service.wall_clock import read_wall_clock
 from tests.gateway.scripted import Connect, MakeState, Raw, ScriptedMachine, Told, identity
 from tests.table_doubles import STATE, loopback_config
 

@@ -2,7 +2,7 @@
 
 import asyncio
 
-from controller.client.endpoints import Endpoints
+from controller.client.discovery import Endpoints
 
 
 async def request_metrics(endpoints: Endpoints, request: bytes) -> tuple[str, str]:

@@ -7,8 +7,10 @@ from pathlib import Path
 
 import msgspec
 
-from controller import bridge
-from controller.bridge import (
+from controller import gateway_protocol
+from controller.client.client import Client, ClientIdentity
+from controller.client.connection import TableConnection, TableConnectionState
+from controller.gateway_protocol import (
     AskMetricsMessage,
     CommandMessage,
     HelloMessage,
@@ -16,9 +18,6 @@ from controller.bridge import (
     MetricsMessage,
     ReplyMessage,
 )
-from controller.client.client import Client, ClientIdentity
-from controller.client.line import TableConnection
-from controller.client.monitored import TableConnectionState
 from controller.messages import CommandReply, PublicEvent, PublicState
 from controller.roster import CLIENTS_FOLDER, read_certificate
 
@@ -65,10 +64,10 @@ class ScriptedMachine:
             self._path.unlink(missing_ok=True)
 
     def publish(self, value: PublicState | PublicEvent) -> None:
-        self.say(bridge.encode_line(bridge.feed_message(value)))
+        self.say(gateway_protocol.encode_line(gateway_protocol.feed_message(value)))
 
     def reply(self, ref: int, reply: CommandReply) -> None:
-        self.say(bridge.encode_line(ReplyMessage(ref, reply)))
+        self.say(gateway_protocol.encode_line(ReplyMessage(ref, reply)))
 
     def say(self, line: bytes) -> None:
         for writer in self._writers:
@@ -76,14 +75,14 @@ class ScriptedMachine:
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._writers = [writer]
-        self.say(bridge.encode_line(self.hello))
+        self.say(gateway_protocol.encode_line(self.hello))
         self.publish(self.state)
         self.connected.set()
-        lines = LineSplitter(bridge.MAX_GATEWAY_LINE_BYTES)
+        lines = LineSplitter(gateway_protocol.MAX_GATEWAY_LINE_BYTES)
         with suppress(ConnectionError):
             while data := await reader.read(65536):
                 for line in lines.split(data):
-                    message = bridge.decode_gateway_line(line)
+                    message = gateway_protocol.decode_gateway_line(line)
                     if isinstance(message, AskMetricsMessage):
                         self._say_metrics()
                     else:
@@ -95,7 +94,7 @@ class ScriptedMachine:
     def _say_metrics(self) -> None:
         self.asked_metrics += 1
         if self.metrics is not None:
-            self.say(bridge.encode_line(self.metrics))
+            self.say(gateway_protocol.encode_line(self.metrics))
 
     def _take(self, message: CommandMessage) -> None:
         self.commands.append(message)

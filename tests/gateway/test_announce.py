@@ -14,22 +14,22 @@ import structlog
 from zeroconf import IPVersion
 from zeroconf.asyncio import AsyncServiceInfo, AsyncZeroconf
 
-from controller.cli.wall import read_wall_clock
-from controller.client.announced import (
+from controller.client.discovery import (
     SERVICE_TYPE,
     BadAnnouncement,
+    Endpoints,
     TableAnnouncement,
     parse_service,
     service_fields,
     table_fingerprint,
 )
-from controller.client.endpoints import Endpoints
 from controller.config import TableConfig, load_table
-from controller.console.find import TableDiscovery
-from controller.gateway.announce import announce
-from controller.gateway.certificates import create_table_keys
+from controller.console.table_discovery import TableDiscovery
+from controller.gateway.announcement import announce
 from controller.gateway.gateway import open_gateway
+from controller.keys.table_keys import create_table_keys
 from controller.roster import fingerprint, read_certificate
+from controller.service.wall_clock import read_wall_clock
 from tests.gateway.multicast import needs_multicast
 from tests.waiting import turn, until
 

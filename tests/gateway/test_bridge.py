@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from controller import bridge
-from controller.bridge import (
+from controller import gateway_protocol
+from controller.gateway_protocol import (
     CommandMessage,
     FeedMessage,
     GatewayProtocolError,
@@ -29,21 +29,23 @@ MESSAGES: list[MachineMessage] = [
 
 @pytest.mark.parametrize("message", MESSAGES, ids=lambda message: type(message).__name__)
 def test_what_the_machine_says_arrives_as_it_was_said(message: MachineMessage) -> None:
-    line = bridge.encode_line(message)
+    line = gateway_protocol.encode_line(message)
 
     assert line.count(b"\n") == 1
-    assert bridge.decode_machine_line(line) == message
+    assert gateway_protocol.decode_machine_line(line) == message
 
 
 def test_a_command_arrives_as_it_was_sent() -> None:
     message = CommandMessage(1, "key", ClientCommand(id="x", cmd="call", args={"reason": "a\nb"}))
 
-    assert bridge.decode_gateway_line(bridge.encode_line(message)) == message
+    assert gateway_protocol.decode_gateway_line(gateway_protocol.encode_line(message)) == message
 
 
 def test_the_machine_reads_no_machine(make_event: Callable[[int], PublicEvent]) -> None:
     with pytest.raises(GatewayProtocolError):
-        bridge.decode_gateway_line(bridge.encode_line(bridge.feed_message(make_event(1))))
+        gateway_protocol.decode_gateway_line(
+            gateway_protocol.encode_line(gateway_protocol.feed_message(make_event(1)))
+        )
 
 
 @given(st.lists(st.binary(max_size=20).map(lambda b: b.replace(b"\n", b""))), st.data())
@@ -74,6 +76,6 @@ def test_a_line_beyond_the_limit_is_an_error_whether_it_ends_or_not(end: bytes) 
 
 @given(st.binary(max_size=100))
 def test_whatever_comes_is_a_message_or_a_bridge_error(line: bytes) -> None:
-    for read in (bridge.decode_machine_line, bridge.decode_gateway_line):
+    for read in (gateway_protocol.decode_machine_line, gateway_protocol.decode_gateway_line):
         with pytest.raises(GatewayProtocolError):
             read(line)

@@ -9,8 +9,8 @@ import zmq.auth
 from nacl.public import PrivateKey
 from nacl.signing import SigningKey
 
-from controller.gateway.certificates import FIRST_CLIENTS, create_client_keys, create_table_keys
-from controller.gateway.enrolment import admit_file
+from controller.keys.enrolment import admit_file
+from controller.keys.table_keys import FIRST_CLIENTS, create_client_keys, create_table_keys
 from controller.messages import Role
 from controller.roster import (
     ADMITTED_FOLDER,

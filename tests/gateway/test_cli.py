@@ -10,11 +10,10 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from controller import signing
-from controller.bridge import CommandMessage
-from controller.client.endpoints import Endpoints
+from controller.client.discovery import Endpoints
 from controller.config import TableConfig
-from controller.gateway.certificates import create_client_keys
+from controller.gateway_protocol import CommandMessage
+from controller.keys.table_keys import create_client_keys
 from controller.messages import (
     Alert,
     CommandReply,
@@ -25,6 +24,7 @@ from controller.messages import (
     PublicState,
     Role,
 )
+from controller.signing import signed_commands
 from tests.gateway.scripted import MakeState, ScriptedMachine
 from tests.waiting import until
 
@@ -228,7 +228,7 @@ async def test_send_signs_and_names_the_present_deal_and_attempt(
     )
 
     command = machine.commands[-1].body
-    signing.check_command(command, endpoints.server_key)
+    signed_commands.check_command(command, endpoints.server_key)
     assert (code, out) == (0, "ok\n")
     assert (command.deal, command.attempt) == (3, 7)
     assert command.args == {"n": 40, "why": "the 4th"}

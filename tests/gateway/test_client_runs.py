@@ -5,12 +5,12 @@ from collections.abc import Callable, Sequence
 import msgspec
 import pytest
 
-from controller import signing
-from controller.bridge import CommandMessage
 from controller.client.client import Client
-from controller.client.endpoints import Endpoints
-from controller.client.refused import refusal_reply
+from controller.client.discovery import Endpoints
+from controller.commands.registry import refusal_reply
+from controller.gateway_protocol import CommandMessage
 from controller.messages import CommandReply, PublicEvent
+from controller.signing import signed_commands
 from tests.gateway.scripted import Connect, MakeState, ScriptedMachine, code
 
 FIRST, SECOND = "a1" * 16, "b2" * 16
@@ -52,7 +52,7 @@ async def test_before_its_first_order_a_client_looks_once_and_signs_for_what_it_
     assert asked(machine) == [("snapshot", None), ("hold", FIRST), ("resume", FIRST)]
     assert [message.body.person for message in machine.commands] == [None, "Li Na", None]
     for message in machine.commands[1:]:
-        signing.check_command(message.body, endpoints.server_key)
+        signed_commands.check_command(message.body, endpoints.server_key)
 
 
 async def test_who_only_reads_is_asked_for_no_look(

@@ -10,18 +10,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from controller import bridge, signing
-from controller.cli.wall import read_wall_clock
+from controller import gateway_protocol
 from controller.client.client import Client, NoAnswer
-from controller.client.endpoints import Endpoints
-from controller.client.monitored import TableConnectionState
-from controller.client.refused import MAX_COMMAND_BYTES, MAX_MESSAGE_BYTES
+from controller.client.connection import TableConnectionState
+from controller.client.discovery import Endpoints
+from controller.commands.registry import MAX_COMMAND_BYTES, MAX_MESSAGE_BYTES
 from controller.config import TableConfig
-from controller.gateway.commands import MAX_PENDING_PER_KEY
+from controller.gateway.admission import COMMAND_BURST, RateLimiter
+from controller.gateway.command_socket import MAX_PENDING_PER_KEY, BadCommand, parse_command
 from controller.gateway.gateway import open_gateway
-from controller.gateway.rates import COMMAND_BURST, RateLimiter
-from controller.gateway.requests import BadCommand, parse_command
 from controller.messages import ClientCommand, CommandReply
+from controller.service.wall_clock import read_wall_clock
+from controller.signing import signed_commands
 from tests.gateway.scripted import Connect, MakeState, Raw, ScriptedMachine, code, identity
 
 
@@ -35,7 +35,7 @@ async def test_a_command_goes_to_the_machine_and_its_reply_comes_back(
     assert reply == CommandReply(id="id-1", ok=True, result={"did": "release"})
     command = machine.commands[0].body
     assert (command.cmd, command.deal, command.attempt) == ("release", 3, 7)
-    signing.check_command(command, endpoints.server_key)
+    signed_commands.check_command(command, endpoints.server_key)
 
 
 async def test_the_machine_is_told_under_which_key_a_command_came(
@@ -70,9 +70,9 @@ async def test_the_same_id_twice_reaches_the_machine_twice(
 async def test_replies_find_who_asked_in_whatever_order_they_come(
     machine: ScriptedMachine, connect: Connect
 ) -> None:
-    held: list[bridge.CommandMessage] = []
+    held: list[gateway_protocol.CommandMessage] = []
 
-    def in_reverse(message: bridge.CommandMessage) -> list[CommandReply]:
+    def in_reverse(message: gateway_protocol.CommandMessage) -> list[CommandReply]:
         held.append(message)
         if len(held) == 3:
             for each in reversed(held):

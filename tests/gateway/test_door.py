@@ -9,12 +9,12 @@ import zmq
 import zmq.asyncio
 
 from controller.client.client import ClientIdentity, NoAnswer
-from controller.client.endpoints import Endpoints
-from controller.client.monitored import TableConnectionState
+from controller.client.connection import TableConnectionState
+from controller.client.discovery import Endpoints
 from controller.config import TableConfig
-from controller.counting import MAX_REFUSED_KEYS, REFUSAL_LOG_INTERVAL_S, RefusalLogLimiter
-from controller.gateway.certificates import create_client_keys
-from controller.gateway.enrolment import admit_file
+from controller.gateway_protocol import MAX_REFUSED_KEYS, REFUSAL_LOG_INTERVAL_S, RefusalLogLimiter
+from controller.keys.enrolment import admit_file
+from controller.keys.table_keys import create_client_keys
 from controller.messages import Role
 from controller.roster import ADMITTED_FOLDER
 from tests.gateway.scripted import Connect, ScriptedMachine, Told, code

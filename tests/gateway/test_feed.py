@@ -6,14 +6,14 @@ from collections.abc import Callable
 import msgspec
 import pytest
 
-from controller import bridge
-from controller.bridge import FeedMessage, HelloMessage
-from controller.cli.wall import read_wall_clock
+from controller import gateway_protocol
 from controller.client.client import ReceivedMessage
-from controller.client.endpoints import Endpoints
+from controller.client.discovery import Endpoints
 from controller.config import TableConfig
 from controller.gateway.gateway import open_gateway
+from controller.gateway_protocol import FeedMessage, HelloMessage
 from controller.messages import PublicEvent, PublicState
+from controller.service.wall_clock import read_wall_clock
 from tests.gateway.scripted import Connect, MakeState, ScriptedMachine
 from tests.waiting import until
 
@@ -119,9 +119,9 @@ async def test_the_gateway_waits_for_a_machine_that_starts_later(
         b'{"to":"command","ref":1,"peer":"","body":{"id":"1","cmd":"x"}}\n',
         b"\xff\xfe\n",
         b"[" * 100_000 + b"\n",
-        b"x" * (bridge.MAX_MACHINE_LINE_BYTES + 1),
-        bridge.encode_line(HelloMessage("T01", simulated=True)),
-        bridge.encode_line(FeedMessage("state/T02", msgspec.Raw(b"{}"))),
+        b"x" * (gateway_protocol.MAX_MACHINE_LINE_BYTES + 1),
+        gateway_protocol.encode_line(HelloMessage("T01", simulated=True)),
+        gateway_protocol.encode_line(FeedMessage("state/T02", msgspec.Raw(b"{}"))),
     ],
     ids=["empty", "no kind", "a command", "no text", "deep", "endless", "hello twice", "topic"],
 )

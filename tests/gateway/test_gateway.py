@@ -7,11 +7,11 @@ import signal
 import msgspec
 import pytest
 
-from controller.cli.wall import read_wall_clock
-from controller.client.endpoints import Endpoints
+from controller.client.discovery import Endpoints
 from controller.config import TableConfig
 from controller.gateway.gateway import GatewayError, open_gateway, run_gateway
 from controller.roster import ADMITTED_FOLDER
+from controller.service.wall_clock import read_wall_clock
 from tests.gateway.scripted import ScriptedMachine
 
 

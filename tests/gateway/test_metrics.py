@@ -6,16 +6,14 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from controller.bridge import HelloMessage, MetricsMessage
-from controller.cli.wall import read_wall_clock
-from controller.client.endpoints import Endpoints
+from controller.client.discovery import Endpoints
 from controller.config import ConfigError, TableConfig, load_table
-from controller.counting import Histogram, MetricSample
-from controller.gateway.families import METRIC_FAMILIES
 from controller.gateway.gateway import GatewayError, open_gateway
-from controller.gateway.metrics import render_metrics
-from controller.gateway.scrape import MAX_REQUEST_BYTES
+from controller.gateway.metric_families import METRIC_FAMILIES, render_metrics
+from controller.gateway.metrics_endpoint import MAX_REQUEST_BYTES
+from controller.gateway_protocol import HelloMessage, Histogram, MetricSample, MetricsMessage
 from controller.messages import Alert, MachinePhase, PublicMachine, RefereeCall
+from controller.service.wall_clock import read_wall_clock
 from tests.gateway.metrics_requests import request_metrics, scrape
 from tests.gateway.scripted import Connect, MakeState, ScriptedMachine
 

@@ -9,12 +9,11 @@ import structlog
 from hypothesis import given
 from hypothesis import strategies as st
 
-from controller import bridge
-from controller.bridge import MAX_ARGUMENT_DEPTH, CommandMessage, is_too_deep
-from controller.client.refused import MAX_COMMAND_BYTES
-from controller.gateway.commands import CommandSocket
-from controller.gateway.rates import ConnectedPeer
-from controller.gateway.requests import BadCommand, parse_command
+from controller import gateway_protocol
+from controller.commands.registry import MAX_COMMAND_BYTES
+from controller.gateway.admission import ConnectedPeer
+from controller.gateway.command_socket import BadCommand, CommandSocket, parse_command
+from controller.gateway_protocol import MAX_ARGUMENT_DEPTH, CommandMessage, is_too_deep
 from controller.messages import ClientCommand
 from tests.gateway.scripted import Connect, Raw, ScriptedMachine, code
 
@@ -72,8 +71,10 @@ async def test_a_command_that_leads_to_an_error_is_dropped_and_the_next_is_answe
 def test_the_machine_refuses_what_only_a_taken_over_gateway_passes_on() -> None:
     command = msgspec.json.decode(nested(MAX_ARGUMENT_DEPTH + 1), type=ClientCommand)
 
-    with pytest.raises(bridge.GatewayProtocolError, match="deep"):
-        bridge.decode_gateway_line(bridge.encode_line(CommandMessage(1, "key", command)))
+    with pytest.raises(gateway_protocol.GatewayProtocolError, match="deep"):
+        gateway_protocol.decode_gateway_line(
+            gateway_protocol.encode_line(CommandMessage(1, "key", command))
+        )
 
 
 ANYTHING = st.recursive(
@@ -90,9 +91,9 @@ def test_what_the_gateway_takes_the_machine_takes_too(args: dict[str, Any], deal
     except BadCommand:
         return
     message = CommandMessage(1, "p" * 40, command)
-    line = bridge.encode_line(message)
-    assert len(line) <= bridge.MAX_GATEWAY_LINE_BYTES
-    assert bridge.decode_gateway_line(line) == message
+    line = gateway_protocol.encode_line(message)
+    assert len(line) <= gateway_protocol.MAX_GATEWAY_LINE_BYTES
+    assert gateway_protocol.decode_gateway_line(line) == message
 
 
 @pytest.mark.parametrize("item", ["1e15", "-1e15", '"\\n"', '"掼"', "1e-5", "{}"])
@@ -102,8 +103,8 @@ def test_no_command_grows_beyond_a_line_on_its_way_to_the_machine(item: str) -> 
     command = parse_command(b'{"id":"1","cmd":"x","args":{"a":[%s]}}' % items.encode())
 
     assert (
-        len(bridge.encode_line(CommandMessage(1 << 53, "p" * 40, command)))
-        <= bridge.MAX_GATEWAY_LINE_BYTES
+        len(gateway_protocol.encode_line(CommandMessage(1 << 53, "p" * 40, command)))
+        <= gateway_protocol.MAX_GATEWAY_LINE_BYTES
     )
 
 

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from controller.gateway.rates import RateLimiter
+from controller.gateway.admission import RateLimiter
 
 
 def taken(rates: RateLimiter, key: str, times: int, now_s: float) -> int:

@@ -10,14 +10,14 @@ import structlog
 import zmq
 
 from controller.client.client import Client, NoAnswer, ReceivedMessage
-from controller.client.endpoints import Endpoints
-from controller.client.monitored import TableConnectionState
+from controller.client.connection import TableConnectionState
+from controller.client.discovery import Endpoints
 from controller.config import TableConfig
-from controller.gateway import renewal
-from controller.gateway.certificates import create_client_keys
-from controller.gateway.enrolment import admit_file, revoke_client
-from controller.gateway.feed import FeedSocket
+from controller.gateway import client_sockets
+from controller.gateway.feed_socket import FeedSocket
 from controller.gateway.gateway import open_gateway
+from controller.keys.enrolment import admit_file, revoke_client
+from controller.keys.table_keys import create_client_keys
 from controller.messages import CommandReply, PublicEvent, PublicState, Role
 from controller.roster import parse_moment
 from tests.gateway.scripted import Connect, MakeState, Raw, ScriptedMachine, Told, code, identity
@@ -87,7 +87,7 @@ async def test_a_client_whose_key_is_revoked_can_send_no_more(
 @pytest.fixture
 def no_cut(monkeypatch: pytest.MonkeyPatch) -> None:
     """A gateway that never looks for revoked keys, so that it cuts no client off."""
-    monkeypatch.setattr(renewal, "ADMISSION_CHECK_INTERVAL_S", 3600.0)
+    monkeypatch.setattr(client_sockets, "ADMISSION_CHECK_INTERVAL_S", 3600.0)
 
 
 async def test_between_revocation_and_the_cut_its_commands_are_refused_with_the_reason(

@@ -12,10 +12,9 @@ import zmq
 import zmq.asyncio
 
 from controller.client.client import NoAnswer
-from controller.client.endpoints import Endpoints
-from controller.gateway.allowed import BAN_TIME_S, AdmittedKeys
-from controller.gateway.rates import ConnectedPeer
-from controller.gateway.topics import (
+from controller.client.discovery import Endpoints
+from controller.gateway.admission import BAN_TIME_S, AdmittedKeys, ConnectedPeer
+from controller.gateway.feed_socket import (
     BYTES_PER_TOPIC,
     MAX_TOPIC_BYTES,
     NO_PEER,

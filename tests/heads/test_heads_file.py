@@ -6,9 +6,9 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from controller.cli.heads_file import KeptHeadsFile
-from controller.heads import KeptHead
-from controller.tomlfile import FileError
+from controller.cli.kept_heads import KeptHeadsFile
+from controller.host.toml_files import FileError
+from controller.signing.signed_heads import KeptHead
 
 
 def head(n: int, which: int = 0) -> KeptHead:

@@ -6,10 +6,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from controller.cli.changes import BAD_STYLE, GOOD_STYLE
-from controller.cli.heads_file import KeptHeadsFile
-from controller.cli.held_against import MAX_UNSIGNED_STATES, StateChecker, TableKeys
-from controller.heads import sign_head, verify_key
+from controller.cli.kept_heads import MAX_UNSIGNED_STATES, KeptHeadsFile, StateChecker, TableKeys
+from controller.cli.state_lines import BAD_STYLE, GOOD_STYLE
 from controller.messages import (
     ConnectedBoard,
     Firmware,
@@ -17,7 +15,8 @@ from controller.messages import (
     PublicState,
     ReportedBoards,
 )
-from controller.release import Manifest
+from controller.signing.releases import Manifest
+from controller.signing.signed_heads import sign_head, verify_key
 from tests.cli.table_states import STATE
 
 CURVE, SECRET = "K" * 40, bytes(range(32))

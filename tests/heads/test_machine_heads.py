@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from controller.heads import KeptHead, KeptHeads, is_signed_by
 from controller.journal.store import JournalStore
-from controller.machine.phase_heads import PhaseHeads
+from controller.machine.public.public_state import PhaseHeads
 from controller.messages import MachinePhase, PublicState, Role, SignedHead
-from controller.trials.inproc import TABLE_KEY, TABLE_SIGN, TableInProcess, run_table_in_process
-from controller.trials.mortal import DaemonDeath
-from sim.mechanics.settings import MechanicsSettings
+from controller.signing.signed_heads import KeptHead, KeptHeads, is_signed_by
+from sim.mechanics.mechanics_settings import MechanicsSettings
+from sim.tables.daemon_death import DaemonDeath
+from sim.tables.table_in_process import TABLE_KEY, TABLE_SIGN, TableInProcess, run_table_in_process
 from tests.crash.lives import Scene
 from tests.crash.people import practice
 

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from controller.heads import (
+from controller.messages import SignedHead
+from controller.signing.signed_heads import (
     HeadConflict,
     KeptHead,
     KeptHeads,
@@ -16,7 +17,6 @@ from controller.heads import (
     sign_head,
     verify_key,
 )
-from controller.messages import SignedHead
 
 TABLE = "rq:rM>}U?@Lns47E1%kR.o@n%FcmmsL/@{H8]yf7"
 OTHER_TABLE = "Yne@$w-vo<fVvi]a<NY6T1ed:M$fCG*[IaLV{hID"

@@ -10,8 +10,8 @@ from contextlib import closing
 import pytest
 
 from controller.journal.store import STORE_NAME
-from hil_tests import target
-from hil_tests.table import ScenarioTable, alert_names
+from hil_tests.harness import targets
+from hil_tests.harness.scenario_table import ScenarioTable, alert_names
 
 OTHER_FIRMWARE = "0123456789abcdef"
 
@@ -96,7 +96,7 @@ def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
         await DOES[name](table)
 
     if name == "hello":
-        patch.setattr(target, "own_firmware_hash", lambda: bytes.fromhex(OTHER_FIRMWARE))
+        patch.setattr(targets, "own_firmware_hash", lambda: bytes.fromhex(OTHER_FIRMWARE))
     elif name:
         patch.setattr(ScenarioTable, "bring_to_rest", rested)
     yield

@@ -8,9 +8,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from controller.trials.hall import ControlClient
 from drivers.panel import DEBOUNCE_S, LONG_PRESS_S
-from hil_tests.hands import ControlHands
+from hil_tests.harness.hands import ControlHands
+from sim.tables.table_processes import ControlClient
 
 ASKED = re.compile(r"== (\w+) ([^=]+) ==")
 TAP_S = 3 * DEBOUNCE_S

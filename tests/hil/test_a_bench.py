@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from controller.trials.hall import ControlClient, HallPlan, TableProcess, run_simulator
+from sim.tables.table_processes import ControlClient, HallPlan, TableProcess, run_simulator
 from tests.hil.scenario_run import RunScenarios
 from tests.hil.scripted import ScriptedPerson
 

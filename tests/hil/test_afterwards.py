@@ -5,18 +5,18 @@ from typing import Any
 
 import pytest
 
-from controller.gateway.families import METRIC_FAMILIES
-from drivers.dealer import DealerStatus
-from drivers.events import BoardActivity
-from hil_tests.afterwards import (
+from controller.gateway.metric_families import METRIC_FAMILIES
+from drivers.board_events import BoardActivity
+from drivers.typed_boards import DealerStatus
+from hil_tests.harness.port_checks import table_disorder
+from hil_tests.harness.scenario_end import (
     TIMING_COUNTERS,
     active_faults,
     journal_findings,
     misplaced_cards,
     unexplained_counters,
 )
-from hil_tests.hello import table_disorder
-from hil_tests.program import LINE_COUNTERS, parse_counters
+from hil_tests.harness.table_daemon import LINE_COUNTERS, parse_counters
 from tests.hil.mischief import OTHER_FIRMWARE
 from tests.hil.scenario_run import RunScenarios
 

@@ -5,10 +5,15 @@ from pathlib import Path
 import pytest
 
 from controller.config import load_table
-from hil_tests.benchfile import BenchError, load_bench
-from hil_tests.features import BENCH_FEATURES
-from hil_tests.measuring import QUANTITIES, MeasurementLimits, TargetKind, make_measurement
-from hil_tests.program import table_config_text
+from hil_tests.harness.bench_file import BenchError, load_bench
+from hil_tests.harness.features import BENCH_FEATURES
+from hil_tests.harness.measurements import (
+    QUANTITIES,
+    MeasurementLimits,
+    TargetKind,
+    make_measurement,
+)
+from hil_tests.harness.table_daemon import table_config_text
 from tests.hil.bench_text import SMALL, bench_file
 
 EXAMPLE = Path("hil_tests/bench.toml")

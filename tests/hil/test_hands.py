@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from controller.trials.hall import ControlClient
-from hil_tests.hands import ControlHands, InProcessHands, StepSkipped
-from hil_tests.inproc import make_table
-from sim.hall import HardwareOnPtys, TablePlan
-from sim.interpreters import cpython_interpreter
-from sim.mechanics.settings import MechanicsSettings
+from hil_tests.harness.hands import ControlHands, InProcessHands, StepSkipped
+from hil_tests.harness.in_process_daemon import make_table
+from sim.board_process import cpython_interpreter
+from sim.hardware_on_ptys import HardwareOnPtys, TablePlan
+from sim.mechanics.mechanics_settings import MechanicsSettings
+from sim.tables.table_processes import ControlClient
 
 
 async def press(name: str, down: bool) -> None:

@@ -8,13 +8,13 @@ import msgspec
 import pytest
 
 from controller.messages import CardSetState, MachinePhase, PublicEvent, PublicMachine, PublicState
-from controller.rules.rulebooks import load_profile
-from controller.trials.hall import ControlClient
-from hil_tests.hands import ControlHands
-from hil_tests.measuring import MeasurementLimits
-from hil_tests.program import DaemonClient, DaemonProcess
-from hil_tests.table import ScenarioRecord, ScenarioTable
-from hil_tests.target import MAX_SCENARIOS, KeptDaemon, TableAccess, simulated_bench
+from controller.rules.profile_files import load_profile
+from hil_tests.harness.hands import ControlHands
+from hil_tests.harness.measurements import MeasurementLimits
+from hil_tests.harness.scenario_table import ScenarioRecord, ScenarioTable
+from hil_tests.harness.table_daemon import DaemonClient, DaemonProcess
+from hil_tests.harness.targets import MAX_SCENARIOS, KeptDaemon, TableAccess, simulated_bench
+from sim.tables.table_processes import ControlClient
 from tests.table_doubles import STATE as EMPTY
 
 STATE = msgspec.structs.replace(

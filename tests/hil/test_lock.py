@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from hil_tests.lock import BenchInUse, BenchLock
+from hil_tests.harness.bench_file import BenchInUse, BenchLock
 
 HOLDER = """
 import os, sys

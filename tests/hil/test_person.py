@@ -9,10 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from hil_tests.features import BENCH_FEATURES, Feature
-from hil_tests.hands import StepSkipped
-from hil_tests.person import BELL, BenchOperator, OperatorTerminal, RunStopped
-from hil_tests.steps import load_steps
+from hil_tests.harness.bench_operator import BELL, BenchOperator, OperatorTerminal, RunStopped
+from hil_tests.harness.features import BENCH_FEATURES, Feature
+from hil_tests.harness.hands import StepSkipped, load_steps
 from tests.waiting import until
 
 

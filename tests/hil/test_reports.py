@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 import pytest
 
-from hil_tests.measuring import MeasurementLimits, make_measurement
-from hil_tests.report import ScenarioResult, ScenarioRun, ScenarioVerdict, render_page
+from hil_tests.harness.measurements import MeasurementLimits, make_measurement
+from hil_tests.harness.run_report import ScenarioResult, ScenarioRun, ScenarioVerdict, render_page
 
 SLOW = make_measurement("cards_per_s", 3.0, MeasurementLimits(), "bench")
 KEPT = make_measurement("lid_to_fault_s", 0.2, MeasurementLimits(), "sim")

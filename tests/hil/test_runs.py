@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from drivers.identity import PROTOCOL_HEX, Welcome
-from hil_tests.hello import ExpectedIdentity, WrongBoards, check_boards
-from hil_tests.lock import BenchLock
-from sim.inproc import own_firmware_hash
+from drivers.board_identity import PROTOCOL_HEX, Welcome
+from hil_tests.harness.bench_file import BenchLock
+from hil_tests.harness.port_checks import ExpectedIdentity, WrongBoards, check_boards
+from sim.hardware_in_process import own_firmware_hash
 from tests.hil.bench_text import SMALL, bench_file
 from tests.hil.scenario_run import RunScenarios
 

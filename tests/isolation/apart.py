@@ -15,11 +15,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from controller.client.endpoints import remove_endpoints
+from controller.client.discovery import remove_endpoints
 from controller.config import TableConfig, load_table
-from controller.rules.rulebooks import load_profile
-from controller.trials.hall import HallError, TableProcess
-from controller.users import User, find_user
+from controller.host.users import User, find_user
+from controller.rules.profile_files import load_profile
+from sim.tables.table_processes import HallError, TableProcess
 from tests.processes.program import Program
 
 ROOT = Path(__file__).parents[2]

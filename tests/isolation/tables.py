@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from controller.cli.two_users import create_table_folders
-from controller.users import User, find_user
+from controller.host.users import User, find_user
+from controller.service.process_users import create_table_folders
 from tests.isolation import apart
 from tests.isolation.apart import (
     GATEWAY,

@@ -9,9 +9,9 @@ import sys
 
 import pytest
 
-from controller.cli.hardening import KILL
-from controller.trials.hall import TableProcess
-from controller.users import User
+from controller.host.users import User
+from controller.service.sandbox import KILL
+from sim.tables.table_processes import TableProcess
 from tests.isolation.apart import ApartTable, probe
 from tests.isolation.looking import PROC, status
 from tests.processes.people import People
@@ -129,7 +129,7 @@ def test_the_other_ways_to_a_socket_are_closed(number: int) -> None:
 
 
 def test_a_computer_of_another_kind_is_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
-    from controller.cli.hardening import deny_network
+    from controller.service.sandbox import deny_network
 
     monkeypatch.setattr(platform, "machine", lambda: "mips")
     assert not deny_network()

@@ -16,10 +16,10 @@ from typing import Any
 
 import pytest
 
-from controller.cli.hardening import KILL, deny_network
 from controller.config import load_table
 from controller.messages import MachinePhase, Role
-from controller.trials.hall import TableProcess
+from controller.service.sandbox import KILL, deny_network
+from sim.tables.table_processes import TableProcess
 from tests.isolation.looking import Watch, libraries, listening, network_sockets
 from tests.processes.people import People, held_after_all
 from tests.processes.processes import part

@@ -12,8 +12,7 @@ import pytest
 from click.testing import CliRunner
 
 from controller.cli import CliError, keys
-from controller.cli.two_users import check_separation, create_table_folders
-from controller.client.endpoints import (
+from controller.client.discovery import (
     Endpoints,
     NoEndpoints,
     read_endpoints,
@@ -21,7 +20,16 @@ from controller.client.endpoints import (
     write_endpoints,
 )
 from controller.config import ConfigError, TableConfig, load_table
-from controller.gateway.certificates import create_client_keys, create_table_keys
+from controller.host.users import (
+    READ,
+    WRITE,
+    User,
+    UserError,
+    changeable_path,
+    find_user,
+    has_permission,
+)
+from controller.keys.table_keys import create_client_keys, create_table_keys
 from controller.messages import Role
 from controller.roster import (
     ADMITTED_FOLDER,
@@ -32,15 +40,7 @@ from controller.roster import (
     read_certificate,
 )
 from controller.roster.certificate import SIGN_FILE
-from controller.users import (
-    READ,
-    WRITE,
-    User,
-    UserError,
-    changeable_path,
-    find_user,
-    has_permission,
-)
+from controller.service.process_users import check_separation, create_table_folders
 from tests.isolation.apart import GATEWAY, MACHINE, StartAs, configuration
 from tests.isolation.looking import mode
 from tests.processes.program import Dealtable

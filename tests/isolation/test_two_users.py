@@ -8,11 +8,11 @@ from contextlib import suppress
 
 import pytest
 
+from controller.host.users import User, find_user
 from controller.journal.store import STORE_NAME
 from controller.messages import AttemptOutcome
 from controller.roster import CLIENTS_FOLDER, KEYS_FOLDER
 from controller.roster.certificate import SIGN_FILE
-from controller.users import User, find_user
 from tests.isolation.apart import GATEWAY, MACHINE, ApartTable, StartAs, forget, probe
 from tests.isolation.looking import Watch, files, gone, holds, mode, status
 from tests.processes.people import FAST, People, another_gateway, held_after_all

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from controller.whole_files import change_owner, make_folder, replace_file, write_new_file
+from controller.host.atomic_files import change_owner, make_folder, replace_file, write_new_file
 from tests.isolation.apart import MACHINE
 from tests.isolation.looking import mode
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from controller.journal.chain import StoredRow
+from controller.journal.entries import StoredRow
 from controller.journal.store import STORE_NAME, open_read_only
 from controller.messages import PublicEvent
 from tests.journal.scripted import Script, whole_table, write_journal

@@ -8,7 +8,7 @@ import msgspec
 
 from controller.journal.store import STORE_NAME, open_read_only
 from controller.journal.verify import verify
-from controller.journal.verify.findings import VerifyReport
+from controller.journal.verify.verify_report import VerifyReport
 from controller.messages import PublicEvent
 from tests.journal.scripted import Script, rechained, write_rows
 

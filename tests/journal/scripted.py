@@ -15,13 +15,11 @@ from nacl.secret import SecretBox
 
 from controller.cards import composition
 from controller.deal import sequence as fair
-from controller.journal.chain import StoredRow
 from controller.journal.committer import InlineCommitter
-from controller.journal.entries import public_event
+from controller.journal.entries import StoredRow, public_event
+from controller.journal.entry_kinds import ENTRY_KINDS
 from controller.journal.journal import Journal
-from controller.journal.kinds import ENTRY_KINDS
-from controller.journal.store import STORE_NAME, JournalStore
-from controller.journal.wire_group import (
+from controller.journal.packed_board_events import (
     AT_READER,
     GATE,
     HOPPER_EMPTY,
@@ -35,10 +33,11 @@ from controller.journal.wire_group import (
     pack_opened,
     split_into_groups,
 )
+from controller.journal.store import STORE_NAME, JournalStore
 from controller.messages import ClientCommand, PublicEvent
+from controller.rules.profile_files import load_profile
 from controller.rules.regulations_page import profile_hash
-from controller.rules.rulebooks import load_profile
-from controller.signing import sign_command
+from controller.signing.signed_commands import sign_command
 
 TABLE_KEY = "rq:rM>}U?@Lns47E1%kR.o@n%FcmmsL/@{H8]yf7"
 PROFILE = load_profile("international-000")

@@ -2,9 +2,16 @@
 
 import pytest
 
-from controller.journal.verify.course import trace_course
-from controller.journal.verify.evidence import RecordEvidence, check_reasons
-from controller.journal.wire_group import AT_READER, GATE, LANDED, OUTLETS, STRAY, LoggedBoardEvent
+from controller.journal.packed_board_events import (
+    AT_READER,
+    GATE,
+    LANDED,
+    OUTLETS,
+    STRAY,
+    LoggedBoardEvent,
+)
+from controller.journal.verify.card_course import trace_course
+from controller.journal.verify.reason_checks import RecordEvidence, check_reasons
 
 NORTH, WEST = OUTLETS.index("N"), OUTLETS.index("W")
 LANDS_NORTH = ((AT_READER, 1, 0), (GATE, 1, NORTH), (LANDED, 1, NORTH))

@@ -1,8 +1,7 @@
 """Questions a machine asks its journal when it starts."""
 
-from controller.journal.chain import StoredRow
-from controller.journal.entries import JournalEntry, decode
-from controller.journal.fold import attempt_histories, last_board_events
+from controller.journal.attempt_history import attempt_histories, last_board_events
+from controller.journal.entries import JournalEntry, StoredRow, decode
 from controller.messages import AttemptOutcome
 from tests.journal.scripted import DEALER_BOOT, READER_BOOT
 

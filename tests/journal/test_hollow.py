@@ -9,11 +9,16 @@ import pytest
 from click.testing import CliRunner
 
 from controller.cli.verify import command
-from controller.journal.chain import StoredRow
-from controller.journal.entries import decode, encode
+from controller.journal.entries import StoredRow, decode, encode
+from controller.journal.packed_board_events import (
+    JAM,
+    STRAY,
+    LoggedBoardEvent,
+    pack_opened,
+    unpack_opened,
+)
 from controller.journal.store import STORE_NAME, open_read_only
 from controller.journal.verify import verify
-from controller.journal.wire_group import JAM, STRAY, LoggedBoardEvent, pack_opened, unpack_opened
 from tests.journal.findings import Write, rewritten, setting, what
 from tests.journal.scripted import (
     ScriptedTable,

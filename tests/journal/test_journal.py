@@ -9,10 +9,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from controller.journal.chain import ZERO_HEAD, next_head
 from controller.journal.committer import Committer, InlineCommitter, ThreadCommitter
-from controller.journal.entries import ChainedEntry, encode, entry_from_event, public_event
-from controller.journal.errors import PrivateEntryError, StorageFailed
+from controller.journal.entries import (
+    ZERO_HEAD,
+    ChainedEntry,
+    PrivateEntryError,
+    StorageFailed,
+    encode,
+    entry_from_event,
+    next_head,
+    public_event,
+)
 from controller.journal.journal import Journal
 from controller.journal.store import JournalStore
 from tests.journal.failing import Disk, failing

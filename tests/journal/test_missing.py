@@ -8,7 +8,7 @@ from click.testing import CliRunner
 
 from controller.cli.verify import command
 from controller.journal.verify import verify
-from controller.journal.verify.findings import VerifyReport
+from controller.journal.verify.verify_report import VerifyReport
 from controller.messages import PublicEvent
 from tests.journal.findings import Write, what
 from tests.journal.scripted import ScriptedTable, whole_table

@@ -9,9 +9,9 @@ from controller.cards import FACE_COUNT, face_text
 from controller.journal.store import JournalStore
 from controller.journal.verify import verify
 from controller.messages import AttemptOutcome, PublicEvent
-from controller.trials.inproc import run_table_in_process
-from sim.mechanics.faults import parse_fault
-from sim.mechanics.settings import MechanicsSettings
+from sim.mechanics.fault_menu import parse_fault
+from sim.mechanics.mechanics_settings import MechanicsSettings
+from sim.tables.table_in_process import run_table_in_process
 from tests.journal.findings import kept_log, rewritten, setting, what
 
 pytestmark = pytest.mark.virtual

@@ -11,9 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from controller.journal.chain import StoredRow, next_head
-from controller.journal.entries import encode
-from controller.journal.errors import JournalError
+from controller.journal.entries import JournalError, StoredRow, encode, next_head
 from controller.journal.store import LOCK_NAME, STORE_NAME, JournalStore
 from controller.journal.verify import verify
 from tests.journal.scripted import write_rows

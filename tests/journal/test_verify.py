@@ -13,15 +13,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from controller.cli.verify import command
-from controller.journal.chain import StoredRow, next_head
 from controller.journal.committer import InlineCommitter
-from controller.journal.entries import decode
-from controller.journal.errors import JournalError
+from controller.journal.entries import JournalError, StoredRow, decode, next_head
 from controller.journal.journal import Journal
+from controller.journal.packed_board_events import GATE, unpack_events
 from controller.journal.store import STORE_NAME, JournalStore, open_read_only
 from controller.journal.verify import verify
-from controller.journal.verify.findings import VerifyReport
-from controller.journal.wire_group import GATE, unpack_events
+from controller.journal.verify.verify_report import VerifyReport
 from controller.messages import PublicEvent
 from tests.journal.findings import Write, kept_log, rewritten, setting, what
 from tests.journal.scripted import (

@@ -8,9 +8,9 @@ from click.testing import CliRunner
 from controller.cli import main
 from controller.journal.store import JournalStore
 from controller.journal.verify import verify
-from controller.rules.rulebooks import ProfileError, load_profile
-from controller.trials.inproc import run_table_in_process
-from sim.mechanics.settings import MechanicsSettings
+from controller.rules.profile_files import ProfileError, load_profile
+from sim.mechanics.mechanics_settings import MechanicsSettings
+from sim.tables.table_in_process import run_table_in_process
 from tests.journal.findings import what
 
 PROFILE = "international-000"

@@ -9,13 +9,13 @@ import msgspec
 import pytest
 from click.testing import CliRunner
 
-from controller import heads
 from controller.cli import main
-from controller.journal.errors import JournalError
+from controller.journal.entries import JournalError
 from controller.journal.store import STORE_NAME, open_read_only
 from controller.journal.verify import verify
-from controller.journal.verify.findings import VerifyReport
+from controller.journal.verify.verify_report import VerifyReport
 from controller.messages import PublicEvent
+from controller.signing import signed_heads
 from tests.journal.scripted import (
     TABLE_KEY,
     Script,
@@ -37,7 +37,7 @@ def kept(folder: Path, *events: PublicEvent, secret: bytes = SECRET, key: str = 
     path = folder / "heads.jsonl"
     lines = []
     for event in events:
-        signed = heads.sign_head(key, event.n, bytes.fromhex(event.head), secret)
+        signed = signed_heads.sign_head(key, event.n, bytes.fromhex(event.head), secret)
         line = json.loads(msgspec.json.encode(signed))
         lines.append(json.dumps(line | {"table": "T01", "table_key": key, "time": event.time}))
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
@@ -48,7 +48,7 @@ def kept(folder: Path, *events: PublicEvent, secret: bytes = SECRET, key: str = 
 def table(tmp_path: Path) -> Path:
     """The public certificate of the scripted table."""
     path = tmp_path / "table.key"
-    verify_key = heads.verify_key(SECRET).hex()
+    verify_key = signed_heads.verify_key(SECRET).hex()
     path.write_text(
         f'metadata\n    name = "T01"\n    verify = "{verify_key}"\n'
         f'curve\n    public-key = "{TABLE_KEY}"\n',

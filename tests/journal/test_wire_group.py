@@ -8,12 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from controller.framing import canonical_json
-from controller.journal import wire_group
+from controller.journal import packed_board_events
 from controller.journal.committer import InlineCommitter
 from controller.journal.journal import Journal
-from controller.journal.store import JournalStore
-from controller.journal.wire_group import (
+from controller.journal.packed_board_events import (
     OUTLETS,
     POCKET_CODES,
     READ,
@@ -27,10 +25,11 @@ from controller.journal.wire_group import (
     unpack_events,
     unpack_opened,
 )
+from controller.journal.store import JournalStore
+from controller.signing.encoding import canonical_json
 from controller.vault.sealing import AttemptKey
-from drivers.events import Back, BoardEventCode, CardReadEvent
-from drivers.events import BoardEvent as BoardEvent
-from drivers.firmware import wire
+from drivers.board_events import Back, BoardEvent, BoardEventCode, CardReadEvent
+from drivers.firmware import protocol
 from tests.journal.scripted import CARDS, ScriptedTable, wall
 
 byte = st.integers(0, 255)
@@ -187,9 +186,9 @@ def test_what_is_no_group_is_refused(spoilt: dict[str, Any]) -> None:
 
 def test_the_codes_are_those_of_the_line() -> None:
     names = ("READ", "AT_READER", "DOUBLE", "GATE", "LANDED", "STRAY", "JAM", "HOPPER_EMPTY")
-    assert all(getattr(wire_group, name) == getattr(wire, name) for name in names)
-    assert [OUTLETS[n] for n in range(wire.OUTLETS)] == ["N", "W", "S", "E", "tray"]
-    assert wire_group.UNREADABLE == wire.UNREADABLE
+    assert all(getattr(packed_board_events, name) == getattr(protocol, name) for name in names)
+    assert [OUTLETS[n] for n in range(protocol.OUTLETS)] == ["N", "W", "S", "E", "tray"]
+    assert packed_board_events.UNREADABLE == protocol.UNREADABLE
 
 
 async def test_a_deal_takes_less_than_thirty_kibibytes_and_forty_bytes_an_event() -> None:

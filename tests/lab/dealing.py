@@ -6,8 +6,7 @@ from dataclasses import fields, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from controller.trials.lab.chain import deal_chain
-from controller.trials.lab.data import (
+from sim.lab.collected_deals import (
     CARDS,
     CollectedDeals,
     ReadingOutcome,
@@ -15,6 +14,7 @@ from controller.trials.lab.data import (
     check_deals,
     make_deals,
 )
+from sim.lab.deal_chain import deal_chain
 
 FACES = 54
 

@@ -4,9 +4,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from controller.trials.lab.counting import longest_runs
-from controller.trials.lab.data import CARDS, CollectedDeals, ReadingOutcome
-from controller.trials.lab.seen import DealMeasures
+from sim.lab.collected_deals import CARDS, CollectedDeals, ReadingOutcome
+from sim.lab.deal_measures import DealMeasures
+from sim.lab.deal_statistics import longest_runs
 from tests.lab.dealing import FACES, Table
 
 N, W, S, E = range(4)

@@ -6,11 +6,15 @@ from itertools import groupby, permutations
 import numpy as np
 import pytest
 
-from controller.trials.lab import chances, counting
-from controller.trials.lab.data import CollectedDeals, make_deals
-from controller.trials.lab.order import interplay, shared_pair_correlations
-from controller.trials.lab.pockets import SAME_SEAT_VARIANCE, pair_degrees
-from controller.trials.lab.seen import DealMeasures
+from sim.lab import chances, deal_statistics
+from sim.lab.collected_deals import CollectedDeals, make_deals
+from sim.lab.deal_measures import DealMeasures
+from sim.lab.order_tests import (
+    SAME_SEAT_VARIANCE,
+    interplay,
+    pair_degrees,
+    shared_pair_correlations,
+)
 from tests.lab.dealing import uniform
 
 pytestmark = pytest.mark.slow
@@ -113,7 +117,7 @@ def test_bombs_and_sides_vary_as_counted_in_many_deals() -> None:
     mean, variance = chances.bomb_moments()
     weights = seen.side_weights(tray_only=False)
     squares = seen.side_lead(weights) ** 2
-    due, spread = counting.side_moments(weights)
+    due, spread = deal_statistics.side_moments(weights)
 
     assert seen.bombs.mean() == pytest.approx(mean, abs=4 * (variance / 4_000) ** 0.5)
     assert seen.bombs.var() == pytest.approx(variance, rel=0.1)
@@ -123,7 +127,7 @@ def test_bombs_and_sides_vary_as_counted_in_many_deals() -> None:
 
 def test_the_chi_square_of_faces_is_the_usual_one_times_107_to_108() -> None:
     deals = uniform(300, np.random.default_rng(5))
-    found = counting.SeatCounts(54)
+    found = deal_statistics.SeatCounts(54)
     found.add(deals.cards % 54, deals.seats)
     statistic, freedom = found.chi_square()
 
@@ -133,8 +137,8 @@ def test_the_chi_square_of_faces_is_the_usual_one_times_107_to_108() -> None:
 
 
 def test_small_classes_of_a_histogram_are_joined_by_what_is_expected() -> None:
-    assert counting.fit_histogram([50, 46, 4], [0.5, 0.46, 0.04]) == (0.0, 1)
-    assert counting.fit_histogram([1, 1], [0.5, 0.5])[1] == 0
+    assert deal_statistics.fit_histogram([50, 46, 4], [0.5, 0.46, 0.04]) == (0.0, 1)
+    assert deal_statistics.fit_histogram([1, 1], [0.5, 0.5])[1] == 0
 
 
 def fed_alike(deals: int, passes: float) -> CollectedDeals:

@@ -5,16 +5,10 @@ import random
 import numpy as np
 import pytest
 
-from controller.trials.lab import collect as collecting
-from controller.trials.lab.chain import Entropy
-from controller.trials.lab.collect import (
-    CollectionPlan,
-    CollectionResult,
-    collect_deals,
-    plan_parts,
-    run_part,
-)
-from controller.trials.lab.data import CollectedDeals
+from sim.lab import collection as collecting
+from sim.lab.collected_deals import CollectedDeals
+from sim.lab.collection import CollectionPlan, CollectionResult, collect_deals, plan_parts, run_part
+from sim.lab.deal_chain import Entropy
 from tests.lab.dealing import same
 
 pytestmark = pytest.mark.slow

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from controller.trials.lab.family import FAMILY, FAMILY_LEVEL, holm_bounds, judge_deals
+from sim.lab.family import FAMILY, FAMILY_LEVEL, holm_bounds, judge_deals
 from tests.lab.dealing import uniform
 
 pytestmark = pytest.mark.slow

@@ -8,15 +8,18 @@ from typing import Any
 import numpy as np
 import pytest
 
-from controller.tomlfile import FileError
-from controller.trials.lab.data import (
+from controller.host.toml_files import FileError
+from sim.lab.collected_deals import (
+    MAX_DEALS,
     DealsSource,
     InvalidDeals,
+    load_deals,
     make_deals,
     number_cards,
+    read_deals,
+    save_deals,
     with_source,
 )
-from controller.trials.lab.file import MAX_DEALS, load_deals, read_deals, save_deals
 from tests.lab.dealing import production, same
 
 

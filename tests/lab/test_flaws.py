@@ -2,8 +2,8 @@
 
 import pytest
 
-from controller.trials.lab.data import CollectedDeals
-from controller.trials.lab.family import FAMILY, judge_deals
+from sim.lab.collected_deals import CollectedDeals
+from sim.lab.family import FAMILY, judge_deals
 from tests.lab.dealing import production
 from tests.lab.flaws import FLAWS, flawed
 

@@ -5,9 +5,9 @@ import random
 import numpy as np
 import pytest
 
-from controller.trials.lab import full
-from controller.trials.lab.data import CollectedDeals, DealsSource, ReadingOutcome
-from sim.mechanics.faults import WearLevel, parse_fault
+from sim.lab import journal_deals
+from sim.lab.collected_deals import CollectedDeals, DealsSource, ReadingOutcome
+from sim.mechanics.fault_menu import WearLevel, parse_fault
 
 pytestmark = pytest.mark.slow
 
@@ -16,7 +16,7 @@ SEED = 3
 
 def life(deals: int, *faults: str) -> CollectedDeals:
     wear = WearLevel(rates=tuple(map(parse_fault, faults)))
-    return full.deal_life(deals, random.Random(SEED).randbytes, wear)
+    return journal_deals.deal_life(deals, random.Random(SEED).randbytes, wear)
 
 
 @pytest.fixture(scope="module")
@@ -39,7 +39,7 @@ def test_the_next_deal_follows_with_the_same_set(faultless: CollectedDeals) -> N
 
 
 def test_another_entropy_is_another_life(faultless: CollectedDeals) -> None:
-    other = full.deal_life(1, random.Random(4).randbytes, WearLevel())
+    other = journal_deals.deal_life(1, random.Random(4).randbytes, WearLevel())
 
     assert not np.array_equal(other.waiting[0], faultless.waiting[0])
 
@@ -67,8 +67,8 @@ def test_attempts_that_came_to_nothing_are_counted_and_not_among_the_deals() -> 
 
 def test_another_set_does_not_follow_the_one_before() -> None:
     opened = [
-        full.AttemptByPlace([], [], [], [], card_set, 2)
+        journal_deals.AttemptByPlace([], [], [], [], card_set, 2)
         for card_set in ("S1", "S1", "S2", "S2", "S1")
     ]
 
-    assert list(full._follows(opened)) == [False, True, False, True, False]
+    assert list(journal_deals._follows(opened)) == [False, True, False, True, False]

@@ -17,14 +17,14 @@ import msgspec
 import pytest
 from click.testing import CliRunner, Result
 
-from controller.cli import lab, main
-from controller.trials.lab import collect as collecting
-from controller.trials.lab.data import DealsSource, with_source
-from controller.trials.lab.family import FAMILY
-from controller.trials.lab.file import load_deals, save_deals
-from controller.trials.lab.methods import METHODS
-from controller.trials.lab.report import LabReport
-from controller.trials.lab.requirements import CLAUSES
+from controller.cli import main
+from sim.cli import lab
+from sim.lab import collection as collecting
+from sim.lab.collected_deals import DealsSource, load_deals, save_deals, with_source
+from sim.lab.deal_chain import METHODS
+from sim.lab.family import FAMILY
+from sim.lab.lab_page import CLAUSES
+from sim.lab.lab_report import LabReport
 from tests.lab.dealing import production
 from tests.lab.flaws import flawed
 

@@ -8,12 +8,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from controller.deal.sequence import POCKET_LETTERS, fair_order, sequence
-from controller.trials.lab.chain import deal_chain
-from controller.trials.lab.data import ReadingOutcome, make_deals
-from controller.trials.lab.family import judge_deals
-from controller.trials.lab.methods import METHODS, UNFAIR_METHODS, route_through_tray
-from controller.trials.lab.seen import DealMeasures
-from controller.trials.lab.stack import collect_stack, gather_pockets, new_stack, riffle_stack
+from sim.lab.collected_deals import ReadingOutcome, make_deals
+from sim.lab.deal_chain import (
+    METHODS,
+    UNFAIR_METHODS,
+    collect_stack,
+    deal_chain,
+    gather_pockets,
+    new_stack,
+    riffle_stack,
+    route_through_tray,
+)
+from sim.lab.deal_measures import DealMeasures
+from sim.lab.family import judge_deals
 from tests.lab.dealing import production, routed, uniform
 
 pytestmark = pytest.mark.slow

@@ -10,15 +10,16 @@ from typing import Any, TypeVar
 
 import pytest
 
+from drivers.board_events import BoardEvent, BoardEventCode, FeedSource, Outlet
+from drivers.board_identity import Welcome
 from drivers.errors import BoardReset, LineLost
-from drivers.events import BoardEvent, BoardEventCode, FeedSource, Outlet
-from drivers.firmware import codec, wire
+from drivers.firmware import framing
+from drivers.firmware import protocol as wire
 from drivers.firmware.board import BoardCore as FirmwareCore
-from drivers.firmware.memory import NEVER_MS
-from drivers.identity import Welcome
+from drivers.firmware.event_memory import NEVER_MS
 from drivers.link.frames import BeginCommand, FeedCommand, RouteCommand
 from drivers.link.link import Link
-from sim.virtual import VirtualLoop
+from sim.virtual_loop import VirtualLoop
 
 ATTEMPT = 7
 
@@ -177,7 +178,7 @@ class ScriptedBoard:
         self.bodies: dict[int, bytes] = {}
         self.last = self.seen = self.kept = self.sent = self._forgotten
         self.wait_ms = 50
-        self.decoder = codec.Decoder()
+        self.decoder = framing.Decoder()
 
     def close(self) -> None:
         self.mute = self.deaf = True
@@ -246,7 +247,7 @@ class ScriptedBoard:
     def _send(self, kind: int, body: bytes, session: int | None = None) -> None:
         header = struct.pack(wire.BOARD_HEADER, kind, self.session if session is None else session)
         if not self.mute:
-            self._send_bytes(codec.encode(header + body))
+            self._send_bytes(framing.encode(header + body))
 
     def _keep_alive(self) -> None:
         if self.alive is not None:

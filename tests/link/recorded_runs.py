@@ -16,9 +16,7 @@ from unittest.mock import patch
 import msgspec
 
 from controller.messages import Role
-from controller.trials.inproc import TableInProcess, run_table_in_process
-from drivers.events import BoardEvent, CardReadEvent
-from drivers.link.port import LinkPort
+from drivers.board_events import BoardEvent, CardReadEvent
 from drivers.link.recording import (
     Chunk,
     MemoryRecording,
@@ -28,13 +26,15 @@ from drivers.link.recording import (
     encode_recording,
     read_recording,
 )
-from drivers.link.replay import ReplayedCommand, ReplayResult, replay
-from sim.folders import memory_folder
-from sim.inproc import DEALER_ID, READER_ID, HardwareInProcess
-from sim.mechanics.faults import parse_fault
-from sim.mechanics.settings import MechanicsSettings
-from sim.pipe import PipePort
-from sim.virtual import VirtualLoop
+from drivers.link.serial_port import LinkPort
+from sim.hardware_in_process import DEALER_ID, READER_ID, HardwareInProcess
+from sim.mechanics.fault_menu import parse_fault
+from sim.mechanics.mechanics_settings import MechanicsSettings
+from sim.memory_folders import memory_folder
+from sim.serial_lines import PipePort
+from sim.tables.table_in_process import TableInProcess, run_table_in_process
+from sim.virtual_loop import VirtualLoop
+from tests.link.replay import ReplayedCommand, ReplayResult, replay
 
 FOLDER = Path(__file__).with_name("recordings")
 BOARDS: tuple[Literal["dealer", "reader"], ...] = ("dealer", "reader")

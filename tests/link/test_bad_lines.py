@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from drivers.board_events import BoardEventCode, FeedSource
 from drivers.errors import BoardReset, LineLost
-from drivers.events import BoardEventCode, FeedSource
-from drivers.firmware import wire
+from drivers.firmware import protocol
 from drivers.link.frames import BeginCommand, FeedCommand
 
 if TYPE_CHECKING:
@@ -203,7 +203,7 @@ def test_late_events_of_the_attempt_before_stay_in_it(
         rig = make_rig(seed, mischief)
         late = 20
         for index in range(late):
-            rig.board.emit(wire.LANDED, index=index + 1, attempt=6)
+            rig.board.emit(protocol.LANDED, index=index + 1, attempt=6)
         await deal(rig)
         attempts = [event.attempt for event in rig.host.events]
         assert attempts[:late] == [6] * late

@@ -13,7 +13,7 @@ from cobs import cobs
 from hypothesis import given
 from hypothesis import strategies as st
 
-from drivers.firmware import codec
+from drivers.firmware import framing as codec
 
 PROTOCOL = Path(codec.__file__).parents[1] / "link" / "PROTOCOL.md"
 

@@ -2,7 +2,7 @@
 
 from math import inf
 
-from drivers.link.deadlines import LinkLimits, LinkTimers
+from drivers.link.link_state import LinkLimits, LinkTimers
 
 TIMING = LinkLimits(resend_ms=(50, 100), beat_ms=100, seen_ms=20, silence_ms=500, settle_ms=2000)
 

@@ -9,9 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from drivers.dealer import DealerBoard
-from drivers.errors import BoardRefused, BoardReset, BoardResult, LineLost, SessionRenewed
-from drivers.events import (
+from drivers.board_events import (
     BoardActivity,
     BoardEvent,
     BoardEventCode,
@@ -19,11 +17,12 @@ from drivers.events import (
     CardReadEvent,
     FeedSource,
 )
+from drivers.errors import BoardRefused, BoardReset, BoardResult, LineLost, SessionRenewed
 from drivers.firmware.dealer import DealerCore as DealerCore
 from drivers.firmware.reader import ReaderCore as ReaderCore
 from drivers.link.link import Link
-from drivers.link.outbox import CommandQueue
-from drivers.reader import ReaderBoard
+from drivers.link.link_state import CommandQueue
+from drivers.typed_boards import DealerBoard, ReaderBoard
 
 if TYPE_CHECKING:
     from drivers.firmware.board import BoardCore as FirmwareCore

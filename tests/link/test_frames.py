@@ -5,10 +5,11 @@ import struct
 from hypothesis import given
 from hypothesis import strategies as st
 
+from drivers.board_events import BoardEvent, BoardKind
+from drivers.board_identity import Welcome
 from drivers.errors import BoardResult
-from drivers.events import BoardEvent, BoardKind
-from drivers.firmware import codec, wire
-from drivers.identity import Welcome
+from drivers.firmware import framing
+from drivers.firmware import protocol as wire
 from drivers.link import frames
 
 KINDS = (wire.WELCOME, wire.ALIVE, wire.ACK, wire.EVENT, wire.NO_SESSION, wire.HELLO, 0xFF)
@@ -16,7 +17,7 @@ SIZES = [struct.calcsize(body) for body in wire.BODIES.values()]
 boards: st.SearchStrategy[BoardKind] = st.sampled_from(("dealer", "reader"))
 
 
-@given(st.sampled_from(KINDS), st.binary(max_size=codec.MAX_PAYLOAD - 1), boards)
+@given(st.sampled_from(KINDS), st.binary(max_size=framing.MAX_PAYLOAD - 1), boards)
 def test_no_payload_makes_decoding_raise(kind: int, rest: bytes, board: BoardKind) -> None:
     frames.decode_board_frame(bytes([kind]) + rest, board)
 

@@ -8,9 +8,10 @@ from typing import Any
 import msgspec
 import pytest
 
-from drivers.events import BoardEvent, CardReadEvent
-from drivers.firmware import codec, wire
-from drivers.identity import Welcome
+from drivers.board_events import BoardEvent, CardReadEvent
+from drivers.board_identity import Welcome
+from drivers.firmware import framing
+from drivers.firmware import protocol as wire
 from drivers.link import frames, link
 
 Golden = dict[str, Any]
@@ -47,7 +48,7 @@ def test_fields_pack_into_the_payload_and_the_payload_into_the_frame(
                 for part, layout in layouts(golden).items()
             )
             assert payload.hex() == golden["payload"]
-            assert codec.encode(payload).hex() == golden["frame"]
+            assert framing.encode(payload).hex() == golden["frame"]
 
 
 def test_the_frame_unpacks_into_the_payload_and_the_payload_into_fields(
@@ -55,7 +56,7 @@ def test_the_frame_unpacks_into_the_payload_and_the_payload_into_fields(
 ) -> None:
     for golden in FRAMES:
         with subtests.test(golden["name"]):
-            [payload] = codec.Decoder().feed(bytes.fromhex(golden["frame"]))
+            [payload] = framing.Decoder().feed(bytes.fromhex(golden["frame"]))
             assert payload.hex() == golden["payload"]
             at = 0
             for part, layout in layouts(golden).items():

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from drivers import identity
+from drivers import board_identity
+from drivers.board_events import BoardEvent, BoardEventCode, FeedSource, Outlet
 from drivers.errors import (
     BoardRefused,
     BoardReset,
@@ -19,8 +20,8 @@ from drivers.errors import (
     WrongKind,
     WrongProtocol,
 )
-from drivers.events import BoardEvent, BoardEventCode, FeedSource, Outlet
-from drivers.firmware import codec, wire
+from drivers.firmware import framing
+from drivers.firmware import protocol as wire
 from drivers.link.frames import (
     BeginCommand,
     FeedCommand,
@@ -29,8 +30,8 @@ from drivers.link.frames import (
     ShuffleCommand,
 )
 from drivers.link.link import Link
-from drivers.link.outbox import CommandQueue
-from sim.virtual import VirtualLoop
+from drivers.link.link_state import CommandQueue
+from sim.virtual_loop import VirtualLoop
 
 if TYPE_CHECKING:
     from tests.link.bad_line import Rig
@@ -44,7 +45,7 @@ def frames_to_board(rig: "Rig", kind: int | None = None) -> list[tuple[int, tupl
     """Return (ms, header) of every frame the host wrote, or of one kind."""
     frames = []
     for at_ms, data in rig.line.to_board.writes:
-        for payload in codec.Decoder().feed(data):
+        for payload in framing.Decoder().feed(data):
             header = struct.unpack_from(wire.HOST_HEADER, payload)
             if kind in (None, header[0]):
                 frames.append((at_ms, header))
@@ -119,7 +120,7 @@ async def test_a_board_of_another_protocol_is_refused_with_both_values(make_rig:
     rig.board.welcome = partial(rig.board.welcome, other)  # type: ignore[method-assign]
     with pytest.raises(WrongProtocol) as caught:
         await rig.host.open()
-    assert (caught.value.expected, caught.value.found) == (identity.PROTOCOL_HEX, other.hex())
+    assert (caught.value.expected, caught.value.found) == (board_identity.PROTOCOL_HEX, other.hex())
     assert not rig.line.is_open
 
 
@@ -129,8 +130,8 @@ async def test_a_board_of_an_unknown_kind_is_refused_as_one_and_not_as_silent(
     rig = make_rig()
     unknown = b"\x09" + rig.board.welcome()[1:]
     monkeypatch.setattr(rig.board, "welcome", lambda protocol=b"": unknown)
-    pinned = identity.ExpectedBoard("dealer", "0" * 16, is_simulated=True, firmware="0" * 16)
-    check = partial(identity.check_identity, expected=pinned)
+    pinned = board_identity.ExpectedBoard("dealer", "0" * 16, is_simulated=True, firmware="0" * 16)
+    check = partial(board_identity.check_identity, expected=pinned)
     link = Link(rig.line, "dealer", session_ids=lambda: 5, check=check)
     with pytest.raises(WrongKind, match="kind is other"):
         await link.open({}, {})
@@ -141,12 +142,12 @@ async def test_a_board_that_is_not_the_one_pinned_says_nothing_to_anyone(
     make_rig: "MakeRig",
 ) -> None:
     rig = make_rig()
-    pinned = identity.ExpectedBoard("dealer", "1" * 16, is_simulated=True, firmware="0" * 16)
+    pinned = board_identity.ExpectedBoard("dealer", "1" * 16, is_simulated=True, firmware="0" * 16)
     link = Link(
         rig.line,
         "dealer",
         session_ids=lambda: 5,
-        check=partial(identity.check_identity, expected=pinned),
+        check=partial(board_identity.check_identity, expected=pinned),
         on_event=rig.host.on_event,
     )
     rig.board.emit(wire.LID, place=1)
@@ -611,7 +612,7 @@ async def test_a_late_answer_to_a_session_before_changes_nothing(make_rig: "Make
     rig.link.close()
     await rig.host.open()
     refusal = struct.pack(wire.BOARD_HEADER + "II", wire.NO_SESSION, before, rig.board.boot, 0)
-    rig.line.to_host.write(codec.encode(refusal))
+    rig.line.to_host.write(framing.encode(refusal))
     await sleep_ms(10)
     assert rig.link.counters.foreign == 1
     assert rig.host.renewals == []

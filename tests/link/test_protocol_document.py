@@ -5,8 +5,8 @@ import struct
 from pathlib import Path
 
 from drivers import errors
-from drivers.firmware import codec, wire
-from drivers.link import deadlines, link
+from drivers.firmware import framing, protocol
+from drivers.link import link, link_state
 
 TEXT = (Path(link.__file__).parent / "PROTOCOL.md").read_text()
 LETTERS = {"u8": "B", "u16": "H", "u32": "I", "bytes3": "3s", "bytes8": "8s"}
@@ -35,8 +35,8 @@ def layout(fields: str) -> str:
 
 def test_the_headers_are_those_of_the_wire() -> None:
     headers = dict(table("from", "header"))
-    assert layout(headers["host"]) == wire.HOST_HEADER
-    assert layout(headers["board"]) == wire.BOARD_HEADER
+    assert layout(headers["host"]) == protocol.HOST_HEADER
+    assert layout(headers["board"]) == protocol.BOARD_HEADER
 
 
 def test_the_tables_of_frames_are_those_of_the_wire() -> None:
@@ -46,57 +46,59 @@ def test_the_tables_of_frames_are_those_of_the_wire() -> None:
         name: (int(number, 16), layout(body)) for name, (number, body) in (host | board).items()
     }
     assert named == {
-        name: (getattr(wire, name), wire.BODIES[getattr(wire, name)]) for name in named
+        name: (getattr(protocol, name), protocol.BODIES[getattr(protocol, name)]) for name in named
     }
-    assert {number for number, _ in named.values()} == set(wire.BODIES)
-    assert all(number < wire.WELCOME for number, _ in map(named.__getitem__, host))
+    assert {number for number, _ in named.values()} == set(protocol.BODIES)
+    assert all(number < protocol.WELCOME for number, _ in map(named.__getitem__, host))
 
 
 def test_the_answers_to_status_are_those_of_the_wire() -> None:
-    kinds = {"dealer": wire.KIND_DEALER, "reader": wire.KIND_READER}
+    kinds = {"dealer": protocol.KIND_DEALER, "reader": protocol.KIND_READER}
     rows = {kinds[board]: layout(status) for board, status in table("board", "status")}
-    assert rows == wire.STATUS_BODIES
+    assert rows == protocol.STATUS_BODIES
 
 
 def test_the_sensors_in_a_status_are_those_of_the_wire() -> None:
     [named] = re.findall(r"`sensors`, from bit 0:\n([^.]*)\.", TEXT)
-    assert tuple(named.split(", ")) == wire.SENSORS
-    bits = {value for name, value in vars(wire).items() if name.startswith("SEES_")}
-    assert bits == {1 << bit for bit in range(len(wire.SENSORS))}
+    assert tuple(named.split(", ")) == protocol.SENSORS
+    bits = {value for name, value in vars(protocol).items() if name.startswith("SEES_")}
+    assert bits == {1 << bit for bit in range(len(protocol.SENSORS))}
 
 
 def test_the_tables_of_results_and_events_are_those_of_the_wire() -> None:
     results = {int(row[1], 16): row[0] for row in table("result", "id", "means")}
-    assert results == wire.RESULTS
+    assert results == protocol.RESULTS
     events = {
         int(row[1], 16): row[0] for row in table("name", "id", "board", "index", "place", "means")
     }
-    assert events == wire.EVENTS
-    assert {int(result): result.name for result in errors.BoardResult} == wire.RESULTS
+    assert events == protocol.EVENTS
+    assert {int(result): result.name for result in errors.BoardResult} == protocol.RESULTS
 
 
 def test_the_read_that_follows_an_event_is_that_of_the_wire() -> None:
     [fields] = re.findall(r"READ goes on with: ([^.]*)\.", TEXT)
-    assert layout(fields) == wire.READ_BODY
+    assert layout(fields) == protocol.READ_BODY
 
 
 def test_the_settings_are_those_of_the_wire() -> None:
-    kinds = {"dealer": wire.KIND_DEALER, "reader": wire.KIND_READER}
-    settings: dict[int, dict[int, tuple[str, int, int, int]]] = {kind: {} for kind in wire.SETTINGS}
+    kinds = {"dealer": protocol.KIND_DEALER, "reader": protocol.KIND_READER}
+    settings: dict[int, dict[int, tuple[str, int, int, int]]] = {
+        kind: {} for kind in protocol.SETTINGS
+    }
     for board, number, name, *bounds in table("board", "id", "setting", "default", "least", "most"):
         default, least, most = map(int, bounds)
         settings[kinds[board]][int(number)] = (name, default, least, most)
-    assert settings == wire.SETTINGS
+    assert settings == protocol.SETTINGS
 
 
 def test_the_times_are_those_the_host_keeps() -> None:
     rows = {row[0]: row[1] for row in table("limit", "ms", "whose", "means")}
-    timing = deadlines.LinkLimits()
+    timing = link_state.LinkLimits()
     assert rows["resend"] == ", ".join(map(str, timing.resend_ms))
-    assert rows["event resend"] == f"{wire.RESEND_MIN_MS} … {wire.RESEND_MAX_MS}"
+    assert rows["event resend"] == f"{protocol.RESEND_MIN_MS} … {protocol.RESEND_MAX_MS}"
     for limit in ("beat", "seen", "silence", "settle"):
         assert int(rows[limit]) == getattr(timing, f"{limit}_ms")
-    assert int(rows["alive"]) == wire.DEALER_SETTINGS[9][1] == wire.READER_SETTINGS[9][1]
+    assert int(rows["alive"]) == protocol.DEALER_SETTINGS[9][1] == protocol.READER_SETTINGS[9][1]
 
 
 def test_every_error_the_host_raises_stands_in_the_document() -> None:
@@ -110,15 +112,15 @@ def test_every_error_the_host_raises_stands_in_the_document() -> None:
 
 
 def test_sizes_and_counts_in_the_text_are_those_of_the_code() -> None:
-    assert f"1 to {codec.MAX_PAYLOAD} bytes" in TEXT
-    assert f"at most {codec.MAX_ENCODED} bytes" in TEXT
-    assert f"at most {wire.EVENT_WINDOW}, after" in TEXT
-    assert f"at least {wire.EVENT_MEMORY} events" in TEXT
+    assert f"1 to {framing.MAX_PAYLOAD} bytes" in TEXT
+    assert f"at most {framing.MAX_ENCODED} bytes" in TEXT
+    assert f"at most {protocol.EVENT_WINDOW}, after" in TEXT
+    assert f"at least {protocol.EVENT_MEMORY} events" in TEXT
     assert re.search(r"0 N, 1 W, 2 S, 3 E, 4 tray", TEXT)
 
 
 def test_the_longest_frame_of_the_wire_fits() -> None:
-    board = {kind: struct.calcsize(body) for kind, body in wire.BODIES.items()}
-    board[wire.EVENT] += struct.calcsize(wire.READ_BODY)
-    board[wire.ACK] += max(map(struct.calcsize, wire.STATUS_BODIES.values()))
-    assert max(board.values()) + wire.HOST_HEADER_SIZE <= codec.MAX_PAYLOAD
+    board = {kind: struct.calcsize(body) for kind, body in protocol.BODIES.items()}
+    board[protocol.EVENT] += struct.calcsize(protocol.READ_BODY)
+    board[protocol.ACK] += max(map(struct.calcsize, protocol.STATUS_BODIES.values()))
+    assert max(board.values()) + protocol.HOST_HEADER_SIZE <= framing.MAX_PAYLOAD

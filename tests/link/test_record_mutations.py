@@ -5,20 +5,24 @@ from collections.abc import Callable
 import msgspec
 import pytest
 
-from drivers import dealer
-from drivers.dealer import DealerStatus
-from drivers.events import BoardKind, CardReadEvent
-from drivers.firmware import codec
-from drivers.identity import Welcome
-from drivers.link import frames, intake, outbox
-from drivers.link.deadlines import LinkTimers
+from drivers import typed_boards
+from drivers.board_events import BoardKind, CardReadEvent
+from drivers.board_identity import Welcome
+from drivers.firmware import framing
+from drivers.link import frames, link_state
 from drivers.link.frames import BoardFrame
-from drivers.link.intake import EventArrival, EventSequence
 from drivers.link.link import Link
-from drivers.link.outbox import CommandQueue, PendingCommand
+from drivers.link.link_state import (
+    CommandQueue,
+    EventArrival,
+    EventSequence,
+    LinkTimers,
+    PendingCommand,
+)
+from drivers.typed_boards import DealerStatus
 from tests.link.recorded_runs import FOLDER, kept, page, replayed
 
-_DECODE, _STATUS_FROM = frames.decode_board_frame, dealer.decode_dealer_status
+_DECODE, _STATUS_FROM = frames.decode_board_frame, typed_boards.decode_dealer_status
 
 
 def every_event_is_new(known: EventSequence, number: int) -> tuple[EventSequence, EventArrival]:
@@ -61,9 +65,9 @@ def lift_up_and_down_changed(body: bytes) -> DealerStatus:
     return msgspec.structs.replace(status, lift_up=down, lift_down=up)
 
 
-def no_crc(decoder: codec.Decoder, block: bytes) -> bytes | None:
-    body = codec.cobs_decode(block) if block else None
-    return body[: -codec.CRC_SIZE] if body else None
+def no_crc(decoder: framing.Decoder, block: bytes) -> bytes | None:
+    body = framing.cobs_decode(block) if block else None
+    return body[: -framing.CRC_SIZE] if body else None
 
 
 def a_restart_is_overlooked(link: Link, boot: int) -> bool:
@@ -79,14 +83,14 @@ def no_more_resends(deadlines: LinkTimers, now: float) -> bool:
 
 
 CHANGES: list[tuple[object, str, Callable[..., object], str]] = [
-    (intake, "receive_event", every_event_is_new, "bad_line"),
-    (intake, "receive_event", a_gap_is_passed_over, "bad_line"),
-    (intake, "resume_sequence", every_boot_begins_with_nothing, "unplugged"),
-    (outbox, "complete_command", no_answer_is_the_one, "clean_deal"),
-    (outbox, "start_next_command", the_same_number_again, "clean_deal"),
+    (link_state, "receive_event", every_event_is_new, "bad_line"),
+    (link_state, "receive_event", a_gap_is_passed_over, "bad_line"),
+    (link_state, "resume_sequence", every_boot_begins_with_nothing, "unplugged"),
+    (link_state, "complete_command", no_answer_is_the_one, "clean_deal"),
+    (link_state, "start_next_command", the_same_number_again, "clean_deal"),
     (frames, "decode_board_frame", another_face, "pty_under_micropython"),
-    (dealer, "decode_dealer_status", lift_up_and_down_changed, "clean_deal"),
-    (codec.Decoder, "_payload", no_crc, "bad_line"),
+    (typed_boards, "decode_dealer_status", lift_up_and_down_changed, "clean_deal"),
+    (framing.Decoder, "_payload", no_crc, "bad_line"),
     (Link, "_is_reset", a_restart_is_overlooked, "board_reset"),
     (Link, "_receive_first_welcome", the_first_welcome_says_nothing, "clean_deal"),
     (LinkTimers, "restart_reply_timer", no_more_resends, "bad_line"),

@@ -8,11 +8,11 @@ import msgspec
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from drivers.events import FeedSource
+from drivers.board_events import FeedSource
 from drivers.link.frames import FeedCommand
 from drivers.link.link import LinkCounters
 from drivers.link.recording import MemoryRecording, RecordingPort
-from drivers.link.replay import ReplayResult, replay
+from tests.link.replay import ReplayResult, replay
 
 if TYPE_CHECKING:
     from tests.link.bad_line import Line, Rig

@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from drivers.identity import PROTOCOL_HEX
+from drivers.board_identity import PROTOCOL_HEX
+from drivers.link.frame_text import read_frames
 from drivers.link.recording import read_recording
-from drivers.link.wire_text import read_frames
 from tests.link.recorded_runs import BOARDS, FOLDER, RUNS, kept, replayed
 
 KEPT = sorted({*RUNS, *(path.stem for path in FOLDER.glob("*.jsonl"))})

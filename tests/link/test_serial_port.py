@@ -16,11 +16,11 @@ import serial
 from pytest_mock import MockerFixture
 
 from drivers.errors import LineLost, PortBusy, PortMissing
-from drivers.firmware import codec, wire
-from drivers.link import port as port_module
+from drivers.firmware import framing, protocol
+from drivers.link import serial_port as port_module
 from drivers.link.frames import GetStatusCommand
 from drivers.link.link import Link
-from drivers.link.port import SerialPort
+from drivers.link.serial_port import SerialPort
 from tests.waiting import turn
 
 BAUD = 921600
@@ -311,8 +311,8 @@ async def test_a_link_over_a_port_that_dies_says_so_once_and_may_be_opened_again
     link = Link(port, "dealer", session_ids=lambda: 77, on_down=downs.append)
     opening = asyncio.ensure_future(link.open({}, {}))
     await turn()
-    [payload] = codec.Decoder().feed(await pty.read(22))
-    assert payload[0] == wire.HELLO
+    [payload] = framing.Decoder().feed(await pty.read(22))
+    assert payload[0] == protocol.HELLO
     pty.close()
     with pytest.raises(LineLost, match=f"port {pty.path}"):
         await opening

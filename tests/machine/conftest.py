@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from controller.messages import ClientCommand, CommandReply, MachinePhase
-from controller.trials.inproc import TableInProcess, run_table_in_process
-from sim.mechanics.faults import parse_fault
-from sim.mechanics.settings import MechanicsSettings
-from sim.virtual import VirtualLoop
+from sim.mechanics.fault_menu import parse_fault
+from sim.mechanics.mechanics_settings import MechanicsSettings
+from sim.tables.table_in_process import TableInProcess, run_table_in_process
+from sim.virtual_loop import VirtualLoop
 from tests.machine.tables import Tables
 
 

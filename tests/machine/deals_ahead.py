@@ -4,7 +4,7 @@ import asyncio
 
 from controller.config import CardSetSection
 from controller.messages import MachinePhase, Role
-from controller.trials.inproc import TableInProcess
+from sim.tables.table_in_process import TableInProcess
 from tests.machine.stages import all_press, opened, ordered, started
 
 TWO_SETS = (CardSetSection(id="S1", back="A"), CardSetSection(id="S2", back="B"))

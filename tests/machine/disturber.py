@@ -9,18 +9,18 @@ import random
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
-from controller.commands import COMMANDS
+from controller.commands.registry import COMMANDS
 from controller.faults import fault_catalogue
-from controller.heads import verify_key
 from controller.messages import PublicState, Role, Seat
 from controller.rules.penalties.offences import offence_catalogue as offences
-from controller.rules.seats import SEATS
-from controller.signing import sign_document
-from controller.trials.inproc import TABLE_SIGN, TableInProcess
-from sim.inproc import BOARDS
-from sim.mechanics.faults import MOTORS, PLACES, fault_menu, parse_fault
-from sim.mechanics.people import OutOfReach
+from controller.seats import SEATS
+from controller.signing.signed_commands import sign_document
+from controller.signing.signed_heads import verify_key
+from sim.hardware_in_process import BOARDS
+from sim.mechanics.card_handling import OutOfReach
+from sim.mechanics.fault_menu import MOTORS, PLACES, fault_menu, parse_fault
 from sim.mechanics.sensors import DEALER_INPUTS
+from sim.tables.table_in_process import TABLE_SIGN, TableInProcess
 from tests.machine.sensible import out_of_hopper, put_away
 
 VERIFY = verify_key(TABLE_SIGN).hex()

@@ -6,7 +6,7 @@ import msgspec
 
 from controller.messages import MachinePhase, Role
 from controller.rules.profile import Profile
-from controller.trials.inproc import TableInProcess
+from sim.tables.table_in_process import TableInProcess
 from tests.machine.stages import all_press, ordered
 from tests.match.table import INTL, varied
 

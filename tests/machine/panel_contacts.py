@@ -1,9 +1,9 @@
 """The buttons and lamps of a table in process."""
 
-from controller.trials.inproc import TableInProcess
 from drivers.panel import PanelPins
-from sim.contacts import PanelContacts
-from sim.pins import ContactsFactory
+from sim.panel_contacts import PanelContacts
+from sim.pin_factories import ContactsFactory
+from sim.tables.table_in_process import TableInProcess
 
 
 async def at_panel(at: TableInProcess) -> PanelContacts:

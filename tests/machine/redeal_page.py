@@ -10,8 +10,8 @@ from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 from controller.faults import fault_catalogue
-from sim.folders import memory_folder
-from sim.virtual import VirtualLoop
+from sim.memory_folders import memory_folder
+from sim.virtual_loop import VirtualLoop
 from tests.machine.redeals import (
     CLAIMED,
     CLAIMS,

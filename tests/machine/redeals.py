@@ -7,12 +7,11 @@ from itertools import count
 from typing import Any, NamedTuple
 
 from controller.journal.verify import verify
-from controller.match.hands import required_counts
+from controller.match.deal_start import required_counts
 from controller.messages import AttemptOutcome, MachinePhase, PublicEvent, Role, Seat
-from controller.trials.inproc import TableInProcess
-from sim.inproc import HardwareInProcess
-from sim.mechanics.settings import BACKS, MechanicsSettings
-from sim.mechanics.settings import PhysicalSet as PhysicalSet
+from sim.hardware_in_process import HardwareInProcess
+from sim.mechanics.mechanics_settings import BACKS, MechanicsSettings, PhysicalSet
+from sim.tables.table_in_process import TableInProcess
 from tests.machine.stages import STAGES, at, cut, deal_two_due, ordered, started
 from tests.machine.troubles import CHIEF, REFEREE, SETS, Ground, Trouble
 

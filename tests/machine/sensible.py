@@ -14,13 +14,13 @@ from controller.cards import composition
 from controller.match.phase import BEFORE_RELEASE, DEAL_UNDER_WAY
 from controller.messages import AttemptOutcome, MachinePhase, PublicState, Role
 from controller.rules.profile import Profile
-from controller.rules.seats import SEATS
-from controller.trials.inproc import TableInProcess
-from sim.inproc import BOARDS
+from controller.seats import SEATS
+from sim.hardware_in_process import BOARDS
+from sim.mechanics.card_handling import OutOfReach
 from sim.mechanics.cards import PhysicalCard
-from sim.mechanics.people import OutOfReach
-from sim.mechanics.settings import BACKS
+from sim.mechanics.mechanics_settings import BACKS
 from sim.mechanics.truth import Truth
+from sim.tables.table_in_process import TableInProcess
 
 Give = Callable[..., Awaitable[Any]]
 """Gives a command: role, name, arguments; returns the reply."""

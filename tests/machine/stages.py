@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any, Protocol
 
 from controller.messages import CommandReply, MachinePhase, PublicState, Role
-from controller.trials.inproc import TableInProcess
+from sim.tables.table_in_process import TableInProcess
 
 PAIRS = {
     "NS": {"id": "P1", "name": "Plum", "players": {"N": "Nan", "S": "Sun"}},

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 
-from controller.trials.inproc import TableInProcess
+from sim.tables.table_in_process import TableInProcess
 
 Tables = Callable[..., AbstractAsyncContextManager[TableInProcess]]
 """Faults of the menu, and options of `trial`: `async with table("missing_card") as at`."""

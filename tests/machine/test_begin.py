@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from controller.machine.asking import MAX_BEGIN_RETRIES
+from controller.machine.boards.board_observations import MAX_BEGIN_RETRIES
 from controller.messages import AttemptOutcome, MachinePhase
-from controller.trials.inproc import TableInProcess
+from drivers.board_events import Outlet
 from drivers.errors import BoardRefused, BoardResult
-from drivers.events import Outlet
 from drivers.link import frames
+from sim.tables.table_in_process import TableInProcess
 from tests.machine.stages import cut, started
 
 pytestmark = pytest.mark.virtual

@@ -14,18 +14,26 @@ from typing import Any
 import msgspec
 import pytest
 
-from controller.deal import attempt, effects, ledger, lock, sequence, sightings
+from controller.deal import attempt, hands_lock, ledger, observations, sequence
 from controller.deal.attempt import AttemptState
-from controller.machine import dealing
-from controller.machine.dealing import CardLoop
+from controller.machine.attempts import card_loop
+from controller.machine.attempts.card_loop import CardLoop
 from controller.messages import MachinePhase, Role
-from controller.trials.inproc import TableInProcess, run_table_in_process
-from sim.inproc import BOARDS
-from sim.mechanics.faults import parse_fault
-from sim.mechanics.settings import MechanicsSettings
-from sim.virtual import VirtualLoop
+from sim.hardware_in_process import BOARDS
+from sim.mechanics.fault_menu import parse_fault
+from sim.mechanics.mechanics_settings import MechanicsSettings
+from sim.tables.table_in_process import TableInProcess, run_table_in_process
+from sim.virtual_loop import VirtualLoop
 
-BLIND: tuple[ModuleType, ...] = (dealing, attempt, effects, ledger, lock, sequence, sightings)
+BLIND: tuple[ModuleType, ...] = (
+    card_loop,
+    attempt,
+    observations,
+    ledger,
+    hands_lock,
+    sequence,
+    observations,
+)
 OF_EVENTS = {"Outlet", "FeedSource"}
 """What of the boards' words the dealing loop knows: names of places, and no event."""
 SEEN_OF_A_CARD = {"face", "face_up", "back", "confidence", "hands_of", "vault"}
@@ -46,8 +54,8 @@ def values() -> Iterator[type[msgspec.Struct]]:
     """Every type that the dealing loop can be told, keeps, or asks for."""
     todo = [
         AttemptState,
-        *typing.get_args(sightings.Observation),
-        *typing.get_args(effects.AttemptEffect),
+        *typing.get_args(observations.Observation),
+        *typing.get_args(observations.AttemptEffect),
     ]
     done: set[type[msgspec.Struct]] = set()
     while todo:
@@ -80,9 +88,9 @@ def test_no_value_of_the_dealing_loop_has_room_for_a_face() -> None:
 
 
 def test_of_a_look_it_is_told_the_verdict_alone() -> None:
-    assert typing.get_type_hints(sightings.CardVerdict) == {
+    assert typing.get_type_hints(observations.CardVerdict) == {
         "index": int,
-        "look": sightings.LookOutcome,
+        "look": observations.LookOutcome,
         "why": str | None,
     }
 
@@ -98,7 +106,7 @@ def test_it_takes_values_and_never_a_boards_event() -> None:
         for signature in public.values()
         for parameter in list(signature.parameters.values())[1:]
     }
-    assert taken == {sightings.Observation, str, int}
+    assert taken == {observations.Observation, str, int}
 
 
 @pytest.mark.parametrize("module", BLIND, ids=lambda module: module.__name__)

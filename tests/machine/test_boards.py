@@ -8,7 +8,7 @@ import pytest
 
 from controller.journal.store import JournalStore
 from controller.messages import AttemptOutcome, MachinePhase, Role
-from sim.inproc import DEALER_ID, READER_ID, own_firmware_hash
+from sim.hardware_in_process import DEALER_ID, READER_ID, own_firmware_hash
 
 pytestmark = pytest.mark.virtual
 Tables = Callable[..., Any]

@@ -10,8 +10,8 @@ import pytest
 from controller.journal.store import JournalStore
 from controller.journal.verify import verify
 from controller.messages import AttemptOutcome, MachinePhase, PublicState, Role
-from controller.rules.rulebooks import load_profile
-from controller.trials.inproc import TableInProcess
+from controller.rules.profile_files import load_profile
+from sim.tables.table_in_process import TableInProcess
 from tests.machine.by_hand import drawn_by_hand, drawn_on, exchanged, match_at, played
 from tests.machine.stages import all_press, opened, ordered, refused
 from tests.match.table import BIG_TWO, GUANDAN

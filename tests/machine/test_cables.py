@@ -12,13 +12,13 @@ import pytest
 
 from controller.faults import fault
 from controller.messages import AttemptOutcome, MachinePhase, PublicState, Role
-from controller.trials.inproc import TableInProcess, run_table_in_process
 from drivers.errors import PortMissing
-from drivers.link.port import LinkPort
-from sim.contacts import BUTTONS, SWITCHES
-from sim.inproc import BOARDS, DEALER_ID, READER_ID, HardwareInProcess
-from sim.mechanics.settings import MechanicsSettings
-from sim.outside import BoardName
+from drivers.link.serial_port import LinkPort
+from sim.board_faults import BoardName
+from sim.hardware_in_process import BOARDS, DEALER_ID, READER_ID, HardwareInProcess
+from sim.mechanics.mechanics_settings import MechanicsSettings
+from sim.panel_contacts import BUTTONS, SWITCHES
+from sim.tables.table_in_process import TableInProcess, run_table_in_process
 from tests.machine.panel_contacts import at_panel
 from tests.machine.tables import Tables
 

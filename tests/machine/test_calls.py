@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from controller.messages import MachinePhase, Role
-from controller.trials.inproc import TableInProcess
+from sim.tables.table_in_process import TableInProcess
 from tests.machine.stages import STAGES, all_press, ordered, refused
 from tests.machine.tables import Tables
 

@@ -11,8 +11,8 @@ from nacl.public import PrivateKey, SealedBox
 
 from controller.journal.store import JournalStore
 from controller.messages import MachinePhase, Role
-from controller.trials.inproc import TableInProcess, run_table_in_process
-from sim.mechanics.settings import MechanicsSettings
+from sim.mechanics.mechanics_settings import MechanicsSettings
+from sim.tables.table_in_process import TableInProcess, run_table_in_process
 from tests.machine.stages import alerts, cut, ordered, refused
 
 pytestmark = pytest.mark.virtual

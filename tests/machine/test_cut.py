@@ -10,22 +10,21 @@ from typing import Any
 import pytest
 
 from controller.journal.committer import InlineCommitter, RowsCommitted
-from controller.journal.errors import StorageFailed
+from controller.journal.entries import StorageFailed
 from controller.journal.store import JournalStore
 from controller.journal.verify import verify
-from controller.machine.cut_counter import STEP_INTERVAL_S, CutCounter
-from controller.machine.lamps import choose_lamps
-from controller.machine.play.values import TableMatch
-from controller.machine.state import TableState
+from controller.machine.panel_control import STEP_INTERVAL_S, CutCounter, choose_lamps
+from controller.machine.state.state_fold import TableState
+from controller.machine.state.table_match import TableMatch
 from controller.messages import Fairness, MachinePhase, PublicEvent, PublicState, Role
-from controller.rules.rulebooks import load_profile, profile_names
-from controller.trials import inproc
-from controller.trials.inproc import TableInProcess, run_table_in_process
+from controller.rules.profile_files import load_profile, profile_names
 from drivers.link import frames
 from drivers.link.link import Link
 from drivers.panel import LampMode, Lamps
-from sim.mechanics.settings import MechanicsSettings
-from sim.virtual import VirtualLoop
+from sim.mechanics.mechanics_settings import MechanicsSettings
+from sim.tables import table_in_process
+from sim.tables.table_in_process import TableInProcess, run_table_in_process
+from sim.virtual_loop import VirtualLoop
 from tests.machine.opened_hands import dealt, opening, played
 from tests.machine.panel_contacts import at_panel
 from tests.machine.stages import opened as laid_out
@@ -145,7 +144,7 @@ STEPS = ("committed", "cut", "begun", "shuffled", "held", "verdict", "released",
 async def test_each_step_is_durable_and_on_the_feed_before_a_board_hears_of_the_next(
     runtime_dir: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, uncut: bool
 ) -> None:
-    monkeypatch.setattr(inproc, "InlineCommitter", SlowCommitter)
+    monkeypatch.setattr(table_in_process, "InlineCommitter", SlowCommitter)
     heard: list[type[Any]] = []
     async with run_table_in_process(
         MechanicsSettings(), runtime_dir, store=JournalStore.open(tmp_path), state_dir=tmp_path

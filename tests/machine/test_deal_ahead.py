@@ -12,10 +12,9 @@ import pytest
 from controller.journal.store import JournalStore
 from controller.journal.verify import verify
 from controller.messages import AttemptOutcome, MachinePhase, PublicState, Role
-from controller.trials.inproc import TableInProcess
-from sim.inproc import HardwareInProcess
-from sim.mechanics.settings import BACKS, MechanicsSettings
-from sim.mechanics.settings import PhysicalSet as PhysicalSet
+from sim.hardware_in_process import HardwareInProcess
+from sim.mechanics.mechanics_settings import BACKS, MechanicsSettings, PhysicalSet
+from sim.tables.table_in_process import TableInProcess
 from tests.machine.deals_ahead import AHEAD, TWO_SETS, deal_one_played, result_confirmed
 from tests.machine.stages import all_press, opened, ordered, refused, started
 from tests.machine.tables import Tables

@@ -7,7 +7,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from controller.bridge import (
+from controller.gateway_protocol import (
     SOCKET_NAME,
     CommandMessage,
     FeedMessage,
@@ -16,10 +16,10 @@ from controller.bridge import (
     decode_machine_line,
     encode_line,
 )
-from controller.machine.door import GatewaySocket
-from controller.machine.play.values import TableMatch
-from controller.machine.public.state import RunIdentity, public_state
-from controller.machine.state import TableState
+from controller.machine.gateway_socket import GatewaySocket
+from controller.machine.public.public_state import RunIdentity, public_state
+from controller.machine.state.state_fold import TableState
+from controller.machine.state.table_match import TableMatch
 from controller.messages import ClientCommand, CommandReply, MachinePhase, PublicState
 
 ABOUT = RunIdentity(table="T01", boot="00", simulated=True, profile="p", card_set="S1")

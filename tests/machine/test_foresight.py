@@ -5,15 +5,14 @@ from typing import Any
 import msgspec
 import pytest
 
-from controller.commands import parse_args
-from controller.machine.order.desk import CommandRefused
-from controller.machine.order.foresight import lost_time, preview_decision
-from controller.machine.order.match_orders import events_of_command
-from controller.machine.order.who import CommandSigner
-from controller.machine.play.happening import apply_event
-from controller.machine.play.values import TableMatch
-from controller.machine.public.match import public_match
-from controller.match import events
+from controller.commands.registry import parse_args
+from controller.machine.commands.command_events import events_of_command
+from controller.machine.commands.command_processor import CommandRefused
+from controller.machine.commands.command_request import CommandSigner
+from controller.machine.commands.decision_preview import lost_time, preview_decision
+from controller.machine.public.public_match import public_match
+from controller.machine.state.table_match import TableMatch, apply_event
+from controller.match import match_events
 from controller.messages import Role
 from tests.match.table import BIG_TWO, INTL, B, N, Table, timed
 
@@ -148,8 +147,8 @@ def test_big_two_has_nothing_to_foresee() -> None:
 
 def test_the_time_of_a_stop_is_proposed_with_its_reason() -> None:
     table = Table(timed()).started().played("NS").in_play()
-    table.does(events.TableSuspended, reason="a card is stuck").tick(minutes=2).does(
-        events.TableResumed
+    table.does(match_events.TableSuspended, reason="a card is stuck").tick(minutes=2).does(
+        match_events.TableResumed
     )
     found = lost_time(table.state, table.at_ms)
     assert found["seconds"] == 121
@@ -157,13 +156,13 @@ def test_the_time_of_a_stop_is_proposed_with_its_reason() -> None:
     assert [(stop["reason"], stop["lasts"]) for stop in found["stops"]] == [
         ("a card is stuck", False)
     ]
-    table.does(events.TimeAdded, seconds=121, role=Role.REFEREE)
+    table.does(match_events.TimeAdded, seconds=121, role=Role.REFEREE)
     assert lost_time(table.state, table.at_ms)["seconds"] == 0
 
 
 def test_much_lost_time_is_the_chiefs_to_give_back() -> None:
     table = Table(timed()).started().played("NS").in_play()
-    table.does(events.TableSuspended, reason="fire alarm").tick(minutes=9)
+    table.does(match_events.TableSuspended, reason="fire alarm").tick(minutes=9)
     found = lost_time(table.state, table.at_ms)
     assert found["needs"] == "chief"
     assert [stop["lasts"] for stop in found["stops"]] == [True]

@@ -4,13 +4,13 @@ import asyncio
 
 import pytest
 
-from controller.machine.lamps import choose_lamps
-from controller.machine.order.desk import EARLY_PRESS_TIMEOUT_S
-from controller.machine.play.values import TableMatch
-from controller.machine.state import TableState
+from controller.machine.commands.command_processor import EARLY_PRESS_TIMEOUT_S
+from controller.machine.panel_control import choose_lamps
+from controller.machine.state.state_fold import TableState
+from controller.machine.state.table_match import TableMatch
 from controller.messages import MachinePhase, Role
-from controller.trials.inproc import TableInProcess
 from drivers.panel import LampMode, Lamps, PanelLost, PanelPins
+from sim.tables.table_in_process import TableInProcess
 from tests.machine.panel_contacts import at_panel
 from tests.machine.stages import all_press, cut, opened, ordered, started
 from tests.machine.tables import Tables

@@ -14,18 +14,18 @@ from click.testing import CliRunner
 from nacl.public import PrivateKey
 
 from controller.cli.open import command as open_command
-from controller.gateway.certificates import create_client_keys
-from controller.journal.fold import attempt_histories
+from controller.journal.attempt_history import attempt_histories
 from controller.journal.store import JournalStore
 from controller.journal.verify import verify
-from controller.machine.hands_kept import openable_attempts
-from controller.machine.play.values import TableMatch
-from controller.machine.state import PlayedAttempt
+from controller.keys.table_keys import create_client_keys
+from controller.machine.attempts.released_hands import openable_attempts
+from controller.machine.state.state_fold import PlayedAttempt
+from controller.machine.state.table_match import TableMatch
 from controller.messages import MachinePhase, Role
 from controller.roster import read_certificate
-from controller.trials.inproc import TableInProcess, run_table_in_process
-from controller.trials.mortal import DaemonDeath
-from sim.mechanics.settings import MechanicsSettings
+from sim.mechanics.mechanics_settings import MechanicsSettings
+from sim.tables.daemon_death import DaemonDeath
+from sim.tables.table_in_process import TableInProcess, run_table_in_process
 from tests.crash.deaths import AWAY_S, BEHIND_S
 from tests.crash.lives import Scene
 from tests.crash.match_people import a_match

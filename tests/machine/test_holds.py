@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from controller.deal.sightings import (
+from controller.deal.observations import (
     BothBegan,
     CardAtReader,
     CardVerdict,
@@ -16,12 +16,12 @@ from controller.deal.sightings import (
     ShufflerDone,
 )
 from controller.faults import fault
-from controller.machine.dealing import LOOK_TIMEOUT_S, CardLoop
+from controller.machine.attempts.card_loop import LOOK_TIMEOUT_S, CardLoop
 from controller.messages import AttemptOutcome, MachinePhase, Role
-from controller.trials.inproc import TableInProcess
-from drivers.events import BoardEvent, BoardEventCode
+from drivers.board_events import BoardEvent, BoardEventCode
 from drivers.link import frames
-from sim.mechanics.faults import parse_fault
+from sim.mechanics.fault_menu import parse_fault
+from sim.tables.table_in_process import TableInProcess
 from tests.machine.stages import (
     A_MOMENT_S,
     STAGES,

@@ -18,12 +18,12 @@ from controller.cards import face_text
 from controller.journal.entries import ChainedEntry, JournalEntry
 from controller.journal.store import JournalStore
 from controller.journal.verify import verify
-from controller.journal.verify.kept import check_late_rows
+from controller.journal.verify.disclosure import check_late_rows
 from controller.messages import PublicMatch, PublicState, Role, Seat
-from controller.rules.rulebooks import load_guandan, load_profile
+from controller.rules.profile_files import load_guandan, load_profile
 from controller.rules.tribute import tribute_choices
-from sim.inproc import HardwareInProcess
-from sim.mechanics.settings import MechanicsSettings
+from sim.hardware_in_process import HardwareInProcess
+from sim.mechanics.mechanics_settings import MechanicsSettings
 from tests.match.table import BIG_TWO, INTL, N
 from tests.matches.at_trial import AtTrial
 from tests.matches.people import People

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from controller.journal.errors import JournalError, StorageFailed
+from controller.journal.entries import JournalError, StorageFailed
 from controller.journal.store import JournalStore
 from controller.messages import MachinePhase, Role
 from tests.journal.failing import Disk, failing

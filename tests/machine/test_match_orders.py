@@ -6,21 +6,21 @@ from typing import Any
 import msgspec
 import pytest
 
-from controller.commands import COMMANDS, BadArgs, parse_args
-from controller.machine.order.match_orders import EVENT_MAKERS, events_of_command, meeting_of
-from controller.machine.order.ruling_orders import legal_rulings
-from controller.machine.order.who import CommandSigner
-from controller.machine.public.ruling import unconfirmed_corrections
-from controller.match import events
-from controller.match.effects import EventRefused
+from controller.commands.registry import COMMANDS, BadArgs, parse_args
+from controller.machine.commands.command_events import EVENT_MAKERS, events_of_command, meeting_of
+from controller.machine.commands.command_request import CommandSigner
+from controller.machine.commands.ruling_commands import legal_rulings
+from controller.machine.public.public_results import unconfirmed_corrections
+from controller.match import match_events
+from controller.match.match_effects import EventRefused
 from controller.match.phase import MatchPhase
 from controller.match.reducer import step
 from controller.match.refusals import RefusedError
 from controller.match.rulings import is_unconfirmed
-from controller.match.sheet import CorrectionRow, RedealtRow, RulingRow, StoppedRow
+from controller.match.sheet_rows import CorrectionRow, RedealtRow, RulingRow, StoppedRow
 from controller.messages import Role, Seat
-from controller.rules.penalties.records import PenaltyEntry
-from controller.rules.seats import SEATS
+from controller.rules.penalties.penalty_record import PenaltyEntry
+from controller.seats import SEATS
 from tests.match.people import meeting
 from tests.match.table import BIG_TWO, INTL, B, H, N, Table, knockout, timed, varied
 
@@ -136,7 +136,7 @@ def test_green_buttons_count_and_a_claim_stops_everything_until_the_referee_has_
     assert refused(table, "confirm", PLAYERS, seat="S") == "SUSPENDED"
     done(table, "recount", counts=RIGHT, found=True)
     assert table.phase is MatchPhase.COUNT_CHECK
-    assert isinstance(table.happened[-1], events.HandsRecounted)
+    assert isinstance(table.happened[-1], match_events.HandsRecounted)
     assert table.happened[-1].by == "Lin"
     assert refused(table, "recount", counts=RIGHT) == "NOT_SUSPENDED"
 
@@ -218,7 +218,13 @@ def test_two_tributes_are_entered_together_and_corrected_one_by_one() -> None:
 
 
 def test_a_tribute_before_it_was_laid_is_refused() -> None:
-    table = Table().started().played("NWS").counted().does(events.AntiTributeAnswered, stands=False)
+    table = (
+        Table()
+        .started()
+        .played("NWS")
+        .counted()
+        .does(match_events.AntiTributeAnswered, stands=False)
+    )
     assert refused(table, "tribute", seat="E", card="SA") == "NOT_LAID"
 
 
@@ -229,10 +235,10 @@ def test_a_return_is_entered_and_corrected() -> None:
         {"E": 9},
     )
     done(table, "return", seat="N", card="S3")
-    assert isinstance(table.happened[-1], events.ReturnCorrected)
+    assert isinstance(table.happened[-1], match_events.ReturnCorrected)
     assert table.match.exchange is not None
     assert table.match.exchange.returned == {"E": 3}
-    assert refused(table.does(events.LeadMade), "return", seat="N", card="S3") == "AFTER_LEAD"
+    assert refused(table.does(match_events.LeadMade), "return", seat="N", card="S3") == "AFTER_LEAD"
 
 
 def test_where_returns_are_secret_their_card_is_in_no_event() -> None:
@@ -240,8 +246,8 @@ def test_where_returns_are_secret_their_card_is_in_no_event() -> None:
     laid = table.happened[-1]
     done(table, "return", seat="N", card="S3")
     corrected = table.happened[-1]
-    assert isinstance(laid, events.ReturnLaid)
-    assert isinstance(corrected, events.ReturnCorrected)
+    assert isinstance(laid, match_events.ReturnLaid)
+    assert isinstance(corrected, match_events.ReturnCorrected)
     assert (laid.value, corrected.value) == (None, None)
     assert refused(table, "return", seat="N", card="S1") == "NO_SUCH_CARD"
 
@@ -290,11 +296,11 @@ def test_the_area_is_the_chiefs_to_stop() -> None:
 
 
 def test_a_players_clock_is_called_and_stops_at_his_green_button() -> None:
-    table = done(Table().started().in_play().does(events.LeadMade), "call_clock", seat="W")
+    table = done(Table().started().in_play().does(match_events.LeadMade), "call_clock", seat="W")
     done(table, "warn", seat="W")
     assert refused(table, "warn", seat="N") == "NO_CLOCK"
     done(table, "confirm", PLAYERS, seat="W")
-    assert isinstance(table.happened[-1], events.PlayMade)
+    assert isinstance(table.happened[-1], match_events.PlayMade)
 
 
 def test_much_added_time_is_the_chiefs() -> None:
@@ -419,7 +425,7 @@ def test_a_forfeited_match_is_proposed_and_approved_at_once() -> None:
 
 
 def test_who_comes_too_late_loses_the_match_before_it_began() -> None:
-    table = Table().seated("NS").does(events.MatchStarted)
+    table = Table().seated("NS").does(match_events.MatchStarted)
     done(table, "forfeit", CHEN, side="EW", reason="not there", offence="late")
     assert table.match.rulings[0].charge.deal == 0
     assert table.phase is MatchPhase.OVER
@@ -433,7 +439,7 @@ def test_hands_that_are_out_are_dealt_again_by_the_chief_or_his_word() -> None:
     assert refused(table, "redeal", reason="cards were seen") == "NEEDS_CHIEF"
     done(table, "redeal", reason="cards were seen", **WORD)
     event = table.happened[-1]
-    assert isinstance(event, events.DealVoided)
+    assert isinstance(event, match_events.DealVoided)
     assert (event.by, event.role, event.verbal) == ("Chen", Role.REFEREE, True)
     assert event.entered_by == "Lin"
     assert table.rows(RedealtRow)[-1].entered_by == "Lin"
@@ -558,7 +564,7 @@ def test_a_name_is_put_under_no_other_version_of_the_sheet_than_was_seen() -> No
 
 
 def test_big_two_is_answered_counted_and_confirmed() -> None:
-    table = Table(BIG_TWO).started().dealt("W").does(events.HandsReleased)
+    table = Table(BIG_TWO).started().dealt("W").does(match_events.HandsReleased)
     for seat in SEATS:
         done(table, "answer", PLAYERS, seat=seat, yes=False)
     assert refused(table, "answer", PLAYERS, seat="N", yes=True) == "NOT_HIS_DUTY"

@@ -10,7 +10,7 @@ from controller.journal.store import JournalStore
 from controller.journal.verify import verify
 from controller.messages import PublicEvent, PublicState, Seat
 from controller.rules.profile import Profile
-from controller.rules.rulebooks import load_profile
+from controller.rules.profile_files import load_profile
 from tests.machine.tables import Tables
 from tests.match.table import BIG_TWO, INTL, B, H, N, varied
 from tests.matches import acts

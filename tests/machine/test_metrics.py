@@ -4,14 +4,14 @@ import re
 
 import pytest
 
-from controller.bridge import MetricsMessage
-from controller.journal.chain import StoredRow
+from controller.gateway_protocol import MetricsMessage
 from controller.journal.committer import CommitCallback, InlineCommitter, RowsCommitted, WriteGroup
+from controller.journal.entries import StoredRow
 from controller.journal.journal import Journal
 from controller.journal.store import JournalStore
-from controller.machine.metrics import MachineMetrics
+from controller.machine.machine_metrics import MachineMetrics
 from controller.messages import AttemptOutcome, MachinePhase, PublicState, Role
-from controller.trials.inproc import TableInProcess
+from sim.tables.table_in_process import TableInProcess
 from tests.machine.tables import Tables
 
 pytestmark = pytest.mark.virtual

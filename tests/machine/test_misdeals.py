@@ -6,12 +6,11 @@ from collections.abc import Sequence
 import pytest
 from pytest_mock import MockerFixture
 
-from controller.journal.chain import StoredRow
-from controller.journal.entries import JournalEntry, decode
+from controller.journal.entries import JournalEntry, StoredRow, decode
 from controller.journal.store import JournalStore
-from controller.machine.state import MAX_SHOWN_PROOFS, TableState, fold_state
+from controller.machine.state.state_fold import MAX_SHOWN_PROOFS, TableState, fold_state
 from controller.messages import AttemptOutcome, MachinePhase, Role
-from sim.mechanics.faults import parse_fault
+from sim.mechanics.fault_menu import parse_fault
 from tests.machine.tables import Tables
 from tests.waiting import until
 

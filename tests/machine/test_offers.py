@@ -11,12 +11,12 @@ from typing import Any
 import msgspec
 import pytest
 
-from controller.commands import COMMANDS
-from controller.machine.order.desk import CommandProcessor
-from controller.machine.order.samples import SIGNED_COMMANDS
+from controller.commands.registry import COMMANDS
+from controller.machine.commands.command_offers import SIGNED_COMMANDS
+from controller.machine.commands.command_processor import CommandProcessor
 from controller.messages import CommandReply, MachinePhase, Offer, PublicState, Role
-from controller.trials.inproc import TableInProcess
-from controller.vault import exchange
+from controller.vault import dealt_hands
+from sim.tables.table_in_process import TableInProcess
 from tests.machine.disturber import Args
 from tests.machine.stages import (
     MATCH,
@@ -236,7 +236,7 @@ async def test_to_ask_changes_nothing_and_opens_no_vault(
                 "is_anti_tribute",
                 "required_tributes",
             ):
-                monkeypatch.setattr(exchange, name, _secret)
+                monkeypatch.setattr(dealt_hands, name, _secret)
             for role in Role:
                 at.machine.offers.answer_for(role)
             monkeypatch.undo()

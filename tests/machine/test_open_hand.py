@@ -15,12 +15,12 @@ from controller.cards import face_text
 from controller.journal.store import JournalStore
 from controller.messages import ClientCommand, CommandReply, Role
 from controller.roster import Certificate, Roster
-from controller.trials import inproc
-from controller.trials.inproc import TableInProcess
-from controller.vault.exchange import dealt_hand
+from controller.vault.dealt_hands import dealt_hand
 from controller.vault.sealing import unseal_with
-from sim.inproc import HardwareInProcess
-from sim.mechanics.settings import MechanicsSettings
+from sim.hardware_in_process import HardwareInProcess
+from sim.mechanics.mechanics_settings import MechanicsSettings
+from sim.tables import table_in_process
+from sim.tables.table_in_process import TableInProcess
 from tests.machine.deals_ahead import AHEAD, deal_one_played, result_confirmed
 from tests.machine.opened_hands import dealt
 from tests.machine.stages import STAGES, STEPS, at, ordered, refused
@@ -43,13 +43,13 @@ def ground(runtime_dir: Path, tmp_path: Path) -> Ground:
 @pytest.fixture(autouse=True)
 def chiefs(monkeypatch: pytest.MonkeyPatch) -> None:
     """Admit three chiefs' keys: `chief`, one more of his, and another person's."""
-    usual = inproc._roster
+    usual = table_in_process._roster
 
     def more(signers: Mapping[Role, bytes]) -> Roster:
         added = ((" Chief ", SECOND), ("deputy", OTHER))
         return Roster((*usual(signers).clients, *(chief(name, seed) for name, seed in added)))
 
-    monkeypatch.setattr(inproc, "_roster", more)
+    monkeypatch.setattr(table_in_process, "_roster", more)
 
 
 def chief(name: str, seed: bytes) -> Certificate:
@@ -243,7 +243,7 @@ async def test_a_restart_forgets_nothing_of_it(
             "sim": sim,
             "seed": life,
         }
-        async with inproc.run_table_in_process(
+        async with table_in_process.run_table_in_process(
             MechanicsSettings(),
             runtime_dir,
             signers=signers,

@@ -10,8 +10,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from controller.messages import ClientCommand, MachinePhase, Role
-from controller.signing import sign_command
-from controller.trials.inproc import TABLE_KEY
+from controller.signing.signed_commands import sign_command
+from sim.tables.table_in_process import TABLE_KEY
 from tests.machine.stages import all_press, opened, ordered
 
 pytestmark = pytest.mark.virtual

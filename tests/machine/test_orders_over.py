@@ -12,19 +12,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from controller.heads import verify_key
-from controller.journal.errors import StorageFailed
+from controller.journal.entries import StorageFailed
 from controller.journal.store import JournalStore
 from controller.journal.verify import verify
-from controller.machine import state as table_state
-from controller.machine.order.desk import AcceptedCommand
-from controller.machine.order.over import DONE, CompletedCommands
+from controller.machine.commands.command_processor import AcceptedCommand
+from controller.machine.commands.command_request import DONE, CompletedCommands
+from controller.machine.state import state_fold as table_state
 from controller.messages import ClientCommand, CommandReply, Failure, MachinePhase, Role
 from controller.roster import Certificate, Roster
-from controller.signing import sign_command, sign_document
-from controller.trials import inproc
-from controller.trials.inproc import TABLE_KEY, TABLE_SIGN, TableInProcess, run_table_in_process
-from sim.mechanics.settings import MechanicsSettings
+from controller.signing.signed_commands import sign_command, sign_document
+from controller.signing.signed_heads import verify_key
+from sim.mechanics.mechanics_settings import MechanicsSettings
+from sim.tables import table_in_process
+from sim.tables.table_in_process import TABLE_KEY, TABLE_SIGN, TableInProcess, run_table_in_process
 from tests.crash.lives import SIGNERS
 
 virtual = pytest.mark.virtual
@@ -280,7 +280,7 @@ async def test_a_key_that_gave_more_than_can_be_known_again_gives_no_more_and_ot
 
 def certificate(seed: bytes, role: Role, expires: datetime | None = None) -> Certificate:
     """A client's certificate, as a table in process has it."""
-    (known,) = inproc._roster({role: seed}).clients
+    (known,) = table_in_process._roster({role: seed}).clients
     return msgspec.structs.replace(known, name="guest", expires=expires)
 
 

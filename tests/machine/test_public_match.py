@@ -7,21 +7,21 @@ from typing import Any
 import msgspec
 import pytest
 
-from controller.machine.play.values import TableMatch
-from controller.machine.public.calls import public_calls
-from controller.machine.public.match import public_match
-from controller.match import events
-from controller.match.effects import EventRefused
-from controller.match.needs import REFEREE_CALL_WORDS as NEEDS
+from controller.machine.public.public_match import public_match
+from controller.machine.public.public_state import public_calls
+from controller.machine.state.table_match import TableMatch
+from controller.match import match_events
+from controller.match.match_effects import EventRefused
+from controller.match.match_state import AnyMatch, BigTwoMatch, GuandanMatch
 from controller.match.phase import BEFORE_RELEASE, MatchPhase
 from controller.match.reducer import new_match, step
-from controller.match.state import AnyMatch, BigTwoMatch, GuandanMatch
+from controller.match.referee_calls import REFEREE_CALL_WORDS as NEEDS
 from controller.messages import PublicAreaStop, RefereeCall, Role
 from controller.messages import PublicMatch as Public
-from controller.rules.returns import return_visibility
-from controller.rules.rulebooks import load_profile, profile_names
-from controller.rules.seats import SEATS, side_of
+from controller.rules.profile_files import load_profile, profile_names
 from controller.rules.tribute import finish_owing_tribute
+from controller.rules.tribute_returns import return_visibility
+from controller.seats import SEATS, side_of
 from tests.match.people import People, meeting
 from tests.match.table import BIG_TWO, INTL, B, N, Table, from_level, timed
 
@@ -47,7 +47,7 @@ def states(name: str, seed: int) -> Iterator[AnyMatch]:
         yield match
 
 
-def accepts(match: AnyMatch, kind: type[events.MatchEventBase], **said: Any) -> bool:
+def accepts(match: AnyMatch, kind: type[match_events.MatchEventBase], **said: Any) -> bool:
     event: Any = kind(at_ms=match.now_ms, **said)
     return not any(isinstance(effect, EventRefused) for effect in step(match, event)[1])
 
@@ -75,20 +75,24 @@ def _check_cards(match: AnyMatch, public: Public) -> None:
 
 
 _PRESSES: dict[MatchPhase, Callable[[AnyMatch, Any], bool]] = {
-    MatchPhase.SETUP: lambda match, seat: accepts(match, events.SeatTaken, seat=seat),
-    MatchPhase.SHUFFLE: lambda match, seat: accepts(match, events.SetShuffled, seat=seat),
-    MatchPhase.CUT: lambda match, seat: accepts(match, events.SetCut, seat=seat, n=20),
-    MatchPhase.HELD: lambda match, seat: accepts(match, events.ReleaseOrdered),
-    MatchPhase.COUNT_CHECK: lambda match, seat: accepts(match, events.HandCounted, seat=seat),
-    MatchPhase.TRIBUTE: lambda match, seat: accepts(match, events.TributeLaid, seat=seat),
-    MatchPhase.RETURN: lambda match, seat: accepts(match, events.ReturnLaid, seat=seat, value=5),
-    MatchPhase.CHOICES: lambda match, seat: accepts(
-        match, events.ChoiceAnswered, seat=seat, yes=True
+    MatchPhase.SETUP: lambda match, seat: accepts(match, match_events.SeatTaken, seat=seat),
+    MatchPhase.SHUFFLE: lambda match, seat: accepts(match, match_events.SetShuffled, seat=seat),
+    MatchPhase.CUT: lambda match, seat: accepts(match, match_events.SetCut, seat=seat, n=20),
+    MatchPhase.HELD: lambda match, seat: accepts(match, match_events.ReleaseOrdered),
+    MatchPhase.COUNT_CHECK: lambda match, seat: accepts(match, match_events.HandCounted, seat=seat),
+    MatchPhase.TRIBUTE: lambda match, seat: accepts(match, match_events.TributeLaid, seat=seat),
+    MatchPhase.RETURN: lambda match, seat: accepts(
+        match, match_events.ReturnLaid, seat=seat, value=5
     ),
-    MatchPhase.RESULT: lambda match, seat: accepts(match, events.ResultConfirmed, by=side_of(seat)),
-    MatchPhase.FORFEIT: lambda match, seat: accepts(match, events.LeaderNamed, seat=seat),
+    MatchPhase.CHOICES: lambda match, seat: accepts(
+        match, match_events.ChoiceAnswered, seat=seat, yes=True
+    ),
+    MatchPhase.RESULT: lambda match, seat: accepts(
+        match, match_events.ResultConfirmed, by=side_of(seat)
+    ),
+    MatchPhase.FORFEIT: lambda match, seat: accepts(match, match_events.LeaderNamed, seat=seat),
     MatchPhase.OVER: lambda match, seat: any(
-        accepts(match, events.SheetSigned, signer=signer, person="he")
+        accepts(match, match_events.SheetSigned, signer=signer, person="he")
         for signer in (seat, side_of(seat))
     ),
 }
@@ -159,7 +163,7 @@ def test_the_turned_up_card_comes_with_the_release() -> None:
 
 
 def test_hands_drawn_by_hand_show_the_duties_of_the_rulebook() -> None:
-    table = Table(B).started().does(events.HandDealOrdered, reason="broken")
+    table = Table(B).started().does(match_events.HandDealOrdered, reason="broken")
     public = shown(table.state)
     assert public.by_hand
     assert public.hand_duties is not None
@@ -168,7 +172,7 @@ def test_hands_drawn_by_hand_show_the_duties_of_the_rulebook() -> None:
     assert public.next_zh.startswith("请东家洗牌（")
     table.cut()
     assert shown(table.state).next_zh == "请南家翻牌"
-    table.does(events.CardTurnedUp, card="♠7")
+    table.does(match_events.CardTurnedUp, card="♠7")
     drawn = shown(table.state)
     assert drawn.turned_up == "♠7"
     assert drawn.hand_duties is not None
@@ -182,13 +186,19 @@ def _name(seat: Any) -> str:
 
 
 def test_a_tribute_is_named_when_all_have_laid_it() -> None:
-    table = Table().started().played("NS").counted().does(events.AntiTributeAnswered, stands=False)
+    table = (
+        Table()
+        .started()
+        .played("NS")
+        .counted()
+        .does(match_events.AntiTributeAnswered, stands=False)
+    )
     waits = shown(table.state)
     assert waits.tribute is not None
     assert (waits.tribute.payers, waits.tribute.required) == (["W", "E"], {})
-    table.does(events.TributeLaid, seat="W")
+    table.does(match_events.TributeLaid, seat="W")
     assert shown(table.state).next_zh == "请东家亮出贡牌后按确认"
-    table.does(events.TributeLaid, seat="E").valued(16, 15)
+    table.does(match_events.TributeLaid, seat="E").valued(16, 15)
     told = shown(table.state).tribute
     assert told is not None
     assert told.required == {"W": "SJ", "E": "5"}
@@ -200,12 +210,12 @@ def test_a_tribute_is_named_when_all_have_laid_it() -> None:
 
 def test_two_returns_are_shown_together() -> None:
     table = Table().started().played("NS").valued(16, 14)
-    table.does(events.ReturnLaid, seat="N", value=5)
+    table.does(match_events.ReturnLaid, seat="N", value=5)
     first = shown(table.state)
     assert first.tribute is not None
     assert [one.card for one in first.tribute.returns] == [None, None]
     assert first.waiting_for == ["S"]
-    table.does(events.ReturnLaid, seat="S", value=9)
+    table.does(match_events.ReturnLaid, seat="S", value=9)
     both = shown(table.state).tribute
     assert both is not None
     assert {one.giver: one.card for one in both.returns} == {"N": "5", "S": "9"}
@@ -237,13 +247,19 @@ def test_anti_tribute_is_told_without_who_holds_the_jokers() -> None:
     asked = shown(table.state)
     assert asked.tribute is not None
     assert (asked.tribute.anti, asked.next_zh) == (None, "核对抗贡")
-    stands = shown(table.does(events.AntiTributeAnswered, stands=True).state)
+    stands = shown(table.does(match_events.AntiTributeAnswered, stands=True).state)
     assert stands.tribute is not None
     assert (stands.tribute.anti, stands.next_zh) == (True, "抗贡成立，北家先出")
 
 
 def test_who_says_he_is_out_is_confirmed_by_an_opponent() -> None:
-    table = Table().started().in_play().does(events.LeadMade).does(events.OutClaimed, seat="N")
+    table = (
+        Table()
+        .started()
+        .in_play()
+        .does(match_events.LeadMade)
+        .does(match_events.OutClaimed, seat="N")
+    )
     public = shown(table.state)
     assert (public.outs, public.order, public.waiting_for) == (["N"], [], ["W", "E"])
     assert public.next_zh == "北家第1名？请西家或东家确认"
@@ -251,7 +267,7 @@ def test_who_says_he_is_out_is_confirmed_by_an_opponent() -> None:
 
 
 def test_a_result_waits_for_the_side_that_has_not_confirmed() -> None:
-    table = Table().started().out("NS").does(events.ResultConfirmed, by="NS")
+    table = Table().started().out("NS").does(match_events.ResultConfirmed, by="NS")
     public = shown(table.state)
     assert (public.confirmed, public.waiting_for) == (["NS"], ["W", "E"])
     assert public.next_en == "North-South +3: East-West to confirm"
@@ -279,12 +295,12 @@ def test_a_clock_is_whole_seconds_and_a_deadline() -> None:
     assert start_ms is not None
     assert (clock.left_s, clock.running) == (3600, True)
     assert clock.deadline_ms == start_ms + 3_600_000
-    table.does(events.TimeAdded, seconds=60, role=Role.REFEREE)
+    table.does(match_events.TimeAdded, seconds=60, role=Role.REFEREE)
     added = shown(table.state)
     assert added.added_time_s == 60
     assert added.clock is not None
     assert added.clock.deadline_ms == start_ms + 3_660_000
-    table.does(events.AreaPaused).tick(5_000)
+    table.does(match_events.AreaPaused).tick(5_000)
     paused = shown(table.state)
     assert paused.clock is not None
     assert (paused.clock.running, paused.clock.deadline_ms) == (False, None)
@@ -298,9 +314,9 @@ def test_a_clock_is_whole_seconds_and_a_deadline() -> None:
 def test_a_stop_of_the_area_says_since_when_why_and_by_whom_until_it_is_over() -> None:
     table = Table(timed()).started().tick(500)
     assert shown(table.state).area_stop is None
-    table.does(events.AreaPaused, reason="fire alarm", by="Zhang Hui (chief)")
+    table.does(match_events.AreaPaused, reason="fire alarm", by="Zhang Hui (chief)")
     since_ms = table.at_ms
-    table.tick(5_000).does(events.AreaPaused, reason="lunch", by="chief")  # it stood already
+    table.tick(5_000).does(match_events.AreaPaused, reason="lunch", by="chief")  # it stood already
     public = shown(table.state)
     assert public.area_stop is not None
     assert public.area_stop == PublicAreaStop(
@@ -308,7 +324,7 @@ def test_a_stop_of_the_area_says_since_when_why_and_by_whom_until_it_is_over() -
     )
     assert public.next_en.startswith("the area's clocks are stopped (fire alarm); ")
     assert public.next_zh.startswith("全区停表（fire alarm）；")
-    assert shown(table.does(events.AreaResumed).state).area_stop is None
+    assert shown(table.does(match_events.AreaResumed).state).area_stop is None
 
 
 @pytest.mark.parametrize(
@@ -324,19 +340,25 @@ def test_a_stop_of_the_area_says_since_when_why_and_by_whom_until_it_is_over() -
     ],
 )
 def test_why_a_table_is_suspended_is_said_in_each_language(reason: str, en: str, zh: str) -> None:
-    public = shown(Table().started().does(events.TableSuspended, reason=reason).state)
+    public = shown(Table().started().does(match_events.TableSuspended, reason=reason).state)
     assert public.next_en == f"suspended ({en}): wait for the referee"
     assert public.next_zh == f"暂停待裁（{zh}）"
 
 
 def test_a_seat_that_is_waited_for_has_its_clock() -> None:
-    table = Table().started().played("NWS").counted().does(events.AntiTributeAnswered, stands=False)
+    table = (
+        Table()
+        .started()
+        .played("NWS")
+        .counted()
+        .does(match_events.AntiTributeAnswered, stands=False)
+    )
     (clock,) = shown(table.state).clocks
     assert (clock.duty, clock.seat, clock.side, clock.running) == ("tribute", "E", "EW", True)
     assert clock.left_s == 15
     (later,) = shown(table.state, now_ms=table.at_ms + 14_001).clocks
     assert later.left_s == 1
-    (stopped,) = shown(table.does(events.TableSuspended, reason="called").state).clocks
+    (stopped,) = shown(table.does(match_events.TableSuspended, reason="called").state).clocks
     assert not stopped.running
 
 
@@ -359,7 +381,7 @@ def test_old_rulings_leave_the_state_and_open_ones_stay() -> None:
 
 
 def test_a_claimed_count_stops_all_but_the_referee() -> None:
-    table = Table().started().counted().does(events.CountClaimed, seat="W")
+    table = Table().started().counted().does(match_events.CountClaimed, seat="W")
     public = shown(table.state)
     assert (public.suspended, public.claimed, public.waiting_for) == ("count", "W", [])
     assert public.next_zh == "西家申告张数不符，请裁判员清点四家手牌"
@@ -374,7 +396,7 @@ def test_the_end_has_its_verdict_and_its_signers() -> None:
     assert over.signers == ["NS", "EW", "referee"]
     assert over.score is not None
     assert over.score.level_points is not None
-    table.does(events.SheetSigned, signer="NS", person="Nan")
+    table.does(match_events.SheetSigned, signer="NS", person="Nan")
     signed = shown(table.state)
     assert [one.person for one in signed.signed] == ["Nan"]
     assert signed.waiting_for == ["W", "E"]
@@ -384,14 +406,14 @@ def test_the_end_has_its_verdict_and_its_signers() -> None:
 def test_big_two_shows_choices_when_all_have_made_them() -> None:
     table = Table(BIG_TWO).started().released()
     assert isinstance(table.state, BigTwoMatch)
-    table.does(events.ChoiceAnswered, seat="N", yes=True)
+    table.does(match_events.ChoiceAnswered, seat="N", yes=True)
     asked = shown(table.state)
     assert asked.choices is not None
     assert (asked.choices.asked, asked.choices.opened) == ("open_hand", [])
     assert asked.waiting_for == ["W", "S", "E"]
     assert [clock.duty for clock in asked.clocks] == ["open_hand"]
     for seat in "WSE":
-        table.does(events.ChoiceAnswered, seat=seat, yes=False)
+        table.does(match_events.ChoiceAnswered, seat=seat, yes=False)
     doubling = shown(table.state)
     assert doubling.choices is not None
     assert (doubling.choices.asked, doubling.choices.opened) == ("doubling", ["N"])

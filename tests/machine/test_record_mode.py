@@ -7,8 +7,8 @@ import pytest
 
 from controller.machine.machine import MachineDeps, TableMachine
 from controller.messages import MachinePhase, Role
-from controller.trials.inproc import run_table_in_process
-from sim.mechanics.settings import MechanicsSettings
+from sim.mechanics.mechanics_settings import MechanicsSettings
+from sim.tables.table_in_process import run_table_in_process
 from tests.commands.examples import example
 from tests.machine.stages import MATCH, PAIRS, refused
 

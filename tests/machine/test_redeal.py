@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from controller.messages import CardSetState, MachinePhase, Role
-from controller.trials.inproc import TableInProcess
-from sim.mechanics.faults import parse_fault
+from sim.mechanics.fault_menu import parse_fault
+from sim.tables.table_in_process import TableInProcess
 from tests.machine.redeals import kept
 from tests.machine.stages import (
     STAGES,

@@ -12,13 +12,13 @@ from typing import Any
 import msgspec
 import pytest
 
-from controller.commands import COMMANDS
+from controller.commands.registry import COMMANDS
+from controller.host.toml_files import is_printable
 from controller.messages import ClientCommand, Failure, MachinePhase, Role
-from controller.signing import sign_command
-from controller.tomlwords import is_printable
-from controller.trials.inproc import TABLE_KEY, TableInProcess
+from controller.signing.signed_commands import sign_command
 from controller.words import COMMAND_WORDS as CALLED
 from controller.words import phase_clauses, roles_with_article
+from sim.tables.table_in_process import TABLE_KEY, TableInProcess
 from tests.commands.examples import example
 from tests.machine.stages import ordered
 from tests.machine.tables import Tables

@@ -8,7 +8,7 @@ import pytest
 
 from controller.cards import parse_face
 from controller.messages import AttemptOutcome, ClientCommand, MachinePhase, Role
-from controller.rules.rulebooks import load_profile
+from controller.rules.profile_files import load_profile
 from tests.waiting import until
 
 pytestmark = pytest.mark.virtual

@@ -14,11 +14,11 @@ import pytest
 
 from controller.journal.store import JournalStore
 from controller.journal.verify import verify
-from controller.machine.attempt_run import AttemptRun
-from controller.machine.take_over import StatusPoll, compare_with_boards
+from controller.machine.attempts.attempt_run import AttemptRun
+from controller.machine.attempts.recovery import StatusPoll, compare_with_boards
 from controller.messages import AttemptOutcome, MachinePhase, Role
-from sim.inproc import HardwareInProcess
-from sim.mechanics.settings import MechanicsSettings
+from sim.hardware_in_process import HardwareInProcess
+from sim.mechanics.mechanics_settings import MechanicsSettings
 from tests.machine.tables import Tables
 from tests.waiting import until
 

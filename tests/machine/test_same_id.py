@@ -18,10 +18,10 @@ from controller.journal.entries import JournalEntry
 from controller.journal.store import JournalStore
 from controller.journal.verify import verify
 from controller.messages import ClientCommand, CommandReply, MachinePhase, Role
-from controller.signing import sign_command
-from controller.trials.inproc import TABLE_KEY, TableInProcess, run_table_in_process
-from sim.inproc import HardwareInProcess
-from sim.mechanics.settings import MechanicsSettings
+from controller.signing.signed_commands import sign_command
+from sim.hardware_in_process import HardwareInProcess
+from sim.mechanics.mechanics_settings import MechanicsSettings
+from sim.tables.table_in_process import TABLE_KEY, TableInProcess, run_table_in_process
 from tests.crash.lives import SIGNERS
 from tests.machine.stages import STAGES, ordered
 from tests.machine.troubles import SETS

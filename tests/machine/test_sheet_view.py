@@ -9,19 +9,19 @@ import msgspec
 import pytest
 
 from controller.faults import Language
-from controller.machine.public.ruling import unconfirmed_corrections
-from controller.machine.sheet.view import sheet_data
-from controller.match import events
+from controller.machine.public.public_results import unconfirmed_corrections
+from controller.machine.public.score_sheet import sheet_data
+from controller.match import match_events
+from controller.match.match_state import AnyMatch, BigTwoMatch, GuandanMatch
 from controller.match.phase import MatchPhase
 from controller.match.reducer import new_match, step
-from controller.match.state import AnyMatch, BigTwoMatch, GuandanMatch
 from controller.messages import Role
-from controller.rules.columns import cell_width
+from controller.rules.profile_files import load_profile, profile_names
 from controller.rules.regulations_page import profile_hash
-from controller.rules.rulebooks import load_profile, profile_names
-from controller.rules.seats import SEATS
+from controller.rules.text_columns import cell_width
+from controller.seats import SEATS
 from controller.sheet.form import ScoreSheet
-from controller.sheet.text import PAGE_WIDTH, render_sheet
+from controller.sheet.printed_sheet import PAGE_WIDTH, render_sheet
 from tests.match.people import People, meeting
 from tests.match.table import BIG_TWO, B, N, Table, from_level
 
@@ -36,14 +36,16 @@ def whole(match: AnyMatch) -> ScoreSheet:
 
 def played() -> Table:
     """A match with all that a sheet can show, to its signatures."""
-    table = Table(from_level("8")).started().cut().happens(events.AttemptFailed, reasons=("JAM",))
+    table = (
+        Table(from_level("8")).started().cut().happens(match_events.AttemptFailed, reasons=("JAM",))
+    )
     table.played("NS").valued(16, 14).returned(5, 9).out("WNE")
-    table.does(events.ResultConfirmed, by="NS").does(events.ResultConfirmed, by="EW")
+    table.does(match_events.ResultConfirmed, by="NS").does(match_events.ResultConfirmed, by="EW")
     table.ruled("EW", "violation").corrected(2, "WNS")
     table.ruled("EW", "foul").named("N")
-    table.does(events.HandDealOrdered, reason="jammed").played("WNE")
-    table.counted().does(events.AntiTributeAnswered, stands=True).out("ENW")
-    table.does(events.ResultConfirmed, by="referee").played("NS", "NS")
+    table.does(match_events.HandDealOrdered, reason="jammed").played("WNE")
+    table.counted().does(match_events.AntiTributeAnswered, stands=True).out("ENW")
+    table.does(match_events.ResultConfirmed, by="referee").played("NS", "NS")
     assert table.phase is MatchPhase.OVER
     return table.signed()
 
@@ -147,7 +149,7 @@ def test_a_return_that_nobody_noted_is_not_called_hidden() -> None:
 
 def test_who_has_signed_and_who_is_missing() -> None:
     table = Table(from_level("A")).started().played("NS", "NS")
-    table.does(events.SheetSigned, signer="NS", person="Nan")
+    table.does(match_events.SheetSigned, signer="NS", person="Nan")
     page = whole(table.state)
     assert [(one.signer, one.person) for one in page.signatures] == [
         ("NS", "Nan"),
@@ -179,7 +181,7 @@ def test_who_keeps_the_sheet_signs_as_that() -> None:
 def test_a_changed_sheet_is_a_new_version_and_the_old_one_is_listed() -> None:
     table = Table(from_level("A")).started().played("NS", "NS").signed()
     table.happens(
-        events.ResultCorrected, deal=2, order=("N", "W", "S"), choice="from_now", reason="x"
+        match_events.ResultCorrected, deal=2, order=("N", "W", "S"), choice="from_now", reason="x"
     )
     page = whole(table.state)
     assert page.version == 2
@@ -201,14 +203,16 @@ def test_provisional_points_are_marked() -> None:
 def test_big_two_has_cards_left_choices_and_scores() -> None:
     table = Table(BIG_TWO).started().released()
     for seat in "NWSE":
-        table.does(events.ChoiceAnswered, seat=seat, yes=seat == "N")
+        table.does(match_events.ChoiceAnswered, seat=seat, yes=seat == "N")
     for _ in "NWSE":
         (asked, *_) = (
             table.big_two.choices.current_round().seats_asked() if table.big_two.choices else ("N",)
         )
-        table.does(events.ChoiceAnswered, seat=asked, yes=False)
+        table.does(match_events.ChoiceAnswered, seat=asked, yes=False)
     left: Any = {"N": 0, "W": 3, "S": 5, "E": 9}
-    table.does(events.CardsLeftEntered, left=left).does(events.ResultConfirmed, by="referee")
+    table.does(match_events.CardsLeftEntered, left=left).does(
+        match_events.ResultConfirmed, by="referee"
+    )
     page = whole(table.state)
     (line,) = page.hands
     assert (line.left, line.opened, line.doubled) == (left, ["N"], [])
@@ -220,7 +224,7 @@ def test_big_two_has_cards_left_choices_and_scores() -> None:
 
 def test_stopped_deals_are_noted() -> None:
     table = Table().started().in_play()
-    table.does(events.DealVoided, reason="seen", by="chief", role=Role.CHIEF)
+    table.does(match_events.DealVoided, reason="seen", by="chief", role=Role.CHIEF)
     page = whole(table.state)
     assert all("第1副" in note.zh for note in page.notes)
     assert page.start_ms is not None
@@ -232,7 +236,7 @@ def _by_word() -> Table:
     table = Table().started().played("NS").in_play()
     said = {"deal": 1, "order": ("N", "W", "S"), "choice": "from_now", "reason": "misread"}
     word = {"by": "Chen", "role": Role.REFEREE, "verbal": True, "entered_by": "Li Na (referee)"}
-    return table.does(events.ResultCorrected, **said, **word)
+    return table.does(match_events.ResultCorrected, **said, **word)
 
 
 def test_a_correction_by_word_names_the_chief_and_who_entered_it_until_he_confirms_it() -> None:
@@ -247,7 +251,11 @@ def test_a_correction_by_word_names_the_chief_and_who_entered_it_until_he_confir
     )
     (waiting,) = unconfirmed_corrections(table.match)
     table.does(
-        events.CorrectionConfirmed, row=waiting.row, deal=1, by="Chen (chief)", role=Role.CHIEF
+        match_events.CorrectionConfirmed,
+        row=waiting.row,
+        deal=1,
+        by="Chen (chief)",
+        role=Role.CHIEF,
     )
     (said,) = whole(table.state).corrections
     assert (said.entered_by, said.confirmed_by) == ("Li Na (referee)", "Chen (chief)")
@@ -259,18 +267,18 @@ def test_a_correction_that_came_of_a_ruling_is_confirmed_with_it() -> None:
     table = Table().started().played("NS").in_play()
     table.charged("E", "foul", deal=1)
     word = {"by": "Chen", "role": Role.REFEREE, "verbal": True, "entered_by": "Lin"}
-    table.does(events.RulingApproved, id="R1", **word)
+    table.does(match_events.RulingApproved, id="R1", **word)
     (said,) = whole(table.state).corrections
     assert (said.by, said.entered_by, said.confirmed_by) == ("Chen", "Lin", None)
     assert unconfirmed_corrections(table.match) == []
-    table.does(events.VerbalRulingConfirmed, id="R1", by="Chen", role=Role.CHIEF)
+    table.does(match_events.VerbalRulingConfirmed, id="R1", by="Chen", role=Role.CHIEF)
     assert whole(table.state).corrections[0].confirmed_by == "Chen"
 
 
 def test_a_correction_that_came_of_a_ruling_says_why_in_the_readers_language() -> None:
     table = Table().started().played("NS").in_play()
     table.charged("E", "foul", deal=1)
-    table.does(events.RulingApproved, id="R1", by="Chen", role=Role.CHIEF)
+    table.does(match_events.RulingApproved, id="R1", by="Chen", role=Role.CHIEF)
     (said,) = whole(table.state).corrections
     assert said.reason.isascii()
     assert said.reason_zh is not None
@@ -292,14 +300,16 @@ def test_why_a_person_corrected_a_result_stays_as_he_wrote_it() -> None:
 
 
 def test_hands_that_are_dealt_again_by_word_name_both_and_say_why_in_words() -> None:
-    table = Table().started().released().does(events.CountClaimed, seat="N")
-    table.does(events.HandsRecounted, counts=dict.fromkeys(SEATS, 26), by="Lin", role=Role.REFEREE)
+    table = Table().started().released().does(match_events.CountClaimed, seat="N")
+    table.does(
+        match_events.HandsRecounted, counts=dict.fromkeys(SEATS, 26), by="Lin", role=Role.REFEREE
+    )
     (note,) = whole(table.state).notes
     assert note.en == "deal 1 is dealt again: the count was wrong, by Lin"
     assert note.zh == "第1副重新发牌：张数不符(Lin)"
     table = Table().started().in_play()
     word = {"by": "Chen", "role": Role.REFEREE, "verbal": True, "entered_by": "Lin"}
-    table.does(events.DealVoided, reason="cards were seen", **word)
+    table.does(match_events.DealVoided, reason="cards were seen", **word)
     (note,) = whole(table.state).notes
     assert note.en.endswith("cards were seen, by Chen (chief, by word), entered by Lin")
     assert note.zh == "第1副重新发牌：cards were seen(裁判长Chen（口头），Lin录入)"

@@ -1,9 +1,14 @@
 """What a latched fault stops, and what it does not: the phase that people see."""
 
 from controller.faults import fault_catalogue
-from controller.machine.alerts import alert
-from controller.machine.state import TableState
-from controller.machine.stops import CALLING_FAULTS, HARMLESS_FAULTS, is_attempt_reason, shown_phase
+from controller.machine.state.fault_meanings import (
+    CALLING_FAULTS,
+    HARMLESS_FAULTS,
+    alert,
+    is_attempt_reason,
+    shown_phase,
+)
+from controller.machine.state.state_fold import TableState
 from controller.messages import MachinePhase
 
 

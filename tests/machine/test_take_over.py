@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from controller.deal.attempt import Stage
-from controller.deal.sightings import (
+from controller.deal.observations import (
     BothBegan,
     CardAtReader,
     CardGated,
@@ -19,9 +19,9 @@ from controller.deal.sightings import (
     LookOutcome,
     ShufflerDone,
 )
-from controller.machine.dealing import CardLoop
-from controller.machine.take_over import ordered_events
-from drivers.events import BoardEvent, BoardEventCode, BoardKind
+from controller.machine.attempts.card_loop import CardLoop
+from controller.machine.attempts.recovery import ordered_events
+from drivers.board_events import BoardEvent, BoardEventCode, BoardKind
 from drivers.link import frames
 
 pytestmark = pytest.mark.virtual

@@ -9,15 +9,15 @@ from typing import Any
 
 import pytest
 
-from controller.commands import COMMANDS
-from controller.machine.technical import SERVICE_POLL_INTERVAL_S
+from controller.commands.registry import COMMANDS
+from controller.machine.commands.service_commands import SERVICE_POLL_INTERVAL_S
 from controller.messages import MachinePhase, Role
-from controller.trials.inproc import TableInProcess
-from drivers.firmware import wire
-from drivers.firmware.hal import LIFT_UP
-from drivers.identity import ExpectedBoard, check_identity
-from sim.inproc import DEALER_ID, own_firmware_hash
-from sim.mechanics.faults import parse_fault
+from drivers.board_identity import ExpectedBoard, check_identity
+from drivers.firmware import protocol
+from drivers.firmware.pins import LIFT_UP
+from sim.hardware_in_process import DEALER_ID, own_firmware_hash
+from sim.mechanics.fault_menu import parse_fault
+from sim.tables.table_in_process import TableInProcess
 from tests.commands.examples import example
 from tests.machine.stages import STAGES, STEPS, alerts, at, refused
 from tests.machine.troubles import Ground
@@ -48,7 +48,7 @@ async def done(trial: TableInProcess, cmd: str, **args: Any) -> dict[str, Any]:
 
 def crc(**changed: int) -> int:
     """The CRC of a dealer board's settings, as PROTOCOL.md section 5 has it."""
-    rows = sorted(wire.DEALER_SETTINGS.items())
+    rows = sorted(protocol.DEALER_SETTINGS.items())
     packed = b"".join(
         struct.pack(">BI", setting, changed.get(name, default))
         for setting, (name, default, _, _) in rows
@@ -200,7 +200,7 @@ async def test_a_selftest_moves_the_gate_to_every_outlet_and_ends_before_its_ans
         answer = await done(trial, "selftest")
         assert answer == {"boards": ["dealer", "reader"], "stalled": [], "silent": []}
         assert not await trial.machine.dealer.is_moving()
-        assert trial.sim.world.dealer.levels["gate_at"] == wire.TRAY
+        assert trial.sim.world.dealer.levels["gate_at"] == protocol.TRAY
         assert alerts(trial) == []
         await trial.play_attempt()
         await trial.wait_for_phase(MachinePhase.HELD)

@@ -10,20 +10,20 @@ from typing import Any
 import msgspec
 import pytest
 
-from controller.heads import verify_key
 from controller.journal.entries import JournalEntry
 from controller.journal.store import JournalStore
 from controller.journal.verify import verify
-from controller.machine import play as at_play
-from controller.machine.play.values import TableMatch
+from controller.machine.state import table_match as at_play
+from controller.machine.state.table_match import TableMatch
 from controller.match.reducer import replay_events
-from controller.match.transfer import pack_document, unpack_document
+from controller.match.transfer_document import pack_document, unpack_document
 from controller.messages import AttemptOutcome, ClientCommand, CommandReply, MachinePhase, Role
-from controller.rules.rulebooks import load_profile
+from controller.rules.profile_files import load_profile
 from controller.sheet.form import ScoreSheet
-from controller.signing import check_document, sign_document
-from controller.trials.inproc import TABLE_SIGN, TableInProcess, run_table_in_process
-from sim.mechanics.settings import MechanicsSettings
+from controller.signing.signed_commands import check_document, sign_document
+from controller.signing.signed_heads import verify_key
+from sim.mechanics.mechanics_settings import MechanicsSettings
+from sim.tables.table_in_process import TABLE_SIGN, TableInProcess, run_table_in_process
 from tests.machine.by_hand import drawn_by_hand, exchanged, match_at, played
 from tests.machine.stages import all_press, opened, ordered, refused
 from tests.machine.transferred_parts import taking

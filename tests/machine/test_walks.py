@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from controller.commands import COMMANDS
+from controller.commands.registry import COMMANDS
 from tests.machine.disturber import SAID
 from tests.machine.walk import PROFILES, Walk
 

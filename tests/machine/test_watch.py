@@ -3,7 +3,7 @@
 import pytest
 
 from controller.messages import PublicEvent
-from controller.rules.rulebooks import load_profile
+from controller.rules.profile_files import load_profile
 from tests.console.fake import an_event
 from tests.matches.watch import leaks
 

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from controller.heads import verify_key
-from controller.trials.inproc import TABLE_SIGN
+from controller.signing.signed_heads import verify_key
+from sim.tables.table_in_process import TABLE_SIGN
 
 
 def taking(part: dict[str, Any]) -> dict[str, Any]:

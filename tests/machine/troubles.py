@@ -14,12 +14,12 @@ from typing import Any
 from controller.config import CardSetSection
 from controller.journal.store import JournalStore
 from controller.messages import Role
-from controller.trials.inproc import TableInProcess, run_table_in_process
-from drivers.events import BoardEvent, BoardEventCode
-from drivers.firmware.hal import LOST_EDGES
-from sim.inproc import HardwareInProcess
-from sim.mechanics.faults import SimulatedFault, parse_fault
-from sim.mechanics.settings import MechanicsSettings
+from drivers.board_events import BoardEvent, BoardEventCode
+from drivers.firmware.pins import LOST_EDGES
+from sim.hardware_in_process import HardwareInProcess
+from sim.mechanics.fault_menu import SimulatedFault, parse_fault
+from sim.mechanics.mechanics_settings import MechanicsSettings
+from sim.tables.table_in_process import TableInProcess, run_table_in_process
 
 SETS = (CardSetSection(id="S1", back="A"), CardSetSection(id="S2", back="B"))
 Does = Callable[[TableInProcess], Awaitable[None]]

@@ -13,14 +13,12 @@ from pathlib import Path
 from typing import Any
 
 from controller.cards import composition
-from controller.commands import COMMANDS
+from controller.commands.registry import COMMANDS
 from controller.config import CardSetSection
 from controller.deal import sequence as fair
 from controller.faults import fault_catalogue
-from controller.journal.entries import public_event
-from controller.journal.errors import StorageFailed
-from controller.machine.play import fold_match
-from controller.machine.play.values import TableMatch
+from controller.journal.entries import StorageFailed, public_event
+from controller.machine.state.table_match import TableMatch, fold_match
 from controller.messages import (
     ClientCommand,
     CommandReply,
@@ -30,15 +28,14 @@ from controller.messages import (
     Role,
 )
 from controller.rules.profile import Profile
-from controller.rules.seats import SEATS
-from controller.trials.inproc import TableInProcess
-from controller.trials.mortal import DaemonDeath
-from controller.vault.exchange import dealt_hand
-from sim.inproc import HardwareInProcess
-from sim.mechanics.faults import get_wear_level
-from sim.mechanics.settings import BACKS, MechanicsSettings
-from sim.mechanics.settings import PhysicalSet as PhysicalSet
+from controller.seats import SEATS
+from controller.vault.dealt_hands import dealt_hand
+from sim.hardware_in_process import HardwareInProcess
+from sim.mechanics.fault_menu import get_wear_level
+from sim.mechanics.mechanics_settings import BACKS, MechanicsSettings, PhysicalSet
 from sim.mechanics.truth import Truth
+from sim.tables.daemon_death import DaemonDeath
+from sim.tables.table_in_process import TableInProcess
 from tests.crash.lives import SIGNERS, Scene
 from tests.machine.disturber import Disturber
 from tests.machine.sensible import Named, Sensible

@@ -7,18 +7,24 @@ it is clever: places, tributes and offences are drawn.
 import random
 from collections.abc import Callable
 
-from controller.match import events
-from controller.match.closing import sheet_signers
-from controller.match.desk import legal_proposals
-from controller.match.events import MatchEvent
-from controller.match.hands import required_counts
-from controller.match.meeting import EventStage, MatchPair, Meeting
+from controller.match import match_events
+from controller.match.deal_start import required_counts
+from controller.match.match_events import MatchEvent
+from controller.match.match_state import (
+    AnyMatch,
+    BigTwoMatch,
+    EventStage,
+    GuandanMatch,
+    MatchPair,
+    Meeting,
+)
 from controller.match.phase import BEFORE_RELEASE, MatchPhase
-from controller.match.state import AnyMatch, BigTwoMatch, GuandanMatch
+from controller.match.ruling_desk import legal_proposals
+from controller.match.sheet_writing import sheet_signers
 from controller.messages import Role, Seat, Side
 from controller.rules.penalties.charges import Charge
 from controller.rules.penalties.offences import offence_catalogue
-from controller.rules.seats import SEATS, seats_of_side, side_of
+from controller.seats import SEATS, seats_of_side, side_of
 
 OFFENCES = tuple(offence_catalogue())
 
@@ -46,7 +52,7 @@ class People:
         """Return something that may happen to `match` now, a little later than the last."""
         at_ms = match.now_ms + self.pace * self.rng.choice((1, 500, 3_000, 20_000))
         if match.clock.watch is not None and match.clock.watch.is_paused:
-            return events.AreaResumed(at_ms=at_ms)
+            return match_events.AreaResumed(at_ms=at_ms)
         if match.suspended is not None:
             return self._suspended(match, at_ms)
         if self.rng.random() < self.wild:
@@ -58,12 +64,12 @@ class People:
 
     def _suspended(self, match: AnyMatch, at_ms: int) -> MatchEvent:
         if match.claimed is None:
-            return events.TableResumed(at_ms=at_ms)
+            return match_events.TableResumed(at_ms=at_ms)
         counts = required_counts(match)
         if self.rng.random() < 0.3:
             counts[self.rng.choice(SEATS)] -= 1
         found = self.rng.random() < 0.2
-        return events.HandsRecounted(at_ms=at_ms, counts=counts, found=found, role=Role.CHIEF)
+        return match_events.HandsRecounted(at_ms=at_ms, counts=counts, found=found, role=Role.CHIEF)
 
     def _trouble(self, match: AnyMatch, at_ms: int) -> MatchEvent:
         troubles: list[Callable[[AnyMatch, int], MatchEvent | None]] = [
@@ -81,26 +87,26 @@ class People:
         return found or self._usual(match, at_ms)
 
     def _suspend(self, match: AnyMatch, at_ms: int) -> MatchEvent:
-        return events.TableSuspended(at_ms=at_ms, reason="called")
+        return match_events.TableSuspended(at_ms=at_ms, reason="called")
 
     def _claim(self, match: AnyMatch, at_ms: int) -> MatchEvent:
-        return events.CountClaimed(at_ms=at_ms, seat=self.rng.choice(SEATS))
+        return match_events.CountClaimed(at_ms=at_ms, seat=self.rng.choice(SEATS))
 
     def _misdeal(self, match: AnyMatch, at_ms: int) -> MatchEvent | None:
         if match.phase not in (MatchPhase.DEALING, MatchPhase.HELD):
             return None
-        return events.AttemptFailed(at_ms=at_ms, reasons=("COUNT_SHORT",))
+        return match_events.AttemptFailed(at_ms=at_ms, reasons=("COUNT_SHORT",))
 
     def _by_hand(self, match: AnyMatch, at_ms: int) -> MatchEvent | None:
         if match.phase not in BEFORE_RELEASE or match.by_hand:
             return None
-        return events.HandDealOrdered(at_ms=at_ms, reason="the machine is broken")
+        return match_events.HandDealOrdered(at_ms=at_ms, reason="the machine is broken")
 
     def _area(self, match: AnyMatch, at_ms: int) -> MatchEvent:
-        return events.AreaPaused(at_ms=at_ms)
+        return match_events.AreaPaused(at_ms=at_ms)
 
     def _added(self, match: AnyMatch, at_ms: int) -> MatchEvent:
-        return events.TimeAdded(at_ms=at_ms, seconds=self.rng.randrange(600), role=Role.CHIEF)
+        return match_events.TimeAdded(at_ms=at_ms, seconds=self.rng.randrange(600), role=Role.CHIEF)
 
     def _nonsense(self, match: AnyMatch, at_ms: int) -> MatchEvent:
         """Something whose time may be another."""
@@ -109,7 +115,7 @@ class People:
     def _correction(self, match: AnyMatch, at_ms: int) -> MatchEvent | None:
         if not isinstance(match, GuandanMatch) or match.deal < 2:
             return None
-        return events.ResultCorrected(
+        return match_events.ResultCorrected(
             at_ms=at_ms,
             deal=self.rng.randrange(1, match.deal + 1),
             order=self._order(),
@@ -128,10 +134,12 @@ class People:
         decided = [ruling for ruling in match.rulings if ruling.state == "decided"]
         if decided and self.rng.random() < 0.1:
             ruling = self.rng.choice(decided)
-            return events.RulingRejected(at_ms=at_ms, id=ruling.id, by="chief", role=Role.CHIEF)
+            return match_events.RulingRejected(
+                at_ms=at_ms, id=ruling.id, by="chief", role=Role.CHIEF
+            )
         self.rulings += 1
         charge = charge_of(match, self.rng.choice(SEATS), self.rng.choice(OFFENCES))
-        return events.RulingProposed(
+        return match_events.RulingProposed(
             at_ms=at_ms,
             id=f"R{self.rulings}",
             charge=charge,
@@ -141,8 +149,10 @@ class People:
 
     def _decision(self, ruling_id: str, at_ms: int) -> MatchEvent:
         if self.rng.random() < 0.2:
-            return events.RulingRejected(at_ms=at_ms, id=ruling_id, by="chief", role=Role.CHIEF)
-        return events.RulingApproved(at_ms=at_ms, id=ruling_id, by="chief", role=Role.CHIEF)
+            return match_events.RulingRejected(
+                at_ms=at_ms, id=ruling_id, by="chief", role=Role.CHIEF
+            )
+        return match_events.RulingApproved(at_ms=at_ms, id=ruling_id, by="chief", role=Role.CHIEF)
 
     def _one_of(self, seats: tuple[Seat, ...], done: tuple[Seat, ...]) -> Seat:
         """Mostly one who has not done it yet."""
@@ -158,51 +168,55 @@ class People:
     def setup(self, match: AnyMatch, at_ms: int) -> MatchEvent:
         free = [seat for seat in SEATS if seat not in match.seated]
         if not match.started and (not free or self.rng.random() < 0.2):
-            return events.MatchStarted(at_ms=at_ms)
-        return events.SeatTaken(at_ms=at_ms, seat=self.rng.choice(free or SEATS))
+            return match_events.MatchStarted(at_ms=at_ms)
+        return match_events.SeatTaken(at_ms=at_ms, seat=self.rng.choice(free or SEATS))
 
     def shuffle(self, match: AnyMatch, at_ms: int) -> MatchEvent:
         shufflers = match.duties.shufflers if match.duties else ()
-        return events.SetShuffled(at_ms=at_ms, seat=self.rng.choice(shufflers or SEATS))
+        return match_events.SetShuffled(at_ms=at_ms, seat=self.rng.choice(shufflers or SEATS))
 
     def cut(self, match: AnyMatch, at_ms: int) -> MatchEvent:
         cutters = match.duties.cutters if match.duties else ()
         if self.rng.random() < 0.1:
-            return events.SetCut(at_ms=at_ms)
+            return match_events.SetCut(at_ms=at_ms)
         n = self.rng.randrange(match.profile.deck.cards)
         if self.rng.random() < 0.1:
-            return events.SetCut(at_ms=at_ms, seat=self.rng.choice(SEATS), n=n, ahead=True)
-        return events.SetCut(at_ms=at_ms, seat=self.rng.choice(cutters or SEATS), n=n)
+            return match_events.SetCut(at_ms=at_ms, seat=self.rng.choice(SEATS), n=n, ahead=True)
+        return match_events.SetCut(at_ms=at_ms, seat=self.rng.choice(cutters or SEATS), n=n)
 
     def turnup(self, match: AnyMatch, at_ms: int) -> MatchEvent:
-        return events.CardTurnedUp(at_ms=at_ms, card=self.rng.choice(("SK", "H2", "BJ", "D5", "X")))
+        return match_events.CardTurnedUp(
+            at_ms=at_ms, card=self.rng.choice(("SK", "H2", "BJ", "D5", "X"))
+        )
 
     def dealing(self, match: AnyMatch, at_ms: int) -> MatchEvent:
-        return events.HandsDealt(
+        return match_events.HandsDealt(
             at_ms=at_ms, turned_to=self.rng.choice((*SEATS, None)), turned_up="♠7"
         )
 
     def held(self, match: AnyMatch, at_ms: int) -> MatchEvent:
         if self.rng.random() < 0.1:  # after a stop somebody may wait for that
-            return events.TimeAdded(at_ms=at_ms, seconds=0, role=Role.REFEREE)
+            return match_events.TimeAdded(at_ms=at_ms, seconds=0, role=Role.REFEREE)
         if not match.let_go:
-            return events.ReleaseOrdered(at_ms=at_ms)
+            return match_events.ReleaseOrdered(at_ms=at_ms)
         if self.rng.random() < 0.05:
-            return events.AttemptFailed(at_ms=at_ms, reasons=("LIFT",))
-        return events.HandsReleased(at_ms=at_ms, turned_to=self.rng.choice(SEATS), turned_up="♠7")
+            return match_events.AttemptFailed(at_ms=at_ms, reasons=("LIFT",))
+        return match_events.HandsReleased(
+            at_ms=at_ms, turned_to=self.rng.choice(SEATS), turned_up="♠7"
+        )
 
     def counting(self, match: AnyMatch, at_ms: int) -> MatchEvent:
-        return events.HandCounted(at_ms=at_ms, seat=self._one_of(SEATS, match.counted))
+        return match_events.HandCounted(at_ms=at_ms, seat=self._one_of(SEATS, match.counted))
 
     def anti(self, match: AnyMatch, at_ms: int) -> MatchEvent:
-        return events.AntiTributeAnswered(at_ms=at_ms, stands=self.rng.random() < 0.2)
+        return match_events.AntiTributeAnswered(at_ms=at_ms, stands=self.rng.random() < 0.2)
 
     def tribute(self, match: AnyMatch, at_ms: int) -> MatchEvent:
         exchange = match.exchange if isinstance(match, GuandanMatch) else None
         if exchange is None or set(exchange.laid) < set(exchange.payers):
             payers, laid = (exchange.payers, exchange.laid) if exchange else (SEATS, ())
-            return events.TributeLaid(at_ms=at_ms, seat=self._one_of(payers, laid))
-        return events.TributeValued(at_ms=at_ms, values=self._values(match))
+            return match_events.TributeLaid(at_ms=at_ms, seat=self._one_of(payers, laid))
+        return match_events.TributeValued(at_ms=at_ms, values=self._values(match))
 
     def _values(self, match: AnyMatch) -> dict[Seat, int]:
         exchange = match.exchange if isinstance(match, GuandanMatch) else None
@@ -211,9 +225,9 @@ class People:
 
     def returning(self, match: AnyMatch, at_ms: int) -> MatchEvent:
         if self.rng.random() < 0.2:
-            return events.TributeChosen(at_ms=at_ms, payer=self.rng.choice(SEATS))
+            return match_events.TributeChosen(at_ms=at_ms, payer=self.rng.choice(SEATS))
         if self.rng.random() < 0.05:
-            return events.ReturnCorrected(at_ms=at_ms, seat=self.rng.choice(SEATS), value=9)
+            return match_events.ReturnCorrected(at_ms=at_ms, seat=self.rng.choice(SEATS), value=9)
         value = self.rng.choice((None, 2, 5, 10))
         exchange = match.exchange if isinstance(match, GuandanMatch) else None
         givers = (
@@ -222,60 +236,64 @@ class People:
             else SEATS
         )
         seat = self._one_of(givers, exchange.given if exchange else ())
-        return events.ReturnLaid(at_ms=at_ms, seat=seat, value=value)
+        return match_events.ReturnLaid(at_ms=at_ms, seat=seat, value=value)
 
     def choices(self, match: AnyMatch, at_ms: int) -> MatchEvent:
         yes = self.rng.random() < 0.4
-        return events.ChoiceAnswered(at_ms=at_ms, seat=self.rng.choice(SEATS), yes=yes)
+        return match_events.ChoiceAnswered(at_ms=at_ms, seat=self.rng.choice(SEATS), yes=yes)
 
     def play(self, match: AnyMatch, at_ms: int) -> MatchEvent:
         if isinstance(match, BigTwoMatch):
             first, *rest = self.rng.sample(SEATS, 4)
             left = {first: 0} | {seat: self.rng.randrange(1, 14) for seat in rest}
-            return events.CardsLeftEntered(at_ms=at_ms, left=left)
+            return match_events.CardsLeftEntered(at_ms=at_ms, left=left)
         if self.rng.random() < 0.1:
             return self.rng.choice(
                 (
-                    events.LeadMade(at_ms=at_ms),
-                    events.PlayClockStarted(at_ms=at_ms, seat="N"),
-                    events.OutWithdrawn(at_ms=at_ms, seat=self.rng.choice(SEATS)),
-                    events.ReturnCorrected(at_ms=at_ms, seat=self.rng.choice(SEATS), value=4),
-                    events.ReturnsSwapped(at_ms=at_ms),
-                    events.AntiTributeAnswered(at_ms=at_ms, stands=self.rng.random() < 0.5),
-                    events.TributeValued(at_ms=at_ms, values=self._values(match)),
-                    events.DealVoided(at_ms=at_ms, reason="seen", by="chief", role=Role.CHIEF),
-                    events.ResultEntered(at_ms=at_ms, order=self._order()),
-                    events.DealStopped(at_ms=at_ms, reason="time", by="R", role=Role.REFEREE),
+                    match_events.LeadMade(at_ms=at_ms),
+                    match_events.PlayClockStarted(at_ms=at_ms, seat="N"),
+                    match_events.OutWithdrawn(at_ms=at_ms, seat=self.rng.choice(SEATS)),
+                    match_events.ReturnCorrected(at_ms=at_ms, seat=self.rng.choice(SEATS), value=4),
+                    match_events.ReturnsSwapped(at_ms=at_ms),
+                    match_events.AntiTributeAnswered(at_ms=at_ms, stands=self.rng.random() < 0.5),
+                    match_events.TributeValued(at_ms=at_ms, values=self._values(match)),
+                    match_events.DealVoided(
+                        at_ms=at_ms, reason="seen", by="chief", role=Role.CHIEF
+                    ),
+                    match_events.ResultEntered(at_ms=at_ms, order=self._order()),
+                    match_events.DealStopped(at_ms=at_ms, reason="time", by="R", role=Role.REFEREE),
                 )
             )
         assert isinstance(match, GuandanMatch)
         if match.outs and self.rng.random() < 0.8:
-            return events.OutConfirmed(at_ms=at_ms, seat=match.outs[0])
-        says = events.OutClaimed if self.rng.random() < 0.5 else events.OutConfirmed
+            return match_events.OutConfirmed(at_ms=at_ms, seat=match.outs[0])
+        says = match_events.OutClaimed if self.rng.random() < 0.5 else match_events.OutConfirmed
         return says(at_ms=at_ms, seat=self._one_of(SEATS, match.places))
 
     def result(self, match: AnyMatch, at_ms: int) -> MatchEvent:
         if self.rng.random() < 0.1:
-            return events.DealStopped(at_ms=at_ms, reason="time", by="R", role=Role.REFEREE)
+            return match_events.DealStopped(at_ms=at_ms, reason="time", by="R", role=Role.REFEREE)
         if self.rng.random() < 0.1:
-            return events.OutWithdrawn(at_ms=at_ms, seat=self.rng.choice(SEATS))
-        return events.ResultConfirmed(at_ms=at_ms, by=self.rng.choice(("NS", "EW", "referee")))
+            return match_events.OutWithdrawn(at_ms=at_ms, seat=self.rng.choice(SEATS))
+        return match_events.ResultConfirmed(
+            at_ms=at_ms, by=self.rng.choice(("NS", "EW", "referee"))
+        )
 
     def forfeit(self, match: AnyMatch, at_ms: int) -> MatchEvent:
-        return events.LeaderNamed(at_ms=at_ms, seat=self.rng.choice(SEATS))
+        return match_events.LeaderNamed(at_ms=at_ms, seat=self.rng.choice(SEATS))
 
     def match_check(self, match: AnyMatch, at_ms: int) -> MatchEvent:
-        return events.ExtraDealOrdered(
+        return match_events.ExtraDealOrdered(
             at_ms=at_ms, reason="a winner is needed", by="chief", role=Role.CHIEF
         )
 
     def over(self, match: AnyMatch, at_ms: int) -> MatchEvent:
         signed = {one.signer for one in match.signatures}
         due = [signer for signer in sheet_signers(match) if signer not in signed] or ["nobody"]
-        return events.SheetSigned(at_ms=at_ms, signer=self.rng.choice(due), person="somebody")
+        return match_events.SheetSigned(at_ms=at_ms, signer=self.rng.choice(due), person="somebody")
 
     def signed(self, match: AnyMatch, at_ms: int) -> MatchEvent:
-        return events.TimePassed(at_ms=at_ms)
+        return match_events.TimePassed(at_ms=at_ms)
 
 
 _USUAL: dict[MatchPhase, Callable[[People, AnyMatch, int], MatchEvent]] = {

@@ -5,8 +5,8 @@ from typing import Any
 
 import msgspec
 
-from controller.match import events
-from controller.match.desk import legal_proposals
+from controller.match import match_events
+from controller.match.ruling_desk import legal_proposals
 from controller.messages import Role, Seat
 from controller.rules.penalties.proposals import discretionary_proposal
 
@@ -18,7 +18,7 @@ class Asked(msgspec.Struct, frozen=True):
     """What somebody asks for at a table where it cannot be."""
 
     table: Callable[[], Table]
-    kind: type[events.MatchEventBase]
+    kind: type[match_events.MatchEventBase]
     said: dict[str, Any] = {}
 
 
@@ -66,99 +66,115 @@ def illegal() -> dict[str, Any]:
 
 
 REFUSED: dict[str, Asked] = {
-    "WRONG_PHASE": Asked(in_play, events.HandsReleased),
-    "SUSPENDED": Asked(lambda: in_play().does(events.TableSuspended, reason="x"), events.LeadMade),
-    "NOT_SUSPENDED": Asked(in_play, events.TableResumed),
-    "SEAT_TAKEN": Asked(lambda: Table().seated("E"), events.SeatTaken, {"seat": "E"}),
-    "NOT_HIS_DUTY": Asked(lambda: Table().started(), events.SetCut, {"seat": "N", "n": 40}),
-    "ILLEGAL_CUT": Asked(lambda: Table().started(), events.SetCut, {"seat": "S", "n": 5}),
+    "WRONG_PHASE": Asked(in_play, match_events.HandsReleased),
+    "SUSPENDED": Asked(
+        lambda: in_play().does(match_events.TableSuspended, reason="x"), match_events.LeadMade
+    ),
+    "NOT_SUSPENDED": Asked(in_play, match_events.TableResumed),
+    "SEAT_TAKEN": Asked(lambda: Table().seated("E"), match_events.SeatTaken, {"seat": "E"}),
+    "NOT_HIS_DUTY": Asked(lambda: Table().started(), match_events.SetCut, {"seat": "N", "n": 40}),
+    "ILLEGAL_CUT": Asked(lambda: Table().started(), match_events.SetCut, {"seat": "S", "n": 5}),
     "NO_SUCH_CARD": Asked(
-        lambda: Table().started().does(events.HandDealOrdered, reason="jam").cut(),
-        events.CardTurnedUp,
+        lambda: Table().started().does(match_events.HandDealOrdered, reason="jam").cut(),
+        match_events.CardTurnedUp,
         {"card": "♠1"},
     ),
     "TURNED_TO_MISSING": Asked(
-        lambda: Table().started().cut().does(events.HandsDealt), events.HandsReleased
+        lambda: Table().started().cut().does(match_events.HandsDealt), match_events.HandsReleased
     ),
     "TWICE": Asked(
-        lambda: Table().started().released().does(events.HandCounted, seat="W"),
-        events.HandCounted,
+        lambda: Table().started().released().does(match_events.HandCounted, seat="W"),
+        match_events.HandCounted,
         {"seat": "W"},
     ),
     "AFTER_LEAD": Asked(
-        lambda: in_play().does(events.LeadMade), events.CountClaimed, {"seat": "N"}
+        lambda: in_play().does(match_events.LeadMade), match_events.CountClaimed, {"seat": "N"}
     ),
     "VALUES_MISSING": Asked(
-        lambda: Table().started().played("NS").laid(), events.TributeValued, {"values": {"W": 14}}
+        lambda: Table().started().played("NS").laid(),
+        match_events.TributeValued,
+        {"values": {"W": 14}},
     ),
     "NOT_LAID": Asked(
         lambda: (
-            Table().started().played("NS").counted().does(events.AntiTributeAnswered, stands=False)
+            Table()
+            .started()
+            .played("NS")
+            .counted()
+            .does(match_events.AntiTributeAnswered, stands=False)
         ),
-        events.TributeValued,
+        match_events.TributeValued,
         {"values": {"W": 14, "E": 13}},
     ),
     "NO_CHOICE": Asked(
         lambda: Table(N).started().played("NS").valued(14, 13),
-        events.TributeChosen,
+        match_events.TributeChosen,
         {"payer": "E"},
     ),
     "VALUE_NEEDED": Asked(
-        lambda: Table(N).started().played("NS").valued(14, 14), events.ReturnLaid, {"seat": "N"}
+        lambda: Table(N).started().played("NS").valued(14, 14),
+        match_events.ReturnLaid,
+        {"seat": "N"},
     ),
-    "NO_FINISH_ORDER": Asked(in_play, events.ResultEntered, {"order": ("N", "W")}),
-    "OTHER_SIDE": Asked(lambda: _charged().approved(), events.LeaderNamed, {"seat": "N"}),
+    "NO_FINISH_ORDER": Asked(in_play, match_events.ResultEntered, {"order": ("N", "W")}),
+    "OTHER_SIDE": Asked(lambda: _charged().approved(), match_events.LeaderNamed, {"seat": "N"}),
     "NO_SUCH_DEAL": Asked(
         in_play,
-        events.ResultCorrected,
+        match_events.ResultCorrected,
         {"deal": 1, "order": ("N", "S"), "choice": "from_now", "reason": "x"},
     ),
-    "NOT_EQUAL": Asked(_over, events.ExtraDealOrdered, {"reason": "x"}),
-    "NOT_BEGUN": Asked(_dead_too_early, events.RulingApproved, decision()),
-    "NO_CLOCK": Asked(lambda: Table(N).started().in_play(), events.PlayClockStarted, {"seat": "N"}),
-    "NO_SUCH_RULING": Asked(in_play, events.RulingApproved, decision()),
-    "NOT_LEGAL": Asked(in_play, events.RulingProposed, illegal()),
+    "NOT_EQUAL": Asked(_over, match_events.ExtraDealOrdered, {"reason": "x"}),
+    "NOT_BEGUN": Asked(_dead_too_early, match_events.RulingApproved, decision()),
+    "NO_CLOCK": Asked(
+        lambda: Table(N).started().in_play(), match_events.PlayClockStarted, {"seat": "N"}
+    ),
+    "NO_SUCH_RULING": Asked(in_play, match_events.RulingApproved, decision()),
+    "NOT_LEGAL": Asked(in_play, match_events.RulingProposed, illegal()),
     "NO_CARD_OF_HIS": Asked(
-        returned, events.RulingProposed, wrong_card(returned(), "N", "wrong_tribute_in_play")
+        returned, match_events.RulingProposed, wrong_card(returned(), "N", "wrong_tribute_in_play")
     ),
     "RETURN_IS_RIGHT": Asked(
-        returned, events.RulingProposed, wrong_card(returned(), "N", "wrong_return_in_play")
+        returned, match_events.RulingProposed, wrong_card(returned(), "N", "wrong_return_in_play")
     ),
-    "NOT_A_REFEREE": Asked(_charged, events.RulingApproved, decision(role=Role.TABLE)),
-    "NEEDS_CHIEF": Asked(_charged, events.RulingApproved, decision(role=Role.REFEREE)),
-    "NOT_OPEN": Asked(lambda: _charged().overturned(), events.RulingRejected, decision()),
-    "NOT_VERBAL": Asked(_charged, events.VerbalRulingConfirmed, decision()),
-    "NO_SIGNER": Asked(_over, events.SheetSigned, {"signer": "N", "person": "Nan"}),
+    "NOT_A_REFEREE": Asked(_charged, match_events.RulingApproved, decision(role=Role.TABLE)),
+    "NEEDS_CHIEF": Asked(_charged, match_events.RulingApproved, decision(role=Role.REFEREE)),
+    "NOT_OPEN": Asked(lambda: _charged().overturned(), match_events.RulingRejected, decision()),
+    "NOT_VERBAL": Asked(_charged, match_events.VerbalRulingConfirmed, decision()),
+    "NO_SIGNER": Asked(_over, match_events.SheetSigned, {"signer": "N", "person": "Nan"}),
     "WRONG_COUNTS": Asked(
-        lambda: Table().started().released().does(events.CountClaimed, seat="N"),
-        events.HandsRecounted,
+        lambda: Table().started().released().does(match_events.CountClaimed, seat="N"),
+        match_events.HandsRecounted,
         {"counts": {"N": 28, "W": 28, "S": 28}},
     ),
-    "OTHER_RULES": Asked(choosing, events.HandCounted, {"seat": "N"}),
-    "IT_ENDED_A_DEAL": Asked(lambda: _charged().approved(), events.RulingRejected, decision()),
+    "OTHER_RULES": Asked(choosing, match_events.HandCounted, {"seat": "N"}),
+    "IT_ENDED_A_DEAL": Asked(
+        lambda: _charged().approved(), match_events.RulingRejected, decision()
+    ),
     "AREA_STOPPED": Asked(
-        lambda: Table().started().dealt().does(events.AreaPaused), events.HandsReleased
+        lambda: Table().started().dealt().does(match_events.AreaPaused), match_events.HandsReleased
     ),
     "TURN_AGAIN": Asked(
-        lambda: Table().started().cut(), events.HandsDealt, {"turned_to": "E", "turned_up": "BJ"}
+        lambda: Table().started().cut(),
+        match_events.HandsDealt,
+        {"turned_to": "E", "turned_up": "BJ"},
     ),
     "TIME_ENDED_IT": Asked(
         lambda: Table(timed(at_time="stop_now")).started().in_play().at_minute(60).out("NS"),
-        events.ResultConfirmed,
+        match_events.ResultConfirmed,
         {"by": "referee"},
     ),
     "ADDED_TIME_DUE": Asked(
         lambda: (
             Table(timed())
             .started()
-            .does(events.TableSuspended, reason="x")
+            .does(match_events.TableSuspended, reason="x")
             .tick(minutes=1)
-            .does(events.TableResumed)
+            .does(match_events.TableResumed)
             .dealt()
             .at_minute(60)
         ),
-        events.HandsReleased,
+        match_events.HandsReleased,
     ),
-    "NOT_STOPPED_BY_TIME": Asked(in_play, events.DealStopped, {"reason": "x"}),
-    "MUCH_TIME": Asked(in_play, events.TimeAdded, {"seconds": 301, "role": Role.REFEREE}),
+    "NOT_STOPPED_BY_TIME": Asked(in_play, match_events.DealStopped, {"reason": "x"}),
+    "MUCH_TIME": Asked(in_play, match_events.TimeAdded, {"seconds": 301, "role": Role.REFEREE}),
 }

@@ -10,24 +10,22 @@ from typing import Any, Self, TypeVar
 
 import msgspec
 
-from controller.match import events
-from controller.match.closing import sheet_signers
-from controller.match.desk import legal_proposals
-from controller.match.effects import Effects, EventRefused, MatchEffect
-from controller.match.events import MatchEvent
-from controller.match.meeting import EventStage
+from controller.match import match_events
+from controller.match.match_effects import Effects, EventRefused, MatchEffect
+from controller.match.match_events import MatchEvent
+from controller.match.match_state import AnyMatch, BigTwoMatch, EventStage, GuandanMatch
 from controller.match.phase import BEFORE_RELEASE, MatchPhase
 from controller.match.reducer import new_match, step
-from controller.match.sheet import DealRow, EndRow, SheetRowBase, replay_sheet
-from controller.match.state import AnyMatch, BigTwoMatch, GuandanMatch
+from controller.match.ruling_desk import legal_proposals
+from controller.match.sheet_rows import DealRow, EndRow, SheetRowBase, replay_sheet
+from controller.match.sheet_writing import sheet_signers
 from controller.messages import Role, Seat, Side
 from controller.rules.penalties.charges import Charge
-from controller.rules.penalties.consequences import DeadHand
-from controller.rules.penalties.proposals import PenaltyProposal, discretionary_proposal
-from controller.rules.penalties.records import Penalty
+from controller.rules.penalties.penalty_record import Penalty
+from controller.rules.penalties.proposals import DeadHand, PenaltyProposal, discretionary_proposal
 from controller.rules.profile import GuandanProfile, Profile
-from controller.rules.rulebooks import load_profile
-from controller.rules.seats import SEATS
+from controller.rules.profile_files import load_profile
+from controller.seats import SEATS
 
 from .people import charge_of, meeting
 
@@ -42,13 +40,13 @@ E = TypeVar("E")
 R = TypeVar("R", bound=SheetRowBase)
 
 BIG_TWO = "bigtwo-2017-002"
-BY_CHIEF: dict[type[events.MatchEventBase], dict[str, Any]] = {
+BY_CHIEF: dict[type[match_events.MatchEventBase], dict[str, Any]] = {
     kind: {"by": "chief", "role": Role.CHIEF}
     for kind in (
-        events.ResultCorrected,
-        events.DealStopped,
-        events.DealVoided,
-        events.ExtraDealOrdered,
+        match_events.ResultCorrected,
+        match_events.DealStopped,
+        match_events.DealVoided,
+        match_events.ExtraDealOrdered,
     )
 }
 """Events that somebody answers for: the chief, unless it is said."""
@@ -89,7 +87,7 @@ class Table:
         self.happened: list[MatchEvent] = []
 
     def happens(
-        self, kind: type[events.MatchEventBase], *, wait_ms: int = 100, **said: Any
+        self, kind: type[match_events.MatchEventBase], *, wait_ms: int = 100, **said: Any
     ) -> Self:
         """One event, a tenth of a second later; its refusal is in `refused`."""
         self.at_ms += wait_ms
@@ -99,7 +97,7 @@ class Table:
         self.happened.append(event)
         return self
 
-    def does(self, kind: type[events.MatchEventBase], **said: Any) -> Self:
+    def does(self, kind: type[match_events.MatchEventBase], **said: Any) -> Self:
         """One event that nobody refuses."""
         self.happens(kind, **said)
         assert self.refused is None, f"{kind.__name__}: {self.refused} in {self.state.phase}"
@@ -168,41 +166,41 @@ class Table:
 
     def tick(self, ms: int = 0, *, minutes: float = 0) -> Self:
         """Time passes, and nothing else."""
-        return self.happens(events.TimePassed, wait_ms=ms + int(minutes * MINUTE_MS))
+        return self.happens(match_events.TimePassed, wait_ms=ms + int(minutes * MINUTE_MS))
 
     def at_minute(self, minute: float) -> Self:
         """It is so many minutes after the start."""
         assert self.state.clock.watch is not None
         at_ms = self.state.clock.watch.starts_ms + int(minute * MINUTE_MS)
-        return self.happens(events.TimePassed, wait_ms=at_ms - self.at_ms)
+        return self.happens(match_events.TimePassed, wait_ms=at_ms - self.at_ms)
 
     def seated(self, seats: str = "NWSE") -> Self:
         """Players take their seats."""
         for seat in seats:
-            self.does(events.SeatTaken, seat=seat)
+            self.does(match_events.SeatTaken, seat=seat)
         return self
 
     def started(self) -> Self:
         """All are there and the chief has opened the match."""
-        return self.seated().does(events.MatchStarted)
+        return self.seated().does(match_events.MatchStarted)
 
     def cut(self, n: int = 40) -> Self:
         """The hands are shuffled, where by hand, and cut by who has to."""
         duties = self.state.duties
         assert duties is not None
         if self.phase is MatchPhase.SHUFFLE:
-            self.does(events.SetShuffled, seat=duties.shufflers[0])
+            self.does(match_events.SetShuffled, seat=duties.shufflers[0])
             assert self.state.duties is not None
             duties = self.state.duties
-        return self.does(events.SetCut, seat=duties.cutters[0], n=n)
+        return self.does(match_events.SetCut, seat=duties.cutters[0], n=n)
 
     def dealt(self, turned_to: Seat = "E") -> Self:
         """Four right hands are there."""
         if self.phase is not MatchPhase.DEALING:
             self.cut()
         if self.phase is MatchPhase.TURNUP:
-            self.does(events.CardTurnedUp, card="♠7")
-        return self.does(events.HandsDealt, turned_to=turned_to, turned_up="♠7")
+            self.does(match_events.CardTurnedUp, card="♠7")
+        return self.does(match_events.HandsDealt, turned_to=turned_to, turned_up="♠7")
 
     def released(self) -> Self:
         """The hands are with the players."""
@@ -211,15 +209,15 @@ class Table:
         if self.phase is not MatchPhase.HELD:  # drawn by hand, they are there
             return self
         if not self.state.let_go:
-            self.does(events.ReleaseOrdered)
-        return self.does(events.HandsReleased)
+            self.does(match_events.ReleaseOrdered)
+        return self.does(match_events.HandsReleased)
 
     def says_out(self, seats: str) -> Self:
         """Players say that they are out, and nobody confirms it."""
         if self.phase is not MatchPhase.PLAY:
             self.in_play()
         for seat in seats:
-            self.does(events.OutClaimed, seat=seat)
+            self.does(match_events.OutClaimed, seat=seat)
         return self
 
     def counted(self) -> Self:
@@ -227,17 +225,17 @@ class Table:
         if self.phase in BEFORE_RELEASE:
             self.released()
         for seat in SEATS:
-            self.does(events.HandCounted, seat=seat)
+            self.does(match_events.HandCounted, seat=seat)
         return self
 
     def laid(self) -> Self:
         """Anti-tribute does not stand, and every payer has laid his card."""
         if self.phase is not MatchPhase.ANTI_CHECK:
             self.counted()
-        self.does(events.AntiTributeAnswered, stands=False)
+        self.does(match_events.AntiTributeAnswered, stands=False)
         assert self.match.exchange is not None
         for seat in self.match.exchange.payers:
-            self.does(events.TributeLaid, seat=seat)
+            self.does(match_events.TributeLaid, seat=seat)
         return self
 
     def valued(self, *values: int) -> Self:
@@ -247,7 +245,7 @@ class Table:
         assert self.match.exchange is not None
         payers = self.match.exchange.payers
         counts = dict(zip(payers, values or (14, 13), strict=False))
-        return self.does(events.TributeValued, values=counts)
+        return self.does(match_events.TributeValued, values=counts)
 
     def returned(self, *values: int | None) -> Self:
         """Everybody who got a tribute gives a card back; else one that counts 5."""
@@ -257,7 +255,7 @@ class Table:
         assert self.match.exchange.plan is not None
         for number, (giver, _) in enumerate(self.match.exchange.plan.returns):
             value = values[number] if values else 5
-            self.does(events.ReturnLaid, seat=giver, value=value)
+            self.does(match_events.ReturnLaid, seat=giver, value=value)
         return self
 
     def in_play(self) -> Self:
@@ -275,13 +273,13 @@ class Table:
         if self.phase is not MatchPhase.PLAY:
             self.in_play()
         for seat in seats:
-            self.does(events.OutConfirmed, seat=seat)
+            self.does(match_events.OutConfirmed, seat=seat)
         return self
 
     def played(self, *orders: str) -> Self:
         """Whole deals, by who went out: "NS" a double-down, "NWS", "NWE"."""
         for order in orders:
-            self.out(order).does(events.ResultConfirmed, by="referee")
+            self.out(order).does(match_events.ResultConfirmed, by="referee")
         return self
 
     def charged(
@@ -298,12 +296,12 @@ class Table:
     def proposed(self, charge: Charge, proposal: PenaltyProposal, name: str = "R1") -> Self:
         """A referee proposes what a charge leads to."""
         return self.happens(
-            events.RulingProposed, id=name, charge=charge, proposal=proposal, by="referee"
+            match_events.RulingProposed, id=name, charge=charge, proposal=proposal, by="referee"
         )
 
     def approved(self, name: str = "R1") -> Self:
         """The chief approves a ruling."""
-        return self.happens(events.RulingApproved, id=name, by="chief", role=Role.CHIEF)
+        return self.happens(match_events.RulingApproved, id=name, by="chief", role=Role.CHIEF)
 
     def hid_cards(self, seat: Seat, name: str = "R1") -> Self:
         """A seat hid cards; the chief approves the first penalty that the rules propose."""
@@ -322,7 +320,7 @@ class Table:
 
     def overturned(self, name: str = "R1") -> Self:
         """The chief overturns a ruling."""
-        return self.happens(events.RulingRejected, id=name, by="chief", role=Role.CHIEF)
+        return self.happens(match_events.RulingRejected, id=name, by="chief", role=Role.CHIEF)
 
     def ruled(self, side: Side, penalty: Penalty, *, deal: int | None = None) -> Self:
         """A penalty against the first player of a side, proposed and approved."""
@@ -334,7 +332,7 @@ class Table:
         """The chief corrects a deal's result."""
         seats = tuple(order)
         return self.happens(
-            events.ResultCorrected,
+            match_events.ResultCorrected,
             deal=deal,
             order=seats,
             choice=choice,
@@ -344,17 +342,17 @@ class Table:
 
     def named(self, seat: Seat) -> Self:
         """Who leads after a forfeited deal."""
-        return self.happens(events.LeaderNamed, seat=seat)
+        return self.happens(match_events.LeaderNamed, seat=seat)
 
     def recounted(self, **counts: int) -> Self:
         """The referee counted the hands; what is not said is 27."""
         held = dict.fromkeys(SEATS, self.state.profile.hand)
-        return self.happens(events.HandsRecounted, counts=held | counts)
+        return self.happens(match_events.HandsRecounted, counts=held | counts)
 
     def signed(self) -> Self:
         """Everybody signs."""
         for signer in sheet_signers(self.state):
-            self.does(events.SheetSigned, signer=signer, person="somebody")
+            self.does(match_events.SheetSigned, signer=signer, person="somebody")
         return self
 
 
@@ -365,4 +363,4 @@ def knockout(profile: Profile | None = None) -> Table:
 
 def choosing() -> Table:
     """A match of Big Two whose players choose on their hands."""
-    return Table(BIG_TWO).started().dealt("W").does(events.HandsReleased)
+    return Table(BIG_TWO).started().dealt("W").does(match_events.HandsReleased)

@@ -2,10 +2,10 @@
 
 import pytest
 
-from controller.match import events
-from controller.match.effects import AddedTimeDue, DealDue, RefereeCalled
+from controller.match import match_events
+from controller.match.match_effects import AddedTimeDue, DealDue, RefereeCalled
 from controller.match.phase import MatchPhase
-from controller.match.sheet import EndRow
+from controller.match.sheet_rows import EndRow
 from controller.messages import Role
 
 from .table import BIG_TWO, B, N, Table, knockout, timed
@@ -13,18 +13,18 @@ from .table import BIG_TWO, B, N, Table, knockout, timed
 
 def stopped(table: Table, minutes: float = 2) -> Table:
     """The table stands still for some minutes and goes on."""
-    table.does(events.TableSuspended, reason="called").tick(minutes=minutes)
-    return table.does(events.TableResumed)
+    table.does(match_events.TableSuspended, reason="called").tick(minutes=minutes)
+    return table.does(match_events.TableResumed)
 
 
 def misdealt(table: Table) -> Table:
     """The machine's attempt came to nothing."""
-    return table.does(events.AttemptFailed, reasons=("JAM",))
+    return table.does(match_events.AttemptFailed, reasons=("JAM",))
 
 
 def added(table: Table, seconds: int = 0, role: Role = Role.REFEREE) -> Table:
     """A referee says how much time is added."""
-    return table.happens(events.TimeAdded, seconds=seconds, role=role)
+    return table.happens(match_events.TimeAdded, seconds=seconds, role=role)
 
 
 def waiting() -> Table:
@@ -53,10 +53,16 @@ def test_a_misdeal_is_a_stop_until_four_hands_are_right() -> None:
 
 def test_a_misdeal_within_a_suspension_is_one_stop_with_it() -> None:
     table = (
-        Table(timed()).started().played("NS").dealt().does(events.TableSuspended, reason="called")
+        Table(timed())
+        .started()
+        .played("NS")
+        .dealt()
+        .does(match_events.TableSuspended, reason="called")
     )
     misdealt(table).tick(minutes=1)
-    assert table.does(events.TableResumed).effects(AddedTimeDue) == []  # it is dealt again now
+    assert (
+        table.does(match_events.TableResumed).effects(AddedTimeDue) == []
+    )  # it is dealt again now
     due = table.tick(minutes=1).dealt().effect(AddedTimeDue).added_time
     assert (len(due.stops), due.add_ms) == (1, 2 * 60_000 + 400)
 
@@ -76,14 +82,14 @@ def test_the_deal_after_a_misdeal_that_was_forfeited_stops_nothing() -> None:
 
 
 def test_a_voided_deal_is_a_stop_while_it_is_dealt_again() -> None:
-    table = Table(timed()).started().in_play().does(events.DealVoided, reason="seen")
+    table = Table(timed()).started().in_play().does(match_events.DealVoided, reason="seen")
     due = table.tick(minutes=1).dealt().effect(AddedTimeDue).added_time
     assert [stop.reason for stop in due.stops] == ["misdeal"]
 
 
 def test_the_areas_stop_is_nobodys_lost_time() -> None:
-    table = Table(timed()).started().in_play().does(events.AreaPaused).tick(minutes=2)
-    assert table.does(events.AreaResumed).effects(AddedTimeDue) == []
+    table = Table(timed()).started().in_play().does(match_events.AreaPaused).tick(minutes=2)
+    assert table.does(match_events.AreaResumed).effects(AddedTimeDue) == []
     assert table.match.clock.stops == ()
 
 
@@ -93,7 +99,7 @@ def test_a_match_without_a_time_limit_asks_for_no_time() -> None:
 
 
 def test_nobody_is_asked_in_a_match_that_is_over() -> None:
-    table = Table(timed()).started().in_play().does(events.TableSuspended, reason="called")
+    table = Table(timed()).started().in_play().does(match_events.TableSuspended, reason="called")
     table.tick(minutes=1).ruled("NS", "match_forfeit")
     assert (table.phase, table.effects(AddedTimeDue)) == (MatchPhase.OVER, [])
 
@@ -105,7 +111,7 @@ def test_a_match_that_lost_time_waits_for_the_referees_word() -> None:
     table = waiting()
     assert (table.phase, table.effect(RefereeCalled).reason) == (MatchPhase.HELD, "added_time")
     assert table.tick(minutes=5).effects(RefereeCalled) == []  # he is called once
-    assert table.happens(events.HandsReleased).refused == "ADDED_TIME_DUE"
+    assert table.happens(match_events.HandsReleased).refused == "ADDED_TIME_DUE"
     assert table.phase is MatchPhase.HELD
 
 
@@ -122,7 +128,7 @@ def test_no_time_is_an_answer_too() -> None:
 
 def test_added_time_lets_the_deal_begin() -> None:
     table = added(waiting(), 60)
-    assert table.does(events.HandsReleased).phase is MatchPhase.COUNT_CHECK
+    assert table.does(match_events.HandsReleased).phase is MatchPhase.COUNT_CHECK
 
 
 def test_a_word_given_before_time_is_up_holds_when_it_is() -> None:
@@ -142,9 +148,9 @@ def test_time_that_was_added_before_a_stop_answers_for_it() -> None:
 
 
 def test_a_word_in_the_middle_of_a_stop_is_for_what_it_has_cost_so_far() -> None:
-    table = Table(timed()).started().played("NS").does(events.TableSuspended, reason="called")
+    table = Table(timed()).started().played("NS").does(match_events.TableSuspended, reason="called")
     added(table.tick(minutes=2), 120).tick(minutes=20)
-    due = table.does(events.TableResumed).effect(AddedTimeDue).added_time
+    due = table.does(match_events.TableResumed).effect(AddedTimeDue).added_time
     assert due.add_ms == 20 * 60_000 + 200
     assert table.at_minute(62).phase is MatchPhase.CUT
 
@@ -172,15 +178,15 @@ def test_a_correction_does_not_end_a_match_that_waits_for_the_word() -> None:
 
 def test_the_first_deal_waits_for_the_word_too() -> None:
     table = stopped(Table(timed()).started().dealt()).at_minute(60)
-    assert table.happens(events.HandsReleased).refused == "ADDED_TIME_DUE"
-    added(table).does(events.HandsReleased)
+    assert table.happens(match_events.HandsReleased).refused == "ADDED_TIME_DUE"
+    added(table).does(match_events.HandsReleased)
     assert (table.phase, table.end.verdict.how) == (MatchPhase.OVER, "draw")
 
 
 def test_an_extra_deal_waits_for_nobodys_word() -> None:
     table = stopped(knockout().played("NS", "WE")).at_minute(60)
-    added(table).tick().does(events.ExtraDealOrdered, reason="equal")
-    stopped(table).dealt().does(events.HandsReleased)
+    added(table).tick().does(match_events.ExtraDealOrdered, reason="equal")
+    stopped(table).dealt().does(match_events.HandsReleased)
     assert table.phase is MatchPhase.COUNT_CHECK
 
 
@@ -189,7 +195,7 @@ def test_an_extra_deal_waits_for_nobodys_word() -> None:
 
 def test_added_time_lets_a_match_go_on_that_time_has_ended() -> None:
     table = stopped(Table(timed()).started().played("NS").in_play()).at_minute(60)
-    table.out("WE").does(events.ResultConfirmed, by="referee")
+    table.out("WE").does(match_events.ResultConfirmed, by="referee")
     assert table.phase is MatchPhase.OVER
     added(table, 120)
     assert (table.phase, table.state.deal) == (MatchPhase.CUT, 3)
@@ -228,11 +234,11 @@ def test_what_time_did_not_end_no_time_opens_again() -> None:
 
 def test_nothing_is_added_under_a_sheet_that_somebody_signed() -> None:
     table = Table(timed()).started().played("NS").at_minute(60)
-    table.does(events.SheetSigned, signer="NS", person="Nan")
+    table.does(match_events.SheetSigned, signer="NS", person="Nan")
     assert added(table, 60).refused == "WRONG_PHASE"
     assert (table.phase, len(table.match.signatures)) == (MatchPhase.OVER, 1)
-    table.does(events.SheetSigned, signer="EW", person="Eve")
-    table.does(events.SheetSigned, signer="referee", person="Ref")
+    table.does(match_events.SheetSigned, signer="EW", person="Eve")
+    table.does(match_events.SheetSigned, signer="referee", person="Ref")
     assert added(table, 60).refused == "WRONG_PHASE"
 
 

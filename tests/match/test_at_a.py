@@ -3,7 +3,7 @@
 import pytest
 
 from controller.match.phase import MatchPhase
-from controller.rules.standing import PerSide
+from controller.rules.match_standing import PerSide
 
 from .table import GUANDAN, B, N, Table, from_level
 

@@ -2,11 +2,11 @@
 
 import pytest
 
-from controller.match import events
-from controller.match.effects import DealDue, LeaderDetermined
+from controller.match import match_events
+from controller.match.match_effects import DealDue, LeaderDetermined
 from controller.match.phase import MatchPhase
 from controller.messages import Seat
-from controller.rules.seats import SEATS
+from controller.seats import SEATS
 
 from .table import BIG_TWO, Table
 
@@ -14,28 +14,28 @@ from .table import BIG_TWO, Table
 def choosing(first: Seat = "W") -> Table:
     """Four hands are released; `first` holds the card that leads."""
     table = Table(BIG_TWO).started().dealt(first)
-    return table.does(events.HandsReleased)
+    return table.does(match_events.HandsReleased)
 
 
 def answered(table: Table, seats: str, yes: str = "") -> Table:
     """Seats answer in turn; those of `yes` say yes."""
     for seat in seats:
-        table.does(events.ChoiceAnswered, seat=seat, yes=seat in yes)
+        table.does(match_events.ChoiceAnswered, seat=seat, yes=seat in yes)
     return table
 
 
 def left(table: Table, **cards: int) -> Table:
     """Somebody is out; what is not said is one card."""
-    return table.happens(events.CardsLeftEntered, left=dict.fromkeys(SEATS, 1) | cards)
+    return table.happens(match_events.CardsLeftEntered, left=dict.fromkeys(SEATS, 1) | cards)
 
 
 def deal(table: Table, out: Seat) -> Table:
     """A whole deal that `out` wins, with a card left to each of the others."""
     if table.phase is MatchPhase.CUT:
-        table.dealt(out).does(events.HandsReleased)
+        table.dealt(out).does(match_events.HandsReleased)
     answered(table, "NWSE")
     answered(table, "NWSE"["NWSE".index(out) :] + "NWSE"[: "NWSE".index(out)])
-    return left(table, **{out: 0}).does(events.ResultConfirmed, by="referee")
+    return left(table, **{out: 0}).does(match_events.ResultConfirmed, by="referee")
 
 
 def test_who_holds_the_leading_card_leads() -> None:
@@ -44,19 +44,25 @@ def test_who_holds_the_leading_card_leads() -> None:
 
 
 def test_a_machine_may_say_at_the_release_who_holds_the_leading_card() -> None:
-    table = Table(BIG_TWO).started().cut(20).does(events.HandsDealt).does(events.ReleaseOrdered)
-    assert table.happens(events.HandsReleased).refused == "TURNED_TO_MISSING"
-    table.does(events.HandsReleased, turned_to="W")
+    table = (
+        Table(BIG_TWO)
+        .started()
+        .cut(20)
+        .does(match_events.HandsDealt)
+        .does(match_events.ReleaseOrdered)
+    )
+    assert table.happens(match_events.HandsReleased).refused == "TURNED_TO_MISSING"
+    table.does(match_events.HandsReleased, turned_to="W")
     assert (table.effect(LeaderDetermined).seat, table.big_two.leader) == ("W", "W")
 
 
 def test_hands_are_opened_at_once_and_doubled_in_turn_from_the_first_hand() -> None:
     table = answered(choosing("W"), "ENSW", yes="E")
-    assert table.happens(events.ChoiceAnswered, seat="N", yes=True).refused == "NOT_HIS_DUTY"
+    assert table.happens(match_events.ChoiceAnswered, seat="N", yes=True).refused == "NOT_HIS_DUTY"
     answered(table, "WSEN", yes="S")
     assert table.phase is MatchPhase.PLAY
-    left(table, N=0, W=2).does(events.ResultConfirmed, by="NS").does(
-        events.ResultConfirmed, by="EW"
+    left(table, N=0, W=2).does(match_events.ResultConfirmed, by="NS").does(
+        match_events.ResultConfirmed, by="EW"
     )
     (row,) = table.big_two.rows
     assert (row.opened, row.doubled, row.leader) == (("E",), ("S",), "W")
@@ -83,7 +89,7 @@ def test_who_says_nothing_says_no() -> None:
 
 def test_an_answer_after_its_time_is_refused() -> None:
     table = choosing("W")
-    table.happens(events.ChoiceAnswered, wait_ms=10_000, seat="N", yes=True)
+    table.happens(match_events.ChoiceAnswered, wait_ms=10_000, seat="N", yes=True)
     assert table.refused == "NOT_HIS_DUTY"
 
 
@@ -103,10 +109,10 @@ def test_one_seat_is_out_and_the_others_have_cards(cards: dict[str, int]) -> Non
 
 def test_cards_left_entered_again_are_confirmed_again() -> None:
     table = answered(answered(choosing("W"), "NWSE"), "WSEN")
-    left(table, N=0).does(events.ResultConfirmed, by="NS")
+    left(table, N=0).does(match_events.ResultConfirmed, by="NS")
     left(table, E=0)
-    assert table.happens(events.ResultConfirmed, by="EW").phase is MatchPhase.RESULT
-    assert table.does(events.ResultConfirmed, by="NS").big_two.rows[0].left["E"] == 0
+    assert table.happens(match_events.ResultConfirmed, by="EW").phase is MatchPhase.RESULT
+    assert table.does(match_events.ResultConfirmed, by="NS").big_two.rows[0].left["E"] == 0
 
 
 def test_a_match_has_its_deals_and_five_signatures() -> None:
@@ -122,10 +128,10 @@ def test_a_match_has_its_deals_and_five_signatures() -> None:
 
 
 def test_a_wrong_count_before_the_lead_is_dealt_again_and_chosen_again() -> None:
-    table = answered(choosing("W"), "NWSE", yes="N").does(events.CountClaimed, seat="N")
+    table = answered(choosing("W"), "NWSE", yes="N").does(match_events.CountClaimed, seat="N")
     assert table.recounted(N=12).phase is MatchPhase.CUT
     assert table.big_two.choices is None
-    table.dealt("S").does(events.HandsReleased)
+    table.dealt("S").does(match_events.HandsReleased)
     assert table.big_two.choices is not None
     assert table.big_two.choices.open_hand.answers == ()
     assert table.big_two.leader == "S"
@@ -133,18 +139,19 @@ def test_a_wrong_count_before_the_lead_is_dealt_again_and_chosen_again() -> None
 
 def test_what_only_guandan_has_is_refused() -> None:
     table = choosing()
-    assert table.happens(events.TributeLaid, seat="N").refused == "OTHER_RULES"
+    assert table.happens(match_events.TributeLaid, seat="N").refused == "OTHER_RULES"
 
 
 @pytest.mark.parametrize(
     ("stops", "goes_on"),
     [
-        ((events.TableSuspended, {"reason": "called"}), events.TableResumed),
-        ((events.AreaPaused, {}), events.AreaResumed),
+        ((match_events.TableSuspended, {"reason": "called"}), match_events.TableResumed),
+        ((match_events.AreaPaused, {}), match_events.AreaResumed),
     ],
 )
 def test_choices_wait_while_the_table_or_the_area_stands(
-    stops: tuple[type[events.MatchEventBase], dict[str, str]], goes_on: type[events.MatchEventBase]
+    stops: tuple[type[match_events.MatchEventBase], dict[str, str]],
+    goes_on: type[match_events.MatchEventBase],
 ) -> None:
     table = choosing("W").tick(9_000)
     table.does(stops[0], **stops[1]).tick(60_000).tick(60_000).does(goes_on)
@@ -162,7 +169,11 @@ def test_choices_wait_while_the_table_or_the_area_stands(
 
 
 def test_a_table_and_an_area_that_stand_at_once_stand_once() -> None:
-    table = choosing("W").does(events.TableSuspended, reason="called").does(events.AreaPaused)
-    table.tick(5_000).does(events.TableResumed).tick(5_000).does(events.AreaResumed)
+    table = (
+        choosing("W")
+        .does(match_events.TableSuspended, reason="called")
+        .does(match_events.AreaPaused)
+    )
+    table.tick(5_000).does(match_events.TableResumed).tick(5_000).does(match_events.AreaResumed)
     assert table.big_two.choices is not None
     assert table.big_two.choices.open_hand.stood_ms == 10_300

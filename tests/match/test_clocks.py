@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from controller.match.clocks import duties
-from controller.match.clocks.countdown import (
+from controller.match.clocks import duty_clocks
+from controller.match.clocks.duty_clocks import (
     ClockDuty,
     ClockLimit,
     DutyClock,
@@ -22,12 +22,11 @@ from controller.match.clocks.countdown import (
     tick,
     tick_all,
 )
-from controller.match.clocks.due import ClockOffence, ClockReport
-from controller.match.clocks.stopwatch import Stopwatch
+from controller.match.clocks.stopwatch import ClockOffence, ClockReport, Stopwatch
 from controller.messages import Seat
 from controller.rules.penalties.offences import offence_catalogue
 from controller.rules.profile import GuandanProfile
-from controller.rules.rulebooks import load_guandan
+from controller.rules.profile_files import load_guandan
 
 GUANDAN = ("international-000", "huaian-2017-001", "huainan-2013-003", "bcta-004")
 INTERNATIONAL = load_guandan("international-000")
@@ -45,7 +44,7 @@ def _with(profile: GuandanProfile, **clocks: object) -> GuandanProfile:
 
 
 def _play(profile: GuandanProfile, seat: Seat = "E") -> DutyClock:
-    clock = duties.play_clock(profile, seat, START_MS, called=True)
+    clock = duty_clocks.play_clock(profile, seat, START_MS, called=True)
     assert clock is not None
     return clock
 
@@ -57,12 +56,12 @@ def _kinds(clock: DutyClock, after_s: float) -> list[str]:
 
 
 def _tribute(profile: GuandanProfile, seat: Seat = "E") -> DutyClock:
-    (clock,) = duties.tribute_clocks(profile, (seat,), START_MS)
+    (clock,) = duty_clocks.tribute_clocks(profile, (seat,), START_MS)
     return clock
 
 
 def _return(profile: GuandanProfile, seat: Seat = "N") -> DutyClock:
-    clock = duties.return_clock(profile, seat, START_MS)
+    clock = duty_clocks.return_clock(profile, seat, START_MS)
     assert clock is not None
     return clock
 
@@ -199,27 +198,30 @@ def test_the_play_clock_runs_as_the_event_wants_it(
     mode: Literal["off", "on_call", "every_play"], called: bool, runs: bool
 ) -> None:
     profile = _with(INTERNATIONAL, play_clock=mode)
-    assert (duties.play_clock(profile, "N", START_MS, called=called) is not None) is runs
+    assert (duty_clocks.play_clock(profile, "N", START_MS, called=called) is not None) is runs
 
 
 @pytest.mark.parametrize("name", GUANDAN)
 def test_nobody_counts_seconds_of_a_play_unless_a_referee_does(name: str) -> None:
-    assert duties.play_clock(load_guandan(name), "N", START_MS, called=False) is None
+    assert duty_clocks.play_clock(load_guandan(name), "N", START_MS, called=False) is None
 
 
 def test_the_first_lead_is_within_the_opening_where_that_has_a_limit() -> None:
-    assert duties.play_clock(HUAINAN, "N", START_MS, called=True, first_lead=True) is None
-    assert duties.play_clock(INTERNATIONAL, "N", START_MS, called=True, first_lead=True) is not None
+    assert duty_clocks.play_clock(HUAINAN, "N", START_MS, called=True, first_lead=True) is None
+    assert (
+        duty_clocks.play_clock(INTERNATIONAL, "N", START_MS, called=True, first_lead=True)
+        is not None
+    )
 
 
 def test_no_limit_is_no_clock() -> None:
     none = _with(INTERNATIONAL, play_s=0, tribute_s=0, return_s=0, sort_s=0, opening_s=0, late_s=0)
-    assert duties.play_clock(none, "N", START_MS, called=True) is None
-    assert duties.tribute_clocks(none, ("N", "S"), START_MS) == ()
-    assert duties.return_clock(none, "N", START_MS) is None
-    assert duties.sort_clock(none, START_MS) is None
-    assert duties.opening_clock(none, START_MS) is None
-    assert duties.late_clocks(none, START_MS) == ()
+    assert duty_clocks.play_clock(none, "N", START_MS, called=True) is None
+    assert duty_clocks.tribute_clocks(none, ("N", "S"), START_MS) == ()
+    assert duty_clocks.return_clock(none, "N", START_MS) is None
+    assert duty_clocks.sort_clock(none, START_MS) is None
+    assert duty_clocks.opening_clock(none, START_MS) is None
+    assert duty_clocks.late_clocks(none, START_MS) == ()
 
 
 def test_without_a_second_limit_there_is_a_warning_and_no_more() -> None:
@@ -229,7 +231,7 @@ def test_without_a_second_limit_there_is_a_warning_and_no_more() -> None:
 
 
 def test_after_a_double_down_each_payer_has_a_clock_of_his_own() -> None:
-    clocks = duties.tribute_clocks(INTERNATIONAL, ("E", "W"), START_MS)
+    clocks = duty_clocks.tribute_clocks(INTERNATIONAL, ("E", "W"), START_MS)
     clocks, dues = remove_done(clocks, "tribute", START_MS + 10_000, "E")
     assert (dues, [clock.seat for clock in clocks]) == ((), ["W"])
     _, dues = tick_all(clocks, START_MS + 16_000)
@@ -237,7 +239,7 @@ def test_after_a_double_down_each_payer_has_a_clock_of_his_own() -> None:
 
 
 def test_sorting_ends_by_itself_and_blames_nobody() -> None:
-    clock = duties.sort_clock(INTERNATIONAL, START_MS)
+    clock = duty_clocks.sort_clock(INTERNATIONAL, START_MS)
     assert clock is not None
     _, (over,) = tick(clock, START_MS + 60_001)
     assert (over.kind, over.seat, over.side) == ("sort_over", None, None)
@@ -246,13 +248,13 @@ def test_sorting_ends_by_itself_and_blames_nobody() -> None:
 
 
 def test_the_opening_has_three_minutes_under_huainan_only() -> None:
-    clock = duties.opening_clock(HUAINAN, START_MS)
+    clock = duty_clocks.opening_clock(HUAINAN, START_MS)
     assert clock is not None
     assert tick(clock, START_MS + 180_000)[1] == ()
     _, (over,) = tick(clock, START_MS + 180_001)
     assert (over.kind, over.offence, over.article) == ("opening_over", "delay_play", "R4.6")
     assert [
-        duties.opening_clock(profile, START_MS) for profile in (INTERNATIONAL, HUAIAN, BCTA)
+        duty_clocks.opening_clock(profile, START_MS) for profile in (INTERNATIONAL, HUAIAN, BCTA)
     ] == [None] * 3
 
 
@@ -260,7 +262,9 @@ def test_the_opening_has_three_minutes_under_huainan_only() -> None:
 def test_a_side_that_does_not_come_loses_by_default(
     profile: GuandanProfile, minutes: int, article: str
 ) -> None:
-    clocks, dues = remove_done(duties.late_clocks(profile, START_MS), "late", START_MS, side="NS")
+    clocks, dues = remove_done(
+        duty_clocks.late_clocks(profile, START_MS), "late", START_MS, side="NS"
+    )
     assert dues == ()
     _, dues = tick_all(clocks, START_MS + minutes * 60_000)
     assert dues == ()
@@ -270,8 +274,8 @@ def test_a_side_that_does_not_come_loses_by_default(
 
 
 def test_what_a_late_pair_gets_the_international_rules_leave_to_the_event() -> None:
-    assert duties.late_clocks(INTERNATIONAL, START_MS) == ()
-    clocks = duties.late_clocks(_with(INTERNATIONAL, late_s=900), START_MS)
+    assert duty_clocks.late_clocks(INTERNATIONAL, START_MS) == ()
+    clocks = duty_clocks.late_clocks(_with(INTERNATIONAL, late_s=900), START_MS)
     _, dues = tick_all(clocks, START_MS + 1_000_000)
     assert [(due.kind, due.side) for due in dues] == [
         ("late_regulations", "NS"),
@@ -376,7 +380,10 @@ def test_a_duty_done_late_is_still_answered_for() -> None:
 
 @pytest.mark.parametrize("duty", ["play", "tribute"])
 def test_the_clocks_of_one_duty_are_found_and_ended_together(duty: ClockDuty) -> None:
-    clocks = (_play(INTERNATIONAL), *duties.tribute_clocks(INTERNATIONAL, ("N", "S"), START_MS))
+    clocks = (
+        _play(INTERNATIONAL),
+        *duty_clocks.tribute_clocks(INTERNATIONAL, ("N", "S"), START_MS),
+    )
     found = tuple(clocks_for_duty(clocks, duty))
     assert {clock.duty for clock in found} == {duty}
     rest, _ = remove_done(clocks, duty, START_MS)

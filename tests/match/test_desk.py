@@ -3,15 +3,15 @@
 import msgspec
 import pytest
 
-from controller.match import events
-from controller.match.desk import current_record, legal_proposals, require_possible_charge
-from controller.match.effects import DealDue, HandsVoided, LeaderDetermined, RefereeCalled
+from controller.match import match_events
+from controller.match.match_effects import DealDue, HandsVoided, LeaderDetermined, RefereeCalled
 from controller.match.phase import MatchPhase
 from controller.match.refusals import RefusedError
-from controller.match.sheet import CorrectionRow, DealRow, LeaderRow
+from controller.match.ruling_desk import current_record, legal_proposals, require_possible_charge
+from controller.match.sheet_rows import CorrectionRow, DealRow, LeaderRow
 from controller.messages import Role, Seat
-from controller.rules.penalties.consequences import DeadHand
-from controller.rules.result import ForfeitedDeal, parse_finish
+from controller.rules.deal_result import ForfeitedDeal, parse_finish
+from controller.rules.penalties.proposals import DeadHand
 from tests.rows import each_row
 
 from .people import charge_of
@@ -32,7 +32,7 @@ def test_a_foul_approved_by_the_chief_forfeits_the_deal_and_the_other_side_names
     assert table.row.result == ForfeitedDeal("NS")
     assert (table.levels, table.phase) == ((5, 5), MatchPhase.FORFEIT)
     assert table.effect(RefereeCalled).reason == "name_leader"
-    assert table.happens(events.LeaderNamed, seat="S").refused == "OTHER_SIDE"
+    assert table.happens(match_events.LeaderNamed, seat="S").refused == "OTHER_SIDE"
     table.named("W")
     assert table.match.duties is not None
     assert (table.phase, table.match.duties.cutter) == (MatchPhase.CUT, "W")
@@ -43,12 +43,12 @@ def test_a_foul_approved_by_the_chief_forfeits_the_deal_and_the_other_side_names
 
 def test_a_foul_needs_the_chief() -> None:
     table = Table().started().in_play().charged("N", "foul")
-    approve = events.RulingApproved
+    approve = match_events.RulingApproved
     by_referee = table.happens(approve, id="R1", by="Ref", role=Role.REFEREE)
     assert by_referee.refused == "NEEDS_CHIEF"
     table.does(approve, id="R1", by="Chief", role=Role.REFEREE, verbal=True)
     assert table.phase is MatchPhase.FORFEIT
-    table.does(events.VerbalRulingConfirmed, id="R1", by="Chief", role=Role.CHIEF)
+    table.does(match_events.VerbalRulingConfirmed, id="R1", by="Chief", role=Role.CHIEF)
     assert table.match.rulings[0].confirmed_by == "Chief"
 
 
@@ -59,7 +59,7 @@ def test_a_foul_before_the_release_voids_the_held_hands_once() -> None:
 
 
 def test_a_foul_in_the_middle_of_returns_keeps_what_was_paid() -> None:
-    table = Table().started().played("NS").valued().does(events.ReturnLaid, seat="N", value=4)
+    table = Table().started().played("NS").valued().does(match_events.ReturnLaid, seat="N", value=4)
     table.ruled("EW", "foul")
     assert [(one.giver, one.to) for one in table.row.tribute] == [("W", "N"), ("E", "S")]
     assert [(one.giver, one.to) for one in table.row.returns] == [("N", "W")]
@@ -138,7 +138,7 @@ def test_a_charge_is_about_this_match_and_its_pairs() -> None:
 def test_a_proposal_must_be_one_of_the_legal_ones() -> None:
     table = Table().started().in_play().charged("N", "warning")
     bent = msgspec.structs.replace(table.match.rulings[0].proposal, effects=(DeadHand("N"),))
-    table.happens(events.RulingApproved, id="R1", by="chief", role=Role.CHIEF, proposal=bent)
+    table.happens(match_events.RulingApproved, id="R1", by="chief", role=Role.CHIEF, proposal=bent)
     assert table.refused == "NOT_LEGAL"
     charge = msgspec.structs.replace(table.match.rulings[0].charge, offence="nothing")
     assert table.proposed(charge, bent, "R2").refused == "NOT_LEGAL"
@@ -147,7 +147,7 @@ def test_a_proposal_must_be_one_of_the_legal_ones() -> None:
 def test_the_chief_may_give_another_penalty_than_was_proposed() -> None:
     table = Table().started().in_play().charged("N", "warning", name="R1")
     other = Table().started().in_play().charged("N", "foul").match.rulings[0].proposal
-    table.does(events.RulingApproved, id="R1", by="chief", role=Role.CHIEF, proposal=other)
+    table.does(match_events.RulingApproved, id="R1", by="chief", role=Role.CHIEF, proposal=other)
     assert table.phase is MatchPhase.FORFEIT
     assert table.match.rulings[0].changed_from is not None
 
@@ -210,7 +210,9 @@ def test_a_wrong_card_is_charged_to_who_gave_one_that_may_be_wrong(
 
 
 def test_without_tribute_after_anti_tribute_no_card_can_be_wrong() -> None:
-    table = Table().started().played("NS").counted().does(events.AntiTributeAnswered, stands=True)
+    table = (
+        Table().started().played("NS").counted().does(match_events.AntiTributeAnswered, stands=True)
+    )
     charge = charge_of(table.match, "W", "wrong_tribute_in_play")
     table.proposed(charge, legal_proposals(table.match, charge)[0])
     assert table.refused == "NO_CARD_OF_HIS"
@@ -227,7 +229,7 @@ def test_a_charge_is_held_against_what_is_known_when_it_is_approved() -> None:
 
     before_anti = Table().started().played("NS").counted()
     charged(before_anti, "W", "wrong_tribute_in_play")
-    before_anti.does(events.AntiTributeAnswered, stands=True)
+    before_anti.does(match_events.AntiTributeAnswered, stands=True)
     assert before_anti.approved().refused == "NO_CARD_OF_HIS"
 
     before_return = Table(N).started().played("NS").valued()
@@ -242,10 +244,10 @@ def test_a_charge_is_held_against_what_is_known_when_it_is_approved() -> None:
 
 def test_a_return_that_may_not_be_seen_yet_is_not_told_by_what_the_desk_refuses() -> None:
     table = Table(N).started().played("NS").valued()
-    table.does(events.ReturnLaid, seat="N", value=7)
+    table.does(match_events.ReturnLaid, seat="N", value=7)
     charge = charge_of(table.match, "N", "wrong_return")
     require_possible_charge(table.match, charge)
-    table.does(events.ReturnLaid, seat="S", value=7)
+    table.does(match_events.ReturnLaid, seat="S", value=7)
     with pytest.raises(RefusedError):
         require_possible_charge(table.match, charge)
 
@@ -259,11 +261,11 @@ def test_a_deal_given_at_the_limit_of_deals_ends_the_match() -> None:
 
 
 def test_the_desk_works_while_the_table_is_suspended() -> None:
-    table = Table().started().in_play().does(events.TableSuspended, reason="called")
+    table = Table().started().in_play().does(match_events.TableSuspended, reason="called")
     table.charged("N", "warning").overturned("R1")
     assert table.refused is None
     table.charged("N", "foul", name="R2")
-    table.does(events.RulingApproved, id="R2", by="Chief", role=Role.REFEREE, verbal=True)
-    table.does(events.TableSuspended, reason="again")
-    table.does(events.VerbalRulingConfirmed, id="R2", by="Chief", role=Role.CHIEF)
+    table.does(match_events.RulingApproved, id="R2", by="Chief", role=Role.REFEREE, verbal=True)
+    table.does(match_events.TableSuspended, reason="again")
+    table.does(match_events.VerbalRulingConfirmed, id="R2", by="Chief", role=Role.CHIEF)
     assert [ruling.state for ruling in table.match.rulings] == ["rejected", "decided"]

@@ -5,16 +5,16 @@ from typing import Any
 
 import pytest
 
-from controller.match import events
-from controller.match.desk import legal_proposals
-from controller.match.effects import DealDue, HandsVoided
+from controller.match import match_events
+from controller.match.match_effects import DealDue, HandsVoided
 from controller.match.phase import MatchPhase
-from controller.match.sheet import CorrectionRow, DealRow, EndRow, RulingRow, StoppedRow
-from controller.rules.ending import MatchVerdict
+from controller.match.ruling_desk import legal_proposals
+from controller.match.sheet_rows import CorrectionRow, DealRow, EndRow, RulingRow, StoppedRow
+from controller.rules.deal_result import ForfeitedDeal, parse_finish
+from controller.rules.match_end import MatchVerdict
+from controller.rules.match_standing import PerSide
 from controller.rules.penalties.offences import find_offence
-from controller.rules.penalties.records import Penalty
-from controller.rules.result import ForfeitedDeal, parse_finish
-from controller.rules.standing import PerSide
+from controller.rules.penalties.penalty_record import Penalty
 
 from .people import charge_of
 from .table import INTL, B, H, N, Table, timed, varied
@@ -23,7 +23,9 @@ from .table import INTL, B, H, N, Table, timed, varied
 
 
 def test_a_lost_match_is_over_at_once_in_whatever_phase() -> None:
-    table = Table().started().played("NS").dealt().does(events.TableSuspended, reason="called")
+    table = (
+        Table().started().played("NS").dealt().does(match_events.TableSuspended, reason="called")
+    )
     table.ruled("NS", "match_forfeit")
     assert (table.phase, table.match.suspended) == (MatchPhase.OVER, None)
     assert table.effect(HandsVoided).reason == "match_over"
@@ -67,7 +69,7 @@ def test_an_overturned_loss_lets_the_match_go_on() -> None:
 
 
 def test_an_overturned_default_lets_the_players_sit_down() -> None:
-    table = Table().seated("NS").does(events.MatchStarted).ruled("EW", "match_forfeit")
+    table = Table().seated("NS").does(match_events.MatchStarted).ruled("EW", "match_forfeit")
     assert table.phase is MatchPhase.OVER
     assert table.overturned().phase is MatchPhase.SETUP
     assert table.seated("WE").effect(DealDue).deal == 1
@@ -78,17 +80,17 @@ def test_an_overturned_default_lets_the_players_sit_down() -> None:
 
 def test_with_a_dead_hand_the_other_three_play_on_and_he_is_last() -> None:
     table = Table().started().played("NS").in_play().dead("W")
-    assert table.happens(events.OutConfirmed, seat="W").refused == "NO_FINISH_ORDER"
+    assert table.happens(match_events.OutConfirmed, seat="W").refused == "NO_FINISH_ORDER"
     table.out("NE")
     assert table.phase is MatchPhase.RESULT
-    table.does(events.ResultConfirmed, by="referee")
+    table.does(match_events.ResultConfirmed, by="referee")
     assert (table.row.result, table.row.dead) == (parse_finish("NESW"), ("W",))
     assert table.played("WE").row.dead == ()  # the next deal is another
 
 
 def test_a_dead_hand_and_the_others_first_and_second_are_a_double_down() -> None:
     table = Table().started().played("NS").in_play().dead("W").out("NS")
-    table.does(events.ResultConfirmed, by="referee")
+    table.does(match_events.ResultConfirmed, by="referee")
     assert table.row.result == parse_finish("NS")
 
 
@@ -99,7 +101,7 @@ def test_a_dead_hand_moves_up_who_came_behind_him() -> None:
 
 
 def test_a_dead_hand_reopens_a_result_that_is_not_confirmed() -> None:
-    table = Table().started().played("NS").out("WE").does(events.ResultConfirmed, by="NS")
+    table = Table().started().played("NS").out("WE").does(match_events.ResultConfirmed, by="NS")
     table.dead("W")
     assert (table.phase, table.match.places, table.match.confirmed) == (MatchPhase.PLAY, ("E",), ())
 
@@ -117,7 +119,7 @@ def test_with_two_dead_hands_the_other_side_plays_for_who_is_up() -> None:
     table = Table().started().played("NS").in_play().dead("W").dead("E")
     assert (table.phase, table.match.dead) == (MatchPhase.PLAY, ("W", "E"))
     assert table.out("S").phase is MatchPhase.RESULT
-    table.does(events.ResultConfirmed, by="referee")
+    table.does(match_events.ResultConfirmed, by="referee")
     assert (table.row.result, table.row.dead) == (parse_finish("SN"), ("W", "E"))
 
 
@@ -125,14 +127,14 @@ def test_an_overturned_dead_hand_is_in_play_again_with_the_place_it_had() -> Non
     table = Table().started().played("NS").out("WN").dead("W").overturned()
     assert (table.refused, table.match.dead, table.match.places) == (None, (), ("W", "N"))
     assert table.out("E").phase is MatchPhase.RESULT
-    table.does(events.ResultConfirmed, by="referee")
+    table.does(match_events.ResultConfirmed, by="referee")
     assert (table.row.result, table.row.dead) == (parse_finish("WNES"), ())
 
 
 def test_a_result_that_only_a_dead_hand_made_is_none_once_that_is_overturned() -> None:
     table = Table().started().played("NS").in_play().dead("W").out("NE")
     assert table.phase is MatchPhase.RESULT
-    table.does(events.ResultConfirmed, by="NS").overturned()
+    table.does(match_events.ResultConfirmed, by="NS").overturned()
     assert (table.phase, table.match.places, table.match.confirmed) == (
         MatchPhase.PLAY,
         ("N", "E"),
@@ -150,13 +152,13 @@ def test_of_two_dead_hands_one_is_overturned() -> None:
 
 def test_a_hand_that_two_rulings_made_dead_stays_dead_when_one_is_overturned() -> None:
     table = Table().started().played("NS").in_play().dead("W").dead("W").overturned("R1")
-    assert table.happens(events.OutConfirmed, seat="W").refused == "NO_FINISH_ORDER"
-    assert table.overturned("R2").does(events.OutConfirmed, seat="W").match.places == ("W",)
+    assert table.happens(match_events.OutConfirmed, seat="W").refused == "NO_FINISH_ORDER"
+    assert table.overturned("R2").does(match_events.OutConfirmed, seat="W").match.places == ("W",)
 
 
 def test_a_dead_hand_may_be_overturned_when_its_deal_was_dealt_again() -> None:
     table = Table().started().played("NS").in_play().dead("W")
-    table.does(events.DealVoided, reason="x").in_play().overturned()
+    table.does(match_events.DealVoided, reason="x").in_play().overturned()
     assert (table.refused, table.phase, table.match.dead) == (None, MatchPhase.PLAY, ())
 
 
@@ -164,7 +166,9 @@ def test_a_dead_hand_may_be_overturned_when_its_deal_was_dealt_again() -> None:
 def test_a_dead_hand_may_be_overturned_before_its_deal_is_played_again(
     on: Callable[[Table], object] | None,
 ) -> None:
-    table = Table().started().played("NS").in_play().dead("W").does(events.DealVoided, reason="x")
+    table = (
+        Table().started().played("NS").in_play().dead("W").does(match_events.DealVoided, reason="x")
+    )
     if on is not None:
         on(table)
     phase = table.phase
@@ -176,14 +180,14 @@ def test_a_card_of_hands_that_were_dealt_again_makes_no_other_hand_dead() -> Non
     table = Table().started().played("NS").in_play()
     charge = charge_of(table.match, "W", "wrong_tribute_in_play")
     table.proposed(charge, legal_proposals(table.match, charge)[0])
-    table.does(events.DealVoided, reason="x").in_play().approved()
+    table.does(match_events.DealVoided, reason="x").in_play().approved()
     assert (table.refused, table.match.dead) == (None, ())
     assert table.match.rulings[0].state == "decided"
 
 
 def test_a_dead_hand_of_a_deal_that_is_written_is_not_taken_back_but_its_result_corrected() -> None:
     table = Table().started().played("NS").in_play().dead("W").out("NE")
-    table.does(events.ResultConfirmed, by="referee")
+    table.does(match_events.ResultConfirmed, by="referee")
     assert table.overturned().refused == "IT_ENDED_A_DEAL"
     assert table.corrected(2, "NEW").levels == (6, 2)
 
@@ -201,7 +205,7 @@ def test_two_dead_hands_found_one_after_the_other_count_together() -> None:
     assert table.rows(CorrectionRow)[-1].result == parse_finish("NS")
     assert table.levels == (8, 2)
     table = Table().started().played("NS").in_play().dead("W").out("NE")
-    table.does(events.ResultConfirmed, by="referee").dead("E", deal=2)
+    table.does(match_events.ResultConfirmed, by="referee").dead("E", deal=2)
     assert table.rows(CorrectionRow)[-1].result == parse_finish("NS")
 
 
@@ -240,7 +244,10 @@ def test_where_neither_pair_came_nobody_wins_and_nobody_has_points(
     profile: str, penalty: Penalty
 ) -> None:
     table = (
-        Table(profile).does(events.MatchStarted).ruled("NS", "match_forfeit").ruled("EW", penalty)
+        Table(profile)
+        .does(match_events.MatchStarted)
+        .ruled("NS", "match_forfeit")
+        .ruled("EW", penalty)
     )
     assert (table.phase, table.end.verdict) == (MatchPhase.OVER, MatchVerdict(None, "both_lost"))
     score = table.end.score
@@ -260,7 +267,10 @@ def test_where_an_event_has_no_points_for_a_forfeit_both_have_the_losers() -> No
 
 def test_where_one_of_two_losses_is_overturned_the_other_pair_wins_after_all() -> None:
     table = (
-        Table().does(events.MatchStarted).ruled("NS", "match_forfeit").ruled("EW", "match_forfeit")
+        Table()
+        .does(match_events.MatchStarted)
+        .ruled("NS", "match_forfeit")
+        .ruled("EW", "match_forfeit")
     )
     table.overturned("R1")
     assert table.end.verdict == MatchVerdict("NS", "forfeit")

@@ -2,11 +2,11 @@
 
 import pytest
 
-from controller.match import events
-from controller.match.desk import current_record, legal_proposals
-from controller.match.effects import RowAdded
+from controller.match import match_events
+from controller.match.match_effects import RowAdded
 from controller.match.phase import MatchPhase
-from controller.match.sheet import DealRow, EndRow, OverturnedRow, RulingRow, ShiftRow
+from controller.match.ruling_desk import current_record, legal_proposals
+from controller.match.sheet_rows import DealRow, EndRow, OverturnedRow, RulingRow, ShiftRow
 from controller.messages import Role
 
 from .people import charge_of
@@ -16,7 +16,7 @@ from .table import N, Table, from_level, timed
 def test_a_foul_in_003_lifts_the_others_and_the_deal_goes_on_at_its_level() -> None:
     table = Table(N).started().played("NS").in_play().ruled("NS", "foul")
     assert (table.levels, table.phase, table.match.level) == ((5, 3), MatchPhase.PLAY, 5)
-    table.out("WE").does(events.ResultConfirmed, by="referee")
+    table.out("WE").does(match_events.ResultConfirmed, by="referee")
     assert (table.row.level, table.levels) == (5, (5, 6))
 
 
@@ -69,15 +69,15 @@ def test_a_penalty_does_not_bring_a_side_back_from_past_a() -> None:
 
 
 def test_a_shift_before_the_first_deal_is_kept() -> None:
-    table = Table(N).seated("N").ruled("EW", "foul").seated("WSE").does(events.MatchStarted)
+    table = Table(N).seated("N").ruled("EW", "foul").seated("WSE").does(match_events.MatchStarted)
     assert (table.levels, table.match.level) == ((3, 2), 2)
     assert table.played("NS").row.level == 2
     assert table.levels == (6, 2)
 
 
 def test_who_shuffled_stays_known_when_only_levels_move() -> None:
-    table = Table(N).started().does(events.HandDealOrdered, reason="jam")
-    table.does(events.SetShuffled, seat="W").ruled("NS", "foul")
+    table = Table(N).started().does(match_events.HandDealOrdered, reason="jam")
+    table.does(match_events.SetShuffled, seat="W").ruled("NS", "foul")
     assert table.match.duties is not None
     assert table.match.duties.cutters == ("N", "S")
 
@@ -100,7 +100,7 @@ def test_every_decided_penalty_is_on_the_sheet() -> None:
 def test_the_penalty_that_was_given_is_written_and_not_the_one_that_was_proposed() -> None:
     table = Table().started().in_play().charged("N", "warning")
     other = Table().started().in_play().charged("N", "violation").match.rulings[0].proposal
-    table.does(events.RulingApproved, id="R1", by="chief", role=Role.CHIEF, proposal=other)
+    table.does(match_events.RulingApproved, id="R1", by="chief", role=Role.CHIEF, proposal=other)
     assert table.rows(RulingRow)[0].penalty == "violation"
 
 
@@ -140,8 +140,8 @@ def test_a_penalty_under_a_signed_sheet_is_the_chiefs() -> None:
     charge = charge_of(table.state, "N", "wrong_play_form")
     (proposal,) = legal_proposals(table.match, charge)[:1]
     table.proposed(charge, proposal)
-    table.does(events.SheetSigned, signer="NS", person="Nan")
-    approve = events.RulingApproved
+    table.does(match_events.SheetSigned, signer="NS", person="Nan")
+    approve = match_events.RulingApproved
     by_referee = table.happens(approve, id="R1", by="Ref", role=Role.REFEREE)
     assert (by_referee.refused, len(table.match.signatures)) == ("NEEDS_CHIEF", 1)
     table.does(approve, id="R1", by="Chief", role=Role.REFEREE, verbal=True)

@@ -4,14 +4,14 @@ from typing import Any
 
 import pytest
 
-from controller.match import events
-from controller.match.effects import (
+from controller.match import match_events
+from controller.match.deal_start import required_counts
+from controller.match.match_effects import (
     AntiTributeAsked,
     LeaderDetermined,
     TributePlanned,
     TributeValuesAsked,
 )
-from controller.match.hands import required_counts
 from controller.match.phase import MatchPhase
 
 from .table import GUANDAN, INTL, B, H, N, Table
@@ -20,9 +20,9 @@ from .table import GUANDAN, INTL, B, H, N, Table
 def test_the_fourth_count_opens_the_tribute() -> None:
     table = Table().started().played("NWS").released()
     for seat in ("N", "W", "S"):
-        table.does(events.HandCounted, seat=seat)
+        table.does(match_events.HandCounted, seat=seat)
     assert table.phase is MatchPhase.COUNT_CHECK
-    table.does(events.HandCounted, seat="E")
+    table.does(match_events.HandCounted, seat="E")
     assert (table.phase, table.effect(AntiTributeAsked).payers) == (MatchPhase.ANTI_CHECK, ("E",))
 
 
@@ -39,7 +39,9 @@ def test_no_tribute_is_due_in_the_first_deal(profile: str) -> None:
 
 
 def test_anti_tribute_lets_up_lead_without_saying_who_holds_the_jokers() -> None:
-    table = Table().started().played("NS").counted().does(events.AntiTributeAnswered, stands=True)
+    table = (
+        Table().started().played("NS").counted().does(match_events.AntiTributeAnswered, stands=True)
+    )
     assert table.said == (LeaderDetermined("N"),)
     assert (table.phase, table.match.leader) == (MatchPhase.PLAY, "N")
     row = table.played("NS").row
@@ -47,54 +49,87 @@ def test_anti_tribute_lets_up_lead_without_saying_who_holds_the_jokers() -> None
 
 
 def test_anti_tribute_that_was_answered_wrongly_is_corrected_before_a_card_is_laid() -> None:
-    table = Table().started().played("NS").counted().does(events.AntiTributeAnswered, stands=False)
+    table = (
+        Table()
+        .started()
+        .played("NS")
+        .counted()
+        .does(match_events.AntiTributeAnswered, stands=False)
+    )
     clocks = table.match.clocks
     assert clocks
-    table.does(events.AntiTributeAnswered, stands=True)
+    table.does(match_events.AntiTributeAnswered, stands=True)
     assert table.said == (LeaderDetermined("N"),)
     assert (table.phase, table.match.clocks) == (MatchPhase.PLAY, ())
-    table.does(events.AntiTributeAnswered, stands=False)
+    table.does(match_events.AntiTributeAnswered, stands=False)
     assert (table.phase, table.match.leader) == (MatchPhase.TRIBUTE, None)
     assert [clock.duty for clock in table.match.clocks] == ["tribute", "tribute"]
     for seat in ("W", "E"):
-        table.does(events.TributeLaid, seat=seat)
+        table.does(match_events.TributeLaid, seat=seat)
     row = table.valued().played("NS").row
     assert (row.anti, len(row.tribute)) == (False, 2)
 
 
 def test_nobodys_play_is_counted_for_while_tribute_is_open_after_all() -> None:
-    table = Table().started().played("NS").counted().does(events.AntiTributeAnswered, stands=True)
-    table.does(events.PlayClockStarted, seat="N").does(events.AntiTributeAnswered, stands=False)
+    table = (
+        Table().started().played("NS").counted().does(match_events.AntiTributeAnswered, stands=True)
+    )
+    table.does(match_events.PlayClockStarted, seat="N").does(
+        match_events.AntiTributeAnswered, stands=False
+    )
     assert [clock.duty for clock in table.match.clocks] == ["tribute", "tribute"]
 
 
 def test_the_same_answer_on_anti_tribute_is_no_correction() -> None:
     for stands in (False, True):
         table = (
-            Table().started().played("NS").counted().does(events.AntiTributeAnswered, stands=stands)
+            Table()
+            .started()
+            .played("NS")
+            .counted()
+            .does(match_events.AntiTributeAnswered, stands=stands)
         )
-        assert table.happens(events.AntiTributeAnswered, stands=stands).refused == "TWICE"
+        assert table.happens(match_events.AntiTributeAnswered, stands=stands).refused == "TWICE"
 
 
 def test_anti_tribute_is_not_answered_any_more_once_a_card_is_laid_or_led() -> None:
-    table = Table().started().played("NS").counted().does(events.AntiTributeAnswered, stands=False)
-    table.does(events.TributeLaid, seat="W")
-    assert table.happens(events.AntiTributeAnswered, stands=True).refused == "TWICE"
+    table = (
+        Table()
+        .started()
+        .played("NS")
+        .counted()
+        .does(match_events.AntiTributeAnswered, stands=False)
+    )
+    table.does(match_events.TributeLaid, seat="W")
+    assert table.happens(match_events.AntiTributeAnswered, stands=True).refused == "TWICE"
     table = Table().started().played("NS").returned()
-    assert table.happens(events.AntiTributeAnswered, stands=True).refused == "TWICE"
-    table = Table().started().played("NS").counted().does(events.AntiTributeAnswered, stands=True)
+    assert table.happens(match_events.AntiTributeAnswered, stands=True).refused == "TWICE"
+    table = (
+        Table().started().played("NS").counted().does(match_events.AntiTributeAnswered, stands=True)
+    )
     assert (
-        table.does(events.LeadMade).happens(events.AntiTributeAnswered, stands=False).refused
+        table.does(match_events.LeadMade)
+        .happens(match_events.AntiTributeAnswered, stands=False)
+        .refused
         == "AFTER_LEAD"
     )
     table = Table().started().in_play()
-    assert table.happens(events.AntiTributeAnswered, stands=True).refused == "NO_CHOICE"
+    assert table.happens(match_events.AntiTributeAnswered, stands=True).refused == "NO_CHOICE"
 
 
 def test_a_double_tribute_is_asked_for_once_both_have_laid() -> None:
-    table = Table().started().played("NS").counted().does(events.AntiTributeAnswered, stands=False)
-    assert table.does(events.TributeLaid, seat="E").effects(TributeValuesAsked) == []
-    assert table.does(events.TributeLaid, seat="W").effect(TributeValuesAsked).payers == ("W", "E")
+    table = (
+        Table()
+        .started()
+        .played("NS")
+        .counted()
+        .does(match_events.AntiTributeAnswered, stands=False)
+    )
+    assert table.does(match_events.TributeLaid, seat="E").effects(TributeValuesAsked) == []
+    assert table.does(match_events.TributeLaid, seat="W").effect(TributeValuesAsked).payers == (
+        "W",
+        "E",
+    )
 
 
 def test_the_larger_tribute_goes_to_up_and_its_payer_leads() -> None:
@@ -118,24 +153,24 @@ def test_after_equal_tributes_the_smaller_return_leads_in_003() -> None:
 def test_up_takes_the_card_that_he_chose_and_returns_to_its_payer_in_003() -> None:
     table = Table(N).started().played("NS").valued(14, 14)
     assert table.effect(TributePlanned).plan.choice_open
-    table.does(events.TributeChosen, payer="E")
+    table.does(match_events.TributeChosen, payer="E")
     plan = table.effect(TributePlanned).plan
     assert (plan.payments, plan.returns) == ((("E", "N"), ("W", "S")), (("N", "E"), ("S", "W")))
-    assert table.happens(events.TributeChosen, payer="W").refused == "NO_CHOICE"
+    assert table.happens(match_events.TributeChosen, payer="W").refused == "NO_CHOICE"
 
 
 def test_there_is_no_choice_once_a_card_was_returned() -> None:
     table = Table(N).started().played("NS").valued(14, 14)
-    table.does(events.ReturnLaid, seat="N", value=5)
-    assert table.happens(events.TributeChosen, payer="E").refused == "NO_CHOICE"
+    table.does(match_events.ReturnLaid, seat="N", value=5)
+    assert table.happens(match_events.TributeChosen, payer="E").refused == "NO_CHOICE"
 
 
 @pytest.mark.parametrize("value", [1, 18, 0, -3])
 def test_a_value_that_no_card_has_is_neither_tribute_nor_return(value: int) -> None:
     table = Table().started().played("NWS").laid()
-    assert table.happens(events.TributeValued, values={"E": value}).refused == "NO_SUCH_CARD"
+    assert table.happens(match_events.TributeValued, values={"E": value}).refused == "NO_SUCH_CARD"
     table.valued(14)
-    assert table.happens(events.ReturnLaid, seat="N", value=value).refused == "NO_SUCH_CARD"
+    assert table.happens(match_events.ReturnLaid, seat="N", value=value).refused == "NO_SUCH_CARD"
 
 
 @pytest.mark.parametrize("value", [2, 17])
@@ -163,7 +198,7 @@ def test_secret_returns_leave_no_card_on_the_sheet() -> None:
 
 def test_a_wrong_return_is_given_again_before_the_first_lead() -> None:
     table = Table().started().played("NWS").returned(9)
-    table.does(events.ReturnCorrected, seat="N", value=10)
+    table.does(match_events.ReturnCorrected, seat="N", value=10)
     assert (table.phase, table.effect(LeaderDetermined).seat) == (MatchPhase.PLAY, "E")
     table.played("NS")
     assert [(back.to, back.card) for back in table.row.returns] == [("E", "10")]
@@ -172,66 +207,68 @@ def test_a_wrong_return_is_given_again_before_the_first_lead() -> None:
 def test_a_return_corrected_may_change_who_leads_in_003() -> None:
     table = Table(N).started().played("NS").valued(14, 14).returned(9, 4)  # N→W, S→E
     assert table.match.leader == "E"
-    table.does(events.ReturnCorrected, seat="N", value=3)
+    table.does(match_events.ReturnCorrected, seat="N", value=3)
     assert (table.effect(LeaderDetermined).seat, table.match.leader) == ("W", "W")
-    assert table.happens(events.ReturnCorrected, seat="N").refused == "VALUE_NEEDED"
-    assert table.happens(events.ReturnCorrected, seat="N", value=99).refused == "NO_SUCH_CARD"
+    assert table.happens(match_events.ReturnCorrected, seat="N").refused == "VALUE_NEEDED"
+    assert table.happens(match_events.ReturnCorrected, seat="N", value=99).refused == "NO_SUCH_CARD"
 
 
 def test_a_return_is_corrected_while_another_is_still_due() -> None:
-    table = Table().started().played("NS").valued().does(events.ReturnLaid, seat="N", value=9)
-    table.does(events.ReturnCorrected, seat="N", value=8)
+    table = Table().started().played("NS").valued().does(match_events.ReturnLaid, seat="N", value=9)
+    table.does(match_events.ReturnCorrected, seat="N", value=8)
     assert (table.phase, table.effects(LeaderDetermined)) == (MatchPhase.RETURN, [])
     assert table.match.exchange is not None
     assert table.match.exchange.returned == {"W": 8}
-    assert table.does(events.ReturnLaid, seat="S", value=7).phase is MatchPhase.PLAY
+    assert table.does(match_events.ReturnLaid, seat="S", value=7).phase is MatchPhase.PLAY
 
 
 def test_a_corrected_return_of_which_nothing_is_said_is_not_known_any_more() -> None:
-    table = Table().started().played("NWS").returned(9).does(events.ReturnCorrected, seat="N")
+    table = Table().started().played("NWS").returned(9).does(match_events.ReturnCorrected, seat="N")
     table.played("NS")
     assert [back.card for back in table.row.returns] == [None]
 
 
 def test_who_has_returned_nothing_has_nothing_to_correct() -> None:
-    table = Table().started().played("NS").valued().does(events.ReturnLaid, seat="N", value=9)
-    assert table.happens(events.ReturnCorrected, seat="S", value=5).refused == "NOT_HIS_DUTY"
-    table = Table().started().played("NS").counted().does(events.AntiTributeAnswered, stands=True)
-    assert table.happens(events.ReturnCorrected, seat="N", value=5).refused == "NOT_HIS_DUTY"
+    table = Table().started().played("NS").valued().does(match_events.ReturnLaid, seat="N", value=9)
+    assert table.happens(match_events.ReturnCorrected, seat="S", value=5).refused == "NOT_HIS_DUTY"
+    table = (
+        Table().started().played("NS").counted().does(match_events.AntiTributeAnswered, stands=True)
+    )
+    assert table.happens(match_events.ReturnCorrected, seat="N", value=5).refused == "NOT_HIS_DUTY"
 
 
 @pytest.mark.parametrize(
     ("kind", "said"),
     [
-        (events.ReturnCorrected, {"seat": "N", "value": 5}),
-        (events.ReturnsSwapped, {}),
-        (events.TributeValued, {"values": {"W": 14, "E": 13}}),
+        (match_events.ReturnCorrected, {"seat": "N", "value": 5}),
+        (match_events.ReturnsSwapped, {}),
+        (match_events.TributeValued, {"values": {"W": 14, "E": 13}}),
     ],
 )
 def test_after_the_first_lead_tributes_and_returns_stand(
-    kind: type[events.MatchEventBase], said: dict[str, Any]
+    kind: type[match_events.MatchEventBase], said: dict[str, Any]
 ) -> None:
-    table = Table(N).started().played("NS").valued(14, 14).returned().does(events.LeadMade)
+    table = Table(N).started().played("NS").valued(14, 14).returned().does(match_events.LeadMade)
     assert table.happens(kind, **said).refused == "AFTER_LEAD"
 
 
 @pytest.mark.parametrize(
     ("kind", "said"),
     [
-        (events.ReturnCorrected, {"seat": "N", "value": 5}),
-        (events.ReturnsSwapped, {}),
-        (events.TributeValued, {"values": {"W": 14, "E": 13}}),
+        (match_events.ReturnCorrected, {"seat": "N", "value": 5}),
+        (match_events.ReturnsSwapped, {}),
+        (match_events.TributeValued, {"values": {"W": 14, "E": 13}}),
     ],
 )
 def test_a_deal_without_tribute_has_none_to_correct(
-    kind: type[events.MatchEventBase], said: dict[str, Any]
+    kind: type[match_events.MatchEventBase], said: dict[str, Any]
 ) -> None:
     assert Table(N).started().in_play().happens(kind, **said).refused == "NO_CHOICE"
 
 
 def test_after_equal_tributes_the_losers_may_take_each_others_return_in_003() -> None:
     table = Table(N).started().played("NS").valued(14, 14).returned(9, 4)  # N→W, S→E
-    table.does(events.ReturnsSwapped)
+    table.does(match_events.ReturnsSwapped)
     assert table.effect(TributePlanned).plan.returns == (("N", "E"), ("S", "W"))
     assert table.effect(LeaderDetermined).seat == "W"  # he has the 4 now
     table.played("NS")
@@ -244,13 +281,13 @@ def test_after_equal_tributes_the_losers_may_take_each_others_return_in_003() ->
 def test_returns_swapped_twice_are_as_they_were() -> None:
     table = Table(N).started().played("NS").valued(14, 14).returned(9, 4)
     before = table.match
-    table.does(events.ReturnsSwapped).does(events.ReturnsSwapped)
+    table.does(match_events.ReturnsSwapped).does(match_events.ReturnsSwapped)
     assert (table.match.exchange, table.match.leader) == (before.exchange, before.leader)
 
 
 def test_a_swapped_return_is_corrected_where_it_lies() -> None:
     table = Table(N).started().played("NS").valued(14, 14).returned(9, 4)
-    table.does(events.ReturnsSwapped).does(events.ReturnCorrected, seat="N", value=2)
+    table.does(match_events.ReturnsSwapped).does(match_events.ReturnCorrected, seat="N", value=2)
     assert table.match.exchange is not None
     assert table.match.exchange.returned == {"E": 2, "W": 4}
     assert table.match.leader == "E"
@@ -264,20 +301,20 @@ def test_only_003_swaps_returns_and_only_after_equal_tributes(
     profile: str, values: tuple[int, int]
 ) -> None:
     table = Table(profile).started().played("NS").valued(*values).returned(9, 4)
-    assert table.happens(events.ReturnsSwapped).refused == "NO_CHOICE"
+    assert table.happens(match_events.ReturnsSwapped).refused == "NO_CHOICE"
 
 
 def test_returns_that_are_not_all_given_are_not_swapped() -> None:
     table = Table(N).started().played("NS").valued(14, 14)
-    table.does(events.ReturnLaid, seat="N", value=5)
-    assert table.happens(events.ReturnsSwapped).refused == "WRONG_PHASE"
+    table.does(match_events.ReturnLaid, seat="N", value=5)
+    assert table.happens(match_events.ReturnsSwapped).refused == "WRONG_PHASE"
 
 
 @pytest.mark.parametrize("steps", ["valued", "returned"])
 def test_tributes_valued_again_before_the_first_lead_are_returned_anew(steps: str) -> None:
     table = Table().started().played("NS")
     getattr(table, steps)()
-    table.does(events.TributeValued, values={"W": 13, "E": 14})
+    table.does(match_events.TributeValued, values={"W": 13, "E": 14})
     assert (table.phase, table.match.leader) == (MatchPhase.RETURN, None)
     assert table.effect(TributePlanned).plan.payments == (("E", "N"), ("W", "S"))
     assert table.match.exchange is not None
@@ -294,11 +331,11 @@ def test_tributes_valued_again_before_the_first_lead_are_returned_anew(steps: st
 
 def test_a_deal_lost_while_returns_are_given_anew_has_no_leader_yet() -> None:
     table = Table().started().played("NS").returned()
-    table.does(events.TributeValued, values={"W": 13, "E": 14}).ruled("NS", "foul")
+    table.does(match_events.TributeValued, values={"W": 13, "E": 14}).ruled("NS", "foul")
     assert (table.row.leader, table.row.returns) == (None, ())
 
 
 def test_tributes_valued_again_stop_a_play_clock_and_start_those_of_returns() -> None:
-    table = Table().started().played("NWS").returned().does(events.PlayClockStarted, seat="E")
-    table.does(events.TributeValued, values={"E": 13})
+    table = Table().started().played("NWS").returned().does(match_events.PlayClockStarted, seat="E")
+    table.does(match_events.TributeValued, values={"E": 13})
     assert [clock.duty for clock in table.match.clocks] == ["return"]

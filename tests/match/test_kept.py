@@ -7,19 +7,18 @@ from typing import Any, get_args
 import msgspec
 import pytest
 
-from controller.framing import canonical_json
-from controller.match import events
-from controller.match.desk import current_record, legal_proposals
-from controller.match.events import MatchEvent, decode_match_event, encode_match_event
-from controller.match.meeting import Meeting
+from controller.match import match_events
+from controller.match.match_events import MatchEvent, decode_match_event, encode_match_event
+from controller.match.match_state import AnyMatch, GuandanMatch, Meeting
 from controller.match.phase import MatchPhase
 from controller.match.reducer import new_match, replay_events, step
-from controller.match.state import AnyMatch, GuandanMatch
+from controller.match.ruling_desk import current_record, legal_proposals
 from controller.rules.penalties.offences import offence_catalogue
-from controller.rules.penalties.records import PenaltyRecord
+from controller.rules.penalties.penalty_record import PenaltyRecord
 from controller.rules.profile import Profile
-from controller.rules.rulebooks import load_profile, profile_names
-from controller.rules.seats import SEATS
+from controller.rules.profile_files import load_profile, profile_names
+from controller.seats import SEATS
+from controller.signing.encoding import canonical_json
 from tests.rows import each_row
 
 from .event_samples import SAMPLES
@@ -45,7 +44,7 @@ def _is_plain(value: object) -> bool:
 
 @each_row("kind", get_args(MatchEvent), ids=lambda kind: str(kind.__name__))
 def test_an_event_of_every_kind_is_the_same_after_the_journal(
-    kind: type[events.MatchEventBase],
+    kind: type[match_events.MatchEventBase],
 ) -> None:
     for said in SAMPLES[kind]:
         event: Any = kind(at_ms=12, **said)
@@ -61,7 +60,7 @@ def test_every_legal_proposal_is_the_same_after_the_journal(profile: str) -> Non
     for offence in offence_catalogue():
         charge = charge_of(match, "N", offence)
         for proposal in legal_proposals(match, charge):
-            event = events.RulingProposed(
+            event = match_events.RulingProposed(
                 at_ms=1, id="R", charge=charge, proposal=proposal, by="referee"
             )
             assert (
@@ -128,5 +127,5 @@ def _played(
 
 
 def test_seats_are_keys_that_a_journal_keeps() -> None:
-    event = events.HandsRecounted(at_ms=1, counts=dict.fromkeys(SEATS, 27))
+    event = match_events.HandsRecounted(at_ms=1, counts=dict.fromkeys(SEATS, 27))
     assert list(encode_match_event(event)["counts"]) == list(SEATS)

@@ -4,12 +4,12 @@ from collections.abc import Callable
 
 import pytest
 
-from controller.match import events
-from controller.match.clocks.countdown import clocks_for_duty
-from controller.match.events import MatchEvent
+from controller.match import match_events
+from controller.match.clocks.duty_clocks import clocks_for_duty
+from controller.match.match_events import MatchEvent
 from controller.match.phase import MatchPhase, phase_words
-from controller.match.presses import meaning_of_long_press, meaning_of_short_press
 from controller.match.refusals import RefusedError
+from controller.match.seat_buttons import meaning_of_long_press, meaning_of_short_press
 from controller.messages import Seat
 from tests.rows import each_row
 
@@ -17,7 +17,7 @@ from .table import Table, choosing, knockout
 
 
 def _by_hand() -> Table:
-    return Table().started().does(events.HandDealOrdered, reason="jam")
+    return Table().started().does(match_events.HandDealOrdered, reason="jam")
 
 
 def _forfeited() -> Table:
@@ -34,7 +34,11 @@ TABLES: dict[MatchPhase, Callable[[], Table]] = {
     MatchPhase.COUNT_CHECK: lambda: Table().started().released(),
     MatchPhase.ANTI_CHECK: lambda: Table().started().played("NS").counted(),
     MatchPhase.TRIBUTE: lambda: (
-        Table().started().played("NS").counted().does(events.AntiTributeAnswered, stands=False)
+        Table()
+        .started()
+        .played("NS")
+        .counted()
+        .does(match_events.AntiTributeAnswered, stands=False)
     ),
     MatchPhase.RETURN: lambda: Table().started().played("NS").valued(),
     MatchPhase.CHOICES: choosing,
@@ -48,12 +52,12 @@ TABLES: dict[MatchPhase, Callable[[], Table]] = {
 """A table in every phase; where somebody leads, E does."""
 
 PRESSED: dict[MatchPhase, MatchEvent | str] = {
-    MatchPhase.SETUP: events.SeatTaken(at_ms=7, seat="E"),
-    MatchPhase.COUNT_CHECK: events.HandCounted(at_ms=7, seat="E"),
-    MatchPhase.TRIBUTE: events.TributeLaid(at_ms=7, seat="E"),
-    MatchPhase.RETURN: events.ReturnLaid(at_ms=7, seat="E"),
-    MatchPhase.PLAY: events.LeadMade(at_ms=7),
-    MatchPhase.RESULT: events.ResultConfirmed(at_ms=7, by="EW"),
+    MatchPhase.SETUP: match_events.SeatTaken(at_ms=7, seat="E"),
+    MatchPhase.COUNT_CHECK: match_events.HandCounted(at_ms=7, seat="E"),
+    MatchPhase.TRIBUTE: match_events.TributeLaid(at_ms=7, seat="E"),
+    MatchPhase.RETURN: match_events.ReturnLaid(at_ms=7, seat="E"),
+    MatchPhase.PLAY: match_events.LeadMade(at_ms=7),
+    MatchPhase.RESULT: match_events.ResultConfirmed(at_ms=7, by="EW"),
 }
 """What E's press means; in every other phase nothing."""
 
@@ -85,7 +89,9 @@ def test_a_short_press_means_one_thing_in_each_phase(phase: MatchPhase) -> None:
 
 @each_row("phase", MatchPhase)
 def test_a_held_button_means_that_he_is_out_and_nothing_else(phase: MatchPhase) -> None:
-    expected = events.OutClaimed(at_ms=7, seat="E") if phase is MatchPhase.PLAY else "WRONG_PHASE"
+    expected = (
+        match_events.OutClaimed(at_ms=7, seat="E") if phase is MatchPhase.PLAY else "WRONG_PHASE"
+    )
     assert _answer(meaning_of_long_press, TABLES[phase](), "E") == expected
 
 
@@ -116,11 +122,11 @@ def test_a_press_out_of_phase_names_the_phases_in_which_one_means_something() ->
 
 def test_a_press_confirms_the_opponent_who_said_first_that_he_is_out() -> None:
     table = Table().started().says_out("SWN")
-    assert meant(table, "E") == events.OutConfirmed(at_ms=7, seat="S")
-    assert meant(table.does(events.OutConfirmed, seat="S"), "W") == events.OutConfirmed(
+    assert meant(table, "E") == match_events.OutConfirmed(at_ms=7, seat="S")
+    assert meant(table.does(match_events.OutConfirmed, seat="S"), "W") == match_events.OutConfirmed(
         at_ms=7, seat="N"
     )
-    assert meant(table, "S") == events.OutConfirmed(at_ms=7, seat="W")
+    assert meant(table, "S") == match_events.OutConfirmed(at_ms=7, seat="W")
 
 
 def test_nobody_confirms_his_partner_or_himself() -> None:
@@ -131,28 +137,36 @@ def test_nobody_confirms_his_partner_or_himself() -> None:
 
 def test_a_press_of_who_is_counted_for_is_his_play() -> None:
     table = (
-        Table().started().in_play().does(events.LeadMade).does(events.PlayClockStarted, seat="W")
+        Table()
+        .started()
+        .in_play()
+        .does(match_events.LeadMade)
+        .does(match_events.PlayClockStarted, seat="W")
     )
     assert list(clocks_for_duty(table.match.clocks, "play"))
-    assert meant(table, "W") == events.PlayMade(at_ms=7, seat="W")
+    assert meant(table, "W") == match_events.PlayMade(at_ms=7, seat="W")
     assert meant(table, "E") == "NOT_HIS_DUTY"
 
 
 def test_a_word_waits_before_ones_own_clock() -> None:
     table = (
-        Table().started().in_play().does(events.LeadMade).does(events.PlayClockStarted, seat="W")
+        Table()
+        .started()
+        .in_play()
+        .does(match_events.LeadMade)
+        .does(match_events.PlayClockStarted, seat="W")
     )
-    assert meant(table.says_out("N"), "W") == events.OutConfirmed(at_ms=7, seat="N")
+    assert meant(table.says_out("N"), "W") == match_events.OutConfirmed(at_ms=7, seat="N")
 
 
 def test_only_the_leader_leads_and_only_once() -> None:
     table = Table().started().in_play()
     assert meant(table, "N") == "NOT_HIS_DUTY"
-    assert meant(table.does(events.LeadMade), "E") == "NOT_HIS_DUTY"
+    assert meant(table.does(match_events.LeadMade), "E") == "NOT_HIS_DUTY"
 
 
 def test_in_big_two_who_holds_the_card_leads_and_nobody_says_that_he_is_out() -> None:
     table = choosing().tick(60_000)
     assert table.phase is MatchPhase.PLAY
-    assert meant(table, "W") == events.LeadMade(at_ms=7)
+    assert meant(table, "W") == match_events.LeadMade(at_ms=7)
     assert _answer(meaning_of_long_press, table, "W") == "OTHER_RULES"

@@ -8,18 +8,17 @@ from typing import cast
 import msgspec
 import pytest
 
-from controller.match.bigtwo import seat_totals
-from controller.match.effects import EventRefused
-from controller.match.meeting import EventStage
+from controller.match.big_two_match import seat_totals
+from controller.match.match_effects import EventRefused
+from controller.match.match_state import AnyMatch, BigTwoMatch, EventStage, GuandanMatch
 from controller.match.phase import MatchPhase
 from controller.match.reducer import new_match, step
-from controller.match.sheet import replay_sheet
-from controller.match.state import AnyMatch, BigTwoMatch, GuandanMatch
+from controller.match.sheet_rows import replay_sheet
 from controller.match.timing import advance_time
-from controller.rules.bigtwo.scoring import deal_scores
-from controller.rules.levels import PAST_A, TWO
+from controller.rules.big_two import deal_scores
 from controller.rules.profile import GuandanProfile, Profile
-from controller.rules.rulebooks import load_profile, profile_names
+from controller.rules.profile_files import load_profile, profile_names
+from controller.rules.ranks import PAST_A, TWO
 
 from .people import People, meeting
 

@@ -10,15 +10,15 @@ import pytest
 
 import controller.match
 from controller.faults import fault_catalogue
-from controller.match import events
-from controller.match.effects import EventRefused, MatchEffect
-from controller.match.events import MatchEvent
+from controller.match import match_events
+from controller.match.match_effects import EventRefused, MatchEffect
+from controller.match.match_events import MatchEvent
+from controller.match.match_state import AnyMatch
 from controller.match.phase import MatchPhase
 from controller.match.reducer import step
 from controller.match.refusals import Refusal
-from controller.match.state import AnyMatch
 from controller.match.timing import advance_time
-from controller.rules.seats import SEATS
+from controller.seats import SEATS
 from controller.words import Words
 from tests.rows import each_row
 
@@ -102,8 +102,8 @@ def test_a_refusal_has_the_chinese_words_of_phases_and_seats(code: str) -> None:
 
 
 def test_a_table_whose_count_is_claimed_says_in_chinese_what_lets_it_go_on() -> None:
-    table = Table().started().released().does(events.CountClaimed, seat="N")
-    refusal = table.happens(events.TableResumed).effect(EventRefused).refusal
+    table = Table().started().released().does(match_events.CountClaimed, seat="N")
+    refusal = table.happens(match_events.TableResumed).effect(EventRefused).refusal
     assert "已申告张数不符" in refusal.text("zh")
     assert not re.search("[A-Za-z]", refusal.text("zh"))
 
@@ -111,7 +111,7 @@ def test_a_table_whose_count_is_claimed_says_in_chinese_what_lets_it_go_on() -> 
 @pytest.mark.parametrize("value", [1, 18])
 def test_a_value_that_no_card_has_is_named_in_chinese(value: int) -> None:
     table = Table().started().played("NS").laid()
-    table.happens(events.TributeValued, values={"W": value, "E": 9})
+    table.happens(match_events.TributeValued, values={"W": value, "E": 9})
     refusal = table.effect(EventRefused).refusal
     assert (refusal.code, refusal.subject) == (
         "NO_SUCH_CARD",
@@ -121,10 +121,10 @@ def test_a_value_that_no_card_has_is_named_in_chinese(value: int) -> None:
 
 def test_who_has_done_it_already_is_named() -> None:
     table = Table().started().played("NS").laid()
-    (refused,) = table.happens(events.TributeLaid, seat="E").effects(EventRefused)
+    (refused,) = table.happens(match_events.TributeLaid, seat="E").effects(EventRefused)
     assert refused.refusal == Refusal("TWICE", "E")
-    table.valued().does(events.ReturnLaid, seat="S", value=5)
-    (refused,) = table.happens(events.ReturnLaid, seat="S", value=5).effects(EventRefused)
+    table.valued().does(match_events.ReturnLaid, seat="S", value=5)
+    (refused,) = table.happens(match_events.ReturnLaid, seat="S", value=5).effects(EventRefused)
     assert refused.refusal == Refusal("TWICE", "S")
 
 
@@ -144,8 +144,8 @@ def _tables() -> dict[str, Table]:
         table.charged("N", "foul", name="R1").charged("E", "foul", name="R2", deal=1)
         return table.charged("E", "match_forfeit", name="R3").charged("N", "warning", name="R4")
 
-    by_hand = ruled().does(events.HandDealOrdered, reason="jam")
-    first_by_hand = Table().started().does(events.HandDealOrdered, reason="jam").cut()
+    by_hand = ruled().does(match_events.HandDealOrdered, reason="jam")
+    first_by_hand = Table().started().does(match_events.HandDealOrdered, reason="jam").cut()
     choice = choosing()
     big_two = choosing().tick(60_000)
     counted = ruled(N).counted()
@@ -159,20 +159,20 @@ def _tables() -> dict[str, Table]:
         "dealing": ruled().cut(),
         "held": ruled().dealt(),
         "first held": Table(timed()).started().dealt(),
-        "let go": ruled().dealt().does(events.ReleaseOrdered),
-        "nobody knows who leads": Table().started().cut().does(events.HandsDealt),
+        "let go": ruled().dealt().does(match_events.ReleaseOrdered),
+        "nobody knows who leads": Table().started().cut().does(match_events.HandsDealt),
         "count": ruled().released(),
-        "claimed": ruled().released().does(events.CountClaimed, seat="N"),
+        "claimed": ruled().released().does(match_events.CountClaimed, seat="N"),
         "anti": counted,
-        "tribute": ruled(N).counted().does(events.AntiTributeAnswered, stands=False),
+        "tribute": ruled(N).counted().does(match_events.AntiTributeAnswered, stands=False),
         "laid": ruled(N).laid(),
         "return": ruled(N).valued(14, 14),
-        "claimed in return": ruled().valued().does(events.CountClaimed, seat="N"),
+        "claimed in return": ruled().valued().does(match_events.CountClaimed, seat="N"),
         "choices": choice,
         "big two": big_two,
         "play": ruled().in_play(),
         "out said": ruled().out("W").says_out("N"),
-        "anti-tribute": ruled().counted().does(events.AntiTributeAnswered, stands=True),
+        "anti-tribute": ruled().counted().does(match_events.AntiTributeAnswered, stands=True),
         "result": ruled().out("WNE"),
         "forfeit": ruled().in_play().approved("R1"),
         "check": equal,
@@ -208,7 +208,7 @@ def test_whatever_happens_in_whatever_phase_is_answered(name: str) -> None:
 @pytest.mark.parametrize("name", list(_tables()))
 def test_whatever_happens_while_suspended_is_answered(name: str) -> None:
     state = _tables()[name].state
-    suspended, _ = step(state, events.TableSuspended(at_ms=state.now_ms, reason="called"))
+    suspended, _ = step(state, match_events.TableSuspended(at_ms=state.now_ms, reason="called"))
     _all_happen(suspended, deeper=1)
 
 
@@ -216,33 +216,33 @@ def test_whatever_happens_while_suspended_is_answered(name: str) -> None:
 def test_a_suspended_table_can_always_go_on(name: str) -> None:
     state = _tables()[name].state
     for _ in range(2):
-        match, _ = step(state, events.TableSuspended(at_ms=state.now_ms, reason="called"))
+        match, _ = step(state, match_events.TableSuspended(at_ms=state.now_ms, reason="called"))
         if match.claimed is None:
-            match, _ = step(match, events.TableResumed(at_ms=match.now_ms))
+            match, _ = step(match, match_events.TableResumed(at_ms=match.now_ms))
         else:
             counts = dict.fromkeys(SEATS, 20)
-            match, _ = step(match, events.HandsRecounted(at_ms=match.now_ms, counts=counts))
+            match, _ = step(match, match_events.HandsRecounted(at_ms=match.now_ms, counts=counts))
         assert match.suspended is None
-        state, _ = step(state, events.AreaPaused(at_ms=state.now_ms))
+        state, _ = step(state, match_events.AreaPaused(at_ms=state.now_ms))
 
 
 # -- every effect -------------------------------------------------------------
 
 
 def test_every_effect_is_told_by_some_table() -> None:
-    by_hand = Table().started().does(events.HandDealOrdered, reason="jam").cut()
+    by_hand = Table().started().does(match_events.HandDealOrdered, reason="jam").cut()
     tables = [
         *_tables().values(),
-        Table(timed()).started().dealt().does(events.AttemptFailed, reasons=("JAM",)).dealt(),
-        by_hand.does(events.CardTurnedUp, card="SJ"),
-        Table().happens(events.TableResumed),
+        Table(timed()).started().dealt().does(match_events.AttemptFailed, reasons=("JAM",)).dealt(),
+        by_hand.does(match_events.CardTurnedUp, card="SJ"),
+        Table().happens(match_events.TableResumed),
         Table(timed()).started().played("NS").dealt().at_minute(60),
     ]
     assert {type(effect) for table in tables for effect in table.told} == set(get_args(MatchEffect))
 
 
 def test_a_wrong_order_is_refused_by_the_rules_of_the_game_that_is_played_alone() -> None:
-    guandan = in_play().happens(events.ResultEntered, order=("N", "W"))
+    guandan = in_play().happens(match_events.ResultEntered, order=("N", "W"))
     (refused,) = guandan.effects(EventRefused)
     english, chinese = (refused.refusal.text(language) for language in ("en", "zh"))
     assert english == (
@@ -255,7 +255,7 @@ def test_a_wrong_order_is_refused_by_the_rules_of_the_game_that_is_played_alone(
     )
     big_two = choosing()
     for seat in (*SEATS, *SEATS[1:], *SEATS[:1]):  # on open hands, then doubling, from West on
-        big_two.happens(events.ChoiceAnswered, seat=seat, yes=False)
-    (refused,) = big_two.happens(events.CardsLeftEntered, left={}).effects(EventRefused)
+        big_two.happens(match_events.ChoiceAnswered, seat=seat, yes=False)
+    (refused,) = big_two.happens(match_events.CardsLeftEntered, left={}).effects(EventRefused)
     assert refused.refusal.text().endswith("Enter it anew: the cards that each has left")
     assert refused.refusal.text("zh").endswith("请重新录入：各家所剩张数")

@@ -4,16 +4,13 @@ from typing import Any, get_args
 import msgspec
 import pytest
 
-from controller.match.authority import (
-    AUTHORITY_BY_ACT,
-    DecidedAct,
-    authority_refusal,
-    required_authority,
-)
 from controller.match.refusals import Refusal
 from controller.match.rulings import (
+    AUTHORITY_BY_ACT,
+    DecidedAct,
     MatchRuling,
     approve,
+    authority_refusal,
     confirm_verbal,
     is_in_force,
     is_unconfirmed,
@@ -21,13 +18,13 @@ from controller.match.rulings import (
     propose,
     record_with_rulings,
     reject,
+    required_authority,
 )
 from controller.messages import Role
 from controller.rules.penalties.charges import Charge
-from controller.rules.penalties.consequences import DealLost
-from controller.rules.penalties.proposals import PenaltyProposal, propose_penalties
-from controller.rules.penalties.records import PenaltyRecord
-from controller.rules.rulebooks import load_guandan
+from controller.rules.penalties.penalty_record import PenaltyRecord
+from controller.rules.penalties.proposals import DealLost, PenaltyProposal, propose_penalties
+from controller.rules.profile_files import load_guandan
 
 INTERNATIONAL = load_guandan("international-000")
 HUAINAN = load_guandan("huainan-2013-003")

@@ -2,30 +2,36 @@
 
 import pytest
 
-from controller.match import events
-from controller.match.clocks.countdown import clocks_for_duty
-from controller.match.effects import ClockReported
+from controller.match import match_events
+from controller.match.clocks.duty_clocks import clocks_for_duty
+from controller.match.match_effects import ClockReported
 from controller.messages import Seat
 
 from .table import N, Table
 
 
 def test_ten_seconds_count_from_the_spoken_warning() -> None:
-    table = Table().started().in_play().does(events.PlayClockStarted, seat="N").tick(22_000)
+    table = Table().started().in_play().does(match_events.PlayClockStarted, seat="N").tick(22_000)
     assert table.effect(ClockReported).report.kind == "play_warning"
-    table.does(events.PlayerWarned, seat="N", wait_ms=3_000)
+    table.does(match_events.PlayerWarned, seat="N", wait_ms=3_000)
     assert table.tick(9_900).effects(ClockReported) == []
     assert table.tick(200).effect(ClockReported).report.kind == "play_violation"
 
 
 def test_nobody_is_warned_for_whom_no_clock_runs() -> None:
-    table = Table().started().in_play().does(events.PlayClockStarted, seat="N")
-    assert table.happens(events.PlayerWarned, seat="W").refused == "NO_CLOCK"
+    table = Table().started().in_play().does(match_events.PlayClockStarted, seat="N")
+    assert table.happens(match_events.PlayerWarned, seat="W").refused == "NO_CLOCK"
 
 
 def test_each_payer_has_a_clock_of_his_own() -> None:
-    table = Table().started().played("NS").counted().does(events.AntiTributeAnswered, stands=False)
-    table.does(events.TributeLaid, seat="E").tick(15_000)
+    table = (
+        Table()
+        .started()
+        .played("NS")
+        .counted()
+        .does(match_events.AntiTributeAnswered, stands=False)
+    )
+    table.does(match_events.TributeLaid, seat="E").tick(15_000)
     (due,) = [effect.report for effect in table.effects(ClockReported)]
     assert (due.kind, due.seat) == ("tribute_warning", "W")
 
@@ -40,57 +46,63 @@ def test_a_warning_by_the_clock_changes_nothing_in_the_match() -> None:
 
 
 def test_clocks_stand_while_the_table_does() -> None:
-    table = Table().started().played("NWS").valued().does(events.TableSuspended, reason="called")
+    table = (
+        Table().started().played("NWS").valued().does(match_events.TableSuspended, reason="called")
+    )
     assert table.tick(minutes=5).effects(ClockReported) == []
-    assert table.does(events.TableResumed).tick(29_000).effects(ClockReported) == []
+    assert table.does(match_events.TableResumed).tick(29_000).effects(ClockReported) == []
     assert table.tick(2_000).effect(ClockReported).report.kind == "return_warning"
 
 
 def test_clocks_stand_on_when_a_table_is_resumed_while_the_area_stands() -> None:
     table = Table().started().played("NWS").valued()
-    table.does(events.TableSuspended, reason="called").does(events.AreaPaused).does(
-        events.TableResumed
+    table.does(match_events.TableSuspended, reason="called").does(match_events.AreaPaused).does(
+        match_events.TableResumed
     )
     assert table.tick(minutes=5).effects(ClockReported) == []
-    table.does(events.AreaResumed)
+    table.does(match_events.AreaResumed)
     assert table.tick(31_000).effect(ClockReported).report.kind == "return_warning"
 
 
 def test_clocks_stand_on_when_the_area_goes_on_while_the_table_stands() -> None:
     table = Table().started().played("NWS").valued()
-    table.does(events.AreaPaused).does(events.TableSuspended, reason="called").does(
-        events.AreaResumed
+    table.does(match_events.AreaPaused).does(match_events.TableSuspended, reason="called").does(
+        match_events.AreaResumed
     )
     assert table.tick(minutes=5).effects(ClockReported) == []
 
 
 def test_a_clock_that_starts_while_the_area_stands_stands_too() -> None:
-    table = Table().started().played("NWS").counted().does(events.AreaPaused)
-    table.does(events.AntiTributeAnswered, stands=False)
+    table = Table().started().played("NWS").counted().does(match_events.AreaPaused)
+    table.does(match_events.AntiTributeAnswered, stands=False)
     assert table.tick(minutes=5).effects(ClockReported) == []
 
 
 def test_the_play_clock_runs_when_it_is_called_for() -> None:
     table = Table().started().in_play().tick(minutes=3)
     assert table.effects(ClockReported) == []
-    table.does(events.PlayClockStarted, seat="N").tick(21_000)
+    table.does(match_events.PlayClockStarted, seat="N").tick(21_000)
     assert table.effect(ClockReported).report.kind == "play_warning"
-    table.does(events.PlayMade, seat="N")
+    table.does(match_events.PlayMade, seat="N")
     assert table.tick(minutes=1).effects(ClockReported) == []
 
 
 def test_a_second_call_takes_the_place_of_the_first() -> None:
-    table = Table().started().in_play().does(events.PlayClockStarted, seat="N")
-    table.does(events.PlayClockStarted, seat="W")
+    table = Table().started().in_play().does(match_events.PlayClockStarted, seat="N")
+    table.does(match_events.PlayClockStarted, seat="W")
     assert [clock.seat for clock in clocks_for_duty(table.match.clocks, "play")] == ["W"]
 
 
 @pytest.mark.parametrize(
     "lead",
-    [(events.OutConfirmed, {"seat": "N"}), (events.PlayMade, {"seat": "N"}), (events.LeadMade, {})],
+    [
+        (match_events.OutConfirmed, {"seat": "N"}),
+        (match_events.PlayMade, {"seat": "N"}),
+        (match_events.LeadMade, {}),
+    ],
 )
 def test_the_first_lead_ends_the_opening(
-    lead: tuple[type[events.MatchEventBase], dict[str, Seat]],
+    lead: tuple[type[match_events.MatchEventBase], dict[str, Seat]],
 ) -> None:
     table = Table(N).started().in_play().does(lead[0], **lead[1])
     assert table.tick(minutes=4).effects(ClockReported) == []
@@ -102,5 +114,5 @@ def test_an_opening_that_takes_too_long_is_told() -> None:
 
 
 def test_no_clock_runs_while_a_result_is_confirmed() -> None:
-    table = Table().started().in_play().does(events.PlayClockStarted, seat="S").out("NS")
+    table = Table().started().in_play().does(match_events.PlayClockStarted, seat="S").out("NS")
     assert table.tick(minutes=2).effects(ClockReported) == []

@@ -5,12 +5,12 @@ from typing import Any
 import msgspec
 import pytest
 
-from controller.match import events
-from controller.match.effects import HandsVoided, RowAdded
+from controller.match import match_events
+from controller.match.match_effects import HandsVoided, RowAdded
 from controller.match.phase import MatchPhase
-from controller.match.sheet import CorrectionRow, DealRow, EndRow, Sheet, replay_sheet
+from controller.match.sheet_rows import CorrectionRow, DealRow, EndRow, Sheet, replay_sheet
 from controller.messages import Role
-from controller.rules.result import parse_finish
+from controller.rules.deal_result import parse_finish
 
 from .table import GUANDAN, INTL, B, Table, from_level, timed
 
@@ -70,13 +70,13 @@ def test_a_deal_begun_stays_what_it_is(steps: str) -> None:
         assert getattr(after, kept) == getattr(before, kept), kept
     if steps == "laid":
         table.valued()
-    table.out("NS").does(events.ResultConfirmed, by="referee")
+    table.out("NS").does(match_events.ResultConfirmed, by="referee")
     assert (table.row.level, table.levels) == (5, (5, 4))
 
 
 def test_a_redeal_is_dealt_by_what_the_sheet_says_now() -> None:
     table = Table().started().played("NS").released().corrected(1, "WNE")
-    table.does(events.CountClaimed, seat="N").recounted(N=26)
+    table.does(match_events.CountClaimed, seat="N").recounted(N=26)
     assert (table.match.level, table.match.owner) == (4, "EW")
     assert table.match.follows == parse_finish("WNE")
     assert table.match.duties is not None
@@ -86,7 +86,7 @@ def test_a_redeal_is_dealt_by_what_the_sheet_says_now() -> None:
 def test_a_redeal_is_not_dealt_where_the_match_is_over_by_now() -> None:
     table = Table(from_level("K")).started().played("NS", "NWE").released().corrected(2, "NWS")
     assert table.phase is MatchPhase.COUNT_CHECK
-    table.does(events.CountClaimed, seat="N").recounted(N=26)
+    table.does(match_events.CountClaimed, seat="N").recounted(N=26)
     assert (table.phase, table.end.verdict.how) == (MatchPhase.OVER, "past_a")
 
 
@@ -104,7 +104,7 @@ def test_a_correction_may_open_the_match_again() -> None:
 
 def test_who_passed_a_first_has_won_whatever_was_played_later() -> None:
     table = Table(from_level("K")).started().played("NS", "NWE", "WE").in_play()
-    table.corrected(2, "NWS").out("WE").does(events.ResultConfirmed, by="referee")
+    table.corrected(2, "NWS").out("WE").does(match_events.ResultConfirmed, by="referee")
     assert table.levels == (15, 15)
     assert (table.end.verdict.winner, table.end.verdict.how) == ("NS", "past_a")
 
@@ -131,7 +131,7 @@ def _corrects(table: Table, role: Role, **said: Any) -> str | None:
     """Somebody corrects the first deal, if it is not said another; why he may not."""
     right: dict[str, Any] = {"deal": 1, "order": ("N", "W", "S"), "choice": "from_now"}
     by = {"by": "x", "role": role, "reason": "wrong"}
-    return table.happens(events.ResultCorrected, **right | by | said).refused
+    return table.happens(match_events.ResultCorrected, **right | by | said).refused
 
 
 @pytest.mark.parametrize("steps", ["started", "dealt"])
@@ -156,7 +156,7 @@ def test_an_earlier_deal_is_the_chiefs_to_correct() -> None:
 
 def test_a_sheet_that_somebody_signed_is_the_chiefs_to_correct() -> None:
     table = Table(timed()).started().played("NS").at_minute(60)
-    table.does(events.SheetSigned, signer="NS", person="Nan")
+    table.does(match_events.SheetSigned, signer="NS", person="Nan")
     assert _corrects(table, Role.REFEREE) == "NEEDS_CHIEF"
     assert _corrects(table, Role.CHIEF) is None
     assert _corrects(table, Role.REFEREE) is None  # the new version nobody has signed
@@ -170,16 +170,16 @@ def test_a_sheet_is_signed_as_its_rulebook_says(profile: str, due: str) -> None:
     table = Table(timed(profile)).started().played("NS").at_minute(60)
     for signer in due.split():
         assert table.phase is MatchPhase.OVER
-        table.does(events.SheetSigned, signer=signer, person="Somebody")
+        table.does(match_events.SheetSigned, signer=signer, person="Somebody")
     assert table.phase is MatchPhase.SIGNED
     assert [one.signer for one in table.match.signatures] == due.split()
 
 
 def test_nobody_signs_twice_nor_for_another() -> None:
     table = Table(timed()).started().played("NS").at_minute(60)
-    table.does(events.SheetSigned, signer="NS", person="Nan")
-    assert table.happens(events.SheetSigned, signer="NS", person="Sun").refused == "NO_SIGNER"
-    assert table.happens(events.SheetSigned, signer="N", person="Nan").refused == "NO_SIGNER"
+    table.does(match_events.SheetSigned, signer="NS", person="Nan")
+    assert table.happens(match_events.SheetSigned, signer="NS", person="Sun").refused == "NO_SIGNER"
+    assert table.happens(match_events.SheetSigned, signer="N", person="Nan").refused == "NO_SIGNER"
 
 
 def test_a_correction_after_signing_makes_another_version_to_be_signed() -> None:
@@ -199,7 +199,7 @@ def test_rows_go_out_as_json_and_come_back_as_they_were(profile: str) -> None:
         table.named("N")
     table.played("WNS") if table.phase is MatchPhase.CUT else table.out("WNS")
     if table.phase is MatchPhase.RESULT:
-        table.does(events.ResultConfirmed, by="referee")
+        table.does(match_events.ResultConfirmed, by="referee")
     table.corrected(1, "WE", "void_later").overturned().at_minute(60)
     sheet = msgspec.json.decode(msgspec.json.encode(table.match.sheet), type=Sheet)
     assert sheet == table.match.sheet
@@ -211,9 +211,9 @@ def test_rows_go_out_as_json_and_come_back_as_they_were(profile: str) -> None:
 @pytest.mark.parametrize("profile", GUANDAN)
 def test_events_go_out_as_json_and_come_back_as_they_were(profile: str) -> None:
     table = Table(timed(profile)).started().played("NS", "NWE").valued().returned()
-    table.does(events.CountClaimed, seat="N").recounted().ruled("EW", "disqualification")
+    table.does(match_events.CountClaimed, seat="N").recounted().ruled("EW", "disqualification")
     for event in table.happened:
-        there = msgspec.json.decode(msgspec.json.encode(event), type=events.MatchEvent)
+        there = msgspec.json.decode(msgspec.json.encode(event), type=match_events.MatchEvent)
         assert there == event
         assert type(there) is type(event)
 

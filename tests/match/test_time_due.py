@@ -5,16 +5,16 @@ from collections.abc import Callable
 
 import pytest
 
-from controller.match import events
-from controller.match.clocks.due import ClockReportKind
-from controller.match.effects import ClockReported, Effects
+from controller.match import match_events
+from controller.match.clocks.stopwatch import ClockReportKind
+from controller.match.match_effects import ClockReported, Effects
+from controller.match.match_state import AnyMatch
 from controller.match.phase import MatchPhase
 from controller.match.reducer import new_match, step
-from controller.match.state import AnyMatch
-from controller.match.time_due import next_tick_ms
+from controller.match.timing import next_tick_ms
 from controller.messages import Role
 from controller.rules.profile import GuandanProfile, Profile
-from controller.rules.rulebooks import load_profile, profile_names
+from controller.rules.profile_files import load_profile, profile_names
 
 from .people import People, meeting
 from .table import BIG_TWO, MINUTE_MS, Table, timed, varied
@@ -37,21 +37,27 @@ def test_the_next_word_of_the_areas_clock_is_due() -> None:
     assert table.state.clock.watch is not None
     start_ms = table.state.clock.watch.starts_ms
     assert next_tick_ms(table.state) == start_ms + 45 * MINUTE_MS
-    assert next_tick_ms(table.does(events.AreaPaused).state) is None
+    assert next_tick_ms(table.does(match_events.AreaPaused).state) is None
 
 
 def test_the_clock_of_a_seat_is_due_a_millisecond_after_its_last_one() -> None:
-    table = Table().started().played("NS").counted().does(events.AntiTributeAnswered, stands=False)
+    table = (
+        Table()
+        .started()
+        .played("NS")
+        .counted()
+        .does(match_events.AntiTributeAnswered, stands=False)
+    )
     assert next_tick_ms(table.state) == table.at_ms + 15 * SECOND_MS + 1
-    assert next_tick_ms(table.does(events.TableSuspended, reason="call").state) is None
+    assert next_tick_ms(table.does(match_events.TableSuspended, reason="call").state) is None
 
 
 def test_a_silent_choice_of_big_two_is_due_unless_the_table_stands() -> None:
-    table = Table(BIG_TWO).started().dealt("W").does(events.HandsReleased)
+    table = Table(BIG_TWO).started().dealt("W").does(match_events.HandsReleased)
     due_ms = next_tick_ms(table.state)
     assert due_ms is not None
-    assert next_tick_ms(table.does(events.TableSuspended, reason="call").state) is None
-    table.does(events.TableResumed)
+    assert next_tick_ms(table.does(match_events.TableSuspended, reason="call").state) is None
+    table.does(match_events.TableResumed)
     assert next_tick_ms(table.state) == due_ms + 100
     table.tick(due_ms + 100 - table.at_ms)
     assert table.big_two.choices is not None
@@ -60,11 +66,11 @@ def test_a_silent_choice_of_big_two_is_due_unless_the_table_stands() -> None:
 
 def test_a_deal_that_has_no_time_any_more_is_due_at_once_when_the_table_goes_on() -> None:
     table = Table(timed(at_time="stop_now")).started().played("NS")
-    table.does(events.TableSuspended, reason="call").at_minute(61)
+    table.does(match_events.TableSuspended, reason="call").at_minute(61)
     assert next_tick_ms(table.state) is None
-    table.does(events.TableResumed)
+    table.does(match_events.TableResumed)
     assert next_tick_ms(table.state) is None  # the stop has cost time: a referee is asked
-    table.does(events.TimeAdded, seconds=0, role=Role.REFEREE)
+    table.does(match_events.TimeAdded, seconds=0, role=Role.REFEREE)
     assert next_tick_ms(table.state) == table.at_ms
     assert table.tick().phase is MatchPhase.OVER
 
@@ -126,12 +132,12 @@ def _at_due_moments(match: AnyMatch, until_ms: int) -> tuple[AnyMatch, Effects]:
     ticks = 0
     while (moment := next_tick_ms(match)) is not None and moment < until_ms:
         before = match
-        match, effects = step(match, events.TimePassed(at_ms=moment))
+        match, effects = step(match, match_events.TimePassed(at_ms=moment))
         assert effects or _timeless(before) != _timeless(match), "a tick for nothing"
         told += effects
         ticks += 1
         assert ticks < 1_000, "the timer does not come to an end"
-    match, effects = step(match, events.TimePassed(at_ms=until_ms))
+    match, effects = step(match, match_events.TimePassed(at_ms=until_ms))
     return match, (*told, *effects)
 
 
@@ -147,6 +153,6 @@ def _each_second(match: AnyMatch, until_ms: int) -> tuple[AnyMatch, Effects]:
         moment = match.now_ms + SECOND_MS
         due = next_tick_ms(match)
         moment = min(moment, until_ms, moment if due is None else due)
-        match, effects = step(match, events.TimePassed(at_ms=moment))
+        match, effects = step(match, match_events.TimePassed(at_ms=moment))
         told += effects
     return match, told

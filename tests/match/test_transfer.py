@@ -7,12 +7,12 @@ from typing import Any, get_args
 import msgspec
 import pytest
 
-from controller.client.refused import MAX_COMMAND_BYTES
-from controller.match.events import MatchEvent
+from controller.commands.registry import MAX_COMMAND_BYTES
+from controller.match.match_events import MatchEvent
+from controller.match.match_state import AnyMatch
 from controller.match.phase import MatchPhase
 from controller.match.reducer import new_match, replay_events, step
-from controller.match.state import AnyMatch
-from controller.match.transfer import (
+from controller.match.transfer_document import (
     MAX_PART_CHARS,
     TRANSFER_FORMAT,
     TransferDocument,
@@ -24,8 +24,8 @@ from controller.match.transfer import (
     unpack_document,
 )
 from controller.rules.profile import Profile
+from controller.rules.profile_files import load_profile, profile_names
 from controller.rules.regulations_page import profile_hash
-from controller.rules.rulebooks import load_profile, profile_names
 from tests.rows import each_row
 
 from .differences import differences, plain

@@ -2,10 +2,10 @@
 
 import pytest
 
-from controller.match import events
-from controller.match.effects import DealDue, RefereeCalled, RowAdded
+from controller.match import match_events
+from controller.match.match_effects import DealDue, RefereeCalled, RowAdded
 from controller.match.phase import MatchPhase
-from controller.match.sheet import (
+from controller.match.sheet_rows import (
     CorrectionRow,
     DealRow,
     EndRow,
@@ -20,7 +20,7 @@ from .table import BIG_TWO, INTL, Table, from_level, knockout, timed, varied
 
 def voided(table: Table, role: Role = Role.CHIEF, **said: bool) -> Table:
     """Somebody wants the deal dealt again."""
-    return table.happens(events.DealVoided, reason="seen", by="x", role=role, **said)
+    return table.happens(match_events.DealVoided, reason="seen", by="x", role=role, **said)
 
 
 # -- dealt again ---------------------------------------------------------------
@@ -41,7 +41,7 @@ def test_the_chief_has_a_deal_dealt_again_whatever_was_done_in_it(steps: str) ->
 
 
 def test_a_deal_that_was_led_to_may_be_void_too() -> None:
-    table = Table().started().out("NS").does(events.ResultConfirmed, by="NS")
+    table = Table().started().out("NS").does(match_events.ResultConfirmed, by="NS")
     voided(table)
     assert (table.phase, table.match.places, table.match.led) == (MatchPhase.CUT, (), False)
     assert (table.match.confirmed, table.match.ended_ms) == ((), None)
@@ -69,21 +69,21 @@ def test_the_sheet_says_which_deal_was_dealt_again_why_and_by_whose_word() -> No
 
 
 def test_the_sheet_says_after_whose_claim_a_deal_was_dealt_again() -> None:
-    table = Table().started().released().does(events.CountClaimed, seat="W")
+    table = Table().started().released().does(match_events.CountClaimed, seat="W")
     table.recounted(W=26, E=28)
     (row,) = table.rows(RedealtRow)
     assert (row.deal, row.reason, row.by, row.claimed) == (1, "count", "referee", "W")
-    table.released().does(events.CountClaimed, seat="E")
+    table.released().does(match_events.CountClaimed, seat="E")
     counts = {"N": 26, "W": 27, "S": 27, "E": 28}
-    table.happens(events.HandsRecounted, counts=counts, by="Ren")
+    table.happens(match_events.HandsRecounted, counts=counts, by="Ren")
     assert table.refused == "NEEDS_CHIEF"
-    table.does(events.HandsRecounted, counts=counts, by="Ren", role=Role.CHIEF)
+    table.does(match_events.HandsRecounted, counts=counts, by="Ren", role=Role.CHIEF)
     assert [(row.row, row.by) for row in table.rows(RedealtRow)] == [(1, "referee"), (2, "Ren")]
 
 
 def test_what_was_never_with_the_players_leaves_no_row() -> None:
-    table = Table().started().dealt().does(events.AttemptFailed, reasons=("JAM",))
-    table.released().does(events.CountClaimed, seat="W").recounted()
+    table = Table().started().dealt().does(match_events.AttemptFailed, reasons=("JAM",))
+    table.released().does(match_events.CountClaimed, seat="W").recounted()
     assert (table.phase, table.match.sheet) == (MatchPhase.COUNT_CHECK, ())
 
 
@@ -95,14 +95,16 @@ def test_a_deal_that_has_not_begun_or_is_written_is_not_voided() -> None:
 
 def test_a_voided_deal_leaves_no_claim_and_no_dead_hand_behind() -> None:
     table = Table().started().played("NS").in_play().dead("W")
-    voided(table.does(events.TableSuspended, reason="called"))
+    voided(table.does(match_events.TableSuspended, reason="called"))
     assert (table.match.suspended, table.match.dead) == (None, ())
-    voided(table.released().does(events.CountClaimed, seat="N"))
+    voided(table.released().does(match_events.CountClaimed, seat="N"))
     assert (table.match.suspended, table.match.claimed) == (None, None)
 
 
 def test_a_deal_drawn_by_hand_is_drawn_again() -> None:
-    table = Table().started().played("NS").does(events.HandDealOrdered, reason="jam").in_play()
+    table = (
+        Table().started().played("NS").does(match_events.HandDealOrdered, reason="jam").in_play()
+    )
     assert voided(table).phase is MatchPhase.SHUFFLE
     assert table.effect(DealDue).by_hand
 
@@ -116,7 +118,7 @@ def test_two_deals_voided_in_a_row_call_the_referee() -> None:
 
 def test_an_extra_deal_dealt_again_is_an_extra_deal() -> None:
     table = knockout().played("NS", "WE").at_minute(60)
-    table.does(events.ExtraDealOrdered, reason="equal").in_play()
+    table.does(match_events.ExtraDealOrdered, reason="equal").in_play()
     voided(table)
     assert (table.phase, table.match.extra) == (MatchPhase.CUT, True)
     assert table.played("NWE").end.verdict.how == "extra_deal"
@@ -124,11 +126,11 @@ def test_an_extra_deal_dealt_again_is_an_extra_deal() -> None:
 
 @pytest.mark.parametrize("again", [False, True])
 def test_an_extra_deal_of_a_match_that_lost_time_stays_one_whatever_is_ruled(again: bool) -> None:
-    table = knockout().played("NS").in_play().does(events.TableSuspended, reason="called")
-    table.does(events.TableResumed).at_minute(60).out("WE").does(
-        events.ResultConfirmed, by="referee"
+    table = knockout().played("NS").in_play().does(match_events.TableSuspended, reason="called")
+    table.does(match_events.TableResumed).at_minute(60).out("WE").does(
+        match_events.ResultConfirmed, by="referee"
     )
-    table.does(events.ExtraDealOrdered, reason="equal")
+    table.does(match_events.ExtraDealOrdered, reason="equal")
     if again:
         voided(table.released())
     table.ruled("NS", "warning").overturned()
@@ -136,12 +138,12 @@ def test_an_extra_deal_of_a_match_that_lost_time_stays_one_whatever_is_ruled(aga
 
 
 def test_a_voided_deal_of_big_two_is_chosen_and_played_again() -> None:
-    table = Table(BIG_TWO).started().dealt("W").does(events.HandsReleased).tick(60_000)
-    table.does(events.CardsLeftEntered, left={"N": 0, "W": 1, "S": 1, "E": 1})
+    table = Table(BIG_TWO).started().dealt("W").does(match_events.HandsReleased).tick(60_000)
+    table.does(match_events.CardsLeftEntered, left={"N": 0, "W": 1, "S": 1, "E": 1})
     voided(table)
     assert (table.phase, table.state.deal) == (MatchPhase.CUT, 1)
     assert (table.big_two.choices, table.big_two.left, table.big_two.rows) == (None, {}, ())
-    table.dealt("S").does(events.HandsReleased)
+    table.dealt("S").does(match_events.HandsReleased)
     assert (table.phase, table.big_two.leader) == (MatchPhase.CHOICES, "S")
 
 
@@ -155,7 +157,11 @@ def test_by_the_letter_a_deal_voided_after_time_is_not_dealt_again() -> None:
 
 def test_with_the_later_deals_the_one_under_way_is_void() -> None:
     table = (
-        Table().started().played("NS", "NS").in_play().does(events.TableSuspended, reason="called")
+        Table()
+        .started()
+        .played("NS", "NS")
+        .in_play()
+        .does(match_events.TableSuspended, reason="called")
     )
     table.corrected(1, "WE", "void_later")
     (row,) = table.rows(StoppedRow)
@@ -174,7 +180,7 @@ def test_without_that_word_a_deal_under_way_goes_on(choice: str) -> None:
 def test_an_extra_deal_under_way_is_void_with_the_deals_before_it() -> None:
     profile = varied(INTL, ending={"method": "deals", "deals": 2})
     table = Table(profile, stage="knockout").started().played("NS", "WE")
-    table.does(events.ExtraDealOrdered, reason="equal").in_play()
+    table.does(match_events.ExtraDealOrdered, reason="equal").in_play()
     table.corrected(1, "NWS", "void_later")
     assert [row.deal for row in table.rows(StoppedRow)] == [3]
     assert (table.phase, table.match.extra, table.levels) == (MatchPhase.CUT, False, (4, 2))
@@ -184,7 +190,7 @@ def test_an_extra_deal_under_way_is_void_with_the_deals_before_it() -> None:
 def test_an_extra_deal_that_is_due_is_an_ordinary_one_where_deals_are_missing() -> None:
     profile = varied(INTL, ending={"method": "deals", "deals": 2})
     table = Table(profile, stage="knockout").started().played("NS", "WE")
-    table.does(events.ExtraDealOrdered, reason="equal").dealt()
+    table.does(match_events.ExtraDealOrdered, reason="equal").dealt()
     table.corrected(1, "NWS", "void_later")
     assert (table.phase, table.match.extra) == (MatchPhase.HELD, False)
     table.played("WNE")

@@ -6,11 +6,12 @@ from typing import Any
 
 import pytest
 
-from controller.match.hands import required_counts
+from controller.match.deal_start import required_counts
+from controller.match.match_state import GuandanMatch
 from controller.match.phase import BEFORE_RELEASE, ENDED_PHASES, MatchPhase
 from controller.match.reducer import new_match, step
 from controller.match.rulings import is_in_force
-from controller.match.sheet import (
+from controller.match.sheet_rows import (
     DealRow,
     EndRow,
     OverturnedRow,
@@ -18,12 +19,11 @@ from controller.match.sheet import (
     StoppedRow,
     replay_sheet,
 )
-from controller.match.state import GuandanMatch
-from controller.rules.levels import ACE, PAST_A, TWO
+from controller.rules.deal_result import ForfeitedDeal
+from controller.rules.match_standing import PerSide, level_due
 from controller.rules.profile import GuandanProfile
-from controller.rules.result import ForfeitedDeal
-from controller.rules.seats import side_of
-from controller.rules.standing import PerSide, level_due
+from controller.rules.ranks import ACE, PAST_A, TWO
+from controller.seats import side_of
 
 from .event_samples import SAMPLES
 from .people import People, meeting

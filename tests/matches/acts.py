@@ -6,12 +6,12 @@ from typing import Any
 
 import msgspec
 
-from controller.match import events
-from controller.match.desk import legal_proposals
+from controller.match import match_events
+from controller.match.ruling_desk import legal_proposals
 from controller.messages import Role, Seat, Side
+from controller.rules.penalties.penalty_record import Penalty
 from controller.rules.penalties.proposals import PenaltyProposal, discretionary_proposal
-from controller.rules.penalties.records import Penalty
-from controller.rules.seats import SEATS, side_of
+from controller.seats import SEATS, side_of
 from tests.match.people import charge_of
 from tests.match.table import Table
 from tests.matches.people import People, seats_of
@@ -31,10 +31,10 @@ def count_claim(seat: Seat, **counts: int) -> Act:
         await people.order(_who_counts(people.match.claims), "recount", counts=held | counts)
 
     def expect(table: Table) -> None:
-        table.does(events.CountClaimed, seat=seat)
+        table.does(match_events.CountClaimed, seat=seat)
         role = _who_counts(table.state.claims)
         held = dict.fromkeys(SEATS, table.state.profile.hand)
-        table.does(events.HandsRecounted, counts=held | counts, role=role, by=role.value)
+        table.does(match_events.HandsRecounted, counts=held | counts, role=role, by=role.value)
 
     return Act("count_check", do, expect)
 
@@ -92,16 +92,16 @@ async def _by_word(people: People, name: str, penalty: Penalty | None) -> None:
 
 
 def _approved(table: Table, name: str, other: PenaltyProposal | None) -> None:
-    table.does(events.RulingApproved, id=name, by="chief", role=Role.CHIEF, proposal=other)
+    table.does(match_events.RulingApproved, id=name, by="chief", role=Role.CHIEF, proposal=other)
 
 
 def _rejected(table: Table, name: str, other: PenaltyProposal | None) -> None:
-    table.does(events.RulingRejected, id=name, by="chief", role=Role.CHIEF)
+    table.does(match_events.RulingRejected, id=name, by="chief", role=Role.CHIEF)
 
 
 def _said(table: Table, name: str, other: PenaltyProposal | None) -> None:
     table.does(
-        events.RulingApproved,
+        match_events.RulingApproved,
         id=name,
         by="Chen",
         role=Role.REFEREE,
@@ -109,7 +109,7 @@ def _said(table: Table, name: str, other: PenaltyProposal | None) -> None:
         entered_by="referee",
         proposal=other,
     )
-    table.does(events.VerbalRulingConfirmed, id=name, by="chief", role=Role.CHIEF)
+    table.does(match_events.VerbalRulingConfirmed, id=name, by="chief", role=Role.CHIEF)
 
 
 _DECIDED: dict[str, Any] = {
@@ -148,7 +148,7 @@ def redeal() -> Act:
         await people.order(Role.CHIEF, "redeal", reason="cards were seen")
 
     def expect(table: Table) -> None:
-        table.does(events.DealVoided, reason="cards were seen")
+        table.does(match_events.DealVoided, reason="cards were seen")
 
     return Act("play", do, expect)
 
@@ -163,8 +163,8 @@ def table_stopped(at: str = "play") -> Act:
         await people.order(Role.REFEREE, "add_time", seconds=60)
 
     def expect(table: Table) -> None:
-        table.does(events.TableSuspended, reason="spectators").does(events.TableResumed)
-        table.does(events.TimeAdded, seconds=60, role=Role.REFEREE)
+        table.does(match_events.TableSuspended, reason="spectators").does(match_events.TableResumed)
+        table.does(match_events.TimeAdded, seconds=60, role=Role.REFEREE)
 
     return Act(at, do, expect)
 
@@ -184,7 +184,7 @@ def area_stopped(at: str = "play") -> Act:
         await people.order(Role.CHIEF, "resume", area=True)
 
     def expect(table: Table) -> None:
-        table.does(events.AreaPaused).does(events.AreaResumed)
+        table.does(match_events.AreaPaused).does(match_events.AreaResumed)
 
     return Act(at, do, expect)
 
@@ -219,7 +219,7 @@ def lid_opened() -> Act:
         await people.table.lid(is_open=False)
 
     def expect(table: Table) -> None:
-        table.does(events.AttemptFailed, reasons=("LID_OPENED",))
+        table.does(match_events.AttemptFailed, reasons=("LID_OPENED",))
 
     return Act("held", do, expect)
 
@@ -242,8 +242,10 @@ def stopped_for(minutes: float, at: str = "play") -> Act:
         await people.order(Role.REFEREE, "resume")
 
     def expect(table: Table) -> None:
-        table.does(events.TableSuspended, reason="called").tick(minutes=minutes)
-        table.does(events.TableResumed).does(events.TimeAdded, seconds=0, role=Role.REFEREE)
+        table.does(match_events.TableSuspended, reason="called").tick(minutes=minutes)
+        table.does(match_events.TableResumed).does(
+            match_events.TimeAdded, seconds=0, role=Role.REFEREE
+        )
 
     return Act(at, do, expect)
 
@@ -264,7 +266,7 @@ def default(side: Side) -> Act:
         )
         legal = legal_proposals(table.match, charge)
         (lost,) = (proposal for proposal in legal if proposal.penalty == "match_forfeit")
-        table.does(events.RulingProposed, id="R1", charge=charge, proposal=lost, by="chief")
+        table.does(match_events.RulingProposed, id="R1", charge=charge, proposal=lost, by="chief")
         table.approved("R1")
 
     return Act("setup", do, expect)

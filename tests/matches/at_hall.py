@@ -12,10 +12,10 @@ import msgspec
 
 from controller.client.client import Client, ReceivedMessage
 from controller.messages import CommandReply, PublicEvent, PublicState, Role, Seat
-from controller.rules.seats import SEATS
-from controller.trials.at_table import SEAT_NAMES, TAP_S
-from controller.trials.hall import TableProcess
+from controller.seats import SEATS
 from drivers.panel import LONG_PRESS_S
+from sim.tables.handled_table import SEAT_NAMES, TAP_S
+from sim.tables.table_processes import TableProcess
 from tests.answers import answer_once
 from tests.matches.people import Eyes
 

@@ -3,10 +3,10 @@
 from typing import Any
 
 from controller.messages import CommandReply, PublicEvent, PublicState, Role, Seat
-from controller.rules.seats import SEATS
-from controller.trials.inproc import TableInProcess
-from sim.mechanics.faults import parse_fault
+from controller.seats import SEATS
+from sim.mechanics.fault_menu import parse_fault
 from sim.mechanics.truth import Truth
+from sim.tables.table_in_process import TableInProcess
 from tests.matches.people import Eyes
 
 

@@ -8,16 +8,15 @@ from collections import deque
 from typing import Any
 
 from controller.cards import parse_face
-from controller.machine.sheet.view import sheet_data
-from controller.match import events
-from controller.match.closing import sheet_signers
+from controller.machine.public.score_sheet import sheet_data
+from controller.match import match_events
 from controller.match.phase import MatchPhase
+from controller.match.sheet_writing import sheet_signers
 from controller.messages import PublicEvent, Seat
-from controller.rules.levels import level_text
-from controller.rules.order import value_at_level
 from controller.rules.profile import BigTwoProfile
-from controller.rules.seats import SEATS
+from controller.rules.ranks import level_text, value_at_level
 from controller.rules.tribute import has_anti_tribute, tribute_value
+from controller.seats import SEATS
 from tests.match.table import Table
 from tests.matches.people import lowest, seats_of
 from tests.matches.script import Hands, Script
@@ -80,10 +79,10 @@ class Replay:
         for n, reasons in enumerate(misdealt):
             if (self.table.state.deal, n) not in self._failed:
                 self._failed.add((self.table.state.deal, n))
-                self.table.cut().does(events.AttemptFailed, reasons=reasons)
+                self.table.cut().does(match_events.AttemptFailed, reasons=reasons)
                 return
         if self._deal.uncut:
-            self.table.does(events.SetCut)
+            self.table.does(match_events.SetCut)
         else:
             self.table.cut()
 
@@ -93,12 +92,12 @@ class Replay:
         told = self._turned.get(hands.attempt, {})
         if isinstance(self.script.profile, BigTwoProfile):
             leader = self._who_holds_the_lowest(hands)
-            self.table.does(events.HandsDealt, turned_to=leader)
+            self.table.does(match_events.HandsDealt, turned_to=leader)
             return
         turned = told.get("turned_up")
         if turned is not None:
             assert parse_face(turned) in hands.faces[told["leader"]]
-        self.table.does(events.HandsDealt, turned_to=told.get("leader"), turned_up=turned)
+        self.table.does(match_events.HandsDealt, turned_to=told.get("leader"), turned_up=turned)
 
     def _who_holds_the_lowest(self, hands: Hands) -> Seat:
         """Who has the three of diamonds leads (seed 002 A9)."""
@@ -111,13 +110,13 @@ class Replay:
     def _count_check(self) -> None:
         match = self.table.state
         seat = next(seat for seat in SEATS if seat not in match.counted)
-        self.table.does(events.HandCounted, seat=seat)
+        self.table.does(match_events.HandCounted, seat=seat)
 
     def _anti_check(self) -> None:
         assert self._now is not None
         owed = self._exchange.payers
         stands = has_anti_tribute(self.table.rules, owed, self._now.faces)
-        self.table.does(events.AntiTributeAnswered, stands=stands)
+        self.table.does(match_events.AntiTributeAnswered, stands=stands)
 
     @property
     def _exchange(self) -> Any:
@@ -127,33 +126,33 @@ class Replay:
         assert self._now is not None
         for seat in self._exchange.payers:
             if seat not in self._exchange.laid:
-                self.table.does(events.TributeLaid, seat=seat)
+                self.table.does(match_events.TributeLaid, seat=seat)
                 return
         rules, level = self.table.rules, self.table.match.level
         faces = self._now.faces
         values = {seat: tribute_value(rules, faces[seat], level) for seat in self._exchange.payers}
-        self.table.does(events.TributeValued, values=values)
+        self.table.does(match_events.TributeValued, values=values)
 
     def _return(self) -> None:
         assert self._now is not None
         plan, given = self._exchange.plan, self._exchange.given
         if plan.choice_open and self._deal.chooses is not None:
             payer = self._exchange.payers[self._deal.chooses]
-            self.table.does(events.TributeChosen, payer=payer)
+            self.table.does(match_events.TributeChosen, payer=payer)
             return
         giver = next(seat for seat in SEATS if seat in dict(plan.returns) and seat not in given)
         told = None
         if plan.leader is None:
             level = self.table.match.level
             told = value_at_level(lowest(self._now, giver, level_text(level)), level)
-        self.table.does(events.ReturnLaid, seat=giver, value=told)
+        self.table.does(match_events.ReturnLaid, seat=giver, value=told)
 
     def _choices(self) -> None:
         choices = self.table.big_two.choices
         assert choices is not None
         seat = choices.current_round().seats_asked()[0]
         yes = seat in (self._deal.opens if choices.doubling is None else self._deal.doubles)
-        self.table.does(events.ChoiceAnswered, seat=seat, yes=yes)
+        self.table.does(match_events.ChoiceAnswered, seat=seat, yes=yes)
 
     def _play(self) -> None:
         match = self.table.state
@@ -162,28 +161,28 @@ class Replay:
         equal = exchange is not None and exchange.plan is not None and exchange.plan.equal
         if not match.led and equal and self._deal.swap and key not in self._done:
             self._done.add(key)
-            self.table.does(events.ReturnsSwapped)
+            self.table.does(match_events.ReturnsSwapped)
         elif not match.led:
-            self.table.does(events.LeadMade)
+            self.table.does(match_events.LeadMade)
         elif isinstance(self.script.profile, BigTwoProfile):
-            self.table.does(events.CardsLeftEntered, left=self._deal.left)
+            self.table.does(match_events.CardsLeftEntered, left=self._deal.left)
         else:
             out = next(s for s in seats_of(self._deal.order) if s not in self.table.match.places)
-            self.table.does(events.OutConfirmed, seat=out)
+            self.table.does(match_events.OutConfirmed, seat=out)
 
     def _result(self) -> None:
-        self.table.does(events.ResultConfirmed, by="referee")
+        self.table.does(match_events.ResultConfirmed, by="referee")
 
     def _forfeit(self) -> None:
         self.table.named(self._deal.names)
 
     def _match_check(self) -> None:
-        self.table.does(events.ExtraDealOrdered, reason="a winner is needed")
+        self.table.does(match_events.ExtraDealOrdered, reason="a winner is needed")
 
     def _over(self) -> None:
         signed = {one.signer for one in self.table.state.signatures}
         signer = next(each for each in sheet_signers(self.table.state) if each not in signed)
-        self.table.does(events.SheetSigned, signer=signer, person=f"person {signer}")
+        self.table.does(match_events.SheetSigned, signer=signer, person=f"person {signer}")
 
 
 def comparable(value: Any) -> Any:

@@ -13,8 +13,8 @@ from typing import Any, NamedTuple, Protocol
 import msgspec
 
 from controller.cards import face_text
-from controller.commands import COMMANDS
-from controller.machine.front import RELEASE_DELAY_MS
+from controller.commands.registry import COMMANDS
+from controller.machine.panel_control import RELEASE_DELAY_MS
 from controller.messages import (
     AttemptOutcome,
     CommandReply,
@@ -27,9 +27,8 @@ from controller.messages import (
     Seat,
     Side,
 )
-from controller.rules.levels import parse_level
-from controller.rules.order import value_at_level
-from controller.rules.seats import SEATS, opponents, seats_of_side
+from controller.rules.ranks import parse_level, value_at_level
+from controller.seats import SEATS, opponents, seats_of_side
 from tests.answers import answer_once
 from tests.match.people import meeting
 from tests.matches.script import Deal, Hands, Script

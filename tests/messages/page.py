@@ -9,10 +9,10 @@ from typing import Any, get_args
 
 import msgspec
 
-from controller.commands import COMMANDS, CommandSpec, list_names, usage_line
-from controller.journal.kinds import ENTRY_KINDS
-from controller.match import events
-from controller.match.events import MatchEvent, encode_match_event
+from controller.commands.registry import COMMANDS, CommandSpec, list_names, usage_line
+from controller.journal.entry_kinds import ENTRY_KINDS
+from controller.match import match_events
+from controller.match.match_events import MatchEvent, encode_match_event
 from controller.messages import MachinePhase, PublicEvent, PublicState, Role
 from tests.messages.runs import Said
 
@@ -22,11 +22,11 @@ LONGEST = 140
 """Letters of a text that is not cut."""
 
 _MADE: tuple[MatchEvent, ...] = (
-    events.ExtraDealOrdered(
+    match_events.ExtraDealOrdered(
         at_ms=5_404_000, reason="equal levels in a knockout", by="Chen", role=Role.CHIEF
     ),
-    events.DealStopped(at_ms=5_404_000, reason="time is up", by="Li", role=Role.REFEREE),
-    events.HandsReleased(at_ms=20_250, turned_to="E", turned_up="SK"),
+    match_events.DealStopped(at_ms=5_404_000, reason="time is up", by="Li", role=Role.REFEREE),
+    match_events.HandsReleased(at_ms=20_250, turned_to="E", turned_up="SK"),
 )
 """What no run has: time ends no deal there, and the machine's entries stand for a release."""
 

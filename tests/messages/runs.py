@@ -15,10 +15,9 @@ from typing import Any
 from unittest.mock import patch
 
 from controller.config import CardSetSection
-from controller.heads import verify_key
 from controller.journal.entries import JournalEntry
 from controller.journal.store import JournalStore
-from controller.machine.lasting import MachineSupervisor
+from controller.machine.machine_supervisor import MachineSupervisor
 from controller.messages import (
     ClientCommand,
     CommandReply,
@@ -28,13 +27,14 @@ from controller.messages import (
     PublicState,
     Role,
 )
-from controller.rules.rulebooks import load_profile
-from controller.trials.inproc import TABLE_SIGN, TableInProcess, run_table_in_process
-from sim.folders import memory_folder
-from sim.inproc import HardwareInProcess
-from sim.mechanics.faults import parse_fault
-from sim.mechanics.settings import MechanicsSettings
-from sim.virtual import VirtualLoop
+from controller.rules.profile_files import load_profile
+from controller.signing.signed_heads import verify_key
+from sim.hardware_in_process import HardwareInProcess
+from sim.mechanics.fault_menu import parse_fault
+from sim.mechanics.mechanics_settings import MechanicsSettings
+from sim.memory_folders import memory_folder
+from sim.tables.table_in_process import TABLE_SIGN, TableInProcess, run_table_in_process
+from sim.virtual_loop import VirtualLoop
 from tests.machine.by_hand import drawn_by_hand, exchanged, match_at
 from tests.machine.stages import STAGES, all_press, deal_two_due, opened, ordered
 

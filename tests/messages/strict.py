@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 from jsonschema import Draft202012Validator
 
-from controller.cli.schemas import make_schema
+from controller.cli.schema import make_schema
 
 
 def wrong(name: str, message: Any) -> list[str]:

@@ -11,14 +11,14 @@ import msgspec
 import pytest
 from jsonschema import Draft202012Validator
 
-from controller.cli.schemas import MESSAGE_NAMES, make_schema
-from controller.commands import COMMANDS
-from controller.journal.kinds import ENTRY_KINDS
-from controller.match.events import MatchEvent
+from controller.cli.schema import MESSAGE_NAMES, make_schema
+from controller.commands.registry import COMMANDS
+from controller.journal.entry_kinds import ENTRY_KINDS
+from controller.match.match_events import MatchEvent
 from controller.messages import PublicEvent, PublicState, Seat
-from controller.rules.rulebooks import load_profile
-from controller.trials.inproc import run_table_in_process
-from sim.mechanics.settings import MechanicsSettings
+from controller.rules.profile_files import load_profile
+from sim.mechanics.mechanics_settings import MechanicsSettings
+from sim.tables.table_in_process import run_table_in_process
 from tests.match.table import BIG_TWO, INTL, B, H, N
 from tests.matches.at_trial import AtTrial
 from tests.matches.people import People

@@ -6,8 +6,8 @@ from functools import partial
 from importlib import resources
 from pathlib import Path
 
-from controller.trials.campaign import page as faults_page
-from controller.trials.lab import stated
+from sim.campaign import faults_page
+from sim.lab import lab_report
 from tests.acceptance import page as selftest_page
 from tests.deploy import configuration, faultpage, pins
 from tests.link import recorded_runs
@@ -53,7 +53,7 @@ def _pages() -> Iterator[Page]:
     yield Page(configuration.PAGE, _whole(configuration.page))
     yield Page(selftest_page.PAGE, _whole(selftest_page.page))
     yield Page(_of("sim", "FAULTS.md"), faults_page.update_menu)
-    yield Page(_of("controller", "trials", "LAB.md"), stated.update_page)
+    yield Page(_of("controller", "trials", "LAB.md"), lab_report.update_page)
     yield Page(
         messages_page.PAGE,
         lambda text: messages_page.page(text, all_said()),

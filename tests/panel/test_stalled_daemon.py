@@ -6,8 +6,8 @@ from contextlib import suppress
 from pathlib import Path
 
 from controller.messages import MachinePhase
-from controller.trials.at_table import TAP_S
-from controller.trials.hall import HallPlan, TableProcess, run_hall
+from sim.tables.handled_table import TAP_S
+from sim.tables.table_processes import HallPlan, TableProcess, run_hall
 from tests.matches.at_hall import AtHall
 
 SPEED = 20.0

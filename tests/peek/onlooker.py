@@ -20,9 +20,8 @@ from urllib.parse import urlsplit
 import msgspec
 
 from controller.client.client import Client, NoAnswer
-from controller.client.endpoints import ENDPOINTS_FILE as ENDPOINTS_FILE
-from controller.journal.entries import decode
-from controller.journal.errors import JournalError
+from controller.client.discovery import ENDPOINTS_FILE
+from controller.journal.entries import JournalError, decode
 from controller.journal.store import STORE_NAME, open_read_only
 from controller.messages import CommandReply, MachinePhase, PublicState, Role, Seat
 from tests.matches.at_hall import AtHall

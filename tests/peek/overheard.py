@@ -19,16 +19,15 @@ from urllib.parse import urlsplit
 import msgspec
 import zmq
 
-from controller.bridge import SOCKET_NAME
-from controller.cli.reach import new_command_id, read_client_identity
+from controller.cli.table_access import new_command_id, read_client_identity
 from controller.client.client import Client
-from controller.client.endpoints import Endpoints, NoEndpoints, read_endpoints, remove_endpoints
-from controller.client.line import TableConnection
-from controller.client.monitored import TableConnectionState
-from controller.gateway.certificates import create_table_keys
+from controller.client.connection import TableConnection, TableConnectionState
+from controller.client.discovery import Endpoints, NoEndpoints, read_endpoints, remove_endpoints
+from controller.gateway_protocol import SOCKET_NAME
+from controller.keys.table_keys import create_table_keys
 from controller.messages import Role
-from controller.trials.hall import HallPlan, TableProcess, run_simulator
-from sim.folders import memory_folder
+from sim.memory_folders import memory_folder
+from sim.tables.table_processes import HallPlan, TableProcess, run_simulator
 from tests.peek.evidence import Evidence
 from tests.peek.taps import Listener, Relay, Streams
 from tests.waiting import until

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from drivers.firmware import codec, wire
+from drivers.firmware import framing, protocol
 
 END = b"\xff\xfe\xff"
 """Between two runs that do not belong together."""
@@ -353,9 +353,9 @@ def _rows(words: Iterable[Word]) -> bytes:
 
 # -- frames of the serial line ---------------------------------------------------
 
-_FRAME = re.compile(rb"[\x01-\x7e]" + bytes((wire.EVENT,)) + rb"[^\x00]{22,60}(?=\x00)")
+_FRAME = re.compile(rb"[\x01-\x7e]" + bytes((protocol.EVENT,)) + rb"[^\x00]{22,60}(?=\x00)")
 _READ_BODY = re.compile(
-    bytes((wire.READ,)) + rb"[\x01-\xff]{3}\x00([\x00-\x35])[\x00-\x02][\x00\x01][\x00-\xff]",
+    bytes((protocol.READ,)) + rb"[\x01-\xff]{3}\x00([\x00-\x35])[\x00-\x02][\x00\x01][\x00-\xff]",
     re.DOTALL,
 )
 """A READ in a frame: code, totals, index, place, then face, back, face up, confidence."""
@@ -365,7 +365,7 @@ def _frames(data: bytes) -> bytes:
     """Return the faces of READ events of the line, framed or not."""
     faces = bytearray()
     for block in _FRAME.findall(data):
-        payload = codec.cobs_decode(block)
+        payload = framing.cobs_decode(block)
         body = None if payload is None else _READ_BODY.search(payload)
         faces += b"" if body is None else body[1]
     return END.join(

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from controller.cards import RANKS, SUITS, face_text
-from drivers.firmware import codec, wire
+from drivers.firmware import framing, protocol
 from tests.peek.hidden import LETTERS, NUMBERS, POCKETS
 
 Run = Sequence[int]
@@ -63,17 +63,17 @@ def _packed(code: str) -> Write:
 
 
 def _read_body(face: int) -> bytes:
-    return struct.pack(wire.READ_BODY, face, 1, 0, 250)
+    return struct.pack(protocol.READ_BODY, face, 1, 0, 250)
 
 
 def _frame(place: int, face: int) -> bytes:
     """Return a READ as the reader board sends it."""
     number = place + 1
     event = struct.pack(
-        wire.BODIES[wire.EVENT], 77, number, 3, wire.READ, number, number, number, 0
+        protocol.BODIES[protocol.EVENT], 77, number, 3, protocol.READ, number, number, number, 0
     )
-    return codec.encode(
-        struct.pack(wire.BOARD_HEADER, wire.EVENT, 0x5EA10001) + event + _read_body(face)
+    return framing.encode(
+        struct.pack(protocol.BOARD_HEADER, protocol.EVENT, 0x5EA10001) + event + _read_body(face)
     )
 
 
@@ -84,9 +84,20 @@ def _joined(between: str, word: Callable[[int], str]) -> Say:
 def _gate(index: int, to: int) -> bytes:
     """Return what the journal has of a card: it was at the reader, read, and left for a pocket."""
     seen = bytes(
-        (wire.AT_READER, index, index - 1, index, 0, 0x80 | wire.READ, index, index, index, 0)
+        (
+            protocol.AT_READER,
+            index,
+            index - 1,
+            index,
+            0,
+            0x80 | protocol.READ,
+            index,
+            index,
+            index,
+            0,
+        )
     )
-    return seen + bytes((wire.GATE, index, index - 1, index, to))
+    return seen + bytes((protocol.GATE, index, index - 1, index, to))
 
 
 _CARD_BYTES: dict[str, Write] = {

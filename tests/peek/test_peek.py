@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from controller.match.phase import MatchPhase
-from controller.rules.rulebooks import load_profile
-from controller.trials.hall import HallPlan
+from controller.rules.profile_files import load_profile
+from sim.tables.table_processes import HallPlan
 from tests.match.table import INTL
 from tests.matches.people import People
 from tests.matches.script import Deal, Script

@@ -13,7 +13,7 @@ import msgspec
 import pytest
 
 from controller.client.client import ReceivedMessage
-from controller.trials.hall import HallPlan
+from sim.tables.table_processes import HallPlan
 from tests.peek import hidden
 from tests.peek import onlooker as at
 from tests.peek.evidence import Evidence, search

@@ -3,8 +3,7 @@
 import json
 from typing import Any
 
-from controller.journal.chain import StoredRow
-from controller.journal.entries import JournalEntry, encode
+from controller.journal.entries import JournalEntry, StoredRow, encode
 from tests.peek.evidence import Evidence
 from tests.peek.hidden import NEVER
 from tests.peek.overheard import CLIENT, MACHINE_SOCKET, SECOND_GATEWAY

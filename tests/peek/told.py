@@ -6,8 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from controller.journal.chain import StoredRow
-from controller.journal.entries import decode
+from controller.journal.entries import StoredRow, decode
 from tests.peek.evidence import Evidence
 from tests.peek.hidden import NEVER
 from tests.peek.overheard import MACHINE_SOCKET, SECOND_GATEWAY

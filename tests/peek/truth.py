@@ -8,14 +8,12 @@ from ahocorasick_rs import BytesAhoCorasick, Implementation
 
 from controller.cards import RANKS, face_text, parse_face
 from controller.deal import sequence as fair
-from controller.journal.chain import StoredRow
-from controller.journal.entries import JournalEntry, decode
+from controller.journal.entries import JournalEntry, StoredRow, decode
+from controller.journal.packed_board_events import unpack_opened
 from controller.journal.store import STORE_NAME, open_read_only
-from controller.journal.verify.course import CardCourse, trace_course
-from controller.journal.wire_group import unpack_opened
-from controller.match.rows import rank_text_of_value
-from controller.rules.levels import parse_level
-from controller.rules.order import is_wild, value_at_level
+from controller.journal.verify.card_course import CardCourse, trace_course
+from controller.match.sheet_writing import rank_text_of_value
+from controller.rules.ranks import is_wild, parse_level, value_at_level
 from controller.vault.sealing import AttemptKey
 from tests.peek import hidden
 from tests.peek.evidence import Evidence

@@ -47,7 +47,7 @@ def _one(kind: type[T]) -> T:
 
 def _at_socket(texts: Texts) -> None:
     """Tell every gateway some lines more than are public."""
-    from controller.machine.door import GatewaySocket
+    from controller.machine.gateway_socket import GatewaySocket
 
     lines = (
         b'{"to":"feed","topic":"event/T01","body":{"planted":"%s"}}\n' % text for text in texts
@@ -60,8 +60,8 @@ def _at_socket(texts: Texts) -> None:
 
 def _on_feed(texts: Texts) -> None:
     """Publish events that have one field more, and such as are no JSON, for what is no text."""
-    from controller.client.sockets import send_or_drop
-    from controller.gateway.feed import FeedSocket
+    from controller.client.connection import send_or_drop
+    from controller.gateway.feed_socket import FeedSocket
 
     bodies = []
     for at in range(0, len(texts), _A_MESSAGE):
@@ -84,7 +84,7 @@ def _on_network(texts: Texts) -> None:
 
 def _at_pins(texts: Texts) -> None:
     """Say it to whoever moves the pins, who passes over what is no line of his."""
-    from sim.pins import SocketFactory
+    from sim.pin_factories import SocketFactory
 
     line = _one(SocketFactory)._sock
     line.setblocking(True)
@@ -114,7 +114,7 @@ def _in_free_pages(texts: Texts) -> None:
 
 def _in_rows(texts: Texts) -> None:
     """Write entries that say it."""
-    from controller.machine.record import TableRecord
+    from controller.machine.table_record import TableRecord
 
     record = _one(TableRecord)
     for text in texts:
@@ -156,7 +156,7 @@ def _in_lists(texts: Texts) -> None:
 
 def _in_metrics(texts: Texts) -> None:
     """Answer every scrape with some comments more."""
-    from controller.gateway.scrape import MetricsEndpoint
+    from controller.gateway.metrics_endpoint import MetricsEndpoint
 
     scrapes = _one(MetricsEndpoint)
     real = scrapes._render

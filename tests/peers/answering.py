@@ -10,13 +10,13 @@ import sys
 from collections.abc import Callable
 from importlib.metadata import version
 
-from drivers.events import Outlet
-from drivers.firmware import wire
-from drivers.firmware.codec import Decoder
+from drivers.board_events import Outlet
+from drivers.firmware import protocol
+from drivers.firmware.framing import Decoder
 from drivers.link import frames
 
 BAUD = 921_600
-_EVENT = struct.Struct(wire.BOARD_HEADER + wire.BODIES[wire.EVENT][1:])
+_EVENT = struct.Struct(protocol.BOARD_HEADER + protocol.BODIES[protocol.EVENT][1:])
 _OUTLETS = [Outlet(number % 4) for number in range(256)]
 
 
@@ -37,12 +37,12 @@ class Answering:
 
     def _answer(self, payload: bytes) -> bytes:
         _, session, _, event, attempt, _, _, _, index, _ = _EVENT.unpack_from(payload)
-        self._number = wire.next_number(self._number)
+        self._number = protocol.next_number(self._number)
         return self._route(session, attempt, index, event)
 
     def _route(self, session: int, attempt: int, index: int, seen: int = 1) -> bytes:
         route = frames.RouteCommand(attempt, index, _OUTLETS[index])
-        return frames.encode_host_frame(wire.ROUTE, session, self._number or 1, seen, 0, route)
+        return frames.encode_host_frame(protocol.ROUTE, session, self._number or 1, seen, 0, route)
 
 
 def main(what: str, libraries: list[str], run: Callable[[str], None]) -> None:

@@ -8,8 +8,8 @@ from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from pathlib import Path
 
-from controller.trials.hall import HallError, HallPlan, TableProcess, start_program
-from sim.inproc import BOARDS
+from sim.hardware_in_process import BOARDS
+from sim.tables.table_processes import HallError, HallPlan, TableProcess, start_program
 from tests.processes.people import FAST
 from tests.processes.processes import children
 

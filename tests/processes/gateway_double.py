@@ -11,7 +11,7 @@ import pytest
 import zmq
 import zmq.asyncio
 
-from controller.gateway.certificates import create_table_keys
+from controller.keys.table_keys import create_table_keys
 from controller.roster import read_certificate
 from tests.table_doubles import STATE
 

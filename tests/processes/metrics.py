@@ -3,7 +3,7 @@
 import http.client
 from urllib.parse import urlsplit
 
-from controller.trials.hall import TableProcess
+from sim.tables.table_processes import TableProcess
 
 
 def scrape(table: TableProcess) -> str:

@@ -8,7 +8,7 @@ from typing import Self
 import msgspec
 
 from controller.client.client import Client
-from controller.client.endpoints import NoEndpoints
+from controller.client.discovery import NoEndpoints
 from controller.messages import (
     AttemptOutcome,
     CommandReply,
@@ -17,7 +17,7 @@ from controller.messages import (
     PublicState,
     Role,
 )
-from controller.trials.hall import TableProcess
+from sim.tables.table_processes import TableProcess
 from tests.waiting import until
 
 CUT = 40

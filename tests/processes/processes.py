@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from controller.trials.hall import TableProcess
+from sim.tables.table_processes import TableProcess
 from tests.waiting import until
 
 PROC = Path("/proc")

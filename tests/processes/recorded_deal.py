@@ -5,11 +5,11 @@ import signal
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from controller.client.endpoints import NoEndpoints
+from controller.client.discovery import NoEndpoints
 from controller.messages import MachinePhase, Role
-from controller.trials.hall import HallPlan, TableProcess, run_simulator
 from drivers.link.recording import encode_recording, read_recording
-from sim.folders import memory_folder
+from sim.memory_folders import memory_folder
+from sim.tables.table_processes import HallPlan, TableProcess, run_simulator
 from tests.link.recorded_runs import HEADER
 from tests.machine.stages import MATCH, PAIRS
 from tests.processes.people import FAST, People

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from controller.messages import Role
-from controller.trials import hall
-from controller.trials.hall import HallPlan, TableProcess, run_simulator
-from sim.folders import ROOT_VARIABLE
+from sim.memory_folders import ROOT_VARIABLE
+from sim.tables import table_processes
+from sim.tables.table_processes import HallPlan, TableProcess, run_simulator
 from tests.processes.people import FAST, People
 from tests.processes.processes import marked
 from tests.processes.program import Dealtable, Done, Program, Start
@@ -28,7 +28,7 @@ def mark(tmp_path: Path, runtime_dir: Path, monkeypatch: pytest.MonkeyPatch) -> 
     All processes inherit the mark, also those with another parent. None may outlive the test. A
     daemon may take as long to start as the test may last.
     """
-    monkeypatch.setattr(hall, "START_TIMEOUT_S", math.inf)
+    monkeypatch.setattr(table_processes, "START_TIMEOUT_S", math.inf)
     monkeypatch.setenv(VARIABLE, str(tmp_path))
     monkeypatch.setenv(ROOT_VARIABLE, str(runtime_dir))
     mark = f"{VARIABLE}={tmp_path}"

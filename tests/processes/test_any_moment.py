@@ -17,16 +17,15 @@ import pytest
 
 from controller.client.client import NoAnswer
 from controller.deal import sequence as fair
-from controller.journal.chain import walk_chain
-from controller.journal.entries import ChainedEntry
-from controller.journal.fold import AttemptHistory, attempt_histories
+from controller.journal.attempt_history import AttemptHistory, attempt_histories
+from controller.journal.entries import ChainedEntry, walk_chain
 from controller.journal.store import STORE_NAME, open_read_only
 from controller.messages import AttemptOutcome
 from controller.rules.profile import Profile
-from controller.rules.rulebooks import load_profile
-from controller.rules.seats import SEATS
-from controller.trials.hall import HallPlan, TableProcess, run_simulator
-from controller.trials.players import PracticePlayers, seat_players
+from controller.rules.profile_files import load_profile
+from controller.seats import SEATS
+from sim.people.practice_players import PracticePlayers, seat_players
+from sim.tables.table_processes import HallPlan, TableProcess, run_simulator
 from tests.processes.disturbances import Disturbances, start_relay_simulator
 from tests.processes.people import FAST
 from tests.processes.ports import free_ports

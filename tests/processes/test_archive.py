@@ -10,9 +10,9 @@ import pytest
 from controller.console.store.archive import Archive, open_engine
 from controller.journal.entries import decode
 from controller.journal.store import STORE_NAME, open_read_only
-from controller.trials.hall import HallPlan, TableProcess, run_hall
-from controller.trials.hall_console import run_console
-from controller.trials.players import PracticePlayers, seat_players
+from sim.people.practice_players import PracticePlayers, seat_players
+from sim.tables.console_process import run_console
+from sim.tables.table_processes import HallPlan, TableProcess, run_hall
 from tests.console.postgres import Cluster, cluster
 from tests.waiting import until
 

@@ -11,7 +11,7 @@ import pytest
 
 import tests.adapters.peer as peer
 from controller.messages import AttemptOutcome
-from controller.trials.hall import TableProcess
+from sim.tables.table_processes import TableProcess
 from tests.processes.people import People
 from tests.processes.program import Program, Start
 

@@ -11,7 +11,7 @@ from controller.cards import FACE_COUNT, face_text
 from controller.config import load_table
 from controller.journal.verify.sources import read_source
 from controller.roster import CLIENTS_FOLDER, KEYS_FOLDER
-from controller.trials.hall import TableProcess
+from sim.tables.table_processes import TableProcess
 from tests.processes.people import People
 from tests.processes.program import Dealtable
 

@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner
 
 from controller.cli import main
-from controller.trials.hall import TableProcess
+from sim.tables.table_processes import TableProcess
 from tests.processes.demo import Demo
 from tests.processes.people import People
 from tests.processes.program import Dealtable, Done, Start

@@ -14,11 +14,11 @@ import zmq
 import zmq.asyncio
 from httpx import AsyncClient
 
-from controller.cli.reach import read_client_identity
-from controller.client.endpoints import NoEndpoints, read_endpoints
+from controller.cli.table_access import read_client_identity
+from controller.client.discovery import NoEndpoints, read_endpoints
 from controller.messages import Role
-from controller.trials.hall import HallPlan, TableProcess, run_simulator
-from controller.trials.hall_console import ConsoleProcess, run_console
+from sim.tables.console_process import ConsoleProcess, run_console
+from sim.tables.table_processes import HallPlan, TableProcess, run_simulator
 from tests.console.fake import QUICK
 from tests.console.web import Events, listening, visitor
 from tests.processes.people import FAST

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from controller.config import load_table
-from sim.folders import OWNER
+from sim.memory_folders import OWNER
 from tests.processes.processes import marked, no_process_is_left
 from tests.processes.program import Start
 from tests.processes.terminal import Terminal

@@ -4,9 +4,9 @@ import json
 from pathlib import Path
 from typing import Any
 
-from controller.cli.doctor_boards import ask_boards
+from controller.cli.doctor_facts import ask_boards
 from controller.config import load_table
-from controller.trials.hall import TableProcess
+from sim.tables.table_processes import TableProcess
 from tests.processes.program import Dealtable
 from tests.processes.wiring import exchange
 

@@ -9,9 +9,9 @@ import msgspec
 import pytest
 
 from controller.client.client import Client
-from controller.gateway.rates import COMMAND_BURST, COMMANDS_PER_S
+from controller.gateway.admission import COMMAND_BURST, COMMANDS_PER_S
 from controller.messages import AttemptOutcome, CommandReply, Role
-from controller.trials.hall import TableProcess
+from sim.tables.table_processes import TableProcess
 from tests.processes.metrics import scrape
 from tests.processes.people import FAST, People
 from tests.processes.program import Dealtable

@@ -5,7 +5,7 @@ import signal
 from pathlib import Path
 
 from controller.cards import FACE_COUNT, face_text
-from controller.trials.hall import TableProcess
+from sim.tables.table_processes import TableProcess
 from tests.processes.program import Dealtable, Start
 
 FACE_TEXTS = {face_text(face) for face in range(FACE_COUNT)}

@@ -6,12 +6,12 @@ import resource
 import pytest
 from msgspec.structs import replace
 
-from controller.cli import machine_process
-from controller.cli.recorded import SerialRecording
 from controller.config import PanelSection, load_table
-from controller.gateway.certificates import create_table_keys
+from controller.keys.table_keys import create_table_keys
 from controller.messages import AttemptOutcome, MachinePhase, Role
-from controller.trials.hall import TableProcess
+from controller.service import machine_process
+from controller.service.machine_process import SerialRecording
+from sim.tables.table_processes import TableProcess
 from tests.processes.people import FAST, People
 from tests.processes.processes import part_of
 from tests.processes.program import Dealtable

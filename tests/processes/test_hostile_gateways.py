@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from controller.cli.bundle_metrics import MAX_METRICS_BYTES
+from controller.cli.bundle_parts import MAX_METRICS_BYTES
 from controller.messages import MachinePhase, PublicMachine
 from tests.processes.gateway_double import Gateway
 from tests.processes.program import Dealtable, Start

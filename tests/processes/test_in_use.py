@@ -4,9 +4,9 @@ import os
 import signal
 from pathlib import Path
 
-from controller.client.endpoints import ENDPOINTS_FILE
+from controller.client.discovery import ENDPOINTS_FILE
 from controller.messages import Role
-from controller.trials.hall import TableProcess
+from sim.tables.table_processes import TableProcess
 from tests.processes.program import Dealtable
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from controller.journal.store import STORE_NAME
 from controller.messages import MachinePhase
-from controller.trials.hall import TableProcess
+from sim.tables.table_processes import TableProcess
 from tests.processes.people import People
 from tests.processes.program import Dealtable, Program, Start
 

@@ -4,8 +4,8 @@ import json
 import os
 import signal
 
-from controller.client.endpoints import remove_endpoints
-from controller.trials.hall import TableProcess
+from controller.client.discovery import remove_endpoints
+from sim.tables.table_processes import TableProcess
 from tests.processes.people import People, another_gateway, held_after_all
 from tests.processes.processes import children, part_of
 from tests.processes.program import Dealtable

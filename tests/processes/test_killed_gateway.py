@@ -25,7 +25,7 @@ from controller.messages import (
     PublicState,
     Role,
 )
-from controller.trials.hall import TableProcess
+from sim.tables.table_processes import TableProcess
 from tests.processes.program import Dealtable, Start
 from tests.processes.units import Units
 

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from controller.cards import FACE_COUNT, face_text
-from controller.cli.logs import LOG_LEVEL_VARIABLE, LOG_LEVELS
 from controller.config import load_table
 from controller.journal.verify.sources import read_source
-from controller.trials.hall import TableProcess
+from controller.service.logging_setup import LOG_LEVEL_VARIABLE, LOG_LEVELS
+from sim.tables.table_processes import TableProcess
 from tests.processes.people import People
 
 pytestmark = pytest.mark.slow

@@ -4,7 +4,7 @@ import os
 import signal
 
 from controller.messages import AttemptOutcome, MachinePhase, PublicState
-from controller.trials.hall import TableProcess
+from sim.tables.table_processes import TableProcess
 from tests.processes.people import FAST, People
 from tests.processes.processes import children
 

@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 
 from controller.journal.verify import verify
-from controller.rules.rulebooks import load_profile
-from controller.sheet.text import render_sheet
-from controller.trials.hall import HallPlan, run_hall
+from controller.rules.profile_files import load_profile
+from controller.sheet.printed_sheet import render_sheet
+from sim.tables.table_processes import HallPlan, run_hall
 from tests.match.table import INTL, B
 from tests.matches.at_hall import AtHall
 from tests.matches.expected import Replay, comparable

@@ -5,9 +5,9 @@ import subprocess
 
 import pytest
 
-from controller.gateway.families import METRIC_FAMILIES
+from controller.gateway.metric_families import METRIC_FAMILIES
 from controller.messages import AttemptOutcome
-from controller.trials.hall import TableProcess
+from sim.tables.table_processes import TableProcess
 from tests.processes.metrics import scrape
 from tests.processes.people import People
 

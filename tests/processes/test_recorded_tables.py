@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from controller.messages import MachinePhase, Role
-from controller.trials.hall import TableProcess
 from drivers.link.recording import read_recording
+from sim.tables.table_processes import TableProcess
 from tests.link.recorded_runs import replayed
 from tests.machine.stages import MATCH, PAIRS
 from tests.processes.people import People

@@ -8,10 +8,10 @@ import msgspec
 import pytest
 
 import controller
-from controller.cli.program_files import MANIFEST, PACKAGES
-from controller.cli.release_files import read_manifest
 from controller.messages import ProgramRelease, PublicState, Role
-from controller.trials.hall import HallError, TableProcess
+from controller.release.installed_program import MANIFEST, PACKAGES
+from controller.release.release_files import read_manifest
+from sim.tables.table_processes import HallError, TableProcess
 from tests.processes.program import Dealtable, Start
 
 pytestmark = pytest.mark.slow

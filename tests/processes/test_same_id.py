@@ -8,7 +8,7 @@ import pytest
 
 from controller.client.client import Client
 from controller.messages import CommandReply, MachinePhase, Role
-from controller.trials.hall import TableProcess
+from sim.tables.table_processes import TableProcess
 from tests.processes.people import CUT, FAST, People
 from tests.processes.program import Dealtable, Start
 from tests.processes.units import Units

@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 
 from controller.messages import CommandReply, MachinePhase, PublicState, Role
-from controller.trials.hall import TableProcess
+from sim.tables.table_processes import TableProcess
 from tests.messages.strict import event_name, reply_name, wrong
 
 CUT = 40

@@ -5,7 +5,7 @@ import signal
 
 import pytest
 
-from controller.trials.hall import TableProcess
+from sim.tables.table_processes import TableProcess
 from tests.processes.program import Dealtable, Start
 
 pytestmark = pytest.mark.slow

@@ -4,10 +4,10 @@ import signal
 
 import msgspec
 
-from controller.gateway.certificates import create_client_keys
+from controller.keys.table_keys import create_client_keys
 from controller.messages import MachinePhase, PublicState, Role
 from controller.roster import read_certificate
-from controller.trials.hall import TableProcess
+from sim.tables.table_processes import TableProcess
 from tests.processes.people import People
 from tests.processes.program import Dealtable, Start
 

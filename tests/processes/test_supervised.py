@@ -10,15 +10,15 @@ from pathlib import Path
 
 import pytest
 
-from controller.cli.notify import (
+from controller.service.systemd_notify import (
     MAX_LOOP_DELAY_S,
     MAX_WRITE_DELAY_S,
     SystemdNotifier,
     find_stall_reason,
     run_heartbeat,
 )
-from controller.trials.hall import TableProcess
-from sim.virtual import VirtualLoop
+from sim.tables.table_processes import TableProcess
+from sim.virtual_loop import VirtualLoop
 from tests.processes.program import Program, Start
 from tests.processes.units import Units
 

@@ -11,8 +11,8 @@ from controller.cli.send import ask_about_present
 from controller.journal.store import STORE_NAME, JournalStore, open_read_only
 from controller.journal.verify import verify
 from controller.messages import MachinePhase, Role
-from controller.rules.seats import SEATS
-from controller.trials.hall import HallPlan, TableProcess, run_hall
+from controller.seats import SEATS
+from sim.tables.table_processes import HallPlan, TableProcess, run_hall
 from tests.machine.stages import MATCH, PAIRS
 from tests.processes.people import FAST, People
 from tests.processes.program import Dealtable

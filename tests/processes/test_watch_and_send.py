@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from controller.messages import Role
-from controller.trials.hall import TableProcess
+from sim.tables.table_processes import TableProcess
 from tests.processes.gateway_double import Gateway
 from tests.processes.program import DEALTABLE, Dealtable, Start
 

@@ -1,7 +1,7 @@
 """Boards that are absent, in each other's place, or not what the configuration says."""
 
 from controller.messages import MachinePhase, PublicState, Role
-from controller.trials.hall import TableProcess
+from sim.tables.table_processes import TableProcess
 from tests.processes.people import People
 from tests.processes.wiring import exchange, port_of
 

@@ -3,10 +3,10 @@
 import signal
 from typing import Any
 
-from controller.client.endpoints import NoEndpoints, read_endpoints, remove_endpoints
+from controller.client.discovery import NoEndpoints, read_endpoints, remove_endpoints
 from controller.config import load_table
-from controller.gateway.certificates import create_table_keys
-from controller.trials.hall import TableProcess
+from controller.keys.table_keys import create_table_keys
+from sim.tables.table_processes import TableProcess
 from tests.processes.program import Program, Start
 from tests.waiting import until
 

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from controller.trials.hall import TableProcess
+from sim.tables.table_processes import TableProcess
 
 
 async def port_of(table: TableProcess, board: str) -> Path:

@@ -9,7 +9,15 @@ from collections.abc import Callable
 from itertools import pairwise
 from typing import Any
 
-from controller.journal.wire_group import AT_READER, GATE, LANDED, POCKET, READ, SHUFFLED, STRAY
+from controller.journal.packed_board_events import (
+    AT_READER,
+    GATE,
+    LANDED,
+    POCKET,
+    READ,
+    SHUFFLED,
+    STRAY,
+)
 
 Row = dict[str, Any]
 Rows = list[Row]

@@ -9,10 +9,10 @@ import pytest
 from controller.journal.entries import ChainedEntry, public_event
 from controller.journal.verify.sources import read_source
 from controller.messages import Role
-from controller.trials.campaign.house import TableHost
-from controller.trials.campaign.life import run_life
-from controller.trials.campaign.plan import LIFE_DEALS, plan_life
-from sim.mechanics.faults import get_wear_level
+from sim.campaign.campaign_lives import LIFE_DEALS, plan_life
+from sim.campaign.life import run_life
+from sim.campaign.table_host import TableHost
+from sim.mechanics.fault_menu import get_wear_level
 
 Feed = list[dict[str, Any]]
 UNCUT = "nobody is at the table"

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from controller.journal.verify import verify
-from controller.trials.campaign.life import PROFILE
+from sim.campaign.life import PROFILE
 from tests.proof.browser import Browser
 from tests.proof.lives import feed_of, log_of
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from controller.journal.verify import verify
-from controller.trials.campaign.life import PROFILE
+from sim.campaign.life import PROFILE
 from tests.proof.browser import Browser
 from tests.proof.changes import CHANGES, Rows, attempt_of, rechained
 from tests.proof.lives import feed_of, log_of

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from controller.journal.errors import JournalError
+from controller.journal.entries import JournalError
 from controller.journal.verify import verify
 from tests.proof.browser import Browser
 from tests.proof.changes import Rows, rechained, step

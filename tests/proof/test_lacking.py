@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from controller.journal.verify import verify
-from controller.journal.verify.steps import ATTEMPT_STEPS
+from controller.journal.verify.attempt_steps import ATTEMPT_STEPS
 from tests.proof.browser import Browser
 from tests.proof.changes import Rows, attempt_of
 from tests.proof.lives import feed_of, log_of

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from controller.journal.errors import JournalError
+from controller.journal.entries import JournalError
 from controller.journal.verify import verify
-from controller.journal.verify.logs import read_messages
+from controller.journal.verify.sources import read_messages
 from tests.proof.vectors import VECTORS
 
 pytestmark = pytest.mark.slow

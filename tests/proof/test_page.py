@@ -11,10 +11,7 @@ import pytest
 from controller.cards import face_text
 from controller.deal import sequence as fair
 from controller.faults import fault_catalogue
-from controller.journal.verify.course import trace_course
-from controller.journal.verify.evidence import _REASON_TESTS
-from controller.journal.verify.steps import _FIRST_OTHER_CODE
-from controller.journal.wire_group import (
+from controller.journal.packed_board_events import (
     AT_READER,
     DOUBLE,
     GATE,
@@ -23,6 +20,9 @@ from controller.journal.wire_group import (
     SHUFFLED,
     LoggedBoardEvent,
 )
+from controller.journal.verify.attempt_steps import _FIRST_OTHER_CODE
+from controller.journal.verify.card_course import trace_course
+from controller.journal.verify.reason_checks import _REASON_TESTS
 from tests.proof.browser import FOLDER, Browser
 
 PAGE = (FOLDER / "PROOF.md").read_text(encoding="utf-8")

@@ -9,10 +9,10 @@ import pytest
 
 from controller.cards import face_text
 from controller.deal import sequence as fair
-from controller.framing import canonical_json
 from controller.journal.verify import verify
-from controller.rules.rulebooks import load_profile
-from controller.trials.campaign.life import PROFILE
+from controller.rules.profile_files import load_profile
+from controller.signing.encoding import canonical_json
+from sim.campaign.life import PROFILE
 from tests.proof.browser import Browser
 from tests.proof.changes import Rows, rechained
 from tests.proof.lives import log_of

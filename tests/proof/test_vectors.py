@@ -8,9 +8,9 @@ import msgspec
 import pytest
 from nacl.signing import VerifyKey
 
-from controller import heads
 from controller.journal.verify import verify
 from controller.messages import SignedHead
+from controller.signing import signed_heads
 from tests.proof.browser import Browser
 from tests.proof.lives import log_of
 from tests.proof.vectors import VECTORS, said
@@ -67,9 +67,9 @@ def test_the_signed_head_of_the_vectors_bears_the_tables_signature(vectors: Any)
     head = vectors["head"]
     signed = SignedHead(n=head["n"], head=head["head"], sig=head["sig"])
     verify_key = bytes.fromhex(head["verify"])
-    assert heads.is_signed_by(signed, head["table_key"], verify_key)
+    assert signed_heads.is_signed_by(signed, head["table_key"], verify_key)
     other = msgspec.structs.replace(signed, n=head["n"] + 1)
-    assert not heads.is_signed_by(other, head["table_key"], verify_key)
+    assert not signed_heads.is_signed_by(other, head["table_key"], verify_key)
     assert vectors["events"][-1]["head"] == head["head"]
     opened = vectors["events"][0]["data"]
     assert (opened["table_key"], opened["verify"]) == (head["table_key"], head["verify"])

@@ -9,10 +9,10 @@ from typing import Any
 import msgspec
 import pytest
 
-from controller import heads
 from controller.journal.verify import verify
-from controller.journal.verify.findings import AttemptReport
-from controller.trials.campaign.plan import LIFE_DEALS
+from controller.journal.verify.verify_report import AttemptReport
+from controller.signing import signed_heads
+from sim.campaign.campaign_lives import LIFE_DEALS
 from tests.proof.browser import FOLDER
 from tests.proof.changes import rechained
 from tests.proof.lives import Feed, feed_of, lives, log_of
@@ -67,12 +67,14 @@ def _chosen(feed: Feed, folder: Path) -> Feed:
     wanted = set(found.values())
     first = next(row for row in feed if row["kind"] == "opened")
     chosen = [row for row in feed if row is first or row["attempt"] in wanted]
-    first["data"]["verify"] = heads.verify_key(_SECRET).hex()  # whose secret anybody may know
+    first["data"]["verify"] = signed_heads.verify_key(
+        _SECRET
+    ).hex()  # whose secret anybody may know
     return rechained(chosen)
 
 
 def _head(feed: Feed) -> dict[str, Any]:
     table_key, last = feed[0]["data"]["table_key"], feed[-1]
-    signed = heads.sign_head(table_key, last["n"], bytes.fromhex(last["head"]), _SECRET)
+    signed = signed_heads.sign_head(table_key, last["n"], bytes.fromhex(last["head"]), _SECRET)
     told: dict[str, Any] = json.loads(msgspec.json.encode(signed))
-    return {"table_key": table_key, "verify": heads.verify_key(_SECRET).hex(), **told}
+    return {"table_key": table_key, "verify": signed_heads.verify_key(_SECRET).hex(), **told}

@@ -9,8 +9,11 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from controller import release
-from controller.cli.installed import (
+from controller.faults import fault
+from controller.host.toml_files import FileError
+from controller.messages import Firmware
+from controller.release.installed_program import (
+    MANIFEST,
     REMEMBERED_FILE,
     find_program_folder,
     hash_program_files,
@@ -19,13 +22,10 @@ from controller.cli.installed import (
     read_running_release,
     remember_release,
 )
-from controller.cli.program_files import MANIFEST
-from controller.faults import fault
-from controller.messages import Firmware
-from controller.release import Manifest
-from controller.tomlfile import FileError
+from controller.signing import releases
+from controller.signing.releases import Manifest
 from drivers.firmware.version import FIRMWARE_VERSION
-from sim.inproc import own_firmware_hash
+from sim.hardware_in_process import own_firmware_hash
 from tests.release.small_program import FILES
 
 
@@ -42,7 +42,7 @@ def manifest(serial: int, program: Path, version: str = "0.1.0") -> Manifest:
 def released(serial: int, program: Path, version: str = "0.1.0") -> Manifest:
     """Lay a manifest beside a program, as a release does."""
     made = manifest(serial, program, version)
-    (program / MANIFEST).write_bytes(release.encode_manifest(made))
+    (program / MANIFEST).write_bytes(releases.encode_manifest(made))
     return made
 
 
@@ -71,7 +71,7 @@ def test_a_file_whose_name_is_no_text_counts_too(program: Path, tmp_path: Path) 
     now = read_running_release(tmp_path, program)
 
     assert now is not None
-    assert now.hash == release.program_hash(hash_program_files(program))
+    assert now.hash == releases.program_hash(hash_program_files(program))
     assert "controller/\\xff.py" in hash_program_files(program)
 
 
@@ -119,7 +119,7 @@ def test_a_program_reports_its_own_files_not_what_the_manifest_says(
     now = read_running_release(tmp_path, program)
     assert now is not None
     assert (now.version, now.serial) == ("0.1.0", 7)
-    assert now.hash == release.program_hash(hash_program_files(program)) != made.release.hash
+    assert now.hash == releases.program_hash(hash_program_files(program)) != made.release.hash
 
 
 def test_a_release_older_than_one_that_ran_here_is_refused_in_the_catalogues_words(

@@ -7,9 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from controller.heads import verify_key
 from controller.messages import ConnectedBoard, Firmware, ProgramRelease, ReportedBoards
-from controller.release import (
+from controller.signing.releases import (
     BadRelease,
     Manifest,
     ReleaseComparison,
@@ -21,6 +20,7 @@ from controller.release import (
     program_hash,
     sign_manifest,
 )
+from controller.signing.signed_heads import verify_key
 
 SECRET = bytes(range(32))
 VERIFY = verify_key(SECRET)

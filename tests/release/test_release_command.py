@@ -17,9 +17,14 @@ import pytest
 from click.testing import CliRunner, Result
 
 from controller.cli import main
-from controller.cli.installed import REMEMBERED_FILE, find_program_folder, hash_program_files
-from controller.cli.program_files import MANIFEST, PACKAGES
-from controller.release import program_hash
+from controller.release.installed_program import (
+    MANIFEST,
+    PACKAGES,
+    REMEMBERED_FILE,
+    find_program_folder,
+    hash_program_files,
+)
+from controller.signing.releases import program_hash
 
 Call = Callable[..., Result]
 

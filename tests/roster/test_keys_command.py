@@ -7,13 +7,13 @@ import pytest
 from click.testing import CliRunner
 
 from controller.cli.keys import command
-from controller.gateway.certificates import (
+from controller.keys.enrolment import enrol_client, read_client_file
+from controller.keys.table_keys import (
     FIRST_CLIENTS,
     create_client_keys,
     create_table_keys,
     write_key_request,
 )
-from controller.gateway.enrolment import enrol_client, read_client_file
 from controller.messages import Role
 from controller.roster import (
     ADMITTED_FOLDER,

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from controller.gateway.certificates import FIRST_CLIENTS, create_client_keys, create_table_keys
-from controller.gateway.enrolment import admit_file, renew_client, revoke_client
+from controller.keys.enrolment import admit_file, renew_client, revoke_client
+from controller.keys.table_keys import FIRST_CLIENTS, create_client_keys, create_table_keys
 from controller.messages import Role
 from controller.roster import (
     ADMITTED_FOLDER,

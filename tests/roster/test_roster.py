@@ -9,8 +9,8 @@ import zmq.auth
 from msgspec.structs import replace
 from nacl.exceptions import CryptoError
 
-from controller.gateway.certificates import create_client_keys, create_table_keys
-from controller.gateway.enrolment import revoke_client
+from controller.keys.enrolment import revoke_client
+from controller.keys.table_keys import create_client_keys, create_table_keys
 from controller.messages import Role
 from controller.roster import (
     ADMITTED_FOLDER,

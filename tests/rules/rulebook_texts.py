@@ -4,7 +4,7 @@ from importlib import resources
 from pathlib import Path
 
 from controller.rules.profile import Profile
-from controller.rules.rulebooks import read_profile
+from controller.rules.profile_files import read_profile
 
 NAME = "international-000"
 

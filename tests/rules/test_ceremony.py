@@ -5,7 +5,7 @@ import pytest
 
 from controller.cards import parse_face
 from controller.messages import Seat, Side
-from controller.rules.ceremony import (
+from controller.rules.deal_duties import (
     DealDuties,
     DutyError,
     NoPipsError,
@@ -16,9 +16,9 @@ from controller.rules.ceremony import (
     is_turnup_valid,
     leader_of_deal,
 )
+from controller.rules.deal_result import DealResult, ForfeitedDeal, parse_finish
 from controller.rules.profile import GuandanProfile
-from controller.rules.result import DealResult, ForfeitedDeal, parse_finish
-from controller.rules.rulebooks import load_guandan, load_profile
+from controller.rules.profile_files import load_guandan, load_profile
 from controller.rules.tribute import plan_tribute, plan_without_tribute
 from controller.words import Words
 from tests.rows import each_row

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from controller.rules.columns import cell_width, pack, wrap
+from controller.rules.text_columns import cell_width, pack, wrap
 
 TEXT = st.text(st.sampled_from("ab,.(。“”（）牌级上游 "), max_size=60)
 

@@ -20,9 +20,9 @@ from controller.rules.conduct import (
     must_turn_discards,
     passes_to_end,
 )
+from controller.rules.deal_result import FinishError, parse_finish
 from controller.rules.profile import GuandanProfile
-from controller.rules.result import FinishError, parse_finish
-from controller.rules.rulebooks import load_guandan
+from controller.rules.profile_files import load_guandan
 from tests.rows import each_row
 
 STD = load_guandan("international-000")

@@ -6,18 +6,18 @@ import msgspec
 import pytest
 
 from controller.messages import Side
-from controller.rules.ending import (
+from controller.rules.deal_result import parse_finish
+from controller.rules.match_end import (
     ExtraDealNeeded,
     MatchVerdict,
     decide_match,
     is_limit_reached,
     round_winner,
 )
-from controller.rules.levels import ACE, PAST_A
+from controller.rules.match_standing import LevelReached, MatchStanding, PerSide
 from controller.rules.profile import GuandanProfile
-from controller.rules.result import parse_finish
-from controller.rules.rulebooks import load_guandan
-from controller.rules.standing import LevelReached, MatchStanding, PerSide
+from controller.rules.profile_files import load_guandan
+from controller.rules.ranks import ACE, PAST_A
 
 INTL = load_guandan("international-000")
 N = load_guandan("huainan-2013-003")

@@ -3,7 +3,7 @@ import re
 import pytest
 
 from controller.cards import RANKS
-from controller.rules.keys import (
+from controller.rules.key_text import (
     all_keys,
     has_no_effect,
     is_unset,
@@ -12,7 +12,7 @@ from controller.rules.keys import (
     value_words,
 )
 from controller.rules.profile import rules_by_key
-from controller.rules.rulebooks import load_profile, profile_names
+from controller.rules.profile_files import load_profile, profile_names
 from controller.words import Words
 from tests.rows import each_row
 from tests.rules.rulebook_texts import changed

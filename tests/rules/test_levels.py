@@ -1,6 +1,6 @@
 import pytest
 
-from controller.rules.levels import ACE, PAST_A, TWO, level_text, parse_level
+from controller.rules.ranks import ACE, PAST_A, TWO, level_text, parse_level
 
 
 def test_there_are_fourteen_grades_from_two_to_past_a() -> None:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from controller.rules.penalties.offences import offence_catalogue
 from controller.rules.profile import rules_by_key
-from controller.rules.rulebooks import load_profile, profile_names
+from controller.rules.profile_files import load_profile, profile_names
 from tests.rows import each_row
 from tests.rules.shapes import choices_of
 

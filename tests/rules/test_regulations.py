@@ -4,13 +4,13 @@ from pathlib import Path
 
 import pytest
 
-from controller.framing import canonical_json, length_prefixed
-from controller.rules.columns import cell_width
-from controller.rules.keys import all_keys, has_no_effect
+from controller.rules.key_text import all_keys, has_no_effect
 from controller.rules.profile import Profile, rules_by_key
+from controller.rules.profile_files import load_profile, profile_names
 from controller.rules.regulations import RegulationPoint, Regulations, regulations_to_settle
 from controller.rules.regulations_page import WIDTH, page_hash, profile_hash, regulations_text
-from controller.rules.rulebooks import load_profile, profile_names
+from controller.rules.text_columns import cell_width
+from controller.signing.encoding import canonical_json, length_prefixed
 from tests.rows import each_row
 from tests.rules.rulebook_texts import NAME, changed, event_file
 

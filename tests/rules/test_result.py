@@ -4,7 +4,7 @@ import pytest
 
 from controller.cards import SEATS, next_seat, partner, side_of
 from controller.messages import Seat, Side
-from controller.rules.result import (
+from controller.rules.deal_result import (
     FinishError,
     FinishOrder,
     ForfeitedDeal,

@@ -4,10 +4,11 @@ from hypothesis import strategies as st
 
 from controller.cards import parse_face
 from controller.messages import Seat
-from controller.rules.order import is_joker, natural_rank
+from controller.rules.deal_result import parse_finish
 from controller.rules.profile import GuandanProfile
-from controller.rules.result import parse_finish
-from controller.rules.returns import (
+from controller.rules.profile_files import load_guandan
+from controller.rules.ranks import is_joker, natural_rank
+from controller.rules.tribute_returns import (
     ReturnError,
     ReturnRule,
     judge_return,
@@ -16,7 +17,6 @@ from controller.rules.returns import (
     return_visibility,
     undisputed_returns,
 )
-from controller.rules.rulebooks import load_guandan
 
 STD = load_guandan("international-000")
 N = load_guandan("huainan-2013-003")

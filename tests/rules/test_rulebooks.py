@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from controller.rules.profile import rules_by_key
-from controller.rules.rulebooks import (
+from controller.rules.profile_files import (
     FIXED_KEYS,
     ProfileError,
     load_guandan,

@@ -6,13 +6,12 @@ import msgspec
 import pytest
 
 from controller.messages import Side
-from controller.rules.ending import EndReason, MatchVerdict
-from controller.rules.levels import ACE, PAST_A, TWO
+from controller.rules.deal_result import parse_finish
+from controller.rules.match_end import EndReason, MatchVerdict, level_points, match_score
+from controller.rules.match_standing import MatchStanding, PerSide, PlayedDeal, standing_after_deal
 from controller.rules.profile import GuandanProfile
-from controller.rules.result import parse_finish
-from controller.rules.rulebooks import load_guandan
-from controller.rules.score import level_points, match_score
-from controller.rules.standing import MatchStanding, PerSide, PlayedDeal, standing_after_deal
+from controller.rules.profile_files import load_guandan
+from controller.rules.ranks import ACE, PAST_A, TWO
 from tests.rows import each_row
 
 INTL = load_guandan("international-000")

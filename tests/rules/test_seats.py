@@ -1,7 +1,7 @@
 import pytest
 
 from controller.messages import Seat
-from controller.rules.seats import (
+from controller.seats import (
     SEATS,
     next_seat,
     opponents,

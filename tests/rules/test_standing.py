@@ -6,12 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from controller.messages import Side
-from controller.rules.levels import ACE, PAST_A, TWO
-from controller.rules.profile import GuandanProfile
-from controller.rules.result import DealResult, ForfeitedDeal, parse_finish
-from controller.rules.rulebooks import load_guandan
-from controller.rules.seats import other_side
-from controller.rules.standing import (
+from controller.rules.deal_result import DealResult, ForfeitedDeal, parse_finish
+from controller.rules.match_standing import (
     LevelReached,
     MatchStanding,
     PerSide,
@@ -23,6 +19,10 @@ from controller.rules.standing import (
     levels_gained,
     standing_after_deal,
 )
+from controller.rules.profile import GuandanProfile
+from controller.rules.profile_files import load_guandan
+from controller.rules.ranks import ACE, PAST_A, TWO
+from controller.seats import other_side
 from tests.rows import each_row
 
 INTL = load_guandan("international-000")

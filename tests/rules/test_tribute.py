@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 
 from controller.cards import SEATS, parse_face, side_of
 from controller.messages import Seat
-from controller.rules.order import is_wild, value_at_level
+from controller.rules.deal_result import FinishOrder, ForfeitedDeal, parse_finish
 from controller.rules.profile import GuandanProfile
-from controller.rules.result import FinishOrder, ForfeitedDeal, parse_finish
-from controller.rules.rulebooks import load_guandan
+from controller.rules.profile_files import load_guandan
+from controller.rules.ranks import is_wild, value_at_level
 from controller.rules.tribute import (
     TributeError,
     TributePlan,

@@ -1,7 +1,7 @@
 import pytest
 
 from controller.rules.profile import GuandanProfile
-from controller.rules.rulebooks import load_guandan
+from controller.rules.profile_files import load_guandan
 from controller.rules.wrong_card import WrongCardKind, remedy_for_wrong_card
 
 STD = load_guandan("international-000")

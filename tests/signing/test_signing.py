@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from controller import heads
 from controller.messages import ClientCommand
-from controller.signing import (
+from controller.signing import signed_heads
+from controller.signing.signed_commands import (
     BadSignature,
     check_command,
     check_document,
@@ -167,6 +167,6 @@ def test_what_is_not_the_signature_of_a_document_is_a_bad_one(
 
 
 def test_a_signed_head_is_no_signed_document() -> None:
-    signed = heads.sign_head(TABLE, 1, bytes.fromhex(DIGEST), SEED)
+    signed = signed_heads.sign_head(TABLE, 1, bytes.fromhex(DIGEST), SEED)
     with pytest.raises(BadSignature):
         check_document(DIGEST, KEY, signed.sig)

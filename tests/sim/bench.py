@@ -2,8 +2,8 @@
 
 from collections.abc import Callable
 
-from drivers.firmware.hal import LIFT_STAY, LIFT_UP
-from sim.mechanics.engine import EngineAnswer
+from drivers.firmware.pins import LIFT_STAY, LIFT_UP
+from sim.mechanics.window import EngineAnswer
 from sim.mechanics.world import World
 
 FORWARD, REVERSE, STOP = 1, 2, 0

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from sim.mechanics.faults import SimulatedFault
-from sim.mechanics.settings import MechanicsSettings
+from sim.mechanics.fault_menu import SimulatedFault
+from sim.mechanics.mechanics_settings import MechanicsSettings
 from sim.mechanics.world import World
 from tests.sim.bench import Bench, Machine
 

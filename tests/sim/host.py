@@ -5,11 +5,10 @@ import itertools
 from collections import Counter
 from collections.abc import Sequence
 
-from drivers.dealer import DealerBoard
-from drivers.events import BoardEvent, BoardEventCode, CardReadEvent, FeedSource, Outlet
+from drivers.board_events import BoardEvent, BoardEventCode, CardReadEvent, FeedSource, Outlet
 from drivers.link.link import Link
-from drivers.link.port import LinkPort
-from drivers.reader import ReaderBoard
+from drivers.link.serial_port import LinkPort
+from drivers.typed_boards import DealerBoard, ReaderBoard
 
 # No two hosts of a test run open the same session.
 SESSIONS = itertools.count(0x5E550001)

@@ -11,13 +11,13 @@ from importlib import resources
 import pytest
 
 from drivers.errors import DriverError, LineLost, PortMissing
-from drivers.firmware.wire import RESET_POWER, RESET_WATCHDOG
-from sim.inproc import HardwareInProcess
-from sim.mechanics.faults import FaultError, SimulatedFault, fault_menu, get_wear_level
-from sim.mechanics.parts import is_outside
-from sim.mechanics.settings import MechanicsSettings
+from drivers.firmware.protocol import RESET_POWER, RESET_WATCHDOG
+from sim.board_faults import BLAME_AFTER_MS, FOREIGN_FIRMWARE, FOREIGN_UID, REBOOT_MS, WATCHDOG_MS
+from sim.hardware_in_process import HardwareInProcess
+from sim.mechanics.fault_effects import is_outside
+from sim.mechanics.fault_menu import FaultError, SimulatedFault, fault_menu, get_wear_level
+from sim.mechanics.mechanics_settings import MechanicsSettings
 from sim.mechanics.world import World
-from sim.outside import BLAME_AFTER_MS, FOREIGN_FIRMWARE, FOREIGN_UID, REBOOT_MS, WATCHDOG_MS
 from tests.sim.host import Host
 from tests.sim.orders import order_of
 

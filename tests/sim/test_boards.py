@@ -6,12 +6,11 @@ from collections.abc import Iterator
 
 import pytest
 
-from drivers.firmware.wire import KIND_DEALER, KIND_READER
-from sim.boards import BoardStepper
-from sim.hal import SimulatedHal
-from sim.mechanics.settings import MechanicsSettings
+from drivers.firmware.protocol import KIND_DEALER, KIND_READER
+from sim.mechanics.mechanics_settings import MechanicsSettings
 from sim.mechanics.world import World
-from sim.pipe import PipePort, make_pipe
+from sim.serial_lines import PipePort, make_pipe
+from sim.simulated_board import BoardStepper, SimulatedHal
 
 pytestmark = pytest.mark.virtual
 NEVER = 1 << 62

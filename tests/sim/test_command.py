@@ -6,7 +6,7 @@ import pytest
 from click.testing import CliRunner
 
 from controller.cli import main
-from sim.mechanics.faults import fault_menu
+from sim.mechanics.fault_menu import fault_menu
 
 
 def test_the_help_names_every_fault_and_shows_how_to_go_on() -> None:

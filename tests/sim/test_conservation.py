@@ -9,14 +9,14 @@ import msgspec
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from drivers.firmware.wire import BACK_A, BACK_B
-from sim.hal import DEALER_OUTPUTS
-from sim.mechanics.faults import MOTORS, PLACES, SimulatedFault, fault_menu
-from sim.mechanics.people import OutOfReach
+from drivers.firmware.protocol import BACK_A, BACK_B
+from sim.mechanics.card_handling import OutOfReach
+from sim.mechanics.fault_menu import MOTORS, PLACES, SimulatedFault, fault_menu
+from sim.mechanics.mechanics_settings import MechanicsSettings, PhysicalSet
 from sim.mechanics.sensors import DEALER_INPUTS
-from sim.mechanics.settings import MechanicsSettings, PhysicalSet
 from sim.mechanics.world import World
-from sim.virtual import VirtualLoop
+from sim.simulated_board import DEALER_OUTPUTS
+from sim.virtual_loop import VirtualLoop
 
 MOVES = st.tuples(st.sampled_from(DEALER_OUTPUTS), st.integers(0, 4))
 SETS = (PhysicalSet("S1", BACK_A), PhysicalSet("S2", BACK_B))

@@ -20,10 +20,10 @@ from drivers.panel import (
     SwitchChange,
 )
 from sim.attendant import Attendant
-from sim.contacts import BUTTONS, LAMPS, SWITCHES, NoSuchButton, PanelContacts
-from sim.mechanics.settings import MechanicsSettings
+from sim.mechanics.mechanics_settings import MechanicsSettings
 from sim.mechanics.world import World
-from sim.pins import ContactsFactory
+from sim.panel_contacts import BUTTONS, LAMPS, SWITCHES, NoSuchButton, PanelContacts
+from sim.pin_factories import ContactsFactory
 from tests.sim.bench import Bench
 
 pytestmark = pytest.mark.virtual

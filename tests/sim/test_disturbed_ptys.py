@@ -7,16 +7,16 @@ from pathlib import Path
 
 import pytest
 
+from drivers.board_identity import Welcome
 from drivers.errors import LineLost
-from drivers.identity import Welcome
 from drivers.link.link import Link
-from drivers.link.port import SerialPort
-from sim.hall import HardwareOnPtys, TablePlan, refuse_host_faults
-from sim.inproc import BOARDS
-from sim.interpreters import Interpreter, cpython_interpreter, micropython_interpreter
-from sim.mechanics.faults import FaultError, SimulatedFault
-from sim.mechanics.settings import MechanicsSettings
-from sim.outside import BoardName
+from drivers.link.serial_port import SerialPort
+from sim.board_faults import BoardName
+from sim.board_process import Interpreter, cpython_interpreter, micropython_interpreter
+from sim.hardware_in_process import BOARDS
+from sim.hardware_on_ptys import HardwareOnPtys, TablePlan, refuse_host_faults
+from sim.mechanics.fault_menu import FaultError, SimulatedFault
+from sim.mechanics.mechanics_settings import MechanicsSettings
 from tests.sim.host import SESSIONS, Host
 from tests.sim.orders import order_of
 from tests.waiting import turn, until

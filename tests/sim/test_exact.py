@@ -8,7 +8,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from sim.exact import BUSY_WAIT_S, ExactSelector, exact_loop
+from sim.exact_loop import BUSY_WAIT_S, ExactSelector, exact_loop
 
 
 @pytest.mark.parametrize("wait_s", [0.0002, 0.0017, 0.05])

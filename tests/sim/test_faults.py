@@ -5,10 +5,16 @@ from collections import Counter
 
 import pytest
 
-from drivers.firmware.hal import LIFT_STAY, LIFT_UP
-from sim.mechanics.book import FaultSchedule
+from drivers.firmware.pins import LIFT_STAY, LIFT_UP
 from sim.mechanics.cards import PhysicalCard
-from sim.mechanics.faults import FaultError, SimulatedFault, fault_menu, get_wear_level, parse_fault
+from sim.mechanics.fault_menu import (
+    FaultError,
+    SimulatedFault,
+    fault_menu,
+    get_wear_level,
+    parse_fault,
+)
+from sim.mechanics.fault_schedule import FaultSchedule
 from tests.sim.bench import FORWARD, REVERSE, STOP, TRAY, Bench, Machine
 
 pytestmark = pytest.mark.virtual

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from sim.mechanics.faults import SimulatedFault
+from sim.mechanics.fault_menu import SimulatedFault
 from sim.mechanics.sensors import Sensors
 from tests.sim.bench import FORWARD, REVERSE, STOP, TRAY, Machine
 

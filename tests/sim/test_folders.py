@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from sim.folders import OWNER, memory_folder, remove_orphans
+from sim.memory_folders import OWNER, memory_folder, remove_orphans
 
 HOLDER = """
 import sys

@@ -13,11 +13,11 @@ from typing import Any
 import pytest
 
 from drivers.errors import LineLost
-from drivers.link.port import SerialPort
-from sim.hall import HardwareOnPtys, TablePlan, plan_tables
-from sim.interpreters import Interpreter, cpython_interpreter, micropython_interpreter
-from sim.mechanics.settings import MechanicsSettings
-from sim.pins import SocketFactory
+from drivers.link.serial_port import SerialPort
+from sim.board_process import Interpreter, cpython_interpreter, micropython_interpreter
+from sim.hardware_on_ptys import HardwareOnPtys, TablePlan, plan_tables
+from sim.mechanics.mechanics_settings import MechanicsSettings
+from sim.pin_factories import SocketFactory
 from tests.sim.host import Host
 from tests.sim.orders import order_of
 from tests.waiting import turn

@@ -8,12 +8,12 @@ from collections.abc import AsyncIterator, Callable
 
 import pytest
 
+from drivers.board_events import BoardEventCode, CardReadEvent
 from drivers.errors import BoardRefused, LineLost
-from drivers.events import BoardEventCode, CardReadEvent
-from sim.inproc import BOARDS, HardwareInProcess
-from sim.mechanics.faults import SimulatedFault
-from sim.mechanics.settings import MechanicsSettings
-from sim.virtual import VirtualLoop, VirtualTimeError
+from sim.hardware_in_process import BOARDS, HardwareInProcess
+from sim.mechanics.fault_menu import SimulatedFault
+from sim.mechanics.mechanics_settings import MechanicsSettings
+from sim.virtual_loop import VirtualLoop, VirtualTimeError
 from tests.sim.host import Host
 from tests.sim.orders import order_of
 

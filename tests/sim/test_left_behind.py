@@ -2,8 +2,8 @@
 
 import pytest
 
-from sim.mechanics.faults import PLACES, FaultCombination, FaultStrike, SimulatedFault
-from sim.mechanics.people import OutOfReach
+from sim.mechanics.card_handling import OutOfReach
+from sim.mechanics.fault_menu import PLACES, FaultCombination, FaultStrike, SimulatedFault
 from sim.mechanics.truth import Truth
 from tests.sim.bench import FORWARD, TRAY, Bench, Machine
 

@@ -6,8 +6,8 @@ from collections import Counter
 
 import pytest
 
-from drivers.firmware.hal import LIFT_DOWN, LIFT_STAY, LIFT_UP
-from sim.mechanics.people import OutOfReach
+from drivers.firmware.pins import LIFT_DOWN, LIFT_STAY, LIFT_UP
+from sim.mechanics.card_handling import OutOfReach
 from sim.mechanics.shuffler import riffle
 from tests.sim.bench import FORWARD, REVERSE, STOP, TRAY, Machine
 

@@ -6,7 +6,8 @@ import msgspec
 import pytest
 
 from controller.faults import fault_catalogue
-from sim.mechanics.faults import (
+from sim.mechanics.fault_effects import BYTE_FAULTS
+from sim.mechanics.fault_menu import (
     MOTORS,
     PLACES,
     FaultError,
@@ -19,7 +20,6 @@ from sim.mechanics.faults import (
     is_mild,
     load_wear,
 )
-from sim.mechanics.parts import BYTE_FAULTS
 from sim.mechanics.sensors import DEALER_INPUTS
 
 FIELDS = {field.name for field in msgspec.structs.fields(SimulatedFault)}

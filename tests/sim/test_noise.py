@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sim.mechanics.book import FaultSchedule
-from sim.mechanics.faults import SimulatedFault
-from sim.mechanics.parts import BYTE_FAULTS
-from sim.noise import DelayedPieces, LineNoise
+from sim.mechanics.fault_effects import BYTE_FAULTS
+from sim.mechanics.fault_menu import SimulatedFault
+from sim.mechanics.fault_schedule import FaultSchedule
+from sim.serial_lines import DelayedPieces, LineNoise
 
 DATA = b"a frame\x00"
 Spoil = Callable[..., DelayedPieces]

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from drivers.errors import PortMissing
-from sim.pipe import PipeBoardEnd, PipePort, make_pipe
+from sim.serial_lines import PipeBoardEnd, PipePort, make_pipe
 
 pytestmark = pytest.mark.virtual
 

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from sim.mechanics.faults import parse_fault
-from sim.mechanics.settings import MechanicsSettings
+from sim.mechanics.fault_menu import parse_fault
+from sim.mechanics.mechanics_settings import MechanicsSettings
 from sim.mechanics.world import World
-from sim.script import ScriptError, run_script
+from sim.table_sockets import ScriptError, run_script
 from tests.sim.bench import Bench
 
 pytestmark = pytest.mark.virtual

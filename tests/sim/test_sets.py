@@ -5,12 +5,12 @@ from dataclasses import replace
 
 import pytest
 
-from drivers.firmware.hal import LIFT_DOWN
-from drivers.firmware.wire import BACK_A, BACK_B, BACK_FOREIGN
+from drivers.firmware.pins import LIFT_DOWN
+from drivers.firmware.protocol import BACK_A, BACK_B, BACK_FOREIGN
+from sim.mechanics.card_handling import OutOfReach
 from sim.mechanics.cards import Cards
-from sim.mechanics.faults import SimulatedFault
-from sim.mechanics.people import OutOfReach
-from sim.mechanics.settings import PhysicalSet
+from sim.mechanics.fault_menu import SimulatedFault
+from sim.mechanics.mechanics_settings import PhysicalSet
 from tests.sim.bench import Bench, Machine
 
 pytestmark = pytest.mark.virtual

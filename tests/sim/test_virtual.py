@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sim.virtual import VirtualLoop, VirtualTimeError
+from sim.virtual_loop import VirtualLoop, VirtualTimeError
 
 pytestmark = pytest.mark.virtual
 

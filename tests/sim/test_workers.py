@@ -9,7 +9,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from sim.workers import SimulatorWorkers, WorkerEnded
+from sim.worker_processes import SimulatorWorkers, WorkerEnded
 from tests.waiting import until
 
 SAYS = (sys.executable, "-c", "import sys; print(sys.argv[1], flush=True); sys.stdin.read()")

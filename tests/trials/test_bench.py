@@ -7,10 +7,8 @@ import pytest
 from click.testing import CliRunner, Result
 from pytest_mock import MockerFixture
 
-from controller.cli.bench import command
-from controller.trials import pixels
-from controller.trials.bench import consoles, registry
-from controller.trials.bench.registry import (
+from sim.bench import browser_pages, console_figures, figure_registry
+from sim.bench.figure_registry import (
     BenchFigure,
     FigureUnit,
     FigureValue,
@@ -21,6 +19,7 @@ from controller.trials.bench.registry import (
     timed_figure,
     valued_figure,
 )
+from sim.cli.bench import command
 
 KNOWN = tuple(load_figures())
 """All of them, registered before a test patches the table."""
@@ -37,8 +36,10 @@ def settings(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def no_chromium(mocker: MockerFixture, tmp_path: Path) -> str:
     """Hide Chromium, and refuse to start a console; return the line that bench prints then."""
-    mocker.patch.object(pixels, "CHROMIUM", tmp_path / "chromium")
-    mocker.patch.object(consoles, "measure_console", side_effect=AssertionError("it was measured"))
+    mocker.patch.object(browser_pages, "CHROMIUM", tmp_path / "chromium")
+    mocker.patch.object(
+        console_figures, "measure_console", side_effect=AssertionError("it was measured")
+    )
     return f"pixels: not measured: there is no {tmp_path / 'chromium'} (Debian's package chromium)"
 
 
@@ -51,7 +52,7 @@ def unfolded(text: str) -> str:
     return "".join(text.split())
 
 
-def took(seconds: float) -> registry.Work:
+def took(seconds: float) -> figure_registry.Work:
     return lambda: seconds
 
 
@@ -99,15 +100,17 @@ def test_an_aim_is_met_by_the_multiple_or_by_the_value(
 
 
 def test_work_is_timed_in_turns_with_its_floor_for_one_of_many() -> None:
-    assert registry.time_in_turns_us(took(0.003), took(0.002), 10, 3) == pytest.approx((300, 200))
+    assert figure_registry.time_in_turns_us(took(0.003), took(0.002), 10, 3) == pytest.approx(
+        (300, 200)
+    )
 
 
 def test_work_that_returns_no_time_is_timed_from_outside() -> None:
-    assert registry.time_in_turns_us(lambda: sum(range(1000)), took(1.0), 1, 3)[0] > 0
+    assert figure_registry.time_in_turns_us(lambda: sum(range(1000)), took(1.0), 1, 3)[0] > 0
 
 
 def test_a_figure_registers_under_its_name_with_its_docstring(mocker: MockerFixture) -> None:
-    mocker.patch.dict(registry._FIGURES, clear=True)
+    mocker.patch.dict(figure_registry._FIGURES, clear=True)
 
     @timed_figure("nap", floor=took(0.5), documented=3.0, rounds=1)
     def nap() -> float:
@@ -119,9 +122,9 @@ def test_a_figure_registers_under_its_name_with_its_docstring(mocker: MockerFixt
         """Sleeps often."""
         return []
 
-    says = {name: one.description for name, one in registry._FIGURES.items()}
+    says = {name: one.description for name, one in figure_registry._FIGURES.items()}
     assert says == {"nap": "Sleeps a little.", "naps": "Sleeps often."}
-    (measured,) = measure(registry._FIGURES["nap"])
+    (measured,) = measure(figure_registry._FIGURES["nap"])
     assert measured.times_floor == 2.0
 
 
@@ -129,7 +132,7 @@ def test_a_figure_registers_under_its_name_with_its_docstring(mocker: MockerFixt
 def test_check_fails_where_a_figure_is_above_its_limit(
     value: float, exit_code: int, mocker: MockerFixture
 ) -> None:
-    mocker.patch.dict(registry._FIGURES, {"f": a_figure(value, 1.0)})
+    mocker.patch.dict(figure_registry._FIGURES, {"f": a_figure(value, 1.0)})
     done = bench("f", "--check", "--json")
     assert done.exit_code == exit_code
     assert json.loads(done.stdout)[0]["ok"] is (exit_code == 0)
@@ -158,7 +161,7 @@ def test_without_chromium_the_other_figures_are_measured_and_one_line_comes_befo
         click.echo("f is measured", err=True)
         return [FigureValue(value=1.0, floor=1.0, unit=FigureUnit.S, documented=1.0)]
 
-    mocker.patch.dict(registry._FIGURES, {"f": BenchFigure("f", "A figure.", run)})
+    mocker.patch.dict(figure_registry._FIGURES, {"f": BenchFigure("f", "A figure.", run)})
     done = bench("f", "pixels", *check, "--json")
     assert done.exit_code == 0
     assert [one["figure"] for one in json.loads(done.stdout)] == ["f"]
@@ -182,7 +185,7 @@ def test_a_bench_that_has_nothing_to_measure_fails_with_that_line(
 def test_pixels_are_not_measured_where_no_browser_is_asked_for(
     mocker: MockerFixture, tmp_path: Path
 ) -> None:
-    mocker.patch.object(pixels, "CHROMIUM", tmp_path)
+    mocker.patch.object(browser_pages, "CHROMIUM", tmp_path)
     done = bench("pixels", "--browsers", 0)
     assert done.exit_code == 1
     assert "no browser is to look (--browsers 0)" in done.stderr
@@ -212,7 +215,7 @@ def test_small_figures_do_less_but_what_is_asked_for(
         )
         return []
 
-    mocker.patch.dict(registry._FIGURES, {"f": BenchFigure("f", "A figure.", run)})
+    mocker.patch.dict(figure_registry._FIGURES, {"f": BenchFigure("f", "A figure.", run)})
     assert bench("f", *words).exit_code == 0
     assert tuple(used) == expected
 
@@ -221,7 +224,7 @@ def test_small_figures_do_less_but_what_is_asked_for(
 def test_small_figures_have_the_limits_of_the_full_size_and_no_aims(
     value: float, exit_code: int, mocker: MockerFixture
 ) -> None:
-    mocker.patch.dict(registry._FIGURES, {"f": a_figure(value, 1.0, aim=0.5, aim_value=0.5)})
+    mocker.patch.dict(figure_registry._FIGURES, {"f": a_figure(value, 1.0, aim=0.5, aim_value=0.5)})
     done = bench("f", "--small", "--check", "--json")
     assert done.exit_code == exit_code
     assert json.loads(done.stdout)[0]["met"] is None

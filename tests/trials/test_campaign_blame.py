@@ -5,13 +5,8 @@ from typing import Any, cast
 
 import pytest
 
-from controller.trials.campaign.blame import (
-    PossibleCauses,
-    fault_text,
-    is_needless,
-    unexplained_codes,
-)
-from sim.mechanics.faults import FaultStrike, SimulatedFault, parse_fault
+from sim.campaign.attempt_log import PossibleCauses, fault_text, is_needless, unexplained_codes
+from sim.mechanics.fault_menu import FaultStrike, SimulatedFault, parse_fault
 from sim.mechanics.world import World
 
 pytestmark = pytest.mark.slow

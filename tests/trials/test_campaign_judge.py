@@ -11,26 +11,25 @@ import msgspec
 import pytest
 
 from controller.cards import face_text
-from controller.journal.wire_group import LoggedBoardEvent
-from controller.trials.campaign import hearsay, judge
-from controller.trials.campaign.boots import BoardRun, CoreEvent
-from controller.trials.campaign.tape import Passage, Source
+from controller.journal.packed_board_events import LoggedBoardEvent
+from sim.campaign import life_judge
+from sim.campaign.ground_truth import BoardRun, CoreEvent, Passage, Source
 from sim.mechanics.cards import Cards, PhysicalCard
 from sim.mechanics.truth import Truth
 
 pytestmark = pytest.mark.slow
 
 CARDS = 108
-SET = judge.JudgedCardSet(packs=2, faces=54, back=0)
+SET = life_judge.JudgedCardSet(packs=2, faces=54, back=0)
 VECTORS: list[dict[str, Any]] = json.loads(
-    (Path(judge.__file__).parents[2] / "deal" / "vectors.json").read_text(encoding="utf-8")
+    (Path(life_judge.__file__).parents[2] / "deal" / "vectors.json").read_text(encoding="utf-8")
 )
 
 
-def promise_of(vector: dict[str, Any]) -> judge.DealPromise:
+def promise_of(vector: dict[str, Any]) -> life_judge.DealPromise:
     """Return what a worked value of PROOF.md promises."""
     table_key, match, deal, attempt, profile_hash, card_set = vector["context"]
-    return judge.DealPromise(
+    return life_judge.DealPromise(
         table_key=table_key,
         match=match,
         deal=deal,
@@ -86,7 +85,7 @@ def dealt() -> tuple[list[Passage], list[list[PhysicalCard]]]:
     """Return a right deal of the first vector: its passages, and its pockets."""
     passages, pockets = [], [[], [], [], []]  # type: tuple[list[Passage], list[list[PhysicalCard]]]
     for place in range(1, CARDS + 1):
-        outlet = judge.POCKETS.index(SEQUENCE[place - 1])
+        outlet = life_judge.POCKETS.index(SEQUENCE[place - 1])
         pockets[outlet].append(card(place))
         passages.append(passage(place, card(place), outlet))
     return passages, pockets
@@ -94,7 +93,7 @@ def dealt() -> tuple[list[Passage], list[list[PhysicalCard]]]:
 
 def wrong_places(passages: list[Passage], pockets: list[list[PhysicalCard]]) -> list[str]:
     """Return what the judge says of cards that lie in these pockets."""
-    return list(judge.find_wrong_places(passages, table(pockets), PROMISE, CARDS))
+    return list(life_judge.find_wrong_places(passages, table(pockets), PROMISE, CARDS))
 
 
 # The cards.
@@ -102,14 +101,14 @@ def wrong_places(passages: list[Passage], pockets: list[list[PhysicalCard]]) -> 
 
 def test_four_right_hands_are_right() -> None:
     passages, pockets = dealt()
-    assert list(judge.find_wrong_cards(table(pockets), SET)) == []
+    assert list(life_judge.find_wrong_cards(table(pockets), SET)) == []
     assert wrong_places(passages, pockets) == []
 
 
 def test_hands_of_26_and_28_are_found() -> None:
     _, pockets = dealt()
     pockets[1].append(pockets[0].pop())
-    assert list(judge.find_wrong_cards(table(pockets), SET)) == [
+    assert list(life_judge.find_wrong_cards(table(pockets), SET)) == [
         "the pockets hold [26, 28, 27, 27], not 27 each"
     ]
 
@@ -118,7 +117,7 @@ def test_a_third_copy_is_found() -> None:
     _, pockets = dealt()
     forged = pockets[2][0]
     pockets[2][0] = replace(forged, face=(forged.face + 1) % 54)
-    (words,) = judge.find_wrong_cards(table(pockets), SET)
+    (words,) = life_judge.find_wrong_cards(table(pockets), SET)
     assert words == (
         f"it is no whole set: too many of face [{(forged.face + 1) % 54}], "
         f"too few of [{forged.face}]"
@@ -128,7 +127,7 @@ def test_a_third_copy_is_found() -> None:
 def test_another_back_is_found() -> None:
     _, pockets = dealt()
     pockets[3][5] = replace(pockets[3][5], back=1)
-    assert list(judge.find_wrong_cards(table(pockets), SET)) == [
+    assert list(life_judge.find_wrong_cards(table(pockets), SET)) == [
         f"cards [{pockets[3][5].id}] have another back"
     ]
 
@@ -136,7 +135,7 @@ def test_another_back_is_found() -> None:
 @pytest.mark.parametrize("place", ["hopper", "shuffler", "feeder", "window", "path", "tray"])
 def test_a_card_that_lies_anywhere_else_is_found(place: str) -> None:
     _, pockets = dealt()
-    (words,) = judge.find_left_behind(table(pockets, **{place: (card(200),)}))
+    (words,) = life_judge.find_left_behind(table(pockets, **{place: (card(200),)}))
     assert words == f"1 lie in the {place}"
 
 
@@ -146,12 +145,12 @@ def test_a_card_that_lies_anywhere_else_is_found(place: str) -> None:
 @pytest.mark.parametrize("vector", VECTORS, ids=lambda vector: vector["name"])
 def test_the_judge_computes_what_the_proof_says(vector: dict[str, Any]) -> None:
     promise = promise_of(vector)
-    assert judge.compute_commitment(promise) == vector["commitment"]
-    assert judge.compute_pockets(promise, vector["cards"]) == vector["sequence"]
+    assert life_judge.compute_commitment(promise) == vector["commitment"]
+    assert life_judge.compute_pockets(promise, vector["cards"]) == vector["sequence"]
 
 
 def test_the_judge_knows_nothing_of_the_controllers_deal() -> None:
-    source = Path(judge.__file__).read_text(encoding="utf-8")
+    source = Path(life_judge.__file__).read_text(encoding="utf-8")
     imports = [line for line in source.splitlines() if line.startswith(("import", "from"))]
     assert not [line for line in imports if "controller.deal" in line]
     assert not [line for line in imports if "controller.machine" in line]
@@ -161,8 +160,8 @@ def test_two_cards_in_each_others_pockets_are_found() -> None:
     passages, pockets = dealt()
     pockets[0][0], pockets[1][0] = pockets[1][0], pockets[0][0]
     assert sorted(wrong_places(passages, pockets)) == sorted(
-        f"place {pockets[outlet][0].id} lies in {judge.POCKETS[outlet]}, "
-        f"committed was {judge.POCKETS[1 - outlet]}"
+        f"place {pockets[outlet][0].id} lies in {life_judge.POCKETS[outlet]}, "
+        f"committed was {life_judge.POCKETS[1 - outlet]}"
         for outlet in (0, 1)
     )
 
@@ -177,7 +176,7 @@ def test_a_sequence_that_is_shifted_by_one_is_found() -> None:
 def test_another_seed_than_the_committed_one_is_found() -> None:
     passages, pockets = dealt()
     other = msgspec.structs.replace(PROMISE, seed=hashlib.sha256(b"other").digest())
-    words = list(judge.find_wrong_places(passages, table(pockets), other, CARDS))
+    words = list(life_judge.find_wrong_places(passages, table(pockets), other, CARDS))
     assert words[0] == "the commitment is not the one of this context and seed"
     assert len(words) > 27
 
@@ -216,7 +215,7 @@ def test_the_tray_gives_places_last_in_first_out_then_those_that_were_not_reache
         passage(10, card(4), 0, "tray"),
         passage(11, card(2), 0, "tray"),
     ]
-    assert judge.compute_places(passages, 8) == {1: 1, 3: 3, 7: 6, 6: 5, 5: 4, 4: 2, 2: 7}
+    assert life_judge.compute_places(passages, 8) == {1: 1, 3: 3, 7: 6, 6: 5, 5: 4, 4: 2, 2: 7}
 
 
 def lying() -> tuple[list[Passage], Truth]:
@@ -227,7 +226,7 @@ def lying() -> tuple[list[Passage], Truth]:
 
 def turned_up(told: dict[str, str], *again: int) -> list[str]:
     """Return what the judge says of a card that was turned up."""
-    return list(judge.find_wrong_turned_up(told, lying(), PROMISE, CARDS, again))
+    return list(life_judge.find_wrong_turned_up(told, lying(), PROMISE, CARDS, again))
 
 
 def test_the_card_that_is_turned_up_is_the_one_that_was_drawn() -> None:
@@ -256,10 +255,10 @@ def test_a_card_that_should_have_been_turned_again_is_found() -> None:
 
 def test_the_bound_hands_are_those_that_lie_there() -> None:
     nonce, record = bytes(32), bytes(place % 54 for place in range(1, CARDS + 1))
-    bound = judge.compute_hands_hash(PROMISE, nonce, record)
-    assert list(judge.find_wrong_hands(bound, (nonce, record), lying(), PROMISE, CARDS)) == []
+    bound = life_judge.compute_hands_hash(PROMISE, nonce, record)
+    assert list(life_judge.find_wrong_hands(bound, (nonce, record), lying(), PROMISE, CARDS)) == []
     other = bytes((record[0] ^ 1, *record[1:]))
-    assert list(judge.find_wrong_hands(bound, (nonce, other), lying(), PROMISE, CARDS)) == [
+    assert list(life_judge.find_wrong_hands(bound, (nonce, other), lying(), PROMISE, CARDS)) == [
         "the bound hands are not those of its own record",
         "the bound hands have another face at places 1",
     ]
@@ -268,8 +267,8 @@ def test_the_bound_hands_are_those_that_lie_there() -> None:
 @pytest.mark.parametrize("vector", VECTORS, ids=lambda vector: vector["name"])
 def test_the_judge_binds_hands_as_the_proof_says(vector: dict[str, Any]) -> None:
     nonce, record = bytes.fromhex(vector["nonce"]), bytes.fromhex(vector["record"])
-    assert judge.compute_hands_hash(promise_of(vector), nonce, record) == vector["hands"]
-    draws = judge.compute_turned_up(promise_of(vector), vector["cards"])
+    assert life_judge.compute_hands_hash(promise_of(vector), nonce, record) == vector["hands"]
+    draws = life_judge.compute_turned_up(promise_of(vector), vector["cards"])
     assert [next(draws) for _ in vector["turned_up"]] == vector["turned_up"]
 
 
@@ -297,47 +296,49 @@ def boot(**fields: Any) -> BoardRun:
 
 def test_what_was_said_and_noted_is_right() -> None:
     journal = [noted(n) for n in range(1, 6)]
-    assert list(hearsay.find_lost_events([boot()], journal)) == []
-    assert list(hearsay.find_doubled_events([boot()], journal)) == []
+    assert list(life_judge.find_lost_events([boot()], journal)) == []
+    assert list(life_judge.find_doubled_events([boot()], journal)) == []
 
 
 @pytest.mark.parametrize("gone", [1, 3, 5])
 def test_an_event_that_the_journal_lacks_is_found(gone: int) -> None:
     journal = [noted(n) for n in range(1, 6) if n != gone]
-    (words,) = hearsay.find_lost_events([boot()], journal)
+    (words,) = life_judge.find_lost_events([boot()], journal)
     assert words == f"dealer: events {gone} of 5 are not in the journal"
 
 
 def test_an_event_that_the_journal_has_otherwise_is_found() -> None:
     journal = [noted(n, place=3 if n == 2 else 2) for n in range(1, 6)]
-    (words,) = hearsay.find_lost_events([boot()], journal)
+    (words,) = life_judge.find_lost_events([boot()], journal)
     assert words.startswith("dealer: event 2 was ")
 
 
 def test_an_event_that_the_journal_has_twice_is_found() -> None:
     journal = [noted(n) for n in (1, 2, 3, 3, 4, 5)]
-    assert list(hearsay.find_doubled_events([boot()], journal)) == ["dealer: events 3 stand twice"]
+    assert list(life_judge.find_doubled_events([boot()], journal)) == [
+        "dealer: events 3 stand twice"
+    ]
 
 
 def test_events_of_a_board_that_never_was_are_found() -> None:
-    (words,) = hearsay.find_doubled_events([boot()], [noted(1, boot=8)])
+    (words,) = life_judge.find_doubled_events([boot()], [noted(1, boot=8)])
     assert words == "the journal has events of a boot 8 that there never was"
 
 
 def test_a_board_that_died_may_take_its_last_words_with_it() -> None:
     dead = boot(is_alive=False, kept=2)
-    assert list(hearsay.find_lost_events([dead], [noted(n) for n in (1, 2, 3)])) == []
+    assert list(life_judge.find_lost_events([dead], [noted(n) for n in (1, 2, 3)])) == []
 
 
 def test_a_board_that_died_loses_nothing_in_the_middle() -> None:
     dead = boot(is_alive=False)
-    (words,) = hearsay.find_lost_events([dead], [noted(n) for n in (1, 3)])
+    (words,) = life_judge.find_lost_events([dead], [noted(n) for n in (1, 3)])
     assert words == "dealer: events 2 of 5 are not in the journal"
 
 
 def test_nothing_is_lost_that_a_board_was_told_to_forget() -> None:
     dead = boot(is_alive=False, kept=4)
-    (words,) = hearsay.find_lost_events([dead], [noted(n) for n in (1, 2, 3)])
+    (words,) = life_judge.find_lost_events([dead], [noted(n) for n in (1, 2, 3)])
     assert words == "dealer: events 4 of 5 are not in the journal"
 
 
@@ -347,33 +348,37 @@ Feeds = list[tuple[list[int], int]]
 @pytest.mark.parametrize(
     ("law", "feeds", "words"),
     [
-        (hearsay.find_lost_public, [([1, 2, 4], 4)], "public entries 3 were not on the feed"),
+        (life_judge.find_lost_public, [([1, 2, 4], 4)], "public entries 3 were not on the feed"),
         (
-            hearsay.find_lost_public,
+            life_judge.find_lost_public,
             [([1, 2], 2), ([4], 4)],
             "public entries 3 were not on the feed",
         ),
         (
-            hearsay.find_lost_public,
+            life_judge.find_lost_public,
             [([1, 2, 3, 4, 5], 5)],
             "the feed told 5, which the journal does not have",
         ),
         (
-            hearsay.find_doubled_public,
+            life_judge.find_doubled_public,
             [([1, 2], 2), ([2, 3, 4], 4)],
             "events 2 were on the feed twice",
         ),
-        (hearsay.find_doubled_public, [([1, 3, 2, 4], 4)], "the feed's events came out of order"),
+        (
+            life_judge.find_doubled_public,
+            [([1, 3, 2, 4], 4)],
+            "the feed's events came out of order",
+        ),
     ],
 )
 def test_a_feed_that_is_not_what_the_journal_has_is_found(
     law: Callable[..., Any], feeds: Feeds, words: str
 ) -> None:
-    args = ([1, 2, 3, 4], feeds) if law is hearsay.find_lost_public else (feeds,)
+    args = ([1, 2, 3, 4], feeds) if law is life_judge.find_lost_public else (feeds,)
     assert list(law(*args)) == [words]
 
 
 @pytest.mark.parametrize("feeds", [[([1, 2, 3, 4], 4)], [([1, 2], 3), ([4], 4)]])
 def test_a_daemon_that_dies_may_leave_its_last_entries_untold(feeds: Feeds) -> None:
-    assert list(hearsay.find_lost_public([1, 2, 3, 4], feeds)) == []
-    assert list(hearsay.find_doubled_public(feeds)) == []
+    assert list(life_judge.find_lost_public([1, 2, 3, 4], feeds)) == []
+    assert list(life_judge.find_doubled_public(feeds)) == []

@@ -12,28 +12,28 @@ import pytest
 from msgspec.structs import replace
 
 from controller.deal import sequence
-from controller.deal.sightings import ShufflerDone, StrayLanded
+from controller.deal.observations import ShufflerDone, StrayLanded
 from controller.journal.verify import verify
-from controller.machine import sightings
-from controller.machine.attempt_book import AttemptWriter
-from controller.machine.attempt_run import AttemptRun
-from controller.machine.clearing import TableClearing
-from controller.machine.dealing import CardLoop
-from controller.machine.record import TableRecord
-from controller.machine.wire_log import BoardLog
-from controller.trials.campaign import chronicle, life
-from controller.trials.campaign.chronicle import AttemptLog, AttemptNotes
-from controller.trials.campaign.hearing import LifeEvidence
-from controller.trials.campaign.house import TableHost
-from controller.trials.campaign.life import run_life
-from controller.trials.campaign.values import CardHistory, LifePlan, LifeReport
-from controller.trials.mortal import DaemonDeath, KillableStore
+from controller.machine.attempts.attempt_run import AttemptRun
+from controller.machine.attempts.attempt_writer import AttemptWriter
+from controller.machine.attempts.card_loop import CardLoop
+from controller.machine.attempts.table_clearing import TableClearing
+from controller.machine.boards import board_observations
+from controller.machine.boards.board_log import BoardLog
+from controller.machine.table_record import TableRecord
 from controller.vault.vault import Vault
-from drivers.events import BoardEventCode
-from drivers.link.port import LinkPort
-from sim.mechanics.faults import SimulatedFault, WearLevel, parse_fault
-from sim.outside import BoardName
-from sim.virtual import VirtualLoop, VirtualTimeError
+from drivers.board_events import BoardEventCode
+from drivers.link.serial_port import LinkPort
+from sim.board_faults import BoardName
+from sim.campaign import attempt_log, life
+from sim.campaign.attempt_log import AttemptLog, AttemptNotes
+from sim.campaign.campaign_lives import CardHistory, LifePlan, LifeReport
+from sim.campaign.life import run_life
+from sim.campaign.life_evidence import LifeEvidence
+from sim.campaign.table_host import TableHost
+from sim.mechanics.fault_menu import SimulatedFault, WearLevel, parse_fault
+from sim.tables.daemon_death import DaemonDeath, KillableStore
+from sim.virtual_loop import VirtualLoop, VirtualTimeError
 
 pytestmark = pytest.mark.slow
 
@@ -216,7 +216,7 @@ def _no_verdict(monkeypatch: pytest.MonkeyPatch) -> None:
         self.deals += 1
 
     monkeypatch.setattr(AttemptLog, "_end", lambda self, outcome, reasons: None)
-    monkeypatch.setitem(chronicle._EVENT_HANDLERS, "revealed", over)
+    monkeypatch.setitem(attempt_log._EVENT_HANDLERS, "revealed", over)
 
 
 def _another_card_turned_up(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -325,7 +325,9 @@ def test_a_fault_that_is_called_by_another_name_is_wrong_blame(
 ) -> None:
     wear = faulty("jam:place=landing", 0.01)
     assert kinds(lived(wear, 2)) == set()
-    monkeypatch.setitem(sightings._OBSERVERS, BoardEventCode.JAM, lambda event, _: StrayLanded("N"))
+    monkeypatch.setitem(
+        board_observations._OBSERVERS, BoardEventCode.JAM, lambda event, _: StrayLanded("N")
+    )
     (finding, *_) = lived(wear, 2).findings
     assert finding.kind == "wrong_blame"
     assert finding.words.startswith("WRONG_POCKET was said while jam:place=landing")

@@ -6,20 +6,23 @@ import pytest
 from click.testing import CliRunner
 from pytest_mock import MockerFixture
 
-from controller.cli.bench import command
-from controller.trials.bench import consoles
-from controller.trials.bench.registry import load_figures
-from controller.trials.console_load import ConsoleLoad, ConsoleLoadResult, LoadPhase, PageFigures
-from controller.trials.feeds import CallChange, PublicEventChain, read_example_state
-from controller.trials.pixels import DrawnChange
-from controller.trials.watched import (
+from sim.bench import console_figures
+from sim.bench.browser_pages import DrawnChange
+from sim.bench.console_load import (
     MIN_SLOPE_S,
+    ConsoleLoad,
+    ConsoleLoadResult,
+    LoadPhase,
     MemoryUse,
+    PageFigures,
     TimeSummary,
     draw_delays_ms,
     summarize_memory,
     summarize_times,
 )
+from sim.bench.figure_registry import load_figures
+from sim.bench.simulated_feeds import CallChange, PublicEventChain, read_example_state
+from sim.cli.bench import command
 
 pytestmark = pytest.mark.slow
 
@@ -126,7 +129,7 @@ def test_a_console_that_loses_an_event_or_reloads_a_page_is_wrong() -> None:
 @pytest.mark.parametrize("name", ["console", "pixels"])
 def test_no_figure_is_made_of_a_console_that_was_wrong(name: str, mocker: MockerFixture) -> None:
     wrong = msgspec.structs.replace(CONSOLE, lost=1)
-    mocker.patch.object(consoles, "measure_console", mocker.AsyncMock(return_value=wrong))
-    mocker.patch.object(consoles, "_console_load_run", consoles._ConsoleLoadRun())
+    mocker.patch.object(console_figures, "measure_console", mocker.AsyncMock(return_value=wrong))
+    mocker.patch.object(console_figures, "_console_load_run", console_figures._ConsoleLoadRun())
     with pytest.raises(click.ClickException, match="1 of 70 events are not in the archive"):
         load_figures()[name].run()

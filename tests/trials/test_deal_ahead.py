@@ -13,12 +13,12 @@ from controller.config import CardSetSection
 from controller.journal.store import JournalStore
 from controller.journal.verify import verify
 from controller.messages import AttemptOutcome, PublicEvent, PublicState
-from controller.trials.foursome import PlayerDurations, PlayerMistakes, SimulatedPlayers
-from controller.trials.inproc import TableInProcess, run_table_in_process
-from controller.trials.waiting import simulate_waiting, waiting_table
-from sim.mechanics.faults import SimulatedFault
-from sim.mechanics.settings import BACKS, MechanicsSettings
+from sim.bench.deal_figures import simulate_waiting, waiting_table
+from sim.mechanics.fault_menu import SimulatedFault
+from sim.mechanics.mechanics_settings import BACKS, MechanicsSettings
 from sim.mechanics.truth import Truth
+from sim.people.simulated_players import PlayerDurations, PlayerMistakes, SimulatedPlayers
+from sim.tables.table_in_process import TableInProcess, run_table_in_process
 
 pytestmark = pytest.mark.slow
 

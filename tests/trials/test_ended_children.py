@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from controller.trials import costs
-from controller.trials.hall import ControlClient, HallError
+from sim.tables import process_costs
+from sim.tables.table_processes import ControlClient, HallError
 
 
 def test_a_process_that_ended_meanwhile_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -16,9 +16,11 @@ def test_a_process_that_ended_meanwhile_is_left_out(monkeypatch: pytest.MonkeyPa
         os._exit(0)
     os.waitid(os.P_PID, child, os.WEXITED | os.WNOWAIT)  # it has ended, and its row is still there
     try:
-        monkeypatch.setattr(costs, "_process_tree", lambda root: iter((str(root), str(child))))
-        assert child not in costs.find_processes(os.getpid()).values()
-        assert sum(one.processes for one in costs.measure_costs(os.getpid()).values()) == 1
+        monkeypatch.setattr(
+            process_costs, "_process_tree", lambda root: iter((str(root), str(child)))
+        )
+        assert child not in process_costs.find_processes(os.getpid()).values()
+        assert sum(one.processes for one in process_costs.measure_costs(os.getpid()).values()) == 1
     finally:
         os.waitpid(child, 0)
 

@@ -4,9 +4,8 @@ import click
 import msgspec
 import pytest
 
-from controller.trials.bench import fan_in
-from controller.trials.fan_in import DrainCost
-from controller.trials.lone_lines import StateRange
+from sim.bench import feed_figures
+from sim.bench.feed_figures import DrainCost, StateRange
 
 DRAINED = DrainCost(feeds=40, seconds=2, cores=0.2, floor_cores=0.1, states=1, missing=0, lost=0)
 
@@ -26,6 +25,6 @@ def test_missing_states_are_counted_by_their_numbers() -> None:
     [({"missing": 2}, "2 states never came"), ({"lost": 1}, "1 events are not in the archive")],
 )
 def test_feeds_that_lost_something_give_no_figure(wrong: dict[str, int], words: str) -> None:
-    assert fan_in._drain_value(DRAINED).value == DRAINED.cores
+    assert feed_figures._drain_value(DRAINED).value == DRAINED.cores
     with pytest.raises(click.ClickException, match=words):
-        fan_in._drain_value(msgspec.structs.replace(DRAINED, **wrong))
+        feed_figures._drain_value(msgspec.structs.replace(DRAINED, **wrong))

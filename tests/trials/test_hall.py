@@ -8,15 +8,15 @@ from pathlib import Path
 import pytest
 
 from controller.config import CardSetSection, LimitsSection, load_table
-from controller.trials.costs import ProcessCost, costs_since, measure_costs
-from controller.trials.hall import (
+from sim.people.practice_players import seat_players
+from sim.tables.process_costs import ProcessCost, costs_since, measure_costs
+from sim.tables.table_processes import (
     HallError,
     HallPlan,
     run_hall,
     run_simulator,
     wait_for_process_end,
 )
-from controller.trials.players import seat_players
 
 pytestmark = pytest.mark.slow
 

@@ -10,11 +10,11 @@ import pytest
 
 from controller.config import CardSetSection
 from controller.messages import AttemptOutcome, MachinePhase, Role
-from controller.rules.rulebooks import load_profile
-from controller.trials.inproc import TableInProcess, run_table_in_process
-from sim.mechanics.people import OutOfReach
-from sim.mechanics.settings import MechanicsSettings
-from sim.virtual import VirtualLoop, VirtualTimeError
+from controller.rules.profile_files import load_profile
+from sim.mechanics.card_handling import OutOfReach
+from sim.mechanics.mechanics_settings import MechanicsSettings
+from sim.tables.table_in_process import TableInProcess, run_table_in_process
+from sim.virtual_loop import VirtualLoop, VirtualTimeError
 
 TWO_SETS = (CardSetSection(id="S1", back="A"), CardSetSection(id="S2", back="B"))
 

@@ -2,7 +2,7 @@
 
 import asyncio
 
-from controller.trials.pixels import _answer_request
+from sim.bench.browser_pages import _answer_request
 
 
 class Line(asyncio.StreamReader):

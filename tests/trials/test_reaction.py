@@ -8,24 +8,27 @@ import pytest
 from click.testing import CliRunner
 
 from controller.cli import main
-from controller.trials.reaction.echo import READ_FRAME, ROUTE_FRAME
-from controller.trials.reaction.lines import ROUTE_TIMEOUT_MS, HeldFrames, time_answer
-from controller.trials.reaction.measured import block_median, percentile
-from controller.trials.reaction.plot import draw_distribution
-from controller.trials.reaction.variants import BUSY_GATEWAY, TableVariant
-from drivers.firmware import wire
-from drivers.firmware.codec import Decoder
+from drivers.firmware import protocol
+from drivers.firmware.framing import Decoder
+from sim.bench.echo_process import READ_FRAME, ROUTE_FRAME
+from sim.bench.reaction_figures import BUSY_GATEWAY, TableVariant, block_median, percentile
+from sim.bench.reaction_plant import ROUTE_TIMEOUT_MS, HeldFrames, time_answer
+from sim.bench.reaction_plot import draw_distribution
 from tests.peers.answering import Answering
 
 pytestmark = pytest.mark.slow
 
 
 def says(code: int, index: int, attempt: int = 1) -> bytes:
-    header = struct.pack(wire.BOARD_HEADER, wire.EVENT, 7)
-    return header + struct.pack(wire.BODIES[wire.EVENT], 5, 1, attempt, code, 1, 0, index, 0)
+    header = struct.pack(protocol.BOARD_HEADER, protocol.EVENT, 7)
+    return header + struct.pack(
+        protocol.BODIES[protocol.EVENT], 5, 1, attempt, code, 1, 0, index, 0
+    )
 
 
-@pytest.mark.parametrize("order", [(wire.AT_READER, wire.READ), (wire.READ, wire.AT_READER)])
+@pytest.mark.parametrize(
+    "order", [(protocol.AT_READER, protocol.READ), (protocol.READ, protocol.AT_READER)]
+)
 def test_the_later_word_of_a_card_decides_whichever_board_says_it(order: tuple[int, int]) -> None:
     cards = HeldFrames()
     assert [cards.is_decided_by([says(code, 1)]) for code in order] == [False, True]
@@ -33,16 +36,16 @@ def test_the_later_word_of_a_card_decides_whichever_board_says_it(order: tuple[i
 
 def test_a_word_that_is_said_again_decides_nothing() -> None:
     cards = HeldFrames()
-    both = [says(wire.AT_READER, 1), says(wire.READ, 1)]
+    both = [says(protocol.AT_READER, 1), says(protocol.READ, 1)]
     assert cards.is_decided_by(both)
     assert not cards.is_decided_by(both)
-    assert not cards.is_decided_by([says(wire.AT_READER, 2), says(wire.AT_READER, 2)])
+    assert not cards.is_decided_by([says(protocol.AT_READER, 2), says(protocol.AT_READER, 2)])
 
 
 def test_the_same_card_of_another_attempt_is_another_card() -> None:
     cards = HeldFrames()
-    assert cards.is_decided_by([says(wire.AT_READER, 1), says(wire.READ, 1)])
-    assert cards.is_decided_by([says(wire.AT_READER, 1, 2), says(wire.READ, 1, 2)])
+    assert cards.is_decided_by([says(protocol.AT_READER, 1), says(protocol.READ, 1)])
+    assert cards.is_decided_by([says(protocol.AT_READER, 1, 2), says(protocol.READ, 1, 2)])
 
 
 def test_half_an_answer_has_taken_all_patience() -> None:
@@ -82,7 +85,7 @@ def test_a_disturbed_table_is_told_what_disturbs_which_part(tmp_path: Path) -> N
 def test_a_peer_answers_an_event_with_a_route_as_long_as_the_floors() -> None:
     answer = Answering()(READ_FRAME)
     assert len(answer) == len(ROUTE_FRAME)
-    assert [payload[0] for payload in Decoder().feed(answer)] == [wire.ROUTE]
+    assert [payload[0] for payload in Decoder().feed(answer)] == [protocol.ROUTE]
 
 
 def test_the_same_times_are_drawn_as_the_same_picture_with_a_name_for_each_curve(

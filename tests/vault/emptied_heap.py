@@ -14,11 +14,11 @@ from pathlib import Path
 import msgspec
 
 from controller.messages import Role
-from controller.trials.inproc import run_table_in_process
-from controller.vault.looks import ReaderLook
-from drivers import events as of_boards
-from sim.mechanics.settings import MechanicsSettings
-from sim.virtual import VirtualLoop
+from controller.vault.vault import ReaderLook
+from drivers import board_events as of_boards
+from sim.mechanics.mechanics_settings import MechanicsSettings
+from sim.tables.table_in_process import run_table_in_process
+from sim.virtual_loop import VirtualLoop
 from tests.machine.opened_hands import opening
 
 

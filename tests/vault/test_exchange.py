@@ -7,12 +7,12 @@ import pytest
 
 from controller.cards import BIG_JOKER, composition, parse_face
 from controller.messages import Seat
+from controller.rules.deal_result import FinishOrder
 from controller.rules.profile import GuandanProfile
-from controller.rules.result import FinishOrder
-from controller.rules.returns import ReturnError
-from controller.rules.rulebooks import load_profile
-from controller.rules.seats import SEATS
-from controller.vault import exchange
+from controller.rules.profile_files import load_profile
+from controller.rules.tribute_returns import ReturnError
+from controller.seats import SEATS
+from controller.vault import dealt_hands
 from controller.vault.vault import Vault
 
 LEVEL = 13
@@ -53,12 +53,12 @@ def table(hands: dict[Seat, list[str]]) -> tuple[Vault, str]:
 
 def test_a_hand_is_what_the_sequence_dealt_to_its_seat() -> None:
     vault, sequence = table({"E": ["BJ", "♠A"]})
-    held = exchange.dealt_hand(vault, sequence, "E")
+    held = dealt_hands.dealt_hand(vault, sequence, "E")
     assert len(held) == 27
     assert {BIG_JOKER, parse_face("♠A")} <= set(held)
-    assert sorted(b"".join(exchange.dealt_hand(vault, sequence, seat) for seat in SEATS)) == sorted(
-        vault.hands or b""
-    )
+    assert sorted(
+        b"".join(dealt_hands.dealt_hand(vault, sequence, seat) for seat in SEATS)
+    ) == sorted(vault.hands or b"")
 
 
 def test_no_question_is_answered_before_the_hands_are_bound() -> None:
@@ -66,12 +66,12 @@ def test_no_question_is_answered_before_the_hands_are_bound() -> None:
     vault.begin(1)
     profile = guandan()
     questions: list[Callable[[], object]] = [
-        lambda: exchange.dealt_hand(vault, sequence, "N"),
-        lambda: exchange.seat_with(vault, sequence, 0),
-        lambda: exchange.is_anti_tribute(vault, sequence, profile, SINGLE),
-        lambda: exchange.required_tributes(vault, sequence, profile, SINGLE, LEVEL),
-        lambda: exchange.is_right_tribute(vault, sequence, profile, "E", LEVEL, 0),
-        lambda: exchange.judge_return_card(vault, sequence, profile, FINISH, "N", "E", LEVEL, 0),
+        lambda: dealt_hands.dealt_hand(vault, sequence, "N"),
+        lambda: dealt_hands.seat_with(vault, sequence, 0),
+        lambda: dealt_hands.is_anti_tribute(vault, sequence, profile, SINGLE),
+        lambda: dealt_hands.required_tributes(vault, sequence, profile, SINGLE, LEVEL),
+        lambda: dealt_hands.is_right_tribute(vault, sequence, profile, "E", LEVEL, 0),
+        lambda: dealt_hands.judge_return_card(vault, sequence, profile, FINISH, "N", "E", LEVEL, 0),
     ]
     for ask in questions:
         with pytest.raises(ValueError, match="not bound"):
@@ -80,9 +80,9 @@ def test_no_question_is_answered_before_the_hands_are_bound() -> None:
 
 def test_who_holds_the_card_that_leads_is_told_and_not_where_nobody_does() -> None:
     vault, sequence = table({"S": ["♦3", "♦3"]})
-    assert exchange.seat_with(vault, sequence, parse_face("♦3")) == "S"
+    assert dealt_hands.seat_with(vault, sequence, parse_face("♦3")) == "S"
     with pytest.raises(ValueError, match="nobody"):
-        exchange.seat_with(vault, sequence, 60)
+        dealt_hands.seat_with(vault, sequence, 60)
 
 
 @pytest.mark.parametrize(
@@ -98,18 +98,18 @@ def test_anti_tribute_stands_by_the_big_jokers_of_those_who_owe(
     payers: tuple[Seat, ...], hands: dict[Seat, list[str]], stands: bool
 ) -> None:
     vault, sequence = table(hands)
-    assert exchange.is_anti_tribute(vault, sequence, guandan(), payers) is stands
+    assert dealt_hands.is_anti_tribute(vault, sequence, guandan(), payers) is stands
 
 
 def test_the_required_card_is_the_largest_but_the_wild_one_and_any_of_its_suits_is_right() -> None:
     vault, sequence = table({"E": ["♥K", "♠A", "♣A"], "W": ["SJ"]})
     profile = guandan()
-    values = exchange.required_tributes(vault, sequence, profile, DOUBLE, LEVEL)
+    values = dealt_hands.required_tributes(vault, sequence, profile, DOUBLE, LEVEL)
     assert values["W"] > values["E"]
     right = [
         text
         for text in ("♥K", "♠A", "♣A", "♦A")
-        if exchange.is_right_tribute(vault, sequence, profile, "E", LEVEL, parse_face(text))
+        if dealt_hands.is_right_tribute(vault, sequence, profile, "E", LEVEL, parse_face(text))
     ]
     assert right == ["♠A", "♣A"]
 
@@ -120,7 +120,7 @@ def test_a_return_is_judged_by_the_hand_and_by_the_tribute_where_that_is_known()
 
     def state(card: str, received: str | None = None) -> str:
         got = None if received is None else parse_face(received)
-        return exchange.judge_return_card(
+        return dealt_hands.judge_return_card(
             vault, sequence, profile, FINISH, "N", "E", LEVEL, parse_face(card), got
         ).state
 

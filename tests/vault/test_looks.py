@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from controller.deal.sightings import LookOutcome
-from controller.vault.looks import ReaderLook, accepted_face, judge_looks, look_fault
+from controller.deal.observations import LookOutcome
+from controller.vault.vault import ReaderLook, accepted_face, judge_looks, look_fault
 
 GOOD = ReaderLook(7, 0, False, 250)
 FLAWS = {

@@ -24,12 +24,11 @@ from rich.pretty import pretty_repr
 from controller.cards import composition, face_text
 from controller.deal.attempt import new_attempt
 from controller.deal.ledger import Ledger, LedgerCard
-from controller.deal.sightings import CardVerdict, LookOutcome
-from controller.vault.exchange import DealtHands, dealt_hand
-from controller.vault.looks import ReaderLook
+from controller.deal.observations import CardVerdict, LookOutcome
+from controller.vault.dealt_hands import DealtHands, dealt_hand
 from controller.vault.sealing import AttemptKey
-from controller.vault.vault import Vault
-from drivers import events as of_boards
+from controller.vault.vault import ReaderLook, Vault
+from drivers import board_events as of_boards
 
 ROOT = Path(__file__).parents[2]
 SET = composition(2, True)

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 import pytest
 
+from controller.acceptance.read_counts import CardReads, ReadCounts
 from controller.cards import composition
-from controller.deal.sightings import LookOutcome
-from controller.vault.reading import CardReads, ReadCounts
+from controller.deal.observations import LookOutcome
 
 TWO_PACKS = composition(2, jokers=True)
 GOOD, POOR, NONE = 250, 100, 0xFF

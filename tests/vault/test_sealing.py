@@ -10,8 +10,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from nacl.public import PrivateKey, SealedBox
 
-from controller.vault.keyfile import AttemptKeyFiles, RuntimeDirError, check_runtime_dir
-from controller.vault.sealing import AttemptKey, UnsealError, seal_to, unseal_with
+from controller.vault.sealing import (
+    AttemptKey,
+    AttemptKeyFiles,
+    RuntimeDirError,
+    UnsealError,
+    check_runtime_dir,
+    seal_to,
+    unseal_with,
+)
 
 
 def entropy(seed: int = 1) -> random.Random:

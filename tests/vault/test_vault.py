@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from controller.cards import composition
-from controller.deal.sightings import LookOutcome
+from controller.deal.observations import LookOutcome
 from controller.vault.vault import NO_FACE, Vault
 
 SET = composition(2, True)

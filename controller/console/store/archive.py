@@ -20,7 +20,7 @@ from sqlalchemy import (
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 
-from controller.console.store.tables import (
+from controller.console.store.database_schema import (
     DISAGREEMENTS,
     EVENTS,
     HEADS,
@@ -29,8 +29,8 @@ from controller.console.store.tables import (
     DatabaseTooNew,
     migrate,
 )
-from controller.heads import HeadConflict, KeptHead, head_conflict
 from controller.messages import PublicEvent
+from controller.signing.signed_heads import HeadConflict, KeptHead, head_conflict
 
 PAGE_ROWS: Final = 1_000
 

@@ -1,19 +1,63 @@
-"""What may be wrong with a table: its key, its past, its program, its sets, its deals."""
+"""What is known beside the tables' states and no state says: noted while the console runs."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, Literal
 
 import msgspec
 
-from controller.console.seen import TableSnapshot
-from controller.console.standing import Freshness
-from controller.console.view.noted import HallNotes, OpenedHandNote
-from controller.console.view.reasons import UNHEARD_WORDS, stamp_to_epoch_ms
-from controller.console.view.telling import fault_words
+from controller.console.freshness import Freshness
+from controller.console.table_snapshots import TableSnapshot
+from controller.console.view.phrases import fault_words
+from controller.console.view.wait_reasons import UNHEARD_WORDS, stamp_to_epoch_ms
 from controller.messages import PublicState
-from controller.release import Manifest, compare_state
-from controller.rules.seat_words import SEAT_NAMES
+from controller.seats import SEAT_NAMES
+from controller.signing.releases import Manifest, compare_state
+from controller.signing.signed_heads import HeadConflict
 from controller.words import Words
+
+
+class Workload(msgspec.Struct, frozen=True, gc=False, kw_only=True):
+    """What a referee has on his hands: where he went and is, and since when.
+
+    `done`: tables he has been to and that wait no more, `average_ms` from going to that;
+    `orders`: those that tables have carried out for him. All since the console began.
+    """
+
+    person: str
+    tables: tuple[str, ...]
+    since_ms: int | None = None
+    done: int = 0
+    average_ms: int | None = None
+    orders: int = 0
+
+
+class OpenedHandNote(msgspec.Struct, frozen=True, gc=False, kw_only=True):
+    """A hand that was looked at in the present match."""
+
+    table: str
+    seat: str
+    by: str
+    deal: int | None
+    at_ms: int
+
+
+class HallNotes(msgspec.Struct, frozen=True, kw_only=True):
+    """What is known beside the states. `since`: when an open matter was first seen, by its name.
+
+    `manifest`: of the release that tables should run; None compares nothing. `unsigned_heads`: how
+    many signed heads of a table did not fit its key.
+    """
+
+    first_seen_ms: Mapping[str, int] = {}
+    opened_hands: Sequence[OpenedHandNote] = ()
+    disagreements: Sequence[HeadConflict] = ()
+    unsigned_heads: Mapping[str, int] = {}
+    workloads: Sequence[Workload] = ()
+    manifest: Manifest | None = None
+
+
+NO_NOTES: Final = HallNotes()
+
 
 FindingKind = Literal[
     "other_key",

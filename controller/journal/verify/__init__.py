@@ -12,37 +12,41 @@ from typing import Any
 
 import msgspec
 
-from controller.journal.chain import ZERO_HEAD
-from controller.journal.entries import JournalEntry
-from controller.journal.errors import JournalError
-from controller.journal.fold import AttemptHistory, attempt_histories
-from controller.journal.verify.across import check_between_attempts, check_board_event_numbers
-from controller.journal.verify.across import check_records_open as check_records
-from controller.journal.verify.boots import check_daemon_runs
-from controller.journal.verify.evidence import ReasonCheck
-from controller.journal.verify.findings import (
-    AttemptReport,
-    VerifyFinding,
-    VerifyReport,
-    catch_malformed,
+from controller.journal.attempt_history import AttemptHistory, attempt_histories
+from controller.journal.entries import ZERO_HEAD, JournalEntry, JournalError
+from controller.journal.verify.attempt_check import check_attempt
+from controller.journal.verify.attempt_steps import (
+    check_daemon_runs,
+    check_entries,
+    check_uncounted_hands,
+    missing_attempts,
+    missing_steps,
 )
-from controller.journal.verify.heads import (
+from controller.journal.verify.command_signatures import check_commands
+from controller.journal.verify.disclosure import check_late_rows, check_shown_hands
+from controller.journal.verify.head_checks import (
     check_kept_heads,
     check_signed_heads,
     identify_table,
     read_kept_heads,
 )
-from controller.journal.verify.kept import check_late_rows
-from controller.journal.verify.matches import check_matches
-from controller.journal.verify.missing import check_uncounted_hands, missing_attempts, missing_steps
-from controller.journal.verify.one_attempt import check_attempt
-from controller.journal.verify.orders import check_commands
-from controller.journal.verify.passes import check_shuffle_passes
-from controller.journal.verify.rulebooks import ProfilesByHash
-from controller.journal.verify.shown import check_shown_hands
+from controller.journal.verify.journal_attempts import (
+    check_between_attempts,
+    check_board_event_numbers,
+    check_shuffle_passes,
+    check_undeclared_motion,
+)
+from controller.journal.verify.journal_attempts import check_records_open as check_records
+from controller.journal.verify.match_replay import check_matches
+from controller.journal.verify.reason_checks import ReasonCheck
 from controller.journal.verify.sources import JournalSource, read_source
-from controller.journal.verify.steps import check_entries
-from controller.journal.verify.unseen import check_undeclared_motion
+from controller.journal.verify.verify_report import (
+    AttemptReport,
+    VerifyFinding,
+    VerifyReport,
+    catch_malformed,
+)
+from controller.rules.profile_files import ProfilesByHash
 
 __all__ = [
     "AttemptReport",

@@ -1,18 +1,75 @@
-"""Where entries come from: a journal's file, or events that somebody kept from the feed."""
+"""What a file of events holds, however it was kept: as `watch` prints them, or as one answer."""
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
-from controller.journal.chain import HEAD_BYTES, ChainBreak, next_head, walk_chain
-from controller.journal.entries import ChainedEntry, encode, entry_from_event
-from controller.journal.errors import JournalError
+from controller.host.toml_files import escape_unprintable
+from controller.journal.entries import (
+    HEAD_BYTES,
+    ChainBreak,
+    ChainedEntry,
+    JournalError,
+    encode,
+    entry_from_event,
+    next_head,
+    walk_chain,
+)
 from controller.journal.store import STORE_NAME, open_read_only
-from controller.journal.verify.findings import VerifyFinding
-from controller.journal.verify.logs import read_messages
+from controller.journal.verify.verify_report import VerifyFinding
 from controller.messages import PublicEvent
-from controller.tomlwords import escape_unprintable
+
+_LOG_FORMS = (
+    'lines of `watch --json`, an answer of `send events since=0 --json`, or {"events": [...]}'
+)
+
+
+def read_messages(path: Path) -> Iterator[tuple[str, Any]]:
+    """Yield each event of a log and where it stands; states, which `watch` prints, are passed over.
+
+    A log is one JSON message a line, or one that fills the file. A message is an event, a state,
+    or has a list of events: an answer of the table, the vectors beside PROOF.md. Raises
+    JournalError for a file that cannot be read, or is no JSON.
+    """
+    try:
+        raw = path.read_bytes()
+    except OSError as error:
+        raise JournalError(f"{path} cannot be read: {error.strerror}") from error
+    whole = _decode_json(raw)
+    if whole is not None:
+        yield from _events_in(whole, "line 1")
+        return
+    for number, line in enumerate(raw.splitlines(), start=1):
+        if not line.strip():
+            continue
+        message, where = _decode_json(line), f"line {number}"
+        if message is None:
+            raise JournalError(f"{path}: {where} is no event of a feed: expected {_LOG_FORMS}")
+        yield from _events_in(message, where)
+
+
+def _decode_json(text: bytes) -> Any:
+    """Return the one JSON value of a text; None for any other text, and for null."""
+    try:
+        return msgspec.json.decode(text)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _events_in(message: Any, where: str) -> Iterator[tuple[str, Any]]:
+    """Yield what a message holds: itself, nothing for a state, the events of a list."""
+    if not isinstance(message, dict) or "prev" in message:
+        yield where, message
+        return
+    answer = message.get("result")
+    events = (answer if isinstance(answer, dict) else message).get("events")
+    if isinstance(events, list):
+        yield from ((f"{where}, event {nth}", each) for nth, each in enumerate(events, start=1))
+    elif "machine" not in message:
+        yield where, message
+
 
 _SQLITE = b"SQLite format 3\0"
 _ROW_CHANGED = "a row was changed, taken out, put in or moved here"

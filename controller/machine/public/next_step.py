@@ -3,7 +3,8 @@
 from collections.abc import Callable
 from typing import cast
 
-from controller.machine.public.waiting import (
+from controller import seats as seat_words
+from controller.machine.public.awaited_seats import (
     awaited_seats,
     is_added_time_awaited,
     is_area_stopped,
@@ -11,15 +12,14 @@ from controller.machine.public.waiting import (
     sides_to_confirm,
     signers_due,
 )
-from controller.match.finishing import finish_so_far, is_ended_by_time
+from controller.match.deal_end import finish_so_far, is_ended_by_time
+from controller.match.match_state import AnyMatch, BigTwoMatch, GuandanMatch
 from controller.match.phase import MatchPhase
-from controller.match.state import AnyMatch, BigTwoMatch, GuandanMatch
 from controller.messages import Seat
-from controller.rules import seat_words
-from controller.rules.returns import return_rule, return_visibility
-from controller.rules.seat_words import SEAT_NAMES, SIDE_NAMES
-from controller.rules.standing import levels_gained
+from controller.rules.match_standing import levels_gained
 from controller.rules.tribute import finish_owing_tribute
+from controller.rules.tribute_returns import return_rule, return_visibility
+from controller.seats import SEAT_NAMES, SIDE_NAMES
 from controller.words import Words, reason_words
 
 

@@ -7,8 +7,8 @@ does not run back, given from outside. Nothing here acts: a referee makes a ruli
 proposal, or does not.
 """
 
-from controller.match.clocks.countdown import DutyClock, DutyClocks
-from controller.match.clocks.due import ClockReport
+from controller.match.clocks.duty_clocks import DutyClock, DutyClocks
 from controller.match.clocks.match_clock import AddedTime, MatchClock
+from controller.match.clocks.stopwatch import ClockReport
 
 __all__ = ["AddedTime", "ClockReport", "DutyClock", "DutyClocks", "MatchClock"]

@@ -10,8 +10,7 @@ from typing import Any, Literal
 import msgspec
 
 from controller.match.clocks import stopwatch
-from controller.match.clocks.due import ClockReport, ClockReportKind
-from controller.match.clocks.stopwatch import Stopwatch
+from controller.match.clocks.stopwatch import ClockReport, ClockReportKind, Stopwatch
 from controller.rules.profile import GuandanProfile
 
 AddedTimeAuthority = Literal["referee", "chief"]

@@ -10,7 +10,7 @@ from typing import Literal
 from controller.cards import side_of
 from controller.messages import Seat
 from controller.rules.penalties.offences import catalogue_words
-from controller.rules.penalties.records import Incident
+from controller.rules.penalties.penalty_record import Incident
 from controller.rules.profile import GuandanProfile
 from controller.words import Words
 

@@ -11,10 +11,10 @@ from typing import Any, Literal
 
 import msgspec
 
-from controller import tomlfile
-from controller.rules.penalties.records import CountedParty, CountScope, Penalty
+from controller.host import toml_files
+from controller.rules.guandan_tables import CatalogueNumber, ProfileTable
+from controller.rules.penalties.penalty_record import CountedParty, CountScope, Penalty
 from controller.rules.profile import GuandanProfile
-from controller.rules.tables import CatalogueNumber, ProfileTable
 from controller.words import Words
 
 ArticleByCatalogue = dict[CatalogueNumber, str]
@@ -23,7 +23,7 @@ TurnLossKey = Literal["out_of_turn_skips", "delay_skips"]
 OffenceTrait = Literal["out_of_turn", "hidden", "disturbance", "late"]
 
 
-class OffencesError(tomlfile.FileError):
+class OffencesError(toml_files.FileError):
     """The catalogue is not one; its text is one line."""
 
 
@@ -161,7 +161,7 @@ def read_offences(text: str, name: str) -> Mapping[str, Offence]:
 
     Raises OffencesError, one line.
     """
-    return _offences_by_id(tomlfile.parse_tables(text, OffencesError, name=name), name)
+    return _offences_by_id(toml_files.parse_tables(text, OffencesError, name=name), name)
 
 
 class _OffenceRows(ProfileTable, frozen=True):
@@ -170,7 +170,7 @@ class _OffenceRows(ProfileTable, frozen=True):
 
 
 def _offences_by_id(raw: dict[str, Any], name: str) -> dict[str, Offence]:
-    rows = tomlfile.convert_tables(raw, _OffenceRows, OffencesError, name=name).offence
+    rows = toml_files.convert_tables(raw, _OffenceRows, OffencesError, name=name).offence
     for number, row in enumerate(rows):
         if any(row.id == before.id for before in rows[:number]):
             raise OffencesError(f'{name}: offence[{number}].id = "{row.id}": there is one already')
@@ -181,7 +181,7 @@ def _offences_by_id(raw: dict[str, Any], name: str) -> dict[str, Offence]:
 def _offences_file() -> _OffencesFile:
     name = "offences.toml"
     text = resources.files("controller.rules.penalties").joinpath(name).read_text(encoding="utf-8")
-    raw = tomlfile.parse_tables(text, OffencesError, name=name)
+    raw = toml_files.parse_tables(text, OffencesError, name=name)
     return _OffencesFile(
         msgspec.convert(raw["words"], dict[str, dict[str, Words]]), _offences_by_id(raw, name)
     )

@@ -1,8 +1,8 @@
 import pytest
 
-from controller.rules.bigtwo.tables import BigTwoRules
+from controller.rules.big_two import BigTwoRules
 from controller.rules.profile import BigTwoProfile
-from controller.rules.rulebooks import load_profile
+from controller.rules.profile_files import load_profile
 
 
 @pytest.fixture(scope="session")

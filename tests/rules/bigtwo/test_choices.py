@@ -3,14 +3,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from controller.cards import SEATS
-from controller.messages import Seat
-from controller.rules.bigtwo.choices import (
+from controller.match.big_two_choices import (
     ChoicesBeforePlay,
     answer_choice,
     answer_for_silent,
     begin_choices,
 )
-from controller.rules.bigtwo.tables import BigTwoRules, ChoiceRules
+from controller.messages import Seat
+from controller.rules.big_two import BigTwoRules, ChoiceRules
 
 OPEN = ChoiceRules(order="at_once", limit_s=10, factor=3, default=False)
 DOUBLE = ChoiceRules(order="in_turn", limit_s=10, factor=2, default=False)

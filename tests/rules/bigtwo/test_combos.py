@@ -8,7 +8,8 @@ import msgspec
 import pytest
 
 from controller.cards import Face, face_text, parse_face
-from controller.rules.bigtwo.combos import (
+from controller.rules.big_two import BigTwoComboRules, BigTwoRules
+from controller.rules.combos.big_two_combos import (
     BIG_TWO_KIND_NAMES,
     FIVE_CARD_KINDS,
     USUAL_COMBO_RULES,
@@ -18,7 +19,6 @@ from controller.rules.bigtwo.combos import (
     compare_key,
     readings,
 )
-from controller.rules.bigtwo.tables import BigTwoComboRules, BigTwoRules
 from tests.rows import each_row
 
 DIAMOND_3 = parse_face("♦3")

@@ -6,14 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from controller.rules.bigtwo.matchpoints import (
+from controller.rules.big_two import BigTwoRules
+from controller.rules.big_two_ranking import (
     DealComparison,
     compare_deal,
     matchpoints_of,
     max_matchpoints,
     ranking_points,
 )
-from controller.rules.bigtwo.tables import BigTwoRules
 
 
 def field(*scores: int) -> dict[str, int]:

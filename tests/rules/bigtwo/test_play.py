@@ -6,8 +6,8 @@ import pytest
 
 from controller.cards import Face, parse_face
 from controller.messages import Seat
-from controller.rules.bigtwo.combos import readings
-from controller.rules.bigtwo.play import (
+from controller.rules.big_two import BigTwoRules
+from controller.rules.big_two_play import (
     OBJECTIONS,
     BigTwoTrickState,
     after_pass,
@@ -18,7 +18,7 @@ from controller.rules.bigtwo.play import (
     play_objections,
     seats_to_report,
 )
-from controller.rules.bigtwo.tables import BigTwoRules
+from controller.rules.combos.big_two_combos import readings
 
 SEATED: tuple[Seat, ...] = ("N", "W", "S", "E")
 

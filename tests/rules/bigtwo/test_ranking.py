@@ -5,9 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from controller.rules.bigtwo.matchpoints import compare_deal
-from controller.rules.bigtwo.ranking import RankedDeal, final_ranking
-from controller.rules.bigtwo.tables import BigTwoRules, FinalRankingRules
+from controller.rules.big_two import BigTwoRules, FinalRankingRules
+from controller.rules.big_two_ranking import RankedDeal, compare_deal, final_ranking
 
 
 def row(

@@ -3,8 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from controller.messages import Seat
-from controller.rules.bigtwo.scoring import card_points, deal_scores
-from controller.rules.bigtwo.tables import BigTwoRules
+from controller.rules.big_two import BigTwoRules, card_points, deal_scores
 
 SEATED: tuple[Seat, ...] = ("N", "W", "S", "E")
 

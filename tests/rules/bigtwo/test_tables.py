@@ -3,10 +3,10 @@ from importlib import resources
 import pytest
 
 from controller.cards import parse_face
-from controller.rules.bigtwo.gaps import BIG_TWO_GAPS
-from controller.rules.bigtwo.tables import HAND_CARDS, BigTwoRules
+from controller.rules.big_two import HAND_CARDS, BigTwoRules
+from controller.rules.big_two_gaps import BIG_TWO_GAPS
 from controller.rules.profile import BigTwoProfile, rules_by_key
-from controller.rules.rulebooks import ProfileError, read_profile
+from controller.rules.profile_files import ProfileError, read_profile
 from tests.rows import each_row
 
 FILE = "bigtwo-2017-002.toml"

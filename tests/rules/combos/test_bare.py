@@ -1,6 +1,6 @@
 import pytest
 
-from controller.rules.combos.judge import judge_contained_kinds, judge_play
+from controller.rules.combos.combo_judge import judge_contained_kinds, judge_play
 from tests.rows import each_row
 
 

@@ -5,10 +5,14 @@ from itertools import product
 from hypothesis import given
 from hypothesis import strategies as st
 
-from controller.rules.combos.combo import Combo, ComboKind
-from controller.rules.combos.compare import can_beat, compare_key
-from controller.rules.combos.patterns import PATTERNS
-from controller.rules.combos.recognise import readings
+from controller.rules.combos.guandan_combos import (
+    PATTERNS,
+    Combo,
+    ComboKind,
+    can_beat,
+    compare_key,
+    readings,
+)
 from tests.rules.combos.plays import random_play
 
 LADDER = (

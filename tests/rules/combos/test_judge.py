@@ -3,12 +3,12 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from controller.rules.combos.articles import COMBO_RULES, cite_rule
-from controller.rules.combos.combo import COMBO_NAMES
-from controller.rules.combos.judge import judge_contained_kinds, judge_play
-from controller.rules.combos.nonsense import QuestionError
-from controller.rules.combos.ruling import ComboReading, ContainedKinds, LaidCard, PlayRuling
-from controller.rules.rulebooks import ProfileError, load_profile, profile_names
+from controller.rules.combos.card_tokens import QuestionError
+from controller.rules.combos.combo_judge import judge_contained_kinds, judge_play
+from controller.rules.combos.combo_rules import COMBO_RULES, cite_rule
+from controller.rules.combos.guandan_combos import COMBO_NAMES
+from controller.rules.combos.play_ruling import ComboReading, ContainedKinds, LaidCard, PlayRuling
+from controller.rules.profile_files import ProfileError, load_profile, profile_names
 from tests.rows import each_row
 
 INTERNATIONAL = "international-000"

@@ -7,16 +7,16 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from controller.cards import RANKS, SUITS, Face, composition, face_text
-from controller.rules.combos.nonsense import NotationError, QuestionError
-from controller.rules.combos.notation import (
+from controller.rules.combos.card_tokens import NotationError, QuestionError
+from controller.rules.combos.guandan_combos import default_reading
+from controller.rules.combos.play_notation import (
     TypedPlay,
     parse_play,
     parse_ranks,
     parse_typed_level,
     play_text,
 )
-from controller.rules.combos.recognise import default_reading
-from controller.rules.order import is_joker, is_wild, natural_rank
+from controller.rules.ranks import is_joker, is_wild, natural_rank
 from tests.rows import each_row
 from tests.rules.combos.plays import random_play
 

@@ -6,15 +6,16 @@ from itertools import chain, combinations
 import pytest
 
 from controller.cards import Face, composition, face_text
-from controller.rules.combos.combo import COMBO_NAMES, Combo
-from controller.rules.combos.notation import parse_play
-from controller.rules.combos.recognise import (
+from controller.rules.combos.guandan_combos import (
+    COMBO_NAMES,
+    Combo,
     contained_kinds,
     default_reading,
     must_be_declared,
     readings,
 )
-from controller.rules.order import is_joker, is_wild, natural_rank
+from controller.rules.combos.play_notation import parse_play
+from controller.rules.ranks import is_joker, is_wild, natural_rank
 from tests.rows import each_row
 from tests.rules.combos.oracle import Found, all_readings
 from tests.rules.combos.plays import random_play, wild_face

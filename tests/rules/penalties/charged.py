@@ -4,18 +4,19 @@ from typing import Any
 
 from controller.cards import side_of
 from controller.messages import Seat
+from controller.rules.match_standing import MatchStanding, PerSide, apply_level_penalty
 from controller.rules.penalties.charges import (
     Charge,
 )
-from controller.rules.penalties.consequences import (
+from controller.rules.penalties.penalty_record import Penalty, PenaltyEntry, PenaltyRecord
+from controller.rules.penalties.proposals import (
     LevelDown,
     LevelUp,
+    PenaltyProposal,
+    propose_penalties,
 )
-from controller.rules.penalties.proposals import PenaltyProposal, propose_penalties
-from controller.rules.penalties.records import Penalty, PenaltyEntry, PenaltyRecord
 from controller.rules.profile import GuandanProfile
-from controller.rules.rulebooks import load_guandan
-from controller.rules.standing import MatchStanding, PerSide, apply_level_penalty
+from controller.rules.profile_files import load_guandan
 
 INTERNATIONAL = load_guandan("international-000")
 HUAIAN = load_guandan("huaian-2017-001")

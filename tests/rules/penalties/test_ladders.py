@@ -1,13 +1,8 @@
 import msgspec
 import pytest
 
-from controller.rules.penalties.consequences import (
-    LevelUp,
-    MatchLost,
-    PairDisqualified,
-    TurnLost,
-)
-from controller.rules.penalties.records import Penalty, earlier_entries
+from controller.rules.penalties.penalty_record import Penalty, earlier_entries
+from controller.rules.penalties.proposals import LevelUp, MatchLost, PairDisqualified, TurnLost
 
 from .charged import BCTA, HUAIAN, HUAINAN, INTERNATIONAL, answers, charge, entry, ladder
 

@@ -7,16 +7,8 @@ from typing import get_args
 
 import pytest
 
-from controller.match.clocks import due
+from controller.match.clocks import stopwatch
 from controller.rules.penalties import offences
-from controller.rules.penalties.consequences import (
-    Consequence,
-    LevelDown,
-    LevelUp,
-    TurnLost,
-    consequence_words,
-)
-from controller.rules.penalties.ladder import LADDER_RUNGS
 from controller.rules.penalties.offences import (
     Offence,
     OffencesError,
@@ -26,8 +18,16 @@ from controller.rules.penalties.offences import (
     read_offences,
     remedy_words,
 )
-from controller.rules.penalties.records import CountedParty, CountScope, Penalty
-from controller.rules.rulebooks import load_guandan
+from controller.rules.penalties.penalty_ladder import LADDER_RUNGS
+from controller.rules.penalties.penalty_record import CountedParty, CountScope, Penalty
+from controller.rules.penalties.proposals import (
+    Consequence,
+    LevelDown,
+    LevelUp,
+    TurnLost,
+    consequence_words,
+)
+from controller.rules.profile_files import load_guandan
 from controller.words import Words
 from tests.rows import each_row
 
@@ -93,7 +93,7 @@ def test_there_are_five_illegal_signals_in_the_order_of_the_article() -> None:
 
 
 def test_every_offence_a_clock_can_propose_is_in_the_catalogue() -> None:
-    assert set(get_args(due.ClockOffence)) <= set(offence_catalogue())
+    assert set(get_args(stopwatch.ClockOffence)) <= set(offence_catalogue())
 
 
 def test_the_texts_differ_in_what_follows_a_play_out_of_turn() -> None:

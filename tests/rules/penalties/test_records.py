@@ -7,11 +7,8 @@ from controller.messages import Role
 from controller.rules.penalties.charges import (
     Charge,
 )
-from controller.rules.penalties.consequences import (
-    MatchLost,
-)
-from controller.rules.penalties.proposals import propose_penalties
-from controller.rules.penalties.records import Incident, PenaltyEntry
+from controller.rules.penalties.penalty_record import Incident, PenaltyEntry
+from controller.rules.penalties.proposals import MatchLost, propose_penalties
 
 from .charged import HUAINAN, INTERNATIONAL, charge, placed
 

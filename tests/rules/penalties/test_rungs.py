@@ -2,10 +2,7 @@ from typing import Any
 
 import pytest
 
-from controller.rules.penalties.consequences import (
-    MatchLost,
-    PairDisqualified,
-)
+from controller.rules.penalties.proposals import MatchLost, PairDisqualified
 
 from .charged import (
     HUAINAN,

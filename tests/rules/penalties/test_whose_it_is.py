@@ -9,16 +9,14 @@ from controller.rules.penalties.charges import (
     lapse_reasons,
     lapse_words,
 )
-from controller.rules.penalties.consequences import (
-    TurnLost,
-)
 from controller.rules.penalties.offences import offence_catalogue
+from controller.rules.penalties.penalty_record import PenaltyRecord
 from controller.rules.penalties.proposals import (
     PenaltyProposal,
+    TurnLost,
     discretionary_proposal,
     propose_penalties,
 )
-from controller.rules.penalties.records import PenaltyRecord
 
 from .charged import (
     BCTA,

@@ -1,7 +1,9 @@
 import pytest
 
-from controller.rules.ending import MatchVerdict
-from controller.rules.penalties.consequences import (
+from controller.rules.deal_result import ForfeitedDeal, finish_with_dead_hands
+from controller.rules.match_end import MatchVerdict, match_score
+from controller.rules.match_standing import MatchStanding, PerSide, PlayedDeal, standing_after_deal
+from controller.rules.penalties.proposals import (
     DeadHand,
     DealLost,
     LevelDown,
@@ -10,9 +12,6 @@ from controller.rules.penalties.consequences import (
     TurnLost,
 )
 from controller.rules.profile import GuandanProfile
-from controller.rules.result import ForfeitedDeal, finish_with_dead_hands
-from controller.rules.score import match_score
-from controller.rules.standing import MatchStanding, PerSide, PlayedDeal, standing_after_deal
 
 from .charged import HUAIAN, HUAINAN, INTERNATIONAL, answers, entry, ladder, moved
 

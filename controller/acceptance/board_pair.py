@@ -1,0 +1,242 @@
+"""The line of a host that can fall silent: what it writes is held back, what it hears goes on."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import msgspec
+
+from drivers.board_events import BoardEvent, BoardEventCode, BoardKind
+from drivers.board_identity import ExpectedBoard, Welcome, check_identity
+from drivers.errors import BoardRefused, BoardResult, LineLost
+from drivers.link.link import Link
+from drivers.link.serial_port import LinkPort
+from drivers.typed_boards import DealerBoard, DealerStatus, ReaderBoard
+
+
+class QuietPort:
+    """A port that drops what is written while it is `silent`, and says when it last heard.
+
+    `now` is the loop's time in seconds.
+    """
+
+    def __init__(self, port: LinkPort, now: Callable[[], float]) -> None:
+        self._port, self._now = port, now
+        self.silent = False
+        self.last_heard_s = 0.0
+
+    def open(self, on_bytes: Callable[[bytes], None], on_lost: Callable[[str], None]) -> None:
+        """See Port.open."""
+
+        def heard(data: bytes) -> None:
+            self.last_heard_s = self._now()
+            on_bytes(data)
+
+        self._port.open(heard, on_lost)
+
+    def write(self, data: bytes) -> None:
+        """See Port.write; nothing goes out while it is silent."""
+        if not self.silent:
+            self._port.write(data)
+
+    def close(self) -> None:
+        """See Port.close."""
+        self._port.close()
+
+
+DRAIN_INTERVAL_S = 0.01
+MAX_DRAIN_CHECKS = 300
+"""How often is looked, and how many times, whether a board's events of an earlier time are over."""
+AFTER_SILENCE_S = 0.15
+"""Behind a silence: until the host has spoken, and what was unseen has come again."""
+_ERROR_COUNTERS = ("junk", "crc_errors", "oversize", "malformed", "resends", "duplicates", "gaps")
+
+
+class TimedEvent(msgspec.Struct, frozen=True):
+    """An event of a board, and when it came (the loop's seconds)."""
+
+    at_s: float
+    event: BoardEvent
+
+
+@dataclass(frozen=True)
+class BoardCommandResult:
+    """What a command came to: acknowledged, or refused with a result."""
+
+    result: BoardResult
+
+    def __bool__(self) -> bool:
+        """Whether the board took it."""
+        return self.result is BoardResult.DONE
+
+
+class BoardPair:
+    """Both boards behind their ports, for one test.
+
+    `pinned` says who must be there. `on_event` hears every event inside the read callback.
+    """
+
+    def __init__(
+        self,
+        ports: Mapping[BoardKind, LinkPort],
+        pinned: Mapping[BoardKind, ExpectedBoard],
+        session_ids: Callable[[], int],
+    ) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._quiet_ports = {
+            board: QuietPort(port, self._loop.time) for board, port in ports.items()
+        }
+        self.links: dict[BoardKind, Link] = {}
+        for board, port in self._quiet_ports.items():
+            other: BoardKind = "reader" if board == "dealer" else "dealer"
+            right = partial(check_identity, expected=pinned[board], other=pinned[other])
+            link = Link(port, board, session_ids=session_ids, check=right, on_down=self._on_down)
+            self.links[board] = link
+        self.dealer, self.reader = (
+            DealerBoard(self.links["dealer"]),
+            ReaderBoard(self.links["reader"]),
+        )
+        self.dealer.on_event = self.reader.on_event = self._on_board_event
+        self.on_event: Callable[[BoardEvent], None] = lambda event: None
+        self.welcomes: dict[BoardKind, Welcome] = {}
+        self.events: list[TimedEvent] = []
+        self.attempt = 0
+        self.line_lost: LineLost | None = None
+        self._new_event = asyncio.Event()
+        self._expected_errors: dict[BoardKind, int] = {"dealer": 0, "reader": 0}
+
+    async def open(self) -> None:
+        """Open both lines and let what the boards still had to say pass.
+
+        Raises PortMissing, PortBusy, LineLost and every mismatch of drivers/identity.py.
+        """
+        for board, link in self.links.items():
+            self.welcomes[board] = await link.open({}, {})
+        for board, link in self.links.items():
+            for _ in range(MAX_DRAIN_CHECKS):
+                if link.last_event >= self.welcomes[board].events:
+                    break
+                await asyncio.sleep(DRAIN_INTERVAL_S)
+        self.attempt = max(welcome.attempt for welcome in self.welcomes.values())
+        self.forget_events()
+
+    async def settings_crc(self, board: BoardKind) -> int:
+        """Return the CRC over all settings of a board as they are now: its line is opened again.
+
+        Raises LineLost, and what `open` raises.
+        """
+        link = self.links[board]
+        link.close()
+        boot = self.welcomes[board].boot
+        self.welcomes[board] = await link.open({boot: link.last_event}, {boot: link.last_event})
+        return self.welcomes[board].settings_crc
+
+    def halt(self) -> None:
+        """Stop all motion at once."""
+        for board in (self.dealer, self.reader):
+            board.stop()
+
+    def close(self) -> None:
+        """Stop all motion and close both lines."""
+        self.halt()
+        for link in self.links.values():
+            link.close()
+
+    @property
+    def now_s(self) -> float:
+        """The loop's time."""
+        return self._loop.time()
+
+    @property
+    def reader_is_polled(self) -> bool:
+        """Whether the reader has no trigger wire."""
+        return self.reader.is_polled
+
+    def forget_events(self) -> None:
+        """Forget what was heard, and let the boards forget it."""
+        self.events.clear()
+        for link in self.links.values():
+            link.mark_kept(link.last_event)
+
+    def mark(self) -> int:
+        """Return a place behind all that was heard, for `until` and `since`."""
+        return len(self.events)
+
+    def events_since(self, mark: int, *codes: BoardEventCode) -> list[TimedEvent]:
+        """Return what was heard behind a place; of some kinds alone, where they are named."""
+        return [one for one in self.events[mark:] if not codes or one.event.code in codes]
+
+    async def wait_for_event(
+        self, mark: int, matches: Callable[[BoardEvent], bool], limit_s: float
+    ) -> TimedEvent | None:
+        """Return the first event behind `mark` of which `what` holds; None after `limit_s`."""
+        try:
+            async with asyncio.timeout(limit_s):
+                while True:
+                    for one in self.events[mark:]:
+                        if matches(one.event):
+                            return one
+                    mark = len(self.events)
+                    self._new_event.clear()
+                    await self._new_event.wait()
+        except TimeoutError:
+            return None
+
+    async def wait_for_status(
+        self, matches: Callable[[DealerStatus], bool], limit_s: float, interval_s: float = 0.01
+    ) -> DealerStatus:
+        """Ask for the dealer board's STATUS until `what` holds of it, or the time is over."""
+        until_s = self.now_s + limit_s
+        while True:
+            status = await self.dealer.get_status()
+            if matches(status) or self.now_s >= until_s:
+                return status
+            await asyncio.sleep(interval_s)
+
+    async def try_command(self, command: Awaitable[Any]) -> BoardCommandResult:
+        """Give a command; return what became of it. Raises LineLost."""
+        try:
+            await command
+        except BoardRefused as refused:
+            return BoardCommandResult(refused.result)
+        return BoardCommandResult(BoardResult.DONE)
+
+    @asynccontextmanager
+    async def silence_host(self) -> AsyncIterator[Callable[[], float]]:
+        """Let the host fall silent towards the dealer board for the block.
+
+        Gives what returns for how many seconds the board was heard in it. Frames that were said
+        again meanwhile, or as it speaks again, are no trouble of the line.
+        """
+        board: BoardKind = "dealer"
+        port, before = self._quiet_ports[board], self._raw_error_count(board)
+        since_s = self.now_s
+        port.silent = True
+        try:
+            yield lambda: max(0.0, port.last_heard_s - since_s)
+        finally:
+            port.silent = False
+            await self.dealer.get_status()  # a word at once, before the board is missed
+            await asyncio.sleep(AFTER_SILENCE_S)
+            self._expected_errors[board] += self._raw_error_count(board) - before
+
+    def count_line_errors(self, board: BoardKind) -> int:
+        """Return how many frames were broken or said again; a session beyond the first is one."""
+        return self._raw_error_count(board) - self._expected_errors[board]
+
+    def _on_down(self, lost: LineLost) -> None:
+        self.line_lost = self.line_lost or lost
+        self._new_event.set()
+
+    def _raw_error_count(self, board: BoardKind) -> int:
+        counters = self.links[board].counters
+        frames: int = sum(getattr(counters, name) for name in _ERROR_COUNTERS)
+        return frames + max(0, counters.sessions - 1)
+
+    def _on_board_event(self, event: BoardEvent) -> None:
+        self.events.append(TimedEvent(self._loop.time(), event))
+        self.on_event(event)
+        self._new_event.set()

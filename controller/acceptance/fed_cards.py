@@ -1,0 +1,173 @@
+"""Cards on their way: fed, looked at, sent where a plan says, and timed. Never seen."""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from controller.acceptance.board_pair import BoardPair
+from controller.acceptance.read_counts import CardReads
+from controller.deal.observations import LookOutcome
+from drivers.board_events import BoardEvent, BoardEventCode, CardReadEvent, FeedSource, Outlet
+
+LOOK_GRACE_S = 0.3
+"""Beyond a look's own time: then a card goes on without it."""
+
+RoutePlan = Callable[["FedCard"], Outlet | None]
+"""Says where a card goes; None: it waits."""
+
+
+@dataclass
+class FedCard:
+    """One card; moments are the loop's seconds, None for what has not been."""
+
+    index: int
+    at_window_s: float | None = None
+    read_s: float | None = None
+    routed_s: float | None = None
+    route: Outlet | None = None
+    at_gate_s: float | None = None
+    gate_outlet: int | None = None
+    landed_s: float | None = None
+    landed_outlet: int | None = None
+    doubled: bool = False
+    look_done: bool = False
+
+
+@dataclass
+class FedCards:
+    """The cards of one attempt. `close` leaves no timer.
+
+    `readings` counts what the reader saw; without it one look at each card is enough.
+    """
+
+    boards: BoardPair
+    attempt: int
+    plan: RoutePlan
+    look_timeout_s: float
+    readings: CardReads | None = None
+    cards_by_index: dict[int, FedCard] = field(default_factory=dict)
+    last_fed: int = 0
+    empty_sources: set[int] = field(default_factory=set)
+    strays: int = 0
+    breakdown: BoardEvent | None = None
+    _timer: asyncio.TimerHandle | None = None
+
+    def __post_init__(self) -> None:
+        """Listen to the boards."""
+        self._handlers: dict[BoardEventCode, Callable[[BoardEvent], None]] = {
+            BoardEventCode.AT_READER: self._on_at_reader,
+            BoardEventCode.DOUBLE: lambda event: setattr(self.card(event.index), "doubled", True),
+            BoardEventCode.READ: self._on_read,
+            BoardEventCode.GATE: self._on_gate,
+            BoardEventCode.LANDED: self._on_landed,
+            BoardEventCode.STRAY: self._on_stray,
+            BoardEventCode.HOPPER_EMPTY: lambda event: self.empty_sources.add(event.place),
+            BoardEventCode.JAM: self._on_breakdown,
+            BoardEventCode.STALL: self._on_breakdown,
+        }
+        self.boards.on_event = self._on_event
+
+    def card(self, index: int) -> FedCard:
+        """Return a card by its index, from its first word on."""
+        return self.cards_by_index.setdefault(index, FedCard(index))
+
+    def cards_in_tray(self) -> list[FedCard]:
+        """Return the cards that lie in the tray, as far as none was fed from it."""
+        return [card for card in self.cards_by_index.values() if card.landed_outlet == Outlet.TRAY]
+
+    async def feed(self, up_to: int, source: FeedSource = FeedSource.HOPPER) -> None:
+        """Have every card up to an index fed. Raises Refused, LineLost."""
+        await self.boards.dealer.feed(self.attempt, source, up_to)
+
+    async def wait_until(self, done: Callable[[], bool], limit_s: float) -> bool:
+        """Wait until `done`, something breaks, or nothing was heard for `limit_s`; say which."""
+        while not done():
+            if self.breakdown is not None:
+                return False
+            mark = self.boards.mark()
+            if await self.boards.wait_for_event(mark, lambda event: True, limit_s) is None:
+                return done()
+        return True
+
+    def send_waiting(self) -> None:
+        """Ask the plan again about the card that waits."""
+        for card in self.cards_by_index.values():
+            if card.look_done and card.route is None:
+                self._send_route(card)
+
+    def close(self) -> None:
+        """Listen no more."""
+        self._stop_timer()
+        self.boards.on_event = lambda event: None
+        if self.readings is not None:
+            self.readings.forget()
+
+    def _on_event(self, event: BoardEvent) -> None:
+        if event.attempt == self.attempt and event.code in self._handlers:
+            self._handlers[event.code](event)
+
+    def _on_at_reader(self, event: BoardEvent) -> None:
+        card = self.card(event.index)
+        card.at_window_s, self.last_fed = self.boards.now_s, event.index
+        self.boards.reader.announce_card(self.attempt, event.index)
+        if card.look_done:
+            self._send_route(card)
+        else:
+            self._start_timer(card)
+
+    def _on_read(self, event: BoardEvent) -> None:
+        card = self.card(event.index)
+        if card.look_done or not isinstance(event, CardReadEvent):
+            return
+        if card.read_s is None:
+            card.read_s = self.boards.now_s
+        if self.readings is not None and self.readings.take_read(event) is LookOutcome.REREAD:
+            self.boards.reader.reread(self.attempt, card.index)
+            self._start_timer(card)
+            return
+        card.look_done = True
+        self._stop_timer()
+        if card.at_window_s is not None:
+            self._send_route(card)
+
+    def _on_look_timeout(self, card: FedCard) -> None:
+        """The reader does not say a word of a card."""
+        self._timer = None
+        card.look_done = True
+        self._send_route(card)
+
+    def _send_route(self, card: FedCard) -> None:
+        if card.route is not None or self.breakdown is not None:
+            return
+        route = self.plan(card)
+        if route is not None:
+            card.route, card.routed_s = route, self.boards.now_s
+            self.boards.dealer.route(self.attempt, card.index, route)
+
+    def _on_gate(self, event: BoardEvent) -> None:
+        card = self.card(event.index)
+        card.at_gate_s, card.gate_outlet = self.boards.now_s, event.place
+
+    def _on_landed(self, event: BoardEvent) -> None:
+        card = self.card(event.index)
+        card.landed_s, card.landed_outlet = self.boards.now_s, event.place
+
+    def _on_stray(self, event: BoardEvent) -> None:
+        self.strays += 1
+
+    def _on_breakdown(self, event: BoardEvent) -> None:
+        if self.breakdown is None:
+            self.breakdown = event
+        self._stop_timer()
+
+    def _start_timer(self, card: FedCard) -> None:
+        self._stop_timer()
+        loop = asyncio.get_running_loop()
+        self._timer = loop.call_later(
+            self.look_timeout_s + LOOK_GRACE_S, self._on_look_timeout, card
+        )
+
+    def _stop_timer(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None

@@ -1,0 +1,293 @@
+"""A machine that stands still: its lines, its sensors, the boards' own tests, its lid."""
+
+import asyncio
+
+from controller.acceptance.selftest_session import (
+    CARD_TIMEOUT_S,
+    FIGURE_OF_STALL,
+    POCKET_PARTS,
+    SelftestSession,
+    percentile,
+)
+from drivers.board_events import BoardEvent, BoardEventCode, BoardKind, BoardStopReason, DealerMotor
+from drivers.errors import BoardResult
+from drivers.typed_boards import DealerStatus
+
+ROUND_TRIPS = 40
+SETTLE_S = 0.3
+"""After people's hands, for a contact that trembles."""
+SWEEP_INTERVAL_S = 0.004
+MAX_SWEEP_CHECKS = 6000
+"""Beyond what the board itself allows for five moves."""
+ENGINE_TIMEOUT_S = 1.5
+"""Beyond the longest read_limit_ms."""
+
+
+async def measure_round_trips(session: SelftestSession) -> None:
+    """Measure how long each line takes for a question and its answer."""
+    boards: tuple[tuple[BoardKind, str], ...] = (
+        ("dealer", "dealer_line"),
+        ("reader", "reader_line"),
+    )
+    for board, part in boards:
+        ask = (
+            session.boards.dealer.get_status
+            if board == "dealer"
+            else session.boards.reader.get_status
+        )
+        trips = []
+        for _ in range(ROUND_TRIPS):
+            since_s = session.boards.now_s
+            await ask()
+            trips.append((session.boards.now_s - since_s) * 1000)
+        session.figures.record("round_trip", percentile(trips, 0.95), part)
+
+
+async def check_sensors(session: SelftestSession) -> None:
+    """Compare what the sensors say with a machine at rest; people clear it where they do not."""
+    wrong = _wrong_sensors(await session.status())
+    if any(wrong.values()) and await session.operator.do("empty"):
+        await asyncio.sleep(SETTLE_S)
+        wrong = _wrong_sensors(await session.status())
+    for part, value in wrong.items():
+        session.figures.record("at_rest", float(value), part)
+
+
+async def run_board_tests(session: SelftestSession) -> None:
+    """Have both boards test themselves."""
+    await session.lower_lift()
+    await _test_gate(session)
+    await _test_engine(session)
+
+
+async def check_lid(session: SelftestSession) -> None:
+    """Have the lid opened and closed, and see that nothing starts under it."""
+    bench, wrong, notes = session.boards, 0, []
+    if not await session.operator.do("open_lid"):
+        session.figures.leave_out("lid", "nobody could open the lid")
+        return
+    await asyncio.sleep(SETTLE_S)
+    if not (await session.status()).lid_open:
+        wrong += 1
+        notes.append("an open lid is not seen")
+    if (
+        taken := await bench.try_command(bench.dealer.retract())
+    ).result is not BoardResult.LID_OPEN:
+        wrong += 1
+        notes.append(f"the board takes orders under an open lid: {taken.result.name}")
+    await session.operator.do("close_lid")
+    await asyncio.sleep(SETTLE_S)
+    if (await session.status()).lid_open:
+        wrong += 1
+        notes.append("a closed lid is seen open")
+    session.figures.record("lid", wrong, note="; ".join(notes))
+
+
+async def _test_gate(session: SelftestSession) -> None:
+    bench = session.boards
+    mark, since_s = bench.mark(), bench.now_s
+    taken = await bench.try_command(bench.dealer.selftest())
+    if not taken:
+        session.figures.leave_out("gate_sweep", f"the board refuses its test: {taken.result.name}")
+        return
+    for _ in range(MAX_SWEEP_CHECKS):
+        if not await bench.dealer.is_moving():
+            break
+        await asyncio.sleep(SWEEP_INTERVAL_S)
+    took_ms = (bench.now_s - since_s) * 1000
+    await bench.wait_for_event(
+        mark, lambda event: event.code is BoardEventCode.STALL, SWEEP_INTERVAL_S * 10
+    )
+    if stalls := bench.events_since(mark, BoardEventCode.STALL):
+        motor = DealerMotor(stalls[0].event.place)
+        session.figures.record_failure(
+            FIGURE_OF_STALL[motor], note=f"the motor stalls: {motor.name.lower()}"
+        )
+    else:
+        session.figures.record("gate_sweep", took_ms)
+
+
+async def _test_engine(session: SelftestSession) -> None:
+    bench, name = session.boards, "engine_answer"
+    mark = bench.mark()
+    taken = await bench.try_command(bench.reader.selftest())
+    if taken.result is BoardResult.NO_ENGINE:
+        session.figures.record_failure(name, note="the board says that its engine is away")
+        return
+    said = await bench.wait_for_event(
+        mark,
+        lambda event: event.code is BoardEventCode.ENGINE and event.index > 0,
+        ENGINE_TIMEOUT_S,
+    )
+    if said is not None and said.event.place:
+        session.figures.record(name, said.event.index)
+    else:  # some engines say nothing of an empty window: the cards will tell
+        session.figures.record_doubt(name, note="it did not answer")
+
+
+def _wrong_sensors(status: DealerStatus) -> dict[str, bool]:
+    """Return which sensors say what is not so of a machine at rest, by their part."""
+    seats = [POCKET_PARTS[outlet] for outlet in list(POCKET_PARTS)[:4]]
+    return dict(zip(seats, status.sees_pockets, strict=True)) | {
+        "tray": status.sees_tray,
+        "hopper": not status.sees_hopper,
+        "window": status.sees_window,
+        "path": status.sees_path,
+        "shuffler": status.sees_shuffler,
+        "lid": status.lid_open,
+        "estop": status.estop,
+        "supply": status.supply_low,
+    }
+
+
+SHUFFLE_TIMEOUT_S = 70.0
+"""Beyond the longest of three passes."""
+SHUFFLE_PASSES = 3
+BEFORE_SILENCE_S = 0.2
+STOPPED_TIMEOUT_S = 2.0
+"""Behind the host's next word, for a board that has stopped to say so."""
+SILENCE_S = 0.7
+"""Long enough for a board to stop; so short that it has not been unheard for 500 ms then."""
+BOARD_INTERVAL_MS = 100.0
+"""A board is heard so often: it may have stopped so long after its last word."""
+PRESS_TIMEOUT_S = 20.0
+"""How long people may take to press the stop once cards run."""
+AFTER_STOP_S = 1.0
+"""How long is looked on whether anything still moves."""
+MAX_RUNNING_CARDS = 60
+"""Cards that may run until somebody presses; ten seconds of them at four a second or more."""
+
+
+async def check_silence_in_shuffle(session: SelftestSession) -> None:
+    """Fall silent while the shuffler runs: by when has it stopped, by its own words."""
+    cards = await session.ensure_attempt(new_attempt=True)
+    bench = session.boards
+    mark = bench.mark()
+    if not await bench.try_command(bench.dealer.shuffle(cards.attempt, SHUFFLE_PASSES)):
+        session.figures.leave_out("silence_stop", "the board does not shuffle")
+        return
+    await asyncio.sleep(BEFORE_SILENCE_S)
+    async with bench.silence_host() as heard_s:
+        await asyncio.sleep(SILENCE_S)
+        last_ms = heard_s() * 1000
+    if cards.breakdown is not None:
+        session.record_breakdown(cards.breakdown)
+        return
+    stopped = await bench.wait_for_event(mark, _is_silence_stop, STOPPED_TIMEOUT_S)
+    if bench.events_since(mark, BoardEventCode.SHUFFLED):
+        return  # the passes were over before: the cards will tell
+    if stopped is None:
+        session.figures.record_failure(
+            "silence_stop", note=f"it did not stop within {SILENCE_S * 1000:.0f} ms"
+        )
+        bench.dealer.stop()
+        await session.ensure_attempt(full_hopper=True)
+        return
+    session.figures.record("silence_stop", last_ms + BOARD_INTERVAL_MS)
+    mark = bench.mark()
+    await bench.try_command(bench.dealer.shuffle(cards.attempt, SHUFFLE_PASSES))
+    done = (BoardEventCode.SHUFFLED, BoardEventCode.JAM, BoardEventCode.STALL)
+    ended = await bench.wait_for_event(mark, lambda event: event.code in done, SHUFFLE_TIMEOUT_S)
+    if ended is None:
+        session.figures.record_failure("shuffle_time", note="it does not end")
+    elif ended.event.code is not BoardEventCode.SHUFFLED:
+        session.record_breakdown(ended.event)
+
+
+async def check_silence_in_feeding(session: SelftestSession) -> None:
+    """Fall silent behind one card's route: that card goes on, and no other than the next."""
+    cards = await session.ensure_attempt()
+    bench, route = session.boards, session.plan_any_pocket()
+    first = cards.last_fed + 1
+    cards.plan = lambda card: None
+    session.cards_out = True
+    if not await bench.try_command(cards.feed(first + 2)):
+        session.figures.leave_out("fed_in_silence", "the board does not feed")
+        return
+    await cards.wait_until(lambda: cards.card(first).look_done, CARD_TIMEOUT_S)
+    mark = bench.mark()
+    cards.plan = lambda card: route(card) if card.index == first else None
+    cards.send_waiting()
+    async with bench.silence_host() as heard_s:
+        await asyncio.sleep(SILENCE_S)
+        last_ms = heard_s() * 1000
+    stopped = await bench.wait_for_event(mark, _is_silence_stop, STOPPED_TIMEOUT_S)
+    status = await session.status()
+    beyond = max(0, status.fed - first - 1)
+    if cards.breakdown is not None:
+        session.record_breakdown(cards.breakdown)
+        session.figures.leave_out("fed_in_silence", "a card jammed")
+        return
+    if stopped is None:
+        session.figures.record_failure(
+            "silence_stop", note=f"it did not stop within {SILENCE_S * 1000:.0f} ms"
+        )
+    else:
+        session.figures.record("silence_stop", last_ms + BOARD_INTERVAL_MS)
+    session.figures.record("fed_in_silence", beyond)
+    cards.plan = route
+    await bench.try_command(cards.feed(first + 2))
+    cards.send_waiting()
+    await cards.wait_until(lambda: cards.card(first + 2).landed_s is not None, CARD_TIMEOUT_S)
+    if cards.breakdown is not None:
+        session.record_breakdown(cards.breakdown)
+
+
+async def check_emergency_stop(session: SelftestSession) -> None:
+    """Have the emergency stop pressed while cards run, and released again."""
+    cards = await session.ensure_attempt()
+    bench = session.boards
+    if not await session.operator.prepare("press_estop"):
+        for name in ("estop_seen", "estop_stop"):
+            session.figures.leave_out(name, "nobody could press it")
+        return
+    cards.plan, session.cards_out, first = session.plan_any_pocket(), True, cards.last_fed
+    if not await bench.try_command(
+        cards.feed(min(first + MAX_RUNNING_CARDS, session.card_set.cards))
+    ):
+        session.figures.leave_out("estop_seen", "the board does not feed")
+        return
+    await cards.wait_until(lambda: cards.last_fed > first + 1, CARD_TIMEOUT_S)
+    mark = bench.mark()
+    await session.operator.signal("press_estop")
+    stopped = await bench.wait_for_event(mark, _is_estop_stop, PRESS_TIMEOUT_S)
+    if stopped is None:
+        session.figures.record_failure("estop_seen", note="it was not seen while cards ran")
+        bench.dealer.stop()
+        await session.operator.do("release_estop")
+        return
+    await asyncio.sleep(AFTER_STOP_S)
+    behind = bench.events_since(mark, BoardEventCode.AT_READER, BoardEventCode.GATE)
+    last_s = max((one.at_s for one in behind), default=stopped.at_s)
+    session.figures.record("estop_stop", max(0.0, last_s - stopped.at_s) * 1000)
+    await _check_estop_released(session, cards.last_fed)
+
+
+async def _check_estop_released(session: SelftestSession, fed: int) -> None:
+    bench, cards, wrong, notes = session.boards, await session.ensure_attempt(), 0, []
+    if not (await session.status()).estop:
+        wrong += 1
+        notes.append("its sensor does not say that it is pressed")
+    if (taken := await bench.try_command(cards.feed(fed + 1))).result is not BoardResult.ESTOP:
+        wrong += 1
+        notes.append(f"the board takes orders while it is pressed: {taken.result.name}")
+        bench.dealer.stop()
+    await session.operator.do("release_estop")
+    await asyncio.sleep(AFTER_STOP_S)
+    if (await session.status()).estop:
+        wrong += 1
+        notes.append("it is still seen pressed")
+    elif not await bench.try_command(cards.feed(fed + 1)) or not await cards.wait_until(
+        lambda: cards.card(fed + 1).landed_s is not None, CARD_TIMEOUT_S
+    ):
+        wrong += 1
+        notes.append("the cards do not go on")
+    session.figures.record("estop_seen", wrong, note="; ".join(notes))
+
+
+def _is_silence_stop(event: BoardEvent) -> bool:
+    return event.code is BoardEventCode.STOPPED and event.place == BoardStopReason.HOST_SILENT
+
+
+def _is_estop_stop(event: BoardEvent) -> bool:
+    return event.code is BoardEventCode.STOPPED and event.place == BoardStopReason.ESTOP

@@ -1,0 +1,269 @@
+"""What a journal tells of wear: counts by attempt, and what is to be cleaned or replaced when.
+
+A pure fold over entries. Cards are counted, never seen: of the boards' events codes and
+indices are looked at, which stand in the open.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
+from importlib import resources
+from typing import Final, Literal
+
+import msgspec
+
+from controller.host import toml_files
+from controller.journal.entries import JournalEntry
+from controller.journal.packed_board_events import LoggedBoardEvent, unpack_events
+from controller.words import Words
+from drivers.board_events import BoardEventCode, JamPlace
+
+ServiceKind = Literal["cleaned", "replaced"]
+WearDue = Literal["fine", "soon", "now"]
+RECENT_ATTEMPTS: Final = 100
+"""Attempts that rates are taken over: some ten thousand cards, so that one in a thousand shows."""
+MIN_CARDS_FOR_RATE: Final = 1000
+"""Fewer cards than these tell no rate."""
+SET_PART: Final = "set"
+
+
+class WearCounts(msgspec.Struct, frozen=True, gc=False):
+    """What is counted of one attempt, or of many.
+
+    `cards` were fed, `refed` of them out of the tray; `extra_looks` are looks beyond the first at
+    a card; `not_landed`: cards not seen to land, and landings unasked. `passes` are the
+    shuffler's, `lifts` hands that came up.
+    """
+
+    attempts: int = 0
+    deals: int = 0
+    cards: int = 0
+    refed: int = 0
+    extra_looks: int = 0
+    jams: int = 0
+    doubles: int = 0
+    not_landed: int = 0
+    stalls: int = 0
+    passes: int = 0
+    lifts: int = 0
+
+    def __add__(self, other: "WearCounts") -> "WearCounts":
+        """Add up, field by field."""
+        names = self.__struct_fields__
+        return WearCounts(*(getattr(self, name) + getattr(other, name) for name in names))
+
+
+class AttemptWear(msgspec.Struct, frozen=True, gc=False):
+    """The counts of one attempt: at which entry it began, and with which set."""
+
+    n: int
+    card_set: str
+    counts: WearCounts
+
+
+class ServiceNote(msgspec.Struct, frozen=True, gc=False):
+    """Something was done to a part, or to a set (`set:S1`), behind entry `n`."""
+
+    n: int
+    time: str
+    part: str
+    did: ServiceKind
+    who: str = ""
+
+
+class WearSign(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
+    """One row of health.toml, which says what each field means."""
+
+    part: str
+    of: str
+    per: Literal["1000", "since"]
+    soon: float
+    now: float
+    en: str
+    zh: str
+    do_en: str
+    do_zh: str
+    reason: str
+    since: ServiceKind | None = None
+
+
+class WearFinding(msgspec.Struct, frozen=True, gc=False):
+    """A sign at one part: its number, None where there are too few cards, and what is due.
+
+    `since`: when that was last done; "" for never.
+    """
+
+    sign: str
+    part: str
+    value: float | None
+    soon: float
+    now: float
+    due: WearDue
+    since: str = ""
+
+
+class WearReport(msgspec.Struct, frozen=True, kw_only=True):
+    """A table's health: since its journal began, over the last attempts, and what is due."""
+
+    entries: int
+    whole: WearCounts
+    recent: WearCounts
+    sets: dict[str, WearCounts]
+    found: tuple[WearFinding, ...]
+
+    @property
+    def due(self) -> tuple[WearFinding, ...]:
+        """What is due now, then what is due soon."""
+        order: tuple[WearDue, ...] = ("now", "soon")
+        return tuple(one for due in order for one in self.found if one.due == due)
+
+
+def count_attempts(entries: Iterable[JournalEntry]) -> list[AttemptWear]:
+    """Fold a journal's entries into the counts of its attempts, in their order."""
+    folding = _WearFold()
+    for entry in entries:
+        folding.add(entry)
+    return folding.attempts()
+
+
+def report_wear(
+    attempts: Sequence[AttemptWear], marks: Sequence[ServiceNote] = (), entries: int = 0
+) -> WearReport:
+    """Return what the counts of attempts, and what was done about them, come to."""
+    names = dict.fromkeys(attempt.card_set for attempt in attempts)
+    sets = {name: [one for one in attempts if one.card_set == name] for name in names}
+    found = [
+        _find_wear(name, sign, sign.part, attempts, marks)
+        for name, sign in wear_signs().items()
+        if sign.part != SET_PART
+    ]
+    found += [
+        _find_wear(name, sign, f"{SET_PART}:{card_set}", of, marks)
+        for card_set, of in sets.items()
+        for name, sign in wear_signs().items()
+        if sign.part == SET_PART
+    ]
+    return WearReport(
+        entries=entries,
+        whole=_sum_counts(attempts),
+        recent=_sum_counts(attempts[-RECENT_ATTEMPTS:]),
+        sets={name: _sum_counts(of) for name, of in sets.items()},
+        found=tuple(found),
+    )
+
+
+def wear_signs() -> Mapping[str, WearSign]:
+    """Return every sign of wear by its name."""
+    return _load_signs().sign
+
+
+def service_parts() -> Mapping[str, Words]:
+    """Return the parts that can be cleaned or replaced, beside the sets."""
+    return _load_signs().part
+
+
+class _WearFold:
+    """The fold's present state: attempts by number."""
+
+    def __init__(self) -> None:
+        self._begun: dict[int, tuple[int, str]] = {}
+        self._counts: dict[int, WearCounts] = {}
+        self._looked: dict[int, set[int]] = {}
+
+    def add(self, entry: JournalEntry) -> None:
+        number, data = entry.attempt, entry.data
+        if number is None:
+            return
+        if entry.kind == "committed":
+            self._begun[number] = (entry.n, str(data.get("set", "")))
+        elif entry.kind == "begun":
+            self._add(number, WearCounts(attempts=1))
+        elif entry.kind == "verdict":
+            self._add(number, WearCounts(cards=data["fed"] + data["refed"], refed=data["refed"]))
+        elif entry.kind == "released":
+            self._add(number, WearCounts(deals=1))
+        elif entry.kind == "shuffled":
+            self._add(number, WearCounts(passes=data["passes"]))
+        elif entry.kind == "wire":
+            for event in unpack_events(data, number):
+                self._add_event(number, event)
+
+    def attempts(self) -> list[AttemptWear]:
+        """Return what there is of each attempt whose cards were moved."""
+        numbers = [number for number in self._counts if self._counts[number].attempts]
+        begun = {number: self._begun.get(number, (0, "")) for number in numbers}
+        return [AttemptWear(*begun[number], self._counts[number]) for number in numbers]
+
+    def _add_event(self, number: int, event: LoggedBoardEvent) -> None:
+        if event.code == BoardEventCode.READ:
+            looked = self._looked.setdefault(number, set())
+            if event.index in looked:
+                self._add(number, WearCounts(extra_looks=1))
+            looked.add(event.index)
+        elif event.code == BoardEventCode.JAM and event.place == JamPlace.LANDING:
+            self._add(number, WearCounts(not_landed=1))
+        elif event.code in _COUNT_OF_EVENT:
+            self._add(number, _COUNT_OF_EVENT[BoardEventCode(event.code)])
+
+    def _add(self, number: int, more: WearCounts) -> None:
+        self._counts[number] = self._counts.get(number, WearCounts()) + more
+
+
+_COUNT_OF_EVENT: Final[Mapping[BoardEventCode, WearCounts]] = {
+    BoardEventCode.JAM: WearCounts(jams=1),
+    BoardEventCode.DOUBLE: WearCounts(doubles=1),
+    BoardEventCode.STRAY: WearCounts(not_landed=1),
+    BoardEventCode.STALL: WearCounts(stalls=1),
+    BoardEventCode.RELEASED: WearCounts(lifts=1),
+}
+
+
+class _WearFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    part: dict[str, Words]
+    sign: dict[str, WearSign]
+
+
+@cache
+def _load_signs() -> _WearFile:
+    text = resources.files("controller.acceptance").joinpath("health.toml").read_text("utf-8")
+    return toml_files.parse(text, _WearFile, name="health.toml")
+
+
+def _sum_counts(attempts: Iterable[AttemptWear]) -> WearCounts:
+    return sum((attempt.counts for attempt in attempts), WearCounts())
+
+
+def _find_wear(
+    name: str,
+    sign: WearSign,
+    part: str,
+    attempts: Sequence[AttemptWear],
+    marks: Sequence[ServiceNote],
+) -> WearFinding:
+    done = [mark for mark in marks if mark.part == part and _resets_count(mark, sign)]
+    last = max(done, key=lambda mark: mark.n, default=None)
+    behind = 0 if last is None else last.n
+    of = [attempt for attempt in attempts if attempt.n > behind]
+    counts = _sum_counts(of if sign.per == "since" else of[-RECENT_ATTEMPTS:])
+    value: float | None = getattr(counts, sign.of)
+    if sign.per == "1000":
+        value = None if counts.cards < MIN_CARDS_FOR_RATE else 1000 * (value or 0) / counts.cards
+    return WearFinding(
+        name,
+        part,
+        None if value is None else round(value, 2),
+        sign.soon,
+        sign.now,
+        _due_for(value, sign),
+        "" if last is None else last.time,
+    )
+
+
+def _resets_count(mark: ServiceNote, sign: WearSign) -> bool:
+    """Whether something that was done begins a sign's count anew: what is new is clean, too."""
+    return sign.since != "replaced" or mark.did == "replaced"
+
+
+def _due_for(value: float | None, sign: WearSign) -> WearDue:
+    if value is None or value < sign.soon:
+        return "fine"
+    return "soon" if value < sign.now else "now"

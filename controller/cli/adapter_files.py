@@ -1,0 +1,168 @@
+"""The profile of a barcode reader (barcode.toml): its engine, and what each code stands for."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Literal
+
+import msgspec
+from msgspec import Meta, field
+
+from controller.cards import FACE_COUNT, Face, face_text, parse_face
+from controller.config import BoardId
+from controller.host import toml_files
+from drivers.adapters.barcode_engine import BarcodeEngine, Parity
+from drivers.adapters.barcode_reader import ANSWER_MARGIN_MS, CodedCard
+from drivers.adapters.modbus_map import MapError, ModbusMap, check_map
+from drivers.firmware.protocol import BACK_A, BACK_B
+
+BackName = Literal["A", "B"]
+# What the reader board's core waits for a look at most, and what it waits beyond the engine.
+_MAX_LOOK_MS = 1000 - ANSWER_MARGIN_MS
+BACKS: Mapping[BackName, int] = {"A": BACK_A, "B": BACK_B}
+
+HexBytes = Annotated[
+    str,
+    Meta(
+        pattern=r"^([0-9a-fA-F]{2}( [0-9a-fA-F]{2}){0,31})?$",
+        description='up to 32 bytes as hexadecimal digits, like "16 54 0d"',
+    ),
+]
+PrintableText = Annotated[
+    str,
+    Meta(pattern=r"^[!-~]{1,64}$", description="1 to 64 printable ASCII characters, no blank"),
+]
+
+
+class BarcodeFileError(toml_files.FileError):
+    """A profile of a barcode reader cannot be used; its text is one line that says why."""
+
+
+class BarcodeAdapterSection(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Whose place the adapter takes: the board's `id`, and `link`, the port that the table opens.
+
+    `folder` is its own: how often it was started, and what its board stores.
+    """
+
+    id: BoardId
+    link: Path
+    folder: Path
+
+
+class BarcodeEngineSection(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The engine's serial port, and what it says and is told (adapters/barcode_engine.py)."""
+
+    port: Annotated[str, Meta(min_length=1, description="a serial port")]
+    baud: Annotated[int, Meta(ge=1200, le=4_000_000)] = 115_200
+    parity: Parity = "none"
+    data_bits: Annotated[int, Meta(ge=7, le=8)] = 8
+    stop_bits: Annotated[int, Meta(ge=1, le=2)] = 1
+    trigger: Annotated[HexBytes, Meta(min_length=2)] = "16 54 0d"
+    trigger_off: HexBytes = "16 55 0d"
+    end_of_line: Annotated[HexBytes, Meta(min_length=2)] = "0d"
+    no_read: PrintableText | None = None
+    timeout_ms: Annotated[int, Meta(ge=20, le=980)] = 200
+    late_ms: Annotated[int, Meta(ge=0, le=960)] = 150
+    settle_ms: Annotated[int, Meta(ge=1, le=200)] = 10
+    confidence: Annotated[int, Meta(ge=128, le=255)] = 200
+
+    def __post_init__(self) -> None:
+        """Refuse a silence as long as the look itself, and more than a reader board waits."""
+        if self.timeout_ms + self.late_ms > _MAX_LOOK_MS:
+            raise ValueError(
+                f"late_ms = {self.late_ms}: expected at most {_MAX_LOOK_MS} with timeout_ms"
+            )
+        if self.settle_ms * 2 > self.timeout_ms:
+            raise ValueError(f"settle_ms = {self.settle_ms}: expected at most half of timeout_ms")
+
+
+class BarcodeCardSection(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What one code stands for: a face as people write it (♠A, H10, BJ), and a back."""
+
+    code: PrintableText
+    face: str
+    back: BackName
+
+    def __post_init__(self) -> None:
+        """Refuse what is no face."""
+        parse_face(self.face)
+
+    @property
+    def coded(self) -> CodedCard:
+        """The face's number, and the back as the reader board numbers it."""
+        return parse_face(self.face), BACKS[self.back]
+
+
+class BarcodeFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A whole barcode.toml. A face may have several codes, a code is one card's face."""
+
+    adapter: BarcodeAdapterSection
+    engine_section: BarcodeEngineSection = field(name="engine")
+    cards: tuple[BarcodeCardSection, ...] = field(name="card", default=())
+
+    def __post_init__(self) -> None:
+        """Refuse a code that is said twice, or that means that nothing was read."""
+        first: dict[str, int] = {}
+        for number, card in enumerate(self.cards):
+            known = first.setdefault(card.code, number)
+            if known != number:
+                raise ValueError(
+                    f"card[{number}].code: expected another one than card[{known}] has"
+                )
+            if card.code == self.engine_section.no_read:
+                raise ValueError(f"card[{number}].code: expected another one than engine.no_read")
+
+    @property
+    def engine(self) -> BarcodeEngine:
+        """The engine as the adapter takes it."""
+        of = self.engine_section
+        return BarcodeEngine(
+            port=of.port,
+            baud=of.baud,
+            parity=of.parity,
+            data_bits=of.data_bits,
+            stop_bits=of.stop_bits,
+            trigger=bytes.fromhex(of.trigger),
+            trigger_off=bytes.fromhex(of.trigger_off),
+            end_of_line=bytes.fromhex(of.end_of_line),
+            no_read=(of.no_read or "").encode(),
+            timeout_ms=of.timeout_ms,
+            late_ms=of.late_ms,
+            settle_ms=of.settle_ms,
+            confidence=of.confidence,
+        )
+
+    @property
+    def codes(self) -> Mapping[bytes, CodedCard]:
+        """What each code stands for."""
+        return {card.code.encode(): card.coded for card in self.cards}
+
+    def faces_without_code(self, back: BackName) -> tuple[Face, ...]:
+        """Return the faces that have no code of this back yet, in their order."""
+        known = {card.coded for card in self.cards}
+        return tuple(face for face in range(FACE_COUNT) if (face, BACKS[back]) not in known)
+
+
+def load_barcode_file(path: Path) -> BarcodeFile:
+    """Return the profile in a barcode.toml. Raises BarcodeFileError, one line."""
+    return toml_files.read(path, BarcodeFile, BarcodeFileError)
+
+
+def append_card(text: str, code: str, face: Face, back: BackName) -> str:
+    """Return a profile's text with one card more; what stands there stays, comments too."""
+    said = code.replace("\\", "\\\\").replace('"', '\\"')
+    row = f'[[card]]\ncode = "{said}"\nface = "{face_text(face)}"\nback = "{back}"\n'
+    return f"{text.rstrip()}\n\n{row}"
+
+
+class ModbusFileError(toml_files.FileError):
+    """A map of a Modbus line cannot be used; its text is one line that says why."""
+
+
+def load_modbus_file(path: Path) -> ModbusMap:
+    """Return the map in a file. Raises FileError."""
+    told = toml_files.read(path, ModbusMap)
+    try:
+        check_map(told)
+    except MapError as error:
+        raise ModbusFileError(f"{path}: {error}") from None
+    return told

@@ -1,0 +1,151 @@
+"""What `dealtable send` teaches of the commands: one line each, and everything about one."""
+
+import difflib
+import shlex
+from typing import Any, Final
+
+import click
+import msgspec
+from msgspec import inspect
+
+from controller.commands.match_arguments import ConfirmVerbalArgs
+from controller.commands.registry import COMMANDS, CommandSpec, list_names, usage_line
+from controller.faults import Language
+from controller.host.toml_files import expected_words, shorten
+from controller.messages import MachinePhase, Role
+from controller.rules.penalties.offences import offence_catalogue
+from controller.words import Words
+
+GROUPS: Final = {
+    "Reading, by anybody": frozenset(Role),
+    "The table, and referees": frozenset({Role.TABLE, Role.REFEREE, Role.CHIEF}),
+    "Referees": frozenset({Role.REFEREE, Role.CHIEF}),
+    "The chief referee": frozenset({Role.CHIEF}),
+    "A technician": frozenset({Role.TECHNICIAN}),
+}
+"""The commands of a table, by who may give them."""
+
+
+def format_command_list() -> str:
+    """Return every command with its arguments and what it does, for the end of a help text."""
+    return "\n".join(_format_group(title, roles) for title, roles in GROUPS.items())
+
+
+def describe_command(cmd: str, language: Language = "en") -> str:
+    """Return what a command does, takes and needs, with an example. Raises click.UsageError.
+
+    Offences are listed by their ids, with their names in `language`.
+    """
+    order = COMMANDS.get(cmd)
+    if order is None:
+        raise click.UsageError(getattr(describe_unknown_command(cmd), language))
+    lines = [f"{usage_line(cmd)}: {order.help}", ""]
+    lines += [f"  {line.strip()}" for line in (order.args.__doc__ or "").strip().splitlines()]
+    lines += ["", *_format_arguments(order)] if msgspec.structs.fields(order.args) else []
+    lines += [
+        "",
+        f"Roles:   {list_names(Role, order.roles)}",
+        f"Phases:  {_format_phases(order)}",
+        f"About:   {_BOUND_TEXTS[order.bound_to]}",
+        f"Example: {format_example(cmd)}",
+    ]
+    if OFFENCE_ARGUMENT in order.args.__struct_fields__:
+        lines += ["", getattr(_OFFENCES_HEADING, language)]
+        lines += [f"  {row.id:<28}{getattr(row, language)}" for row in offence_catalogue().values()]
+    return "\n".join(lines)
+
+
+def describe_unknown_command(cmd: str) -> Words:
+    """Say that there is no command of that name, and which one it may be."""
+    close = difflib.get_close_matches(cmd, COMMANDS, n=1)
+    if close:
+        return Words(
+            f"there is no command {cmd}, did you mean {close[0]}?",
+            f"没有命令 {cmd}，是否为 {close[0]}？",
+        )
+    return Words(
+        f"there is no command {cmd}, --help lists them", f"没有命令 {cmd}：--help 列出全部命令"
+    )
+
+
+def format_example(cmd: str) -> str:
+    """Return a command as it may be typed: with what it must have, by whom may give it."""
+    order = COMMANDS[cmd]
+    words = [
+        f"{name}={_shell_word(value)}" for name, value in _example_arguments(order.args).items()
+    ]
+    role = next(role for role in _EXAMPLE_ROLES if role in order.roles)
+    key = ["--as", role.value] if order.signed else []
+    return " ".join(["dealtable send", cmd, *words, *key, "--state-dir state"])
+
+
+def _format_group(title: str, roles: frozenset[Role]) -> str:
+    rows = [
+        f"  {shorten(usage_line(cmd), _USAGE_WIDTH):<{_USAGE_WIDTH}}  {order.help}"
+        for cmd, order in COMMANDS.items()
+        if order.roles == roles
+    ]
+    return "\n".join(["\b", f"{title}:", *rows, ""])
+
+
+def _format_arguments(order: CommandSpec) -> list[str]:
+    shape = inspect.type_info(order.args)
+    assert isinstance(shape, inspect.StructType)  # it is one
+    return [
+        f"  {field.name:<20}{expected_words(field.type).en}"
+        f"{'' if field.required else _format_default(field)}"
+        for field in shape.fields
+    ]
+
+
+def _format_default(field: inspect.Field) -> str:
+    """Say that an argument may be left out, and what it is then."""
+    return " (may be left out)" if field.default is None else f" (else {_json(field.default)})"
+
+
+def _format_phases(order: CommandSpec) -> str:
+    if order.phases != frozenset(MachinePhase):
+        return f"of the machine: {list_names(MachinePhase, order.phases)}"
+    return "any; a match says its own" if order.bound_to == "match" else "any"
+
+
+def _example_arguments(args: Any) -> dict[str, Any]:
+    """Return a value for each argument that must be there, by its type's example."""
+    shape = inspect.type_info(args)
+    assert isinstance(shape, inspect.StructType)  # it is one
+    due = {field.name: _example_value(field.type) for field in shape.fields if field.required}
+    if args is ConfirmVerbalArgs:
+        return {"ruling": "R1"}
+    return due | ({"seat": "N"} if "offence" in due and "side" not in due else {})
+
+
+def _example_value(shape: inspect.Type) -> Any:
+    if isinstance(shape, inspect.Metadata):
+        return (shape.extra_json_schema or {})["examples"][0]
+    return shape.values[0] if isinstance(shape, inspect.LiteralType) else True
+
+
+def _shell_word(value: Any) -> str:
+    return shlex.quote(value if isinstance(value, str) else _json(value))
+
+
+def _json(value: Any) -> str:
+    return msgspec.json.encode(value).decode()
+
+
+OFFENCE_ARGUMENT: Final = "offence"
+"""The argument that names an offence by its id."""
+
+_OFFENCES_HEADING: Final = Words("Offences:", "违例事项：")
+
+_USAGE_WIDTH: Final = 30
+"""Letters of a command and its arguments in the list; --about has them all."""
+
+_EXAMPLE_ROLES: Final = (Role.TABLE, Role.REFEREE, Role.CHIEF, Role.TECHNICIAN, Role.OBSERVER)
+
+_BOUND_TEXTS: Final = {
+    "none": "no deal of its own",
+    "machine": "the deal and attempt that the machine has under way",
+    "match": "the deal and attempt that the match is at",
+}
+"""What a command must name, so that it cannot act on another; `send` asks the table for it."""

@@ -1,0 +1,172 @@
+"""What `dealtable watch` prints of a table: lines for people, or its JSON."""
+
+import re
+from typing import Final, Protocol, TypeVar
+
+import click
+import msgspec
+from rich.console import Console
+
+from controller.cli.state_lines import BAD_STYLE, StateLine, StateLines
+from controller.cli.terminal_text import safe_json, safe_line
+from controller.client.client import BadMessage, ReceivedMessage
+from controller.client.connection import TableConnectionState
+from controller.faults import Language
+from controller.gateway_protocol import event_topic, state_topic
+from controller.messages import PublicEvent, PublicState
+
+SILENCE_TIMEOUT_S: Final = 3.0
+"""A table says something every second; after three it counts as silent."""
+
+
+class FeedPrinter(Protocol):
+    """What becomes of what one table says. Its gateway may be anybody's: nothing that comes
+    raises anything here, nor steers a terminal."""
+
+    def print_line(self, line: StateLine) -> None:
+        """Something is to be said of the table."""
+
+    def print_message(self, message: ReceivedMessage) -> None:
+        """A message came."""
+
+    def print_bad_message(self, reason: str) -> None:
+        """What came is no message."""
+
+    def print_line_state(self, state: TableConnectionState) -> None:
+        """The way to the table opened or closed."""
+
+    def print_silence(self) -> None:
+        """Nothing came for SILENT_S, though it should."""
+
+
+class JsonFeedPrinter:
+    """Each message's JSON on a line of its own; what is wrong with the line on stderr."""
+
+    def __init__(self, name: str, language: Language = "en") -> None:
+        self._name = name
+        self._state_lines = StateLines(language)
+        self._last_problem = ""
+
+    def print_line(self, line: StateLine) -> None:
+        """Say it."""
+        click.echo(safe_line(f"{self._name}  {line.text}"), err=True)
+
+    def print_message(self, message: ReceivedMessage) -> None:
+        """Print it as it came; what is not JSON on one line is none of a table's."""
+        try:
+            body = _checked_json(message)
+        except BadMessage as bad:
+            self.print_bad_message(str(bad))
+            return
+        self._last_problem = ""
+        click.echo(safe_json(body))
+
+    def print_bad_message(self, reason: str) -> None:
+        """Say it, once until something else is wrong, or nothing."""
+        if reason != self._last_problem:
+            self._last_problem = reason
+            self.print_line(
+                StateLine(self._state_lines.format_text("stranger", why=reason), BAD_STYLE)
+            )
+
+    def print_line_state(self, state: TableConnectionState) -> None:
+        """Say it."""
+        if state is not TableConnectionState.OPEN:
+            self.print_line(self._state_lines.connection_line(state, None))
+
+    def print_silence(self) -> None:
+        """Say it."""
+        self.print_line(self._state_lines.silence_line(None, SILENCE_TIMEOUT_S))
+
+
+class TextFeedPrinter:
+    """A line for each change of the state."""
+
+    def __init__(self, name: str, language: Language = "en") -> None:
+        self._name = name
+        self._state_lines = StateLines(language)
+        self._last_state: PublicState | None = None
+        self._pause_reasons: dict[str, str] = {}
+        self._line_state = TableConnectionState.CONNECTING
+        self._last_problem = ""
+        self._console = Console(highlight=False, soft_wrap=True)
+
+    def print_line(self, line: StateLine) -> None:
+        """Say it."""
+        text = safe_line(f"{self._name}  {line.text}")
+        with self._console.capture() as captured:
+            self._console.print(text, style=line.style, markup=False, emoji=False)
+        click.echo(captured.get(), nl=False, color=self._console.is_terminal)
+
+    def print_message(self, message: ReceivedMessage) -> None:
+        """Print what is new in a state. Events say no more, but why somebody stops the table."""
+        try:
+            now = decode_state(message)
+            if now is None:
+                self._keep_pause_reason(message)
+        except BadMessage as bad:
+            self._print_problem(self._state_lines.format_text("version", why=str(bad)))
+            return
+        self._last_problem = ""
+        if now is None:
+            return
+        self._name = now.table
+        for line in self._state_lines.compare(self._last_state, now, self._pause_reasons):
+            self.print_line(StateLine(f"{now.time[11:19]}  {line.text}", line.style))
+        self._last_state = now
+
+    def print_bad_message(self, reason: str) -> None:
+        """Say it, once until something else is wrong, or nothing."""
+        self._print_problem(self._state_lines.format_text("stranger", why=reason))
+
+    def print_line_state(self, state: TableConnectionState) -> None:
+        """Say how the way to the table stands now."""
+        self._line_state = state
+        self.print_line(self._state_lines.connection_line(state, self._last_state))
+
+    def print_silence(self) -> None:
+        """Say so, unless the line itself is known to be the reason."""
+        if self._line_state in (TableConnectionState.CONNECTING, TableConnectionState.OPEN):
+            self.print_line(self._state_lines.silence_line(self._last_state, SILENCE_TIMEOUT_S))
+
+    def _print_problem(self, text: str) -> None:
+        if text != self._last_problem:
+            self._last_problem = text
+            self.print_line(StateLine(text, BAD_STYLE))
+
+    def _keep_pause_reason(self, message: ReceivedMessage) -> None:
+        """Keep the reason of whoever stops the table: it comes before the state that shows it."""
+        if not message.topic.startswith(event_topic("")):
+            return
+        event = _decode(_EVENT, message.body)
+        if event.kind == "pause":
+            self._pause_reasons[str(event.data.get("reason"))] = str(event.data.get("why") or "")
+
+
+def decode_state(message: ReceivedMessage) -> PublicState | None:
+    """Return the state in a message; None for an event. Raises BadMessage."""
+    return _decode(_STATE, message.body) if message.topic.startswith(state_topic("")) else None
+
+
+_STATE: Final = msgspec.json.Decoder(PublicState)
+_EVENT: Final = msgspec.json.Decoder(PublicEvent)
+_JSON: Final = msgspec.json.Decoder()
+_CONTROL_BYTES: Final = re.compile(rb"[\x00-\x1f]")
+
+
+def _checked_json(message: ReceivedMessage) -> str:
+    """Return the message's JSON. Raises BadMessage for what is none, or more than one line."""
+    if _CONTROL_BYTES.search(message.body):
+        raise BadMessage("JSON on more than one line")
+    _decode(_JSON, message.body)
+    return message.body.decode()
+
+
+_T = TypeVar("_T")
+
+
+def _decode(decoder: msgspec.json.Decoder[_T], body: bytes) -> _T:
+    try:
+        return decoder.decode(body)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as wrong:
+        raise BadMessage(str(wrong)) from None

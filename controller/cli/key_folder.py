@@ -1,0 +1,246 @@
+"""What `dealtable keys` shows of certificates, and how a fingerprint is compared."""
+
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import NamedTuple
+
+import click
+
+from controller.client.discovery import NoEndpoints, read_endpoints
+from controller.config import load_table
+from controller.journal.store import STORE_NAME
+from controller.keys.certificate_files import date_text
+from controller.keys.enrolment import read_client_file, renew_client, revoke_client
+from controller.keys.table_keys import (
+    archive_pair,
+    create_client_keys,
+    has_pair_here,
+    renew_table_keys,
+)
+from controller.roster import (
+    ADMITTED_FOLDER,
+    KEYS_FOLDER,
+    TABLE_NAME,
+    Certificate,
+    Roster,
+    RosterError,
+    fingerprint,
+    parse_moment,
+    read_certificate,
+)
+from controller.roster.roster import format_moment
+from controller.service.wall_clock import read_wall_clock
+
+
+class KeysError(click.ClickException):
+    """A key that cannot be made, read or admitted: one line, exit 2."""
+
+    exit_code = 2
+
+
+class FingerprintMismatch(KeysError):
+    """A key that is not the one whose fingerprint was read out: a finding, exit 1."""
+
+    exit_code = 1
+
+
+def format_certificate(certificate: Certificate) -> str:
+    """Return a certificate in lines: name, role, fingerprint, its end where it has one."""
+    return "\n".join(f"{what + ':':<13}{said}" for what, said in _certificate_fields(certificate))
+
+
+def confirm_fingerprint(certificate: Certificate, expected_fingerprint: str | None) -> None:
+    """Return if the certificate is the one that its owner means.
+
+    `mark` is its whole fingerprint; None asks for the last group of it, which is not shown, so
+    that only who has it from its owner can say it. Raises OtherFingerprint, or KeysError where
+    nobody answers.
+    """
+    whole = fingerprint(certificate)
+    if expected_fingerprint is None:
+        *first, last = whole.split("-")
+        hidden = "-".join((*first, "?" * len(last)))
+        for what, said in _certificate_fields(certificate):
+            click.echo(f"{what + ':':<13}{hidden if said == whole else said}")
+        try:
+            said = click.prompt("Its owner reads the fingerprint out; the last group is")
+        except click.Abort:
+            raise KeysError(
+                "nobody said its fingerprint, nothing is admitted; scripts say --fingerprint"
+            ) from None
+        fits = _normalize_fingerprint(said) in (
+            _normalize_fingerprint(last),
+            _normalize_fingerprint(whole),
+        )
+    else:
+        fits = _normalize_fingerprint(expected_fingerprint) == _normalize_fingerprint(whole)
+    if not fits:
+        raise FingerprintMismatch(
+            f"{certificate.name}: that is not this key's fingerprint: nothing is admitted. "
+            "Somebody else's file, or a slip: let its owner show it again (keys fingerprint)"
+        )
+
+
+def refuse_expired(certificate: Certificate, now: datetime) -> None:
+    """Return if a certificate is valid at all. Raises KeysError for one whose time is over."""
+    if certificate.expires is not None and certificate.expires <= now:
+        raise KeysError(
+            f"{certificate.name}: this key was good until {_expiry_text(certificate)}: "
+            "let its owner make a new pair (`dealtable keys request`)"
+        )
+
+
+def format_clients(folder: Path, now: datetime) -> list[str]:
+    """Return a line for each client and the table's own key. Raises RosterError, KeysError."""
+    there = Roster.load(folder)
+    roster = Roster(there.clients, there.revoked, lambda: now)
+    if not roster.clients:
+        raise KeysError(
+            f"{folder / ADMITTED_FOLDER}: nobody is admitted; run `dealtable keys create`"
+        )
+    return [line.rstrip() for line in (*_format_roster(roster), *_format_table_key(folder))]
+
+
+def _format_roster(roster: Roster) -> Iterator[str]:
+    soon = roster.expiring_clients()
+    for each in roster.clients:
+        if roster.has_expired(each):
+            how = f"EXPIRED {_expiry_text(each)}"
+        elif each.expires is not None:
+            how = f"{'ENDS SOON' if each in soon else 'until'} {_expiry_text(each)}"
+        else:
+            how = "no end"
+        yield _format_client(each.name, each.role, each, how)
+    for each in roster.revoked:
+        yield _format_client(
+            each.name, each.role, each, f"REVOKED {format_moment(each.revoked)}: {each.reason}"
+        )
+
+
+def _format_table_key(folder: Path) -> Iterator[str]:
+    try:
+        table = read_certificate(folder / KEYS_FOLDER / f"{TABLE_NAME}.key")
+    except RosterError:
+        return
+    yield _format_client("(this table)", None, table, f"{KEYS_FOLDER}/{TABLE_NAME}.key")
+
+
+def _format_client(name: str, role: object, certificate: Certificate, how: str) -> str:
+    return f"{name:<14} {role or '':<11} {fingerprint(certificate)} {how}"
+
+
+def _certificate_fields(certificate: Certificate) -> Iterator[tuple[str, str]]:
+    yield "name", certificate.name
+    if certificate.role is not None:
+        yield "role", certificate.role.value
+    yield "fingerprint", fingerprint(certificate)
+    if certificate.expires is not None:
+        yield "until", _expiry_text(certificate)
+
+
+def _expiry_text(certificate: Certificate) -> str:
+    return "" if certificate.expires is None else date_text(certificate.expires)
+
+
+def _normalize_fingerprint(mark: str) -> str:
+    return mark.strip().lower().replace("-", "").replace(" ", "")
+
+
+class KeyFolder(NamedTuple):
+    """Where a table keeps its keys: `state_dir`, and `folder` for what its gateway needs."""
+
+    state_dir: Path
+    gateway_dir: Path
+    config: Path | None
+
+    @classmethod
+    def from_path(cls, path: Path) -> "KeyFolder":
+        """Return the place that a state directory, or a table.toml, names. Raises ConfigError."""
+        if not path.is_file():
+            return cls(path, path, None)
+        config = load_table(path)
+        return cls(config.table.state_dir, config.gateway_dir, path)
+
+    def require_clients(self) -> None:
+        """Return if a table keeps its clients here. Raises KeysError, with what to name instead."""
+        if (self.gateway_dir / ADMITTED_FOLDER).is_dir():
+            return
+        table = self.gateway_dir / KEYS_FOLDER / f"{TABLE_NAME}.key"
+        if self.config is None and table.exists():
+            raise KeysError(f"{self.gateway_dir}: its clients lie elsewhere: name its table.toml")
+        raise KeysError(
+            f"{self.gateway_dir}: no table's keys are here: name its state directory or its "
+            "table.toml, or make them (`dealtable keys create`)"
+        )
+
+
+def rotate_client(
+    key_folder: KeyFolder,
+    name: str,
+    file: Path | None,
+    hours: float,
+    expected_fingerprint: str | None,
+) -> None:
+    """Give a client a new key, its old one so many `hours` more; 0 revokes that.
+
+    The new one is that in `file`, once its fingerprint was compared (`mark`, or asked for), or
+    made here where the old one was. Raises KeysError, RosterError, OSError.
+    """
+    now = parse_moment(read_wall_clock())
+    if file is not None:
+        new = read_client_file(file)
+        if new.name != name:
+            raise KeysError(f"{file}: is the key of {new.name}, not of {name}")
+        refuse_expired(new, now)
+        confirm_fingerprint(new, expected_fingerprint)
+    else:
+        new = _make_new_pair(key_folder, name)
+    ends = now + timedelta(hours=hours)
+    old = renew_client(key_folder.gateway_dir, new, ends)
+    click.echo(format_certificate(new))
+    for each in old if hours == 0 else ():
+        revoke_client(key_folder.gateway_dir, name, "replaced by a new key", now, fingerprint(each))
+    until = "is revoked" if hours == 0 else f"ends {date_text(ends)}"
+    click.echo("\n".join(f"the old key {fingerprint(each)} {until}" for each in old))
+
+
+def _make_new_pair(key_folder: KeyFolder, name: str) -> Certificate:
+    """Make a new pair where the old one was made here. Raises KeysError where it was not."""
+    present = [each for each in Roster.load(key_folder.gateway_dir).clients if each.name == name]
+    if not present:
+        raise KeysError(f"{name} is not admitted here: see `dealtable keys list`")
+    here = [each for each in present if has_pair_here(key_folder.gateway_dir, each)]
+    if not here:
+        raise KeysError(
+            f"the pair of {name} was not made here: let its owner run `dealtable keys request`, "
+            "and name the new NAME.key behind NAME"
+        )
+    for each in here:
+        archive_pair(key_folder.gateway_dir, each)
+    assert here[0].role is not None  # nobody is admitted without one
+    return read_certificate(create_client_keys(key_folder.gateway_dir, name, here[0].role))
+
+
+def rotate_table_keys(key_folder: KeyFolder) -> None:
+    """Renew the table's own keys. Raises KeysError where something still stands on them,
+    RosterError, OSError."""
+    journal = key_folder.state_dir / STORE_NAME
+    if journal.exists():
+        raise KeysError(
+            f"{journal}: the table's key is part of every commitment in it. End the match or "
+            "transfer it, stop the table, move the journal away to keep it, then come again"
+        )
+    try:
+        read_endpoints(key_folder.gateway_dir)
+    except NoEndpoints:
+        before = read_certificate(key_folder.gateway_dir / KEYS_FOLDER / f"{TABLE_NAME}.key")
+        after = renew_table_keys(key_folder.state_dir, key_folder.gateway_dir)
+    else:
+        raise KeysError(f"{key_folder.gateway_dir}: its gateway is running: stop the table first")
+    click.echo(f"the table's fingerprint was {fingerprint(before)}, and is {fingerprint(after)}")
+    click.echo(
+        "give every console and watcher the new "
+        f"{key_folder.gateway_dir / KEYS_FOLDER / TABLE_NAME}.key: until then "
+        'they say "different key", and send nothing'
+    )

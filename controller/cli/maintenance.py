@@ -1,0 +1,234 @@
+"""A table's boards in a technician's hands, while no machine runs: opened, and people asked."""
+
+import asyncio
+import os
+import secrets
+import sys
+import termios
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
+from contextlib import asynccontextmanager, contextmanager, suppress
+from pathlib import Path
+from typing import Any, Final, TypeVar
+
+import click
+
+from controller.acceptance.board_pair import BoardPair
+from controller.acceptance.operator_steps import (
+    Operator,
+    SimulatedOperator,
+    StepName,
+    operator_step,
+)
+from controller.acceptance.selftest_figures import machine_parts
+from controller.acceptance.selftest_session import CardSetSpec
+from controller.cli import CliError
+from controller.config import TableConfig
+from controller.expected_boards import expected_boards
+from controller.faults import driver_error_fault, fault
+from controller.journal.attempt_history import AttemptHistory, attempt_histories
+from controller.journal.entries import ChainBreak, JournalError, walk_chain
+from controller.journal.store import STORE_NAME, hold_journal_lock, open_read_only
+from controller.service.process_signals import termination_signals
+from controller.service.table_profile import load_table_profile
+from drivers.board_events import Back
+from drivers.errors import DriverError, PortBusy
+from drivers.flash.firmware_image import own_image
+from drivers.link.serial_port import SerialPort
+
+T = TypeVar("T")
+
+_SIMULATED_PINS_PREFIX: Final = "unix:"
+_BACK_VALUES: Final = {"A": Back.A, "B": Back.B}
+_ANSWER_HINT: Final = "   Enter: 完成 done   skip: 做不了 cannot be done\n"
+STOP_DELAY_S: Final = 0.05
+"""Until a STOP is on the line, before the port is closed."""
+
+
+class MaintenanceInterrupted(Exception):
+    """Somebody ended it; all motion was stopped."""
+
+
+def run_until_signal(work: Callable[[], Coroutine[Any, Any, T]]) -> T:
+    """Run until it is done or a signal ends it. Raises Interrupted."""
+    try:
+        return asyncio.run(_cancel_on_signal(work))
+    except asyncio.CancelledError:
+        raise MaintenanceInterrupted from None
+
+
+async def _cancel_on_signal(work: Callable[[], Coroutine[Any, Any, T]]) -> T:
+    loop = asyncio.get_running_loop()
+    task = asyncio.ensure_future(work())
+    for number in termination_signals():
+        loop.add_signal_handler(number, task.cancel)
+    return await task
+
+
+def format_interruption() -> str:
+    """Return what people are told behind a test that was ended."""
+    known = fault("PATH_NOT_CLEAR")
+    return (
+        "已中断，机器已停。机内可能有牌：打开机盖，清空牌槽、复核盘和牌道。\n"
+        f"Interrupted; all motion was stopped. Cards may stand in the machine: {known.action()}"
+    )
+
+
+@contextmanager
+def exclude_machine(config: TableConfig) -> Iterator[None]:
+    """Keep the machine of a table away for the block. Raises LineError, one line.
+
+    It is refused where a machine runs, and where a deal is not over: its cards are evidence.
+    """
+    state_dir = config.table.state_dir
+    try:
+        with hold_journal_lock(state_dir):
+            if (state_dir / STORE_NAME).exists():
+                _refuse_open_attempt(state_dir / STORE_NAME)
+            yield
+    except JournalError as error:
+        raise CliError(f"{error}") from None
+
+
+def _refuse_open_attempt(path: Path) -> None:
+    with open_read_only(path) as rows:
+        known = attempt_histories(
+            one.entry for one in walk_chain(rows) if not isinstance(one, ChainBreak)
+        )
+    for progress in list(known.values())[-2:]:
+        if _is_open(progress):
+            raise CliError(
+                f"attempt {progress.attempt} of deal {progress.deal} is not over, and its cards "
+                "lie in the machine: start the table (`dealtable run`) and end that deal first"
+            )
+
+
+def _is_open(progress: AttemptHistory) -> bool:
+    steps = progress.steps
+    if progress.outcome is None:
+        return "begun" in steps
+    return (
+        "held" in steps
+        and not {"released", "withdrawn"} & set(steps)
+        and (progress.outcome.value == "ok")
+    )
+
+
+@asynccontextmanager
+async def open_boards(
+    config: TableConfig, control: Path | None, *, settings: bool = True
+) -> AsyncIterator[tuple[BoardPair, Operator]]:
+    """Open a table's boards for the block; give them and whoever has hands there.
+
+    Not `settings`: whatever is set on them. `control` is the socket of a simulated table.
+    Leaves no motion behind. Raises LineError.
+    """
+    ports = {
+        "dealer": SerialPort(config.dealer.port, config.dealer.baud),
+        "reader": SerialPort(config.reader.port, config.reader.baud),
+    }
+    who = expected_boards(config, own_image().hash, settings=settings)
+    bench = BoardPair(ports, who, lambda: secrets.randbelow(2**32 - 1) + 1)  # type: ignore[arg-type]
+    try:
+        await bench.open()
+        async with _choose_hands(config, control) as hands:
+            yield bench, hands
+    except PortBusy as error:
+        raise CliError(f"{error}: stop the table first") from None
+    except DriverError as error:
+        known = fault(driver_error_fault(error))
+        raise CliError(f"{known.code} {known.name}: {error}: {known.action()}") from None
+    finally:
+        bench.halt()
+        await asyncio.sleep(STOP_DELAY_S)
+        bench.close()
+
+
+def read_card_set(config: TableConfig) -> CardSetSpec:
+    """Return the set that lies in a table's machine, as its rulebook and configuration have it."""
+    profile = load_table_profile(config)
+    deck = profile.deck
+    back = _BACK_VALUES[config.card_sets[0].back]
+    return CardSetSpec(deck.cards, profile.hand, tuple(deck.composition()), int(back))
+
+
+class TerminalOperator:
+    """People who are asked at the terminal; without one nobody is there."""
+
+    def __init__(self) -> None:
+        self._typed = b""
+
+    async def do(self, name: StepName, part: str = "") -> bool:
+        """See Hands."""
+        asked, of = operator_step(name), machine_parts().get(part)
+        zh, en = ("", "") if of is None else (of.zh, of.en)
+        return await self._ask(asked.zh.replace("{part}", zh), asked.en.replace("{part}", en))
+
+    async def prepare(self, name: StepName) -> bool:
+        """See Hands."""
+        asked = operator_step(name)
+        return await self._ask(
+            f"听到信号后立即：{asked.zh}。准备好后按 Enter",
+            f"At the signal, at once: {asked.en}. Press Enter when you are ready",
+        )
+
+    async def signal(self, name: StepName) -> None:
+        """See Hands."""
+        asked = operator_step(name)
+        click.echo(f"\a\n   现在！NOW! {asked.zh} {asked.en}\n", err=True)
+
+    async def _ask(self, zh: str, en: str) -> bool:
+        if not sys.stdin.isatty():
+            return False
+        # Somebody who pressed Enter twice has not done what is asked next.
+        termios.tcflush(sys.stdin, termios.TCIFLUSH)
+        self._typed = b""
+        click.echo(f"\n=> {zh}\n   {en}\n{_ANSWER_HINT}", err=True, nl=False)
+        return (await self._read_line()) not in ("skip", "s", "跳过")
+
+    async def _read_line(self) -> str:
+        """Return the next line that is typed; boards are heard meanwhile."""
+        loop, typed = asyncio.get_running_loop(), asyncio.Event()
+        number = sys.stdin.fileno()
+
+        def take() -> None:
+            got = os.read(number, 1024)
+            self._typed += got or b"skip\n"  # nobody is there any more
+            typed.set()
+
+        loop.add_reader(number, take)
+        try:
+            while b"\n" not in self._typed:
+                await typed.wait()
+                typed.clear()
+        finally:
+            loop.remove_reader(number)
+        line, _, self._typed = self._typed.partition(b"\n")
+        return line.decode(errors="replace").strip().lower()
+
+
+@asynccontextmanager
+async def _choose_hands(config: TableConfig, control: Path | None) -> AsyncIterator[Operator]:
+    """Give people at the terminal, or those of a simulated table. Raises LineError."""
+    if control is None and config.panel.pins.startswith(_SIMULATED_PINS_PREFIX):
+        control = Path(config.panel.pins.removeprefix(_SIMULATED_PINS_PREFIX)).with_name("control")
+    if control is None or config.table.backend != "sim":
+        yield TerminalOperator()
+        return
+    try:
+        from sim.tables.table_processes import ControlClient, HallError
+    except ImportError:
+        raise CliError(
+            "a simulated table needs the simulator: install dealtable-sim beside dealtable"
+        ) from None
+    people = ControlClient(str(control))
+    attended = False
+    try:
+        attended = (await people.request("info")).get("attendant", False)
+        await people.request("attendant", on=False)  # two people at one machine are one too many
+        yield SimulatedOperator(people.request)
+    except HallError as error:
+        raise CliError(f"{control}: {error}: name its socket with --control") from None
+    finally:
+        if attended:
+            with suppress(HallError):
+                await people.request("attendant", on=True)

@@ -1,0 +1,249 @@
+"""The words of `dealtable watch`, in English and in Chinese."""
+
+from collections.abc import Iterator, Mapping
+from typing import Final, NamedTuple
+
+from controller.client.connection import TableConnectionState
+from controller.faults import Language
+from controller.messages import (
+    Alert,
+    AttemptOutcome,
+    Fairness,
+    PublicMachine,
+    PublicMatch,
+    PublicState,
+    RefereeCall,
+)
+from controller.seats import SEAT_NAMES, SIDE_NAMES
+from controller.words import MACHINE_PHASE_WORDS, ROLE_WORDS, Words, reason_words
+
+LINE_TEXTS: Final[Mapping[str, Words]] = {
+    "alert": Words(
+        "{name} ({code}): {cause}. Next: {action}", "{name} ({code})：{cause}。处理：{action}"
+    ),
+    "over": Words("{name} is over", "{name} 已解除"),
+    "call": Words("REFEREE  {who}{words}", "裁判  {who}{words}"),
+    "caller": Words("{seat}: ", "{seat}："),
+    "hold": Words("STOPPED by {by} ({role}){why}", "暂停  {by}（{role}）{why}"),
+    "why": Words(": {why}", "：{why}"),
+    "hold_over": Words("the stop by {by} ({role}) is over", "{by}（{role}）的暂停已解除"),
+    "table": Words("table {table_no}", "台号{table_no}"),
+    "deal": Words("deal {deal}", "第{deal}副"),
+    "level": Words(" level {level}", " 打{level}"),
+    "attempt": Words("deal {deal} attempt {attempt}", "第{deal}副 本台第{attempt}次发牌"),
+    "fed": Words("fed {fed}", "已送{fed}张"),
+    "again": Words("again {refed}", "复送{refed}张"),
+    "simulated": Words("(simulated)", "（模拟）"),
+    "outcome": Words("{attempt}: {outcome}{why}", "{attempt}：{outcome}{why}"),
+    "reasons": Words(" ({why})", "（{why}）"),
+    "since": Words("silent since {time}", "{time}以后无消息"),
+    "unheard": Words("nothing heard for {after_s:g} s", "{after_s:g}秒内无消息"),
+    "silence": Words(
+        "{since}: is its computer on, its gateway running, its machine alive?",
+        "{since}：电脑是否开机？网关、机器程序是否运行？",
+    ),
+    "comma": Words(", ", "，"),
+    "version": Words(
+        "a state of another version, or none: {why}", "状态的版本不同，或不是状态：{why}"
+    ),
+    "stranger": Words("not a table's message: {why}", "不是牌桌的消息：{why}"),
+}
+"""Lines and their parts."""
+
+OUTCOMES_ZH: Final[Mapping[AttemptOutcome, str]] = {
+    AttemptOutcome.OK: "发牌成功",
+    AttemptOutcome.MISDEAL: "重新发牌",
+    AttemptOutcome.VOID: "作废",
+}
+"""How an attempt ended, in Chinese."""
+
+LINE_STATES_ZH: Final[Mapping[TableConnectionState, str]] = {
+    TableConnectionState.CONNECTING: "正在连接",
+    TableConnectionState.OPEN: "已连接",
+    TableConnectionState.DOWN: "该地址无应答",
+    TableConnectionState.KEY_REFUSED: "密钥被拒：未获准、已吊销或已过期",
+    TableConnectionState.OTHER_KEY: "密钥不符：该地址不是本台，不向它发送任何内容",
+}
+"""How the way to a table stands, in Chinese."""
+
+
+class StateLine(NamedTuple):
+    """A line for people, and its style in rich's words."""
+
+    text: str
+    style: str = ""
+
+
+GOOD_STYLE: Final = "green"
+BAD_STYLE: Final = "bold red"
+CALL_STYLE: Final = "bold yellow"
+_PHASE_STYLES: Final = {"fault": BAD_STYLE, "held": GOOD_STYLE, "released": GOOD_STYLE}
+_OUTCOME_STYLES: Final = {"ok": GOOD_STYLE}
+
+
+class StateLines:
+    """The lines of one table, in `language`."""
+
+    def __init__(self, language: Language = "en") -> None:
+        self._language = language
+
+    def compare(
+        self,
+        before: PublicState | None,
+        now: PublicState,
+        pause_reasons: Mapping[str, str] | None = None,
+    ) -> Iterator[StateLine]:
+        """Yield what `now` says that `before` (None: nothing) did not, in the order of importance.
+
+        `whys`: what whoever holds the table gave as his reason, by the pause's name, where that
+        was heard.
+        """
+        yield from self._alert_lines(before.alerts if before else [], now.alerts)
+        yield from self._pause_lines(
+            before.machine.pauses if before else {}, now.machine.pauses, pause_reasons or {}
+        )
+        waited = {(call.seat, call.reason) for call in before.calls} if before else set()
+        for call in now.calls:
+            if (call.seat, call.reason) not in waited:
+                yield StateLine(self._call_text(call), CALL_STYLE)
+        if now.match.match and (
+            before is None or _match_fields(before.match) != _match_fields(now.match)
+        ):
+            yield StateLine(self._match_text(now.match))
+        if before is None or _machine_fields(before.machine) != _machine_fields(now.machine):
+            yield StateLine(self._machine_text(now), _PHASE_STYLES.get(now.machine.phase, ""))
+        ended = {proof.attempt for proof in before.fairness if proof.outcome} if before else set()
+        for proof in now.fairness:
+            if before is not None and proof.outcome and proof.attempt not in ended:
+                yield StateLine(
+                    self._outcome_text(proof), _OUTCOME_STYLES.get(proof.outcome, BAD_STYLE)
+                )
+
+    def connection_line(
+        self, state: TableConnectionState, last_state: PublicState | None
+    ) -> StateLine:
+        """Return the line that says how the way to a table stands; `last` is what it last said."""
+        said = LINE_STATES_ZH[state] if self._language == "zh" else str(state)
+        if state is TableConnectionState.OPEN:
+            return StateLine(said, GOOD_STYLE)
+        since = (
+            self.format_text("comma") + self.format_text("since", time=last_state.time)
+            if last_state
+            else ""
+        )
+        return StateLine(f"{said}{since}", BAD_STYLE)
+
+    def silence_line(self, last_state: PublicState | None, after_s: float) -> StateLine:
+        """Return the line for a table that says nothing; its own clock tells since when."""
+        since = (
+            self.format_text("since", time=last_state.time)
+            if last_state
+            else self.format_text("unheard", after_s=after_s)
+        )
+        return StateLine(self.format_text("silence", since=since), BAD_STYLE)
+
+    def format_text(self, part: str, /, **values: object) -> str:
+        """Return a line or a part of one, with what it tells filled in."""
+        words = LINE_TEXTS[part]
+        return (words.zh if self._language == "zh" else words.en).format(**values)
+
+    def _alert_lines(self, before: list[Alert], now: list[Alert]) -> Iterator[StateLine]:
+        known = {alert.name for alert in before}
+        for alert in now:
+            if alert.name not in known:
+                yield StateLine(self._alert_text(alert), BAD_STYLE)
+        for name in sorted(known - {alert.name for alert in now}):
+            yield StateLine(self.format_text("over", name=name), GOOD_STYLE)
+
+    def _pause_lines(
+        self, before: Mapping[str, str], now: Mapping[str, str], pause_reasons: Mapping[str, str]
+    ) -> Iterator[StateLine]:
+        for role, by in now.items():
+            if before.get(role) != by:
+                said = reason_words(pause_reasons.get(role, ""))
+                told = said.zh if self._language == "zh" else said.en
+                why = self.format_text("why", why=told) if told else ""
+                yield StateLine(
+                    self.format_text("hold", by=by, role=self._role_text(role), why=why), CALL_STYLE
+                )
+        for role, by in before.items():
+            if role not in now:
+                yield StateLine(
+                    self.format_text("hold_over", by=by, role=self._role_text(role)), GOOD_STYLE
+                )
+
+    def _role_text(self, role: str) -> str:
+        return ROLE_WORDS[role].zh if self._language == "zh" and role in ROLE_WORDS else role
+
+    def _match_text(self, match: PublicMatch) -> str:
+        """Return where a match stands, and who is waited for."""
+        zh = self._language == "zh"
+        words = [
+            self.format_text("table", table_no=match.table_no),
+            match.phase_zh if zh else match.phase_en,
+        ]
+        if match.game == "guandan":
+            names = {side: SIDE_NAMES[side].zh if zh else side for side in match.levels}
+            levels = (f"{names[side]} {level or '–'}" for side, level in match.levels.items())
+            words.append(" : ".join(levels))
+        if match.deal:
+            level = self.format_text("level", level=match.level) if match.level else ""
+            words.append(self.format_text("deal", deal=match.deal) + level)
+        return "  ".join([*words, match.next_zh if zh else match.next_en]).rstrip()
+
+    def _call_text(self, call: RefereeCall) -> str:
+        zh = self._language == "zh"
+        seat = call.seat and (SEAT_NAMES[call.seat].zh if zh else call.seat)
+        who = self.format_text("caller", seat=seat) if seat else ""
+        ours, theirs = (call.words_zh, call.words_en) if zh else (call.words_en, call.words_zh)
+        return self.format_text("call", who=who, words=ours or theirs)
+
+    def _machine_text(self, state: PublicState) -> str:
+        machine = state.machine
+        phase = (
+            MACHINE_PHASE_WORDS[machine.phase].zh
+            if self._language == "zh"
+            else f"{machine.phase:<10}"
+        )
+        words = [phase]
+        if machine.deal is not None:
+            words.append(self._attempt_text(machine.deal, machine.of_deal))
+        if machine.fed or machine.refed:
+            words.append(self.format_text("fed", fed=machine.fed))
+        if machine.refed:
+            words.append(self.format_text("again", refed=machine.refed))
+        if state.simulated:
+            words.append(self.format_text("simulated"))
+        return "  ".join(words).rstrip()
+
+    def _alert_text(self, alert: Alert) -> str:
+        zh = self._language == "zh" and alert.cause_zh
+        return self.format_text(
+            "alert",
+            name=alert.name,
+            code=alert.code,
+            cause=alert.cause_zh if zh else alert.cause,
+            action=alert.action_zh if zh else alert.action,
+        )
+
+    def _outcome_text(self, proof: Fairness) -> str:
+        why = self.format_text("reasons", why=", ".join(proof.reasons)) if proof.reasons else ""
+        outcome = proof.outcome
+        assert outcome is not None  # only ended attempts are told
+        told = OUTCOMES_ZH[outcome] if self._language == "zh" else outcome.value
+        which = self._attempt_text(proof.deal, proof.of_deal)
+        return self.format_text("outcome", attempt=which, outcome=told, why=why)
+
+    def _attempt_text(self, deal: int, of_deal: int | None) -> str:
+        """Return which attempt at a deal; a table of an older version does not say."""
+        if of_deal is None:
+            return self.format_text("deal", deal=deal)
+        return self.format_text("attempt", deal=deal, attempt=of_deal)
+
+
+def _machine_fields(machine: PublicMachine) -> tuple[object, ...]:
+    return machine.phase, machine.deal, machine.attempt, machine.fed, machine.refed
+
+
+def _match_fields(match: PublicMatch) -> tuple[object, ...]:
+    return match.match, match.phase, match.deal, match.level, match.levels, match.next_en

@@ -1,0 +1,162 @@
+"""How a command finds a table: its addresses, its key, and whose key to come with."""
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final, NamedTuple
+
+import click
+from nacl.utils import random as entropy
+
+from controller.cli import CliError
+from controller.client.client import ClientIdentity
+from controller.client.discovery import ENDPOINTS_FILE as ENDPOINTS
+from controller.client.discovery import Endpoints, NoEndpoints, read_endpoints
+from controller.messages import Role
+from controller.roster import (
+    CLIENTS_FOLDER,
+    KEYS_FOLDER,
+    TABLE_NAME,
+    WATCH_CLIENT,
+    RosterError,
+    read_certificate,
+)
+
+
+def read_table_endpoints(state_dir: Path) -> Endpoints:
+    """Return where the table of a state directory is.
+
+    Its key is that of keys/table.key: endpoints.json is the gateway's to write, and an order that
+    is signed for another table acts there. Raises LineError, also where the two differ.
+    """
+    file = state_dir / KEYS_FOLDER / f"{TABLE_NAME}.key"
+    try:
+        told = read_endpoints(state_dir)
+        own = read_certificate(file).curve
+    except (NoEndpoints, RosterError) as error:
+        raise CliError(str(error)) from error
+    if told.server_key != own:
+        raise CliError(
+            f"{state_dir / ENDPOINTS}: names another table's key than {file}: restart the gateway; "
+            "if it says so again, somebody else writes there"
+        )
+    return told
+
+
+def read_client_identity(state_dir: Path, name: str) -> ClientIdentity:
+    """Return the client `name` of a state directory's clients/. Raises LineError."""
+    return read_identity(state_dir / CLIENTS_FOLDER / f"{name}.key_secret")
+
+
+def read_identity(secret_file: Path) -> ClientIdentity:
+    """Return whom a secret certificate makes of its holder. Raises LineError."""
+    try:
+        certificate = read_certificate(secret_file)
+    except RosterError as error:
+        raise CliError(str(error)) from error
+    if certificate.curve_secret is None:
+        raise CliError(f"{secret_file}: holds no secret-key; name the .key_secret file")
+    return ClientIdentity(
+        certificate.name, certificate.curve, certificate.curve_secret, certificate.sign
+    )
+
+
+def read_table_key(key_or_file: str) -> str:
+    """Return a table's public key in Z85, given as it is or as a file. Raises LineError."""
+    file = Path(key_or_file)
+    if not file.exists():
+        return key_or_file
+    try:
+        return read_certificate(file).curve
+    except RosterError as error:
+        raise CliError(str(error)) from error
+
+
+def new_command_id() -> str:
+    """Return a command id that no other command has."""
+    return entropy(12).hex()
+
+
+_ADDRESS: Final = re.compile(r"tcp://.+:\d+|(ipc|inproc)://.+")
+
+
+class WatchTarget(NamedTuple):
+    """Where a table is, whom we come as, and the key its heads are signed with, if known."""
+
+    endpoints: Endpoints
+    identity: ClientIdentity
+    verify_key: bytes | None
+
+
+def find_watch_targets(
+    feeds: Sequence[str],
+    state_dirs: Sequence[Path],
+    server_keys: Sequence[str],
+    key_file: Path | None,
+) -> list[WatchTarget]:
+    """Return every table that is meant. Raises LineError or UsageError.
+
+    `feeds` are addresses, with a key of `server_keys` for each of them or one for all; or the
+    `state_dirs` say where their tables are, which must have those keys then. `key_file` is whom
+    to come as.
+    """
+    if not feeds:
+        if not state_dirs:
+            raise click.UsageError("name an ENDPOINT or a --state-dir")
+        if server_keys and len(server_keys) not in (1, len(state_dirs)):
+            raise click.UsageError("give --server-key once, or once for each --state-dir")
+        pinned = server_keys or [
+            str(folder / KEYS_FOLDER / f"{TABLE_NAME}.key") for folder in state_dirs
+        ]
+        pinned = [*pinned] * (len(state_dirs) // len(pinned))
+        return [
+            _target_in_folder(folder, key, key_file)
+            for folder, key in zip(state_dirs, pinned, strict=True)
+        ]
+    for feed in feeds:
+        if not _ADDRESS.fullmatch(feed):
+            raise CliError(f"{feed}: an ENDPOINT is an address such as tcp://192.168.1.12:5556")
+    if len(state_dirs) > 1:
+        raise click.UsageError("an ENDPOINT goes with one --state-dir at most")
+    folder = state_dirs[0] if state_dirs else None
+    identity = _choose_identity(key_file, folder)
+    keys = [(read_table_key(key), _read_verify_key(Path(key))) for key in server_keys]
+    if not keys and folder is not None:
+        file = folder / KEYS_FOLDER / f"{TABLE_NAME}.key"
+        keys = [(read_table_key(str(file)), _read_verify_key(file))]
+    if len(keys) not in (1, len(feeds)):
+        raise click.UsageError("an ENDPOINT needs its table's --server-key, or its --state-dir")
+    keys *= len(feeds) // len(keys)
+    return [
+        WatchTarget(Endpoints(table=feed, feed=feed, commands="", server_key=key), identity, verify)
+        for feed, (key, verify) in zip(feeds, keys, strict=True)
+    ]
+
+
+def _target_in_folder(folder: Path, key: str, key_file: Path | None) -> WatchTarget:
+    """Return the table of a state directory, whose public key is `key`, or in that file."""
+    endpoints = read_table_endpoints(folder)
+    if read_table_key(key) != endpoints.server_key:
+        raise CliError(f"{folder}: its table's key is another than that of {key}")
+    verify = _read_verify_key(Path(key)) or _read_verify_key(
+        folder / KEYS_FOLDER / f"{TABLE_NAME}.key"
+    )
+    return WatchTarget(endpoints, _choose_identity(key_file, folder), verify)
+
+
+def _read_verify_key(file: Path) -> bytes | None:
+    """Return the key that a table's heads are signed with, out of its table.key; None without."""
+    try:
+        return read_certificate(file).verify if file.is_file() else None
+    except RosterError as error:
+        raise CliError(str(error)) from error
+
+
+def _choose_identity(key_file: Path | None, folder: Path | None) -> ClientIdentity:
+    if key_file is not None:
+        return read_identity(key_file)
+    if folder is None:
+        raise click.UsageError("an ENDPOINT needs a --key to come with, or its --state-dir")
+    own = folder / CLIENTS_FOLDER / f"{WATCH_CLIENT}.key_secret"
+    # A table whose keys an older release made has no such client.
+    return read_client_identity(folder, WATCH_CLIENT if own.exists() else Role.OBSERVER)

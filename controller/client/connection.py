@@ -1,0 +1,209 @@
+"""What a socket's monitor tells of its line: open, nobody there, key refused. Pure.
+
+ZeroMQ connects, and connects again, without a word; a refused key shows only on the monitor.
+"""
+
+import asyncio
+import resource
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Final
+
+import msgspec
+import zmq
+import zmq.asyncio
+from zmq.utils.monitor import recv_monitor_message
+
+from controller.gateway_protocol import MAX_MACHINE_LINE_BYTES
+
+
+class TableConnectionState(StrEnum):
+    """How a line stands. The text is for people."""
+
+    CONNECTING = "connecting"
+    OPEN = "connected"
+    DOWN = "nobody answers there"
+    KEY_REFUSED = "key refused: not admitted there, revoked or expired"
+    OTHER_KEY = "different key: what answers there has not the table's key; nothing is sent"
+
+
+class MonitoredConnection(msgspec.Struct, frozen=True, gc=False):
+    """A line, as its monitor tells it. `unexplained`: handshakes in a row that merely ended."""
+
+    state: TableConnectionState = TableConnectionState.CONNECTING
+    unexplained: int = 0
+
+
+HANDSHAKE_FAILURES: Final = frozenset(
+    {zmq.Event.HANDSHAKE_FAILED_NO_DETAIL, zmq.Event.HANDSHAKE_FAILED_PROTOCOL}
+)
+STATE_EVENTS: Final[int] = (
+    zmq.Event.HANDSHAKE_SUCCEEDED
+    | zmq.Event.HANDSHAKE_FAILED_AUTH
+    | zmq.Event.HANDSHAKE_FAILED_NO_DETAIL
+    | zmq.Event.HANDSHAKE_FAILED_PROTOCOL
+    | zmq.Event.CLOSED
+    | zmq.Event.DISCONNECTED
+)
+"""All that changes how a line stands."""
+
+
+def next_state(line: MonitoredConnection, event: int) -> MonitoredConnection:
+    """Return how a line stands behind an event of its monitor."""
+    if event == zmq.Event.HANDSHAKE_SUCCEEDED:
+        return MonitoredConnection(TableConnectionState.OPEN)
+    if event == zmq.Event.HANDSHAKE_FAILED_AUTH:
+        return MonitoredConnection(TableConnectionState.KEY_REFUSED, line.unexplained)
+    if event in HANDSHAKE_FAILURES:
+        unexplained = line.unexplained + 1
+        # once may be a gateway that just went
+        return MonitoredConnection(
+            TableConnectionState.OTHER_KEY if unexplained > 1 else line.state, unexplained
+        )
+    lost = event == zmq.Event.DISCONNECTED and line.state is TableConnectionState.OPEN
+    if lost or event == zmq.Event.CLOSED:
+        return MonitoredConnection(TableConnectionState.DOWN, line.unexplained)
+    return line
+
+
+def needs_retry(event: int) -> bool:
+    """Tell whether libzmq tries that address no more by itself: a refused key ends it for good."""
+    return event == zmq.Event.HANDSHAKE_FAILED_AUTH
+
+
+HEARTBEAT_INTERVAL_MS: Final = 1_000
+HEARTBEAT_TIMEOUT_MS: Final = 3_000
+HANDSHAKE_TIMEOUT_MS: Final = 3_000
+
+SOCKET_OPTIONS: Final = {
+    zmq.LINGER: 0,
+    zmq.HEARTBEAT_IVL: HEARTBEAT_INTERVAL_MS,
+    zmq.HEARTBEAT_TIMEOUT: HEARTBEAT_TIMEOUT_MS,
+    zmq.HEARTBEAT_TTL: HEARTBEAT_TIMEOUT_MS,
+    zmq.HANDSHAKE_IVL: HANDSHAKE_TIMEOUT_MS,
+}
+
+SUBSCRIBER_OPTIONS: Final[dict[int, int]] = {zmq.IMMEDIATE: 1}
+"""Of a SUB socket that connects: what waits in it goes with its connection, not on to the next.
+
+Where nobody reads until it is full, a heartbeat is missed; libzmq 4.3.5 aborts the process that
+then reads on behind a new connection (https://github.com/zeromq/libzmq/issues/3937).
+"""
+
+
+def raise_open_file_limit() -> None:
+    """Let this process have as many open files as the system lets it have at most.
+
+    A process begins with leave for some thousand, as a rule; a line to a table takes four, and
+    libzmq aborts the process that has none left.
+    """
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft != hard:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+
+
+def open_socket(
+    context: zmq.asyncio.Context, kind: zmq.SocketType, extra_options: dict[int, int] | None = None
+) -> zmq.asyncio.Socket:
+    """Return a socket that drops dead peers within `DEAD_AFTER_MS` and never lingers."""
+    socket = context.socket(kind)
+    for option, value in (SOCKET_OPTIONS | (extra_options or {})).items():
+        socket.setsockopt(option, value)
+    return socket
+
+
+def send_or_drop(socket: zmq.asyncio.Socket, frames: list[bytes]) -> None:
+    """Send at once or not at all: a peer that does not take its messages loses them."""
+    sent = socket.send_multipart(frames, flags=zmq.NOBLOCK)
+    assert isinstance(sent, asyncio.Future)  # and done: that is what NOBLOCK means
+    if isinstance(sent.exception(), zmq.Again):
+        return
+    sent.result()
+
+
+RETRY_INTERVAL_S: Final = 5.0
+MAX_RECEIVED_BYTES: Final = 2 * MAX_MACHINE_LINE_BYTES
+"""Bytes of a message; whoever has the gateway may send larger ones, and is hung up on."""
+
+
+class BadAddress(Exception):
+    """An address or key that ZeroMQ cannot take."""
+
+
+@dataclass(frozen=True)
+class CurveKeys:
+    """CURVE keys in Z85: the table's public one, and the client's pair."""
+
+    server: str
+    public: str
+    secret: str = field(repr=False)
+
+
+class TableConnection:
+    """One connecting socket with CURVE. `watch_over` must run for `state` to be true."""
+
+    def __init__(
+        self,
+        context: zmq.asyncio.Context,
+        kind: zmq.SocketType,
+        address: str,
+        keys: CurveKeys,
+        on_change: Callable[[TableConnectionState], None],
+        retry_interval_s: float = RETRY_INTERVAL_S,
+    ) -> None:
+        """Connect. Raises BadAddress."""
+        self._monitored = MonitoredConnection()
+        self._address = address
+        self._on_change = on_change
+        self._retry_interval_s = retry_interval_s
+        self._retry_timer: asyncio.TimerHandle | None = None
+        more = SUBSCRIBER_OPTIONS if kind is zmq.SUB else {}
+        self.socket = open_socket(context, kind, more | {zmq.MAXMSGSIZE: MAX_RECEIVED_BYTES})
+        self._monitor = self.socket.get_monitor_socket()
+        try:
+            self.socket.curve_serverkey = keys.server.encode()
+            self.socket.curve_publickey = keys.public.encode()
+            self.socket.curve_secretkey = keys.secret.encode()
+            self.socket.connect(address)
+        except zmq.ZMQError as error:
+            self.close()
+            raise BadAddress(f"{address} or its key cannot be used: {error}") from error
+
+    @property
+    def state(self) -> TableConnectionState:
+        """How it stands."""
+        return self._monitored.state
+
+    async def follow_monitor(self) -> None:
+        """Follow the socket's monitor until cancelled."""
+        while True:
+            seen = await recv_monitor_message(self._monitor)
+            self._on_event(seen["event"])
+
+    def close(self) -> None:
+        """Close socket and monitor and leave no timer."""
+        if self._retry_timer is not None:
+            self._retry_timer.cancel()
+        self.socket.disable_monitor()
+        self._monitor.close()
+        self.socket.close()
+
+    def _on_event(self, event: int) -> None:
+        before, self._monitored = self._monitored, next_state(self._monitored, event)
+        if self.state is not before.state:
+            self._on_change(self.state)
+        if needs_retry(event):
+            self._schedule_retry()
+
+    def _schedule_retry(self) -> None:
+        if self._retry_timer is None:
+            loop = asyncio.get_running_loop()
+            self._retry_timer = loop.call_later(self._retry_interval_s, self._reconnect)
+
+    def _reconnect(self) -> None:
+        self._retry_timer = None
+        with suppress(zmq.ZMQError):  # it may have forgotten the address, or not yet
+            self.socket.disconnect(self._address)
+        self.socket.connect(self._address)

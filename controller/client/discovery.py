@@ -1,0 +1,203 @@
+"""Where a table's sockets are: `endpoints.json` in the gateway's folder, as a rule state_dir.
+
+Written when the sockets are bound, with the ports they really have, so that
+`watch`, `send` and the console of the same computer need no configuration.
+
+A gateway that is a user of its own may write nothing in that folder but this one file, which is
+lent to it: made for it beforehand. So it is filled and emptied in place, and never removed.
+"""
+
+import ipaddress
+import os
+import re
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from controller.roster import TABLE_NAME, Certificate, fingerprint
+from controller.roster.certificate import parse_key
+
+ENDPOINTS_FILE = "endpoints.json"
+_LENT_FILE_BYTES = 4096
+"""A lent file has always as many bytes, and one write puts them all there."""
+
+
+class NoEndpoints(Exception):
+    """The state directory says of no running gateway."""
+
+
+class Endpoints(msgspec.Struct, frozen=True, kw_only=True):
+    """Addresses as ZeroMQ writes them, and the table's public CURVE key in Z85.
+
+    `console` and `metrics` are addresses of the web.
+    """
+
+    table: str
+    feed: str
+    commands: str
+    server_key: str
+    console: str | None = None
+    metrics: str | None = None
+
+
+def write_endpoints(state_dir: Path, endpoints: Endpoints) -> None:
+    """Put `endpoints` into `state_dir`, whole or not at all. Raises OSError."""
+    path = state_dir / ENDPOINTS_FILE
+    text = msgspec.json.format(msgspec.json.encode(endpoints)) + b"\n"
+    if _is_lent(path):
+        with path.open("r+b", buffering=0) as file:
+            file.write(text.rjust(_LENT_FILE_BYTES))
+            file.truncate()
+        return
+    part = path.with_suffix(".part")
+    part.write_bytes(text)
+    os.replace(part, path)
+
+
+def read_endpoints(state_dir: Path) -> Endpoints:
+    """Return what `state_dir` says. Raises NoEndpoints in one line that says what to do."""
+    path = state_dir / ENDPOINTS_FILE
+    try:
+        text = path.read_bytes()
+        if not text:
+            raise NoEndpoints(f"{path}: empty; is the gateway of this table running?")
+        return msgspec.json.decode(text, type=Endpoints)
+    except OSError as missing:
+        raise NoEndpoints(
+            f"{path}: {missing.strerror}; is the gateway of this table running?"
+        ) from missing
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as wrong:
+        raise NoEndpoints(f"{path}: {wrong}; restart the gateway") from wrong
+
+
+def remove_endpoints(state_dir: Path) -> None:
+    """Forget them: nobody listens there any more."""
+    path = state_dir / ENDPOINTS_FILE
+    if _is_lent(path):
+        os.truncate(path, 0)
+    else:
+        path.unlink(missing_ok=True)
+
+
+def _is_lent(path: Path) -> bool:
+    """Tell whether the file is another's than its folder, or a link to such a one."""
+    try:
+        return path.is_symlink() or path.stat().st_uid != path.parent.stat().st_uid
+    except FileNotFoundError:
+        return False
+
+
+def reachable_address(bound: str) -> str:
+    """Return the address at which this computer reaches a socket bound at `bound`."""
+    return bound.replace("//0.0.0.0:", "//127.0.0.1:").replace("//[::]:", "//[::1]:")
+
+
+SERVICE_TYPE: Final = "_dealtable._tcp.local."
+ANNOUNCEMENT_VERSION: Final = "1"
+_PORTS: Final = range(1, 65_536)
+_Z85_PATTERN: Final = re.compile(r"[0-9a-zA-Z.\-:+=^!/*?&<>()\[\]{}@%$#]{40}")
+
+
+_TABLE_NAME_PATTERN: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,23}")
+"""What a table can be called: any other name is there to be read for something else."""
+_MAX_ADDRESSES: Final = 8
+
+
+class BadAnnouncement(Exception):
+    """An announcement that is none of a table: one line says why."""
+
+
+class TableAnnouncement(msgspec.Struct, frozen=True, gc=False, kw_only=True):
+    """A table as the network says. `addresses`: IPv4, in the order in which it said them.
+
+    `key` is its CURVE key (Z85), `verify` its Ed25519 key (hex), as TOML and endpoints have them.
+    """
+
+    table: str
+    key: str
+    verify: str
+    feed: int
+    commands: int
+    addresses: tuple[str, ...]
+
+    @property
+    def fingerprint(self) -> str:
+        """What people compare: of these keys, whatever the announcement says it is."""
+        return table_fingerprint(self.key, self.verify)
+
+
+def table_fingerprint(key: str, verify: str) -> str:
+    """Return the fingerprint of a table's keys. Raises ValueError for what are none."""
+    if not _Z85_PATTERN.fullmatch(key):
+        raise ValueError("a CURVE key is 40 characters of Z85")
+    own = Certificate(name=TABLE_NAME, role=None, curve=key, verify=parse_key(verify), seal=None)
+    return fingerprint(own)
+
+
+def service_fields(table: str, own: Certificate, feed: int, commands: int) -> dict[str, str]:
+    """Return what a table with these ports says of itself, field by field."""
+    return {
+        "v": ANNOUNCEMENT_VERSION,
+        "table": table,
+        "fingerprint": fingerprint(own),
+        "key": own.curve,
+        "verify": own.verify.hex(),
+        "feed": str(feed),
+        "commands": str(commands),
+    }
+
+
+def parse_service(
+    properties: Mapping[bytes, bytes | None], addresses: Iterable[str]
+) -> TableAnnouncement:
+    """Return the table behind what was heard. Raises NoTable."""
+    fields = _decode_fields(properties)
+    if fields.get("v") != ANNOUNCEMENT_VERSION:
+        raise BadAnnouncement(f"version {fields.get('v')}, expected {ANNOUNCEMENT_VERSION}")
+    try:
+        found = TableAnnouncement(
+            table=fields["table"],
+            key=fields["key"],
+            verify=fields["verify"],
+            feed=_port(fields["feed"]),
+            commands=_port(fields["commands"]),
+            addresses=tuple(one for one in addresses if _is_ipv4(one))[:_MAX_ADDRESSES],
+        )
+        own = found.fingerprint
+    except KeyError as missing:
+        raise BadAnnouncement(f"{missing.args[0]} is missing") from None
+    except ValueError as wrong:
+        raise BadAnnouncement(str(wrong)) from None
+    if fields.get("fingerprint") != own:
+        raise BadAnnouncement("its fingerprint is not that of its keys")
+    if not _TABLE_NAME_PATTERN.fullmatch(found.table):
+        raise BadAnnouncement("its name is none that a table can have")
+    if not found.addresses:
+        raise BadAnnouncement("it has no address")
+    return found
+
+
+def _decode_fields(properties: Mapping[bytes, bytes | None]) -> dict[str, str]:
+    try:
+        return {
+            name.decode("ascii"): (value or b"").decode("ascii")
+            for name, value in properties.items()
+        }
+    except UnicodeDecodeError:
+        raise BadAnnouncement("it says something that is no ASCII text") from None
+
+
+def _port(text: str) -> int:
+    if not (text.isascii() and text.isdigit() and len(text) < 6 and int(text) in _PORTS):
+        raise ValueError(f"{text}: expected a port")
+    return int(text)
+
+
+def _is_ipv4(address: str) -> bool:
+    try:
+        ipaddress.IPv4Address(address)
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,1 @@
+"""The commands of a table: their arguments, roles and phases."""

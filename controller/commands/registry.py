@@ -1,0 +1,414 @@
+"""The commands of a table: who may give each, when, what it says, and whether it is signed.
+
+One table; a refusal names the roles and phases it holds. A match says itself in which of
+its phases a command means something: the phases here are the machine's, for what it does.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final, Literal, NamedTuple, TypeVar
+
+import msgspec
+from msgspec import inspect
+
+from controller.commands import match_arguments as of_match
+from controller.commands import table_arguments as of
+from controller.commands.table_arguments import Args
+from controller.faults import fault
+from controller.host.toml_files import (
+    MAX_SHOWN_CHARACTERS,
+    escape_unprintable,
+    explain_error,
+    same_words,
+    shorten,
+)
+from controller.messages import CommandReply, Failure, MachinePhase, Role
+from controller.words import COMMAND_WORDS as CALLED
+from controller.words import (
+    MACHINE_PHASE_WORDS,
+    Words,
+    phase_clauses,
+    quoted_words,
+    roles_with_article,
+)
+
+BoundTo = Literal["none", "machine", "match"]
+Form = TypeVar("Form")
+
+
+class CommandSpec(NamedTuple):
+    """The conditions of one command, and what it does in a line for people.
+
+    `phases`: of the machine; all for what a match decides. `signed`: it changes something, so
+    its key's role counts. `bound`: it must name the attempt that the machine has under way, or
+    the deal and attempt of the match, else it is STALE. `args`: what it may say.
+    """
+
+    roles: frozenset[Role]
+    phases: frozenset[MachinePhase]
+    signed: bool
+    bound_to: BoundTo
+    args: type[Args]
+    help: str
+
+
+class BadArgs(Exception):
+    """A command's arguments are not what it takes: what was found, and what is expected.
+
+    Each is part of one line, as the catalogue's BAD_COMMAND has them.
+    """
+
+    def __init__(self, found: Words, expected: Words) -> None:
+        """Keep both, with what cannot be printed escaped."""
+        self.found = _one_line(found, 3 * MAX_SHOWN_CHARACTERS)
+        self.expected = _one_line(expected, 6 * MAX_SHOWN_CHARACTERS)
+        super().__init__(f"{self.found.en}, expected {self.expected.en}")
+
+
+def _one_line(words: Words, longest: int) -> Words:
+    return Words(
+        escape_unprintable(shorten(words.en, longest)),
+        escape_unprintable(shorten(words.zh, longest)),
+    )
+
+
+_ALL_ROLES: Final = frozenset(Role)
+_CHIEF_ONLY: Final = frozenset({Role.CHIEF})
+_REFEREES: Final = _CHIEF_ONLY | {Role.REFEREE}
+_TABLE_AND_REFEREES: Final = _REFEREES | {Role.TABLE}
+_TECHNICIAN_ONLY: Final = frozenset({Role.TECHNICIAN})
+_ALL_PHASES: Final = frozenset(MachinePhase)
+_IDLE_PHASES: Final = frozenset({MachinePhase.FAULT, MachinePhase.EMPTY})
+_START_PHASES: Final = frozenset(
+    {MachinePhase.EMPTY, MachinePhase.COMMITTED, MachinePhase.RELEASED}
+)  # the last: deal-ahead
+_VOIDABLE_PHASES: Final = _ALL_PHASES - {MachinePhase.EMPTY, MachinePhase.RELEASED}
+_MOTIONLESS_PHASES: Final = _ALL_PHASES - {
+    MachinePhase.CUT,
+    MachinePhase.SHUFFLING,
+    MachinePhase.DEALING,
+}
+
+
+def _reading_command(args: type[Args], help: str) -> CommandSpec:
+    return CommandSpec(_ALL_ROLES, _ALL_PHASES, False, "none", args, help)
+
+
+def _machine_command(
+    roles: frozenset[Role],
+    phases: frozenset[MachinePhase],
+    args: type[Args],
+    help: str,
+    bound_to: BoundTo = "none",
+) -> CommandSpec:
+    return CommandSpec(roles, phases, True, bound_to, args, help)
+
+
+def _match_command(
+    roles: frozenset[Role], args: type[Args], help: str, bound_to: BoundTo = "match"
+) -> CommandSpec:
+    return CommandSpec(roles, _ALL_PHASES, True, bound_to, args, help)
+
+
+COMMANDS: Final[Mapping[str, CommandSpec]] = {
+    # Reading: anybody, unsigned.
+    "snapshot": _reading_command(of.NoArgs, "the whole public state"),
+    "events": _reading_command(of.EventsArgs, "the public entries of the journal"),
+    "sheet": _reading_command(of.NoArgs, "the score sheet (记分表)"),
+    "document": _reading_command(
+        of_match.DocumentArgs, "the match that left for another table, in parts"
+    ),
+    "rulings": _reading_command(
+        of_match.ChargeArgs, "what a charge can lead to, the ladder's answer first"
+    ),
+    "foresee": _reading_command(of_match.ForeseeArgs, "what a decision would do to the match"),
+    "lost_time": _reading_command(
+        of.NoArgs, "the added time that the table's stops ask for (补时)"
+    ),
+    "offers": _reading_command(
+        of.RoleArgs, "which orders a role could give now, and why not the others"
+    ),
+    # The players, by the table's display, or a referee for them.
+    "seat": _match_command(
+        _TABLE_AND_REFEREES, of.SeatArgs, "a player takes his seat (就位)", "none"
+    ),
+    "cut": _machine_command(
+        _TABLE_AND_REFEREES,
+        frozenset({MachinePhase.COMMITTED}),
+        of.CutArgs,
+        "cuts the set (切牌)",
+        "machine",
+    ),
+    "confirm": _match_command(
+        _TABLE_AND_REFEREES, of.ConfirmArgs, "the green button (确认); a referee's: both sides"
+    ),
+    "out": _match_command(
+        _TABLE_AND_REFEREES, of.OneSeatArgs, "the player has no cards left; a referee's word counts"
+    ),
+    "call": _match_command(_TABLE_AND_REFEREES, of.CallArgs, "the red button (召请裁判)", "none"),
+    "claim_count": _match_command(
+        _TABLE_AND_REFEREES, of.OneSeatArgs, "claims a wrong count (张数不符)"
+    ),
+    "answer": _match_command(
+        _TABLE_AND_REFEREES, of_match.AnswerArgs, "Big Two: open hand or double, yes or no"
+    ),
+    "choose": _match_command(
+        _TABLE_AND_REFEREES, of_match.ChooseArgs, "UP takes one of two equal tributes"
+    ),
+    # A referee: the match and its start.
+    "set_match": _machine_command(
+        _REFEREES,
+        _MOTIONLESS_PHASES,
+        of_match.SetMatchArgs,
+        "lays a match out: its seats may be taken",
+    ),
+    "start_match": _match_command(_CHIEF_ONLY, of.NoArgs, "opens the match (开赛)", "none"),
+    "start_deal": _machine_command(
+        _REFEREES,
+        _START_PHASES,
+        of.StartDealArgs,
+        "starts the deal that is due, uncut where there is a reason",
+    ),
+    "release": _machine_command(
+        _REFEREES,
+        frozenset({MachinePhase.HELD}),
+        of.NoArgs,
+        "hands the hands out (放行)",
+        "machine",
+    ),
+    "hold": _match_command(
+        _REFEREES, of.HoldArgs, "stops the table (暂停); the chief: the area", "none"
+    ),
+    "resume": _match_command(_REFEREES, of.ResumeArgs, "lets it go on (继续)", "none"),
+    "attend": _machine_command(
+        _REFEREES, _ALL_PHASES, of.AttendArgs, "is at the table: a player's call is over (到台)"
+    ),
+    # Counts and sets.
+    "recount": _match_command(
+        _REFEREES, of_match.RecountArgs, "enters four counts after a claim (清点)"
+    ),
+    "replace_set": _machine_command(
+        _REFEREES, _MOTIONLESS_PHASES, of.ReplaceSetArgs, "another set lies in the hopper (换牌)"
+    ),
+    "clear_set": _machine_command(
+        _REFEREES, _ALL_PHASES, of.ClearSetArgs, "a barred set was counted in full, and is right"
+    ),
+    # A deal at the table.
+    "tribute": _match_command(
+        _REFEREES, of_match.TributeArgs, "is this the right tribute; by hand: enters it"
+    ),
+    "return": _match_command(
+        _REFEREES, of_match.ReturnArgs, "is this a right return; by hand: enters it"
+    ),
+    "anti": _match_command(_REFEREES, of_match.AntiArgs, "by hand: whether anti-tribute stands"),
+    "swap_returns": _match_command(
+        _REFEREES, of.NoArgs, "the losers take each other's return card"
+    ),
+    "withdraw_out": _match_command(_REFEREES, of.OneSeatArgs, "a player is not out after all"),
+    "result": _match_command(_REFEREES, of_match.ResultArgs, "enters who went out (录入名次)"),
+    "left": _match_command(_REFEREES, of_match.CardsLeftArgs, "Big Two: enters the cards left"),
+    "name_leader": _match_command(_REFEREES, of.OneSeatArgs, "who leads after a forfeited deal"),
+    "stop_deal": _match_command(_REFEREES, of.ReasonArgs, "ends a deal that time has overtaken"),
+    # Clocks.
+    "call_clock": _match_command(_REFEREES, of.OneSeatArgs, "starts a player's clock (读秒)"),
+    "warn": _match_command(
+        _REFEREES, of.OneSeatArgs, "warned a player: his next limit counts from now"
+    ),
+    "add_time": _match_command(
+        _REFEREES, of_match.AddTimeArgs, "gives the table more time (补时)", "none"
+    ),
+    # Rulings; what is the chief's the match refuses to a referee, but for the chief's word.
+    "propose": _match_command(
+        _REFEREES, of_match.ProposeArgs, "proposes a ruling on a charge", "none"
+    ),
+    "approve": _match_command(
+        _REFEREES, of_match.ApproveArgs, "puts a ruling in force (同意/改判)", "none"
+    ),
+    "reject": _match_command(
+        _REFEREES, of_match.RejectArgs, "rejects or overturns a ruling (驳回)", "none"
+    ),
+    "extra_deal": _match_command(
+        _REFEREES, of_match.VerbalReasonArgs, "orders an extra deal (加打)", "none"
+    ),
+    "adjust": _match_command(
+        _REFEREES, of_match.AdjustArgs, "corrects a result (更正成绩)", "none"
+    ),
+    "redeal": _match_command(
+        _REFEREES, of_match.VerbalReasonArgs, "hands that are out are dealt again"
+    ),
+    # A deal by hand, another table, the sheet.
+    "dealt_by_hand": _match_command(
+        _REFEREES, of.ReasonArgs, "this deal is dealt by hand (人工发牌)"
+    ),
+    "shuffled": _match_command(_REFEREES, of.OneSeatArgs, "by hand: who has shuffled"),
+    "cut_by_hand": _match_command(
+        _REFEREES, of_match.CutByHandArgs, "by hand: who has cut, and where"
+    ),
+    "turned_up": _match_command(
+        _REFEREES, of_match.TurnedUpArgs, "by hand: the card turned up (翻牌)"
+    ),
+    "hands_dealt": _match_command(
+        _REFEREES, of_match.HandsDealtArgs, "by hand: four right hands are drawn"
+    ),
+    "transfer": _match_command(
+        _REFEREES, of_match.TransferArgs, "the match leaves for another table (转台)", "none"
+    ),
+    "take_over": _machine_command(
+        _REFEREES,
+        _MOTIONLESS_PHASES,
+        of_match.TakeOverArgs,
+        "a match comes from another table (接台)",
+    ),
+    "sign": _match_command(_REFEREES, of_match.SignArgs, "signs the score sheet (签名)", "none"),
+    # The machine's faults.
+    "acknowledge": _machine_command(
+        _REFEREES, _ALL_PHASES, of.AcknowledgeArgs, "somebody has seen to a fault (已知悉)"
+    ),
+    "clear_jam": _machine_command(
+        _REFEREES, _ALL_PHASES, of.NoArgs, "the jammed card is out (卡牌已清)"
+    ),
+    # The chief alone.
+    "confirm_verbal": _match_command(
+        _CHIEF_ONLY, of_match.ConfirmVerbalArgs, "stands by what he said by word", "none"
+    ),
+    "forfeit": _match_command(
+        _CHIEF_ONLY, of_match.ForfeitArgs, "a side loses the match (弃权判负)", "none"
+    ),
+    "void": _machine_command(
+        _CHIEF_ONLY,
+        _VOIDABLE_PHASES,
+        of.ReasonArgs,
+        "gives an attempt up before its release",
+        "machine",
+    ),
+    "open_hand": _match_command(_CHIEF_ONLY, of.OpenHandArgs, "looks at a hand (开验手牌)"),
+    # A technician: never a hand or a match.
+    "selftest": _machine_command(
+        _TECHNICIAN_ONLY, _IDLE_PHASES, of.NoArgs, "tests motors, sensors and camera"
+    ),
+    "configure": _machine_command(
+        _TECHNICIAN_ONLY, _IDLE_PHASES, of.ConfigureArgs, "changes settings of a board"
+    ),
+    "calibrate": _machine_command(
+        _TECHNICIAN_ONLY, _IDLE_PHASES, of.CalibrateArgs, "calibrates a board"
+    ),
+}
+"""Every command by its name."""
+
+
+PANEL_KEY: Final = "panel"
+"""Stands for the signer's key in an order that a button of the table gave."""
+
+COMMANDS_WITH_PRIVATE_ARGS: Final = frozenset({"answer", "tribute", "return", "take_over"})
+"""Commands whose arguments and signature are in a private row, `command_kept`.
+
+A referee asks about cards that only he has seen, and Big Two's choices are seen when all are
+there; a signature over one of a few cards would give it away. A part of a match that comes from
+another table is too long for a feed."""
+
+
+def role_may_give(role: Role, cmd: str) -> bool:
+    """Tell whether a role may give a command; nobody may give one that does not exist."""
+    order = COMMANDS.get(cmd)
+    return order is not None and role in order.roles
+
+
+def role_or_phase_refusal(cmd: str, role: Role, phase: MachinePhase) -> Failure | None:
+    """Return why a command cannot be given by this role in this phase; None where it can."""
+    order = COMMANDS.get(cmd)
+    if order is None:
+        return Failure(
+            code="UNKNOWN_COMMAND",
+            message=f"there is no command {cmd}",
+            action=f"use one of: {', '.join(sorted(COMMANDS))}",
+            message_zh=f"没有{cmd}这个命令",
+            action_zh=f"可用的命令：{', '.join(sorted(COMMANDS))}",
+        )
+    what = quoted_words([cmd], CALLED)
+    if role not in order.roles:
+        who, those = (
+            roles_with_article([role]),
+            roles_with_article(_in_declared_order(Role, order.roles)),
+        )
+        either = " or ".join(
+            roles_with_article([one]).en for one in _in_declared_order(Role, order.roles)
+        )
+        return Failure(
+            code="WRONG_ROLE",
+            message=f"{what.en} is not for {who.en}",
+            action=f"ask {either}",
+            message_zh=f"{who.zh}无权执行{what.zh}",
+            action_zh=f"请由以下角色执行：{those.zh}",
+        )
+    if phase not in order.phases:
+        now, then = (
+            quoted_words([phase], MACHINE_PHASE_WORDS),
+            quoted_words(_in_declared_order(MachinePhase, order.phases), MACHINE_PHASE_WORDS),
+        )
+        until = phase_clauses(_in_declared_order(MachinePhase, order.phases))
+        return Failure(
+            code="WRONG_PHASE",
+            message=f"{what.en} is not possible while {phase_clauses([phase])}",
+            action=f"possible while {until}",
+            message_zh=f"发牌机处于{now.zh}，不能执行{what.zh}",
+            action_zh=f"发牌机处于以下阶段时可执行：{then.zh}",
+        )
+    return None
+
+
+def parse_args(cmd: str, args: Mapping[str, Any]) -> Args:
+    """Return a command's arguments as the value it takes.
+
+    Raises BadArgs where they are not what it takes, LookupError where there is no such command.
+    """
+    try:
+        return convert_value(dict(args), COMMANDS[cmd].args)
+    except RecursionError:
+        deep = Words("arguments too deep within each other", "参数嵌套过深")
+        raise BadArgs(deep, same_words(usage_line(cmd))) from None
+
+
+def convert_value(raw: Any, value_type: type[Form]) -> Form:
+    """Return plain values as a `form`. Raises BadArgs where they are none."""
+    try:
+        return msgspec.convert(raw, value_type)
+    except msgspec.ValidationError as mistake:
+        wrong = explain_error(mistake, raw, inspect.type_info(value_type))
+        raise BadArgs(wrong.found, wrong.expected) from None
+
+
+def usage_line(cmd: str) -> str:
+    """Return a command with its arguments, [those that may be left out] in brackets."""
+    fields = msgspec.structs.fields(COMMANDS[cmd].args)
+    due = [field.name for field in fields if field.required]
+    return " ".join([cmd, *due, *(f"[{field.name}]" for field in fields if not field.required)])
+
+
+def list_names(
+    kind: type[Role] | type[MachinePhase], chosen: frozenset[Role] | frozenset[MachinePhase]
+) -> str:
+    """Return roles or phases as a list, in the order in which they are declared."""
+    return ", ".join(_in_declared_order(kind, chosen))
+
+
+def _in_declared_order(
+    kind: type[Role] | type[MachinePhase], chosen: frozenset[Role] | frozenset[MachinePhase]
+) -> Iterator[str]:
+    return (each.value for each in kind if each in chosen)
+
+
+MAX_COMMAND_BYTES: Final = 16_384
+"""Bytes of a command. A message of more than `HARD_LARGEST` ends its connection unread."""
+MAX_MESSAGE_BYTES: Final = 65_536
+
+
+def refusal_reply(command_id: str, fault_name: str, **evidence: object) -> CommandReply:
+    """Return the reply that refuses a command, in the words of the fault catalogue."""
+    row = fault(fault_name)
+    failure = Failure(
+        code=fault_name,
+        message=row.cause(evidence),
+        action=row.action(evidence),
+        message_zh=row.cause(evidence, "zh"),
+        action_zh=row.action(evidence, "zh"),
+    )
+    return CommandReply(id=command_id, ok=False, error=failure)

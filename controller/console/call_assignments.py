@@ -1,0 +1,88 @@
+"""Who goes to which table, kept over a restart, so that it calls nobody twice."""
+
+import asyncio
+from collections.abc import Callable, Collection
+
+from sqlalchemy import Engine, delete, insert, select
+
+from controller.console.store.database_schema import CALL_ASSIGNMENTS
+from controller.console.table_snapshots import RunBlocking
+from controller.host.loggers import structlog
+
+
+class AssignmentStore:
+    """Who went where, in the database. Calls may block."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
+    def load(self) -> dict[str, str]:
+        """Return who goes, by table."""
+        with self._engine.connect() as base:
+            return {row.table_id: row.person for row in base.execute(select(CALL_ASSIGNMENTS))}
+
+    def write(self, table: str, person: str | None, at_ms: int) -> None:
+        """Write who goes to a table now; None: nobody."""
+        with self._engine.begin() as base:
+            base.execute(delete(CALL_ASSIGNMENTS).where(CALL_ASSIGNMENTS.c.table_id == table))
+            if person is not None:
+                row = {"table_id": table, "person": person, "at_ms": at_ms}
+                base.execute(insert(CALL_ASSIGNMENTS).values(row))
+
+
+_log = structlog.get_logger("console")
+
+
+class CallAssignments:
+    """Who goes to a table that waits: kept in the database, written by `run` off the loop.
+
+    `on_change` is told of every table to which somebody else goes now.
+    """
+
+    def __init__(
+        self, store: AssignmentStore, run_blocking: RunBlocking, now_ms: Callable[[], int]
+    ) -> None:
+        self._store, self._run_blocking, self._now_ms = store, run_blocking, now_ms
+        self._by_table: dict[str, str] = {}
+        self._writes: set[asyncio.Task[None]] = set()
+        self.on_change: Callable[[str], None] = lambda table: None
+
+    async def load(self, tables: Collection[str]) -> None:
+        """Take up what was kept, but of a table that is not among these any more."""
+        self._by_table = await self._run_blocking(self._store.load)
+        for table in self._by_table.keys() - set(tables):
+            self.assign(table, None)
+
+    def assigned_to(self, table: str) -> str | None:
+        """Return who goes to a table."""
+        return self._by_table.get(table)
+
+    def assign(self, table: str, person: str | None) -> None:
+        """Let somebody go to a table, or nobody more."""
+        if self._by_table.get(table) == person:
+            return
+        if person is None:
+            del self._by_table[table]
+        else:
+            self._by_table[table] = person
+        at_ms = self._now_ms()
+        task = asyncio.ensure_future(self._write(table, person, at_ms))
+        self._writes.add(task)
+        task.add_done_callback(self._writes.discard)
+        self.on_change(table)
+
+    def release_person(self, person: str) -> None:
+        """Let nobody wait for somebody who comes no more: he may not, or is not there."""
+        for table, going in list(self._by_table.items()):
+            if going == person:
+                self.assign(table, None)
+
+    async def _write(self, table: str, person: str | None, at_ms: int) -> None:
+        try:
+            await self._run_blocking(lambda: self._store.write(table, person, at_ms))
+        except Exception as failed:  # it holds as long as the console runs
+            _log.warning("who goes to a table is not kept", table=table, why=str(failed))
+
+    async def close(self) -> None:
+        """Wait until all is written."""
+        await asyncio.gather(*self._writes, return_exceptions=True)

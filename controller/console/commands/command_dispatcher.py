@@ -1,0 +1,442 @@
+"""The order desk of the console: a person's order, with his role's key, to a table.
+
+An order is written down, signed, before it is sent; then its answer. The console sends none twice
+by itself: one whose answer did not come is shown as unknown, and whoever gave it, somebody of his
+role or the chief asks again by the same id, with the same bytes. The table carries an id out once;
+an order that never reached it is refused after its restart, because it was signed for another run.
+"""
+
+import asyncio
+from collections.abc import Callable, Collection, Coroutine, Mapping
+from pathlib import Path
+from typing import Any, Final, NamedTuple, Protocol
+
+import msgspec
+
+from controller.client.client import NoAnswer
+from controller.client.connection import BadAddress
+from controller.commands.registry import COMMANDS, role_or_phase_refusal
+from controller.console.accounts.account_store import Account
+from controller.console.commands.command_log import (
+    CommandLog,
+    CommandResult,
+    CommandStatus,
+    CommandStatusView,
+    ConsoleCommandRequest,
+    LoggedCommand,
+)
+from controller.console.commands.table_clients import load_identity, unseal_result
+from controller.console.request_error import RequestError, unknown_table
+from controller.console.store.archive import StoreError
+from controller.console.table_snapshots import Result, RunBlocking, Tables, TableSnapshot
+from controller.host.loggers import structlog
+from controller.host.toml_files import escape_unprintable
+from controller.messages import (
+    ClientCommand,
+    CommandReply,
+    Failure,
+    MachinePhase,
+    PublicEvent,
+    Role,
+)
+from controller.signing import signed_commands
+
+_log = structlog.get_logger("console")
+
+MAX_SHOWN_COMMANDS: Final = 20
+"""Orders that a table's page shows."""
+_MAX_REMEMBERED_COMMANDS: Final = 1_024
+"""How many executed orders are remembered for one table."""
+_MAX_ID_LENGTH: Final = 64
+_UNKNOWN_RESULT_CODES: Final = frozenset({"MACHINE_AWAY", "MACHINE_LATE"})
+"""The gateway's word that it does not know what became of an order."""
+_NO_RESULT_CODES: Final = (
+    _UNKNOWN_RESULT_CODES
+    | {"TOO_MANY", "UNKNOWN_KEY", "KEY_REVOKED", "KEY_EXPIRED"}
+    | {"WRONG_ROLE", "BAD_SIGNATURE", "ORDER_OVER", "ID_TAKEN"}
+)
+"""What an order that is asked for again may be told without that its fate is known: who may give
+one now says nothing of then, and of one that is over the table itself does not know more."""
+STORE_UNAVAILABLE: Final = Failure(
+    code="",
+    message="the console's database takes nothing down, so that nothing was sent",
+    action="its log says why",
+    message_zh="控制台数据库无法写入，命令未发出",
+    action_zh="原因见其日志",
+)
+"""What is written down nowhere is not sent."""
+
+
+class CommandClient(Protocol):
+    """What a client of a table does for the desk."""
+
+    async def send(self, command: ClientCommand) -> CommandReply:
+        """Send a command as it is and return the answer. Raises NoAnswer, BadAddress."""
+
+
+ClientFactory = Callable[[str, Role], CommandClient]
+"""The client for a table and a role. Raises Wrong where the console has no key for that."""
+
+
+class CommandDispatcher:
+    """Gives people's orders. `ids` names the console's own questions.
+
+    `table_key` and `keys` return a table's public key (Z85) and the folder of the console's keys
+    for it. `executed` returns which of some orders a table's archived journal has as carried out,
+    with their numbers; it may block. `on_orders` is called for every table whose orders changed,
+    `on_fate` for an order that goes out (None) and with its answer, `on_executed` with a table and
+    an order that its journal contains as carried out.
+    """
+
+    def __init__(
+        self,
+        tables: Tables,
+        command_log: CommandLog,
+        run_blocking: RunBlocking,
+        client_for: ClientFactory,
+        *,
+        table_key_of: Callable[[str], str],
+        key_folder_of: Callable[[str], Path],
+        new_id: Callable[[], str],
+        now_ms: Callable[[], int],
+        find_archived: Callable[
+            [str, Collection[str]], Mapping[str, int]
+        ] = lambda table, orders: {},
+    ) -> None:
+        self._tables, self._command_log, self._run_blocking, self._client_for = (
+            tables,
+            command_log,
+            run_blocking,
+            client_for,
+        )
+        self._table_key_of, self._key_folder_of = table_key_of, key_folder_of
+        self._new_id, self._now_ms = new_id, now_ms
+        self._entry_of_command: dict[str, dict[str, int | None]] = {}
+        self._find_archived = find_archived
+        self._pending: dict[str, _PendingCommand] = {}
+        self._sent_ids: set[str] = set()
+        self.on_commands_changed: Callable[[str], None] = lambda table: None
+        self.on_result: Callable[[str, CommandResult | None], None] = lambda order, told: None
+        self.on_executed: Callable[[str, str], None] = lambda table, order: None
+
+    async def send(
+        self, person: Account, table: str, request: ConsoleCommandRequest
+    ) -> CommandResult:
+        """Give an order; the same id again asks for the fate of the same order.
+
+        Raises Wrong where the person may not, or the id is another order's. Who goes away
+        meanwhile changes nothing: it is carried on.
+        """
+        self._check_permission(person, table, request)
+        known = self._pending.get(request.id)
+        if known is None:
+            known = self._start_task(
+                person.name, table, request, self._write_and_send(person, table, request)
+            )
+        elif (known.person, known.table, known.request) != (person.name, table, request):
+            raise _id_taken(request.id)
+        told = await asyncio.shield(known.task)
+        return self._unseal(person, table, told)
+
+    async def ask_again(self, person: Account, table: str, command_id: str) -> CommandResult:
+        """Ask what became of an order that has no answer, whoever has given it.
+
+        It goes out in its very bytes, so that it acts once, in the name of who gave it; who asks
+        must be of his role, or the chief. Raises Wrong, StoreError.
+        """
+        self._require_table(table)
+        given = await self._run_blocking(lambda: self._command_log.find(command_id))
+        if given is None or given.table != table:
+            raise RequestError(404, f"there is no order {command_id} here", "没有此命令")
+        _require_may_ask(person, given)
+        if given.reply is None:
+            said = given.command
+            wish = ConsoleCommandRequest(
+                id=said.id, cmd=said.cmd, args=said.args, deal=said.deal, attempt=said.attempt
+            )
+            known = self._pending.get(command_id)
+            if known is None:
+                _log.info("asked for again", table=table, cmd=said.cmd, by=person.name)
+                known = self._start_task(
+                    given.person, table, wish, self._send_logged(given, again=True)
+                )
+            told = await asyncio.shield(known.task)
+        else:
+            told = CommandResult(given.reply)
+        # What was sealed to a chief is for the one alone who ordered it.
+        return self._unseal(person, table, told) if person.name == given.person else told
+
+    def _start_task(
+        self,
+        person: str,
+        table: str,
+        request: ConsoleCommandRequest,
+        coroutine: Coroutine[Any, Any, CommandResult],
+    ) -> "_PendingCommand":
+        task = asyncio.create_task(coroutine)
+        known = self._pending[request.id] = _PendingCommand(person, table, request, task)
+        task.add_done_callback(lambda done: self._task_done(request.id, table, done))
+        return known
+
+    async def query(
+        self,
+        table: str,
+        cmd: str,
+        args: Mapping[str, Any] | None = None,
+        role: Role = Role.OBSERVER,
+    ) -> CommandReply:
+        """Ask a table what changes nothing. Raises Wrong where it does not answer."""
+        command = ClientCommand(id=self._new_id(), cmd=cmd, args=dict(args or {}))
+        try:
+            return await self._client_for(table, role).send(command)
+        except (NoAnswer, BadAddress) as silent:
+            raise RequestError(
+                504, f"table {table} does not answer: {silent}", f"{table}没有应答"
+            ) from None
+
+    async def recent_commands(self, table: str) -> list[CommandStatusView]:
+        """Return the newest orders of a table with their fate, the newest first."""
+        given = await self._run_blocking(
+            lambda: self._command_log.newest(table, MAX_SHOWN_COMMANDS)
+        )
+        seen = await self.find_executed(table, [one.command.id for one in given])
+        return [self._status_view(one, seen.get(one.command.id)) for one in given]
+
+    async def find_executed(self, table: str, command_ids: Collection[str]) -> dict[str, int]:
+        """Return which of these orders a table's journal has as carried out, with their numbers.
+
+        The archive is asked once for an order that is not remembered. Raises StoreError.
+        """
+        known = self._entry_of_command.get(table, {})
+        unknown = [order for order in command_ids if order not in known]
+        found = (
+            await self._run_blocking(lambda: self._find_archived(table, unknown)) if unknown else {}
+        )
+        told = {
+            **found,
+            **{o: n for o in command_ids if (n := self._entry_of_command.get(table, {}).get(o))},
+        }
+        for order in unknown:
+            self._remember(table, order, told.get(order))
+        return told
+
+    def note_event(self, event: PublicEvent) -> None:
+        """Take from the feed that an order was carried out, at the table that says so."""
+        order = event.data.get("id")
+        if event.kind != "command" or not isinstance(order, str) or "refused" in event.data:
+            return
+        if len(order) > _MAX_ID_LENGTH:  # no order of ours
+            return
+        self._remember(event.table, order, event.n)
+        self.on_executed(event.table, order)
+        self.on_commands_changed(event.table)
+
+    def _remember(self, table: str, command_id: str, n: int | None) -> None:
+        """Remember the number of an order's entry. None: the archive has none, the feed may bring
+        one."""
+        seen = self._entry_of_command.setdefault(table, {})
+        seen.pop(command_id, None)
+        if len(seen) >= _MAX_REMEMBERED_COMMANDS:
+            del seen[next(iter(seen))]
+        seen[command_id] = n
+
+    async def close(self) -> None:
+        """End what waits; an order under way stays unknown until somebody asks."""
+        waiting = [known.task for known in self._pending.values()]
+        for task in waiting:
+            task.cancel()
+        await asyncio.gather(*waiting, return_exceptions=True)
+
+    def _require_table(self, table: str) -> TableSnapshot:
+        try:
+            return self._tables.snapshot(table)
+        except KeyError:
+            raise unknown_table(table) from None
+
+    def _check_permission(
+        self, person: Account, table: str, request: ConsoleCommandRequest
+    ) -> None:
+        self._require_table(table)
+        order = COMMANDS.get(request.cmd)
+        if order is not None and not order.signed:
+            raise RequestError(400, f"{request.cmd} orders nothing", f"{request.cmd}不是命令")
+        if order is None or person.role not in order.roles:
+            why = role_or_phase_refusal(request.cmd, person.role, MachinePhase.EMPTY)
+            assert why is not None  # whatever the phase
+            en, zh = f"{why.message}: {why.action}", f"{why.message_zh}：{why.action_zh}"
+            raise RequestError(
+                403 if order is not None else 400, escape_unprintable(en), escape_unprintable(zh)
+            )
+
+    async def _write_and_send(
+        self, person: Account, table: str, request: ConsoleCommandRequest
+    ) -> CommandResult:
+        given = await self._use_store(lambda: self._command_log.find(request.id))
+        if given is not None:
+            if not _is_same_request(given, person, table, request):
+                raise _id_taken(request.id)
+            if given.reply is not None:
+                return CommandResult(given.reply)
+            return await self._send_logged(given, again=True)
+        given = LoggedCommand(
+            table=table,
+            person=person.name,
+            role=person.role,
+            at_ms=self._now_ms(),
+            command=await self._sign(person, table, request),
+        )
+        await self._use_store(lambda: self._command_log.write(given))
+        self._remember(table, request.id, None)
+        return await self._send_logged(given, again=False)
+
+    async def _use_store(self, call: Callable[[], Result]) -> Result:
+        """Read or write what has to be before anything is sent. Raises Wrong where it cannot be."""
+        try:
+            return await self._run_blocking(call)
+        except StoreError as failed:
+            _log.error("order not sent: the database failed", why=str(failed))
+            en, zh = STORE_UNAVAILABLE.message, STORE_UNAVAILABLE.message_zh
+            raise RequestError(503, en, zh) from None
+
+    async def _sign(
+        self, person: Account, table: str, request: ConsoleCommandRequest
+    ) -> ClientCommand:
+        """Return the order as it goes out. Raises Wrong where the table was never heard."""
+        state = self._require_table(table).state
+        boot = state.boot if state is not None else await self._query_boot(table, person.role)
+        command = ClientCommand(
+            id=request.id,
+            cmd=request.cmd,
+            deal=request.deal,
+            attempt=request.attempt,
+            boot=boot,
+            person=person.name,
+            args=request.args,
+        )
+        self._require_table(table)  # it may have been let go meanwhile
+        seed = load_identity(self._key_folder_of(table), person.role).seed
+        assert seed is not None
+        try:
+            return signed_commands.sign_command(command, self._table_key_of(table), seed)
+        except ValueError as wrong:
+            raise RequestError(
+                400, f"{request.cmd} cannot be signed: {wrong}", f"无法签名：{wrong}"
+            ) from None
+
+    async def _query_boot(self, table: str, role: Role) -> str:
+        reply = await self.query(table, "snapshot", role=role)
+        state = reply.result or {}
+        boot, named = state.get("boot"), state.get("table")
+        if not isinstance(boot, str):
+            raise RequestError(504, f"table {table} says of no run of its own", f"{table}没有应答")
+        if named != table:  # its key fits, so that it would do what is meant for another one
+            raise RequestError(
+                409,
+                f"what answers for table {table} is another table: set it up again",
+                f"以{table}之名应答的是另一张台，请重新设置",
+            )
+        return boot
+
+    async def _send_logged(self, given: LoggedCommand, again: bool) -> CommandResult:
+        order, table = given.command, given.table
+        try:
+            line = self._client_for(table, given.role)
+        except KeyError:  # let go meanwhile
+            raise unknown_table(table) from None
+        self._sent_ids.add(order.id)
+        self.on_commands_changed(table)
+        self.on_result(order.id, None)
+        try:
+            reply = await line.send(order)
+        except (NoAnswer, BadAddress) as silent:
+            return self._unknown_result(given, str(silent))
+        untold = _NO_RESULT_CODES if again else _UNKNOWN_RESULT_CODES
+        if reply.error is not None and reply.error.code in untold:
+            return self._unknown_result(given, reply.error.message)
+        try:
+            await self._run_blocking(lambda: self._command_log.write_reply(order.id, reply))
+        except StoreError as failed:  # it is unknown again after a restart, and can be asked for
+            _log.error("answer not kept", table=table, cmd=order.cmd, why=str(failed))
+        return CommandResult(reply)
+
+    def _task_done(self, command_id: str, table: str, done: "asyncio.Task[CommandResult]") -> None:
+        """Tell how an order ended; whoever asked may be gone."""
+        del self._pending[command_id]
+        was_out = command_id in self._sent_ids
+        self._sent_ids.discard(command_id)
+        if done.cancelled():  # the desk ends: nobody is left to be told
+            return
+        failed = done.exception()
+        if failed is None:
+            self.on_result(command_id, done.result())
+        elif was_out:  # it may have acted
+            _log.error("order failed", table=table, order=command_id, exc_info=failed)
+            self.on_result(command_id, CommandResult(None))
+        self.on_commands_changed(table)
+
+    def _unknown_result(self, given: LoggedCommand, why: str) -> CommandResult:
+        _log.warning("order unanswered", table=given.table, cmd=given.command.cmd, why=why)
+        return CommandResult(None, why)
+
+    def _unseal(self, person: Account, table: str, command_result: CommandResult) -> CommandResult:
+        """Open what was sealed to a chief, for the one who ordered it, on its way to him."""
+        reply = command_result.reply
+        if reply is None or reply.result is None or person.role is not Role.CHIEF:
+            return command_result
+        result = unseal_result(self._key_folder_of(table), Role.CHIEF, reply.result)
+        return CommandResult(msgspec.structs.replace(reply, result=result))
+
+    def _status_view(self, given: LoggedCommand, entry_n: int | None) -> CommandStatusView:
+        reply, command = given.reply, given.command
+        error = None if reply is None else reply.error
+        return CommandStatusView(
+            id=command.id,
+            cmd=command.cmd,
+            person=given.person,
+            role=given.role,
+            at_ms=given.at_ms,
+            fate=self._status(given),
+            seen=entry_n,
+            error=error,
+        )
+
+    def _status(self, given: LoggedCommand) -> CommandStatus:
+        if given.reply is None:
+            return "sent" if given.command.id in self._pending else "unknown"
+        return "done" if given.reply.ok else "refused"
+
+
+class _PendingCommand(NamedTuple):
+    """An order that is carried on, whoever waits for it."""
+
+    person: str
+    table: str
+    request: ConsoleCommandRequest
+    task: "asyncio.Task[CommandResult]"
+
+
+def _require_may_ask(person: Account, given: LoggedCommand) -> None:
+    """Let only those ask for another's order who could have given it as it was. Raises Wrong."""
+    order = COMMANDS.get(given.command.cmd)
+    may = order is not None and person.role in order.roles
+    if not (may and person.role in (given.role, Role.CHIEF)):
+        raise RequestError(
+            403,
+            f"this is an order of {given.person}: it is his, another's of his role, or the chief's",
+            f"此命令由{given.person}下达：须由本人、同一角色的人员或裁判长查询",
+        )
+
+
+def _is_same_request(
+    given: LoggedCommand, person: Account, table: str, request: ConsoleCommandRequest
+) -> bool:
+    """Tell whether somebody means the order that was given, and gave it himself."""
+    said = given.command
+    meant = (person.name, table, request.cmd, request.args, request.deal, request.attempt)
+    return meant == (given.person, given.table, said.cmd, said.args, said.deal, said.attempt)
+
+
+def _id_taken(command_id: str) -> RequestError:
+    return RequestError(
+        409, f"{command_id} is the id of another order", f"{command_id}是另一命令的编号"
+    )

@@ -1,0 +1,327 @@
+"""A match goes on at another table (转台): it leaves one, is fetched, and is taken by the other.
+
+Every order is one person's, by the order desk. Whatever breaks off, the same call goes on: what
+acted is not ordered twice, a match that has left is only fetched again.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Annotated, Any, Final, Literal
+
+import msgspec
+from msgspec import Meta
+
+from controller.console.accounts.account_store import Account
+from controller.console.commands.command_dispatcher import CommandDispatcher
+from controller.console.commands.command_log import CommandLog, ConsoleCommandRequest
+from controller.console.freshness import Freshness
+from controller.console.request_error import RequestError
+from controller.console.store.archive import Archive
+from controller.console.table_snapshots import RunBlocking, Tables
+from controller.messages import CommandReply, Failure, PublicEvent, PublicState
+from controller.signing.signed_commands import BadSignature, check_document
+
+StepStatus = Literal["done", "refused", "unknown"]
+
+_MATCH_BOUNDARY_KINDS: Final = frozenset({"meeting", "taken_over", "transferred"})
+_FREE_PHASES: Final = frozenset({"idle", "setup", "signed"})
+"""Phases of a match beside which a table takes another one."""
+
+
+class TransferStep(msgspec.Struct, frozen=True, kw_only=True):
+    """One step and its fate; `en` and `zh`: why a table did not do it."""
+
+    step: Literal["transfer", "document", "take_over"]
+    table: str
+    fate: StepStatus
+    part: int = 1
+    parts: int = 1
+    en: str = ""
+    zh: str = ""
+
+
+class TransferProgress(msgspec.Struct, frozen=True, kw_only=True):
+    """How far a match came."""
+
+    steps: list[TransferStep]
+    done: bool = False
+    match: str | None = None
+
+
+class DepartedMatch(msgspec.Struct, frozen=True, kw_only=True):
+    """A match that left the table `table` for `to`."""
+
+    table: str
+    match: str
+    to: str
+
+
+class TransferTarget(msgspec.Struct, frozen=True, kw_only=True):
+    """A table between which and this one a match may go; a few words about it."""
+
+    table: str
+    en: str = ""
+    zh: str = ""
+
+
+class TransferOptions(msgspec.Struct, frozen=True, kw_only=True):
+    """`left`: a match of this table that is still on its way. `tables` may take its match;
+    `incoming`: from where one is on its way to here.
+    """
+
+    left: DepartedMatch | None
+    tables: list[TransferTarget]
+    incoming: list[TransferTarget]
+
+
+class TransferRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What a person asks for: under which id, where to, and by whose word where by a chief's."""
+
+    id: Annotated[
+        str, Meta(pattern=r"^[A-Za-z0-9_.-]{8,50}$", description="8 to 50 letters, digits")
+    ]
+    to: str
+    by: str | None = None
+
+
+class _StepFailed(Exception):
+    """A step was not done."""
+
+    def __init__(self, step: TransferStep) -> None:
+        super().__init__(step.en)
+        self.step = step
+
+
+class MatchTransfer:
+    """Carries matches between the console's tables.
+
+    `verify` gives the key (hex) with which a table signs, as people entered it; None: not known.
+    What came from the table by its gateway is no such knowledge.
+    """
+
+    def __init__(
+        self,
+        tables: Tables,
+        dispatcher: CommandDispatcher,
+        command_log: CommandLog,
+        archive: Archive,
+        read: RunBlocking,
+        verify_key_of: Callable[[str], str | None],
+        now_ms: Callable[[], int],
+    ) -> None:
+        self._tables, self._dispatcher, self._command_log = tables, dispatcher, command_log
+        self._archive, self._read, self._verify_key_of = archive, read, verify_key_of
+        self._now_ms = now_ms
+
+    async def find_options(self, table: str) -> TransferOptions:
+        """Return what of a table is on its way, and where its match could go."""
+        here = self._tables.snapshot(table).state
+        left = await self._read(lambda: self._departed_match(table))
+        idle = [one for one in self._tables.ids if one != table and _is_free(self._state(one))]
+        coming = await self._read(lambda: [self._departed_match(one) for one in idle])
+        return TransferOptions(
+            left=left,
+            tables=[
+                _transfer_target(self._state(one), one) for one in idle if self._can_take(one, here)
+            ],
+            incoming=[
+                TransferTarget(table=one.table, en=f"match {one.match}", zh=f"对局{one.match}")
+                for one in coming
+                if one is not None and one.to == table
+            ],
+        )
+
+    async def transfer(
+        self, person: Account, table: str, request: TransferRequest
+    ) -> TransferProgress:
+        """Do what is left to do; return every step with its fate. Raises Wrong."""
+        verify = self._verify_key_of(table)
+        if verify is None:
+            raise RequestError(
+                409,
+                f"the console does not know with which key table {table} signs: enter its verify",
+                f"控制台没有{table}台的签名公钥：请先填写verify",
+            )
+        if request.to == table or request.to not in self._tables.ids:
+            raise RequestError(
+                400, f"there is no other table {request.to}", f"没有另一张{request.to}台"
+            )
+        word = {} if request.by is None else {"verbal": True, "by": request.by}
+        steps: list[TransferStep] = []
+        try:
+            await self._order_departure(person, table, request, word, steps)
+            parts = await self._fetch_document(table, request.to, verify, steps)
+            match = await self._hand_over(person, request, parts, {"verify": verify} | word, steps)
+        except _StepFailed as stopped:
+            return TransferProgress(steps=[*steps, stopped.step])
+        return TransferProgress(steps=steps, done=True, match=match)
+
+    async def _order_departure(
+        self,
+        person: Account,
+        table: str,
+        request: TransferRequest,
+        verbal_args: dict[str, Any],
+        steps: list[TransferStep],
+    ) -> None:
+        """Let the match leave, unless it has left for there."""
+        left = await self._read(lambda: self._departed_match(table))
+        if left is not None and left.to == request.to:
+            steps.append(TransferStep(step="transfer", table=table, fate="done"))
+            return
+        order = f"{request.id}-t"
+        known = await self._read(lambda: self._command_log.find(order))
+        there = self._state(request.to)
+        head = there.head if there is not None else None
+        args = (
+            {"table": request.to, "head": head} | verbal_args
+            if known is None
+            else known.command.args
+        )
+        wish = ConsoleCommandRequest(id=order, cmd="transfer", args=args)
+        step = TransferStep(step="transfer", table=table, fate="done")
+        _require_result(step, (await self._dispatcher.send(person, table, wish)).reply)
+        steps.append(step)
+
+    async def _fetch_document(
+        self, table: str, to: str, verify: str, steps: list[TransferStep]
+    ) -> list[dict[str, Any]]:
+        """Return the parts of the match that left, signed by the table."""
+        parts: list[dict[str, Any]] = []
+        count = 1
+        while len(parts) < count:
+            number = len(parts) + 1
+            step = TransferStep(step="document", table=table, fate="done", part=number, parts=count)
+            reply = await self._dispatcher.query(table, "document", {"part": number})
+            part = _require_result(step, reply)
+            if part.get("to") != to:
+                raise _StepFailed(_refused_step(step, _WENT_ELSEWHERE))
+            _check_signature(step, part, verify)
+            parts.append(part)
+            count = _part_count(step, part)
+        steps.append(
+            TransferStep(step="document", table=table, fate="done", part=count, parts=count)
+        )
+        return parts
+
+    async def _hand_over(
+        self,
+        person: Account,
+        request: TransferRequest,
+        parts: Sequence[dict[str, Any]],
+        extra_args: dict[str, Any],
+        steps: list[TransferStep],
+    ) -> str | None:
+        """Give the parts to the other table; return the match that is there then."""
+        match: str | None = None
+        for number, part in enumerate(parts, 1):
+            step = TransferStep(
+                step="take_over", table=request.to, fate="done", part=number, parts=len(parts)
+            )
+            args = {name: part[name] for name in sorted(_PART_FIELDS)}
+            wish = ConsoleCommandRequest(
+                id=f"{request.id}-{number}", cmd="take_over", args=args | extra_args
+            )
+            said = _require_result(
+                step, (await self._dispatcher.send(person, request.to, wish)).reply
+            )
+            steps.append(step)
+            match = said.get("match")
+        if match is None:
+            raise _StepFailed(_refused_step(step, _PARTS_MISSING))
+        return match
+
+    def _departed_match(self, table: str) -> DepartedMatch | None:
+        """Return the match that went from a table and has not arrived, as far as was heard."""
+        n = self._archive.last_number_of(table, _MATCH_BOUNDARY_KINDS)
+        gone = self._entry(table, n)
+        if gone is None or gone.kind != "transferred":
+            return None
+        left = DepartedMatch(
+            table=table, match=str(gone.data.get("match")), to=str(gone.data.get("to"))
+        )
+        if left.to not in self._tables.ids:
+            return left
+        came = self._entry(left.to, self._archive.last_number_of(left.to, {"taken_over"}))
+        if came is not None and (came.data.get("table"), came.data.get("n")) == (table, gone.n):
+            return None
+        return left
+
+    def _entry(self, table: str, n: int) -> PublicEvent | None:
+        found = next(iter(self._archive.events(table, n - 1)), None) if n else None
+        return found if found is not None and found.n == n else None
+
+    def _state(self, table: str) -> PublicState | None:
+        try:
+            return self._tables.snapshot(table).state
+        except KeyError:
+            return None
+
+    def _can_take(self, table: str, here: PublicState | None) -> bool:
+        """Tell whether a table can take the match of another: by the same rules, and live."""
+        there = self._tables.snapshot(table)
+        if here is None or there.state is None:
+            return False
+        same = there.state.match.profile == here.match.profile
+        return same and there.freshness(self._now_ms())[0] is Freshness.LIVE
+
+
+_MAX_PARTS: Final = 999
+_PART_FIELDS: Final = frozenset({"digest", "sig", "part", "parts", "text"})
+_WENT_ELSEWHERE: Final = Failure(
+    code="",
+    message="the match went to another table meanwhile",
+    action="",
+    message_zh="该对局已转往另一张台",
+)
+_PARTS_MISSING: Final = Failure(
+    code="", message="parts are missing there: try again", action="", message_zh="数据未齐，请重试"
+)
+_NOT_SIGNED_BY_TABLE: Final = Failure(
+    code="",
+    message="the document does not bear that table's signature",
+    action="",
+    message_zh="数据没有该台的签名",
+)
+
+
+def _require_result(step: TransferStep, reply: CommandReply | None) -> dict[str, Any]:
+    """Return what a table answered to a step. Raises _Stopped where it did not do it."""
+    if reply is None:
+        raise _StepFailed(msgspec.structs.replace(step, fate="unknown"))
+    if reply.error is not None:
+        raise _StepFailed(_refused_step(step, reply.error))
+    return reply.result or {}
+
+
+def _refused_step(step: TransferStep, why: Failure) -> TransferStep:
+    en, zh = f"{why.message}: {why.action}", f"{why.message_zh}：{why.action_zh}"
+    return msgspec.structs.replace(
+        step, fate="refused", en=en.removesuffix(": "), zh=zh.removesuffix("：")
+    )
+
+
+def _check_signature(step: TransferStep, part: dict[str, Any], verify: str) -> None:
+    try:
+        check_document(str(part["digest"]), verify, str(part["sig"]))
+    except (BadSignature, KeyError):
+        raise _StepFailed(_refused_step(step, _NOT_SIGNED_BY_TABLE)) from None
+
+
+def _part_count(step: TransferStep, part: dict[str, Any]) -> int:
+    """Return of how many parts one is. Raises _Stopped where it lacks what is handed over."""
+    count = part.get("parts")
+    if not isinstance(count, int) or not part.keys() >= _PART_FIELDS or count > _MAX_PARTS:
+        raise _StepFailed(_refused_step(step, _NOT_SIGNED_BY_TABLE))
+    return count
+
+
+def _is_free(state: PublicState | None) -> bool:
+    return state is not None and state.match.phase in _FREE_PHASES
+
+
+def _transfer_target(state: PublicState | None, table: str) -> TransferTarget:
+    assert state is not None  # it is free
+    number = state.match.table_no
+    if number is None:
+        return TransferTarget(table=table)
+    return TransferTarget(table=table, en=f"no. {number}", zh=f"台号{number}")

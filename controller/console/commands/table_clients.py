@@ -1,0 +1,161 @@
+"""With which keys the console comes to a table: one for each role, from a folder of `keys`."""
+
+import asyncio
+import base64
+import binascii
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Final
+
+import zmq
+from nacl.exceptions import CryptoError
+from nacl.public import PrivateKey, SealedBox
+
+from controller.client.client import REPLY_TIMEOUT_S, Client, ClientIdentity, NoAnswer
+from controller.console.console_config import ConfiguredTable
+from controller.console.feed.backfill import endpoints_of
+from controller.console.request_error import RequestError
+from controller.messages import ClientCommand, CommandReply, Role
+from controller.roster import RosterError, read_certificate
+from controller.roster.certificate import Certificate
+from controller.words import roles_with_article
+
+
+def secret_key_file(folder: Path, role: Role) -> Path:
+    """Return where the key of a role lies."""
+    return folder / f"{role.value}.key_secret"
+
+
+def load_certificate(folder: Path, role: Role) -> Certificate:
+    """Return the certificate of a role with its secrets. Raises RosterError."""
+    file = secret_key_file(folder, role)
+    found = read_certificate(file)
+    if found.curve_secret is None or found.sign is None:
+        raise RosterError(f"{file}: holds no secret; name the folder of the .key_secret files")
+    if found.role is not role:
+        raise RosterError(f"{file}: is of the role {found.role}, expected {role.value}")
+    return found
+
+
+def load_identity(folder: Path, role: Role) -> ClientIdentity:
+    """Return as whom the console comes to a table for people of a role. Raises Wrong."""
+    try:
+        own = load_certificate(folder, role)
+    except RosterError as missing:
+        who = roles_with_article([role])
+        raise RequestError(
+            409, f"the console has no key of {who.en}: {missing}", f"控制台没有{who.zh}的密钥"
+        ) from None
+    assert own.curve_secret is not None
+    return ClientIdentity(own.name, own.curve, own.curve_secret, own.sign)
+
+
+def unseal_result(folder: Path, role: Role, result: dict[str, Any]) -> dict[str, Any]:
+    """Return a result with what was sealed to the role's key as `hand`; nothing is kept of it.
+
+    A box that this key does not open stays as it is.
+    """
+    box = result.get("sealed")
+    if not isinstance(box, str):
+        return result
+    said = {name: value for name, value in result.items() if name != "sealed"}
+    try:
+        unseal = load_certificate(folder, role).unseal
+        if unseal is None:
+            return result
+        plain = SealedBox(PrivateKey(unseal)).decrypt(base64.b64decode(box, validate=True))
+        return said | {"hand": plain.decode().split()}
+    except (RosterError, CryptoError, ValueError, binascii.Error):
+        return result
+
+
+IDLE_TIMEOUT_S: Final = 300.0
+_CLOSE_DELAY_S: Final = REPLY_TIMEOUT_S + 2
+"""Whoever waits at a client that is used no more has his answer by then, or has none."""
+
+
+class TableClients:
+    """Gives clients. `line` and `keys` return what the configuration says of a table now.
+
+    `ids` names a client's own questions.
+    """
+
+    def __init__(
+        self,
+        context: zmq.Context[Any],
+        configured_table: Callable[[str], ConfiguredTable],
+        key_folder_of: Callable[[str], Path],
+        new_id: Callable[[], str],
+    ) -> None:
+        self._context, self._new_id = context, new_id
+        self._configured_table, self._key_folder_of = configured_table, key_folder_of
+        self._open: dict[tuple[str, Role], _PooledClient] = {}
+        self._closing: set[asyncio.Task[None]] = set()
+
+    def client_for(self, table: str, role: Role) -> "_PooledClient":
+        """Return the client for a table and a role. Raises Wrong without a key, KeyError."""
+        line = self._configured_table(table)
+        key = table, role
+        known = self._open.get(key)
+        if known is not None and known.configured != line:
+            self._retire(key, known)
+            known = None
+        if known is None:
+            own: ClientIdentity = load_identity(self._key_folder_of(table), role)
+            client = Client(endpoints_of(line), own, self._new_id, context=self._context)
+            known = self._open[key] = _PooledClient(
+                client, line, lambda kept: self._retire(key, kept)
+            )
+        return known
+
+    async def close(self) -> None:
+        """Close all."""
+        for task in self._closing:
+            task.cancel()
+        left = [kept.close() for kept in self._open.values()]
+        self._open.clear()
+        await asyncio.gather(*left, *self._closing, return_exceptions=True)
+
+    def _retire(self, key: tuple[str, Role], kept: "_PooledClient") -> None:
+        """Use a client no more, and close it once nobody waits for it."""
+        if self._open.get(key) is kept:
+            del self._open[key]
+            task = asyncio.create_task(_close_later(kept))
+            self._closing.add(task)
+            task.add_done_callback(self._closing.discard)
+
+
+async def _close_later(kept: "_PooledClient") -> None:
+    try:
+        await asyncio.sleep(_CLOSE_DELAY_S)
+    finally:
+        await kept.close()
+
+
+class _PooledClient:
+    """A client, and when it was used last."""
+
+    def __init__(
+        self, client: Client, line: ConfiguredTable, retire: Callable[["_PooledClient"], None]
+    ) -> None:
+        self.configured = line
+        self._client, self._retire = client, retire
+        self._idle_timer = self._start_idle_timer()
+
+    async def send(self, command: ClientCommand) -> CommandReply:
+        """Send a command as it is and return the answer. Raises NoAnswer, BadAddress."""
+        self._idle_timer.cancel()
+        self._idle_timer = self._start_idle_timer()
+        try:
+            return await self._client.send(command)
+        except NoAnswer:
+            self._retire(self)
+            raise
+
+    async def close(self) -> None:
+        """Close it."""
+        self._idle_timer.cancel()
+        await self._client.close()
+
+    def _start_idle_timer(self) -> asyncio.TimerHandle:
+        return asyncio.get_running_loop().call_later(IDLE_TIMEOUT_S, lambda: self._retire(self))

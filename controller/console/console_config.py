@@ -1,0 +1,223 @@
+"""The configuration of a console: console.toml, and tables.toml beside it.
+
+A person writes console.toml; the set-up page writes tables.toml, which has [[tables]] alone. A
+table that stands in both is as console.toml says. Relative paths count from the file's folder.
+"""
+
+import ipaddress
+from pathlib import Path
+from typing import Annotated, Final
+
+import msgspec
+from msgspec import Meta, field
+
+from controller.config import ConfigError, NonEmptyText, ShortName
+from controller.host import toml_files
+from controller.host.atomic_files import replace_file
+
+TABLES_FILE: Final = "tables.toml"
+_MODE: Final = 0o640
+
+ListenAddress = Annotated[
+    str,
+    Meta(
+        pattern=r"^([^\s/:\[\]]+|\[[0-9a-fA-F:]+\]):\d{1,5}$",
+        description='an address and port like "127.0.0.1:8080", port 0 for any free one',
+    ),
+]
+TcpAddress = Annotated[
+    str,
+    Meta(
+        pattern=r"^tcp://[^\s/]+:\d{1,5}$",
+        description='an address like "tcp://192.168.1.11:5556"',
+    ),
+]
+ServerPublicKey = Annotated[
+    str,
+    Meta(
+        pattern=r"^[0-9a-zA-Z.\-:+=^!/*?&<>()\[\]{}@%$#]{40}$",
+        description="the table's public-key, 40 characters, as its keys/table.key has it",
+    ),
+]
+VerifyKey = Annotated[
+    str,
+    Meta(
+        pattern="^[0-9a-f]{64}$",
+        description="the table's verify key, 64 hex digits, as its keys/table.key has it",
+    ),
+]
+Origin = Annotated[
+    str,
+    Meta(
+        pattern=r"^https?://[^\s/]+$",
+        description='an address like "http://192.168.1.5:8080", without a path',
+    ),
+]
+InvitationHours = Annotated[int, Meta(ge=1, le=720, description="1 to 720 hours")]
+AreaName = Annotated[
+    str,
+    Meta(
+        pattern=r"^[^\x00-\x1f\x7f/\s](?:[^\x00-\x1f\x7f/]{0,22}[^\x00-\x1f\x7f/\s])?$",
+        description='the name of an area, 1 to 24 characters, as "A"',
+    ),
+]
+
+
+class ConsoleSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The console itself.
+
+    `keys` holds what it comes to the tables with: observer.key_secret, referee.key_secret,
+    chief.key_secret, technician.key_secret, table.key_secret, as far as its people have these
+    roles. `store` is a database as SQLAlchemy writes it; SQLite's file counts from the folder.
+    `tls_cert`, `tls_key`: PEM files; without them it speaks plain HTTP. `public_url`: where
+    players' telephones find it, for codes to scan. `invitation_h`: for how many hours the code of
+    an invitation is good. `events`: files of events' own regulations.
+    `release`: the manifest that tables are held against, `release_key` the key that signed it.
+    """
+
+    name: NonEmptyText = "dealtable"
+    listen: ListenAddress = "127.0.0.1:8080"
+    store: NonEmptyText = "sqlite:///console.db"
+    keys: Path = Path("keys")
+    tls_cert: Path | None = None
+    tls_key: Path | None = None
+    public_url: Origin | None = None
+    invitation_h: InvitationHours = 24
+    events: tuple[Path, ...] = ()
+    release: Path | None = None
+    release_key: Path | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse half a pair, and a port that is none."""
+        if (self.tls_cert is None) != (self.tls_key is None):
+            raise ValueError("tls_cert and tls_key go together, expected both or neither")
+        if self.release is None and self.release_key is not None:
+            raise ValueError("release_key goes with release, expected the manifest it signed")
+        if self.port > 0xFFFF:
+            raise ValueError(f"listen: port {self.port}, expected one up to 65535")
+
+    @property
+    def host(self) -> str:
+        """The address that it listens at, without brackets."""
+        return self.listen.rpartition(":")[0].strip("[]")
+
+    @property
+    def port(self) -> int:
+        """The port that it listens at; 0: any free one."""
+        return int(self.listen.rpartition(":")[2])
+
+    @property
+    def is_unencrypted_on_network(self) -> bool:
+        """Whether PINs cross the network unsealed."""
+        return self.tls_cert is None and not _is_loopback(self.host)
+
+
+class ConfiguredTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One table: where it is, and its keys: `server_key` (CURVE), `verify` (Ed25519, where known).
+
+    `keys`: a folder like the console's, for this table alone.
+    """
+
+    id: ShortName
+    feed: TcpAddress
+    commands: TcpAddress
+    server_key: ServerPublicKey
+    area: AreaName = "A"
+    verify: VerifyKey | None = None
+    keys: Path | None = None
+
+
+class ConsoleConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A whole console.toml."""
+
+    console: ConsoleSettings
+    tables: tuple[ConfiguredTable, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Refuse two tables of one name."""
+        _refuse_duplicates(self.tables)
+
+    def key_folder_of(self, table: ConfiguredTable) -> Path:
+        """Return the folder of the keys with which the console comes to a table."""
+        return table.keys or self.console.keys
+
+
+class _TablesFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A whole tables.toml."""
+
+    tables: tuple[ConfiguredTable, ...] = field(default=())
+
+    def __post_init__(self) -> None:
+        _refuse_duplicates(self.tables)
+
+
+def load_console_config(path: Path) -> ConsoleConfig:
+    """Return the configuration in a console.toml, with the tables of tables.toml beside it.
+
+    Raises ConfigError, one line.
+    """
+    raw = toml_files.parse_tables(
+        toml_files.read_text(path, ConfigError), ConfigError, name=str(path)
+    )
+    own = raw.get("console")
+    if isinstance(own, dict):
+        own.setdefault("keys", "keys")
+    config = toml_files.convert_tables(
+        raw, ConsoleConfig, ConfigError, name=str(path), folder=path.parent
+    )
+    console = msgspec.structs.replace(
+        config.console, store=_resolve_store(config.console.store, path.parent)
+    )
+    beside = path.parent / TABLES_FILE
+    said = {table.id for table in config.tables}
+    more = tuple(table for table in read_tables(beside) if table.id not in said)
+    return ConsoleConfig(console, config.tables + more)
+
+
+def read_tables(path: Path) -> tuple[ConfiguredTable, ...]:
+    """Return the tables of a tables.toml; none where there is no such file. Raises ConfigError."""
+    if not path.exists():
+        return ()
+    return toml_files.read(path, _TablesFile, ConfigError).tables
+
+
+def write_tables(path: Path, tables: tuple[ConfiguredTable, ...]) -> None:
+    """Write a tables.toml, whole or not at all. Raises OSError."""
+    lines = ["# Written by the set-up page of the console; a table in console.toml comes first."]
+    for table in tables:
+        lines += ["", "[[tables]]"]
+        said = msgspec.to_builtins(table, enc_hook=str)
+        lines += [
+            f"{key} = {_toml_string(value)}" for key, value in said.items() if value is not None
+        ]
+    replace_file(path, ("\n".join(lines) + "\n").encode(), _MODE)
+
+
+def _refuse_duplicates(tables: tuple[ConfiguredTable, ...]) -> None:
+    first: dict[str, int] = {}
+    for number, table in enumerate(tables):
+        known = first.setdefault(table.id, number)
+        if known != number:
+            raise ValueError(f"tables[{number}].id: expected another one than tables[{known}]")
+
+
+def _toml_string(text: str) -> str:
+    """Return TOML's basic string; JSON's escapes are all TOML's, too."""
+    return msgspec.json.encode(text).decode()
+
+
+def _resolve_store(store: str, folder: Path) -> str:
+    """Let a SQLite file count from the folder of the configuration."""
+    head, slashes, file = store.partition(":///")
+    if not head.startswith("sqlite") or not slashes or not file or file.startswith("/"):
+        return store
+    return f"{head}:///{(folder / file).absolute()}"
+
+
+def _is_loopback(host: str) -> bool:
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False

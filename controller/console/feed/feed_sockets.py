@@ -1,0 +1,225 @@
+"""The feeds of many tables: a SUB socket and its monitor each, on one ZeroMQ context.
+
+asyncio's own ZeroMQ sockets cost several times as much for each message. Here one selector
+watches all sockets, the loop watches the selector, and what has come by then is read at once,
+some twenty times a second. A socket's descriptor tells only of what comes to one that was read
+empty; so each is read until it is, and whatever stops before that is read on the next time.
+"""
+
+import asyncio
+import selectors
+import struct
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any, Final
+
+import zmq
+
+from controller.client.connection import (
+    MAX_RECEIVED_BYTES,
+    RETRY_INTERVAL_S,
+    SOCKET_OPTIONS,
+    STATE_EVENTS,
+    SUBSCRIBER_OPTIONS,
+    BadAddress,
+    CurveKeys,
+    MonitoredConnection,
+    TableConnectionState,
+    needs_retry,
+    next_state,
+    raise_open_file_limit,
+)
+from controller.host.loggers import structlog
+
+READ_INTERVAL_S: Final = 0.05
+"""Sockets are read at most so often."""
+MAX_MESSAGES_AT_ONCE: Final = 64
+"""Messages of one table, before the others have their turn."""
+MAX_BYTES_AT_ONCE: Final = 1 << 18
+"""Bytes of them: to understand so many takes some milliseconds (provisional)."""
+TOPICS: Final = (b"state/", b"event/")
+_FRAME_COUNT: Final = 2
+_MAX_SOCKETS: Final = 8_192
+_SOCKET_OPTIONS: Final[dict[int, int]] = {
+    zmq.MAXMSGSIZE: MAX_RECEIVED_BYTES,
+    zmq.RCVHWM: 300,  # then the table's own queue fills, and it drops: a hole to ask for
+    zmq.RECONNECT_IVL: 200,
+    zmq.RECONNECT_IVL_MAX: 2_000,
+    zmq.CONNECT_TIMEOUT: 3_000,
+}
+_EVENTS, _POLLIN, _NOBLOCK = int(zmq.EVENTS), int(zmq.POLLIN), int(zmq.NOBLOCK)
+"""As numbers: flags that are enumerated cost half as much as a message."""
+_EVENT: Final = struct.Struct("=hi")
+_log = structlog.get_logger("console")
+
+OnMessage = Callable[[str, bytes, bytes], None]
+"""Takes a table, a topic and a body."""
+
+
+class FeedSockets:
+    """Hears many tables. Made, used and closed on one running loop.
+
+    `on_message` gets what a table sent, `on_odd` the name of one that sent something else than
+    two frames, `on_line` how a table's line stands now, whenever that changes; `on_read` is
+    called behind them, once for all that was read together.
+    """
+
+    def __init__(
+        self,
+        on_message: OnMessage,
+        on_malformed: Callable[[str], None],
+        on_line_state: Callable[[str, TableConnectionState], None],
+        on_read: Callable[[], None],
+        retry_s: float = RETRY_INTERVAL_S,
+    ) -> None:
+        self._on_message, self._on_malformed = on_message, on_malformed
+        self._on_line_state, self._on_read = on_line_state, on_read
+        self._retry_s = retry_s
+        self._loop = asyncio.get_running_loop()
+        raise_open_file_limit()
+        self.context: zmq.Context[zmq.Socket[bytes]] = zmq.Context()
+        self.context.set(zmq.MAX_SOCKETS, _MAX_SOCKETS)
+        self._selector = selectors.DefaultSelector()
+        self._connections: dict[str, _TableConnection] = {}
+        self._unread: set[_TableConnection] = set()
+        self._read_timer: asyncio.TimerHandle | None = None
+        self._watch()
+
+    def open(self, table: str, address: str, keys: CurveKeys) -> None:
+        """Begin to hear a table that is not heard yet. Raises BadAddress."""
+        line = _TableConnection(self, table, address, keys)
+        self._connections[table] = line
+        self._selector.register(line.socket.fileno(), selectors.EVENT_READ, line.read)
+        self._selector.register(line.monitor.fileno(), selectors.EVENT_READ, line.read_monitor)
+        self._read_soon(line)
+
+    def close_table(self, table: str) -> None:
+        """Hear a table no more; one that is not heard is no matter."""
+        line = self._connections.pop(table, None)
+        if line is not None:
+            self._selector.unregister(line.socket.fileno())
+            self._selector.unregister(line.monitor.fileno())
+            self._unread.discard(line)
+            line.close()
+
+    def close(self) -> None:
+        """Hear nobody more; leave no timer and, but for sockets of others, no thread."""
+        for table in list(self._connections):
+            self.close_table(table)
+        self._loop.remove_reader(self._selector)
+        if self._read_timer is not None:
+            self._read_timer.cancel()
+        self._selector.close()
+        self.context.destroy(linger=0)
+
+    def _watch(self) -> None:
+        self._read_timer = None
+        if self._unread:
+            self._read_ready()
+        else:
+            self._loop.add_reader(self._selector, self._read_ready)
+
+    def _read_ready(self) -> None:
+        self._loop.remove_reader(self._selector)
+        self._read_timer = self._loop.call_later(READ_INTERVAL_S, self._watch)
+        unfinished, self._unread = self._unread, set()
+        for key, _ in self._selector.select(0):
+            key.data()
+        for line in unfinished:
+            line.read_monitor()
+            line.read()
+        self._on_read()
+
+    def _read_soon(self, line: "_TableConnection") -> None:
+        """Read a line the next time, whatever its descriptor says: it may have said so already."""
+        self._unread.add(line)
+        if self._read_timer is None:
+            self._loop.remove_reader(self._selector)
+            self._read_timer = self._loop.call_later(0, self._watch)
+
+    def _deliver(self, table: str, frames: list[bytes]) -> None:
+        """Hand a message on; a fault of ours with one keeps nobody from the next, nor the others.
+
+        A socket that is not read to its end tells of nothing more.
+        """
+        try:
+            if len(frames) == _FRAME_COUNT:
+                self._on_message(table, frames[0], frames[1])
+            else:
+                self._on_malformed(table)
+        except Exception:
+            _log.exception("a message is not taken", table=table)
+
+
+def _has_message(socket: "zmq.Socket[bytes]") -> bool:
+    """Tell whether there is something to read; where not, the descriptor will tell."""
+    return bool(int(socket.getsockopt(_EVENTS)) & _POLLIN)
+
+
+class _TableConnection:
+    """One table's two sockets."""
+
+    def __init__(self, feed: FeedSockets, table: str, address: str, keys: CurveKeys) -> None:
+        self._feed, self._table, self._address = feed, table, address
+        self._line = MonitoredConnection()
+        self._retry_timer: asyncio.TimerHandle | None = None
+        self.socket: zmq.Socket[bytes] = feed.context.socket(zmq.SUB)
+        for option, value in (SOCKET_OPTIONS | SUBSCRIBER_OPTIONS | _SOCKET_OPTIONS).items():
+            self.socket.setsockopt(option, value)
+        self.monitor: Any = self.socket.get_monitor_socket(STATE_EVENTS)
+        try:
+            self.socket.curve_serverkey = keys.server.encode()
+            self.socket.curve_publickey = keys.public.encode()
+            self.socket.curve_secretkey = keys.secret.encode()
+            for topic in TOPICS:
+                self.socket.subscribe(topic)
+            self.socket.connect(address)
+        except zmq.ZMQError as error:
+            self.close()
+            raise BadAddress(f"{address} or its key cannot be used: {error}") from error
+
+    def read(self) -> None:
+        """Read what has come.
+
+        The first message is tried for: mostly it is there, and to ask costs a quarter of it.
+        """
+        socket, size = self.socket, 0
+        for _ in range(MAX_MESSAGES_AT_ONCE):
+            try:
+                frames = socket.recv_multipart(_NOBLOCK)
+            except zmq.Again:
+                return
+            self._feed._deliver(self._table, frames)
+            size += sum(map(len, frames))
+            if size > MAX_BYTES_AT_ONCE:
+                break
+            if not _has_message(socket):
+                return
+        self._feed._unread.add(self)
+
+    def read_monitor(self) -> None:
+        """Read what the monitor tells."""
+        while _has_message(self.monitor):
+            event, _ = _EVENT.unpack(self.monitor.recv_multipart(_NOBLOCK)[0])
+            before, self._line = self._line, next_state(self._line, event)
+            if self._line.state is not before.state:
+                self._feed._on_line_state(self._table, self._line.state)
+            if needs_retry(event) and self._retry_timer is None:
+                self._retry_timer = self._feed._loop.call_later(
+                    self._feed._retry_s, self._reconnect
+                )
+
+    def close(self) -> None:
+        """Close both sockets and leave no timer."""
+        if self._retry_timer is not None:
+            self._retry_timer.cancel()
+        self.socket.disable_monitor()
+        self.monitor.close()
+        self.socket.close()
+
+    def _reconnect(self) -> None:
+        self._retry_timer = None
+        with suppress(zmq.ZMQError):  # it may have forgotten the address, or not yet
+            self.socket.disconnect(self._address)
+        self.socket.connect(self._address)
+        self._feed._read_soon(self)

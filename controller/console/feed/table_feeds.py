@@ -1,0 +1,412 @@
+"""All tables of a console: the last state of each, how fresh it is, and every event kept.
+
+Its feeds are drained some twenty times a second; of the states that came meanwhile the last one
+is decoded, and who asked for it is told once. Events all go to the archive, in order, and what
+was missed is asked for. A message that is none of the table's is counted and nothing else.
+"""
+
+import asyncio
+import sys
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
+from functools import partial
+from types import TracebackType
+from typing import Any, Final, Self
+
+import zmq
+from msgspec.structs import replace
+
+from controller.client.client import ClientIdentity
+from controller.client.connection import RETRY_INTERVAL_S, CurveKeys, TableConnectionState
+from controller.console import freshness as how
+from controller.console.console_config import ConfiguredTable
+from controller.console.feed.backfill import (
+    AUDIT_DELAY_S,
+    SETTLE_DELAY_S,
+    Backfill,
+    FetchEvents,
+    open_event_source,
+)
+from controller.console.feed.event_intake import EventIntake
+from controller.console.feed.feed_sockets import FeedSockets
+from controller.console.feed.message_checks import (
+    MessageRejected,
+    RejectionCounts,
+    check_signed_head,
+    count_rejection,
+    parse_event,
+    parse_state,
+)
+from controller.console.freshness import (
+    ContactTimes,
+    Freshness,
+    after_console_stall,
+    shift_contact_times,
+)
+from controller.console.store.archive import Archive, StoredEvent, WriteResult
+from controller.console.store.event_writer import MAX_WAITING_EVENTS, EventWriter
+from controller.console.store.event_writer import RETRY_INTERVAL_S as STORE_RETRY_S
+from controller.console.table_snapshots import (
+    Listeners,
+    RunBlocking,
+    StartTask,
+    StoreStatus,
+    TableSnapshot,
+    Unsubscribe,
+    natural_sort_key,
+)
+from controller.console.view.wait_reasons import is_deal_due
+from controller.host.loggers import structlog
+from controller.messages import PublicEvent, PublicState, SignedHead
+
+SWITCH_INTERVAL_S: Final = 0.0005
+"""How long the loop keeps the interpreter from the store's threads, and they from it.
+
+SQLite lets go of it with every row; by Python's own 5 ms a loop that works without a pause, as when
+all tables are joined, would let some hundred rows a second be written."""
+POLL_INTERVAL_S: Final = 0.5
+"""How often it is looked which tables have grown silent or stale meanwhile."""
+STALL_S: Final = 1.0
+"""A console that has looked at nothing for so long stood still itself: its process was stopped, or
+its computer had no time for it."""
+FLUSH_INTERVAL_S: Final = 0.2
+"""Events gather for so long before they go to the store: in a hall where some come with every tick,
+a transaction costs more than all that it writes."""
+_log = structlog.get_logger("console")
+
+
+class _TableFeed:
+    """What is known of one table."""
+
+    def __init__(self, line: ConfiguredTable, me: ClientIdentity, now_ms: int) -> None:
+        self.configured, self.identity = line, me
+        self.snapshot = TableSnapshot(
+            table=line.id, area=line.area, contact_times=ContactTimes(link_since_ms=now_ms)
+        )
+        self.rejections = RejectionCounts()
+        self.new_state: bytes | None = None
+        self.freshness: Freshness | None = None
+        self.signed_head: SignedHead | None = None
+
+
+class TableFeeds:
+    """The tables of a console; to be entered on the running loop that it lives on.
+
+    `identity` returns with which key a table's feed is heard and its events are asked for, the
+    observer's. `write` runs what may block on the store's thread. `now_ms` is the console's clock,
+    `ids` names commands. `most_waiting` events wait in memory while the database is away. `begin`
+    begins what runs as long as the console does.
+    """
+
+    def __init__(
+        self,
+        identity_of: Callable[[ConfiguredTable], ClientIdentity],
+        archive: Archive,
+        write: RunBlocking,
+        now_ms: Callable[[], int],
+        new_id: Callable[[], str],
+        *,
+        retry_s: float = RETRY_INTERVAL_S,
+        settle_s: float = SETTLE_DELAY_S,
+        audit_s: float = AUDIT_DELAY_S,
+        store_retry_s: float = STORE_RETRY_S,
+        max_waiting: int = MAX_WAITING_EVENTS,
+        start_task: StartTask = asyncio.create_task,
+    ) -> None:
+        self._start_task = start_task
+        self._identity_of, self._archive, self._write = identity_of, archive, write
+        self._now_ms, self._new_id = now_ms, new_id
+        self._retry_s, self._settle_s, self._audit_s = retry_s, settle_s, audit_s
+        self._store_retry_s, self._max_waiting = store_retry_s, max_waiting
+        self._feeds: dict[str, _TableFeed] = {}
+        self._changed_tables: dict[str, None] = {}
+        self._new_events: list[PublicEvent] = []
+        self._on_change: Listeners[str] = Listeners()
+        self._on_event: Listeners[PublicEvent] = Listeners()
+
+    async def __aenter__(self) -> Self:
+        """Take up what is kept. Raises StoreError."""
+        sys.setswitchinterval(SWITCH_INTERVAL_S)
+        self._loop, self._next_flush_s = asyncio.get_running_loop(), 0.0
+        self._last_check_s = self._loop.time()
+        self._marks = await self._write(self._archive.marks)
+        self._sockets = FeedSockets(
+            self._receive, self._count_malformed, self._line_changed, self._publish, self._retry_s
+        )
+        self._writer = EventWriter(
+            self._archive,
+            self._write,
+            self._now_ms,
+            self._note_written,
+            self._store_changed,
+            self._store_retry_s,
+            self._max_waiting,
+            self._start_task,
+        )
+        self._intake = EventIntake(self._writer, self._marks, self._note_event, self._note_gap)
+        self._backfill = Backfill(
+            self._intake, self._open_event_source, self._head_of, self._settle_s, self._audit_s
+        )
+        self._poll_task = self._start_task(self._poll())
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Hear nobody more, and write down what was heard."""
+        self._poll_task.cancel()
+        await asyncio.gather(self._poll_task, return_exceptions=True)
+        await self._backfill.close()
+        self._intake.flush()
+        await self._writer.close()
+        self._sockets.close()
+
+    @property
+    def context(self) -> "zmq.Context[Any]":
+        """The ZeroMQ context, for clients of the same tables; closed before this is left."""
+        return self._sockets.context
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """All tables, in the order of their numbers."""
+        return tuple(self._feeds)
+
+    @property
+    def store_status(self) -> StoreStatus:
+        """How the database is."""
+        return self._writer.status
+
+    @property
+    def incomplete_tables(self) -> frozenset[str]:
+        """The tables of whose past something may be missing in the archive."""
+        return self._backfill.incomplete_tables
+
+    def add(self, configured: ConfiguredTable) -> None:
+        """Begin to hear a table, in the place of the one of that name. Raises BadAddress."""
+        known = self._feeds.get(configured.id)
+        if known is not None and known.configured == configured:
+            return
+        if known is not None:
+            self._disconnect(configured.id)
+        me = self._identity_of(configured)
+        one = _TableFeed(configured, me, self._now_ms())
+        self._sockets.open(
+            configured.id, configured.feed, CurveKeys(configured.server_key, me.public, me.secret)
+        )
+        everyone = {**self._feeds, configured.id: one}
+        self._feeds = {table: everyone[table] for table in sorted(everyone, key=natural_sort_key)}
+        self._publish_change(configured.id)
+
+    def remove(self, table: str) -> None:
+        """Hear a table no more, and forget it, but for what is kept. Raises KeyError."""
+        del self._feeds[table]
+        self._disconnect(table)
+        self._publish_change(table)
+
+    def snapshot(self, table: str) -> TableSnapshot:
+        """Return what is known of a table. Raises KeyError for one that is not the console's."""
+        self._check_for_stall()
+        return self._feeds[table].snapshot
+
+    def freshness(self, table: str) -> tuple[Freshness, int]:
+        """Return how fresh that is, and since when (console's clock). Raises KeyError."""
+        return self.snapshot(table).freshness(self._now_ms())
+
+    def rejections(self, table: str) -> RejectionCounts:
+        """Return what was not taken of a table's feed. Raises KeyError."""
+        return self._feeds[table].rejections
+
+    def on_change(self, callback: Callable[[str], None]) -> Unsubscribe:
+        """Tell of every table of which something else is known, at most 20 times a second each."""
+        return self._on_change.add(callback)
+
+    def on_event(self, callback: Callable[[PublicEvent], None]) -> Unsubscribe:
+        """Tell of every public event that comes, once; what was missed comes later than it was."""
+        return self._on_event.add(callback)
+
+    def shift_times(self, by_ms: int) -> None:
+        """Take it that the console's clock was set by so much: what is known stays as fresh."""
+        self._writer.shift_times(by_ms)
+        for table, one in self._feeds.items():
+            since_ms = one.snapshot.deal_due_since_ms
+            one.snapshot = replace(
+                one.snapshot,
+                contact_times=shift_contact_times(one.snapshot.contact_times, by_ms),
+                deal_due_since_ms=None if since_ms is None else since_ms + by_ms,
+            )
+            self._publish_change(table)
+
+    async def wait_until_stored(self) -> None:
+        """Return once the archive has all that was heard by now, or can take nothing."""
+        self._intake.flush()
+        await self._writer.wait_until_written()
+
+    def _disconnect(self, table: str) -> None:
+        self._sockets.close_table(table)
+        self._backfill.note_disconnected(table)
+        self._intake.forget_table(table)
+
+    # What the feed tells.
+
+    def _receive(self, table: str, topic: bytes, body: bytes) -> None:
+        one = self._feeds[table]
+        if topic.startswith(b"state/"):
+            one.new_state = body  # which table it is about stands in the body, too
+            self._changed_tables[table] = None
+            return
+        try:
+            event = parse_event(body, table)
+        except MessageRejected as wrong:
+            self._count_rejection(one, wrong)
+            return
+        self._intake.add_event(StoredEvent(event, body))
+
+    def _count_malformed(self, table: str) -> None:
+        self._count_rejection(self._feeds[table], MessageRejected("junk"))
+
+    def _line_changed(self, table: str, state: TableConnectionState) -> None:
+        self._check_for_stall()
+        one = self._feeds[table]
+        one.snapshot = replace(
+            one.snapshot,
+            contact_times=how.with_line_state(one.snapshot.contact_times, state, self._now_ms()),
+        )
+        self._changed_tables[table] = None
+        if state is TableConnectionState.OPEN:
+            self._backfill.note_connected(table)
+        else:
+            self._backfill.note_disconnected(table)
+
+    def _publish(self) -> None:
+        """Take the last state of each table that said one, and tell who asked for it."""
+        self._check_for_stall()
+        if self._changed_tables:
+            due, self._changed_tables = self._changed_tables, {}
+            now_ms = self._now_ms()
+            for table in due:
+                one = self._feeds.get(table)
+                if one is not None and one.new_state is not None:
+                    body, one.new_state = one.new_state, None
+                    self._accept_state_safely(one, body, now_ms)
+            for table in due:
+                self._publish_change(table)
+        now_s = self._loop.time()
+        if now_s >= self._next_flush_s or self._writer.is_away:  # then what waits is told to people
+            self._next_flush_s = now_s + FLUSH_INTERVAL_S
+            self._intake.flush()
+
+    def _accept_state_safely(self, one: _TableFeed, body: bytes, now_ms: int) -> None:
+        """Take a state; a fault of ours with one table is none of the others."""
+        try:
+            self._accept_state(one, body, now_ms)
+        except Exception:
+            _log.exception("state not taken", table=one.configured.id)
+
+    def _accept_state(self, one: _TableFeed, body: bytes, now_ms: int) -> None:
+        seen = one.snapshot
+        try:
+            state = parse_state(body, seen.table)
+        except MessageRejected as wrong:
+            self._count_rejection(one, wrong)
+            return
+        undealt_ms = seen.deal_due_since_ms if seen.deal_due_since_ms is not None else now_ms
+        one.snapshot = TableSnapshot(
+            table=seen.table,
+            area=seen.area,
+            state=state,
+            body=body,
+            contact_times=how.with_state(seen.contact_times, seen.state, state, now_ms),
+            deal_due_since_ms=undealt_ms if is_deal_due(state) else None,
+        )
+        if state.signed is not None and state.signed != one.signed_head:
+            one.signed_head = state.signed
+            self._accept_head(one, state, state.signed)
+        if self._intake.may_have_more(seen.table, state.head):
+            self._backfill.ask_later(seen.table)
+
+    def _accept_head(self, one: _TableFeed, state: PublicState, signed: SignedHead) -> None:
+        kept = check_signed_head(one.configured, state.time, signed)
+        if kept is None:
+            one.rejections = replace(
+                one.rejections, unsigned_heads=one.rejections.unsigned_heads + 1
+            )
+            _log.warning("a head that the table did not sign", table=one.configured.id, n=signed.n)
+        else:
+            self._intake.add_head(kept)
+
+    def _count_rejection(self, one: _TableFeed, wrong: MessageRejected) -> None:
+        if not one.rejections.messages:
+            _log.warning("not taken from a feed", table=one.configured.id, why=wrong.reason)
+        one.rejections = count_rejection(one.rejections, wrong)
+
+    def _publish_change(self, table: str) -> None:
+        one = self._feeds.get(table)
+        if one is not None:
+            one.freshness = one.snapshot.freshness(self._now_ms())[0]
+        self._on_change.notify(table)
+
+    async def _poll(self) -> None:
+        """Find who has grown silent or stale, as nothing comes that would tell, and hand on what
+        has gathered."""
+        while True:
+            await asyncio.sleep(POLL_INTERVAL_S)
+            self._check_for_stall()
+            self._intake.flush()
+            now_ms = self._now_ms()
+            for table, one in tuple(self._feeds.items()):
+                try:
+                    if one.snapshot.freshness(now_ms)[0] is not one.freshness:
+                        self._publish_change(table)
+                except Exception:  # of one table: the others are looked at
+                    _log.exception("not looked at", table=table)
+
+    def _check_for_stall(self) -> None:
+        """Find whether the console itself stood still: that is no silence of a table."""
+        now_s = self._loop.time()
+        gap_s, self._last_check_s = now_s - self._last_check_s, now_s
+        if gap_s <= STALL_S:
+            return
+        _log.warning("the console stood still", for_s=round(gap_s, 1))
+        now_ms = self._now_ms()
+        stood_ms = now_ms - round(gap_s * 1000)
+        for one in self._feeds.values():
+            one.snapshot = replace(
+                one.snapshot,
+                contact_times=after_console_stall(one.snapshot.contact_times, stood_ms, now_ms),
+            )
+
+    # What goes to the store, and what is missing there.
+
+    def _note_event(self, event: PublicEvent) -> None:
+        """Tell of an event as soon as all is read that came with it."""
+        if not self._new_events:
+            asyncio.get_running_loop().call_soon(self._publish_events)
+        self._new_events.append(event)
+
+    def _publish_events(self) -> None:
+        events, self._new_events = self._new_events, []
+        for event in events:
+            self._on_event.notify(event)
+
+    def _note_written(self, written: WriteResult) -> None:
+        self._intake.note_written(written.marks)
+        for wrong in written.disagreements:
+            _log.error("another past", table=wrong.shown.table, what=wrong.en)
+
+    def _store_changed(self) -> None:
+        self._backfill.set_paused(self._writer.is_away)
+
+    def _note_gap(self, table: str) -> None:
+        self._backfill.ask_soon(table)
+
+    def _head_of(self, table: str) -> str:
+        state = self._feeds[table].snapshot.state
+        return "" if state is None else state.head
+
+    def _open_event_source(self, table: str) -> AbstractAsyncContextManager[FetchEvents]:
+        one = self._feeds[table]
+        odd = partial(self._count_rejection, one)
+        return open_event_source(one.configured, one.identity, self._new_id, self.context, odd)

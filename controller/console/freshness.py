@@ -1,0 +1,145 @@
+"""How fresh a table is: whether what the console shows of it is what the table says now.
+
+A console that shows an hour-old state as if it were the present is worse than none. So every
+table has a standing, and since when it has it.
+"""
+
+from enum import StrEnum
+from typing import Final
+
+import msgspec
+from msgspec.structs import replace
+
+from controller.client.connection import TableConnectionState
+from controller.console.view.wait_reasons import stamp_to_epoch_ms
+from controller.messages import PublicState
+
+SILENT_AFTER_MS: Final = 3_000
+"""A table says its state once a second: behind three of them it is silent."""
+STALE_AFTER_MS: Final = 5_000
+"""States that all bear the stamp of one moment this long are no news."""
+
+MIN_SKEW_MS: Final = 2_000
+"""Clocks that are less apart than this are alike: a state takes a moment to come."""
+
+
+class TableLinkState(StrEnum):
+    """What the line to a table is like."""
+
+    CONNECTING = "connecting"
+    OPEN = "open"
+    DOWN = "down"
+    KEY_REFUSED = "key_refused"
+    OTHER_KEY = "other_key"
+
+
+class Freshness(StrEnum):
+    """Whether a shown state is the table's present one, and if not, why not."""
+
+    LIVE = "live"
+    STALE = "stale"
+    SILENT = "silent"
+    KEY_REFUSED = "key_refused"
+    OTHER_KEY = "other_key"
+    CONNECTING = "connecting"
+
+
+class ContactTimes(msgspec.Struct, frozen=True, gc=False, kw_only=True):
+    """When a table was heard, by the console's clock in milliseconds; None: not yet.
+
+    `contact_ms`: since when the line is so. `news_ms`: of the last state that was another one
+    than the state before it, by the table's boot and its number. `skew_ms`: so much the console's
+    clock is ahead of the table's, 0 where they are about alike. `awake_ms`: since when the console
+    itself has listened without a gap; a silence before that is the console's own.
+    """
+
+    link: TableLinkState = TableLinkState.CONNECTING
+    link_since_ms: int = 0
+    received_ms: int | None = None
+    changed_ms: int | None = None
+    skew_ms: int = 0
+    listening_since_ms: int = 0
+
+
+def after_console_stall(times: ContactTimes, stalled_at_ms: int, now_ms: int) -> ContactTimes:
+    """Return `heard` for a console whose own process did not run from `stood_ms` to `now_ms`.
+
+    A table that was silent before remains silent.
+    """
+    was_silent = freshness_of(times, stalled_at_ms)[0] is Freshness.SILENT
+    return times if was_silent else msgspec.structs.replace(times, listening_since_ms=now_ms)
+
+
+def shift_contact_times(times: ContactTimes, by_ms: int) -> ContactTimes:
+    """Return the same by a clock that was set by so much."""
+    return msgspec.structs.replace(
+        times,
+        link_since_ms=times.link_since_ms + by_ms,
+        received_ms=None if times.received_ms is None else times.received_ms + by_ms,
+        changed_ms=None if times.changed_ms is None else times.changed_ms + by_ms,
+        listening_since_ms=times.listening_since_ms + by_ms,
+        skew_ms=times.skew_ms + by_ms if abs(times.skew_ms + by_ms) >= MIN_SKEW_MS else 0,
+    )
+
+
+_FRESHNESS_BY_LINK: Final = {
+    TableLinkState.KEY_REFUSED: Freshness.KEY_REFUSED,
+    TableLinkState.OTHER_KEY: Freshness.OTHER_KEY,
+}
+
+
+def freshness_of(times: ContactTimes, now_ms: int) -> tuple[Freshness, int]:
+    """Return a table's standing and since when (console's clock) what is shown is not its present.
+
+    For a live table: since when its last state is known. What was heard before the line opened
+    is not its present, however short it was away. If the console's own process did not run
+    for a while, a table is connecting until its next message: only the console may have been late.
+    """
+    if times.link in _FRESHNESS_BY_LINK:
+        return _FRESHNESS_BY_LINK[times.link], times.link_since_ms
+    has_listened = now_ms - times.listening_since_ms > SILENT_AFTER_MS
+    if times.received_ms is None or times.changed_ms is None:
+        waited = has_listened and now_ms - times.link_since_ms > SILENT_AFTER_MS
+        return (Freshness.SILENT if waited else Freshness.CONNECTING), times.link_since_ms
+    lost = times.link is TableLinkState.DOWN or times.received_ms < times.link_since_ms
+    if (
+        lost
+        or times.received_ms < times.listening_since_ms
+        or now_ms - times.received_ms > SILENT_AFTER_MS
+    ):
+        return (Freshness.SILENT if has_listened else Freshness.CONNECTING), times.received_ms
+    if now_ms - max(times.changed_ms, times.listening_since_ms) > STALE_AFTER_MS:
+        return Freshness.STALE, times.changed_ms
+    return Freshness.LIVE, times.received_ms
+
+
+LINK_BY_LINE_STATE: Final = {
+    TableConnectionState.CONNECTING: TableLinkState.CONNECTING,
+    TableConnectionState.OPEN: TableLinkState.OPEN,
+    TableConnectionState.DOWN: TableLinkState.DOWN,
+    TableConnectionState.KEY_REFUSED: TableLinkState.KEY_REFUSED,
+    TableConnectionState.OTHER_KEY: TableLinkState.OTHER_KEY,
+}
+"""What a line's state is to who looks at the table."""
+
+
+def with_line_state(times: ContactTimes, line: TableConnectionState, now_ms: int) -> ContactTimes:
+    """Return what is heard of a table whose line now stands so."""
+    contact = LINK_BY_LINE_STATE[line]
+    return times if contact is times.link else replace(times, link=contact, link_since_ms=now_ms)
+
+
+def with_state(
+    times: ContactTimes, before: PublicState | None, state: PublicState, now_ms: int
+) -> ContactTimes:
+    """Return what is heard of a table that said `state` at `now_ms`, and `before` before that."""
+    is_news = before is None or (before.boot, before.seq) != (state.boot, state.seq)
+    if not is_news:
+        return replace(times, received_ms=now_ms)
+    skew_ms = _rounded_skew(times.skew_ms, now_ms - stamp_to_epoch_ms(state.time))
+    return replace(times, received_ms=now_ms, changed_ms=now_ms, skew_ms=skew_ms)
+
+
+def _rounded_skew(known_ms: int, found_ms: int) -> int:
+    """Return how far a table's clock is behind, in whole seconds; the same from state to state."""
+    return known_ms if abs(found_ms - known_ms) < MIN_SKEW_MS else round(found_ms / 1000) * 1000

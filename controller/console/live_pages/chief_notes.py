@@ -1,0 +1,257 @@
+"""What the chief is told and no state says: noted from the tables' events, the archive, the takes.
+
+`view` makes his part of the hall's stream. What it remembers of open matters and of referees'
+ways is of this run of the console; opened hands and contradicting heads are kept in the archive.
+"""
+
+import asyncio
+from collections import Counter
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Final, TypeVar
+
+import msgspec
+
+from controller.console.feed.journal_positions import JournalPosition, position_of
+from controller.console.store.archive import Archive, StoreError
+from controller.console.table_snapshots import (
+    RunBlocking,
+    StartTask,
+    Tables,
+    TableSnapshot,
+    Unsubscribe,
+    natural_sort_key,
+)
+from controller.console.view.chief_page import ChiefView, build_chief_view, open_matter_names
+from controller.console.view.integrity import HallNotes, OpenedHandNote, Workload
+from controller.console.view.wait_reasons import stamp_to_epoch_ms
+from controller.host.loggers import structlog
+from controller.messages import PublicEvent
+from controller.signing.releases import Manifest
+from controller.signing.signed_heads import HeadConflict
+
+POLL_INTERVAL_S: Final = 5.0
+"""How often the archive is asked for heads that contradict each other."""
+MAX_OPENED_HANDS: Final = 100
+"""Hands of one table's match that the chief is told of, the newest: whoever has a table's gateway
+may send such events without end."""
+MAX_PEOPLE: Final = 500
+"""Names under which orders are counted."""
+_MAX_NAME_LENGTH: Final = 40
+_MATCH_START_KINDS: Final = frozenset({"meeting", "taken_over"})
+_OPENED_HAND_KIND: Final = "opened_hand"
+_log = structlog.get_logger("console")
+T = TypeVar("T")
+
+
+class TimedAssignment(msgspec.Struct, frozen=True, gc=False):
+    """Somebody has gone to a table, and when."""
+
+    person: str
+    since_ms: int
+
+
+class OpenedHandEntry(msgspec.Struct, frozen=True, gc=False):
+    """A hand that was opened, and where that stands in its table's past."""
+
+    at: JournalPosition
+    hand: OpenedHandNote
+
+
+class ChiefNotes:
+    """Notes beside the tables' states, as long as the console runs.
+
+    `goes` says who goes to a table now, `unsigned_heads` how many signed heads of a table did not
+    fit its key; `read` runs what may block, `begin` begins what runs as long as the console does.
+    """
+
+    def __init__(
+        self,
+        tables: Tables,
+        archive: Archive,
+        assigned_to: Callable[[str], str | None],
+        read: RunBlocking,
+        manifest: Manifest | None = None,
+        unsigned_heads: Callable[[str], int] = lambda table: 0,
+        start_task: StartTask = asyncio.create_task,
+    ) -> None:
+        self._start_task = start_task
+        self._tables, self._archive, self._assigned_to, self._read = (
+            tables,
+            archive,
+            assigned_to,
+            read,
+        )
+        self._manifest, self._unsigned_heads = manifest, unsigned_heads
+        self._first_seen_ms: dict[str, int] = {}
+        self._match_started_at: dict[str, JournalPosition] = {}
+        self._opened_hands: dict[str, tuple[OpenedHandEntry, ...]] = {}
+        self._disagreements: tuple[HeadConflict, ...] = ()
+        self._assignments: dict[str, TimedAssignment] = {}
+        self._finished_count: Counter[str] = Counter()
+        self._finished_ms: Counter[str] = Counter()
+        self._command_count: Counter[str] = Counter()
+        self._unsubscribe: Unsubscribe | None = None
+        self._poll_task: asyncio.Task[None] | None = None
+
+    def start(self) -> None:
+        """Hear the tables' events, and look into the archive."""
+        self._unsubscribe = self._tables.on_event(self.note_event)
+        self._poll_task = self._start_task(self._poll_archive())
+
+    async def close(self) -> None:
+        """Hear nothing more."""
+        if self._unsubscribe is not None:
+            self._unsubscribe()
+        if self._poll_task is not None:
+            self._poll_task.cancel()
+            await asyncio.gather(self._poll_task, return_exceptions=True)
+
+    def shift_times(self, by_ms: int) -> None:
+        """Take it that the console's clock was set by so much."""
+        self._first_seen_ms = {
+            name: since_ms + by_ms for name, since_ms in self._first_seen_ms.items()
+        }
+        self._assignments = {
+            table: TimedAssignment(way.person, way.since_ms + by_ms)
+            for table, way in self._assignments.items()
+        }
+
+    def view(self, snapshots: Sequence[TableSnapshot], now_ms: int) -> ChiefView:
+        """Return the chief's part of the hall."""
+        self._note_open_matters(snapshots, now_ms)
+        self._note_assignments(snapshots, now_ms)
+        heads = {one.table: self._unsigned_heads(one.table) for one in snapshots}
+        noted = HallNotes(
+            first_seen_ms=self._first_seen_ms,
+            opened_hands=[each.hand for hands in self._opened_hands.values() for each in hands],
+            disagreements=self._disagreements,
+            unsigned_heads=heads,
+            workloads=self._workloads(),
+            manifest=self._manifest,
+        )
+        return build_chief_view(snapshots, now_ms, noted)
+
+    def note_event(self, event: PublicEvent) -> None:
+        """Take an event of a table."""
+        if event.kind in _MATCH_START_KINDS:
+            self._note_match_start(event.table, position_of(event))
+        elif event.kind == _OPENED_HAND_KIND:
+            self._note_opened_hand(event.table, _opened_hand_entry(event))
+        elif event.kind == "command" and "refused" not in event.data:
+            self._count_command(event.data.get("person"))
+
+    def _note_match_start(self, table: str, at: JournalPosition) -> None:
+        """Forget the hands of the match before; those of this one may be known already."""
+        begun = self._match_started_at.get(table)
+        if begun is not None and at.is_before(begun):
+            return
+        self._match_started_at[table] = at
+        known = self._opened_hands.pop(table, ())
+        if hands := tuple(one for one in known if at.is_before(one.at)):
+            self._opened_hands[table] = hands
+
+    def _note_opened_hand(self, table: str, opened: OpenedHandEntry) -> None:
+        """Note a hand of the present match, however late it comes."""
+        begun, known = self._match_started_at.get(table), self._opened_hands.get(table, ())
+        if begun is not None and opened.at.is_before(begun):
+            return
+        if any(one.at == opened.at for one in known):
+            return
+        older = tuple(one for one in known if not opened.at.is_before(one.at))
+        newer = tuple(one for one in known if opened.at.is_before(one.at))
+        self._opened_hands[table] = (*older, opened, *newer)[-MAX_OPENED_HANDS:]
+
+    def _count_command(self, person: object) -> None:
+        if not isinstance(person, str) or len(person) > _MAX_NAME_LENGTH:
+            return
+        if person in self._command_count or len(self._command_count) < MAX_PEOPLE:
+            self._command_count[person] += 1
+
+    def _note_open_matters(self, snapshots: Sequence[TableSnapshot], now_ms: int) -> None:
+        found = [(one.table, one.state) for one in snapshots if one.state is not None]
+        names = {name for table, state in found for name in open_matter_names(table, state)}
+        self._first_seen_ms = {name: self._first_seen_ms.get(name, now_ms) for name in names}
+
+    def _note_assignments(self, snapshots: Sequence[TableSnapshot], now_ms: int) -> None:
+        going = {
+            one.table: who for one in snapshots if (who := self._assigned_to(one.table)) is not None
+        }
+        for table, way in list(self._assignments.items()):
+            if going.get(table) != way.person:
+                del self._assignments[table]
+                self._finished_count[way.person] += 1
+                self._finished_ms[way.person] += now_ms - way.since_ms
+        for table, person in going.items():
+            self._assignments.setdefault(table, TimedAssignment(person, now_ms))
+
+    def _workloads(self) -> list[Workload]:
+        people = sorted(
+            {way.person for way in self._assignments.values()}
+            | {*self._finished_count, *self._command_count}
+        )
+        return [self._workload_of(person) for person in people]
+
+    def _workload_of(self, person: str) -> Workload:
+        ways = {table: way for table, way in self._assignments.items() if way.person == person}
+        done = self._finished_count[person]
+        return Workload(
+            person=person,
+            tables=tuple(sorted(ways, key=natural_sort_key)),
+            since_ms=min((way.since_ms for way in ways.values()), default=None),
+            done=done,
+            average_ms=self._finished_ms[person] // done if done else None,
+            orders=self._command_count[person],
+        )
+
+    async def _poll_archive(self) -> None:
+        """Take up what the archive has, and look again for what it learns."""
+        for table in self._tables.ids:
+            for kept in (
+                await self._query_archive(partial(_read_match_notes, self._archive, table)) or ()
+            ):
+                if isinstance(kept, OpenedHandEntry):
+                    self._note_opened_hand(table, kept)
+                else:
+                    self._note_match_start(table, kept)
+        while True:
+            found = await self._query_archive(lambda: tuple(self._archive.disagreements()))
+            if found is not None:  # else what was known stays so
+                self._disagreements = found
+            await asyncio.sleep(POLL_INTERVAL_S)
+
+    async def _query_archive(self, call: Callable[[], tuple[T, ...]]) -> tuple[T, ...] | None:
+        """Return what the archive says; None where it cannot be asked."""
+        try:
+            return await self._read(call)
+        except StoreError as error:
+            _log.warning("the archive cannot be asked", why=str(error))
+        except Exception:  # one table's rows are no reason to look at no other's any more
+            _log.exception("the archive is not understood")
+        return None
+
+
+def _read_match_notes(
+    archive: Archive, table: str
+) -> tuple[JournalPosition | OpenedHandEntry, ...]:
+    """Return when the present match of a table began, and the hands that were opened in it."""
+    began = [
+        position_of(one) for kind in _MATCH_START_KINDS for one in archive.newest(table, 1, kind)
+    ]
+    begun = sorted(began, key=lambda at: at.n)[-1:]
+    hands = [
+        _opened_hand_entry(one)
+        for one in archive.newest(table, MAX_OPENED_HANDS, _OPENED_HAND_KIND)
+    ]
+    return (*begun, *hands)  # those of the matches before are late to this one
+
+
+def _opened_hand_entry(event: PublicEvent) -> OpenedHandEntry:
+    hand = OpenedHandNote(
+        table=event.table,
+        seat=str(event.data.get("seat"))[:_MAX_NAME_LENGTH],
+        by=str(event.data.get("by"))[:_MAX_NAME_LENGTH],
+        deal=event.deal,
+        at_ms=stamp_to_epoch_ms(event.time),
+    )
+    return OpenedHandEntry(position_of(event), hand)

@@ -1,0 +1,260 @@
+"""What the hall's pages show: every table's row, who waits, the areas, and what is the chief's.
+
+A row is made anew when its table has news, or when time itself changes it: a table that says
+nothing grows silent, a row that nobody takes becomes the chief's.
+"""
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final
+
+import msgspec
+
+from controller.console.accounts.account_store import Account
+from controller.console.call_assignments import CallAssignments
+from controller.console.freshness import Freshness
+from controller.console.live_pages.page_parts import PageParts
+from controller.console.table_snapshots import StartTask, Tables, TableSnapshot, Unsubscribe
+from controller.console.view.hall_rows import build_hall_row
+from controller.console.view.wait_reasons import (
+    WaitingTable,
+    build_queue,
+    build_waiting_table,
+    deal_overdue_since_ms,
+    list_reasons,
+)
+from controller.host.loggers import structlog
+from controller.messages import PublicState, Role
+
+GATHER_INTERVAL_S: Final = 0.01
+"""News that come within so short a time are shown together."""
+TICK_INTERVAL_S: Final = 0.5
+"""How often time itself may be news; what is made of all tables at once is made so often, too."""
+MAX_ROW_BYTES: Final = 1 << 14
+"""Bytes of one table's row, and of what it waits for: every browser of the hall is sent both, and
+one table must not fill their lines (provisional; a tenth is much)."""
+
+_log = structlog.get_logger("console")
+
+HallPart = Callable[[Sequence[TableSnapshot], int], object]
+"""A view of all tables together, at `now_ms`."""
+
+
+class Hall:
+    """The parts of the hall's stream, one Shown a role.
+
+    `of_all`: parts made of all tables, each with the roles that see it. `begin` begins what runs
+    as long as the console does.
+    """
+
+    def __init__(
+        self,
+        tables: Tables,
+        call_assignments: CallAssignments,
+        now_ms: Callable[[], int],
+        hall_parts: Mapping[str, tuple[HallPart, frozenset[Role]]] | None = None,
+        start_task: StartTask = asyncio.create_task,
+    ) -> None:
+        self._start_task = start_task
+        self._tables, self._call_assignments, self._now_ms = tables, call_assignments, now_ms
+        self._hall_parts = dict(hall_parts or {})
+        self._parts_by_role = {role: PageParts() for role in Role}
+        self._changed_tables: set[str] = set()
+        self._freshness: dict[str, tuple[Freshness, int]] = {}
+        self._waiting_tables: dict[str, WaitingTable] = {}
+        self._unrenderable: dict[str, int] = {}
+        self._failed_parts: set[str] = set()
+        self._unsubscribe: list[Unsubscribe] = []
+        self._tasks: list[asyncio.Task[None]] = []
+        self._changes = asyncio.Event()
+        self.on_wait_changed: Callable[[str], None] = lambda table: None
+
+    def start(self) -> None:
+        """Show what is known, and go on showing it."""
+        self._changed_tables.update(self._tables.ids)
+        self._publish_waits()
+        self._publish()
+        self._unsubscribe.append(self._tables.on_change(self._mark_changed))
+        self._call_assignments.on_change = self._mark_changed
+        self._tasks = [self._start_task(self._publish_changes()), self._start_task(self._tick())]
+
+    async def close(self) -> None:
+        """Stop."""
+        for undo in self._unsubscribe:
+            undo()
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    def shift_times(self, by_ms: int) -> None:
+        """Take it that the console's clock was set by so much."""
+        self._freshness = {
+            table: (how, since_ms + by_ms) for table, (how, since_ms) in self._freshness.items()
+        }
+        self._unrenderable = {
+            table: since_ms + by_ms for table, since_ms in self._unrenderable.items()
+        }
+        for table in self._tables.ids:
+            self._mark_changed(table)
+
+    def parts_for(self, role: Role) -> PageParts:
+        """Return the parts that a role sees."""
+        return self._parts_by_role[role]
+
+    def waiting_table(self, table: str) -> WaitingTable | None:
+        """Return for what a table waits."""
+        return self._waiting_tables.get(table)
+
+    def _mark_changed(self, table: str) -> None:
+        self._changed_tables.add(table)
+        self._changes.set()
+
+    async def _publish_changes(self) -> None:
+        while True:
+            await self._changes.wait()
+            self._changes.clear()
+            self._publish()
+            await asyncio.sleep(GATHER_INTERVAL_S)
+
+    async def _tick(self) -> None:
+        """Let time itself be news, and make what is made of all tables."""
+        while True:
+            now_ms = self._now_ms()
+            known = set(self._tables.ids)
+            for table in known | self._freshness.keys():
+                if table not in known or self._is_outdated(table, now_ms):
+                    self._mark_changed(table)
+            self._publish_hall_parts(now_ms)
+            await asyncio.sleep(TICK_INTERVAL_S)
+
+    def _is_outdated(self, table: str, now_ms: int) -> bool:
+        how, _ = self._tables.snapshot(table).freshness(now_ms)
+        shown = self._freshness.get(table)
+        return shown is None or shown[0] is not how or self._is_newly_escalated(table, now_ms)
+
+    def _is_newly_escalated(self, table: str, now_ms: int) -> bool:
+        shown = self._waiting_tables.get(table)
+        if shown is None:
+            return False
+        again = build_waiting_table(
+            table, shown.reasons, self._call_assignments.assigned_to(table), now_ms
+        )
+        return again is not None and again.chiefs != shown.chiefs
+
+    def _publish(self) -> None:
+        due, self._changed_tables = self._changed_tables, set()
+        now_ms, known, waits = self._now_ms(), set(self._tables.ids), dict(self._waiting_tables)
+        for table in due:
+            if table in known:
+                self._publish_row(self._tables.snapshot(table), now_ms)
+            else:
+                self._remove_row(table)
+            if waits.get(table) != self._waiting_tables.get(table):
+                self.on_wait_changed(table)
+        if waits != self._waiting_tables:
+            self._publish_waits()
+
+    def _publish_waits(self) -> None:
+        for role, shown in self._parts_by_role.items():
+            shown.put("waits", build_queue(self._waiting_tables.values(), role))
+
+    def _publish_row(self, snapshot: TableSnapshot, now_ms: int) -> None:
+        """Show a table; one whose state no page can show is not shown as if it had none to say."""
+        how, since_ms = snapshot.freshness(now_ms)
+        if how is Freshness.LIVE:  # as long as it is heard; else every state would be news
+            since_ms = self._live_since(snapshot.table, since_ms)
+        try:
+            self._put_row(snapshot, snapshot.state, how, since_ms, now_ms)
+            self._unrenderable.pop(snapshot.table, None)
+        except Exception:
+            if snapshot.table not in self._unrenderable:
+                _log.exception("state not shown", table=snapshot.table)
+            since_ms = self._unrenderable.setdefault(snapshot.table, now_ms)
+            self._put_row(snapshot, None, Freshness.STALE, since_ms, now_ms)
+
+    def _put_row(
+        self,
+        snapshot: TableSnapshot,
+        state: PublicState | None,
+        freshness: Freshness,
+        since_ms: int,
+        now_ms: int,
+    ) -> None:
+        table, taken_by = snapshot.table, self._call_assignments.assigned_to(snapshot.table)
+        found = list_reasons(
+            state,
+            freshness,
+            since_ms,
+            skew_ms=snapshot.contact_times.skew_ms,
+            deal_overdue_since_ms=None if state is None else deal_overdue_since_ms(snapshot),
+        )
+        waits = build_waiting_table(table, found, taken_by, now_ms)
+        if len(msgspec.json.encode(waits)) > MAX_ROW_BYTES:
+            raise ValueError(f"{table} waits for more than any table")
+        done = waits is None and freshness is Freshness.LIVE  # whoever went there
+        going = None if done else taken_by
+        standing = freshness, since_ms
+        shown_as = build_hall_row(
+            table, snapshot.area, state, standing, waits, going, snapshot.contact_times.received_ms
+        )
+        body = msgspec.json.encode(shown_as)
+        if len(body) > MAX_ROW_BYTES:
+            raise ValueError(f"{table} says more than any table")
+        self._freshness[table] = standing
+        if waits is None:
+            self._waiting_tables.pop(table, None)
+        else:
+            self._waiting_tables[table] = waits
+        if done:
+            self._call_assignments.assign(table, None)
+        for shown in self._parts_by_role.values():
+            shown.put_json(f"row/{table}", body)
+
+    def _live_since(self, table: str, since_ms: int) -> int:
+        known = self._freshness.get(table)
+        return known[1] if known is not None and known[0] is Freshness.LIVE else since_ms
+
+    def _remove_row(self, table: str) -> None:
+        """Show a table no more: it was let go, and nobody goes there."""
+        self._freshness.pop(table, None)
+        self._waiting_tables.pop(table, None)
+        self._unrenderable.pop(table, None)
+        self._call_assignments.assign(table, None)
+        for shown in self._parts_by_role.values():
+            shown.drop(f"row/{table}")
+
+    def _without_unrenderable(self, snapshot: TableSnapshot) -> TableSnapshot:
+        """Return a table; one whose row cannot be shown spoils nothing that is made of all."""
+        return (
+            msgspec.structs.replace(snapshot, state=None)
+            if snapshot.table in self._unrenderable
+            else snapshot
+        )
+
+    def _publish_hall_parts(self, now_ms: int) -> None:
+        seen = [
+            self._without_unrenderable(self._tables.snapshot(table)) for table in self._tables.ids
+        ]
+        for name, (made, roles) in self._hall_parts.items():
+            try:
+                body = msgspec.json.encode(made(seen, now_ms))
+            except Exception:
+                if name not in self._failed_parts:
+                    _log.exception("part not shown", part=name)
+                self._failed_parts.add(name)
+                for role in roles:
+                    self._parts_by_role[role].drop(name)
+                continue
+            self._failed_parts.discard(name)
+            for role in roles:
+                self._parts_by_role[role].put_json(name, body)
+
+
+def own_account_json(person: Account) -> dict[str, Any]:
+    """Return what a page is told of its own person."""
+    return {
+        "name": person.name,
+        "role": person.role.value,
+        "language": person.language,
+        "table": person.table,
+    }

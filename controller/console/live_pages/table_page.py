@@ -1,0 +1,382 @@
+"""What a table's page shows: its state as published, its orders, what was told, what can be done.
+
+Nothing is made for a table that nobody looks at.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterable
+from contextlib import asynccontextmanager
+from typing import Any, Final
+
+import msgspec
+
+from controller.console.commands.command_dispatcher import CommandDispatcher
+from controller.console.feed.journal_positions import insert_in_order
+from controller.console.freshness import Freshness
+from controller.console.live_pages.hall_page import Hall
+from controller.console.live_pages.page_parts import PageParts
+from controller.console.request_error import RequestError, unknown_table
+from controller.console.store.archive import Archive, StoreError
+from controller.console.table_snapshots import RunBlocking, Tables, TableSnapshot
+from controller.console.view.area_clocks import AreaStopView, area_stop_of, is_playing
+from controller.console.view.event_lines import TableEventLine, describe_events
+from controller.console.view.hardware import HardwareView, describe_hardware
+from controller.console.view.phrases import rulebook_name
+from controller.host.loggers import structlog
+from controller.messages import PublicEvent, PublicState, Role
+from controller.words import Words
+
+_log = structlog.get_logger("console")
+
+OFFERS_INTERVAL_S: Final = 1.0
+"""A table is asked for its offers at most so often, for one role."""
+TICK_INTERVAL_S: Final = 0.5
+EXPIRY_S: Final = 5.0
+"""A page that nobody looks at any more is kept so long: whoever had his turn of a line, or loads
+it anew, is told what changed meanwhile, and no table is asked again."""
+MAX_EVENTS: Final = 200
+"""Events that are looked at again for the newest words."""
+MAX_LINES: Final = 50
+"""Lines of what was told, not counting those that a better line repeats."""
+
+
+class TablePartView(msgspec.Struct, frozen=True, kw_only=True):
+    """A table itself: where it stands, and how it is heard. `since_ms`: the console's clock.
+
+    `rules`: what its rulebook is called, None where nothing was heard. `skew_ms`: so much that
+    clock is ahead of the table's own, by which its state has its stamps. `hardware`: what stands
+    behind its boards, None where nothing was heard. `stop`: the area's order that stops its clock.
+    """
+
+    id: str
+    area: str
+    standing: Freshness
+    since_ms: int
+    heard_ms: int | None
+    skew_ms: int = 0
+    rules: Words | None = None
+    hardware: HardwareView | None = None
+    stop: AreaStopView | None = None
+
+
+class _TablePage:
+    """One table for one role, as long as somebody looks. `failed`: it cannot go on.
+
+    `leaving`: what ends it soon, where nobody looks.
+    """
+
+    def __init__(self) -> None:
+        self.parts = PageParts()
+        self.viewers = 0
+        self.changed = asyncio.Event()
+        self.failed = asyncio.Event()
+        self.tasks: list[asyncio.Task[None]] = []
+        self.expiry_timer: asyncio.TimerHandle | None = None
+
+
+class TablePages:
+    """The streams of tables' pages."""
+
+    def __init__(
+        self,
+        tables: Tables,
+        dispatcher: CommandDispatcher,
+        hall: Hall,
+        archive: Archive,
+        run_blocking: RunBlocking,
+        now_ms: Callable[[], int],
+    ) -> None:
+        self._tables, self._dispatcher, self._hall = tables, dispatcher, hall
+        self._archive, self._run_blocking, self._now_ms = archive, run_blocking, now_ms
+        self._pages: dict[tuple[str, Role], _TablePage] = {}
+        self._events: dict[str, list[PublicEvent]] = {}
+        self._unpublished: set[str] = set()
+        self._failed_reads: set[str] = set()
+        self._refreshing: set[str] = set()
+        self._refresh_again: set[str] = set()
+        self._refresh_tasks: set[asyncio.Task[None]] = set()
+        self._unsubscribe: list[Callable[[], None]] = []
+        self._closed = False
+
+    def start(self) -> None:
+        """Begin to hear the tables."""
+        self._unsubscribe = [
+            self._tables.on_change(self._table_changed),
+            self._tables.on_event(self._note_event),
+            self._tables.on_event(self._dispatcher.note_event),
+        ]
+        self._dispatcher.on_commands_changed = self._commands_changed
+        self._hall.on_wait_changed = self._table_changed
+
+    @property
+    def page_count(self) -> int:
+        """How many pages are made: one for a table and a role, whoever looks at it."""
+        return len(self._pages)
+
+    async def close(self) -> None:
+        """Stop."""
+        self._closed = True
+        for undo in self._unsubscribe:
+            undo()
+        for page in self._pages.values():
+            _cancel_expiry(page)
+        self._dispatcher.on_commands_changed = self._hall.on_wait_changed = lambda table: None
+        tasks = [task for page in self._pages.values() for task in page.tasks]
+        tasks += self._refresh_tasks
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    @asynccontextmanager
+    async def open_page(
+        self, table: str, role: Role
+    ) -> AsyncIterator[tuple[PageParts, asyncio.Event]]:
+        """Give the parts of a table's page for the block, and what is set once it cannot go on.
+
+        Raises Wrong for an unknown table.
+        """
+        try:
+            self._tables.snapshot(table)
+        except KeyError:
+            raise unknown_table(table) from None
+        key = table, role
+        page = self._pages.get(key)
+        if page is not None and page.expiry_timer and page.failed.is_set():
+            _cancel_expiry(page)
+            self._expire(key, page)
+            page = None
+        if page is None:
+            page = self._pages[key] = _TablePage()
+            self._publish(table, page)
+        _cancel_expiry(page)
+        page.viewers += 1
+        try:
+            if not page.tasks:
+                page.tasks = [
+                    asyncio.create_task(
+                        _run_or_fail(page, self._refresh_offers(table, role, page))
+                    ),
+                    asyncio.create_task(_run_or_fail(page, self._load_page(table, page))),
+                    asyncio.create_task(_run_or_fail(page, self._tick(table, page))),
+                ]
+            yield page.parts, page.failed
+        finally:
+            page.viewers -= 1
+            if not page.viewers and (self._closed or page.failed.is_set()):
+                self._expire(key, page)
+            elif not page.viewers:
+                soon = asyncio.get_running_loop().call_later
+                page.expiry_timer = soon(EXPIRY_S, self._expire, key, page)
+
+    def _expire(self, key: tuple[str, Role], page: _TablePage) -> None:
+        for task in page.tasks:
+            task.cancel()
+        del self._pages[key]
+        if not any(table == key[0] for table, _ in self._pages):
+            self._events.pop(key[0], None)
+
+    def _pages_of(self, table: str) -> Iterable[_TablePage]:
+        return [page for (one, _), page in self._pages.items() if one == table]
+
+    def _fail(self, table: str) -> None:
+        for page in self._pages_of(table):
+            page.failed.set()
+
+    def _table_changed(self, table: str) -> None:
+        for page in self._pages_of(table):
+            self._publish(table, page)
+            page.changed.set()
+
+    def _publish(self, table: str, page: _TablePage) -> None:
+        try:
+            seen = self._tables.snapshot(table)
+        except KeyError:
+            for name in ("table", "state", "wait", "offers"):
+                page.parts.drop(name)
+            return
+        page.parts.put("table", self._table_part(seen))
+        if seen.body is not None:
+            page.parts.put_json("state", seen.body)
+        page.parts.put("wait", self._hall.waiting_table(table))
+
+    def _table_part(self, snapshot: TableSnapshot) -> TablePartView:
+        how, since_ms = snapshot.freshness(self._now_ms())
+        return TablePartView(
+            id=snapshot.table,
+            area=snapshot.area,
+            standing=how,
+            since_ms=0 if how is Freshness.LIVE else since_ms,
+            heard_ms=None if how is Freshness.LIVE else snapshot.contact_times.received_ms,
+            skew_ms=snapshot.contact_times.skew_ms,
+            rules=None if snapshot.state is None else rulebook_name(snapshot.state.match.profile),
+            hardware=None if snapshot.state is None else describe_hardware(snapshot.state.boards),
+            stop=_area_stop(snapshot),
+        )
+
+    async def _tick(self, table: str, page: _TablePage) -> None:
+        """Let a table that says nothing grow silent, and read again what could not be read."""
+        while True:
+            await asyncio.sleep(TICK_INTERVAL_S)
+            self._publish(table, page)
+            if table in self._failed_reads:
+                self._commands_changed(table)
+
+    async def _load_page(self, table: str, page: _TablePage) -> None:
+        """Show the newest orders and events."""
+        await self._publish_commands(table)
+        if table not in self._events:
+            self._events[table] = []
+            await self._read_events(table)
+        self._publish_events(table)
+
+    async def _read_events(self, table: str) -> None:
+        """Read the newest events, to what was heard since."""
+        try:
+            kept = await self._run_blocking(lambda: self._archive.newest(table, MAX_EVENTS))
+        except StoreError as failed:
+            _log.warning("events not read", table=table, why=str(failed))
+            self._failed_reads.add(table)
+            return
+        if table not in self._events:  # nobody looks any more
+            return
+        heard, self._events[table] = self._events[table], kept
+        for event in heard:
+            insert_in_order(kept, event, MAX_EVENTS)
+
+    def _note_event(self, event: PublicEvent) -> None:
+        if event.table in self._events:
+            insert_in_order(self._events[event.table], event, MAX_EVENTS)
+            if event.table not in self._unpublished:  # once for all that came together
+                self._unpublished.add(event.table)
+                asyncio.get_running_loop().call_soon(self._publish_events, event.table)
+
+    def _publish_events(self, table: str) -> None:
+        self._unpublished.discard(table)
+        try:
+            lines = _newest_lines(describe_events(self._events.get(table, ())))
+        except Exception:
+            _log.exception("events not told", table=table)
+            self._fail(table)
+            return
+        for page in self._pages_of(table):
+            page.parts.put("told", lines)
+
+    def _commands_changed(self, table: str) -> None:
+        """Show the orders, once more behind those that are being read, however many changed."""
+        if table in self._refreshing:
+            self._refresh_again.add(table)
+        elif any(self._pages_of(table)):
+            self._refreshing.add(table)
+            task = asyncio.ensure_future(self._refresh_commands(table))
+            task.add_done_callback(self._refresh_tasks.discard)
+            self._refresh_tasks.add(task)  # nobody else holds it
+
+    async def _refresh_commands(self, table: str) -> None:
+        try:
+            again = table in self._failed_reads
+            self._failed_reads.discard(table)
+            await self._publish_commands(table)
+            if again and table in self._events:
+                await self._read_events(table)
+                self._publish_events(table)
+        except Exception:
+            _log.exception("page not kept", table=table)
+            self._fail(table)
+        finally:
+            self._refreshing.discard(table)
+        if table in self._refresh_again:
+            self._refresh_again.discard(table)
+            self._commands_changed(table)
+
+    async def _publish_commands(self, table: str) -> None:
+        try:
+            orders = await self._dispatcher.recent_commands(table)
+        except StoreError as failed:
+            _log.warning("orders not read", table=table, why=str(failed))
+            self._failed_reads.add(table)
+            return
+        except Exception:  # an order shown as it was before is worse than a page that ends
+            _log.exception("orders not read", table=table)
+            self._fail(table)
+            return
+        for page in self._pages_of(table):
+            page.parts.put("orders", orders)
+
+    async def _refresh_offers(self, table: str, role: Role, page: _TablePage) -> None:
+        """Ask the table what its people may order now, whenever its journal went on.
+
+        A table that does not answer is asked again: without its answer every order looks possible.
+        """
+        asked: tuple[Any, ...] | None = None
+        while True:
+            page.changed.clear()
+            state = self._state(table)
+            now = None if state is None else _offers_basis(state)
+            if now is None or now == asked:
+                await page.changed.wait()
+                continue
+            answered = await self._load_offers(table, role, page)
+            asked = now if answered else None
+            await asyncio.sleep(OFFERS_INTERVAL_S)
+
+    def _state(self, table: str) -> PublicState | None:
+        try:
+            return self._tables.snapshot(table).state
+        except KeyError:  # it is not the console's any more
+            return None
+
+    async def _load_offers(self, table: str, role: Role, page: _TablePage) -> bool:
+        """Show what may be ordered now; return whether the table answered."""
+        try:
+            reply = await self._dispatcher.query(table, "offers", {"role": role.value}, role)
+        except (RequestError, KeyError):  # silent, or not the console's any more
+            page.parts.drop("offers")
+            return False
+        if reply.result is None:  # a table of an older version: all is offered
+            page.parts.drop("offers")
+        else:
+            page.parts.put("offers", reply.result.get("offers", []))
+        return True
+
+
+def _cancel_expiry(page: _TablePage) -> None:
+    """Let a page not end, where it was about to."""
+    if page.expiry_timer is not None:
+        page.expiry_timer.cancel()
+        page.expiry_timer = None
+
+
+async def _run_or_fail(page: _TablePage, coroutine: Coroutine[Any, Any, None]) -> None:
+    """Run what keeps a page true; where it fails, the page ends rather than to stand still."""
+    try:
+        await coroutine
+    except Exception:
+        _log.exception("page not kept")
+        page.failed.set()
+
+
+def _area_stop(snapshot: TableSnapshot) -> AreaStopView | None:
+    state = snapshot.state
+    playing = state is not None and is_playing(state)
+    return (
+        area_stop_of(state, snapshot.contact_times.received_ms)
+        if state is not None and playing
+        else None
+    )
+
+
+def _offers_basis(state: PublicState) -> tuple[Any, ...]:
+    """What has to change before something else can be ordered."""
+    return state.boot, state.head, state.machine.phase, state.match.phase
+
+
+def _newest_lines(lines: tuple[TableEventLine, ...]) -> list[TableEventLine]:
+    """Return the newest lines: as many that are not quiet, and the quiet ones between."""
+    found: list[TableEventLine] = []
+    loud = 0
+    for line in reversed(lines):
+        loud += not line.quiet
+        if loud > MAX_LINES:
+            break
+        found.append(line)
+    return found[::-1]

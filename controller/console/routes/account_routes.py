@@ -1,0 +1,181 @@
+"""Who is logged in, who may, and who is invited."""
+
+from typing import Annotated, Any, Final
+
+import msgspec
+from msgspec import Meta
+from starlette.responses import Response
+
+from controller.console.accounts.account_store import SESSION_MS, Account
+from controller.console.connection_limits import limited_address
+from controller.console.live_pages.hall_page import own_account_json
+from controller.console.request_error import RequestError, unknown_table
+from controller.console.routing import (
+    SESSION_COOKIE,
+    STAFF,
+    WITH_DISPLAYS,
+    ConsoleRequest,
+    json_response,
+    page,
+    route,
+)
+from controller.faults import Language
+from controller.messages import PersonName, Role
+
+_INVITING_ROLES: Final = frozenset({Role.CHIEF, Role.TECHNICIAN})
+
+
+_ShortText = Annotated[str, Meta(max_length=64, pattern=r"^[^\x00]*$")]
+
+
+class _LoginRequest(msgspec.Struct, forbid_unknown_fields=True):
+    name: _ShortText
+    pin: _ShortText
+
+
+class _AcceptRequest(msgspec.Struct, forbid_unknown_fields=True):
+    code: _ShortText
+    pin: _ShortText
+
+
+class _LanguageRequest(msgspec.Struct, forbid_unknown_fields=True):
+    language: Language
+
+
+class _InviteRequest(msgspec.Struct, forbid_unknown_fields=True):
+    name: PersonName
+    role: Role
+    language: Language = "zh"
+    table: str | None = None
+
+
+class _RemoveRequest(msgspec.Struct, forbid_unknown_fields=True):
+    name: _ShortText
+
+
+async def log_in(request: ConsoleRequest) -> Response:
+    """Begin a session; the browser gets its cookie."""
+    said = await request.read_json(_LoginRequest)
+    person, token = await request.console.sessions.log_in(
+        said.name, said.pin, _client_address(request)
+    )
+    if request.token:  # this browser has another one now: who copied the old one is out
+        await request.console.sessions.log_out(request.token)
+    return _with_cookie(request, person, token)
+
+
+async def accept_invitation(request: ConsoleRequest) -> Response:
+    """Let somebody who was invited set his PIN, and log him in."""
+    said = await request.read_json(_AcceptRequest)
+    person, token = await request.console.sessions.accept_invitation(
+        said.code, said.pin, _client_address(request)
+    )
+    return _with_cookie(request, person, token)
+
+
+async def log_out(request: ConsoleRequest) -> Response:
+    """End the session."""
+    if request.token:
+        await request.console.sessions.log_out(request.token)
+    response = json_response({})
+    response.delete_cookie(SESSION_COOKIE, path="/", httponly=True, samesite="strict")
+    return response
+
+
+async def get_account(request: ConsoleRequest) -> dict[str, Any]:
+    """Say who is logged in, and at which console."""
+    return own_account_json(request.person) | {"console": request.console.config.console.name}
+
+
+async def set_language(request: ConsoleRequest) -> dict[str, Any]:
+    """Remember in which language somebody reads."""
+    said = await request.read_json(_LanguageRequest)
+    await request.console.sessions.set_language(request.person.name, said.language)
+    return own_account_json(msgspec.structs.replace(request.person, language=said.language))
+
+
+async def list_accounts(request: ConsoleRequest) -> dict[str, Any]:
+    """List who may log in or is invited, and until when."""
+    return {
+        "people": await request.console.sessions.list_accounts(),
+        "now_ms": request.console.now_ms(),
+    }
+
+
+async def invite(request: ConsoleRequest) -> dict[str, Any]:
+    """Write somebody down; his code is shown this once, with how long it is good."""
+    said = await request.read_json(_InviteRequest)
+    if (said.role is Role.TABLE) != (said.table is not None):
+        raise RequestError(400, "a display names its table, nobody else does", "仅台显须指定台号")
+    if said.table is not None and said.table not in request.console.tables.ids:
+        raise unknown_table(said.table, 400)
+    await _require_chief_for_chiefs(request, said.name, said.role)
+    person = Account(name=said.name, role=said.role, language=said.language, table=said.table)
+    sessions = request.console.sessions
+    code = await sessions.invite(person)
+    if said.role not in STAFF:
+        request.console.call_assignments.release_person(said.name)
+    until_ms = await sessions.invited_until_ms(person.name)
+    return {"code": code, "name": person.name, "until_ms": until_ms}
+
+
+async def remove(request: ConsoleRequest) -> dict[str, Any]:
+    """Let somebody in no more."""
+    name = (await request.read_json(_RemoveRequest)).name
+    if name == request.person.name:
+        raise RequestError(400, "nobody removes himself", "不能删除自己")
+    await _require_chief_for_chiefs(request, name)
+    if not await request.console.sessions.remove(name):
+        raise RequestError(404, "there is nobody of this name", "没有此人")
+    request.console.call_assignments.release_person(name)
+    return {}
+
+
+async def _require_chief_for_chiefs(
+    request: ConsoleRequest, name: str, role: Role | None = None
+) -> None:
+    """Leave chiefs to chiefs: whoever invites one anew may set his PIN. Raises Wrong."""
+    if request.person.role is Role.CHIEF:
+        return
+    known = {one.name: one.role for one in await request.console.sessions.list_accounts()}
+    if Role.CHIEF in (role, known.get(name)):
+        raise RequestError(403, "only a chief may do that of a chief", "裁判长账户仅裁判长可管理")
+
+
+def _client_address(request: ConsoleRequest) -> str:
+    client = request.http_request.client
+    return "" if client is None else limited_address(client.host)
+
+
+def _is_encrypted(request: ConsoleRequest) -> bool:
+    """Tell whether a browser came by TLS: to the console, or to the proxy that it is known by."""
+    url, said = request.http_request.url, request.console.config.console.public_url
+    return url.scheme == "https" or said == f"https://{url.netloc}"
+
+
+def _with_cookie(request: ConsoleRequest, person: Account, token: str) -> Response:
+    response = json_response(own_account_json(person))
+    response.set_cookie(
+        SESSION_COOKIE,
+        token,
+        max_age=SESSION_MS // 1000,
+        path="/",
+        secure=_is_encrypted(request),
+        httponly=True,
+        samesite="strict",
+    )
+    return response
+
+
+ROUTES: Final = (
+    page("/login", "login.html", roles=None),
+    page("/invited", "invited.html", roles=None),
+    route("/api/login", log_in, ("POST",), roles=None),
+    route("/api/accept", accept_invitation, ("POST",), roles=None),
+    route("/api/logout", log_out, ("POST",), roles=None),
+    route("/api/me", get_account, roles=WITH_DISPLAYS),
+    route("/api/me", set_language, ("POST",), roles=WITH_DISPLAYS),
+    route("/api/people", list_accounts, roles=_INVITING_ROLES),
+    route("/api/people", invite, ("POST",), roles=_INVITING_ROLES),
+    route("/api/people", remove, ("DELETE",), roles=_INVITING_ROLES),
+)

@@ -1,0 +1,151 @@
+"""The areas' clocks, and the chief's hand on them: one command to every table of an area.
+
+Start, pause and end of pause are the chief's (REFEREE 3.1, 3.2: one clock an area). Time that is
+added (补时) is a referee's at his tables, above five minutes the chief's: each table says so.
+"""
+
+import hashlib
+import re
+from collections.abc import Callable, Mapping
+from typing import Annotated, Any, Final
+
+import msgspec
+from msgspec import Meta
+
+from controller.console.commands.area_actions import LoggedAreaAction
+from controller.console.freshness import Freshness
+from controller.console.request_error import RequestError
+from controller.console.routing import EVERYBODY, REFEREES, ConsoleRequest, Roles, admit, route
+from controller.console.view.area_clocks import build_areas, is_over, is_waiting_to_start
+from controller.messages import PublicState, Role
+
+RequestId = Annotated[
+    str, Meta(pattern=r"^[A-Za-z0-9_.-]{8,36}$", description="8 to 36 letters, digits, _ . -")
+]
+_PLAIN_TABLE_ID: Final = re.compile(r"[A-Za-z0-9_.-]{1,23}")
+
+
+class AreaActionRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What an area's tables shall do; the same `id` again asks for the fate of the same orders.
+
+    `tables`: those alone, where not all of the area are meant.
+    """
+
+    id: RequestId
+    reason: str | None = None
+    seconds: int | None = None
+    tables: tuple[str, ...] | None = None
+
+
+class AreaActionKind(msgspec.Struct, frozen=True):
+    """A command for many tables: which, what it says, and the tables that it is for by itself."""
+
+    cmd: str
+    args: Callable[[AreaActionRequest], dict[str, Any]]
+    is_meant_for: Callable[[PublicState], bool]
+    roles: Roles = frozenset({Role.CHIEF})
+
+
+def _has_match(state: PublicState) -> bool:
+    return state.match.match is not None and not is_over(state)
+
+
+def _pause_args(area_request: AreaActionRequest) -> dict[str, Any]:
+    if not (area_request.reason or "").strip():
+        raise RequestError(400, "a reason is missing", "请说明原因")
+    return {"reason": area_request.reason, "area": True}
+
+
+def _added_time_args(area_request: AreaActionRequest) -> dict[str, Any]:
+    if area_request.seconds is None:
+        raise RequestError(400, "seconds are missing", "请说明补时秒数")
+    return {"seconds": area_request.seconds}
+
+
+AREA_ACTION_KINDS: Final[Mapping[str, AreaActionKind]] = {
+    "start": AreaActionKind("start_match", lambda wish: {}, is_waiting_to_start),
+    "hold": AreaActionKind("hold", _pause_args, _has_match),
+    "resume": AreaActionKind("resume", lambda wish: {"area": True}, _has_match),
+    "time": AreaActionKind("add_time", _added_time_args, _has_match, REFEREES),
+}
+"""What can be ordered of an area, and by whom; what a referee may add is the tables' to say."""
+
+
+async def list_areas(request: ConsoleRequest) -> object:
+    """List the areas as their tables say they are."""
+    tables = request.console.tables
+    return build_areas([tables.snapshot(table) for table in tables.ids], request.console.now_ms())
+
+
+async def send_area_action(request: ConsoleRequest) -> dict[str, Any]:
+    """Let the tables of an area do one thing, all at once; return what each has answered.
+
+    null: it is not known whether it acted; asked again with the same id it acts once.
+    """
+    area, doing = request.path_params["area"], AREA_ACTION_KINDS.get(request.path_params["act"])
+    if doing is None:
+        raise RequestError(404, "there is no such act", "没有此操作")
+    wish = await request.read_json(AreaActionRequest)
+    admit(request.person, doing.roles)
+    args = doing.args(wish)
+    tables, unheard = _tables_meant(request, area, doing, wish)
+    if not (tables or unheard) and await request.console.area_actions.find(wish.id) is None:
+        return {"tables": {}}
+    meant = LoggedAreaAction(
+        id=wish.id,
+        area=area,
+        act=request.path_params["act"],
+        cmd=doing.cmd,
+        args=args,
+        person=request.person.name,
+        at_ms=request.console.now_ms(),
+        orders={table: command_id(wish.id, table) for table in tables},
+        unheard=unheard,
+    )
+    return {"tables": await request.console.area_actions.send(request.person, meant)}
+
+
+async def ask_area_action_again(request: ConsoleRequest) -> dict[str, Any]:
+    """Ask what became of an act where that is not known, and send what was never sent."""
+    known = request.console.area_actions.find_shown(request.path_params["id"])
+    admit(request.person, AREA_ACTION_KINDS[known.act].roles)
+    return {"tables": await request.console.area_actions.ask_again(request.person, known)}
+
+
+def _tables_meant(
+    request: ConsoleRequest, area: str, kind: AreaActionKind, area_request: AreaActionRequest
+) -> tuple[list[str], tuple[str, ...]]:
+    """Return the tables that are meant, and those of the area of which nobody knows that.
+
+    By itself an act is for the tables where it is due by their last word; of one that is not
+    live, that may be an hour old. Raises Wrong for one that is not of the area.
+    """
+    tables = request.console.tables
+    there = {table: tables.snapshot(table) for table in tables.ids}
+    there = {table: seen for table, seen in there.items() if seen.area == area}
+    if not there:
+        raise RequestError(404, f"there is no area {area}", f"没有{area}区")
+    if area_request.tables is not None:
+        for table in area_request.tables:
+            if table not in there:
+                raise RequestError(400, f"{table} is not in area {area}", f"{table}不在{area}区")
+        return list(dict.fromkeys(area_request.tables)), ()
+    meant = [table for table, seen in there.items() if seen.state and kind.is_meant_for(seen.state)]
+    now_ms = request.console.now_ms()
+    dark = (
+        table for table, seen in there.items() if seen.freshness(now_ms)[0] is not Freshness.LIVE
+    )
+    return meant, tuple(table for table in dark if table not in meant)
+
+
+def command_id(request_id: str, table: str) -> str:
+    """Return the id of a table's order: of one request it is always the same."""
+    named = _PLAIN_TABLE_ID.fullmatch(table)
+    return f"{request_id}-{table if named else hashlib.sha256(table.encode()).hexdigest()[:16]}"
+
+
+ROUTES: Final = (
+    route("/api/areas", list_areas, roles=EVERYBODY),
+    route("/api/areas/{area}/{act}", send_area_action, ("POST",), roles=REFEREES),
+    route("/api/acts/{id}/again", ask_area_action_again, ("POST",), roles=REFEREES),
+)

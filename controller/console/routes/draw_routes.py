@@ -1,0 +1,198 @@
+"""The draw (对阵表) of an area: read, checked whole, shown, then laid out table by table."""
+
+import asyncio
+from typing import Any, Final
+
+import msgspec
+from starlette.responses import Response
+
+from controller.commands.match_arguments import SetMatchArgs
+from controller.console.commands.command_dispatcher import STORE_UNAVAILABLE
+from controller.console.commands.command_log import CommandLog, ConsoleCommandRequest, LoggedCommand
+from controller.console.request_error import RequestError
+from controller.console.routing import REFEREES, ConsoleRequest, page, route
+from controller.console.store.archive import StoreError
+from controller.console.store.match_records import EarlierRulings
+from controller.console.view.draw_file import COLUMNS, example_draw
+from controller.console.view.draw_validation import (
+    Draw,
+    DrawnMatch,
+    preview,
+    read_draw,
+    shortest_table_name,
+    with_records,
+)
+from controller.console.view.penalty_counters import earlier_penalties
+from controller.faults import Language
+from controller.messages import PublicMatch
+from controller.rules.penalties.penalty_record import PenaltyRecord
+
+_ALL_AREAS: Final = "*"
+"""Stands for every area."""
+_MATCH_GONE_MS: Final = 60_000
+"""A match that was laid out so long ago and is not there any more may be laid out again."""
+_MAX_TRIES: Final = 50
+
+
+async def list_columns(_: ConsoleRequest) -> dict[str, list[dict[str, Any]]]:
+    """List the columns of a draw, and what stands in them."""
+    told = [
+        {
+            "zh": one.zh,
+            "en": one.en,
+            "needed": one.needed,
+            "about": one.about,
+            "example": one.example,
+        }
+        for one in COLUMNS.values()
+    ]
+    return {"columns": told}
+
+
+async def get_example_draw(request: ConsoleRequest) -> Response:
+    """Return a draw to begin with, for the first table of the console."""
+    language: Language = "en" if request.query("language", "zh") == "en" else "zh"
+    tables = request.console.tables.ids
+    table = shortest_table_name(tables[0], tables) if tables else COLUMNS["table"].example
+    return Response(
+        example_draw(language, table),
+        media_type="text/csv; charset=utf-8",
+        headers={"Content-Disposition": f'attachment; filename="draw-{language}.csv"'},
+    )
+
+
+async def check_or_lay_out(request: ConsoleRequest) -> dict[str, Any]:
+    """Read a draw. With `digest`, that of the file which was shown: lay its matches out.
+
+    What is laid out already is not laid out again. Raises Wrong where it is not that file any
+    more, or has a fault.
+    """
+    tables = _tables_of_area(request)
+    file = read_draw(await request.read_bytes(), tables, request.query("event").strip()[:64])
+    read = await request.console.read_after_flush(
+        lambda: _add_records(EarlierRulings(request.console.engine), file)
+    )
+    wanted = request.query("digest")
+    if not wanted:
+        return _preview_with_states(request, read)
+    if wanted.partition("-")[0] != file.digest:
+        raise RequestError(
+            409, "this is another file than the one shown", "文件与预览的不同，请重新预览"
+        )
+    if wanted != read.digest:
+        raise RequestError(
+            409,
+            "the penalties that pairs bring along are others than were shown: look again",
+            "各队带入的判罚与预览的不同，请重新预览",
+        )
+    if read.faults or not read.matches:
+        raise RequestError(409, "this draw has faults: nothing was sent", "对阵表有误，未发送")
+    told = await asyncio.gather(*(_lay_out(request, laid) for laid in read.matches))
+    return {"tables": dict(zip((laid.table for laid in read.matches), told, strict=True))}
+
+
+def _add_records(rulings: EarlierRulings, file: Draw) -> Draw:
+    """Return a draw whose matches bring along what the archive has of their pairs' penalties."""
+    events = {laid.args.event for laid in file.matches}
+    pairs = {pair.id for laid in file.matches for pair in (laid.args.pairs.NS, laid.args.pairs.EW)}
+    before = {event: rulings.matches_of_pairs(event, pairs) for event in events}
+
+    def record_of(said: SetMatchArgs) -> PenaltyRecord:
+        return earlier_penalties(before[said.event], {said.pairs.NS.id, said.pairs.EW.id})
+
+    return with_records(file, record_of)
+
+
+def _tables_of_area(request: ConsoleRequest) -> list[str]:
+    area, tables = request.path_params["area"], request.console.tables
+    found = [one for one in tables.ids if area in (_ALL_AREAS, tables.snapshot(one).area)]
+    if not found:
+        raise RequestError(404, f"no area is called {area[:24]}", f"没有名为{area[:24]}的区")
+    return found
+
+
+def _preview_with_states(request: ConsoleRequest, read: Draw) -> dict[str, Any]:
+    """Return a draw as the page shows it: with what each table does now."""
+    rows = []
+    for row in preview(read):
+        state = request.console.tables.snapshot(row["table"]).state
+        match = None if state is None else state.match
+        here = match is not None and match.match == row["match_id"]
+        rows.append(
+            row
+            | {
+                "now_en": "" if match is None else match.phase_en,
+                "now_zh": "" if match is None else match.phase_zh,
+                "now": None if match is None else match.match,
+                "here": here,
+                "busy": match is not None and _is_in_play(match) and not here,
+            }
+        )
+    return {
+        "digest": read.digest,
+        "encoding": read.encoding,
+        "matches": rows,
+        "faults": read.faults,
+    }
+
+
+def _is_in_play(match: PublicMatch) -> bool:
+    return match.match is not None and match.started and match.verdict is None
+
+
+async def _lay_out(request: ConsoleRequest, drawn: DrawnMatch) -> dict[str, Any]:
+    """Lay one match out; what happened is told, whatever it was, and whose order it is."""
+    args: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(drawn.args))  # as it is kept
+    desk, person, table = request.console.dispatcher, request.person, drawn.table
+    try:
+        order, given = await _last_try(request, drawn)
+        if given is not None and given.person != person.name:
+            # The same match at the same table: it is his order that is carried on, not a second.
+            his = {"person": given.person, "at_ms": given.at_ms}
+            return (await desk.ask_again(person, table, order)).as_json() | his
+        if given is not None:  # in his own words of then: penalties may have come since
+            args = given.command.args
+        wish = ConsoleCommandRequest(id=order, cmd="set_match", args=args)
+        return (await desk.send(person, table, wish)).as_json()
+    except RequestError as wrong:
+        return {"error": {"en": wrong.en, "zh": wrong.zh}}
+    except StoreError:  # at the other tables it may be laid out by now
+        return {"error": {"en": STORE_UNAVAILABLE.message, "zh": STORE_UNAVAILABLE.message_zh}}
+
+
+async def _last_try(request: ConsoleRequest, drawn: DrawnMatch) -> tuple[str, LoggedCommand | None]:
+    """Return the id of the order, and whether it was given before: the last try, if that counts.
+
+    A try that a table refused is done with, and one whose match is not there any more.
+    """
+    orders, base = CommandLog(request.console.engine), drawn.command_id
+
+    def tries() -> list[LoggedCommand]:
+        found: list[LoggedCommand] = []
+        while len(found) < _MAX_TRIES and (given := orders.find(f"{base}-{len(found) + 1}")):
+            found.append(given)
+        return found
+
+    given = await request.console.read(tries)
+    if not given or _is_finished(request, drawn, given[-1]):
+        return f"{base}-{len(given) + 1}", None
+    return given[-1].command.id, given[-1]
+
+
+def _is_finished(request: ConsoleRequest, drawn: DrawnMatch, logged: LoggedCommand) -> bool:
+    """Tell whether a try is done with, so that the same match may be ordered once more."""
+    if logged.reply is None:
+        return False
+    if not logged.reply.ok:
+        return True
+    state = request.console.tables.snapshot(drawn.table).state
+    gone = state is not None and state.match.match != drawn.args.match_id
+    return gone and request.console.now_ms() - logged.at_ms > _MATCH_GONE_MS
+
+
+ROUTES: Final = (
+    page("/draw", "draw.html", roles=REFEREES),
+    route("/api/draw/columns", list_columns, roles=REFEREES),
+    route("/api/draw/example.csv", get_example_draw, roles=REFEREES),
+    route("/api/draw/{area}", check_or_lay_out, ("POST",), roles=REFEREES),
+)

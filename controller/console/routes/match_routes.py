@@ -1,0 +1,196 @@
+"""Score sheets: a table's now, and those that are kept."""
+
+from typing import Final, cast
+
+import msgspec
+from starlette.responses import Response
+
+from controller.console.request_error import RequestError
+from controller.console.routing import EVERYBODY, ConsoleRequest, page, route
+from controller.console.store.match_records import AttemptRecords
+from controller.console.store.score_sheets import ScoreSheetStore, StoredSheet
+from controller.console.view.match_list import (
+    AttemptLine,
+    MatchListRow,
+    build_attempt_lines,
+    build_match_list,
+)
+from controller.console.view.sheet_page import (
+    SheetPageView,
+    StoredVersion,
+    build_sheet_view,
+    parse_sheet,
+    sheet_csv,
+    sheet_file_name,
+    with_wall_times,
+)
+from controller.faults import Language
+from controller.sheet.form import ScoreSheet
+
+_CSV: Final = "text/csv; charset=utf-8"
+
+
+async def get_table_sheet(request: ConsoleRequest) -> SheetPageView:
+    """Return the sheet of a table's match as the table has it; the last kept one if it is away."""
+    return await _table_sheet(request)
+
+
+async def get_table_sheet_csv(request: ConsoleRequest) -> Response:
+    """Return it as a file for a spreadsheet."""
+    return _csv_response((await _table_sheet(request)).sheet, request)
+
+
+async def get_stored_sheet(request: ConsoleRequest) -> SheetPageView | Response:
+    """Return a kept sheet: the newest of a match, or the one of `version` (and `signed`)."""
+    kept = await _stored_sheets(
+        request, request.path_params["match"], request.query("table") or None
+    )
+    if not kept:
+        raise RequestError(404, "no sheet of this match is kept", "没有这局的记分表存档")
+    version, signed = request.number("version"), request.query("signed")
+    fits = [
+        one
+        for one in kept
+        if (not version or one.sheet.version == version)
+        and (not signed or str(one.signed) == signed)
+    ]
+    if not fits:
+        raise RequestError(404, "this version is not kept", "没有此版本的存档")
+    chosen = fits[-1]
+    if request.query("format") == "csv":
+        return _csv_response(chosen.sheet, request)
+    return build_sheet_view(chosen.sheet, _versions(kept), chosen.kept_ms)
+
+
+async def _table_sheet(request: ConsoleRequest) -> SheetPageView:
+    table = request.table
+    try:
+        reply = await request.console.dispatcher.query(table, "sheet")
+    except RequestError:
+        last = [one for one in await _newest_sheets(request) if one.table == table]
+        if not last:
+            raise
+        return build_sheet_view(last[0].sheet, (), last[0].kept_ms)
+    if reply.result is None:
+        error = reply.error
+        raise RequestError(
+            404,
+            "there is no match here" if error is None else f"{error.message}: {error.action}",
+            "本台没有比赛" if error is None else f"{error.message_zh}：{error.action_zh}",
+        )
+    try:
+        sheet = parse_sheet(reply.result)
+    except msgspec.ValidationError as wrong:
+        raise RequestError(
+            502, f"the table's sheet is of another form: {wrong}", "记分表格式不符"
+        ) from None
+    if sheet.table != table:
+        raise RequestError(
+            502,
+            f"what answers for table {table} is another table",
+            f"以{table}之名应答的是另一张台",
+        )
+    seen = request.console.tables.snapshot(table)
+    return build_sheet_view(
+        with_wall_times(sheet, seen.state),
+        _versions(await _stored_sheets(request, sheet.match, table)),
+    )
+
+
+async def _stored_sheets(
+    request: ConsoleRequest, match: str, table: str | None
+) -> list[StoredSheet]:
+    sheets = ScoreSheetStore(request.console.engine, request.console.now_ms)
+    return await request.console.read(lambda: sheets.versions_of(match, table))
+
+
+async def _newest_sheets(request: ConsoleRequest) -> list[StoredSheet]:
+    sheets = ScoreSheetStore(request.console.engine, request.console.now_ms)
+    return await request.console.read(sheets.newest)
+
+
+def _versions(kept: list[StoredSheet]) -> list[StoredVersion]:
+    return [
+        StoredVersion(
+            table=one.table, version=one.sheet.version, signed=one.signed, kept_ms=one.kept_ms
+        )
+        for one in kept
+    ]
+
+
+def _csv_response(sheet: ScoreSheet, request: ConsoleRequest) -> Response:
+    language = request.query("language") or request.person.language
+    if language not in ("zh", "en"):
+        raise RequestError(400, "language: expected zh or en", "language须为zh或en")
+    name = sheet_file_name(sheet, ".csv")
+    return Response(
+        sheet_csv(sheet, cast(Language, language)).encode(),
+        media_type=_CSV,
+        headers={
+            "Cache-Control": "no-store",
+            "Content-Disposition": f'attachment; filename="{name}"',
+        },
+    )
+
+
+MATCH_ROUTES: Final = (
+    page("/table/{id}/sheet", "sheet.html", roles=EVERYBODY),
+    page("/sheets/{match:path}", "sheet.html", roles=EVERYBODY),
+    route("/api/tables/{id}/sheet", get_table_sheet, roles=EVERYBODY),
+    route("/api/tables/{id}/sheet.csv", get_table_sheet_csv, roles=EVERYBODY),
+    route("/api/sheets/{match:path}", get_stored_sheet, roles=EVERYBODY),
+)
+
+
+async def list_matches(request: ConsoleRequest) -> dict[str, list[MatchListRow]]:
+    """List the matches: those of one `event`, where it is named."""
+    console, event = request.console, request.query("event") or None
+    sheets = ScoreSheetStore(console.engine, console.now_ms)
+    kept = await console.read(lambda: sheets.newest(event))
+    seen = [console.tables.snapshot(table).state for table in console.tables.ids]
+    present = [one for one in seen if one and event in (None, one.match.event)]
+    return {"matches": build_match_list(kept, present)}
+
+
+async def list_attempts(request: ConsoleRequest) -> dict[str, list[AttemptLine]]:
+    """List the attempts of a match at a table, and which of them can be checked."""
+    proofs, table, match = (
+        AttemptRecords(request.console.engine),
+        request.path_params["id"],
+        request.path_params["match"],
+    )
+    found = await request.console.read_after_flush(lambda: proofs.attempts(table, match))
+    return {"attempts": build_attempt_lines(found)}
+
+
+async def get_match_record(request: ConsoleRequest) -> Response:
+    """Return every public event of a match at a table as lines for `dealtable verify`."""
+    proofs, table, match = (
+        AttemptRecords(request.console.engine),
+        request.path_params["id"],
+        request.path_params["match"],
+    )
+    rows = await request.console.read_after_flush(lambda: proofs.rows_of_match(table, match))
+    if not rows:
+        raise RequestError(404, "the archive has nothing of this match", "没有这局的事件存档")
+    safe = "".join(
+        sign if sign.isascii() and sign.isalnum() else "_" for sign in f"{table}_{match}"
+    )
+    return Response(
+        b"".join(row + b"\n" for row in rows),
+        media_type="application/jsonl",
+        headers={
+            "Cache-Control": "no-store",
+            "Content-Disposition": f'attachment; filename="events-{safe}.jsonl"',
+        },
+    )
+
+
+HISTORY_ROUTES: Final = (
+    page("/history", "history.html", roles=EVERYBODY),
+    route("/api/history", list_matches, roles=EVERYBODY),
+    route("/api/tables/{id}/attempts/{match:path}", list_attempts, roles=EVERYBODY),
+    route("/api/tables/{id}/record/{match:path}", get_match_record, roles=EVERYBODY),
+)
+
+ROUTES: Final = (*MATCH_ROUTES, *HISTORY_ROUTES)

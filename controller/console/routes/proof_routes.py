@@ -1,0 +1,130 @@
+"""The proof of a deal, for anybody in the hall: no login once the deal is over."""
+
+import re
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+from typing import Final
+
+from starlette.responses import Response
+
+from controller.console.request_error import RequestError
+from controller.console.routing import ConsoleRequest, Handler, page, route
+from controller.console.store.match_records import AttemptRecords, AttemptRows
+from controller.console.store.score_sheets import ScoreSheetStore
+from controller.console.view.proof_page import (
+    ProofView,
+    RulebooksByHash,
+    RulebookTexts,
+    build_proof_view,
+    qr_code_svg,
+    rulebooks_by_hash,
+)
+from controller.rules.profile import Profile
+from controller.rules.profile_files import ProfileError, load_profile, profile_names
+
+_PROOF_PATH: Final = re.compile(r"/proof/([^/?#]{1,64})/(\d{1,9})")
+
+
+async def get_proof(request: ConsoleRequest) -> ProofView | Response:
+    """Return what a browser checks an attempt with; before it is revealed nothing of it.
+
+    With `format=events` the rows alone, as lines that `dealtable verify` takes.
+    """
+    table, attempt = request.path_params["id"], _attempt_number(request.path_params["attempt"])
+    rows = await _attempt_rows(request, table, attempt)
+    over = rows is not None and await _is_over(request, table, rows)
+    events = tuple(request.console.config.console.events)
+    known = await request.console.read(lambda: _load_rulebooks(events))
+    shown = build_proof_view(table, attempt, rows, known, over=over)
+    if request.query("format") != "events":
+        return shown
+    return Response(
+        b"".join(bytes(row) + b"\n" for row in shown.events),
+        media_type="application/jsonl",
+        headers={
+            "Cache-Control": "no-store",
+            "Content-Disposition": f'attachment; filename="attempt-{attempt}.jsonl"',
+        },
+    )
+
+
+async def list_rulebooks(request: ConsoleRequest) -> dict[str, list[RulebookTexts]]:
+    """Return the rulebooks of these hashes (`hash`, given any number of times) that are at hand."""
+    events = tuple(request.console.config.console.events)
+    known = await request.console.read(lambda: _load_rulebooks(events))
+    named = dict.fromkeys(request.http_request.query_params.getlist("hash"))
+    return {"rulebooks": [known[one] for one in named if one in known]}
+
+
+async def get_qr_code(request: ConsoleRequest) -> Response:
+    """Return the code to scan of a proof's page: only when its match is over.
+
+    Telephones are for after play (seeds 002 A17.1.1, 000 A21.3).
+    """
+    place = _PROOF_PATH.fullmatch(request.query("text"))
+    if place is None:
+        raise RequestError(404, "there is no such page", "没有此页面")
+    rows = await _attempt_rows(request, place[1], int(place[2]))
+    if rows is None or "revealed" not in rows.steps or not await _is_over(request, place[1], rows):
+        raise RequestError(404, "after the match", "赛后可查")
+    drawn = qr_code_svg(request.public_origin + place[0])
+    return Response(drawn, media_type="image/svg+xml", headers={"Cache-Control": "no-store"})
+
+
+async def _attempt_rows(request: ConsoleRequest, table: str, attempt: int) -> AttemptRows | None:
+    proofs = AttemptRecords(request.console.engine)
+    return await request.console.read_after_flush(lambda: proofs.rows_of_attempt(table, attempt))
+
+
+async def _is_over(request: ConsoleRequest, table: str, rows: AttemptRows) -> bool:
+    """Tell whether the match of an attempt is over, as its table says, or the archive."""
+    match = rows.match
+    if match is None:
+        return True  # practice: it ends with its deal
+    console = request.console
+    state = console.tables.snapshot(table).state if table in console.tables.ids else None
+    if state is not None and state.match.match == match:
+        return state.match.verdict is not None
+    proofs, sheets = AttemptRecords(console.engine), ScoreSheetStore(console.engine, console.now_ms)
+    return await console.read(
+        lambda: proofs.is_over(table, match) or bool(sheets.versions_of(match, table))
+    )
+
+
+@cache
+def _load_rulebooks(events: Sequence[Path]) -> RulebooksByHash:
+    """Return every rulebook there is, and those of the events."""
+    names = profile_names()
+    found: list[Profile] = [load_profile(name) for name in names]
+    for event in events:
+        for name in names:
+            try:
+                found.append(load_profile(name, event))
+            except ProfileError:
+                continue  # it is for another rulebook
+    return rulebooks_by_hash(found)
+
+
+def _limit_anonymous(handler: Handler) -> Handler:
+    """Let strangers wait for each other: anybody may ask, and the others of the hall go on."""
+
+    async def asked_in_turn(asked: ConsoleRequest) -> object:
+        async with asked.console.anonymous_slots:
+            return await handler(asked)
+
+    return asked_in_turn
+
+
+def _attempt_number(text: str) -> int:
+    if not (text.isascii() and text.isdigit() and len(text) < 10):
+        raise RequestError(404, "there is no such attempt", "没有这次发牌")
+    return int(text)
+
+
+ROUTES: Final = (
+    page("/proof/{table}/{attempt}", "proof.html", roles=None),
+    route("/api/tables/{id}/proof/{attempt}", _limit_anonymous(get_proof), roles=None),
+    route("/api/proof/rulebooks", _limit_anonymous(list_rulebooks), roles=None),
+    route("/qr.svg", _limit_anonymous(get_qr_code), roles=None),
+)

@@ -1,0 +1,251 @@
+"""The ruling desk's questions: what a charge leads to, what a decision would do, what a play is.
+
+All of them only read. Orders go their one way (routes/orders.py), and a person gives each.
+"""
+
+from functools import cache
+from typing import Any, Final, Literal
+
+import msgspec
+
+from controller.commands.match_arguments import ChargeArgs, ForeseeArgs
+from controller.console.request_error import RequestError
+from controller.console.routing import REFEREES, ConsoleRequest, page, route
+from controller.console.view.combination_questions import (
+    CardsDue,
+    CombinationKindView,
+    CombinationQuestion,
+    cards_due,
+    judge_question,
+    list_combination_kinds,
+)
+from controller.console.view.penalty_counters import PairCounts, count_penalties
+from controller.console.view.penalty_ladder import (
+    ChargeSuggestion,
+    PenaltyLadder,
+    build_ladder,
+    suggest_charges,
+)
+from controller.console.view.ruling_cases import (
+    MATCH_START,
+    PenaltyChoice,
+    RulingRecord,
+    RulingView,
+    build_penalty_choices,
+    build_ruling_views,
+    lost_time_with_reasons,
+    read_rulings,
+)
+from controller.messages import CommandReply, PublicState
+from controller.rules.combos.card_tokens import QuestionError
+from controller.rules.combos.play_ruling import ContainedKinds, PlayRuling
+from controller.rules.penalties.proposals import PenaltyProposal
+from controller.rules.profile import GuandanProfile, Profile
+from controller.rules.profile_files import load_profile, profile_names
+
+
+class RulebookView(msgspec.Struct, frozen=True, kw_only=True):
+    """What the desk needs of a rulebook. `ladder` None: it knows no penalties (Big Two).
+
+    `found_redeals`: a card that was found makes the counts right, and it is dealt again all the
+    same. `play_s`: 0 where nobody has a clock for a play.
+    """
+
+    name: str
+    title_en: str
+    title_zh: str
+    game: Literal["guandan", "bigtwo"]
+    hand: int
+    packs: int
+    jokers: bool
+    play_s: int
+    found_redeals: bool
+    kinds: list[CombinationKindView]
+    ladder: PenaltyLadder | None
+
+
+class RulingDeskView(msgspec.Struct, frozen=True, kw_only=True):
+    """What the ruling desk of a table shows beside its state.
+
+    `whole`: the beginning of the match was heard, so that what its pairs brought is counted.
+    """
+
+    cases: list[RulingView] = []
+    counters: list[PairCounts] = []
+    suggestions: tuple[ChargeSuggestion, ...] = ()
+    counts: tuple[CardsDue, ...] = ()
+    whole: bool = False
+
+
+class ChargeAnswers(msgspec.Struct, frozen=True, kw_only=True):
+    """What a charge can lead to, the ladder's own answer first."""
+
+    choices: tuple[PenaltyChoice, ...]
+
+
+class BilingualLine(msgspec.Struct, frozen=True, kw_only=True):
+    """A line in both languages."""
+
+    en: str
+    zh: str
+
+
+class TableRefusal(msgspec.Struct, frozen=True, kw_only=True):
+    """The table says why it has no answer: that is one, too."""
+
+    refused: BilingualLine
+
+
+class NonsenseAnswer(msgspec.Struct, frozen=True, kw_only=True, tag_field="type", tag="nonsense"):
+    """A question on combinations that nobody can answer, in the judge's words."""
+
+    en: str
+    zh: str
+
+
+async def _get_rulebook(request: ConsoleRequest) -> RulebookView:
+    return _load_rulebook(_known_profile(request.path_params["profile"]))
+
+
+async def _judge_question(request: ConsoleRequest) -> PlayRuling | ContainedKinds | NonsenseAnswer:
+    """Answer a question on combinations."""
+    question = await request.read_json(CombinationQuestion)
+    try:
+        return judge_question(_load_profile(_known_profile(question.profile)), question)
+    except QuestionError as mistake:
+        return NonsenseAnswer(en=mistake.words.en, zh=mistake.words.zh)
+
+
+async def _get_desk(request: ConsoleRequest) -> RulingDeskView:
+    """Return the rulings, counters, suggestions and numbers of cards of a table's match."""
+    state = _table_state(request)
+    match = state.match
+    if match.match is None:
+        return RulingDeskView()
+    profile = _load_profile(_known_profile(match.profile))
+    counts = cards_due(match, profile.hand)
+    if not isinstance(profile, GuandanProfile):
+        return RulingDeskView(counts=counts)
+    told = await _ruling_record(request)
+    return RulingDeskView(
+        cases=build_ruling_views(profile, told, match.rulings, match.deal or 0),
+        counters=count_penalties(match, told),
+        suggestions=suggest_charges(state),
+        counts=counts,
+        whole=told.earlier_penalties is not None,
+    )
+
+
+async def _list_answers(request: ConsoleRequest) -> ChargeAnswers | TableRefusal:
+    """Ask the table what a charge can lead to: it has the record of both pairs."""
+    said = dict(request.http_request.query_params)
+    try:
+        charge = msgspec.convert(said, ChargeArgs, strict=False)
+    except ValueError as wrong:
+        raise RequestError(400, f"the charge: {wrong}", f"指控有误：{wrong}") from None
+    args = {name: value for name, value in msgspec.to_builtins(charge).items() if name in said}
+    result = await _query_table(request, "rulings", args)
+    if isinstance(result, TableRefusal):
+        return result
+    deal = _table_state(request).match.deal or 0
+    earlier = charge.deal if charge.deal is not None and charge.deal < deal else None
+    return ChargeAnswers(
+        choices=build_penalty_choices(
+            msgspec.convert(result["proposals"], list[PenaltyProposal]), earlier
+        )
+    )
+
+
+async def _foresee(request: ConsoleRequest) -> dict[str, Any] | TableRefusal:
+    """Ask the table what a decision would do to levels and deals."""
+    said = await request.read_json(ForeseeArgs)
+    return await _query_table(request, "foresee", msgspec.to_builtins(said))
+
+
+async def _lost_time(request: ConsoleRequest) -> dict[str, Any] | TableRefusal:
+    told = await _query_table(request, "lost_time", {})
+    return told if isinstance(told, TableRefusal) else lost_time_with_reasons(told)
+
+
+async def _query_table(
+    request: ConsoleRequest, cmd: str, args: dict[str, Any]
+) -> dict[str, Any] | TableRefusal:
+    """Return what a table answers. Raises Wrong where it is unknown or silent."""
+    table = request.path_params["id"]
+    _table_state(request)
+    reply: CommandReply = await request.console.dispatcher.query(
+        table, cmd, args, request.person.role
+    )
+    error = reply.error
+    if error is not None:
+        zh = "；".join(filter(None, (error.message_zh, error.action_zh)))
+        en = ": ".join(filter(None, (error.message, error.action)))
+        return TableRefusal(refused=BilingualLine(en=en, zh=zh or en))
+    if reply.result is None:
+        raise RequestError(502, "the table's answer is not understood", "本台的回答无法识别")
+    return reply.result
+
+
+def _table_state(request: ConsoleRequest) -> PublicState:
+    """Return the state of the table that is asked about. Raises Wrong."""
+    try:
+        state = request.console.tables.snapshot(request.path_params["id"]).state
+    except KeyError:
+        raise RequestError(404, "no such table", "没有这张台") from None
+    if state is None:
+        raise RequestError(409, "nothing was heard of this table yet", "尚未收到该台数据")
+    return state
+
+
+async def _ruling_record(request: ConsoleRequest) -> RulingRecord:
+    """Return what the archive has of the rulings of the match that a table has now."""
+    table, archive = request.path_params["id"], request.console.archive
+
+    def found() -> RulingRecord:
+        begun = archive.last_number_of(table, {MATCH_START})
+        return read_rulings(archive.events(table, since=max(0, begun - 1)) if begun else ())
+
+    return await request.console.read_after_flush(found)
+
+
+def _known_profile(name: str) -> str:
+    if name not in profile_names():
+        raise RequestError(404, f"no rulebook is called {name!r}", f"没有名为{name}的规则")
+    return name
+
+
+@cache
+def _load_profile(name: str) -> Profile:
+    return load_profile(name)
+
+
+@cache
+def _load_rulebook(name: str) -> RulebookView:
+    profile = _load_profile(name)
+    guandan = profile if isinstance(profile, GuandanProfile) else None
+    return RulebookView(
+        name=name,
+        title_en=profile.title_en,
+        title_zh=profile.title_zh,
+        game="guandan" if guandan else "bigtwo",
+        hand=profile.hand,
+        packs=profile.deck.packs,
+        jokers=profile.deck.jokers,
+        play_s=guandan.clocks.play_s if guandan else 0,
+        found_redeals=guandan is not None and guandan.counting.found_card == "redeal",
+        kinds=list_combination_kinds(profile),
+        ladder=build_ladder(guandan) if guandan else None,
+    )
+
+
+ROUTES: Final = (
+    page("/table/{id}/rulings", "rulings.html"),
+    route("/api/rulebooks/{profile}", _get_rulebook),
+    route("/api/judge", _judge_question, methods=("POST",), rate_limited=False),
+    route("/api/tables/{id}/desk", _get_desk),
+    route("/api/tables/{id}/rulings", _list_answers, roles=REFEREES),
+    route(
+        "/api/tables/{id}/foresee", _foresee, methods=("POST",), roles=REFEREES, rate_limited=False
+    ),
+    route("/api/tables/{id}/lost_time", _lost_time, roles=REFEREES),
+)

@@ -1,0 +1,190 @@
+"""Orders to a table, who goes there, and what its journal says."""
+
+from collections.abc import Mapping, Sequence
+from itertools import takewhile
+from typing import Any, Final
+
+import msgspec
+
+from controller.commands.registry import MAX_COMMAND_BYTES
+from controller.console.commands.command_log import CommandLog, ConsoleCommandRequest
+from controller.console.commands.match_transfer import (
+    MatchTransfer,
+    TransferOptions,
+    TransferProgress,
+    TransferRequest,
+)
+from controller.console.console import RefereeConsole
+from controller.console.request_error import RequestError
+from controller.console.routing import (
+    EVERYBODY,
+    REFEREES,
+    STAFF,
+    WITH_DISPLAYS,
+    ConsoleRequest,
+    page,
+    route,
+)
+from controller.console.view.command_forms import CommandFormView, command_forms
+from controller.console.view.event_lines import describe_events
+from controller.faults import Language, fault_catalogue
+from controller.messages import PublicEvent, Role
+
+_MAX_EVENTS: Final = 1_000
+_SENDERS: Final = STAFF | {Role.TABLE}
+
+
+async def send_command(request: ConsoleRequest) -> dict[str, Any]:
+    """Give an order; the same id again asks what became of it."""
+    table, person = request.path_params["id"], request.person
+    wish = await request.read_json(
+        ConsoleCommandRequest, MAX_COMMAND_BYTES
+    )  # it is kept, and no table takes more
+    if person.role is Role.TABLE and person.table != table:
+        raise RequestError(403, "this display is of another table", "本台显属于另一张台")
+    return (await request.console.dispatcher.send(person, table, wish)).as_json()
+
+
+async def ask_command_again(request: ConsoleRequest) -> dict[str, Any]:
+    """Ask what became of an order that nobody has an answer to, whoever gave it."""
+    table, order = request.table, request.path_params["order"]
+    return (await request.console.dispatcher.ask_again(request.person, table, order)).as_json()
+
+
+class _TakeRequest(msgspec.Struct, forbid_unknown_fields=True):
+    """`over`: whom the page showed as going there."""
+
+    over: str | None = None
+
+
+async def take_call(request: ConsoleRequest) -> dict[str, Any]:
+    """Say that this person goes to a table; two who press at once do not both think so."""
+    table, said = request.table, await request.read_json(_TakeRequest)
+    goes = request.console.call_assignments.assigned_to(table)
+    if goes not in (None, said.over, request.person.name):
+        raise RequestError(409, f"{goes} goes there already", f"{goes}正前往")
+    request.console.call_assignments.assign(table, request.person.name)
+    return {"taken_by": request.person.name}
+
+
+async def leave_call(request: ConsoleRequest) -> dict[str, Any]:
+    """Say that this person goes to a table no more; of another one the chief alone says so.
+
+    Whoever else wants to go there takes the table in his stead: somebody goes there then.
+    """
+    table, person = request.table, request.person
+    goes = request.console.call_assignments.assigned_to(table)
+    if goes not in (None, person.name) and person.role is not Role.CHIEF:
+        raise RequestError(
+            403,
+            f"{goes} goes there: take it yourself, or ask the chief",
+            f"{goes}正前往，可由你接手",
+        )
+    request.console.call_assignments.assign(table, None)
+    return {"taken_by": None}
+
+
+async def list_events(request: ConsoleRequest) -> dict[str, Any]:
+    """List a table's public events behind a number, as they came."""
+    table, since = request.table, request.number("since")
+
+    def page() -> list[PublicEvent]:
+        found: list[PublicEvent] = []
+        for event in request.console.archive.events(table, since):
+            found.append(event)
+            if len(found) == _MAX_EVENTS:
+                break
+        return found
+
+    return {"events": await request.console.read_after_flush(page)}
+
+
+TABLE_ROUTES: Final = (
+    route("/api/tables/{id}/do", send_command, ("POST",), roles=_SENDERS),
+    route("/api/tables/{id}/orders/{order}/again", ask_command_again, ("POST",), roles=STAFF),
+    route("/api/tables/{id}/take", take_call, ("POST",), roles=STAFF),
+    route("/api/tables/{id}/leave", leave_call, ("POST",), roles=STAFF),
+    route("/api/tables/{id}/events", list_events),
+)
+
+
+async def list_transfer_options(request: ConsoleRequest) -> TransferOptions:
+    """Return where a table's match could go, and which are on their way."""
+    return await _match_transfer(request.console).find_options(request.table)
+
+
+async def transfer_match(request: ConsoleRequest) -> TransferProgress:
+    """Carry a table's match to another one; the same id again goes on where it broke off."""
+    table, wanted = request.table, await request.read_json(TransferRequest)
+    return await _match_transfer(request.console).transfer(request.person, table, wanted)
+
+
+def _match_transfer(console: RefereeConsole) -> MatchTransfer:
+    return MatchTransfer(
+        console.tables,
+        console.dispatcher,
+        CommandLog(console.engine),
+        console.archive,
+        console.read,
+        lambda table: console.configured_table(table).verify,
+        console.now_ms,
+    )
+
+
+TRANSFER_ROUTES: Final = (
+    route("/api/tables/{id}/carry", list_transfer_options, roles=REFEREES),
+    route("/api/tables/{id}/carry", transfer_match, ("POST",), roles=REFEREES),
+)
+
+
+async def list_commands(request: ConsoleRequest) -> Mapping[str, CommandFormView]:
+    """List the commands, with their roles and arguments."""
+    return command_forms()
+
+
+async def list_faults(request: ConsoleRequest) -> Mapping[str, Mapping[Language, str]]:
+    """Give each fault's cause in words, by its name: why a set is barred, say."""
+    return {
+        name: {"en": row.cause(), "zh": row.cause(language="zh")}
+        for name, row in fault_catalogue().items()
+    }
+
+
+CATALOGUE_ROUTES: Final = (
+    route("/api/commands", list_commands, roles=WITH_DISPLAYS),
+    route("/api/faults", list_faults, roles=WITH_DISPLAYS),
+)
+
+
+_LINES_PER_PAGE: Final = 100
+"""Lines of one page."""
+_ENTRIES_PER_PAGE: Final = 400
+"""Entries before a page's end that are looked at: some are private, some tell of those behind."""
+
+
+async def list_event_lines(request: ConsoleRequest) -> dict[str, Any]:
+    """List entries before number `before` in words, oldest first; `before`: where they begin."""
+    table, before = request.table, request.number("before", _NO_END)
+    archive = request.console.archive
+
+    def read() -> tuple[int, Sequence[PublicEvent]]:
+        end = min(before, archive.last_number(table) + 1)
+        since = max(0, end - 1 - _ENTRIES_PER_PAGE)
+        return since, list(takewhile(lambda one: one.n < end, archive.events(table, since)))
+
+    since, events = await request.console.read_after_flush(read)
+    lines = describe_events(events)
+    page = lines[-_LINES_PER_PAGE:]
+    first = page[0].n if len(lines) > _LINES_PER_PAGE else since + 1
+    return {"told": page, "before": first, "more": first > 1}
+
+
+_NO_END: Final = 10**14
+
+
+TABLE_PAGE_ROUTES: Final = (
+    page("/table/{id}", "table.html", roles=EVERYBODY),
+    route("/api/tables/{id}/told", list_event_lines, roles=EVERYBODY),
+)
+
+ROUTES: Final = (*TABLE_ROUTES, *TRANSFER_ROUTES, *CATALOGUE_ROUTES, *TABLE_PAGE_ROUTES)

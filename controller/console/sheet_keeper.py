@@ -1,0 +1,133 @@
+"""Keeps the score sheet of every match that is over: when it ends, and at each signature.
+
+The table has the sheet as long as it has the match. So that it is there afterwards, too, the
+console asks for it when the state says that it is another one, and writes it down.
+"""
+
+import asyncio
+from typing import Final
+
+import msgspec
+
+from controller.console.commands.command_dispatcher import CommandDispatcher
+from controller.console.request_error import RequestError
+from controller.console.store.archive import StoreError
+from controller.console.store.score_sheets import ScoreSheetStore
+from controller.console.table_snapshots import RunBlocking, Tables, Unsubscribe
+from controller.console.view.sheet_page import parse_sheet, with_wall_times
+from controller.host.loggers import structlog
+from controller.messages import CommandReply, PublicState
+
+RETRY_INTERVAL_S: Final = 5.0
+"""After a table did not answer."""
+_NO_SHEET: Final = "NO_MATCH"
+"""A table's own word that the match is gone."""
+
+_log = structlog.get_logger("console")
+
+SheetVersion = tuple[object, ...]
+"""What makes a sheet another one."""
+
+
+class SheetKeeper:
+    """Watches the tables; `write` writes what is to be kept."""
+
+    def __init__(
+        self,
+        tables: Tables,
+        dispatcher: CommandDispatcher,
+        sheets: ScoreSheetStore,
+        write: RunBlocking,
+    ) -> None:
+        self._tables, self._dispatcher, self._sheets, self._write = (
+            tables,
+            dispatcher,
+            sheets,
+            write,
+        )
+        self._wanted: dict[str, SheetVersion] = {}
+        self._tasks: dict[str, asyncio.Task[None]] = {}
+        self._unsubscribe: Unsubscribe = lambda: None
+
+    def start(self) -> None:
+        """Begin, with what the tables say already."""
+        self._unsubscribe = self._tables.on_change(self._check_table)
+        for table in self._tables.ids:
+            self._check_table(table)
+
+    async def close(self) -> None:
+        """End; what was not kept yet is kept when the console runs again."""
+        self._unsubscribe()
+        tasks = list(self._tasks.values())
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    def _check_table(self, table: str) -> None:
+        try:
+            state = self._tables.snapshot(table).state
+        except KeyError:  # it is not the console's any more
+            self._wanted.pop(table, None)
+            return
+        mark = None if state is None else _sheet_version(state)
+        if mark is None or self._wanted.get(table) == mark:
+            return
+        self._wanted[table] = mark
+        if table not in self._tasks:
+            self._tasks[table] = asyncio.create_task(self._keep_current(table))
+
+    async def _keep_current(self, table: str) -> None:
+        """Ask until the sheet that is wanted is there."""
+        kept: SheetVersion | None = None
+        try:
+            while (mark := self._wanted.get(table)) is not None and mark != kept:
+                if await self._fetch(table, mark):
+                    kept = mark
+                else:
+                    await asyncio.sleep(RETRY_INTERVAL_S)
+        finally:
+            del self._tasks[table]
+
+    async def _fetch(self, table: str, version: SheetVersion) -> bool:
+        """Ask for the sheet and write it down; tell whether there is no more to be had."""
+        try:
+            reply = await self._dispatcher.query(table, "sheet")
+            if reply.result is None:
+                return self._has_no_sheet(table, reply)
+            sheet = with_wall_times(parse_sheet(reply.result), self._tables.snapshot(table).state)
+            if sheet.table != table:  # what one table says of another is not kept as its word
+                _log.warning("a sheet of another table", table=table, other=sheet.table[:24])
+                return True
+            if sheet.match != version[0]:  # its own is asked for once that one is over
+                _log.warning(
+                    "a match went before its sheet was kept", table=table, match=version[0]
+                )
+                return True
+            await self._write(lambda: self._sheets.write(sheet))
+        except (RequestError, StoreError) as failed:
+            _log.warning("sheet not kept", table=table, why=str(failed))
+            return False
+        except msgspec.ValidationError as error:
+            _log.warning("sheet not understood", table=table, why=str(error))
+        except KeyError:  # it is not the console's any more
+            self._wanted.pop(table, None)
+        except Exception:  # a fault of ours is no reason to keep no sheet of this table any more
+            _log.exception("sheet not kept", table=table)
+            return False
+        return True
+
+    def _has_no_sheet(self, table: str, reply: CommandReply) -> bool:
+        """Tell whether a table has no sheet; else somebody in between has no answer from it."""
+        code = "" if reply.error is None else reply.error.code
+        if code != _NO_SHEET:
+            _log.warning("sheet not told", table=table, why=code)
+        return code == _NO_SHEET
+
+
+def _sheet_version(state: PublicState) -> SheetVersion | None:
+    """Return what makes the sheet of a state another one; None where no match is over."""
+    match = state.match
+    if match.verdict is None or match.match is None:
+        return None
+    decided = tuple((one.id, one.state) for one in match.rulings)
+    return match.match, match.start_ms, match.version, len(match.signed), match.verdict, decided

@@ -1,0 +1,215 @@
+"""What is heard goes to the archive in groups, and waits in memory while the database is away.
+
+While one group is written the next one gathers, so that a slow database makes larger groups and
+never a slower loop. What finds no room is refused: who had it asks the table for it later. Where
+writing itself ends by a fault of ours the console ends, as it does by any other (running.py); until
+then the database is said to be away, so that nobody waits for it.
+"""
+
+import asyncio
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from functools import partial
+from typing import Final
+
+from controller.console.store.archive import (
+    Archive,
+    JournalMark,
+    StoredEvent,
+    StoreError,
+    WriteBatch,
+    WriteResult,
+)
+from controller.console.table_snapshots import RunBlocking, StartTask, StoreStatus
+from controller.host.loggers import structlog
+from controller.signing.signed_heads import KeptHead
+
+MAX_WAITING_EVENTS: Final = 20_000
+"""Events that wait at most, over all tables (provisional): some minutes of a large hall."""
+MAX_WAITING_BYTES: Final = 32 << 20
+"""Bytes of their texts."""
+GROUP_EVENTS: Final = 2_000
+"""Events of one transaction, about."""
+RETRY_INTERVAL_S: Final = 1.0
+IDLE_CHECK_INTERVAL_S: Final = 5.0
+"""In a quiet hall the database is tried so often: people's orders need it, too."""
+_log = structlog.get_logger("console")
+
+
+class EventWriter:
+    """Writes what the tables said, in the order in which it was given.
+
+    `run` runs a blocking call on the store's thread; `now_ms` is the console's clock. `on_written`
+    is told of each batch that is on the disk, `on_standing` when the database went or came back.
+    `begin` begins what the console cannot be without.
+    """
+
+    def __init__(
+        self,
+        archive: Archive,
+        run_blocking: RunBlocking,
+        now_ms: Callable[[], int],
+        on_written: Callable[[WriteResult], None] = lambda written: None,
+        on_status: Callable[[], None] = lambda: None,
+        retry_s: float = RETRY_INTERVAL_S,
+        max_events: int = MAX_WAITING_EVENTS,
+        start_task: StartTask = asyncio.create_task,
+    ) -> None:
+        """Begin to write; needs a running loop."""
+        self._archive, self._run_blocking, self._now_ms = archive, run_blocking, now_ms
+        self._on_written, self._on_status = on_written, on_status
+        self._retry_s, self._max_events = retry_s, max_events
+        self._batches: deque[tuple[WriteBatch, asyncio.Future[None]]] = deque()
+        self._waiting_events = self._waiting_bytes = self._refused = 0
+        self._away_since_ms: int | None = None
+        self._error = ""
+        self._added = asyncio.Event()
+        self._attempted = asyncio.Event()
+        self._closing = asyncio.Event()
+        self._task = start_task(self._write_batches())
+        self._task.add_done_callback(self._task_done)
+
+    @property
+    def status(self) -> StoreStatus:
+        """How the database is."""
+        return StoreStatus(
+            away_since_ms=self._away_since_ms,
+            why=self._error,
+            waiting=self._waiting_events,
+            refused=self._refused,
+        )
+
+    @property
+    def is_away(self) -> bool:
+        """Whether the database took nothing when it was last tried."""
+        return self._away_since_ms is not None
+
+    def add(
+        self,
+        kept: Sequence[StoredEvent] = (),
+        marks: Mapping[str, JournalMark] | None = None,
+        heads: Sequence[KeptHead] = (),
+    ) -> asyncio.Future[None] | None:
+        """Take what came together, to be written together; None where there is no room for it.
+
+        What is returned is done when it is on the disk.
+        """
+        size = sum(len(one.body) for one in kept)
+        many = self._waiting_events + len(kept) + len(heads)
+        full = many > self._max_events or self._waiting_bytes + size > MAX_WAITING_BYTES
+        if full and (self._batches or self.is_away):
+            self._refused += len(kept)
+            return None
+        batch = WriteBatch(tuple(kept), dict(marks or {}), tuple(heads))
+        done = asyncio.get_running_loop().create_future()
+        self._batches.append((batch, done))
+        self._waiting_events = many
+        self._waiting_bytes += size
+        self._added.set()
+        return done
+
+    async def wait_until_written(self) -> None:
+        """Return once all that was taken by now is on the disk, or the database takes nothing."""
+        if not self._batches:
+            return
+        _, last = self._batches[-1]
+        while not (last.done() or self.is_away):
+            await self._attempted.wait()
+
+    def shift_times(self, by_ms: int) -> None:
+        """Take it that the console's clock was set by so much."""
+        if self._away_since_ms is not None:
+            self._away_since_ms += by_ms
+
+    async def close(self) -> None:
+        """Write what waits, if the database takes it, and stop."""
+        self._closing.set()
+        self._added.set()
+        await asyncio.gather(self._task, return_exceptions=True)
+        for _, done in self._batches:
+            done.cancel()
+
+    async def _write_batches(self) -> None:
+        while self._batches or not self._closing.is_set():
+            if not self._batches:
+                self._added.clear()
+                await self._wait_for_batches()
+                if not self._batches and self._closing.is_set():
+                    break
+            group = self._next_group()
+            try:
+                written = await self._run_blocking(partial(self._archive.write, group))
+            except Exception as error:  # whatever it is: what waits is not lost by it
+                self._mark_away(error)
+                self._signal_attempt()
+                if self._closing.is_set():
+                    break
+                await self._wait_before_retry()
+                continue
+            self._finish_group(group)
+            self._mark_back()
+            self._on_written(written)
+            self._signal_attempt()
+
+    def _task_done(self, task: "asyncio.Task[None]") -> None:
+        """Say that nothing is taken down any more, where a fault of ours has ended the writing."""
+        error = None if task.cancelled() else task.exception()
+        if error is None:
+            return
+        self._error = str(error) or type(error).__name__
+        if self._away_since_ms is None:
+            self._away_since_ms = self._now_ms()
+        self._signal_attempt()
+        try:
+            self._on_status()
+        except Exception:
+            _log.exception("not told that nothing is kept")
+
+    async def _wait_for_batches(self) -> None:
+        """Wait for something to write, or until it is time to look whether anything could be."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(IDLE_CHECK_INTERVAL_S):
+                await self._added.wait()
+
+    def _signal_attempt(self) -> None:
+        self._attempted.set()
+        self._attempted = asyncio.Event()
+
+    async def _wait_before_retry(self) -> None:
+        with suppress(TimeoutError):
+            async with asyncio.timeout(self._retry_s):
+                await self._closing.wait()
+
+    def _next_group(self) -> list[WriteBatch]:
+        """Return what is written next; it stays in its place until it is on the disk."""
+        group: list[WriteBatch] = []
+        events = 0
+        for batch, _ in self._batches:
+            if group and events + len(batch.events) > GROUP_EVENTS:
+                break
+            group.append(batch)
+            events += len(batch.events)
+        return group
+
+    def _finish_group(self, group: Sequence[WriteBatch]) -> None:
+        for batch in group:
+            _, done = self._batches.popleft()
+            self._waiting_events -= len(batch.events) + len(batch.heads)
+            self._waiting_bytes -= sum(len(one.body) for one in batch.events)
+            if not done.done():
+                done.set_result(None)
+
+    def _mark_away(self, error: Exception) -> None:
+        ours = None if isinstance(error, StoreError) else error
+        self._error = str(error)
+        if self._away_since_ms is None:
+            self._away_since_ms = self._now_ms()
+            _log.warning("the store is away, events wait in memory", why=self._error, exc_info=ours)
+            self._on_status()
+
+    def _mark_back(self) -> None:
+        if self._away_since_ms is not None:
+            _log.info("the store is back", away_ms=self._now_ms() - self._away_since_ms)
+            self._away_since_ms, self._error = None, ""
+            self._on_status()

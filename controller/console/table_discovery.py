@@ -1,0 +1,135 @@
+"""Tables that say on the network that they are there, for as long as somebody looks for them."""
+
+import asyncio
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import Final
+
+from zeroconf import Error, InterfaceChoice, IPVersion, ServiceStateChange, Zeroconf
+from zeroconf.asyncio import AsyncServiceBrowser, AsyncServiceInfo, AsyncZeroconf
+
+from controller.client.discovery import (
+    SERVICE_TYPE,
+    BadAnnouncement,
+    TableAnnouncement,
+    parse_service,
+)
+from controller.console.table_snapshots import natural_sort_key
+from controller.host.loggers import structlog
+from controller.host.toml_files import escape_unprintable, shorten
+
+LISTEN_TIMEOUT_S: Final = 60.0
+"""So long it goes on listening after it was last asked."""
+_QUERY_TIMEOUT_MS: Final = 3_000
+_MAX_TABLES: Final = 1_000
+"""A hall has four hundred; more than this somebody makes up."""
+_MAX_LOGGED_INVALID: Final = 20
+"""Announcements of no table that the log has."""
+_log = structlog.get_logger("console")
+
+
+class TableDiscovery:
+    """Listens while it is asked, and no longer. `interfaces`: addresses of this computer."""
+
+    def __init__(
+        self,
+        interfaces: Sequence[str] | InterfaceChoice = InterfaceChoice.All,
+        listen_s: float = LISTEN_TIMEOUT_S,
+    ) -> None:
+        self._interfaces, self._listen_s = interfaces, listen_s
+        self._found: dict[str, TableAnnouncement] = {}
+        self._queries: set[asyncio.Task[None]] = set()
+        self._zeroconf: AsyncZeroconf | None = None
+        self._browser: AsyncServiceBrowser | None = None
+        self._stop_timer: asyncio.TimerHandle | None = None
+        self._closing: set[asyncio.Task[None]] = set()
+        self._invalid_count = 0
+        self.listen_error: str | None = None
+
+    def start(self) -> None:
+        """Wait until somebody asks: a hall that is set up needs no listener."""
+
+    def list_found(self) -> tuple[TableAnnouncement, ...]:
+        """Return what has been heard until now, by name; begin to listen where it does not.
+
+        `why_not` says why it cannot listen, None where it can.
+        """
+        loop = asyncio.get_running_loop()
+        if self._stop_timer is not None:
+            self._stop_timer.cancel()
+        self._stop_timer = loop.call_later(self._listen_s, self._stop)
+        if self._zeroconf is None:
+            self._start()
+        found = self._found.values()
+        return tuple(sorted(found, key=lambda one: (natural_sort_key(one.table), one.fingerprint)))
+
+    async def close(self) -> None:
+        """Listen no more, and leave no timer."""
+        self._stop()
+        await asyncio.gather(*self._closing)
+
+    def _start(self) -> None:
+        self.listen_error = None
+        try:
+            self._zeroconf = AsyncZeroconf(self._interfaces, ip_version=IPVersion.V4Only)
+        except (OSError, Error) as error:
+            self.listen_error = getattr(error, "strerror", None) or str(error)
+            _log.warning("cannot look for tables on the network", why=self.listen_error)
+            return
+        self._browser = AsyncServiceBrowser(
+            self._zeroconf.zeroconf, [SERVICE_TYPE], handlers=[self._service_changed]
+        )
+
+    def _stop(self) -> None:
+        if self._stop_timer is not None:
+            self._stop_timer.cancel()
+            self._stop_timer = None
+        zeroconf, browser = self._zeroconf, self._browser
+        self._zeroconf = self._browser = None
+        self._found.clear()
+        for task in self._queries:
+            task.cancel()
+        if zeroconf is not None and browser is not None:
+            ending = asyncio.ensure_future(_close(zeroconf, browser))
+            self._closing.add(ending)
+            ending.add_done_callback(self._closing.discard)
+
+    def _service_changed(
+        self, zeroconf: Zeroconf, service_type: str, name: str, state_change: ServiceStateChange
+    ) -> None:
+        if state_change is ServiceStateChange.Removed:
+            self._found.pop(name, None)
+        elif len(self._found) < _MAX_TABLES and len(self._queries) < _MAX_TABLES:
+            task = asyncio.ensure_future(self._query(zeroconf, name))
+            self._queries.add(task)
+            task.add_done_callback(self._queries.discard)
+
+    async def _query(self, zeroconf: Zeroconf, name: str) -> None:
+        """Ask a service for its address and what it says of itself."""
+        info = AsyncServiceInfo(SERVICE_TYPE, name)
+        with suppress(Error):
+            if not await info.async_request(zeroconf, _QUERY_TIMEOUT_MS):
+                return
+            try:
+                self._found[name] = parse_service(
+                    info.properties, info.parsed_addresses(IPVersion.V4Only)
+                )
+            except BadAnnouncement as wrong:
+                self._found.pop(name, None)
+                if (
+                    self._invalid_count < _MAX_LOGGED_INVALID
+                ):  # anybody may say such things, without end
+                    self._invalid_count += 1
+                    why = escape_unprintable(shorten(str(wrong)))
+                    _log.warning(
+                        "no table's announcement", name=escape_unprintable(shorten(name)), why=why
+                    )
+
+
+async def _close(zeroconf: AsyncZeroconf, browser: AsyncServiceBrowser) -> None:
+    """Leave the network; one that fails in it has left, too."""
+    for end in (browser.async_cancel, zeroconf.async_close):
+        try:
+            await end()
+        except Exception as error:
+            _log.warning("listening on the network did not end well", why=str(error))

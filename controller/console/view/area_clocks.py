@@ -1,0 +1,282 @@
+"""Moments of a table's own clock, by the console's: told once, counted on in browsers."""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from statistics import median_low
+from typing import Final, TypeVar
+
+import msgspec
+
+from controller.console.freshness import MIN_SKEW_MS, Freshness
+from controller.console.table_snapshots import TableSnapshot, natural_sort_key
+from controller.console.view.wait_reasons import Urgency, list_table_reasons, stamp_to_epoch_ms
+from controller.messages import MachinePhase, PublicState
+from controller.words import reason_words
+from controller.words import signer_words as by_words
+
+
+def clock_end_ms(state: PublicState, received_ms: int | None) -> int | None:
+    """Return when a running clock will be up (milliseconds since 1970), to the second.
+
+    The same from state to state: it goes by the table's own stamps, and by the moment of hearing
+    (`heard_ms`, the console's) only where these are far off. None where no clock runs.
+    """
+    clock = state.match.clock
+    if clock is None or not clock.running or clock.deadline_ms is None:
+        return None
+    return table_time_to_epoch_ms(state, clock.deadline_ms, received_ms)
+
+
+def table_time_to_epoch_ms(
+    state: PublicState, table_ms: int, received_ms: int | None
+) -> int | None:
+    """Return a moment of the table's own clock in milliseconds since 1970, to the second.
+
+    By the console's clock, as `ends_ms` has it; None where the state does not say when it is.
+    """
+    at_ms = state.match.at_ms
+    if at_ms is None:
+        return None
+    stamp_ms = stamp_to_epoch_ms(state.time)
+    skew_ms = 0 if received_ms is None else received_ms - stamp_ms
+    off_ms = 0 if abs(skew_ms) < MIN_SKEW_MS else round(skew_ms / 1000) * 1000
+    return round((stamp_ms + off_ms + table_ms - at_ms) / 1000) * 1000
+
+
+class AreaStopView(msgspec.Struct, frozen=True, gc=False, kw_only=True):
+    """A stop in force: since when (console's clock), why, and by whom; empty: nobody has said it.
+
+    `since_ms` None: of a table of an older program, which says no more than that it stands.
+    """
+
+    since_ms: int | None = None
+    why_en: str = ""
+    why_zh: str = ""
+    by_en: str = ""
+    by_zh: str = ""
+
+
+def area_stop_of(state: PublicState, received_ms: int | None) -> AreaStopView | None:
+    """Return the stop that holds at a table whose match is under way; None: its clock runs.
+
+    `heard_ms`: when this state was heard, by the console's clock.
+    """
+    match = state.match
+    told = match.area_stop
+    if told is None:
+        stands = match.started and match.clock is not None and not match.clock.running
+        return AreaStopView() if stands else None
+    why, by = reason_words(told.reason or ""), by_words(told.by or "")
+    return AreaStopView(
+        since_ms=table_time_to_epoch_ms(state, told.since_ms, received_ms),
+        why_en=why.en,
+        why_zh=why.zh,
+        by_en=by.en,
+        by_zh=by.zh,
+    )
+
+
+def most_common_stop(stops: Sequence[AreaStopView]) -> AreaStopView | None:
+    """Return the order that most tables tell of, since it came to the first of them."""
+    said = Counter((stop.why_en, stop.why_zh, stop.by_en, stop.by_zh) for stop in stops)
+    most = max(said, key=lambda one: (said[one], one), default=None)
+    alike = [one for one in stops if (one.why_en, one.why_zh, one.by_en, one.by_zh) == most]
+    return min(alike, key=lambda one: (one.since_ms is None, one.since_ms or 0), default=None)
+
+
+MIN_DIFFERENCE_S: Final = 3
+"""Clocks that are further from the area's than this differ from it (provisional)."""
+MIN_DEALS_BEHIND: Final = 2
+"""So many deals fewer than the area's median are behind (REFEREE 3.2)."""
+ANNOUNCEMENTS: Final = (None, "announce_15", "announce_5", "announce_1", "last_deal", "time_up")
+"""What a clock says, in its order."""
+
+T = TypeVar("T")
+
+
+class TableAddedTime(msgspec.Struct, frozen=True, gc=False):
+    """A table that has more time than its area (补时)."""
+
+    table: str
+    seconds: int
+
+
+class SlowTable(msgspec.Struct, frozen=True, gc=False):
+    """A table that has played so many deals fewer than its area's median."""
+
+    table: str
+    deals: int
+
+
+class DifferingClock(msgspec.Struct, frozen=True, gc=False):
+    """A table whose clock is not its area's, its added time counted off.
+
+    `by_s`: so much later is its time up; None where it stands and the area runs, or runs and the
+    area stands (`running`).
+    """
+
+    table: str
+    running: bool
+    by_s: int | None
+
+
+class AreaView(msgspec.Struct, frozen=True, kw_only=True):
+    """One area. Lists name tables; the other counts are numbers of tables.
+
+    `ends_ms` (milliseconds since 1970, by the console's clock): when the time of most tables is
+    up, while it runs; `left_s` while it stands, or before the start of none. `running`: whether it
+    runs at most of those that were started. `stop`: the order that holds at the tables `held`,
+    whose clocks it stops. `announced`: what most clocks have said last. `event`, `round`: of most
+    of its matches.
+    """
+
+    area: str
+    tables: tuple[str, ...]
+    event: str | None = None
+    round: int | None = None
+    live: int = 0
+    waiting: int = 0
+    not_started: int = 0
+    playing: int = 0
+    over: int = 0
+    stopped: int = 0
+    last_deal: int = 0
+    suspended: tuple[str, ...] = ()
+    running: bool = False
+    ends_ms: int | None = None
+    left_s: int | None = None
+    stop: AreaStopView | None = None
+    held: tuple[str, ...] = ()
+    announced: str | None = None
+    added: tuple[TableAddedTime, ...] = ()
+    differs: tuple[DifferingClock, ...] = ()
+    behind: tuple[SlowTable, ...] = ()
+
+
+class _TableClock(msgspec.Struct, frozen=True, gc=False):
+    """A table's clock without its added time: when it ends, or what is left while it stands."""
+
+    table: str
+    running: bool
+    ends_ms: int
+    left_s: int
+    added_s: int
+
+
+def build_areas(snapshots: Sequence[TableSnapshot], now_ms: int) -> list[AreaView]:
+    """Return every area, by its name."""
+    found: dict[str, list[TableSnapshot]] = {}
+    for one in snapshots:
+        found.setdefault(one.area, []).append(one)
+    return [_build_area(name, found[name], now_ms) for name in sorted(found, key=natural_sort_key)]
+
+
+def _build_area(name: str, snapshots: Sequence[TableSnapshot], now_ms: int) -> AreaView:
+    known = [(one, one.state) for one in snapshots if one.state is not None]
+    playing = [(one, state) for one, state in known if is_playing(state)]
+    heard = [(one, state) for one, state in playing if _is_live(one, now_ms)] or playing
+    clocks = [clock for one, state in heard if (clock := _table_clock(one, state)) is not None]
+    running = 2 * sum(clock.running for clock in clocks) > len(clocks)
+    alike = [clock for clock in clocks if clock.running is running]
+    stops = [
+        (one.table, area_stop_of(state, one.contact_times.received_ms)) for one, state in heard
+    ]
+    up_ms = median_low([clock.ends_ms for clock in alike]) if running else None
+    left_s = median_low([clock.left_s for clock in alike]) if alike and not running else None
+    return AreaView(
+        area=name,
+        tables=tuple(one.table for one in snapshots),
+        event=_most_common(state.match.event for _, state in known),
+        round=_most_common(state.match.round for _, state in known),
+        live=sum(_is_live(one, now_ms) for one in snapshots),
+        waiting=sum(_is_waiting(one, now_ms) for one in snapshots),
+        not_started=sum(is_waiting_to_start(state) for _, state in known),
+        playing=len(playing),
+        over=sum(is_over(state) for _, state in known),
+        stopped=sum(state.machine.phase is MachinePhase.FAULT for _, state in known),
+        last_deal=sum(state.match.announced in ("last_deal", "time_up") for _, state in playing),
+        suspended=tuple(one.table for one, state in known if state.match.suspended is not None),
+        running=running,
+        ends_ms=up_ms,
+        left_s=left_s,
+        stop=most_common_stop([stop for _, stop in stops if stop is not None]),
+        held=tuple(table for table, stop in stops if stop is not None),
+        announced=_common_announcement(state for _, state in heard),
+        added=tuple(
+            TableAddedTime(clock.table, clock.added_s) for clock in clocks if clock.added_s
+        ),
+        differs=tuple(_differing_clocks(clocks, running, up_ms, left_s)),
+        behind=tuple(_slow_tables(heard)),
+    )
+
+
+def _is_live(snapshot: TableSnapshot, now_ms: int) -> bool:
+    """Tell whether what is known of a table is its present: the past has no word in the clock."""
+    return snapshot.freshness(now_ms)[0] is Freshness.LIVE
+
+
+def is_waiting_to_start(state: PublicState) -> bool:
+    """Tell whether a match is laid out that nobody has started."""
+    return state.match.match is not None and not state.match.started
+
+
+def is_playing(state: PublicState) -> bool:
+    """Tell whether a match was started and is not over."""
+    return state.match.match is not None and state.match.started and not is_over(state)
+
+
+def is_over(state: PublicState) -> bool:
+    """Tell whether a match was played to its end; Big Two has no verdict, but a sheet to sign."""
+    return state.match.verdict is not None or state.match.phase in ("over", "signed")
+
+
+def _table_clock(snapshot: TableSnapshot, state: PublicState) -> _TableClock | None:
+    match = state.match
+    if match.clock is None:
+        return None
+    up_ms, added_s = clock_end_ms(state, snapshot.contact_times.received_ms), match.added_time_s
+    left_s = match.clock.left_s - added_s
+    if up_ms is None:
+        return _TableClock(snapshot.table, False, 0, left_s, added_s)
+    return _TableClock(snapshot.table, True, up_ms - added_s * 1000, left_s, added_s)
+
+
+def _differing_clocks(
+    clocks: Iterable[_TableClock], running: bool, up_ms: int | None, left_s: int | None
+) -> Iterable[DifferingClock]:
+    for clock in clocks:
+        if clock.running is not running:
+            yield DifferingClock(clock.table, clock.running, None)
+            continue
+        off_s = clock.left_s - (left_s or 0)
+        if up_ms is not None:
+            off_s = round((clock.ends_ms - up_ms) / 1000)
+        if abs(off_s) > MIN_DIFFERENCE_S:
+            yield DifferingClock(clock.table, clock.running, off_s)
+
+
+def _slow_tables(playing: Sequence[tuple[TableSnapshot, PublicState]]) -> Iterable[SlowTable]:
+    deals = [state.match.deal or 0 for _, state in playing]
+    if not deals:
+        return
+    middle = median_low(deals)
+    for (one, _), deal in zip(playing, deals, strict=True):
+        if middle - deal >= MIN_DEALS_BEHIND:
+            yield SlowTable(one.table, middle - deal)
+
+
+def _common_announcement(states: Iterable[PublicState]) -> str | None:
+    """Return what most clocks have said last, the later word where as many have said both."""
+    said = Counter(state.match.announced for state in states)
+    known = [one for one in ANNOUNCEMENTS if said[one]]
+    return max(known, key=lambda one: (said[one], ANNOUNCEMENTS.index(one)), default=None)
+
+
+def _is_waiting(snapshot: TableSnapshot, now_ms: int) -> bool:
+    return any(one.rank < Urgency.UNHEARD for one in list_table_reasons(snapshot, now_ms))
+
+
+def _most_common(values: Iterable[T | None]) -> T | None:
+    """Return what most say, the first of several; None where nobody says anything."""
+    said = Counter(value for value in values if value is not None)
+    return max(said, key=lambda one: said[one], default=None)

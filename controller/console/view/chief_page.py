@@ -1,0 +1,367 @@
+"""What is open at the tables: rulings that wait for the chief's word, and finished sheets to sign.
+
+No state says since when; who asks remembers it by a matter's name (`open_matters`).
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from statistics import median_low
+from typing import Final
+
+import msgspec
+
+from controller.console.table_snapshots import TableSnapshot
+from controller.console.view.area_clocks import clock_end_ms, is_over, is_playing
+from controller.console.view.integrity import (
+    NO_NOTES,
+    HallNotes,
+    IntegrityFinding,
+    Workload,
+    list_integrity_findings,
+)
+from controller.messages import PublicMatch, PublicRuling, PublicState, Side, VerbalCorrection
+from controller.words import Words, decided_by_words
+
+FirstSeen = Mapping[str, int]
+"""When an open matter was first seen (milliseconds since 1970, console's clock), by its name."""
+
+
+class PendingApproval(msgspec.Struct, frozen=True, gc=False, kw_only=True):
+    """A ruling that waits for the chief: to be decided, or (`verbal`) to be stood by.
+
+    `by`: who proposed it; of what he said by word, himself and who entered it.
+    `since_ms`: since when, as far as it is known; None where the console has not seen it begin.
+    """
+
+    table: str
+    ruling: PublicRuling
+    verbal: bool
+    by: Words
+    since_ms: int | None = None
+
+
+class UnconfirmedCorrection(msgspec.Struct, frozen=True, gc=False, kw_only=True):
+    """A correction by the chief's word that he has to stand by, and since when it is known.
+
+    `by`: himself, and who entered it.
+    """
+
+    table: str
+    correction: VerbalCorrection
+    by: Words
+    since_ms: int | None = None
+
+
+class UnsignedSheet(msgspec.Struct, frozen=True, gc=False, kw_only=True):
+    """A finished sheet that is not signed by all: by how many it is, and who is missing."""
+
+    table: str
+    signed: int
+    signers: tuple[str, ...]
+    since_ms: int | None = None
+
+
+def open_matter_names(table: str, state: PublicState) -> Iterator[str]:
+    """Yield the names of what is open at a table, by which it is remembered since when."""
+    match = state.match
+    for ruling in match.rulings:
+        if _needs_chief(ruling):
+            yield _ruling_name(table, match, ruling)
+    for word in match.spoken:
+        yield _correction_name(table, match, word)
+    if is_over(state) and match.signers:
+        yield _sheet_name(table, match)
+
+
+def list_approvals(
+    table: str, state: PublicState, first_seen: FirstSeen
+) -> Iterator[PendingApproval]:
+    """Yield a table's rulings that wait for the chief."""
+    for ruling in state.match.rulings:
+        if _needs_chief(ruling):
+            yield PendingApproval(
+                table=table,
+                ruling=ruling,
+                verbal=_is_unconfirmed_word(ruling),
+                by=_author_words(ruling),
+                since_ms=first_seen.get(_ruling_name(table, state.match, ruling)),
+            )
+
+
+def list_unconfirmed_corrections(
+    table: str, state: PublicState, first_seen: FirstSeen
+) -> Iterator[UnconfirmedCorrection]:
+    """Yield a table's corrections by word that wait for the chief."""
+    for word in state.match.spoken:
+        name = _correction_name(table, state.match, word)
+        by = decided_by_words(word.by, word.entered_by)
+        yield UnconfirmedCorrection(
+            table=table, correction=word, by=by, since_ms=first_seen.get(name)
+        )
+
+
+def list_unsigned_sheets(
+    known: Iterable[tuple[TableSnapshot, PublicState]], first_seen: FirstSeen
+) -> Iterator[UnsignedSheet]:
+    """Yield the finished sheets that somebody has still to sign."""
+    for one, state in known:
+        match = state.match
+        if is_over(state) and match.signers:
+            yield UnsignedSheet(
+                table=one.table,
+                signed=len(match.signed),
+                signers=tuple(match.signers),
+                since_ms=first_seen.get(_sheet_name(one.table, match)),
+            )
+
+
+def _needs_chief(ruling: PublicRuling) -> bool:
+    """Tell whether a ruling waits for the chief: to be decided, or to be stood by."""
+    proposed = ruling.state == "proposed" and ruling.needs == "chief"
+    return proposed or _is_unconfirmed_word(ruling)
+
+
+def _is_unconfirmed_word(ruling: PublicRuling) -> bool:
+    return ruling.state == "decided" and ruling.verbal and ruling.confirmed_by is None
+
+
+def _author_words(ruling: PublicRuling) -> Words:
+    if _is_unconfirmed_word(ruling):
+        return decided_by_words(ruling.approved_by, ruling.entered_by)
+    return decided_by_words(ruling.by)
+
+
+def _ruling_name(table: str, match: PublicMatch, ruling: PublicRuling) -> str:
+    return f"{table} {match.match} {ruling.id} {ruling.state}"
+
+
+def _correction_name(table: str, match: PublicMatch, word: VerbalCorrection) -> str:
+    return f"{table} {match.match} correction {word.row}"
+
+
+def _sheet_name(table: str, match: PublicMatch) -> str:
+    return f"{table} {match.match} unsigned {match.version}"
+
+
+ESTIMATE_STEP_MS: Final = 30_000
+"""An estimate is no more exact than that, and so it is told anew no more often."""
+
+
+class OverrunEstimate(msgspec.Struct, frozen=True, gc=False, kw_only=True):
+    """A table whose deal under way will end `by_s` after its time is up, if it goes on like this.
+
+    Estimated: so far a deal took `pace_s` from release to release, the mean of its own `deals`; of
+    a table in its first deal, the middle of its area's tables (`deals` 0). The present one is taken
+    to last as long, and where it has lasted longer to end at once; `by_s` is in whole half minutes.
+    What was stopped or dealt again meanwhile counts as played. `ends_ms`: when its time is up, by
+    the console's clock.
+    """
+
+    table: str
+    deal: int
+    phase: str
+    phase_en: str
+    phase_zh: str
+    ends_ms: int
+    by_s: int
+    pace_s: int
+    deals: int
+
+
+class _DealPace(msgspec.Struct, frozen=True, gc=False):
+    """How long a table's deals took, in the mean of so many; the present one began at `began_ms`.
+
+    Both moments by the console's clock.
+    """
+
+    snapshot: TableSnapshot
+    match: PublicMatch
+    ends_ms: int
+    began_ms: int
+    pace_ms: int | None
+    deals: int
+
+
+def estimate_overruns(
+    playing: Sequence[tuple[TableSnapshot, PublicState]], now_ms: int
+) -> Iterator[OverrunEstimate]:
+    """Yield the tables whose deal will end half a minute or more behind their time."""
+    paces = [pace for one, state in playing if (pace := _deal_pace(one, state)) is not None]
+    usual = _area_paces(paces)
+    for each in paces:
+        pace_ms = each.pace_ms or usual.get(each.snapshot.area)
+        if pace_ms is None:
+            continue
+        late_ms = max(each.began_ms + pace_ms, now_ms) - each.ends_ms
+        if late_ms >= ESTIMATE_STEP_MS:
+            match = each.match
+            yield OverrunEstimate(
+                table=each.snapshot.table,
+                deal=match.deal or 0,
+                phase=match.phase,
+                phase_en=match.phase_en,
+                phase_zh=match.phase_zh,
+                ends_ms=each.ends_ms,
+                by_s=late_ms // ESTIMATE_STEP_MS * ESTIMATE_STEP_MS // 1000,
+                pace_s=pace_ms // 1000,
+                deals=each.deals,
+            )
+
+
+def _deal_pace(snapshot: TableSnapshot, state: PublicState) -> _DealPace | None:
+    """Return a table's pace where a deal is under way and the clock runs."""
+    match, up_ms = state.match, clock_end_ms(state, snapshot.contact_times.received_ms)
+    if up_ms is None or match.clock is None or match.clock.deadline_ms is None:
+        return None
+    if match.began_ms is None or not match.deal:
+        return None
+    deals, pace_ms = match.deal - 1, None
+    if deals and match.start_ms is not None:
+        pace_ms = max(0, match.began_ms - match.start_ms) // deals
+    began_ms = up_ms - (match.clock.deadline_ms - match.began_ms)
+    return _DealPace(snapshot, match, up_ms, began_ms, pace_ms, deals)
+
+
+def _area_paces(paces: Iterable[_DealPace]) -> dict[str, int]:
+    """Return the middle of the paces of each area."""
+    found: dict[str, list[int]] = {}
+    for each in paces:
+        if each.pace_ms is not None:
+            found.setdefault(each.snapshot.area, []).append(each.pace_ms)
+    return {area: median_low(those) for area, those in found.items()}
+
+
+HEAVY_PENALTIES: Final = frozenset({"foul", "match_forfeit", "disqualification"})
+"""Penalties that the chief hears of, whoever has given them."""
+LOST_VERDICTS: Final = frozenset({"forfeit", "disqualified", "both_lost"})
+"""Verdicts that no deal has brought."""
+NEAR_END_ANNOUNCEMENTS: Final = frozenset(
+    {"announce_15", "announce_5", "announce_1", "last_deal", "time_up"}
+)
+"""When equal levels in a knock-out begin to matter: the last quarter of an hour (provisional)."""
+
+
+class LevelTie(msgspec.Struct, frozen=True, gc=False, kw_only=True):
+    """A knock-out match whose levels are equal near its end; `due`: an extra deal is to be ordered.
+
+    `ends_ms`: when its time is up, by the console's clock; None where its clock does not run.
+    """
+
+    table: str
+    level: str
+    ends_ms: int | None
+    due: bool
+
+
+class TableAtLevelA(msgspec.Struct, frozen=True, gc=False, kw_only=True):
+    """A table where a side plays at A, and how often that side has failed there."""
+
+    table: str
+    sides: tuple[Side, ...]
+    failures: dict[Side, int]
+
+
+class HeavyOutcome(msgspec.Struct, frozen=True, gc=False, kw_only=True):
+    """A heavy penalty in force, or a match that was lost without being played out."""
+
+    table: str
+    words_en: str
+    words_zh: str
+    side: Side | None
+    deal: int | None
+    by: str
+
+
+class ChiefView(msgspec.Struct, frozen=True, kw_only=True):
+    """All of it; lists are in the order of the tables, what waits longest first."""
+
+    approvals: tuple[PendingApproval, ...] = ()
+    spoken: tuple[UnconfirmedCorrection, ...] = ()
+    integrity: tuple[IntegrityFinding, ...] = ()
+    overrun: tuple[OverrunEstimate, ...] = ()
+    equal: tuple[LevelTie, ...] = ()
+    at_a: tuple[TableAtLevelA, ...] = ()
+    unsigned: tuple[UnsignedSheet, ...] = ()
+    outcomes: tuple[HeavyOutcome, ...] = ()
+    load: tuple[Workload, ...] = ()
+
+
+def build_chief_view(
+    snapshots: Sequence[TableSnapshot], now_ms: int, notes: HallNotes = NO_NOTES
+) -> ChiefView:
+    """Return what is the chief's in a hall."""
+    known = [(one, one.state) for one in snapshots if one.state is not None]
+    playing = [(one, state) for one, state in known if is_playing(state)]
+    his = [
+        each
+        for one, state in known
+        for each in list_approvals(one.table, state, notes.first_seen_ms)
+    ]
+    words = [
+        each
+        for one, state in known
+        for each in list_unconfirmed_corrections(one.table, state, notes.first_seen_ms)
+    ]
+    return ChiefView(
+        approvals=tuple(sorted(his, key=lambda one: one.since_ms or 0)),
+        spoken=tuple(sorted(words, key=lambda one: one.since_ms or 0)),
+        integrity=tuple(
+            finding for one in snapshots for finding in list_integrity_findings(one, now_ms, notes)
+        ),
+        overrun=tuple(estimate_overruns(playing, now_ms)),
+        equal=tuple(
+            found for one, state in playing if (found := _level_tie(one, state)) is not None
+        ),
+        at_a=tuple(
+            each for one, state in playing for each in _tables_at_level_a(one.table, state.match)
+        ),
+        unsigned=tuple(list_unsigned_sheets(known, notes.first_seen_ms)),
+        outcomes=tuple(
+            each for one, state in known for each in _heavy_outcomes(one.table, state.match)
+        ),
+        load=tuple(notes.workloads),
+    )
+
+
+def _level_tie(snapshot: TableSnapshot, state: PublicState) -> LevelTie | None:
+    match = state.match
+    level, due = match.levels.get("NS"), match.phase == "match_check"
+    if match.stage != "knockout" or level is None or level != match.levels.get("EW"):
+        return None
+    if not due and match.announced not in NEAR_END_ANNOUNCEMENTS:
+        return None
+    return LevelTie(
+        table=snapshot.table,
+        level=level,
+        ends_ms=clock_end_ms(state, snapshot.contact_times.received_ms),
+        due=due,
+    )
+
+
+def _tables_at_level_a(table: str, match: PublicMatch) -> Iterator[TableAtLevelA]:
+    at_a = tuple(side for side, level in match.levels.items() if level == "A")
+    if at_a:
+        failures = {side: n for side, n in (match.failures or {}).items() if side in at_a}
+        yield TableAtLevelA(table=table, sides=at_a, failures=failures)
+
+
+def _heavy_outcomes(table: str, match: PublicMatch) -> Iterator[HeavyOutcome]:
+    for ruling in match.rulings:
+        if ruling.state == "decided" and ruling.penalty in HEAVY_PENALTIES:
+            yield HeavyOutcome(
+                table=table,
+                words_en=f"{ruling.penalty_en}: {ruling.offence_en}",
+                words_zh=f"{ruling.penalty_zh}：{ruling.offence_zh}",
+                side=ruling.side,
+                deal=ruling.deal,
+                by=ruling.approved_by or ruling.by,
+            )
+    verdict = match.verdict
+    if verdict is not None and verdict.how in LOST_VERDICTS:
+        yield HeavyOutcome(
+            table=table,
+            words_en=verdict.how_en,
+            words_zh=verdict.how_zh,
+            side=verdict.winner,
+            deal=match.deal,
+            by="",
+        )

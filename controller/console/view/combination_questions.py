@@ -1,0 +1,116 @@
+"""A referee's questions that need no table: what is this play, and what should each seat hold.
+
+The combination judge is the rulebook's (controller/rules/combos): nobody at the table knows the
+hands, so cards come from who sees them. Numbers of cards are demanded by where the deal stands.
+"""
+
+from collections.abc import Sequence
+from typing import Annotated
+
+import msgspec
+from msgspec import Meta
+
+from controller.messages import PublicMatch, Seat
+from controller.rules.combos.big_two_combos import BIG_TWO_KIND_NAMES as BIG_TWO_KINDS
+from controller.rules.combos.combo_judge import judge_contained_kinds, judge_play
+from controller.rules.combos.guandan_combos import COMBO_NAMES, SEQUENCE_KINDS
+from controller.rules.combos.play_notation import parse_typed_level
+from controller.rules.combos.play_ruling import ContainedKinds, PlayRuling
+from controller.rules.profile import BigTwoProfile, Profile
+from controller.seats import SEATS
+
+CardsText = Annotated[str, Meta(max_length=1_000)]
+"""A whole set is less. Whoever may look may ask, and all others wait for the answer."""
+
+
+class PlayedCards(msgspec.Struct, frozen=True, kw_only=True):
+    """One play as it was tapped or written; `declared`: what its player said that it is."""
+
+    cards: CardsText
+    declared: CardsText | None = None
+
+
+class CombinationQuestion(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A question on combinations. `on`: what lies on the table, None for a lead.
+
+    `contained`: which kinds the play contains (seed 000 A16.3.1). `level`: 2 … A, None in Big Two.
+    """
+
+    profile: str
+    level: str | None = None
+    play: PlayedCards
+    on: PlayedCards | None = None
+    contained: bool = False
+
+
+class CombinationKindView(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """A kind of combination by its name."""
+
+    kind: str
+    en: str
+    zh: str
+    ranked: bool
+
+
+class CardsDue(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """How many cards a seat has to hold now; `or_one_less`: its tribute may be laid already."""
+
+    seat: Seat
+    cards: int
+    or_one_less: bool = False
+
+
+def judge_question(profile: Profile, question: CombinationQuestion) -> PlayRuling | ContainedKinds:
+    """Return the ruling on a question. Raises Nonsense, one line."""
+    level = None if question.level is None else parse_typed_level(question.level)
+    if question.contained:
+        return judge_contained_kinds(profile, level, question.play.cards)
+    on = question.on
+    return judge_play(
+        profile,
+        level,
+        question.play.cards,
+        None if on is None else on.cards,
+        question.play.declared or None,
+        (on.declared or None) if on else None,
+    )
+
+
+def list_combination_kinds(profile: Profile) -> list[CombinationKindView]:
+    """Return the kinds of combination of a rulebook; `ranked`: a declared one names its ranks."""
+    if isinstance(profile, BigTwoProfile):
+        return [
+            CombinationKindView(kind=kind, en=name.en, zh=name.zh, ranked=False)
+            for kind, name in BIG_TWO_KINDS.items()
+        ]
+    return [
+        CombinationKindView(kind=kind, en=name.en, zh=name.zh, ranked=kind in SEQUENCE_KINDS)
+        for kind, name in COMBO_NAMES.items()
+    ]
+
+
+def cards_due(match: PublicMatch, hand: int) -> tuple[CardsDue, ...]:
+    """Return how many cards each seat has to hold before the first lead (seed 000 A5.2).
+
+    A whole hand; who has paid and was not given back one less, who has received one more. Until it
+    is known who pays whom a card on the table may be counted or not. `hand`: of the rulebook.
+    """
+    cards: dict[Seat, int] = dict.fromkeys(SEATS, hand)
+    exchange = match.tribute
+    if exchange is None or exchange.anti:
+        return _by_seat(cards, ())
+    for payment in exchange.payments:
+        cards[payment.giver] -= 1
+        cards[payment.to] += 1
+    for back in exchange.returns:
+        if back.giver in exchange.given:
+            cards[back.giver] -= 1
+            cards[back.to] += 1
+    return _by_seat(cards, () if exchange.payments else exchange.laid)
+
+
+def _by_seat(cards: dict[Seat, int], laid: Sequence[Seat]) -> tuple[CardsDue, ...]:
+    return tuple(
+        CardsDue(seat=seat, cards=number, or_one_less=seat in laid)
+        for seat, number in cards.items()
+    )

@@ -1,0 +1,184 @@
+"""The buttons of a seat on its table's display: what is asked of it now, and what it may say.
+
+Each is a whole order, so that what a touch means is decided here, where it is tested, and not in
+a browser.
+"""
+
+from collections.abc import Callable, Iterator
+from typing import Any, Final
+
+import msgspec
+
+from controller.commands.registry import COMMANDS
+from controller.messages import PublicMatch, PublicState, Seat
+from controller.seats import side_of
+
+DISPLAY_COMMANDS: Final = frozenset(
+    {"seat", "cut", "confirm", "out", "call", "claim_count", "answer", "choose"}
+)
+"""All that a display may ask of its table."""
+
+
+class SeatButton(msgspec.Struct, frozen=True, gc=False, kw_only=True):
+    """An order that a seat may give now. `say`: what the button says, by its key in the words.
+
+    `of`: the seat that it is about, where that is another one. `hold`: it counts only when it is
+    held down, since it cannot be taken back.
+    """
+
+    cmd: str
+    args: dict[str, Any]
+    deal: int | None
+    attempt: int | None
+    say: str
+    of: Seat | None = None
+    hold: bool = False
+
+
+_COUNT_CLAIM_PHASES: Final = frozenset(
+    {"count_check", "anti_check", "tribute", "return", "choices", "play"}
+)
+"""A count may be claimed, in play until the first card is led (seed 000 A5.2)."""
+
+
+def list_buttons(
+    seat: Seat, match: PublicMatch, *, waits: bool, called: bool
+) -> Iterator[SeatButton]:
+    """Yield the buttons of a seat: what is asked of it, what it may say of itself, the red one."""
+    if waits and match.phase in _BUTTONS_BY_PHASE:
+        yield from _BUTTONS_BY_PHASE[match.phase](seat, match)
+    if match.suspended is None:
+        yield from _own_buttons(seat, match)
+    if not called:
+        yield _button("call", {"seat": seat}, match, "call")
+
+
+def _own_buttons(seat: Seat, match: PublicMatch) -> Iterator[SeatButton]:
+    if match.phase == "play":
+        if any(clock.duty == "play" and clock.seat == seat for clock in match.clocks):
+            yield _confirm_button(seat, match, "played")
+        if match.game == "guandan" and seat not in (*match.outs, *match.order, *match.dead):
+            yield _button("out", {"seat": seat}, match, "out", long_press=True)
+    if match.phase in _COUNT_CLAIM_PHASES and not match.led and match.deal:
+        yield _button("claim_count", {"seat": seat}, match, "claim", long_press=True)
+
+
+def _confirm_button_for(text_id: str) -> Callable[[Seat, PublicMatch], Iterator[SeatButton]]:
+    """Return what makes of a short press of green the button that says so."""
+
+    def green(seat: Seat, match: PublicMatch) -> Iterator[SeatButton]:
+        yield _confirm_button(seat, match, text_id)
+
+    return green
+
+
+def _seat_button(seat: Seat, match: PublicMatch) -> Iterator[SeatButton]:
+    yield _button("seat", {"seat": seat}, match, "sit")
+
+
+def _return_buttons(seat: Seat, match: PublicMatch) -> Iterator[SeatButton]:
+    """Yield the return, and before it UP's choice between two equal tributes (seed 003 R4.5)."""
+    tribute = match.tribute
+    if tribute is not None and tribute.choice_open and seat == tribute.chooser:
+        for payer in tribute.payers:
+            yield _button("choose", {"payer": payer}, match, "take", about_seat=payer)
+    yield _confirm_button(seat, match, "returned")
+
+
+def _answer_buttons(seat: Seat, match: PublicMatch) -> Iterator[SeatButton]:
+    """Yield yes and no to what Big Two asks."""
+    asked = match.choices.asked if match.choices else None
+    if asked is not None:
+        yield _button("answer", {"seat": seat, "yes": True}, match, f"{asked}_yes")
+        yield _button("answer", {"seat": seat, "yes": False}, match, f"{asked}_no")
+
+
+def _play_buttons(seat: Seat, match: PublicMatch) -> Iterator[SeatButton]:
+    """Yield the lead, or an opponent's word that somebody is out."""
+    if not match.led:
+        yield _confirm_button(seat, match, "led")
+        return
+    out = next((out for out in match.outs if side_of(out) != side_of(seat)), None)
+    if out is not None:
+        yield _confirm_button(seat, match, "is_out", about_seat=out)
+
+
+_BUTTONS_BY_PHASE: Final = {
+    "setup": _seat_button,
+    "count_check": _confirm_button_for("counted"),
+    "tribute": _confirm_button_for("laid"),
+    "return": _return_buttons,
+    "choices": _answer_buttons,
+    "play": _play_buttons,
+    "result": _confirm_button_for("result"),
+}
+"""What is asked of a seat that is waited for; the cut has its own place, in the middle."""
+
+
+def _confirm_button(
+    seat: Seat, match: PublicMatch, text_id: str, about_seat: Seat | None = None
+) -> SeatButton:
+    """Return the green button; a touch that comes too late does not confirm what comes next."""
+    return _button(
+        "confirm", {"seat": seat, "phase": match.phase}, match, text_id, about_seat=about_seat
+    )
+
+
+def _button(
+    cmd: str,
+    args: dict[str, Any],
+    match: PublicMatch,
+    text_id: str,
+    *,
+    about_seat: Seat | None = None,
+    long_press: bool = False,
+) -> SeatButton:
+    bound = COMMANDS[cmd].bound_to == "match"
+    return SeatButton(
+        cmd=cmd,
+        args=args,
+        deal=match.deal if bound else None,
+        attempt=match.attempt if bound else None,
+        say=text_id,
+        of=about_seat,
+        hold=long_press,
+    )
+
+
+class DisplaySeat(msgspec.Struct, frozen=True, gc=False, kw_only=True):
+    """One seat. `waits`: something is asked of it. `place`: as which it went out, from 1 on.
+
+    `buttons`: green first. `cuts`: it may cut now. `called`: its red button was pressed, and the
+    referee has not come.
+    """
+
+    seat: Seat
+    name: str = ""
+    seated: bool = False
+    waits: bool = False
+    leads: bool = False
+    cuts: bool = False
+    called: bool = False
+    place: int | None = None
+    dead: bool = False
+    buttons: tuple[SeatButton, ...] = ()
+
+
+def build_display_seat(seat: Seat, state: PublicState, *, cuts: bool) -> DisplaySeat:
+    """Return what the display shows at a seat; `cuts`: it may cut now."""
+    match = state.match
+    waits = seat in match.waiting_for
+    called = any(call.seat == seat and call.reason == "button" for call in state.calls)
+    pair = match.pairs.get(side_of(seat))
+    return DisplaySeat(
+        seat=seat,
+        name=pair.players.get(seat, "") if pair else "",
+        seated=seat in match.seated,
+        waits=waits,
+        leads=seat == match.leader and not match.led,
+        cuts=cuts,
+        called=called,
+        place=match.order.index(seat) + 1 if seat in match.order else None,
+        dead=seat in match.dead,
+        buttons=tuple(list_buttons(seat, match, waits=waits, called=called)),
+    )

@@ -1,0 +1,288 @@
+"""A draw (对阵表) as people write it in a spreadsheet: read whole, checked before anything is sent.
+
+A row is a match: its table, round, number and stage, and the two pairs with their players. What
+is wrong is told by line and column, in both languages; a draw with a single fault is none.
+"""
+
+import hashlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Final
+
+import msgspec
+
+from controller.commands.match_arguments import SetMatchArgs
+from controller.console.view.draw_file import (
+    COLUMNS,
+    MAX_CELL_LENGTH,
+    DrawFault,
+    UnreadableDraw,
+    decode_draw,
+    parse_heading,
+    parse_rows,
+)
+from controller.host.toml_files import is_printable
+from controller.rules.penalties.penalty_record import PenaltyRecord
+from controller.words import Words
+
+MAX_FAULTS: Final = 50
+"""More faults than that nobody reads: it is another file."""
+_STAGES: Final = {
+    "swiss": "swiss",
+    "积分编排": "swiss",
+    "积分编排制": "swiss",
+    "瑞士": "swiss",
+    "瑞士制": "swiss",
+    "round_robin": "round_robin",
+    "round robin": "round_robin",
+    "循环": "round_robin",
+    "循环赛": "round_robin",
+    "单循环": "round_robin",
+    "knockout": "knockout",
+    "knock-out": "knockout",
+    "淘汰": "knockout",
+    "淘汰赛": "knockout",
+}
+
+
+class DrawnMatch(msgspec.Struct, frozen=True, kw_only=True):
+    """One match of the draw: the table it goes to, and what is to be sent there."""
+
+    line: int
+    table: str
+    args: SetMatchArgs
+
+    @property
+    def command_id(self) -> str:
+        """The id of the order: the same for the same match at the same table, whoever sends it,
+        and whatever penalties it brings along by then.
+        """
+        alone = msgspec.structs.replace(self.args, record=())
+        said = msgspec.json.encode([self.table, alone], order="sorted")
+        return f"draw-{hashlib.sha256(said).hexdigest()[:24]}"
+
+
+class Draw(msgspec.Struct, frozen=True, kw_only=True):
+    """A whole draw: its matches, or what is wrong with it. `digest`: of the file as it came."""
+
+    digest: str
+    encoding: str
+    matches: list[DrawnMatch] = []
+    faults: list[DrawFault] = []
+
+
+def read_draw(body: bytes, tables: Sequence[str], event: str) -> Draw:
+    """Return the draw in a file for tables of these ids; `event`: what no row names otherwise."""
+    digest = hashlib.sha256(body + event.encode()).hexdigest()[:16]
+    try:
+        text, encoding = decode_draw(body)
+        lines = parse_rows(text)
+        named = parse_heading(lines)
+    except UnreadableDraw as wrong:
+        return Draw(digest=digest, encoding="", faults=[wrong.fault])
+    reading = _DrawReader(tables, event)
+    for line, cells in lines[1:]:
+        reading.read_row(line, dict(zip(named, cells, strict=False)), len(cells) - len(named))
+    if not reading.matches and not reading.faults:
+        reading.add_fault(lines[0][0] + 1, None, "there is no match in this file", "文件中没有对阵")
+    reading.check_duplicates()
+    faults = sorted(reading.faults, key=lambda fault: fault.line)
+    return Draw(
+        digest=digest,
+        encoding=encoding,
+        matches=[] if faults else reading.matches,
+        faults=faults[:MAX_FAULTS],
+    )
+
+
+class _DrawReader:
+    """The rows of one draw, one after the other; what is wrong is gathered."""
+
+    def __init__(self, tables: Sequence[str], event: str) -> None:
+        self._tables, self._event = _tables_by_name(tables), event
+        self.matches: list[DrawnMatch] = []
+        self.faults: list[DrawFault] = []
+
+    def add_fault(self, line: int, column: str | None, en: str, zh: str) -> None:
+        """Write a fault down; the column by its key."""
+        at = None if column is None else COLUMNS[column]
+        self.faults.append(
+            DrawFault(
+                line=line,
+                column_en=None if at is None else at.en,
+                column_zh=None if at is None else at.zh,
+                en=en,
+                zh=zh,
+            )
+        )
+
+    def read_row(self, line: int, cells: Mapping[str, str], beyond: int) -> None:
+        """Read one row."""
+        before = len(self.faults)
+        if beyond > 0:
+            self.add_fault(line, None, "there are more cells than columns", "单元格多于列数")
+        for key, column in COLUMNS.items():
+            cell = cells.get(key, "")
+            if column.needed and not cell:
+                self.add_fault(line, key, "nothing stands here", "未填写")
+            elif len(cell) > MAX_CELL_LENGTH:
+                self.add_fault(
+                    line,
+                    key,
+                    f"more than {MAX_CELL_LENGTH} characters",
+                    f"超过{MAX_CELL_LENGTH}个字",
+                )
+            elif not all(map(is_printable, cell)):
+                self.add_fault(line, key, "a sign that no sheet can show", "含有无法显示的字符")
+        table = self._table(line, cells.get("table", ""))
+        args = self._args(line, cells)
+        if len(self.faults) > before or table is None:
+            return
+        try:
+            laid = msgspec.convert(args, SetMatchArgs)
+        except msgspec.ValidationError as error:
+            self._add_rejection(line, str(error))
+            return
+        self.matches.append(DrawnMatch(line=line, table=table, args=laid))
+
+    def check_duplicates(self) -> None:
+        """Find what rows say against each other: a table, pair or player has one match."""
+        seen: dict[tuple[str, str], int] = {}
+        for laid in self.matches:
+            for kind, column, value in _unique_values(laid):
+                first = seen.get((kind, value))
+                if kind == "id" and first is not None and seen["table", laid.table] == first:
+                    continue  # its table says so already
+                if first is None:
+                    seen[kind, value] = laid.line
+                    continue
+                twice = _DUPLICATE_WORDS[kind]
+                en, zh = twice.en.format(line=first), twice.zh.format(line=first)
+                self.add_fault(laid.line, column, f"{value}: {en}", f"{value}：{zh}")
+
+    def _table(self, line: int, cell: str) -> str | None:
+        found = self._tables.get(_number(cell))
+        if cell and found is None:
+            self.add_fault(line, "table", f"there is no table {cell} here", f"此处没有{cell}号台")
+        return found
+
+    def _args(self, line: int, cells: Mapping[str, str]) -> dict[str, Any]:
+        number, match = self._int(line, cells, "round", 999), self._int(line, cells, "match", 9999)
+        stage = _STAGES.get(cells.get("stage", "").lower())
+        if cells.get("stage") and stage is None:
+            self.add_fault(
+                line,
+                "stage",
+                "expected swiss, round_robin or knockout",
+                "应为积分编排、循环赛或淘汰赛",
+            )
+        event = cells.get("event") or self._event
+        if not event:
+            self.add_fault(line, "event", "nothing says which event this is", "未注明是哪项比赛")
+        table_no = cells.get("table", "")
+        made = f"R{number}-T{table_no}-M{match}-{hashlib.sha256(event.encode()).hexdigest()[:6]}"
+        return {
+            "match_id": cells.get("match_id") or made,
+            "event": event,
+            "round": number,
+            "match_no": match,
+            "table_no": table_no,
+            "stage": stage,
+            "pairs": {
+                "NS": _pair(cells, "ns", {"N": "north", "S": "south"}),
+                "EW": _pair(cells, "ew", {"W": "west", "E": "east"}),
+            },
+        }
+
+    def _int(self, line: int, cells: Mapping[str, str], key: str, most: int) -> int:
+        cell = cells.get(key, "")
+        if not cell:
+            return 0
+        if not (cell.isascii() and cell.isdigit() and 1 <= int(cell[:6]) <= most):
+            self.add_fault(line, key, f"expected a number from 1 to {most}", f"应为1至{most}的数")
+            return 0
+        return int(cell)
+
+    def _add_rejection(self, line: int, why: str) -> None:
+        """What a table would not take for another reason."""
+        self.add_fault(line, None, f"a table does not take this: {why}", "机器不接受此行内容")
+
+
+_COLUMN_OF_SEAT: Final = {"N": "north", "S": "south", "E": "east", "W": "west"}
+_DUPLICATE_WORDS: Final = {
+    "table": Words("has a match in line {line} already", "该台在第{line}行已有对阵"),
+    "id": Words("is the id of line {line} already", "该编号已用于第{line}行"),
+    "pair": Words("this pair plays in line {line} already", "该队已在第{line}行"),
+    "player": Words("this player plays in line {line} already", "该选手已在第{line}行"),
+}
+
+
+def _unique_values(drawn: DrawnMatch) -> Iterator[tuple[str, str, str]]:
+    """Yield what may stand in a draw only once: its kind, its column, itself."""
+    yield "table", "table", drawn.table
+    yield "id", "match_id", drawn.args.match_id
+    for pair, column in ((drawn.args.pairs.NS, "ns_id"), (drawn.args.pairs.EW, "ew_id")):
+        yield "pair", column, pair.id
+        for seat, player in pair.players.items():
+            yield "player", _COLUMN_OF_SEAT[seat], player
+
+
+def _pair(cells: Mapping[str, str], side: str, seats: Mapping[str, str]) -> dict[str, Any]:
+    players = {seat: cells[key] for seat, key in seats.items() if cells.get(key)}
+    return {
+        "id": cells.get(f"{side}_id", ""),
+        "name": cells.get(f"{side}_name", ""),
+        "players": players,
+    }
+
+
+def shortest_table_name(table: str, tables: Sequence[str]) -> str:
+    """Return the shortest name by which a draw for `tables` can mean one of them."""
+    return min((name for name, one in _tables_by_name(tables).items() if one == table), key=len)
+
+
+def _tables_by_name(tables: Sequence[str]) -> dict[str, str]:
+    """Return tables by what people write for them: the id, or its number without letters."""
+    by_number: dict[str, list[str]] = {}
+    for table in tables:
+        digits = "".join(sign for sign in table if sign.isdigit())
+        if digits:
+            by_number.setdefault(_number(digits), []).append(table)
+    alone = {number: found[0] for number, found in by_number.items() if len(found) == 1}
+    return alone | {_number(table): table for table in tables}
+
+
+def _number(cell: str) -> str:
+    """Return a table's number without zeros before it; anything else in small letters."""
+    return str(int(cell)) if cell.isascii() and cell.isdigit() else cell.lower()
+
+
+def with_records(draw: Draw, record_of: Callable[[SetMatchArgs], PenaltyRecord]) -> Draw:
+    """Return a draw whose matches bring the penalties of their pairs along (view/carried.py).
+
+    Its digest is that of the file and of these: who sends it sends what he was shown.
+    """
+    records = [record_of(laid.args) for laid in draw.matches]
+    plain = [tuple(msgspec.to_builtins(record)) for record in records]
+    matches = [
+        msgspec.structs.replace(laid, args=msgspec.structs.replace(laid.args, record=record))
+        for laid, record in zip(draw.matches, plain, strict=True)
+    ]
+    brought = hashlib.sha256(msgspec.json.encode(plain)).hexdigest()[:16]
+    return msgspec.structs.replace(draw, matches=matches, digest=f"{draw.digest}-{brought}")
+
+
+def preview(draw: Draw) -> Iterator[dict[str, Any]]:
+    """Yield each match as a page shows it before anything is sent.
+
+    `brought`: how many penalties either pair brings along.
+    """
+    for laid in draw.matches:
+        pairs = {"NS": laid.args.pairs.NS, "EW": laid.args.pairs.EW}
+        owners = [entry.get("pair") for entry in laid.args.record]
+        yield {
+            "brought": {side: owners.count(pair.id) for side, pair in pairs.items()},
+            "line": laid.line,
+            "table": laid.table,
+            "order": laid.command_id,
+            **msgspec.to_builtins(laid.args),
+        }

@@ -1,0 +1,319 @@
+"""A public entry of a table's journal as one line of plain words, in English and Chinese.
+
+Pure. Entries are told in their order; what a line needs of those before is in `Before`.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+import msgspec
+
+from controller.commands.registry import PANEL_KEY
+from controller.console.view import match_event_lines, phrases
+from controller.console.view.phrases import (
+    DealContext,
+    DescribeEvent,
+    EventData,
+    add_leader,
+    constant_line,
+    fault_words,
+    name_of,
+    template_line,
+)
+from controller.faults import fault_catalogue
+from controller.messages import PublicEvent
+from controller.seats import SEAT_NAMES
+from controller.words import CALL_WORDS, COMMAND_WORDS, ROLE_WORDS, Words, reason_words
+from controller.words import signer_words as by_words
+
+
+class TableEventLine(msgspec.Struct, frozen=True, gc=False, kw_only=True):
+    """Entry `n` in words. `quiet`: a step that another line beside it says better.
+
+    `order`: the id of the command that it is of. `corrects`: the deal whose result it enters.
+    """
+
+    n: int
+    time: str
+    kind: str
+    deal: int | None
+    attempt: int | None
+    en: str
+    zh: str
+    quiet: bool = False
+    order: str | None = None
+    corrects: int | None = None
+
+
+_MALFORMED_ERRORS: Final = (LookupError, TypeError, ValueError, AttributeError)
+"""An entry of a later version may hold anything: the line is its name then."""
+NO_CONTEXT: Final = DealContext()
+"""Nothing was told yet: what needs an earlier entry leaves it out."""
+
+
+def describe_event(event: PublicEvent, context: DealContext = NO_CONTEXT) -> TableEventLine:
+    """Return one public entry in words; what nobody here knows, as it is called."""
+    try:
+        words = LINE_BY_KIND[event.kind](event.data, context)
+    except _MALFORMED_ERRORS:
+        words = Words(event.kind, event.kind)
+    return TableEventLine(
+        n=event.n,
+        time=event.time,
+        kind=event.kind,
+        deal=event.deal,
+        attempt=event.attempt,
+        en=words.en,
+        zh=words.zh,
+        quiet=_is_quiet(event, context),
+        order=str(event.data.get("id")) if event.kind == "command" else None,
+        corrects=event.deal if event.data.get("event") in _RESULT_EVENTS else None,
+    )
+
+
+def advance_context(event: PublicEvent, context: DealContext) -> DealContext:
+    """Return what the next entry's line may need of this one and those before."""
+    if event.kind in ("match", "match_told"):
+        try:
+            for data in _match_event_data(event):
+                context = match_event_lines.advance_match_context(data, context)
+        except _MALFORMED_ERRORS:
+            return NO_CONTEXT
+    elif event.kind == "released":
+        return DealContext(whole=True, charged=context.charged)
+    elif event.kind == "recalled":
+        return DealContext(charged=context.charged)
+    elif event.kind in _MATCH_CHANGE_KINDS:
+        return NO_CONTEXT
+    return context
+
+
+def describe_events(
+    events: Iterable[PublicEvent], context: DealContext = NO_CONTEXT
+) -> tuple[TableEventLine, ...]:
+    """Return entries in words, oldest first, as they are given."""
+    lines = []
+    for event in events:
+        lines.append(describe_event(event, context))
+        context = advance_context(event, context)
+    return tuple(lines)
+
+
+def _match_event_data(event: PublicEvent) -> Iterable[EventData]:
+    if event.kind == "match":
+        return (event.data,)
+    return (one.get("event", {}) for one in event.data.get("told", ()))
+
+
+def _is_quiet(event: PublicEvent, context: DealContext) -> bool:
+    if event.kind == "match":
+        return match_event_lines.is_quiet(event.data, context)
+    if event.kind == "verdict":
+        return event.data.get("outcome") == "ok"
+    if event.kind == "command":
+        return (
+            "refused" not in event.data
+            and str(event.data.get("cmd")) not in _COMMANDS_WITHOUT_EVENT
+        )
+    return event.kind in _STEP_KINDS
+
+
+_MATCH_CHANGE_KINDS: Final = frozenset({"meeting", "transferred"})
+"""Behind these nothing holds that was told before."""
+_RESULT_EVENTS: Final = frozenset({"ResultEntered", "Confirmed"})
+_STEP_KINDS: Final = frozenset({"begun", "shuffled", "dealt", "record"})
+_COMMANDS_WITHOUT_EVENT: Final = frozenset(
+    {"selftest", "configure", "calibrate", "clear_jam", "tribute", "return", "start_deal"}
+)
+"""Commands of which no other entry tells."""
+
+
+def _describe_cut(data: EventData, context: DealContext) -> Words:
+    if "cut" not in data:
+        return Words("no cut is asked for", "本副不切牌")
+    cut, seat, why = data["cut"], data.get("seat"), data.get("reason")
+    if cut is None:
+        return Words(f"uncut: {why or ''}".rstrip(": "), f"本副未切牌：{why or ''}".rstrip("："))
+    if seat is None:
+        return Words(f"cut at {cut} cards", f"切牌{cut}张")
+    who = name_of(SEAT_NAMES, seat)
+    return Words(f"{who.en} cut {cut} cards", f"{who.zh}切{cut}张")
+
+
+def _describe_verdict(data: EventData, context: DealContext) -> Words:
+    outcome = str(data.get("outcome"))
+    if outcome == "ok":
+        return Words("four right hands, 108 counted", "四手牌核对无误")
+    why, landed = fault_words(data.get("reasons", ())), data.get("landed") or {}
+    counts = "·".join(str(landed.get(seat, 0)) for seat in "NWSE")
+    told = Words("misdeal", "发牌有误") if outcome == "misdeal" else Words("given up", "作废")
+    return Words(
+        f"{told.en}: {why.en} (fed {data.get('fed')}, landed {counts})",
+        f"{told.zh}：{why.zh}（送出{data.get('fed')}张，落入{counts}）",
+    )
+
+
+def _describe_release(data: EventData, context: DealContext) -> Words:
+    out = Words("the hands are out", "手牌已放行")
+    return add_leader(out, data.get("leader"), data.get("turned_up"))
+
+
+def _fault_reasons_line(en: str, zh: str) -> DescribeEvent:
+    """Return a teller with the causes of the faults that are its reasons."""
+
+    def tell(data: EventData, before: DealContext) -> Words:
+        names = data.get("reasons") or ([data["reason"]] if "reason" in data else [])
+        why = fault_words(names)
+        return Words(f"{en}: {why.en}", f"{zh}：{why.zh}")
+
+    return tell
+
+
+def _describe_match_start(data: EventData, context: DealContext) -> Words:
+    said = data.get("meeting", {})
+    names = [pair.get("name", "") for pair in _pairs(said)]
+    rules = phrases.rulebook_name(str(data.get("profile")))
+    return Words(
+        f"match {data.get('match')} is laid out: {' v '.join(names)} ({rules.en})",
+        f"排定对阵{data.get('match')}：{'对'.join(names)}（{rules.zh}）",
+    )
+
+
+def _pairs(said: EventData) -> Iterable[EventData]:
+    pairs = said.get("pairs", {})
+    return [pairs[side] for side in ("NS", "EW") if side in pairs]
+
+
+def _describe_match_events(data: EventData, context: DealContext) -> Words:
+    lines = []
+    for one in data.get("told", ()):
+        event = one.get("event", {})
+        lines.append(match_event_lines.describe_match_event(event, context))
+        context = match_event_lines.advance_match_context(event, context)
+    return Words("; ".join(line.en for line in lines), "；".join(line.zh for line in lines))
+
+
+def _describe_start(data: EventData, context: DealContext) -> Words:
+    release = data.get("release") or {}
+    version = release.get("version", data.get("version"))
+    return Words(f"the table's program began, version {version}", f"本台程序启动，版本{version}")
+
+
+def _describe_command(data: EventData, context: DealContext) -> Words:
+    what = name_of(COMMAND_WORDS, data.get("cmd"))
+    person, key, role = (
+        data.get("person"),
+        data.get("who"),
+        name_of(ROLE_WORDS, data.get("role")),
+    )
+    end = _describe_answer(data)
+    if key == PANEL_KEY:
+        return Words(f"a button at the table: {what.en}{end.en}", f"本台按钮：{what.zh}{end.zh}")
+    if not person and str(key) == data.get("role"):
+        return Words(f"{role.en}: {what.en}{end.en}", f"{role.zh}：{what.zh}{end.zh}")
+    who = f"{person} ({key})" if person else str(key)
+    return Words(f"{role.en} {who}: {what.en}{end.en}", f"{role.zh} {who}：{what.zh}{end.zh}")
+
+
+def _describe_answer(data: EventData) -> Words:
+    """Say what the order came to, where that is not what everybody expects."""
+    refused = data.get("refused")
+    if refused is not None:
+        why = fault_words([refused])
+        return Words(f": not carried out, {why.en}", f"：未能执行，{why.zh}")
+    right = (data.get("result") or {}).get("right")
+    if right is None:
+        return Words("", "")
+    return Words(": right", "：正确") if right else Words(": wrong", "：贡错")
+
+
+def _describe_pause(data: EventData, context: DealContext) -> Words:
+    by, why = by_words(data.get("by")), reason_words(str(data.get("why", "")))
+    return Words(f"stopped by {by.en}: {why.en}", f"{by.zh}暂停：{why.zh}")
+
+
+def _describe_call(data: EventData, context: DealContext) -> Words:
+    who, reason = name_of(SEAT_NAMES, data.get("seat")), data.get("reason")
+    why = "" if reason in (None, "", "button") else reason
+    return Words(
+        f"{who.en} calls the referee{': ' if why else ''}{why}",
+        f"{who.zh}召请裁判{'：' if why else ''}{why}",
+    )
+
+
+def _describe_acknowledgement(data: EventData, context: DealContext) -> Words:
+    name = str(data.get("name"))
+    what = fault_words([name]) if name in fault_catalogue() else name_of(CALL_WORDS, name)
+    by = by_words(data.get("by"))
+    return Words(f"seen to by {by.en}: {what.en}", f"{by.zh}已知悉：{what.zh}")
+
+
+def _fault_line(over: bool) -> DescribeEvent:
+    """Return a teller of a fault with its evidence: that it is there, or there no more."""
+
+    def tell(data: EventData, before: DealContext) -> Words:
+        name, evidence = str(data.get("name")), data.get("evidence") or {}
+        row = fault_catalogue().get(name)
+        words = (
+            Words(name, name)
+            if row is None
+            else Words(row.cause(evidence), row.cause(evidence, "zh"))
+        )
+        if over:
+            return Words(f"over: {words.en}", f"已解除：{words.zh}")
+        return Words(f"fault: {words.en}", f"告警：{words.zh}")
+
+    return tell
+
+
+LINE_BY_KIND: Final[Mapping[str, DescribeEvent]] = {
+    "opened": _describe_start,
+    "committed": template_line(
+        "dealing is sealed, set {set}: {commitment}", "发牌封存，{set}套牌：{commitment}"
+    ),
+    "cut": _describe_cut,
+    "begun": constant_line("the set is in the machine", "牌已入机"),
+    "shuffled": template_line("shuffled, {passes} passes", "洗牌完毕，{passes}遍"),
+    "dealt": template_line(
+        "all cards are dealt: fed {fed}, again {refed}", "发牌完毕：送出{fed}张，复送{refed}张"
+    ),
+    "held": constant_line("the hands are ready and locked in", "牌已备好，待放行"),
+    "verdict": _describe_verdict,
+    "released": _describe_release,
+    "sealed_to_chief": _fault_reasons_line(
+        "only the chief can open this attempt", "本次发牌仅裁判长可解封"
+    ),
+    "revealed": constant_line("the deal is revealed: anybody may check it", "发牌已解封，可核验"),
+    "withdrawn": _fault_reasons_line("the hands ready will not go out", "备好的手牌不再放行"),
+    "record": constant_line("the whole record of the attempt is open", "本次发牌完整记录已公开"),
+    "recalled": _fault_reasons_line("hands that were out are dealt again", "已放行的手牌重新发"),
+    "meeting": _describe_match_start,
+    "match": match_event_lines.describe_match_event,
+    "match_told": _describe_match_events,
+    "transferred": template_line(
+        "match {match} goes on at {to} ({by})", "{match}转至{to}台（{by}）"
+    ),
+    "taken_over": template_line(
+        "match {match} came from {table} ({by})", "{match}由{table}台转来（{by}）"
+    ),
+    "opened_hand": template_line(
+        "{by} looked at the hand of {seat}: {reason}",
+        "{by}开验{seat}手牌：{reason}",
+        seat=SEAT_NAMES,
+    ),
+    "command": _describe_command,
+    "call": _describe_call,
+    "call_ended": template_line("{seat} took the call back", "{seat}取消召请", seat=SEAT_NAMES),
+    "pause": _describe_pause,
+    "pause_ended": template_line("let go on by {by}", "{by}恢复"),
+    "acknowledged": _describe_acknowledgement,
+    "set_loaded": template_line(
+        "set {set} (back {back}) lies in the machine ({by})", "装入{set}套牌（{back}背）（{by}）"
+    ),
+    "set_cleared": template_line(
+        "set {set} was counted and is whole ({by})", "{set}套牌清点无误（{by}）"
+    ),
+    "fault": _fault_line(over=False),
+    "fault_cleared": _fault_line(over=True),
+}
+"""Every kind of public entry."""

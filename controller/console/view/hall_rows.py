@@ -1,0 +1,166 @@
+"""One table in the hall's list: what a referee reads of it from across the room."""
+
+from typing import Any, Literal
+
+import msgspec
+
+from controller.console.freshness import Freshness
+from controller.console.view.area_clocks import AreaStopView, area_stop_of, clock_end_ms, is_playing
+from controller.console.view.wait_reasons import Urgency, WaitingTable
+from controller.messages import PublicMatch, PublicPair, PublicState, Side
+
+RowLight = Literal["dark", "calm", "busy", "waits", "stands"]
+
+
+FED_STEP = 13
+"""A row tells the cards fed in steps: one that changed with every card would be news for all pages
+ten times a second, and nobody reads it there."""
+
+
+class PairName(msgspec.Struct, frozen=True, gc=False):
+    """A pair as lists show it: its number, its name, and those who play in it to look for."""
+
+    id: str
+    name: str
+    players: tuple[str, ...] = ()
+
+
+def build_pair_name(pair: PublicPair) -> PairName:
+    """Return a pair as lists show it."""
+    return PairName(pair.id, pair.name, tuple(pair.players.values()))
+
+
+class HallRow(msgspec.Struct, frozen=True, gc=False, kw_only=True):
+    """A table of the hall. `since_ms` (console's clock): since when its standing is so.
+
+    `light`: how it stands at one glance, beside words and sign: nothing known of it, at rest,
+    played at, somebody waits, the machine stands. `ends_ms` (milliseconds since 1970): when the
+    time of the match is up, while its clock runs; `left_s`: what is left of it while it stands.
+    `stop`: the area's order that stops it.
+    So a row is the same until something happens, and not another one every second.
+    """
+
+    table: str
+    area: str
+    standing: Freshness
+    since_ms: int
+    light: RowLight
+    simulated: bool = False
+    mode: str = "play"
+    table_no: str | None = None
+    event: str | None = None
+    round: int | None = None
+    match_no: int | None = None
+    pairs: dict[Side, PairName] = {}
+    levels: dict[Side, str | None] = {}
+    level: str | None = None
+    deal: int | None = None
+    phase: str = ""
+    phase_en: str = ""
+    phase_zh: str = ""
+    next_en: str = ""
+    next_zh: str = ""
+    fed: int = 0
+    machine: str = ""
+    ends_ms: int | None = None
+    left_s: int | None = None
+    stop: AreaStopView | None = None
+    added_s: int = 0
+    announced: str | None = None
+    suspended: str | None = None
+    signed: int = 0
+    unsigned: int = 0
+    rulings: int = 0
+    taken_by: str | None = None
+
+
+def build_hall_row(
+    table: str,
+    area: str,
+    state: PublicState | None,
+    freshness: tuple[Freshness, int],
+    wait: WaitingTable | None,
+    taken_by: str | None = None,
+    received_ms: int | None = None,
+) -> HallRow:
+    """Return a table's row; of one that was never heard, that it was not.
+
+    `heard_ms`: when this state was heard, by the console's clock.
+    """
+    how, since_ms = freshness
+    if state is None:
+        return HallRow(table=table, area=area, standing=how, since_ms=since_ms, light="dark")
+    return HallRow(
+        table=table,
+        area=area,
+        standing=how,
+        since_ms=since_ms,
+        light=_row_light(state, how, wait),
+        simulated=state.simulated,
+        mode=state.mode,
+        fed=state.machine.fed // FED_STEP * FED_STEP,
+        machine=state.machine.phase.value,
+        taken_by=taken_by,
+        **_match_fields(state.match),
+        **_play_fields(state.match),
+        **_clock_fields(state, received_ms),
+        **_paper_fields(state.match),
+    )
+
+
+def _match_fields(match: PublicMatch) -> dict[str, Any]:
+    """Return where the match stands in its event, and who plays it."""
+    return {
+        "table_no": match.table_no,
+        "event": match.event,
+        "round": match.round,
+        "match_no": match.match_no,
+        "pairs": {side: build_pair_name(pair) for side, pair in match.pairs.items() if pair},
+    }
+
+
+def _play_fields(match: PublicMatch) -> dict[str, Any]:
+    """Return how far it is played, and what comes next."""
+    return {
+        "levels": match.levels,
+        "level": match.level,
+        "deal": match.deal,
+        "phase": match.phase,
+        "phase_en": match.phase_en,
+        "phase_zh": match.phase_zh,
+        "next_en": match.next_en,
+        "next_zh": match.next_zh,
+        "suspended": match.suspended,
+    }
+
+
+def _clock_fields(state: PublicState, received_ms: int | None) -> dict[str, Any]:
+    """Return its clock, and whether its area's order stops it."""
+    match, up_ms = state.match, clock_end_ms(state, received_ms)
+    clock = match.clock
+    return {
+        "ends_ms": up_ms,
+        "left_s": clock.left_s if clock is not None and up_ms is None else None,
+        "stop": area_stop_of(state, received_ms) if is_playing(state) else None,
+        "added_s": match.added_time_s,
+        "announced": match.announced,
+    }
+
+
+def _paper_fields(match: PublicMatch) -> dict[str, Any]:
+    """Return what is signed, and what is proposed and not decided."""
+    return {
+        "signed": len(match.signed),
+        "unsigned": len(match.signers) if match.verdict is not None else 0,
+        "rulings": sum(ruling.state == "proposed" for ruling in match.rulings),
+    }
+
+
+def _row_light(state: PublicState, freshness: Freshness, wait: WaitingTable | None) -> RowLight:
+    if freshness is not Freshness.LIVE:
+        return "dark"
+    if state.machine.phase == "fault":
+        return "stands"
+    if wait is not None and wait.rank is not Urgency.TECHNICAL:
+        return "waits"
+    return "busy" if state.match.started and state.match.verdict is None else "calm"

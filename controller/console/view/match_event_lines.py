@@ -1,0 +1,275 @@
+"""What a referee decided in a match, in words: rulings, corrections, time, signatures."""
+
+from collections.abc import Callable, Mapping
+from typing import Final
+
+import msgspec
+
+from controller.console.view import deal_event_lines as deal
+from controller.console.view import phrases
+from controller.console.view.deal_event_lines import describe_places
+from controller.console.view.phrases import (
+    DealContext,
+    DescribeEvent,
+    EventData,
+    constant_line,
+    name_of,
+    reason_line,
+    seat_line,
+)
+from controller.rules.penalties.offences import find_offence
+from controller.rules.penalties.penalty_record import Penalty
+from controller.rules.penalties.proposals import Consequences, penalty_words
+from controller.seats import SEAT_NAMES, SIDE_NAMES
+from controller.words import ROLE_WORDS, Words, decided_by_words, reason_words
+from controller.words import signer_words as by_words
+
+
+def describe_correction(data: EventData, context: DealContext) -> Words:
+    """Say how a result was corrected, and what becomes of the later deals."""
+    told, choice = (
+        describe_places(data.get("order", ())),
+        name_of(phrases.CORRECTION_CHOICES, data.get("choice")),
+    )
+    deal, why = data.get("deal"), data.get("reason")
+    by = decided_by_words(data.get("by"), data.get("entered_by"))
+    return Words(
+        f"deal {deal} corrected: {told.en}; {choice.en}: {why} ({by.en})",
+        f"更正第{deal}副：{told.zh}；{choice.zh}：{why}（{by.zh}）",
+    )
+
+
+def describe_suspension(data: EventData, context: DealContext) -> Words:
+    """Say why play is suspended."""
+    why = reason_words(str(data.get("reason", "")))
+    return Words(f"suspended: {why.en}", f"暂停待裁：{why.zh}")
+
+
+def describe_area_stop(data: EventData, context: DealContext) -> Words:
+    """Say that the area's clocks are stopped, why and by whom."""
+    why, by = reason_words(str(data.get("reason") or "")), by_words(data.get("by") or "")
+    reason = Words(f": {why.en}", f"：{why.zh}") if why.en else why
+    whose = Words(f" ({by.en})", f"（{by.zh}）") if by.en else by
+    return Words(
+        f"the area's clocks are stopped{reason.en}{whose.en}",
+        f"全区停表{reason.zh}{whose.zh}",
+    )
+
+
+def describe_added_time(data: EventData, context: DealContext) -> Words:
+    """Say how much time is added, in minutes and seconds."""
+    seconds = data.get("seconds", 0)
+    if not seconds:
+        return Words("no time is added", "不补时")
+    return Words(f"time added: {_minutes(seconds)}", f"补时{_minutes(seconds)}")
+
+
+def _minutes(seconds: int) -> str:
+    return f"{seconds // 60}:{seconds % 60:02}"
+
+
+def describe_ruling_proposal(data: EventData, context: DealContext) -> Words:
+    """Say which ruling was proposed, on whom, for what."""
+    charge, proposal = data.get("charge", {}), data.get("proposal", {})
+    who = _accused_words(charge)
+    what, penalty = _offence_words(charge), _penalty_words(proposal)
+    number, by = _ruling_number(data, charge.get("deal")), by_words(data.get("by"))
+    return Words(
+        f"ruling {number.en} proposed by {by.en}: {who.en}, {what.en}: {penalty.en}",
+        f"{by.zh}报判罚{number.zh}：{who.zh}，{what.zh}，{penalty.zh}",
+    )
+
+
+def _penalty_words(proposal: EventData) -> Words:
+    penalty = msgspec.convert(proposal.get("penalty"), Penalty)
+    return penalty_words(penalty, msgspec.convert(proposal.get("effects", ()), Consequences))
+
+
+def _ruling_number(data: EventData, deal: int | None) -> Words:
+    """Return a ruling's number with the deal of the offence, where that is known."""
+    number = str(data.get("id"))
+    if deal is None:
+        return Words(number, number)
+    return Words(f"{number} (deal {deal})", f"{number}（第{deal}副）")
+
+
+def _accused_words(charge: EventData) -> Words:
+    seat = charge.get("seat")
+    return name_of(SIDE_NAMES, charge.get("side")) if seat is None else name_of(SEAT_NAMES, seat)
+
+
+def _offence_words(charge: EventData) -> Words:
+    name = str(charge.get("offence"))
+    try:
+        row = find_offence(name)
+    except LookupError:
+        return Words(name, name)
+    return Words(row.en, row.zh)
+
+
+def describe_ruling_approval(data: EventData, context: DealContext) -> Words:
+    """Say who approved a ruling, and as what."""
+    by, proposal = decided_by_words(data.get("by"), data.get("entered_by")), data.get("proposal")
+    changed = Words("", "")
+    if proposal is not None:
+        penalty = _penalty_words(proposal)
+        changed = Words(f", as {penalty.en}", f"，改判{penalty.zh}")
+    entered = data.get("entered_by") is not None
+    spoken = data.get("verbal") and not entered
+    word = Words(" by word", "口头") if spoken else Words("", "：" if entered else "")
+    number = _ruling_number(data, context.charged.get(str(data.get("id"))))
+    return Words(
+        f"ruling {number.en} approved{word.en} by {by.en}{changed.en}",
+        f"{by.zh}{word.zh}同意判罚{number.zh}{changed.zh}",
+    )
+
+
+def ruling_line(en: str, zh: str) -> DescribeEvent:
+    """Return a teller with a ruling's number and who spoke."""
+
+    def tell(data: EventData, before: DealContext) -> Words:
+        by = decided_by_words(data.get("by"), data.get("entered_by"))
+        colon = "：" if data.get("entered_by") is not None else ""
+        number = _ruling_number(data, before.charged.get(str(data.get("id"))))
+        return Words(
+            en.format(id=number.en, by=by.en),
+            zh.format(id=number.zh, by=f"{by.zh}{colon}"),
+        )
+
+    return tell
+
+
+def describe_correction_confirmation(data: EventData, context: DealContext) -> Words:
+    """Say that the chief stands by a correction that was entered as his word."""
+    deal, by = data.get("deal"), by_words(data.get("by"))
+    return Words(
+        f"the word by which deal {deal} was corrected is confirmed by {by.en}",
+        f"{by.zh}确认第{deal}副成绩的口头更正",
+    )
+
+
+def describe_signature(data: EventData, context: DealContext) -> Words:
+    """Say who signed the sheet, and for whom."""
+    signer, person = data.get("signer"), data.get("person")
+    known = {**SEAT_NAMES, **SIDE_NAMES, "referee": ROLE_WORDS["referee"]}
+    who = name_of(known, signer)
+    return Words(f"signed for {who.en}: {person}", f"{who.zh}签名：{person}")
+
+
+def describe_match_event(data: EventData, context: DealContext) -> Words:
+    """Return what an event of a match says; of a later version's, what it is called."""
+    event = str(data.get("event"))
+    teller = LINE_BY_MATCH_EVENT.get(event)
+    return Words(event, event) if teller is None else teller(data, context)
+
+
+def advance_match_context(data: EventData, context: DealContext) -> DealContext:
+    """Return what is told of the deal behind an event."""
+    change = _CONTEXT_CHANGES.get(str(data.get("event")))
+    if change is None:
+        return context
+    return msgspec.structs.replace(change(data, context), charged=_deals_of_charges(data, context))
+
+
+def _deals_of_charges(data: EventData, context: DealContext) -> Mapping[str, int]:
+    if data.get("event") != "RulingProposed":
+        return context.charged
+    return {**context.charged, str(data.get("id")): data["charge"]["deal"]}
+
+
+def is_quiet(data: EventData, context: DealContext) -> bool:
+    """Tell whether the line says what the machine's own entry beside it says already."""
+    event = data.get("event")
+    return event == "Ticked" or (event in _ALSO_MACHINE_EVENTS and not context.by_hand)
+
+
+LINE_BY_MATCH_EVENT: Final[Mapping[str, DescribeEvent]] = {
+    "Seated": deal.describe_seat_taken,
+    "Started": constant_line("the match is open", "开赛"),
+    "DealtByHand": reason_line("this deal is dealt by hand", "本副人工发牌"),
+    "Shuffled": seat_line("{seat} has shuffled", "{seat}已洗牌"),
+    "Cut": deal.describe_match_cut,
+    "TurnedUp": deal.describe_turned_up_card,
+    "Dealt": deal.describe_hands_dealt,
+    "Misdealt": deal.describe_misdeal,
+    "ReleaseOrdered": constant_line("the hands are being released", "放行中"),
+    "Released": deal.describe_hands_released,
+    "Counted": seat_line("{seat} has counted, right", "{seat}清点无误"),
+    "CountClaimed": seat_line("{seat} claims a wrong count", "{seat}申告张数不符"),
+    "Recounted": deal.describe_recount,
+    "DealVoided": reason_line("the deal is void and dealt again", "本副作废，重新发牌"),
+    "AntiAnswered": deal.describe_anti_tribute,
+    "TributeLaid": seat_line("{seat} has laid the tribute", "{seat}已贡牌"),
+    "TributeValued": deal.describe_tribute_values,
+    "TributeChosen": deal.describe_tribute_choice,
+    "ReturnLaid": deal.return_line("{seat} has given a card back", "{seat}已还牌"),
+    "ReturnCorrected": deal.return_line("{seat} gave another card back instead", "{seat}更换还牌"),
+    "ReturnsSwapped": constant_line("the losers took each other's return card", "双方互换还牌"),
+    "Led": constant_line("the first lead is on the table", "已领出牌"),
+    "OutSaid": seat_line("{seat} says that he is out", "{seat}报出完，待确认"),
+    "Out": deal.describe_seat_out,
+    "OutWithdrawn": seat_line("{seat} is not out after all", "{seat}并未出完，已撤回"),
+    "ResultEntered": deal.describe_result,
+    "CardsLeft": deal.describe_cards_left,
+    "Answered": deal.describe_seat_answer,
+    "Confirmed": deal.describe_result_confirmation,
+    "LeaderNamed": seat_line("{seat} is named to lead", "指定{seat}领出牌"),
+    "ExtraDealOrdered": reason_line("an extra deal is ordered", "加打一副"),
+    "DealStopped": reason_line("the deal is stopped and does not count", "终止本副，本副不计"),
+    "Corrected": describe_correction,
+    "CorrectionConfirmed": describe_correction_confirmation,
+    "Suspended": describe_suspension,
+    "Resumed": constant_line("play goes on", "恢复比赛"),
+    "AreaPaused": describe_area_stop,
+    "AreaResumed": constant_line("the area's clocks run again", "全区恢复计时"),
+    "TimeAdded": describe_added_time,
+    "PlayCalled": seat_line("the clock is started for {seat}", "对{seat}读秒"),
+    "PlayWarned": seat_line("{seat} was warned", "已警告{seat}超时"),
+    "PlayMade": seat_line("{seat} has played or passed", "{seat}已出牌或过牌"),
+    "Ticked": constant_line("time passed", "计时"),
+    "RulingProposed": describe_ruling_proposal,
+    "RulingApproved": describe_ruling_approval,
+    "RulingRejected": ruling_line("ruling {id} rejected by {by}", "{by}驳回判罚{id}"),
+    "VerbalConfirmed": ruling_line(
+        "ruling {id}: the word is confirmed by {by}", "{by}确认判罚{id}的口头裁定"
+    ),
+    "Signed": describe_signature,
+}
+"""Every event of a match."""
+_ALSO_MACHINE_EVENTS: Final = frozenset({"Cut", "Dealt", "Misdealt", "ReleaseOrdered"})
+
+
+def _start_deal(data: EventData, context: DealContext) -> DealContext:
+    return DealContext(whole=True, by_hand=context.by_hand)
+
+
+def _end_deal(data: EventData, context: DealContext) -> DealContext:
+    return DealContext()
+
+
+def _add_out(data: EventData, context: DealContext) -> DealContext:
+    seat = str(data.get("seat"))
+    outs = context.outs if seat in context.outs else (*context.outs, seat)
+    return msgspec.structs.replace(context, outs=outs)
+
+
+def _remove_out(data: EventData, context: DealContext) -> DealContext:
+    outs = tuple(seat for seat in context.outs if seat != data.get("seat"))
+    return msgspec.structs.replace(context, outs=outs)
+
+
+_CONTEXT_CHANGES: Final[Mapping[str, Callable[[EventData, DealContext], DealContext]]] = {
+    "DealtByHand": lambda data, before: DealContext(by_hand=True),
+    "Released": _start_deal,
+    "Dealt": lambda data, before: _start_deal(data, before) if before.by_hand else before,
+    "Out": _add_out,
+    "OutWithdrawn": _remove_out,
+    "ResultEntered": lambda data, before: msgspec.structs.replace(
+        before, outs=tuple(data.get("order", ()))
+    ),
+    "Confirmed": lambda data, before: before,
+    "DealVoided": _end_deal,
+    "Misdealt": lambda data, before: DealContext(by_hand=before.by_hand),
+    "DealStopped": _end_deal,
+    "RulingProposed": lambda data, before: before,
+}

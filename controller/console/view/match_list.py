@@ -1,0 +1,156 @@
+"""The matches of an event as a list: those that are played, and those whose sheets are kept."""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import Literal
+
+import msgspec
+
+from controller.console.store.score_sheets import StoredSheet, signature_count
+from controller.console.table_snapshots import natural_sort_key
+from controller.console.view.hall_rows import PairName, build_pair_name
+from controller.messages import PublicScore, PublicState, PublicVerdict, Side
+from controller.sheet.form import ScoreSheet
+
+
+class MatchListRow(msgspec.Struct, frozen=True, kw_only=True):
+    """One match. `state`: as its sheet says, "open" while it is played.
+
+    `kept_ms`: when its sheet was kept last (milliseconds since 1970), null where none is yet.
+    """
+
+    table: str
+    table_no: str
+    event: str
+    round: int
+    match_no: int
+    match: str
+    stage: str
+    state: Literal["open", "over", "signed"]
+    pairs: dict[Side, PairName]
+    deals: int
+    levels: dict[Side, str | None] | None = None
+    verdict: PublicVerdict | None = None
+    score: PublicScore | None = None
+    signed: int = 0
+    signers: int = 0
+    version: int = 1
+    corrections: int = 0
+    penalties: int = 0
+    rules: str = ""
+    kept_ms: int | None = None
+
+
+class AttemptLine(msgspec.Struct, frozen=True, gc=False, kw_only=True):
+    """An attempt at a deal: which one it is of that deal, from 1 on; `attempt`: the table's number.
+
+    `revealed`: it can be checked.
+    """
+
+    deal: int
+    of_deal: int
+    attempt: int
+    revealed: bool
+
+
+def build_attempt_lines(found: Iterable[tuple[int, int, bool]]) -> list[AttemptLine]:
+    """Return a match's attempts, given by deal, number and whether revealed, in their order."""
+    before: Counter[int] = Counter()
+    told = []
+    for deal, attempt, revealed in found:
+        before[deal] += 1
+        told.append(
+            AttemptLine(deal=deal, of_deal=before[deal], attempt=attempt, revealed=revealed)
+        )
+    return told
+
+
+def build_match_list(
+    kept: Sequence[StoredSheet], states: Iterable[PublicState]
+) -> list[MatchListRow]:
+    """Return every match once: what a table says of it now comes before what is kept."""
+    lines = {(one.table, one.sheet.match, one.sheet.start_ms): _row_of_sheet(one) for one in kept}
+    for state in states:
+        line = _row_of_state(state)
+        if line is None:
+            continue
+        key = line.table, line.match, state.match.start_ms
+        before = lines.get(key)
+        if before is None or (before.state, before.version, before.signed) != (
+            line.state,
+            line.version,
+            line.signed,
+        ):
+            lines[key] = line
+    order = sorted(lines.values(), key=_sort_key)
+    return sorted(order, key=lambda line: line.kept_ms or 1 << 62, reverse=True)
+
+
+def _sort_key(line: MatchListRow) -> tuple[str, int, int, tuple[str | int, ...]]:
+    return line.event, -line.round, line.match_no, natural_sort_key(line.table)
+
+
+def _row_of_sheet(one: StoredSheet) -> MatchListRow:
+    sheet = one.sheet
+    return MatchListRow(
+        table=one.table,
+        table_no=sheet.table_no,
+        event=sheet.event,
+        round=sheet.round,
+        match_no=sheet.match_no,
+        match=sheet.match,
+        stage=sheet.stage,
+        state=sheet.state,
+        pairs={side: build_pair_name(pair) for side, pair in sheet.pairs.items()},
+        deals=len(sheet.deals) or len(sheet.hands),
+        levels=None if sheet.levels is None else dict(sheet.levels),
+        verdict=sheet.verdict,
+        score=sheet.score,
+        signed=signature_count(sheet),
+        signers=len(sheet.signatures),
+        version=sheet.version,
+        corrections=len(sheet.corrections),
+        penalties=penalty_count(sheet),
+        rules=sheet.rules.name,
+        kept_ms=one.kept_ms,
+    )
+
+
+def penalty_count(sheet: ScoreSheet) -> int:
+    """Return how many penalties a sheet has that count."""
+    return sum(not one.overturned for line in sheet.deals for one in line.penalties)
+
+
+def _row_of_state(state: PublicState) -> MatchListRow | None:
+    """Return the match that a table has; None where it has none."""
+    match = state.match
+    if (
+        match.match is None
+        or match.event is None
+        or match.round is None
+        or match.match_no is None
+        or match.table_no is None
+        or match.stage is None
+    ):
+        return None
+    pairs = {side: build_pair_name(pair) for side, pair in match.pairs.items() if pair}
+    return MatchListRow(
+        table=state.table,
+        table_no=match.table_no,
+        event=match.event,
+        round=match.round,
+        match_no=match.match_no,
+        match=match.match,
+        stage=match.stage,
+        state="open" if match.verdict is None else "over" if match.signers else "signed",
+        pairs=pairs,
+        deals=match.deal or 0,
+        levels=match.levels,
+        verdict=match.verdict,
+        score=match.score,
+        signed=len(match.signed),
+        signers=len(match.signed) + len(match.signers),
+        version=match.version,
+        penalties=sum(ruling.state == "decided" for ruling in match.rulings),
+        rules=match.profile,
+    )

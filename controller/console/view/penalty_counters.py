@@ -1,0 +1,191 @@
+"""How often a pair was warned, penalised, or claimed a wrong count.
+
+Counters belong to pairs and persons and travel with them. They are never kept: they are counted
+from the record whenever somebody looks, and nothing follows from them by itself.
+"""
+
+from collections.abc import Collection, Iterable, Sequence
+from typing import Any, Final
+
+import msgspec
+
+from controller.console.view.ruling_cases import RulingCase, RulingRecord, read_rulings
+from controller.messages import PublicEvent, PublicMatch, Side
+from controller.rules.penalties.offences import catalogue_words, find_offence
+from controller.rules.penalties.penalty_record import Penalty, PenaltyEntry, PenaltyRecord
+from controller.seats import SIDES, side_of
+from controller.words import Words
+
+COUNTED_PENALTIES: Final[tuple[Penalty, ...]] = ("warning", "violation", "foul", "match_forfeit")
+
+
+class PenaltyCount(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """How often a pair was given something: in this deal, this match, this round, this event.
+
+    The round and the event have what the pair brought from earlier matches; null: not heard.
+    """
+
+    deal: int
+    match: int
+    round: int | None
+    event: int | None
+
+
+class EarlierPenaltyView(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """A penalty of an earlier match."""
+
+    match: str
+    round: int
+    deal: int
+    person: str | None
+    offence_en: str
+    offence_zh: str
+    penalty_en: str
+    penalty_zh: str
+    article: str | None
+
+
+class PairCounts(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """The counters of a pair. `claims`: wrong counts claimed in this match.
+
+    `signals`: illegal signals in this event; `persons`: penalties in this match by person.
+    `brought`: what was applied in earlier matches, in words, the newest last; null: not heard.
+    """
+
+    side: Side
+    pair: str
+    name: str
+    given: dict[str, PenaltyCount]
+    signals: int
+    claims: int
+    persons: dict[str, dict[str, int]]
+    brought: tuple[EarlierPenaltyView, ...] | None
+
+
+def count_penalties(match: PublicMatch, record: RulingRecord) -> list[PairCounts]:
+    """Return the counters of both pairs, from what holds: an overturned ruling counts nowhere."""
+    now = [entry for case in record.cases if (entry := penalty_entry(case)) is not None]
+    return [_pair_counts(match, record, side_, now) for side_ in SIDES if match.pairs.get(side_)]
+
+
+def penalty_entry(case: RulingCase) -> PenaltyEntry | None:
+    """Return what a ruling leaves in the record of its pair; None: it gave no penalty."""
+    if case.state != "decided" or case.proposal.penalty == "none":
+        return None
+    charge = case.charge
+    return PenaltyEntry(
+        offence=charge.offence,
+        seat=charge.seat,
+        person=charge.person,
+        pair=charge.pair,
+        side=charge.side,
+        event=charge.event,
+        round=charge.round,
+        match=charge.match,
+        deal=charge.deal,
+        at_ms=charge.at_ms,
+        penalty=case.proposal.penalty,
+        article=case.proposal.article,
+    )
+
+
+def _pair_counts(
+    match: PublicMatch, record: RulingRecord, of_side: Side, now: list[PenaltyEntry]
+) -> PairCounts:
+    pair = match.pairs[of_side]
+    assert pair is not None  # asked before
+    here = [entry for entry in now if entry.side == of_side]
+    before = [entry for entry in record.earlier_penalties or () if entry.pair == pair.id]
+    persons: dict[str, dict[str, int]] = {}
+    for entry in here:
+        if entry.person is not None:
+            counts = persons.setdefault(entry.person, {})
+            counts[entry.penalty] = counts.get(entry.penalty, 0) + 1
+    heard = record.earlier_penalties is not None
+    return PairCounts(
+        side=of_side,
+        pair=pair.id,
+        name=pair.name,
+        given={name: _count(match, name, here, before, heard) for name in COUNTED_PENALTIES},
+        signals=sum(one.offence == "illegal_signal" for one in (*before, *here)),
+        claims=sum(side_of(seat) == of_side for seat in match.claims),
+        persons=persons,
+        brought=tuple(map(_earlier_penalty_view, before)) if heard else None,
+    )
+
+
+def _count(
+    match: PublicMatch,
+    penalty: Penalty,
+    here: list[PenaltyEntry],
+    before: list[PenaltyEntry],
+    heard: bool,
+) -> PenaltyCount:
+    given = [entry for entry in here if entry.penalty == penalty]
+    event = [one for one in before if one.penalty == penalty and one.event == match.event]
+    in_round = sum(one.round == match.round for one in event)
+    return PenaltyCount(
+        deal=sum(entry.deal == match.deal for entry in given),
+        match=len(given),
+        round=in_round + len(given) if heard else None,
+        event=len(event) + len(given) if heard else None,
+    )
+
+
+def _earlier_penalty_view(entry: PenaltyEntry) -> EarlierPenaltyView:
+    row, penalty = _offence_words(entry.offence), catalogue_words("penalty", entry.penalty)
+    return EarlierPenaltyView(
+        match=entry.match,
+        round=entry.round,
+        deal=entry.deal,
+        person=entry.person,
+        offence_en=row.en,
+        offence_zh=row.zh,
+        penalty_en=penalty.en,
+        penalty_zh=penalty.zh,
+        article=entry.article,
+    )
+
+
+def _offence_words(name: str) -> Words:
+    try:
+        row = find_offence(name)
+    except LookupError:
+        return Words(name, name)
+    return Words(row.en, row.zh)
+
+
+MAX_RECORDS: Final = 30
+"""Penalties that a match brings along, the newest: an order has no room for many more."""
+
+_MatchKey = tuple[str, int, str]
+"""A match: its event, round and id."""
+
+
+def earlier_penalties(
+    matches: Iterable[Sequence[PublicEvent]], pairs: Collection[str]
+) -> PenaltyRecord:
+    """Return what was given to these pairs so far, in the order in which it happened.
+
+    `matches`: each from its `meeting` on, as tables published them. What a match of which nothing
+    is known here left behind is taken from what later ones brought along.
+    """
+    found: dict[tuple[object, ...], PenaltyEntry | None] = {}
+    brought: dict[PenaltyEntry, None] = {}
+    known: set[_MatchKey] = set()
+    for entries in sorted(matches, key=lambda entries: entries[0].time):
+        known.add(_match_key(entries[0]))
+        told = read_rulings(entries)
+        brought |= dict.fromkeys(told.earlier_penalties or ())
+        for case in told.cases:
+            # At another table the same ruling stands once more, with that table's times.
+            key = (*_match_key(entries[0]), case.id, case.charge.offence, case.charge.deal)
+            found[(*key, case.charge.side, case.charge.seat)] = penalty_entry(case)
+    before = [one for one in brought if (one.event, one.round, one.match) not in known]
+    given = [*before, *(one for one in found.values() if one is not None)]
+    return tuple(one for one in given if one.pair in pairs)[-MAX_RECORDS:]
+
+
+def _match_key(laid_out: PublicEvent) -> _MatchKey:
+    said: dict[str, Any] = laid_out.data.get("meeting", {})
+    return str(said.get("event")), int(said.get("round", 0)), str(said.get("match_id"))

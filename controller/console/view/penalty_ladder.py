@@ -1,0 +1,396 @@
+"""In which order a referee looks for an offence, and what a clock suggests that he look at."""
+
+from collections.abc import Iterator
+from typing import Any, Final, Literal
+
+import msgspec
+
+from controller.messages import PublicState, Seat, Side
+from controller.rules.penalties.charges import (
+    Charge,
+    LapseReason,
+    lapse_article,
+    lapse_words,
+)
+from controller.rules.penalties.offences import (
+    Offence,
+    catalogue_words,
+    offence_catalogue,
+    remedy_words,
+)
+from controller.rules.penalties.penalty_ladder import (
+    HARM_ARTICLES,
+    LADDER_RUNGS,
+    LegalPenalty,
+    legal_penalties,
+)
+from controller.rules.penalties.penalty_record import Penalty, PenaltyEntry
+from controller.rules.penalties.proposals import CHIEF_PENALTIES, consequence_words, consequences_of
+from controller.rules.profile import GuandanProfile
+from controller.words import Words
+
+GroupId = Literal[
+    "turn", "report", "play", "exchange", "time", "signal", "cards", "conduct", "drawing"
+]
+
+OFFENCE_GROUPS: Final[dict[GroupId, tuple[Words, tuple[str, ...]]]] = {
+    "turn": (
+        Words("Out of turn", "越序"),
+        ("play_out_of_turn", "declare_out_of_turn", "out_of_turn_type_led"),
+    ),
+    "report": (Words("Reporting cards left", "报牌"), ("no_report", "asking_count")),
+    "play": (
+        Words("Playing cards", "出牌"),
+        (
+            "wrong_play_leader",
+            "wrong_play_follower",
+            "wrong_play_form",
+            "play_changed",
+            "exposed_type_led",
+        ),
+    ),
+    "exchange": (
+        Words("Tribute and return", "贡牌还牌"),
+        (
+            "wrong_tribute",
+            "wrong_return",
+            "delay_tribute",
+            "delay_return",
+            "wrong_tribute_in_play",
+            "wrong_return_in_play",
+            "shown_by_non_payer",
+        ),
+    ),
+    "time": (
+        Words("Time and attendance", "时间与到场"),
+        ("delay_play", "delay_other", "leaving_seat", "late", "default"),
+    ),
+    "signal": (Words("Illegal signals", "非法信号"), ("illegal_signal",)),
+    "cards": (Words("Cards that should not be", "牌张"), ("card_count", "hidden_cards")),
+    "conduct": (
+        Words("Conduct", "言行"),
+        ("disturbance", "disobedience", "grave_foul", "collusion", "other"),
+    ),
+    "drawing": (
+        Words("Drawing by hand", "人工抓牌"),
+        ("draw_unseen", "draw_seen", "draw_in_hand"),
+    ),
+}
+"""Every offence once, the groups by how often a hall has them (the order is provisional)."""
+
+_COMMON: Final = ("play_out_of_turn", "declare_out_of_turn", "no_report", "wrong_play_follower")
+LIKELY_OFFENCES: Final[dict[str, tuple[str, ...]]] = {
+    "setup": ("late", "default", "disturbance"),
+    "count_check": ("card_count", "delay_other", "disturbance", "illegal_signal"),
+    "tribute": ("wrong_tribute", "delay_tribute", "shown_by_non_payer", "illegal_signal"),
+    "return": ("wrong_return", "delay_return", "illegal_signal"),
+    "play": (*_COMMON, "wrong_play_leader", "asking_count", "delay_play", "illegal_signal"),
+    "result": ("no_report", "wrong_play_form", "illegal_signal", "disturbance"),
+}
+"""What is looked for first in which phase of a match (provisional)."""
+
+BEFORE_LEAD: Final = frozenset({"wrong_tribute", "wrong_return"})
+AFTER_LEAD: Final = frozenset({"wrong_tribute_in_play", "wrong_return_in_play"})
+CLOCK_SUGGESTIONS: Final[dict[str, tuple[str, int | None]]] = {
+    "play_warning": ("delay_play", 1),
+    "play_violation": ("delay_play", 2),
+    "tribute_warning": ("delay_tribute", 1),
+    "tribute_violation": ("delay_tribute", 2),
+    "return_warning": ("delay_return", 1),
+    "return_violation": ("delay_return", 2),
+    "late_regulations": ("late", None),
+    "late_default": ("late", None),
+}
+"""What a clock that called a referee suggests: an offence, and which overrun it is."""
+
+
+class ChargeSuggestion(msgspec.Struct, frozen=True, gc=False, kw_only=True):
+    """A charge that a clock of the table suggests; a referee makes it, or does not."""
+
+    offence: str
+    seat: Seat | None
+    side: Side | None
+    step: int | None
+    reason: str
+    words_en: str
+    words_zh: str
+
+
+def suggest_charges(state: PublicState) -> tuple[ChargeSuggestion, ...]:
+    """Return the charges that the clocks of a table suggest, in the order of their calls."""
+    found: list[ChargeSuggestion] = []
+    for call in state.calls:
+        if call.reason not in CLOCK_SUGGESTIONS:
+            continue
+        offence, step = CLOCK_SUGGESTIONS[call.reason]
+        sides: list[Side | None] = [None]
+        if call.seat is None:
+            due = [clock.side for clock in state.match.clocks if clock.duty == "late"]
+            sides = list(due) or sides
+        for side in sides:
+            found.append(
+                ChargeSuggestion(
+                    offence=offence,
+                    seat=call.seat,
+                    side=side,
+                    step=step,
+                    reason=call.reason,
+                    words_en=call.words_en,
+                    words_zh=call.words_zh,
+                )
+            )
+    return tuple(found)
+
+
+class LadderPart(msgspec.Struct, frozen=True, gc=False, kw_only=True):
+    """A part of what the desk shows; `article` None: the rulebook is silent, it is proposed."""
+
+
+class LadderAnswer(LadderPart, frozen=True):
+    """One legal answer of a step. `also_*`: what goes with it, empty for nothing."""
+
+    penalty: Penalty
+    en: str
+    zh: str
+    also_en: str
+    also_zh: str
+    article: str | None
+    chief: bool
+
+
+class OffenceKindView(LadderPart, frozen=True):
+    """One way to commit an offence."""
+
+    id: str
+    en: str
+    zh: str
+    article: str | None
+
+
+class OffenceView(LadderPart, frozen=True):
+    """An offence with its steps: the ladder's own answer stands first in each.
+
+    `scope_*`: whose offences are counted together, and how far; empty where each stands for
+    itself. `foul_if_harmed`: a foul at once, where it cost the other side something.
+    `when`: where it can only be before or behind the first lead of a deal.
+    """
+
+    id: str
+    en: str
+    zh: str
+    article: str | None
+    kinds: tuple[OffenceKindView, ...]
+    scope_en: str
+    scope_zh: str
+    scope_article: str | None
+    steps: tuple[tuple[LadderAnswer, ...], ...]
+    remedy_en: str
+    remedy_zh: str
+    foul_if_harmed: bool
+    when: Literal["before_lead", "behind_lead"] | None = None
+
+
+class OffenceGroup(LadderPart, frozen=True):
+    """Offences that are looked for together."""
+
+    id: GroupId
+    en: str
+    zh: str
+    offences: tuple[OffenceView, ...]
+
+
+class RungView(LadderPart, frozen=True):
+    """So many of one penalty are the next one (`times`), by which article."""
+
+    id: str
+    below_en: str
+    below_zh: str
+    above_en: str
+    above_zh: str
+    times: int
+    article: str | None
+
+
+class NamedItem(LadderPart, frozen=True):
+    """Something by its name, in words."""
+
+    id: str
+    en: str
+    zh: str
+    article: str | None = None
+    chief: bool = False
+
+
+class PenaltyLadder(LadderPart, frozen=True):
+    """What a referee may look up of a rulebook's penalties.
+
+    `fouls`: what a foul does. `lapses`: why a right to a penalty may be lost.
+    """
+
+    profile: str
+    title_en: str
+    title_zh: str
+    likely: dict[str, tuple[str, ...]]
+    groups: tuple[OffenceGroup, ...]
+    rungs: tuple[RungView, ...]
+    penalties: tuple[NamedItem, ...]
+    fouls: tuple[NamedItem, ...]
+    lapses: tuple[NamedItem, ...]
+
+
+def build_ladder(profile: GuandanProfile) -> PenaltyLadder:
+    """Return the penalties of a rulebook as the ruling desk shows them."""
+    return PenaltyLadder(
+        profile=profile.name,
+        title_en=profile.title_en,
+        title_zh=profile.title_zh,
+        likely=LIKELY_OFFENCES,
+        groups=tuple(
+            OffenceGroup(
+                id=name,
+                en=title.en,
+                zh=title.zh,
+                offences=tuple(_offence(profile, offence_catalogue()[one]) for one in offences),
+            )
+            for name, (title, offences) in OFFENCE_GROUPS.items()
+        ),
+        rungs=tuple(_rungs(profile)),
+        penalties=tuple(_penalty(name) for name in _PENALTIES),
+        fouls=tuple(_fouls(profile)),
+        lapses=tuple(_lapse(profile, reason) for reason in _LAPSES),
+    )
+
+
+_PENALTIES: Final[tuple[Penalty, ...]] = (
+    "none",
+    "warning",
+    "violation",
+    "foul",
+    "match_forfeit",
+    "disqualification",
+)
+_LAPSES: Final[tuple[LapseReason, ...]] = ("not_at_once", "outsider", "acted_first", "exploited")
+
+
+def _offence(profile: GuandanProfile, row: Offence) -> OffenceView:
+    text = profile.penalties.catalogue
+    own, then = row.ladder(text), remedy_words(profile, row.id)
+    scope = Words("", "")
+    if own.scope != "occasion":
+        who, where = catalogue_words("counted", own.counted), catalogue_words("scope", own.scope)
+        scope = Words(f"{who.en}, {where.en}", f"{who.zh}{where.zh}")
+    steps = tuple(_step(profile, row.id, times) for times in range(len(own.steps)))
+    before, behind = row.id in BEFORE_LEAD, row.id in AFTER_LEAD
+    return OffenceView(
+        id=row.id,
+        en=row.en,
+        zh=row.zh,
+        article=steps[0][0].article,
+        kinds=tuple(
+            OffenceKindView(id=kind.id, en=kind.en, zh=kind.zh, article=kind.articles.get(text))
+            for kind in row.kinds
+        ),
+        scope_en=scope.en,
+        scope_zh=scope.zh,
+        scope_article=row.scope_articles.get(text),
+        steps=steps,
+        remedy_en=then.en,
+        remedy_zh=then.zh,
+        foul_if_harmed=row.direct_foul and text in HARM_ARTICLES,
+        when="before_lead" if before else "behind_lead" if behind else None,
+    )
+
+
+def _step(profile: GuandanProfile, offence: str, times: int) -> tuple[LadderAnswer, ...]:
+    """Return what an offence leads to that was committed `times` before, and nothing else was."""
+    said: dict[str, Any] = {
+        "offence": offence,
+        "seat": "N",
+        "person": "somebody",
+        "pair": "1",
+        "side": "NS",
+        "event": "",
+        "round": 1,
+        "match": "",
+        "deal": 1,
+        "at_ms": 0,
+    }
+    before = (PenaltyEntry(**said, penalty="none", article=None),) * times
+    by_clock = offence in _BY_CLOCK and times > 0
+    step = times + 1 if by_clock else None
+    charge = Charge(**said, pointed_out_by="clock" if by_clock else "W", step=step)
+    return tuple(_answer(profile, one) for one in legal_penalties(profile, before, charge))
+
+
+_BY_CLOCK: Final = frozenset(name for name, step in CLOCK_SUGGESTIONS.values() if step is not None)
+
+
+def _answer(profile: GuandanProfile, way: LegalPenalty) -> LadderAnswer:
+    also = [*(["dead_hand"] if way.dead_hand else []), *([way.turn_loss] if way.turn_loss else [])]
+    said = [catalogue_words("also", name) for name in also]
+    if way.penalty != "none" or not said:
+        said = [catalogue_words("penalty", way.penalty), *said]
+    text, *more = said
+    return LadderAnswer(
+        penalty=way.penalty,
+        en=text.en,
+        zh=text.zh,
+        also_en=", ".join(one.en for one in more),
+        also_zh="，".join(one.zh for one in more),
+        article=way.article,
+        chief=way.needs_chief or way.penalty in CHIEF_PENALTIES,
+    )
+
+
+def _rungs(profile: GuandanProfile) -> Iterator[RungView]:
+    for rung in LADDER_RUNGS:
+        times = getattr(profile.penalties, rung.limit)
+        if not times:
+            continue
+        below, above = (
+            catalogue_words("penalty", rung.below),
+            catalogue_words("penalty", rung.above),
+        )
+        yield RungView(
+            id=rung.limit,
+            below_en=below.en,
+            below_zh=below.zh,
+            above_en=above.en,
+            above_zh=above.zh,
+            times=times,
+            article=profile.article(f"penalties.{rung.limit}"),
+        )
+
+
+def _penalty(name: Penalty) -> NamedItem:
+    text = catalogue_words("penalty", name)
+    return NamedItem(id=name, en=text.en, zh=text.zh, chief=name in CHIEF_PENALTIES)
+
+
+def _fouls(profile: GuandanProfile) -> Iterator[NamedItem]:
+    """Yield what a foul does to the match; the side that committed it stands as NS."""
+    for offence in ("other", "hidden_cards"):
+        said = Charge(
+            offence=offence,
+            seat=None,
+            person=None,
+            pair="1",
+            side="NS",
+            event="",
+            round=1,
+            match="",
+            deal=1,
+            at_ms=0,
+            pointed_out_by="referee",
+        )
+        foul = LegalPenalty(penalty="foul", article=None, why=Words("", ""))
+        effects, keys = consequences_of(profile, said, foul)
+        article = profile.article(keys[0]) if keys else None
+        for effect in effects:
+            text = consequence_words(effect)
+            yield NamedItem(id=offence, en=text.en, zh=text.zh, article=article)
+
+
+def _lapse(profile: GuandanProfile, reason: LapseReason) -> NamedItem:
+    text = lapse_words(reason)
+    return NamedItem(id=reason, en=text.en, zh=text.zh, article=lapse_article(profile, reason))

@@ -1,0 +1,179 @@
+"""What seats, sides, roles and commands are called, in both languages of a hall.
+
+The Chinese is referees' own (REFEREE 3.6): 放行 hands out, 一套牌 is a set, 副 a deal.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from functools import lru_cache
+from typing import Any, Final
+
+import msgspec
+
+from controller.cards import face_text, parse_face
+from controller.faults import fault_catalogue
+from controller.rules.profile_files import load_profile, profile_names
+from controller.rules.ranks import BIG_JOKER_VALUE, LEVEL_VALUE, SMALL_JOKER_VALUE, rank_text
+from controller.seats import SEAT_NAMES
+from controller.words import Words, decided_by_words
+
+BOARDS: Final[Mapping[str, Words]] = {
+    "dealer": Words("dealer board", "发牌控制板"),
+    "reader": Words("reader board", "识牌控制板"),
+}
+CORRECTION_CHOICES: Final[Mapping[str, Words]] = {
+    "from_now": Words("levels are right from now on", "从现在起按更正后的级数"),
+    "void_later": Words("the later deals are void", "其后各副作废"),
+    "stand": Words("it stands as it was", "维持原成绩"),
+}
+PLACE_NAMES: Final = (
+    Words("UP", "上游"),
+    Words("2ND", "二游"),
+    Words("3RD", "三游"),
+    Words("LAST", "下游"),
+)
+RESULT_CLASSES: Final[Mapping[str, Words]] = {
+    "R12": Words("R12", "双下"),
+    "R13": Words("R13", "上游和三游"),
+    "R14": Words("R14", "上游和下游"),
+}
+
+
+def name_of(table: Mapping[str, Words], name: object) -> Words:
+    """Return what `name` is called; what a later version has is called as it is."""
+    known = table.get(str(name))
+    return known or Words(str(name), str(name))
+
+
+@lru_cache(maxsize=64)
+def rulebook_name(name: str) -> Words:
+    """Return what a rulebook is called by its text; one that is not known here as it is."""
+    if name not in profile_names():
+        return Words(name, name)
+    profile = load_profile(name)
+    return Words(profile.title_en, profile.title_zh)
+
+
+def join_words(named: Iterable[Words]) -> Words:
+    """Return several things in one line."""
+    told = tuple(named)
+    return Words(", ".join(one.en for one in told), "、".join(one.zh for one in told))
+
+
+def card_name(text: object) -> Words:
+    """Return a card as people read it: "♠A", a joker by its name."""
+    try:
+        face = face_text(parse_face(str(text)))
+    except ValueError:
+        return Words(str(text), str(text))
+    return name_of(JOKERS, face)
+
+
+JOKERS: Final[Mapping[str, Words]] = {
+    "SJ": Words("small joker", "小王"),
+    "BJ": Words("big joker", "大王"),
+}
+
+
+class DealContext(msgspec.Struct, frozen=True, gc=False, kw_only=True):
+    """What was told of the present deal so far. `outs`: who is out, in turn.
+
+    `whole`: it was told from its beginning, so that places are known. `by_hand`: no machine
+    tells of its cut and its hands. `charged`: the deal of each ruling's offence, by the ruling's
+    id: a ruling may be decided in a later deal.
+    """
+
+    whole: bool = False
+    by_hand: bool = False
+    outs: tuple[str, ...] = ()
+    charged: Mapping[str, int] = {}
+
+
+EventData = Mapping[str, Any]
+DescribeEvent = Callable[[EventData, DealContext], Words]
+
+
+def fault_words(names: Any) -> Words:
+    """Return the causes of faults in one line; one that nobody knows as it is called."""
+    return join_words(_cause(str(name)) for name in names)
+
+
+def _cause(name: str) -> Words:
+    row = fault_catalogue().get(name)
+    return Words(name, name) if row is None else Words(row.cause(), row.cause(language="zh"))
+
+
+def value_words(counts: Any) -> Words:
+    """Return a card's value: a rank, the level's, or a joker."""
+    named = _VALUES.get(counts)
+    if named is not None:
+        return named
+    rank = rank_text(counts) if isinstance(counts, int) and 2 <= counts <= 14 else str(counts)
+    return Words(rank, rank)
+
+
+_VALUES: Final = {
+    LEVEL_VALUE: Words("the level card", "级牌"),
+    SMALL_JOKER_VALUE: Words("small joker", "小王"),
+    BIG_JOKER_VALUE: Words("big joker", "大王"),
+}
+
+
+def constant_line(en: str, zh: str) -> DescribeEvent:
+    """Return a teller that says the same of every entry."""
+    return lambda data, before: Words(en, zh)
+
+
+def seat_line(en: str, zh: str) -> DescribeEvent:
+    """Return a teller with the seat in its line."""
+
+    def tell(data: EventData, before: DealContext) -> Words:
+        who = name_of(SEAT_NAMES, data.get("seat"))
+        return Words(en.format(seat=who.en), zh.format(seat=who.zh))
+
+    return tell
+
+
+def reason_line(en: str, zh: str, field: str = "reason") -> DescribeEvent:
+    """Return a teller with a reason, and who answers for it where that is said."""
+
+    def tell(data: EventData, before: DealContext) -> Words:
+        why, by = data.get(field, ""), decided_by_words(data.get("by", ""), data.get("entered_by"))
+        said = Words(f" ({by.en})", f"（{by.zh}）") if by.en else by
+        return Words(f"{en}: {why}{said.en}", f"{zh}：{why}{said.zh}")
+
+    return tell
+
+
+def add_leader(words: Words, seat: Any, turned_up: Any) -> Words:
+    """Return a line with who leads, by which card, where that is known."""
+    if seat is None:
+        return words
+    who = name_of(SEAT_NAMES, seat)
+    if turned_up is None:
+        return Words(f"{words.en}, {who.en} leads", f"{words.zh}，{who.zh}先出")
+    card = card_name(turned_up)
+    return Words(
+        f"{words.en}; {card.en}, {who.en} leads", f"{words.zh}；翻牌{card.zh}，{who.zh}先出"
+    )
+
+
+def template_line(en: str, zh: str, **tables: Mapping[str, Words]) -> DescribeEvent:
+    """Return a teller that fills a line with the data's fields, words of `tables` for theirs."""
+
+    def tell(data: EventData, before: DealContext) -> Words:
+        named = {name: name_of(table, data.get(name)) for name, table in tables.items()}
+        named |= (
+            {"by": decided_by_words(data["by"], data.get("entered_by"))} if "by" in data else {}
+        )
+        own = {name: shorten(value) for name, value in data.items() if name not in named}
+        return Words(
+            en.format(**own, **{name: words.en for name, words in named.items()}),
+            zh.format(**own, **{name: words.zh for name, words in named.items()}),
+        )
+
+    return tell
+
+
+def shorten(value: Any) -> Any:
+    """Return a long hash by its beginning, anything else as it is."""
+    return f"{value[:8]}…" if isinstance(value, str) and len(value) == 64 else value

@@ -1,0 +1,109 @@
+"""The proof of one attempt as a browser checks it: rows as they came, and the rules they name."""
+
+import io
+from collections.abc import Iterable, Mapping
+from typing import Final, Literal
+
+import msgspec
+import segno
+
+from controller.console.store.match_records import AttemptRows
+from controller.rules.profile import Profile
+from controller.rules.regulations_page import profile_hash, regulations_text
+from controller.signing.encoding import canonical_json
+
+ProofStanding = Literal["unknown", "later", "revealed", "sealed"]
+
+
+class RulebookTexts(msgspec.Struct, frozen=True):
+    """A rulebook as the two texts that its hash is of (controller/deal/PROOF.md §1)."""
+
+    rules: str
+    page: str
+
+
+class ProofView(msgspec.Struct, frozen=True, kw_only=True):
+    """What there is to check. `later`: the deal is not over, so nothing of it is shown.
+
+    `events`: rows as the table published them; `heads`: of its journal, signed and kept between
+    them; `over`: whether its match is over, so that telephones are allowed again.
+    """
+
+    table: str
+    attempt: int
+    standing: ProofStanding
+    over: bool = False
+    match: str | None = None
+    events: list[msgspec.Raw] = []
+    heads: list[tuple[int, str]] = []
+    rulebooks: list[RulebookTexts] = []
+
+
+RulebooksByHash = Mapping[str, RulebookTexts]
+"""Rulebooks by the hash, in hex, that commitments name them by."""
+
+
+def rulebooks_by_hash(profiles: Iterable[Profile]) -> dict[str, RulebookTexts]:
+    """Return rulebooks by their hash; each takes some 50 ms."""
+    return {
+        profile_hash(profile).hex(): RulebookTexts(
+            canonical_json(profile).decode(), regulations_text(profile)
+        )
+        for profile in profiles
+    }
+
+
+def proof_standing(rows: AttemptRows | None) -> ProofStanding:
+    """Return what may be shown of an attempt: all of it once it is revealed, before that nothing.
+
+    Where the power went only the chief's key opens it: what is there shows that much.
+    """
+    if rows is None:
+        return "unknown"
+    if "revealed" in rows.steps:
+        return "revealed"
+    return "sealed" if "sealed_to_chief" in rows.steps else "later"
+
+
+def build_proof_view(
+    table: str, attempt: int, rows: AttemptRows | None, known: RulebooksByHash, *, over: bool
+) -> ProofView:
+    """Return what a browser gets to check an attempt with."""
+    how = proof_standing(rows)
+    if rows is None or how == "later":
+        return ProofView(table=table, attempt=attempt, standing=how)
+    said = (row.data.profile_hash for row in map(_ROW_DECODER.decode, rows.bodies))
+    named = {name for name in said if isinstance(name, str)}
+    return ProofView(
+        table=table,
+        attempt=attempt,
+        standing=how,
+        over=over,
+        match=rows.match,
+        events=list(rows.bodies),
+        heads=list(rows.heads),
+        rulebooks=[known[name] for name in sorted(named & set(known))],
+    )
+
+
+QUIET_ZONE: Final = 4
+"""Modules of white around a code, as its norm wants them."""
+
+
+def qr_code_svg(address: str) -> str:
+    """Return a QR code of an address as SVG: black on white, whatever stands behind it."""
+    made = segno.make(address, error="m", micro=False)
+    out = io.BytesIO()
+    made.save(out, kind="svg", scale=8, border=QUIET_ZONE, dark="#000", light="#fff", xmldecl=False)
+    return out.getvalue().decode()
+
+
+class _Data(msgspec.Struct):
+    profile_hash: object = ""
+
+
+class _Row(msgspec.Struct):
+    data: _Data
+
+
+_ROW_DECODER: Final = msgspec.json.Decoder(_Row)

@@ -1,0 +1,375 @@
+"""The rulings of a match as its public entries tell them, and what its pairs brought along.
+
+A state shows the newest rulings in short; who pointed what out, what a ruling does to the match
+and how often a pair was penalised before stands in the entries.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Final, Literal
+
+import msgspec
+
+from controller.messages import PublicEvent, PublicRuling, Seat, Side
+from controller.rules.penalties.charges import Charge, lapse_article, lapse_reasons, lapse_words
+from controller.rules.penalties.offences import find_offence
+from controller.rules.penalties.penalty_record import Penalty, PenaltyEntry
+from controller.rules.penalties.proposals import PenaltyProposal, consequence_words, penalty_words
+from controller.rules.profile import GuandanProfile
+from controller.words import Words, decided_by_words, reason_words
+
+MATCH_START: Final = "meeting"
+"""The kind of entry with which a match begins at a table, laid out or come from another one."""
+
+
+class RulingCase(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """One ruling with the charge it answers. `at_ms`: when it was proposed; `ended_ms`: decided.
+
+    As controller/match/rulings.py has it, told by entries.
+    """
+
+    id: str
+    charge: Charge
+    proposal: PenaltyProposal
+    by: str
+    at_ms: int
+    state: Literal["proposed", "decided", "rejected"] = "proposed"
+    approved_by: str | None = None
+    rejected_by: str | None = None
+    verbal: bool = False
+    entered_by: str | None = None
+    confirmed_by: str | None = None
+    rejection_entered_by: str | None = None
+    changed_from: PenaltyProposal | None = None
+    ended_ms: int | None = None
+
+
+class RulingRecord(msgspec.Struct, frozen=True, kw_only=True):
+    """What entries tell of a match's rulings. `brought` None: its beginning was not heard."""
+
+    earlier_penalties: tuple[PenaltyEntry, ...] | None = None
+    cases: tuple[RulingCase, ...] = ()
+
+
+def read_rulings(entries: Iterable[PublicEvent]) -> RulingRecord:
+    """Return the rulings of a match from its entries, in their order, from its `meeting` on."""
+    brought: tuple[PenaltyEntry, ...] | None = None
+    cases: dict[str, RulingCase] = {}
+    for entry in entries:
+        if entry.kind == MATCH_START:
+            brought, cases = _earlier_penalties(entry.data), {}
+        elif entry.kind == "match":
+            _apply_entry(cases, entry.data)
+    return RulingRecord(earlier_penalties=brought, cases=tuple(cases.values()))
+
+
+def _earlier_penalties(data: Mapping[str, Any]) -> tuple[PenaltyEntry, ...] | None:
+    try:
+        return msgspec.convert(data.get("record", ()), tuple[PenaltyEntry, ...])
+    except msgspec.ValidationError:
+        return None
+
+
+def _apply_entry(cases: dict[str, RulingCase], data: Mapping[str, Any]) -> None:
+    """Take one entry of the match; of a newer version, or about nothing known, it is passed."""
+    kind, name = data.get("event"), str(data.get("id"))
+    try:
+        if kind == "RulingProposed":
+            said = msgspec.convert(data, _ProposalData)
+            cases[name] = RulingCase(
+                id=name, charge=said.charge, proposal=said.proposal, by=said.by, at_ms=said.at_ms
+            )
+        elif name in cases and kind in _DECISIONS:
+            cases[name] = _DECISIONS[kind](cases[name], msgspec.convert(data, _DecisionData))
+    except msgspec.ValidationError:
+        return
+
+
+class _ProposalData(msgspec.Struct):
+    charge: Charge
+    proposal: PenaltyProposal
+    by: str
+    at_ms: int
+
+
+class _DecisionData(msgspec.Struct):
+    by: str
+    at_ms: int
+    role: str
+    verbal: bool = False
+    entered_by: str | None = None
+    proposal: PenaltyProposal | None = None
+
+
+def _approve(case: RulingCase, decision: _DecisionData) -> RulingCase:
+    chosen = decision.proposal or case.proposal
+    chiefs = "chief" in (chosen.needs, case.proposal.needs)
+    return msgspec.structs.replace(
+        case,
+        state="decided",
+        proposal=chosen,
+        approved_by=decision.by,
+        verbal=chiefs and decision.role != "chief",
+        entered_by=decision.entered_by,
+        changed_from=case.proposal if chosen != case.proposal else None,
+        ended_ms=decision.at_ms,
+    )
+
+
+def _reject(case: RulingCase, decision: _DecisionData) -> RulingCase:
+    return msgspec.structs.replace(
+        case,
+        state="rejected",
+        rejected_by=decision.by,
+        rejection_entered_by=decision.entered_by,
+        ended_ms=decision.at_ms,
+    )
+
+
+def _confirm(case: RulingCase, decision: _DecisionData) -> RulingCase:
+    return msgspec.structs.replace(case, confirmed_by=decision.by)
+
+
+_DECISIONS: Final = {
+    "RulingApproved": _approve,
+    "RulingRejected": _reject,
+    "VerbalConfirmed": _confirm,
+}
+
+
+class PenaltyChoice(msgspec.Struct, frozen=True, gc=False, kw_only=True):
+    """One answer to a charge, in words: `effects` is what the match does by it.
+
+    `article` None: the rulebook is silent, it is proposed.
+    """
+
+    penalty: Penalty
+    en: str
+    zh: str
+    why_en: str
+    why_zh: str
+    needs: Literal["referee", "chief"]
+    article: str | None
+    provisional: bool
+    loses_turn: bool
+    effects: tuple[Words, ...]
+
+
+def build_penalty_choices(
+    proposals: Iterable[PenaltyProposal], earlier_deal: int | None = None
+) -> tuple[PenaltyChoice, ...]:
+    """Return the answers that a table gave to a charge, in words and in their order.
+
+    `earlier`: the deal of the offence, where another deal is played now.
+    """
+    return tuple(build_penalty_choice(proposal, earlier_deal) for proposal in proposals)
+
+
+def build_penalty_choice(
+    proposal: PenaltyProposal, earlier_deal: int | None = None
+) -> PenaltyChoice:
+    """Return one answer in words."""
+    text = penalty_words(proposal.penalty, proposal.effects)
+    return PenaltyChoice(
+        penalty=proposal.penalty,
+        en=text.en,
+        zh=text.zh,
+        why_en=proposal.why_en,
+        why_zh=proposal.why_zh,
+        needs=proposal.needs,
+        article=proposal.article,
+        provisional=proposal.provisional,
+        loses_turn=proposal.loses_turn,
+        effects=tuple(consequence_words(effect, earlier_deal) for effect in proposal.effects),
+    )
+
+
+class LapseView(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """Why the right to a penalty may have lapsed."""
+
+    reason: str
+    en: str
+    zh: str
+    article: str | None
+
+
+class RulingView(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """A ruling as the desk shows it; what only entries tell is null where they were not heard.
+
+    `decided`, `rejected`: by whom, in words; of the chief's word by mouth also who entered it.
+    """
+
+    id: str
+    offence: str
+    offence_en: str
+    offence_zh: str
+    kind_en: str = ""
+    kind_zh: str = ""
+    deal: int
+    side: Side
+    seat: Seat | None
+    person: str | None = None
+    answer: PenaltyChoice | None = None
+    penalty: str
+    penalty_en: str
+    penalty_zh: str
+    article: str | None
+    needs: Literal["referee", "chief"]
+    state: Literal["proposed", "decided", "rejected"]
+    by: str
+    approved_by: str | None = None
+    rejected_by: str | None = None
+    verbal: bool = False
+    entered_by: str | None = None
+    confirmed_by: str | None = None
+    rejection_entered_by: str | None = None
+    decided: Words | None = None
+    rejected: Words | None = None
+    changed_from: Words | None = None
+    pointed_out_by: str | None = None
+    pointed_out_when: str | None = None
+    harmed: bool = False
+    settled_by_players: str | None = None
+    lapse_disputed: bool = False
+    lapses: tuple[LapseView, ...] = ()
+    charge: dict[str, Any] | None = None
+    at_ms: int | None = None
+    ended_ms: int | None = None
+
+
+def build_ruling_views(
+    profile: GuandanProfile, record: RulingRecord, rulings: Iterable[PublicRuling], deal: int
+) -> list[RulingView]:
+    """Return the rulings of a match, oldest first: as entries tell them, else as the state does.
+
+    `deal` is played now: what a ruling does to an earlier one is said with that deal's number.
+
+    The state's word on whether a ruling is open stands over an entry that is still on its way.
+    """
+    newest = {ruling.id: ruling for ruling in rulings}
+    views = [_view_of_case(profile, case, newest.pop(case.id, None), deal) for case in record.cases]
+    return [
+        _with_deciders(one)
+        for one in (*views, *(_view_of_state(ruling) for ruling in newest.values()))
+    ]
+
+
+def _view_of_state(ruling: PublicRuling) -> RulingView:
+    return RulingView(**msgspec.structs.asdict(ruling))
+
+
+def _with_deciders(view: RulingView) -> RulingView:
+    """Return a ruling with who decided it in words."""
+    decided = (
+        None if view.approved_by is None else decided_by_words(view.approved_by, view.entered_by)
+    )
+    rejected = (
+        None
+        if view.rejected_by is None
+        else decided_by_words(view.rejected_by, view.rejection_entered_by)
+    )
+    return msgspec.structs.replace(view, decided=decided, rejected=rejected)
+
+
+def _view_of_case(
+    profile: GuandanProfile, case: RulingCase, newest: PublicRuling | None, deal: int
+) -> RulingView:
+    charge, proposal, row = case.charge, case.proposal, find_offence(case.charge.offence)
+    before = case.changed_from
+    penalty = penalty_words(proposal.penalty, proposal.effects)
+    kind = next((kind for kind in row.kinds if kind.id == charge.kind), None)
+    view = RulingView(
+        id=case.id,
+        offence=charge.offence,
+        offence_en=row.en,
+        offence_zh=row.zh,
+        kind_en=kind.en if kind else "",
+        kind_zh=kind.zh if kind else "",
+        deal=charge.deal,
+        side=charge.side,
+        seat=charge.seat,
+        person=charge.person,
+        answer=build_penalty_choice(proposal, charge.deal if charge.deal < deal else None),
+        penalty=proposal.penalty,
+        penalty_en=penalty.en,
+        penalty_zh=penalty.zh,
+        article=proposal.article,
+        needs=proposal.needs,
+        state=case.state,
+        by=case.by,
+        approved_by=case.approved_by,
+        rejected_by=case.rejected_by,
+        verbal=case.verbal,
+        entered_by=case.entered_by,
+        confirmed_by=case.confirmed_by,
+        rejection_entered_by=case.rejection_entered_by,
+        changed_from=penalty_words(before.penalty, before.effects) if before else None,
+        pointed_out_by=charge.pointed_out_by,
+        pointed_out_when=charge.pointed_out_when,
+        harmed=charge.harmed,
+        settled_by_players=charge.settled_by_players,
+        lapse_disputed=charge.lapse_disputed,
+        lapses=tuple(_lapses(profile, charge)),
+        charge=_charge_args(charge),
+        at_ms=case.at_ms,
+        ended_ms=case.ended_ms,
+    )
+    if newest is None or newest.state == view.state:
+        return view
+    said = {name: getattr(newest, name) for name in _STATE_FIELDS}
+    return msgspec.structs.replace(view, answer=None, **said)
+
+
+_STATE_FIELDS: Final = (
+    "state",
+    "penalty",
+    "penalty_en",
+    "penalty_zh",
+    "article",
+    "needs",
+    "approved_by",
+    "rejected_by",
+    "verbal",
+    "entered_by",
+    "confirmed_by",
+    "rejection_entered_by",
+)
+
+
+def _lapses(profile: GuandanProfile, charge: Charge) -> Iterable[LapseView]:
+    for reason in lapse_reasons(charge):
+        text = lapse_words(reason, charge)
+        article = lapse_article(profile, reason)
+        yield LapseView(reason=reason, en=text.en, zh=text.zh, article=article)
+
+
+_CHARGE_FIELDS: Final = (
+    "offence",
+    "seat",
+    "side",
+    "person",
+    "deal",
+    "pointed_out_by",
+    "pointed_out_when",
+    "outsider_first",
+    "acted_first",
+    "exploited",
+    "lapse_disputed",
+    "settled_by_players",
+    "harmed",
+    "kind",
+    "step",
+)
+
+
+def _charge_args(charge: Charge) -> dict[str, Any]:
+    """Return a charge as the command `rulings` takes it, to ask again what it can lead to."""
+    said = {name: getattr(charge, name) for name in _CHARGE_FIELDS} | {"offence_ms": charge.at_ms}
+    return {name: value for name, value in said.items() if value not in (None, False)}
+
+
+def lost_time_with_reasons(answer: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a table's answer to `lost_time` with the words of each stop's reason beside it."""
+    stops = [
+        stop | {"words": reason_words(str(stop.get("reason")))} for stop in answer.get("stops", ())
+    ]
+    return {**answer, "stops": stops}

@@ -1,0 +1,358 @@
+"""Tribute and return as a table's display shows them: who pays whom, and no card of a hand."""
+
+from collections.abc import Iterator
+from typing import Final
+
+import msgspec
+
+from controller.console.freshness import Freshness
+from controller.console.view.display_seats import DisplaySeat, build_display_seat
+from controller.messages import (
+    Fairness,
+    MachinePhase,
+    PublicMatch,
+    PublicMatchClock,
+    PublicSeatClock,
+    PublicState,
+    Seat,
+    Side,
+)
+from controller.seats import SEATS
+
+_EXCHANGE_PHASES: Final = frozenset({"tribute", "return"})
+"""Of an exchange; the duty that their clocks count has the same name."""
+
+
+class TributeLine(msgspec.Struct, frozen=True, gc=False, kw_only=True):
+    """A tribute. `to` and the rank that was due are null until all who pay have laid theirs.
+
+    `clock`: what counts for it.
+    """
+
+    giver: Seat
+    to: Seat | None
+    card: str | None
+    laid: bool
+    clock: PublicSeatClock | None
+
+
+class ReturnLine(msgspec.Struct, frozen=True, gc=False, kw_only=True):
+    """A card to be given back; which one it is no display says. `clock`: what counts for it."""
+
+    giver: Seat
+    to: Seat
+    rule: str
+    given: bool
+    clock: PublicSeatClock | None
+
+
+class ExchangeView(msgspec.Struct, frozen=True, gc=False, kw_only=True):
+    """What is owed while it is exchanged, a line each.
+
+    `said`: the lines say all that the table waits for, with its clocks: it is said nowhere else.
+    """
+
+    pays: tuple[TributeLine, ...]
+    gives: tuple[ReturnLine, ...]
+    equal: bool
+    said: bool
+
+    @property
+    def clocks(self) -> frozenset[PublicSeatClock]:
+        """The clocks that stand in its lines."""
+        clocks = (*(one.clock for one in self.pays), *(one.clock for one in self.gives))
+        return frozenset(one for one in clocks if one is not None)
+
+
+def build_exchange(match: PublicMatch) -> ExchangeView | None:
+    """Return what is owed; None where nothing is exchanged now."""
+    if match.phase not in _EXCHANGE_PHASES or match.tribute is None:
+        return None
+    paid, given = tuple(_tribute_lines(match)), tuple(_return_lines(match))
+    if match.phase == "tribute":
+        said = any(not one.laid for one in paid)
+    else:
+        said = not _is_choice_open(match) and any(not one.given for one in given)
+    return ExchangeView(pays=paid, gives=given, equal=match.tribute.equal, said=said)
+
+
+def _is_choice_open(match: PublicMatch) -> bool:
+    """Tell whether UP may still choose between equal tributes, which no line of a card says."""
+    return match.tribute is not None and match.tribute.choice_open and not match.tribute.given
+
+
+def _tribute_lines(match: PublicMatch) -> Iterator[TributeLine]:
+    assert match.tribute is not None
+    told = {payment.giver: payment for payment in match.tribute.payments}
+    for giver in match.tribute.payers:
+        one = told.get(giver)
+        yield TributeLine(
+            giver=giver,
+            to=one.to if one else None,
+            card=one.card if one else None,
+            laid=giver in match.tribute.laid,
+            clock=_duty_clock(match, "tribute", giver),
+        )
+
+
+def _return_lines(match: PublicMatch) -> Iterator[ReturnLine]:
+    assert match.tribute is not None
+    for one in match.tribute.returns:
+        yield ReturnLine(
+            giver=one.giver,
+            to=one.to,
+            rule=one.rule,
+            given=one.giver in match.tribute.given,
+            clock=_duty_clock(match, "return", one.giver),
+        )
+
+
+def _duty_clock(match: PublicMatch, duty: str, seat: Seat) -> PublicSeatClock | None:
+    if match.phase != duty:
+        return None
+    return next((one for one in match.clocks if (one.duty, one.seat) == (duty, seat)), None)
+
+
+SHOWN_FIELDS: Final = frozenset(
+    {
+        "simulated",
+        "mode",
+        "machine.phase",
+        "machine.deal",
+        "machine.attempt",
+        "machine.fed",
+        "machine.ready_in_s",
+        "machine.cutters",
+        "machine.counter",
+        "match.event",
+        "match.round",
+        "match.match_no",
+        "match.table_no",
+        "match.game",
+        "match.phase",
+        "match.phase_en",
+        "match.phase_zh",
+        "match.next_en",
+        "match.next_zh",
+        "match.waiting_for",
+        "match.deal",
+        "match.attempt",
+        "match.by_hand",
+        "match.extra",
+        "match.pairs",
+        "match.seated",
+        "match.suspended",
+        "match.levels",
+        "match.level",
+        "match.owner",
+        "match.cut_range",
+        "match.leader",
+        "match.led",
+        "match.turned_up",
+        "match.tribute.payers",
+        "match.tribute.laid",
+        "match.tribute.payments",
+        "match.tribute.returns.giver",
+        "match.tribute.returns.to",
+        "match.tribute.returns.rule",
+        "match.tribute.given",
+        "match.tribute.equal",
+        "match.tribute.choice_open",
+        "match.tribute.chooser",
+        "match.choices.asked",
+        "match.outs",
+        "match.order",
+        "match.dead",
+        "match.clock",
+        "match.announced",
+        "match.clocks",
+        "fairness.deal",
+        "fairness.attempt",
+        "fairness.commitment",
+        "fairness.cut",
+        "fairness.uncut",
+        "fairness.reveal",
+        "calls.seat",
+        "calls.reason",
+    }
+)
+"""The fields of a state that a display may be made of; of `fairness.reveal` only whether it is
+there. A test changes every other one and looks whether anything of the display changes."""
+
+WIDEST_CUT: Final = (6, 102)
+"""Where nobody says otherwise: a packet that most rulebooks take (seed 000 A5.1.3)."""
+_SHORT_LENGTH: Final = 16
+_GROUP_LENGTH: Final = 4
+
+
+class PendingCut(msgspec.Struct, frozen=True, gc=False, kw_only=True):
+    """A cut is waited for. `by`: whose it is, () anybody's. `counter`: the number that runs."""
+
+    by: tuple[Seat, ...]
+    counter: int | None
+    least: int
+    most: int
+    deal: int | None
+    attempt: int | None
+
+
+class ProofLink(msgspec.Struct, frozen=True, gc=False, kw_only=True):
+    """An attempt whose proof anybody in the hall may open now."""
+
+    deal: int
+    attempt: int
+
+
+class DisplayView(msgspec.Struct, frozen=True, gc=False, kw_only=True):
+    """All that a display shows.
+
+    `since_ms`: since when its standing is so (console's clock); 0 while it is live. `seats` in
+    playing order. `fed`: cards that went through while it deals. `commitment` (short, in fours)
+    and `cut_at` are of the hands that it is about, `proof` of some that nobody plays any more.
+    `countdowns`: the clocks that do not stand in a line of the `exchange`.
+    """
+
+    standing: Freshness
+    since_ms: int
+    heard: bool = False
+    simulated: bool = False
+    practice: bool = False
+    table_no: str | None = None
+    event: str | None = None
+    round: int | None = None
+    match_no: int | None = None
+    pairs: dict[Side, str] = {}
+    machine: str = ""
+    phase: str = ""
+    phase_en: str = ""
+    phase_zh: str = ""
+    next_en: str = ""
+    next_zh: str = ""
+    suspended: bool = False
+    deal: int | None = None
+    extra: bool = False
+    levels: dict[Side, str | None] = {}
+    level: str | None = None
+    owner: Side | None = None
+    fed: int | None = None
+    ready_in_s: float | None = None
+    leader: Seat | None = None
+    led: bool = False
+    turned_up: str | None = None
+    exchange: ExchangeView | None = None
+    announced: str | None = None
+    clock: PublicMatchClock | None = None
+    countdowns: tuple[PublicSeatClock, ...] = ()
+    cut: PendingCut | None = None
+    cut_at: int | None = None
+    uncut: bool = False
+    seats: tuple[DisplaySeat, ...] = ()
+    commitment: str | None = None
+    proof: ProofLink | None = None
+
+
+def build_display(state: PublicState | None, standing: Freshness, since_ms: int) -> DisplayView:
+    """Return what the display of a table shows; of one that was never heard, that it was not."""
+    if standing is Freshness.LIVE:
+        since_ms = 0  # else every state would be news
+    if state is None:
+        return DisplayView(standing=standing, since_ms=since_ms)
+    machine, match = state.machine, state.match
+    cut, owed = _pending_cut(state), build_exchange(match)
+    about = _current_fairness(state, cut)
+    dealing = machine.phase is MachinePhase.DEALING
+    return DisplayView(
+        standing=standing,
+        since_ms=since_ms,
+        heard=True,
+        simulated=state.simulated,
+        practice=state.mode != "play",
+        table_no=match.table_no,
+        event=match.event,
+        round=match.round,
+        match_no=match.match_no,
+        pairs={side: pair.name for side, pair in match.pairs.items() if pair},
+        machine=machine.phase.value,
+        phase=match.phase,
+        phase_en=match.phase_en,
+        phase_zh=match.phase_zh,
+        next_en=match.next_en,
+        next_zh=match.next_zh,
+        suspended=match.suspended is not None,
+        deal=match.deal,
+        extra=match.extra,
+        levels=match.levels,
+        level=match.level,
+        owner=match.owner,
+        fed=machine.fed if dealing else None,
+        ready_in_s=machine.ready_in_s if dealing else None,
+        leader=match.leader,
+        led=match.led,
+        turned_up=match.turned_up,
+        exchange=owed,
+        announced=match.announced,
+        clock=match.clock,
+        countdowns=tuple(one for one in match.clocks if owed is None or one not in owed.clocks),
+        cut=cut,
+        cut_at=about.cut if about else None,
+        uncut=about is not None and about.uncut,
+        seats=_display_seats(state, cut),
+        commitment=_short_commitment(about.commitment) if about else None,
+        proof=_newest_proof(state),
+    )
+
+
+_PHASES_AFTER_PLAY: Final = frozenset({"idle", "over", "signed"})
+"""Phases in which no telephone lies beside cards: no match is laid out, or it is over."""
+
+
+def _display_seats(state: PublicState, cut: PendingCut | None) -> tuple[DisplaySeat, ...]:
+    cutters = () if cut is None else cut.by or SEATS
+    return tuple(build_display_seat(seat, state, cuts=seat in cutters) for seat in SEATS)
+
+
+def _pending_cut(state: PublicState) -> PendingCut | None:
+    """Return the cut that the machine waits for; by hand there is no number to choose."""
+    machine, match = state.machine, state.match
+    if machine.phase is not MachinePhase.COMMITTED or match.by_hand:
+        return None
+    least, most = match.cut_range or WIDEST_CUT
+    return PendingCut(
+        by=tuple(machine.cutters),
+        counter=machine.counter,
+        least=least,
+        most=most,
+        deal=machine.deal,
+        attempt=machine.attempt,
+    )
+
+
+def _current_fairness(state: PublicState, cut: PendingCut | None) -> Fairness | None:
+    """Return the proof, as far as it is public, of the hands that are dealt, held or played.
+
+    While a cut is waited for: of the set that it cuts.
+    """
+    machine, match = state.machine, state.match
+    attempt = machine.attempt if cut is not None or match.attempt is None else match.attempt
+    return next((one for one in state.fairness if one.attempt == attempt), None)
+
+
+def _short_commitment(commitment: str) -> str:
+    """Return the beginning of a commitment as people can read and compare it."""
+    return " ".join(
+        commitment[at : at + _GROUP_LENGTH] for at in range(0, _SHORT_LENGTH, _GROUP_LENGTH)
+    )
+
+
+def _newest_proof(state: PublicState) -> ProofLink | None:
+    """Return the newest proof that may be opened; none before the match is over.
+
+    Telephones are for after play (seeds 002 A17.1.1, 000 A21.3).
+    """
+    if state.match.phase not in _PHASES_AFTER_PLAY:
+        return None
+    revealed: list[Fairness] = [one for one in state.fairness if one.reveal is not None]
+    if not revealed:
+        return None
+    last = max(revealed, key=lambda one: one.attempt)
+    return ProofLink(deal=last.deal, attempt=last.attempt)

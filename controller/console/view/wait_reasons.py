@@ -1,0 +1,326 @@
+"""What one table waits for: its reasons out of what it says and how it is heard, and their ranks.
+
+The order of ranks is a hall's (REFEREE 3.3): danger, a raised hand, a count, a machine that
+stands, a decision, a result, late players, a slow deal, a table that is not heard, and last what
+only a technician wants to know.
+"""
+
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from enum import IntEnum
+from typing import Final
+
+import msgspec
+
+from controller.console.freshness import Freshness
+from controller.console.table_snapshots import TableSnapshot, natural_sort_key
+from controller.faults import fault_catalogue
+from controller.messages import Alert, MachinePhase, PublicRuling, PublicState, RefereeCall, Role
+from controller.seats import SEAT_NAMES, SIDE_NAMES
+from controller.words import Words
+
+DEAL_OVERDUE_MS: Final = 120_000
+"""People gather a set and lay it into the machine in less (provisional)."""
+NO_DEAL: Final = "no_deal"
+"""The reason's name where a deal is due and the machine has not begun it."""
+RULING: Final = "ruling"
+"""The reason's name where a ruling is proposed that a referee decides."""
+RULING_CHIEFS: Final = "ruling_chiefs"
+"""The same of one that the chief decides: it is in his own list from the beginning."""
+_BEFORE_CARDS: Final = frozenset({"cut", "dealing"})
+"""Phases of a match in which the machine has something to do."""
+
+
+class Urgency(IntEnum):
+    """How urgent a reason is; the least number first."""
+
+    DANGER = 1
+    BUTTON = 2
+    COUNT = 3
+    STOPPED = 4
+    DECISION = 5
+    RESULT = 6
+    LATE = 7
+    SLOW = 8
+    UNHEARD = 9
+    TECHNICAL = 10
+
+
+class WaitReason(msgspec.Struct, frozen=True, gc=False, kw_only=True):
+    """One thing that a table waits for. `name`: of a fault, a call's reason, or of a standing.
+
+    `since_ms`: milliseconds since 1970. `action_*`: what to do; empty where the words say it.
+    """
+
+    rank: Urgency
+    name: str
+    since_ms: int
+    seat: str | None = None
+    words_en: str
+    words_zh: str
+    action_en: str = ""
+    action_zh: str = ""
+
+
+_ALERT_URGENCY: Final[Mapping[str, Urgency]] = {
+    "ESTOP_PRESSED": Urgency.DANGER,
+    "LID_OPENED": Urgency.DANGER,
+    "TWO_MISDEALS": Urgency.STOPPED,
+    "CUT_LATE": Urgency.RESULT,
+    "HANDS_WAIT": Urgency.RESULT,
+    "RESULT_UNCONFIRMED": Urgency.RESULT,
+    "OUT_UNCONFIRMED": Urgency.RESULT,
+    "SLOW_DEAL": Urgency.SLOW,
+    "PANEL_LOST": Urgency.TECHNICAL,
+}
+"""Faults whose urgency does not follow from whether the machine stands."""
+
+_CALL_URGENCY: Final[Mapping[str, Urgency]] = {
+    "button": Urgency.BUTTON,
+    "count": Urgency.COUNT,
+    "second_count": Urgency.COUNT,
+    "misdeals_in_a_row": Urgency.STOPPED,
+    "wrong_player": Urgency.LATE,
+    "late_regulations": Urgency.LATE,
+    "late_default": Urgency.LATE,
+    "opening_over": Urgency.LATE,
+}
+"""Calls that are no decision: every other one asks a referee for his."""
+
+UNHEARD_WORDS: Final[Mapping[Freshness, Words]] = {
+    Freshness.STALE: Words("no news of this table", "数据未更新"),
+    Freshness.SILENT: Words("this table is silent", "失联"),
+    Freshness.KEY_REFUSED: Words("the table refuses the console's key", "密钥被拒"),
+    Freshness.OTHER_KEY: Words("another key answers there: another machine?", "密钥不符，疑似换机"),
+}
+"""Standings of a table that somebody has to look at, and what is said of them."""
+
+
+def list_reasons(
+    state: PublicState | None,
+    freshness: Freshness,
+    since_ms: int,
+    *,
+    skew_ms: int = 0,
+    deal_overdue_since_ms: int | None = None,
+) -> tuple[WaitReason, ...]:
+    """Return all that a table waits for, the most urgent first, each reason longest first.
+
+    `state`: the last that was heard, None before the first; a table that is not heard keeps what
+    it waited for, under that it is not heard. `since_ms`: since when the standing is so. `skew_ms`:
+    so much the console's clock is ahead of the table's. `undealt_ms`: since when a deal is due and
+    the machine has not begun it, where that is for too long.
+    """
+    found: list[WaitReason] = []
+    if state is not None:
+        found += [*_call_reasons(state.calls, skew_ms), *_alert_reasons(state, skew_ms)]
+        found += _ruling_reasons(state, skew_ms)
+    if deal_overdue_since_ms is not None:
+        found.append(_deal_overdue_reason(deal_overdue_since_ms))
+    if freshness in UNHEARD_WORDS:
+        words = UNHEARD_WORDS[freshness]
+        found.append(
+            WaitReason(
+                rank=Urgency.UNHEARD,
+                name=freshness.value,
+                since_ms=since_ms,
+                words_en=words.en,
+                words_zh=words.zh,
+            )
+        )
+    return tuple(sorted(found, key=lambda one: (one.rank, one.since_ms, one.name)))
+
+
+def list_table_reasons(snapshot: TableSnapshot, now_ms: int) -> tuple[WaitReason, ...]:
+    """Return all that a table of the console waits for at `now_ms`."""
+    how, since_ms = snapshot.freshness(now_ms)
+    return list_reasons(
+        snapshot.state,
+        how,
+        since_ms,
+        skew_ms=snapshot.contact_times.skew_ms,
+        deal_overdue_since_ms=deal_overdue_since_ms(snapshot),
+    )
+
+
+def deal_overdue_since_ms(snapshot: TableSnapshot) -> int | None:
+    """Return since when a deal is due that the machine has not begun; None: not for too long.
+
+    Of a table that is not heard any more, as it was when it was heard last.
+    """
+    since_ms, heard_ms = snapshot.deal_due_since_ms, snapshot.contact_times.received_ms
+    if since_ms is None or heard_ms is None or heard_ms - since_ms < DEAL_OVERDUE_MS:
+        return None
+    return since_ms
+
+
+def is_deal_due(state: PublicState) -> bool:
+    """Tell whether a deal is due that the machine has not begun, and nobody has stopped it.
+
+    No alert says so where its hopper is taken for empty, or the set is still on the table.
+    """
+    machine, match = state.machine, state.match
+    return (
+        match.started
+        and match.verdict is None
+        and match.phase in _BEFORE_CARDS
+        and machine.phase in (MachinePhase.EMPTY, MachinePhase.RELEASED)
+        and not (match.by_hand or match.suspended or machine.pauses)
+        and (match.clock is None or match.clock.running)
+    )
+
+
+def _deal_overdue_reason(since_ms: int) -> WaitReason:
+    return WaitReason(
+        rank=Urgency.STOPPED,
+        name=NO_DEAL,
+        since_ms=since_ms,
+        words_en="a deal is due and the machine has not begun it: does it wait for cards?",
+        words_zh="应发牌而机器未开始：是否在等待放牌？",
+        action_en="See whether the set lies in the hopper, well seated; then start the deal",
+        action_zh="查看整套牌是否已放入进牌口并放平，然后开始发牌",
+    )
+
+
+def _call_reasons(calls: Iterable[RefereeCall], skew_ms: int) -> Iterable[WaitReason]:
+    for call in calls:
+        yield WaitReason(
+            rank=_CALL_URGENCY.get(call.reason, Urgency.DECISION),
+            name=call.reason,
+            since_ms=stamp_to_epoch_ms(call.since) + skew_ms,
+            seat=call.seat,
+            words_en=call.words_en or call.reason,
+            words_zh=call.words_zh or call.reason,
+        )
+
+
+def _alert_reasons(state: PublicState, skew_ms: int) -> Iterable[WaitReason]:
+    for alert in state.alerts:
+        yield WaitReason(
+            rank=_urgency(alert, state),
+            name=alert.name,
+            since_ms=stamp_to_epoch_ms(alert.since) + skew_ms,
+            words_en=alert.cause,
+            words_zh=alert.cause_zh,
+            action_en=alert.action,
+            action_zh=alert.action_zh,
+        )
+
+
+def _ruling_reasons(state: PublicState, skew_ms: int) -> Iterable[WaitReason]:
+    """Yield what is proposed and waits for a decision: all that is the chief's, all that is not."""
+    for name, needs, whose in _DECIDERS:
+        mine = [one for one in state.match.rulings if (one.state, one.needs) == ("proposed", needs)]
+        if not mine:
+            continue
+        first, also = mine[0], _and_more(len(mine) - 1)
+        who = SIDE_NAMES[first.side] if first.seat is None else SEAT_NAMES[first.seat]
+        yield WaitReason(
+            rank=Urgency.DECISION,
+            name=name,
+            since_ms=_since_proposed(state, first) + skew_ms,
+            words_en=f"ruling {first.id} waits for {whose.en}: {who.en}, "
+            f"{first.offence_en}: {first.penalty_en}{also.en}",
+            words_zh=f"判罚{first.id}待{whose.zh}裁定：{who.zh}，"
+            f"{first.offence_zh}，{first.penalty_zh}{also.zh}",
+        )
+
+
+def _since_proposed(state: PublicState, ruling: PublicRuling) -> int:
+    """Return since when a ruling waits; of an older table's since its deal began."""
+    match = state.match
+    known = (ruling.at_ms, match.began_ms, match.start_ms, match.at_ms)
+    table_ms = next((moment for moment in known if moment is not None), 0)
+    return round((stamp_to_epoch_ms(state.time) + table_ms - (match.at_ms or 0)) / 1000) * 1000
+
+
+def _and_more(count: int) -> Words:
+    return Words(f" (and {count} more)", f"（另{count}件）") if count else Words("", "")
+
+
+_DECIDERS: Final = (
+    (RULING_CHIEFS, "chief", Words("the chief referee", "裁判长")),
+    (RULING, "referee", Words("a referee", "裁判员")),
+)
+
+
+def _urgency(alert: Alert, state: PublicState) -> Urgency:
+    """How urgent a fault is: a machine that stands with people at it comes before one without."""
+    known = _ALERT_URGENCY.get(alert.name)
+    if known is Urgency.DANGER and not _are_players_present(state):
+        return Urgency.STOPPED
+    if known is not None:
+        return known
+    row = fault_catalogue().get(alert.name)  # None: of a newer table
+    service = row is not None and row.fault_class == "service"
+    return (
+        Urgency.TECHNICAL
+        if service and state.machine.phase is not MachinePhase.FAULT
+        else Urgency.STOPPED
+    )
+
+
+def _are_players_present(state: PublicState) -> bool:
+    return bool(state.match.seated) and state.match.verdict is None
+
+
+def stamp_to_epoch_ms(stamp: str) -> int:
+    """Return a wall stamp of a table (UTC, ISO text) in milliseconds since 1970."""
+    return int(datetime.fromisoformat(stamp).timestamp() * 1000)
+
+
+ESCALATION_MS: Final = 120_000
+"""A row that nobody goes to for so long is the chief's, too."""
+
+
+class WaitingTable(msgspec.Struct, frozen=True, gc=False, kw_only=True):
+    """One table that waits, and for what, the most urgent first. `taken_by`: who goes there.
+
+    `chiefs`: nobody has gone for so long that the chief is told.
+    """
+
+    table: str
+    reasons: tuple[WaitReason, ...]
+    taken_by: str | None = None
+    chiefs: bool = False
+
+    @property
+    def rank(self) -> Urgency:
+        """How urgent it is."""
+        return self.reasons[0].rank
+
+    @property
+    def since_ms(self) -> int:
+        """Since when its most urgent reason stands."""
+        return self.reasons[0].since_ms
+
+
+def build_queue(waits: Iterable[WaitingTable], role: Role) -> tuple[WaitingTable, ...]:
+    """Return the list for a role: the most urgent first, who has waited longest first of those.
+
+    What only a technician wants to know is not in a referee's list, nor in a row of it.
+    """
+    seen = waits if role is Role.TECHNICIAN else filter(None, map(_without_technical, waits))
+    return tuple(
+        sorted(seen, key=lambda wait: (wait.rank, wait.since_ms, natural_sort_key(wait.table)))
+    )
+
+
+def _without_technical(wait: WaitingTable) -> WaitingTable | None:
+    """Return a row without what is only a technician's; None where that is all."""
+    if wait.reasons[-1].rank is not Urgency.TECHNICAL:
+        return wait
+    left = tuple(one for one in wait.reasons if one.rank is not Urgency.TECHNICAL)
+    return msgspec.structs.replace(wait, reasons=left) if left else None
+
+
+def build_waiting_table(
+    table: str, reasons: tuple[WaitReason, ...], taken_by: str | None, now_ms: int
+) -> WaitingTable | None:
+    """Return a table's row of the list; None where nobody waits."""
+    if not reasons:
+        return None
+    urgent = reasons[0].rank < Urgency.UNHEARD
+    his = reasons[0].name == RULING_CHIEFS
+    late = taken_by is None and urgent and now_ms - reasons[0].since_ms >= ESCALATION_MS and not his
+    return WaitingTable(table=table, reasons=reasons, taken_by=taken_by, chiefs=late)

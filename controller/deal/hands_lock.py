@@ -1,0 +1,55 @@
+"""The 27-lock: every condition under which four hands may be released.
+
+The dealer board keeps a lock of its own beside this one; a release needs both.
+"""
+
+from collections.abc import Sequence
+
+from controller.deal.ledger import SEATS, Ledger
+from controller.deal.observations import FinalCount
+
+
+def lock_reasons(ledger: Ledger, sequence: str, final_count: FinalCount) -> tuple[str, ...]:
+    """Return why the lock does not close, as names of the fault catalogue; empty: it holds."""
+    broken = [name for name, is_broken in _conditions(ledger, sequence, final_count) if is_broken]
+    all_there = final_count.hopper_empty and final_count.path_empty and final_count.tray_empty
+    reasons = list(
+        dict.fromkeys([*broken, *known_set_faults(final_count.set_faults, all_there=all_there)])
+    )
+    if not reasons and not final_count.board_locked:
+        reasons.append("BOARD_REFUSED")  # else it refuses for what is named already
+    return tuple(reasons)
+
+
+def known_set_faults(set_faults: Sequence[str], *, all_there: bool) -> list[str]:
+    """Return which of `set_faults` can be known, by their names.
+
+    No card is called missing while others lie elsewhere in the machine, not `all_there`: it may
+    be one of them.
+    """
+    return [name for name in set_faults if all_there or name != "MISSING_CARD"]
+
+
+def _conditions(ledger: Ledger, sequence: str, final_count: FinalCount) -> list[tuple[str, bool]]:
+    hand = ledger.expected // len(SEATS)
+    landed = ledger.count_landed()
+    counts = tuple(landed[seat] for seat in SEATS)
+    places = ledger.places()
+    strangers = [
+        card
+        for card in ledger.cards
+        if card.landed in SEATS and sequence[card.place - 1] != card.landed
+    ]
+    return [
+        ("HOPPER_NOT_EMPTY", not final_count.hopper_empty),
+        ("PATH_NOT_CLEAR", not final_count.path_empty),
+        ("COUNT_OVER", not final_count.tray_empty),
+        ("WRONG_POCKET", bool(strangers)),
+        ("COUNT_SHORT", any(count < hand for count in counts)),
+        ("COUNT_OVER", any(count > hand for count in counts)),
+        ("COUNT_SHORT", sorted(places.values()) != list(range(1, ledger.expected + 1))),
+        ("EVENT_LOST", final_count.board_fed != len(ledger.cards)),
+        ("EVENT_LOST", final_count.board_landed != counts),
+        ("PULSE_COUNT", final_count.reader_pulses != len(ledger.cards)),
+        ("SENSOR_STUCK", not (final_count.lift_down and all(final_count.pockets_seen))),
+    ]

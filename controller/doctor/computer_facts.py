@@ -1,0 +1,334 @@
+"""The computer that tells: its /proc, /sys and /run, under a root that tests make up."""
+
+import ctypes
+import os
+import stat
+import subprocess
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Final
+
+from controller.config import TableConfig
+from controller.doctor.table_facts import (
+    DiskFacts,
+    MemoryFacts,
+    PinFacts,
+    PortFacts,
+    PortHolder,
+    ServiceFacts,
+    SupplyFacts,
+)
+from controller.host.users import READ, WRITE, User, has_permission
+from drivers.link.serial_port import read_latency_ms
+
+_TIMEX_INTS: Final = 64
+_TIMEX_STATUS_LONG: Final = 5
+"""The word of the kernel's struct timex that has its status, in machines of 64 bits."""
+_STATUS_UNSYNCHRONIZED: Final = 0x40
+RUN_TIMEOUT_S: Final = 5.0
+
+RunProgram = Callable[[Sequence[str]], str | None]
+
+
+class Computer:
+    """Answers for files under `root`, the kernel's clock, and programs that are asked.
+
+    `run` returns what a program printed, None where there is none or it fails; `synchronized`
+    whether the kernel's clock is kept by somebody, None where it does not say.
+    """
+
+    def __init__(
+        self,
+        root: Path = Path("/"),
+        run: RunProgram | None = None,
+        synchronized: Callable[[], bool | None] | None = None,
+    ) -> None:
+        self.root = root
+        self.run = run or _run_program
+        self.is_synchronized = synchronized or _is_clock_synchronized
+
+    def path_of(self, path: str) -> Path:
+        """Return where a path of this computer lies."""
+        return self.root / path.lstrip("/")
+
+    def read_text(self, path: str) -> str | None:
+        """Return what a file says, stripped; None where it is not there or says nothing to us."""
+        try:
+            return self.path_of(path).read_text(encoding="utf-8", errors="replace").strip("\0 \n")
+        except OSError:
+            return None
+
+    def read_number(self, path: str, base: int = 10) -> int | None:
+        """Return the whole number in a file; None where there is none."""
+        try:
+            return int(self.read_text(path) or "", base)
+        except ValueError:
+            return None
+
+    def find_paths(self, pattern: str) -> list[str]:
+        """Return the paths that fit a pattern, in order."""
+        found = self.root.glob(pattern.lstrip("/"))
+        return sorted(f"/{path.relative_to(self.root)}" for path in found)
+
+    def list_locks(self) -> Iterator[tuple[int, str]]:
+        """Yield who locks which file: a process, and "MAJOR:MINOR:INODE" as the kernel says it."""
+        for line in (self.read_text("/proc/locks") or "").splitlines():
+            words = line.split()
+            if len(words) > 5 and words[1] == "FLOCK" and words[4].isdigit():
+                yield int(words[4]), words[5]
+
+    def process_name(self, pid: int) -> str:
+        """Return what a process is called."""
+        return self.read_text(f"/proc/{pid}/comm") or "?"
+
+
+def lock_name(status: os.stat_result) -> str:
+    """Return a file as the kernel's list of locks names it."""
+    major, minor = os.major(status.st_dev), os.minor(status.st_dev)
+    return f"{major:02x}:{minor:02x}:{status.st_ino}"
+
+
+def _run_program(words: Sequence[str]) -> str | None:
+    try:
+        done = subprocess.run(
+            words,
+            capture_output=True,
+            text=True,
+            timeout=RUN_TIMEOUT_S,
+            check=False,
+            errors="replace",
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return done.stdout if done.returncode == 0 else None
+
+
+def _is_clock_synchronized() -> bool | None:
+    """Ask the kernel, changing nothing: adjtimex with no mode."""
+    if ctypes.sizeof(ctypes.c_void_p) != 8:
+        return None
+    words = (ctypes.c_int * _TIMEX_INTS)()
+    try:
+        answer = ctypes.CDLL(None, use_errno=True).adjtimex(ctypes.byref(words))
+    except (AttributeError, OSError):
+        return None
+    # modes (with its gap), offset, freq, maxerror, esterror: two ints each, then the status
+    status = words[2 * _TIMEX_STATUS_LONG]
+    return None if answer < 0 else not status & _STATUS_UNSYNCHRONIZED
+
+
+UNITS: Final = ("dealtable-machine", "dealtable-gateway")
+_THROTTLED: Final = "/sys/devices/platform/soc/soc:firmware/get_throttled"
+_UNIT_FOLDERS: Final = ("/etc/systemd/system", "/usr/lib/systemd/system", "/lib/systemd/system")
+_LG_WD: Final = "LG_WD"
+_LISTEN_STATE: Final = "0A"
+
+
+def find_lock_holder(computer: Computer, file: Path) -> int | None:
+    """Return the process that has a file locked; None: nobody has, or it is not there."""
+    try:
+        name = lock_name(file.stat())
+    except OSError:
+        return None
+    return next((pid for pid, locked in computer.list_locks() if locked == name), None)
+
+
+def read_port(computer: Computer, path: str, user: User) -> PortFacts:
+    """Return what is known of a serial port, without opening it; `user` is the machine's."""
+    place = Path(path)
+    latency = read_latency_ms(path, computer.path_of("/sys"))
+    try:
+        status = place.stat()
+    except OSError:
+        return PortFacts(path=path, latency_ms=latency)
+    holders, blind = _find_holders(computer, os.path.realpath(place), status)
+    return PortFacts(
+        path=path,
+        device=os.path.realpath(place),
+        is_terminal=stat.S_ISCHR(status.st_mode),
+        is_usable=all(has_permission(user, status, bits) for bits in (READ, WRITE)),
+        is_open_to_all=bool(stat.S_IMODE(status.st_mode) & 0o006),
+        holders=holders,
+        holders_incomplete=blind,
+        latency_ms=latency,
+    )
+
+
+def _find_holders(
+    computer: Computer, device: str, status: os.stat_result
+) -> tuple[tuple[PortHolder, ...], bool]:
+    """Return who has a device open, and whether some processes would not say."""
+    name = lock_name(status)
+    locks = {pid for pid, locked in computer.list_locks() if locked == name}
+    having, blind = set(locks), False
+    for folder in computer.path_of("/proc").glob("[0-9]*"):
+        try:
+            handles = list((folder / "fd").iterdir())
+        except FileNotFoundError:
+            continue  # it has ended meanwhile
+        except OSError:
+            blind = True
+            continue
+        for handle in handles:
+            with suppress(OSError):
+                if os.readlink(handle) == device:
+                    having.add(int(folder.name))
+    having.discard(os.getpid())
+    held = (PortHolder(pid, computer.process_name(pid), pid in locks) for pid in sorted(having))
+    return tuple(held), blind
+
+
+def read_pins(computer: Computer, config: TableConfig, user: User) -> PinFacts:
+    """Return what the panel's pins need, as far as it is there."""
+    chips = []
+    for path in computer.find_paths("/dev/gpiochip*"):
+        status = computer.path_of(path).stat()
+        chips.append((path, all(has_permission(user, status, bits) for bits in (READ, WRITE))))
+    socket = config.panel.pins.removeprefix("unix:")
+    return PinFacts(
+        model=computer.read_text("/proc/device-tree/model"),
+        chips=tuple(chips),
+        has_socket=Path(socket).is_socket(),
+        lg_wd=_is_lg_wd_set(computer),
+    )
+
+
+def _is_lg_wd_set(computer: Computer) -> bool | None:
+    """Tell whether lgpio's folder is set where the machine is started from."""
+    if _LG_WD in os.environ:
+        return True
+    for folder in _UNIT_FOLDERS:
+        unit = computer.read_text(f"{folder}/{UNITS[0]}@.service")
+        if unit is not None:
+            return any(
+                line.startswith("Environment=") and f"{_LG_WD}=" in line
+                for line in unit.splitlines()
+            )
+    return None
+
+
+def read_disk(folder: Path, user: User) -> DiskFacts:
+    """Return what is known of the disk under a folder that may not be there yet."""
+    there = folder
+    while not there.exists() and there != there.parent:
+        there = there.parent
+    room = os.statvfs(there)
+    return DiskFacts(
+        free_bytes=room.f_bavail * room.f_frsize,
+        exists=there == folder,
+        is_writable=has_permission(user, there.stat(), WRITE),
+        is_read_only=bool(room.f_flag & os.ST_RDONLY),
+    )
+
+
+def read_memory(computer: Computer, runtime_dir: Path, machine: int | None) -> MemoryFacts:
+    """Return what may bring secrets out of memory; `machine` is the running one's process."""
+    return MemoryFacts(
+        runtime_on=_file_system_of(computer, runtime_dir),
+        swaps=_read_swaps(computer),
+        core_pattern=computer.read_text("/proc/sys/kernel/core_pattern"),
+        core_limit=None if machine is None else _core_limit(computer, machine),
+    )
+
+
+def _file_system_of(computer: Computer, folder: Path) -> str | None:
+    """Return the kind of file system that a folder lies on, or will lie on."""
+    place = Path(os.path.realpath(folder))
+    kind, depth = None, 0
+    for line in (computer.read_text("/proc/self/mounts") or "").splitlines():
+        _, where, found, *_ = line.split()
+        if place.is_relative_to(where) and len(where) >= depth:  # a later one covers an earlier
+            kind, depth = found, len(where)
+    return kind
+
+
+def _read_swaps(computer: Computer) -> tuple[str, ...] | None:
+    said = computer.read_text("/proc/swaps")
+    if said is None:
+        return None
+    devices = [line.split()[0] for line in said.splitlines()[1:] if line.strip()]
+    return tuple(device for device in devices if not _stays_in_memory(computer, device))
+
+
+def _stays_in_memory(computer: Computer, device: str) -> bool:
+    """Tell whether a swap is memory that is packed (zram), and never written behind."""
+    name = Path(device).name
+    behind = computer.read_text(f"/sys/block/{name}/backing_dev")
+    return name.startswith("zram") and behind in (None, "none")
+
+
+def _core_limit(computer: Computer, pid: int) -> str | None:
+    for line in (computer.read_text(f"/proc/{pid}/limits") or "").splitlines():
+        if line.startswith("Max core file size"):
+            return " ".join(line.split()[4:6])
+    return None
+
+
+def read_supply(computer: Computer) -> SupplyFacts:
+    """Return what a Pi says of its power, and any computer of its heat."""
+    heats = [
+        computer.read_number(path) for path in computer.find_paths("/sys/class/thermal/*/temp")
+    ]
+    hottest = max((heat for heat in heats if heat is not None), default=None)
+    return SupplyFacts(
+        throttled=_read_throttled(computer),
+        has_alarm=_read_voltage_alarm(computer),
+        celsius=None if hottest is None else hottest / 1000,
+    )
+
+
+def _read_throttled(computer: Computer) -> int | None:
+    bits = computer.read_number(_THROTTLED, 16)
+    if bits is not None:
+        return bits
+    said = computer.run(("vcgencmd", "get_throttled")) or ""
+    try:
+        return int(said.partition("=")[2].strip(), 16)
+    except ValueError:
+        return None
+
+
+def _read_voltage_alarm(computer: Computer) -> bool | None:
+    for path in computer.find_paths("/sys/class/hwmon/*/name"):
+        if computer.read_text(path) == "rpi_volt":
+            alarm = computer.read_number(path.replace("/name", "/in0_lcrit_alarm"))
+            return None if alarm is None else bool(alarm)
+    return None
+
+
+def read_services(computer: Computer, table: str) -> tuple[ServiceFacts, ...] | None:
+    """Return a table's two services; None where systemd does not run this computer."""
+    if not computer.path_of("/run/systemd/system").is_dir():
+        return None
+    found = []
+    for unit in UNITS:
+        name = f"{unit}@{table}.service"
+        words = ("systemctl", "show", "-p", "LoadState,ActiveState,UnitFileState", name)
+        said = dict(_pairs(computer.run(words) or ""))
+        states = (said.get(key, "") for key in ("LoadState", "ActiveState", "UnitFileState"))
+        found.append(ServiceFacts(name, *states))
+    return tuple(found)
+
+
+def _pairs(text: str) -> Iterator[tuple[str, str]]:
+    for line in text.splitlines():
+        key, _, value = line.partition("=")
+        yield key, value
+
+
+def listening_ports(computer: Computer) -> frozenset[int]:
+    """Return the TCP ports of this computer at which somebody listens."""
+    found = set()
+    for path in ("/proc/net/tcp", "/proc/net/tcp6"):
+        for line in (computer.read_text(path) or "").splitlines()[1:]:
+            words = line.split()
+            if len(words) > 3 and words[3] == _LISTEN_STATE:
+                found.add(int(words[1].rpartition(":")[2], 16))
+    return frozenset(found)
+
+
+def taken_addresses(computer: Computer, addresses: Sequence[str]) -> tuple[str, ...]:
+    """Return those of the addresses whose port somebody has already."""
+    there = listening_ports(computer)
+    return tuple(one for one in addresses if one.rpartition(":")[2] in map(str, there))

@@ -1,0 +1,199 @@
+"""How many commands a key may send: a burst, and behind it so many a second."""
+
+import asyncio
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+import zmq
+import zmq.asyncio
+from zmq.utils import z85
+
+from controller.gateway_protocol import RefusalLogLimiter
+from controller.host.loggers import structlog
+from controller.roster import FolderRoster, NotAdmitted, RosterError
+from controller.roster.roster import format_moment
+
+COMMANDS_PER_S: Final = 50.0
+"""Commands a second of one key, on and on: far more than hands can give or a console needs.
+Provisional."""
+COMMAND_BURST: Final = 200.0
+"""Commands of one key at once, after a quiet time: a script that catches up. Provisional."""
+_MAX_KEYS: Final = 1000
+"""Keys that are remembered; more come only where clients are admitted and removed again."""
+
+
+class ConnectedPeer(NamedTuple):
+    """Who is at the other end of a connection: a public CURVE key (Z85), and the address it comes
+    from. libzmq does not tell two connections of one key from one address apart."""
+
+    key: str
+    address: str
+
+
+class RateLimiter:
+    """A bucket for each key: it holds `burst` commands and fills by `per_s` a second."""
+
+    def __init__(self, per_s: float = COMMANDS_PER_S, burst: float = COMMAND_BURST) -> None:
+        self._per_s, self._burst = per_s, burst
+        self._left: dict[str | ConnectedPeer, tuple[float, float]] = {}
+
+    def try_take(self, key: str | ConnectedPeer, now_s: float) -> bool:
+        """Return whether `key` may send one more now; it is counted if it may."""
+        left, since_s = self._left.get(key, (self._burst, now_s))
+        left = min(self._burst, left + (now_s - since_s) * self._per_s)
+        allowed = left >= 1
+        if key not in self._left and len(self._left) >= _MAX_KEYS:
+            self._left.pop(next(iter(self._left)))
+        self._left[key] = (left - allowed, now_s)
+        return allowed
+
+
+ZAP_ENDPOINT: Final = "inproc://zeromq.zap.01"
+ZAP_DOMAIN: Final = b"dealtable"
+
+_ZAP_VERSION: Final = b"1.0"
+_log = structlog.get_logger("gateway")
+
+
+class Authenticator:
+    """Answers the handshakes of one ZeroMQ context. Bound before the sockets it guards.
+
+    `why_not` tells why a peer is refused now, None where it is not. `refused`
+    counts handshakes that failed for it, by the reason; `inside` are the peers that came in.
+    """
+
+    def __init__(
+        self,
+        context: zmq.asyncio.Context,
+        refusal_of_peer: Callable[[ConnectedPeer], NotAdmitted | None],
+    ) -> None:
+        self._refusal_of_peer = refusal_of_peer
+        self.refused_by_reason: Counter[str] = Counter({"UNKNOWN_KEY": 0})
+        self.connected_peers: set[ConnectedPeer] = set()
+        self._log_limiter = RefusalLogLimiter()
+        self._socket = context.socket(zmq.REP)
+        self._socket.linger = 0
+        self._socket.bind(ZAP_ENDPOINT)
+
+    def secure_socket(self, socket: zmq.asyncio.Socket, secret_key: str) -> None:
+        """Make `socket` a CURVE server with the table's secret key (Z85) and this doorkeeper.
+
+        Without the domain enforced libzmq would let everyone in, should the
+        doorkeeper ever be missing.
+        """
+        socket.curve_server = True
+        socket.curve_secretkey = secret_key.encode()
+        socket.zap_domain = ZAP_DOMAIN
+        socket.setsockopt(zmq.ZAP_ENFORCE_DOMAIN, 1)
+
+    async def serve(self) -> None:
+        """Answer handshakes until cancelled."""
+        while True:
+            request = await self._socket.recv_multipart()
+            await self._socket.send_multipart(self._answer(request))
+
+    def close(self) -> None:
+        """Close the socket; open handshakes fail."""
+        self._socket.close()
+
+    def _answer(self, request: list[bytes]) -> list[bytes]:
+        _, number, domain, address, _, mechanism, *credentials = request
+        key = _key_text(credentials) if mechanism == b"CURVE" and domain == ZAP_DOMAIN else None
+        peer = ConnectedPeer(key or "", address.decode(errors="replace"))
+        refused = NotAdmitted("UNKNOWN_KEY") if key is None else self._refusal_of_peer(peer)
+        if key is not None and refused is None:
+            self.connected_peers.add(peer)
+            return [_ZAP_VERSION, number, b"200", b"OK", key.encode(), b""]
+        assert refused is not None
+        shown = key or f"({mechanism.decode(errors='replace')})"
+        self._log_refusal(shown, peer.address, refused)
+        return [_ZAP_VERSION, number, b"400", b"key refused", b"", b""]
+
+    def _log_refusal(self, key: str, address: str, refused: NotAdmitted) -> None:
+        self.refused_by_reason[refused.code] += 1
+        unsaid = self._log_limiter.allow_line(key, asyncio.get_running_loop().time())
+        if unsaid is not None:
+            more: dict[str, Any] = {"refused_meanwhile": unsaid} if unsaid else {}
+            whose = {"name": refused.name} if refused.name else {}
+            _log.warning("key refused", key=key, peer=address, why=refused.code, **whose, **more)
+
+
+def _key_text(credentials: list[bytes]) -> str | None:
+    """The client's public key in Z85, or None for what is no key."""
+    if len(credentials) != 1 or len(credentials[0]) != 32:
+        return None
+    text: bytes = z85.encode(credentials[0])
+    return text.decode()
+
+
+BAN_TIME_S: Final = 600.0
+"""How long a peer stays outside that asked for more than anybody may. Provisional."""
+
+
+class AdmittedKeys:
+    """Tells which public CURVE keys (Z85) are admitted at this moment, and why others are not.
+
+    `wall` gives the wall's stamp. Raises RosterError if made of wrong files; what becomes
+    wrong later admits nobody, changes nothing for the others, and the log says so.
+    """
+
+    def __init__(self, folder: Path, wall: Callable[[], str]) -> None:
+        self._roster = FolderRoster(folder, wall, _log_change)
+        self._logged_expiring: set[str] = set()
+        self._banned_until_s: dict[ConnectedPeer, float] = {}
+
+    def ban(self, peer: ConnectedPeer) -> None:
+        """Refuse a peer for `BARRED_S`: it asked for so much that there would be less for others.
+
+        Who comes with the same key from another address stays.
+        """
+        self._banned_until_s[peer] = asyncio.get_running_loop().time() + BAN_TIME_S
+        name = self._roster.look_up_curve_key(peer.key).name
+        _log.error(
+            "key barred: it floods the feed",
+            key=peer.key,
+            peer=peer.address,
+            name=name,
+            for_s=BAN_TIME_S,
+        )
+
+    def refusal_of_peer(self, peer: ConnectedPeer) -> NotAdmitted | None:
+        """Return why a peer is refused; None where it is admitted."""
+        found = self._roster.look_up_curve_key(peer.key)
+        if isinstance(found, NotAdmitted):
+            return found
+        return NotAdmitted("TOO_MANY", found.name) if self._is_banned(peer) else None
+
+    def no_longer_admitted(self, peers: Iterable[ConnectedPeer]) -> list[str]:
+        """Return whose of `peers` are admitted no more: names, and keys that have none."""
+        roster = self._roster.current()
+        found = ((peer, roster.look_up_curve_key(peer.key)) for peer in peers)
+        return [
+            whose.name or peer.key
+            for peer, whose in found
+            if isinstance(whose, NotAdmitted) or self._is_banned(peer)
+        ]
+
+    def count_expiring(self) -> int:
+        """Return how many keys expire within a week; each is named in the log once."""
+        ending = self._roster.expiring_clients()
+        for client in ending:
+            if client.curve not in self._logged_expiring:
+                self._logged_expiring.add(client.curve)
+                _log.warning("key expires soon", name=client.name, at=format_moment(client.expires))
+        return len(ending)
+
+    def _is_banned(self, peer: ConnectedPeer) -> bool:
+        until_s = self._banned_until_s.get(peer)
+        if until_s is not None and until_s <= asyncio.get_running_loop().time():
+            del self._banned_until_s[peer]
+            return False
+        return until_s is not None
+
+
+def _log_change(roster: FolderRoster, wrong: Sequence[RosterError]) -> None:
+    for error in wrong:
+        _log.error("a key file that cannot be used", why=str(error))
+    _log.info("allow-list changed", admitted=len(roster.clients))

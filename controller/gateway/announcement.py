@@ -1,0 +1,109 @@
+"""A table tells the hall's network that it is there, so that a console need not be told by hand.
+
+Only where the configuration wants it (`[gateway] announce = true`), at the addresses at which the
+feed listens and at no others. That it cannot is a line in the log: the table goes on without.
+"""
+
+import asyncio
+import ipaddress
+import socket
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Final
+
+import ifaddr
+from zeroconf import Error, IPVersion
+from zeroconf.asyncio import AsyncServiceInfo, AsyncZeroconf
+
+from controller.client.discovery import SERVICE_TYPE, Endpoints, service_fields
+from controller.config import TableConfig
+from controller.host.loggers import structlog
+from controller.roster import KEYS_FOLDER, TABLE_NAME, RosterError, fingerprint, read_certificate
+
+ADDRESS_CHECK_INTERVAL_S: Final = 15.0
+"""How often it is looked whether this computer has other addresses by now."""
+_ALL_INTERFACES: Final = frozenset({"*", "0.0.0.0"})
+_log = structlog.get_logger("gateway")
+
+
+async def announce(
+    config: TableConfig, endpoints: Endpoints, check_interval_s: float = ADDRESS_CHECK_INTERVAL_S
+) -> None:
+    """Announce the table until cancelled, at the addresses that this computer has at the time.
+
+    A computer that starts has none yet, and one in a hall may get another.
+    """
+    failed = False
+    while True:
+        addresses = _addresses(config, endpoints)
+        try:
+            async with _registered_service(config.gateway_dir, endpoints, addresses):
+                _log.info("announced", table=endpoints.table, addresses=addresses)
+                failed = False
+                await _wait_for_address_change(config, endpoints, addresses, check_interval_s)
+        except (OSError, Error, RosterError) as error:
+            if not failed:
+                why = getattr(error, "strerror", None) or str(error) or type(error).__name__
+                _log.warning("not announced on the network", why=why, addresses=addresses)
+            failed = True
+            await asyncio.sleep(check_interval_s)
+
+
+@asynccontextmanager
+async def _registered_service(
+    folder: Path, endpoints: Endpoints, addresses: list[str]
+) -> AsyncIterator[None]:
+    """Announce for the block at these addresses; say goodbye behind it. Raises OSError, Error."""
+    if not addresses:
+        yield
+        return
+    own = read_certificate(folder / KEYS_FOLDER / f"{TABLE_NAME}.key")
+    feed, commands = _port(endpoints.feed), _port(endpoints.commands)
+    name = f"{endpoints.table}-{fingerprint(own)}"  # two tables of one name are two services
+    info = AsyncServiceInfo(
+        SERVICE_TYPE,
+        f"{name}.{SERVICE_TYPE}",
+        port=feed,
+        properties=service_fields(endpoints.table, own, feed, commands),
+        server=f"dealtable-{fingerprint(own)}.local.",
+        addresses=[socket.inet_aton(address) for address in addresses],
+    )
+    zeroconf = AsyncZeroconf(interfaces=addresses, ip_version=IPVersion.V4Only)
+    try:
+        await (await zeroconf.async_register_service(info))
+        yield
+    finally:
+        await zeroconf.async_unregister_all_services()
+        await zeroconf.async_close()
+
+
+async def _wait_for_address_change(
+    config: TableConfig, endpoints: Endpoints, addresses: list[str], check_interval_s: float
+) -> None:
+    """Return when this computer has other addresses; nothing tells of that by itself."""
+    while True:
+        await asyncio.sleep(check_interval_s)
+        if _addresses(config, endpoints) != addresses:
+            return
+
+
+def _addresses(config: TableConfig, endpoints: Endpoints) -> list[str]:
+    """Return where this computer is reached: everywhere but by itself, or where it listens."""
+    if _host(config.gateway.feed) not in _ALL_INTERFACES:
+        return [_host(endpoints.feed)]
+    found = {
+        ipaddress.IPv4Address(one.ip)
+        for adapter in ifaddr.get_adapters()
+        for one in adapter.ips
+        if isinstance(one.ip, str)  # an IPv6 address is a tuple; the sockets have none
+    }
+    return [str(address) for address in sorted(found) if not address.is_loopback]
+
+
+def _host(address: str) -> str:
+    return address.removeprefix("tcp://").rpartition(":")[0]
+
+
+def _port(address: str) -> int:
+    return int(address.rpartition(":")[2])

@@ -1,0 +1,282 @@
+"""A client's command as it comes off the network: what is one, and what is told to the rest."""
+
+import asyncio
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Annotated, Final
+
+import msgspec
+import zmq
+import zmq.asyncio
+
+from controller.client.connection import open_socket, send_or_drop
+from controller.commands.registry import (
+    COMMANDS,
+    MAX_COMMAND_BYTES,
+    MAX_MESSAGE_BYTES,
+    refusal_reply,
+)
+from controller.gateway.admission import COMMAND_BURST, COMMANDS_PER_S, ConnectedPeer, RateLimiter
+from controller.gateway_protocol import (
+    MAX_ARGUMENT_DEPTH,
+    CommandMessage,
+    Histogram,
+    RefusalLogLimiter,
+    ReplyMessage,
+    is_too_deep,
+)
+from controller.host.loggers import structlog
+from controller.messages import ClientCommand, CommandReply
+from controller.roster import NotAdmitted
+from controller.words import Words
+
+MAX_ID_CHARACTERS: Final = 128
+
+
+class BadCommand(Exception):
+    """What came cannot be taken as a command: what was found, and what a command has instead.
+
+    `id` is the sender's, as far as one could be read.
+    """
+
+    def __init__(self, found: Words, expected: Words, command_id: str = "") -> None:
+        super().__init__(f"{found.en}, expected {expected.en}")
+        self.found = found
+        self.expected = expected
+        self.id = command_id
+
+
+def parse_command(payload: bytes) -> ClientCommand:
+    """Return the command in `payload`. Raises BadCommand."""
+    if len(payload) > MAX_COMMAND_BYTES:
+        size = len(payload)
+        raise BadCommand(
+            Words(f"{size} bytes", f"{size}字节"),
+            Words(f"at most {MAX_COMMAND_BYTES}", f"至多{MAX_COMMAND_BYTES}字节"),
+            _read_id(payload),
+        )
+    try:
+        command = _COMMAND_DECODER.decode(payload)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as wrong:
+        found = Words(str(wrong), "无法读出命令")
+        raise BadCommand(
+            found, Words("a command in JSON", "一条命令"), _read_id(payload)
+        ) from wrong
+    size = len(command.id)
+    if not 0 < size <= MAX_ID_CHARACTERS:
+        found = Words(f"an id of {size} characters", f"id 为{size}个字符")
+        raise BadCommand(found, Words(f"1 to {MAX_ID_CHARACTERS}", f"1至{MAX_ID_CHARACTERS}个"))
+    if is_too_deep(command.args):
+        found = Words("arguments too deep within each other", "参数嵌套过深")
+        raise BadCommand(
+            found, Words(f"at most {MAX_ARGUMENT_DEPTH}", f"至多{MAX_ARGUMENT_DEPTH}层"), command.id
+        )
+    return command
+
+
+class _CommandId(msgspec.Struct):
+    id: Annotated[str, msgspec.Meta(max_length=MAX_ID_CHARACTERS)]
+
+
+_COMMAND_DECODER: Final = msgspec.json.Decoder(ClientCommand)
+_ID_DECODER: Final = msgspec.json.Decoder(_CommandId)
+
+
+def _read_id(payload: bytes) -> str:
+    try:
+        return _ID_DECODER.decode(payload).id
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        return ""
+
+
+MACHINE_REPLY_TIMEOUT_S: Final = 5.0
+"""How long the machine has for an answer."""
+MAX_PENDING_PER_KEY: Final = 16
+"""Commands of one key that may wait for their answers at a time."""
+REPLY_TIME_BOUNDS_S: Final = (0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0)
+
+_OPTIONS: Final[dict[int, int]] = {
+    zmq.RCVHWM: 100,
+    zmq.SNDHWM: 100,
+    zmq.MAXMSGSIZE: MAX_MESSAGE_BYTES,
+}
+_log = structlog.get_logger("gateway")
+
+
+@dataclass(frozen=True)
+class _PendingCommand:
+    """A command that went to the machine, and the way back to who asked."""
+
+    envelope: list[bytes]
+    peer: str
+    command_id: str
+    cmd: str
+    since_s: float
+    timer: asyncio.TimerHandle
+
+
+class CommandSocket:
+    """Passes commands to the machine and its answers back.
+
+    `forward` hands a command to the machine and returns False while it is away;
+    `why_not` tells why a peer is refused now, None where it is not (a connection outlives
+    its certificate by a moment, so each command is checked again). `answers` counts
+    replies by command and by what they said, `reply_s` how long the machine took.
+    """
+
+    def __init__(
+        self,
+        context: zmq.asyncio.Context,
+        forward: Callable[[CommandMessage], bool],
+        refusal_of_peer: Callable[[ConnectedPeer], NotAdmitted | None],
+        reply_timeout_s: float = MACHINE_REPLY_TIMEOUT_S,
+    ) -> None:
+        self._context = context
+        self.socket = open_socket(context, zmq.ROUTER, _OPTIONS)
+        self._forward = forward
+        self._refusal_of_peer = refusal_of_peer
+        self._reply_timeout_s = reply_timeout_s
+        self.reply_counts: Counter[tuple[str, str]] = Counter()
+        self.reply_times = Histogram(REPLY_TIME_BOUNDS_S)
+        self._rate_limiter = RateLimiter()
+        self._log_limiter = RefusalLogLimiter()
+        self._pending: dict[int, _PendingCommand] = {}
+        self._pending_by_key: Counter[str] = Counter()
+        self._last_ref = 0
+
+    @property
+    def pending_count(self) -> int:
+        """How many commands the machine has not answered yet."""
+        return len(self._pending)
+
+    async def serve(self) -> None:
+        """Take commands until cancelled. Whatever one of them leads to, the next is taken."""
+        while True:
+            frames = await self.socket.recv_multipart(copy=False)
+            try:
+                self._handle(frames)
+            except Exception:  # of this command alone: who sent it hears nothing
+                self._log_dropped(str(frames[-1]["User-Id"]))
+            await asyncio.sleep(0)  # a flood of commands must not keep the loop
+
+    def deliver_reply(self, message: ReplyMessage) -> None:
+        """Pass the machine's reply to who asked; one that comes too late has nowhere to go."""
+        waiting = self._remove_pending(message.ref)
+        if waiting is not None:
+            self.reply_times.add(asyncio.get_running_loop().time() - waiting.since_s)
+            self._reply(waiting.envelope, message.body, waiting.cmd)
+
+    def refuse_all_pending(self) -> None:
+        """Tell all who wait that no answer will come."""
+        for ref in list(self._pending):
+            self._refuse_pending(ref, "MACHINE_AWAY")
+
+    def reopen(self) -> None:
+        """Put every client out; answers on their way have nowhere to go, and are asked again.
+
+        The new socket is to be guarded and bound.
+        """
+        self.close()
+        self.socket = open_socket(self._context, zmq.ROUTER, _OPTIONS)
+
+    def close(self) -> None:
+        """Close the socket and leave no timer."""
+        for waiting in self._pending.values():
+            waiting.timer.cancel()
+        self._pending.clear()
+        self._pending_by_key.clear()
+        self.socket.close()
+
+    def _handle(self, frames: list[zmq.Frame]) -> None:
+        peer = str(frames[-1]["User-Id"])
+        *envelope, payload = [frame.bytes for frame in frames]
+        try:
+            if not _is_plain_envelope(envelope):
+                del envelope[1:]
+                count = len(frames) - 1
+                raise BadCommand(Words(f"{count} frames", f"{count}帧"), Words("one", "一帧"))
+            command = parse_command(payload)
+        except BadCommand as bad:
+            reply = refusal_reply(bad.id, "BAD_COMMAND", found=bad.found, expected=bad.expected)
+            self._reply(envelope, reply)
+            return
+        refused = self._refusal_before_machine(
+            ConnectedPeer(peer, str(frames[-1]["Peer-Address"])), command
+        )
+        if refused is not None:
+            self._reply(envelope, refused, command.cmd)
+            return
+        self._last_ref += 1
+        if not self._forward(CommandMessage(self._last_ref, peer, command)):
+            self._reply(envelope, refusal_reply(command.id, "MACHINE_AWAY"), command.cmd)
+            return
+        self._add_pending(self._last_ref, envelope, peer, command)
+
+    def _log_dropped(self, peer: str) -> None:
+        """Log the error that a command led to, once a minute for each key."""
+        unsaid = self._log_limiter.allow_line(peer, asyncio.get_running_loop().time())
+        if unsaid is not None:
+            more = {"dropped_meanwhile": unsaid} if unsaid else {}
+            _log.exception("command dropped", key=peer, **more)
+
+    def _refusal_before_machine(
+        self, peer: ConnectedPeer, command: ClientCommand
+    ) -> CommandReply | None:
+        """Return what a peer is told whose commands do not even go to the machine."""
+        refused = self._refusal_of_peer(peer)
+        if refused is not None:
+            return refusal_reply(command.id, refused.code, **refused.evidence)
+        if self._pending_by_key[peer.key] >= MAX_PENDING_PER_KEY:
+            found = Words(
+                f"{MAX_PENDING_PER_KEY} wait for their answers",
+                f"{MAX_PENDING_PER_KEY}条命令尚待应答",
+            )
+            most = Words(f"{MAX_PENDING_PER_KEY} at a time", f"同时{MAX_PENDING_PER_KEY}条")
+            return refusal_reply(command.id, "TOO_MANY", found=found, expected=most)
+        if not self._rate_limiter.try_take(peer.key, asyncio.get_running_loop().time()):
+            found = Words(f"more than {COMMAND_BURST:g} at once", f"一次超过{COMMAND_BURST:g}条")
+            most = Words(f"{COMMANDS_PER_S:g} a second on and on", f"持续每秒{COMMANDS_PER_S:g}条")
+            return refusal_reply(command.id, "TOO_MANY", found=found, expected=most)
+        return None
+
+    def _add_pending(
+        self, ref: int, envelope: list[bytes], peer: str, command: ClientCommand
+    ) -> None:
+        loop = asyncio.get_running_loop()
+        timer = loop.call_later(self._reply_timeout_s, self._on_timeout, ref)
+        self._pending[ref] = _PendingCommand(
+            envelope, peer, command.id, command.cmd, loop.time(), timer
+        )
+        self._pending_by_key[peer] += 1
+
+    def _remove_pending(self, ref: int) -> _PendingCommand | None:
+        waiting = self._pending.pop(ref, None)
+        if waiting is None:
+            return None
+        waiting.timer.cancel()
+        self._pending_by_key[waiting.peer] -= 1
+        if not self._pending_by_key[waiting.peer]:
+            del self._pending_by_key[waiting.peer]
+        return waiting
+
+    def _on_timeout(self, ref: int) -> None:
+        _log.warning("machine late", after_s=self._reply_timeout_s)
+        self._refuse_pending(ref, "MACHINE_LATE")
+
+    def _refuse_pending(self, ref: int, name: str) -> None:
+        waiting = self._remove_pending(ref)
+        if waiting is not None:
+            self._reply(waiting.envelope, refusal_reply(waiting.command_id, name), waiting.cmd)
+
+    def _reply(self, envelope: list[bytes], reply: CommandReply, cmd: str = "") -> None:
+        known = cmd if cmd in COMMANDS else "other"  # a client's own words are no label
+        said = "ok" if reply.error is None else reply.error.code
+        self.reply_counts[known, said] += 1
+        _log.debug("command answered", cmd=known, answer=said)
+        send_or_drop(self.socket, [*envelope, msgspec.json.encode(reply)])
+
+
+def _is_plain_envelope(envelope: list[bytes]) -> bool:
+    """Whether it holds the sender's identity and no more than the empty frame of a REQ."""
+    return len(envelope) == 1 or (len(envelope) == 2 and not envelope[1])

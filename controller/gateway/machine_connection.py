@@ -1,0 +1,189 @@
+"""The gateway's end of the machine's Unix socket: connects, connects again, never queues.
+
+Whoever listens there must be the machine's user: what it says goes out in the table's name.
+"""
+
+import asyncio
+from pathlib import Path
+from typing import Final, Protocol
+
+from controller.gateway_protocol import (
+    MAX_MACHINE_LINE_BYTES,
+    AskMetricsMessage,
+    CommandMessage,
+    FeedMessage,
+    GatewayMessage,
+    GatewayProtocolError,
+    HelloMessage,
+    LineSplitter,
+    MetricsMessage,
+    ReplyMessage,
+    decode_machine_line,
+    encode_line,
+)
+from controller.host.loggers import structlog
+from controller.host.users import allowed_peer_uids, peer_uid
+
+FIRST_RETRY_INTERVAL_S: Final = 0.05
+MAX_RETRY_INTERVAL_S: Final = 2.0
+MAX_UNSENT_BYTES: Final = 1 << 18
+"""Bytes the machine may leave unread before it counts as away."""
+
+_log = structlog.get_logger("gateway")
+
+
+class MachineConnectionHandler(Protocol):
+    """Whom the inlet tells. All are plain functions, called from the loop."""
+
+    def on_feed(self, message: FeedMessage) -> None:
+        """Something to publish."""
+
+    def on_reply(self, message: ReplyMessage) -> None:
+        """The answer to a command sent on this connection."""
+
+    def on_metrics(self, message: MetricsMessage) -> None:
+        """The machine's numbers, asked for on this connection."""
+
+    def on_connected(self, hello: HelloMessage) -> None:
+        """The machine is there, and says who it is."""
+
+    def on_lost(self) -> None:
+        """The machine is gone; its answers will not come any more."""
+
+
+class MachineConnection:
+    """One connection to the machine of `table` at a time, for as long as `run` runs.
+
+    `peers` are the uids that a machine may have: this process's own and root's, if not said.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        table: str,
+        handler: MachineConnectionHandler,
+        allowed_uids: frozenset[int] | None = None,
+    ) -> None:
+        self._path = path
+        self._table = table
+        self._handler = handler
+        self._allowed_uids = allowed_peer_uids(None) if allowed_uids is None else allowed_uids
+        self._protocol: _MachineProtocol | None = None
+
+    @property
+    def is_up(self) -> bool:
+        """Whether the machine has said who it is and is still there."""
+        return self._protocol is not None and self._protocol.hello_received
+
+    def send(self, message: CommandMessage) -> bool:
+        """Hand `message` to the machine. Returns False while the machine is away."""
+        return self._protocol is not None and self._protocol.send(message)
+
+    def ask_metrics(self) -> bool:
+        """Ask the machine for its numbers. Returns False where no answer will come."""
+        line = self._protocol
+        return line is not None and line.answers_metrics and line.send(AskMetricsMessage())
+
+    async def run(self) -> None:
+        """Keep connected until cancelled: first retry after 50 ms, doubling to 2 s."""
+        retry_s, said = FIRST_RETRY_INTERVAL_S, ""
+        while True:
+            line = _MachineProtocol(self._table, self._handler, self._allowed_uids)
+            why = await self._connect_until_closed(line)
+            if line.hello_received:
+                retry_s, said = FIRST_RETRY_INTERVAL_S, ""
+                self._handler.on_lost()
+            if why != said:
+                _log.warning("machine away", socket=str(self._path), why=why)
+                said = why
+            await asyncio.sleep(retry_s)
+            retry_s = min(2 * retry_s, MAX_RETRY_INTERVAL_S)
+
+    async def _connect_until_closed(self, protocol: "_MachineProtocol") -> str:
+        """Connect, stay until the connection ends, and return why it did."""
+        try:
+            await asyncio.get_running_loop().create_unix_connection(
+                lambda: protocol, str(self._path)
+            )
+            self._protocol = protocol
+            return await protocol.closed
+        except OSError as error:
+            return error.strerror or str(error)
+        finally:
+            self._protocol = None
+            protocol.close()
+
+
+class _MachineProtocol(asyncio.Protocol):
+    """One connection. `closed` ends with the reason when it does."""
+
+    def __init__(
+        self, table: str, handler: MachineConnectionHandler, allowed_uids: frozenset[int]
+    ) -> None:
+        self.closed: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+        self.hello_received = False
+        self.answers_metrics = False
+        self._table = table
+        self._handler = handler
+        self._allowed_uids = allowed_uids
+        self._splitter = LineSplitter(MAX_MACHINE_LINE_BYTES)
+        self._transport: asyncio.Transport | None = None
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        assert isinstance(transport, asyncio.Transport)
+        self._transport = transport
+        uid = peer_uid(transport.get_extra_info("socket"))
+        if uid not in self._allowed_uids:
+            self._set_closed(f"it is user {uid}, not the machine's")
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._set_closed(str(exc or "it closed the socket"))
+
+    def data_received(self, data: bytes) -> None:
+        try:
+            for line in self._splitter.split(data):
+                if self.closed.done():
+                    return
+                self._handle_line(line)
+        except GatewayProtocolError as error:
+            self._set_closed(str(error))
+
+    def send(self, message: GatewayMessage) -> bool:
+        transport = self._transport
+        if transport is None or not self.hello_received or self.closed.done():
+            return False
+        if transport.get_write_buffer_size() > MAX_UNSENT_BYTES:
+            return False
+        transport.write(encode_line(message))
+        return True
+
+    def close(self) -> None:
+        if self._transport is not None:
+            self._transport.abort()
+
+    def _handle_line(self, line: bytes) -> None:
+        message = decode_machine_line(line)
+        if isinstance(message, HelloMessage):
+            self._on_hello(message)
+        elif not self.hello_received:
+            raise GatewayProtocolError("a machine that does not say hello first")
+        elif isinstance(message, FeedMessage):
+            self._handler.on_feed(message)
+        elif isinstance(message, MetricsMessage):
+            self._handler.on_metrics(message)
+        else:
+            self._handler.on_reply(message)
+
+    def _on_hello(self, hello: HelloMessage) -> None:
+        if self.hello_received or hello.table != self._table:
+            raise GatewayProtocolError(
+                f"hello of table {hello.table!r}, expected {self._table!r} once"
+            )
+        self.hello_received = True
+        self.answers_metrics = hello.metrics
+        self._handler.on_connected(hello)
+        _log.info("machine here", table=hello.table, simulated=hello.simulated)
+
+    def _set_closed(self, why: str) -> None:
+        if not self.closed.done():
+            self.closed.set_result(why)

@@ -1,0 +1,212 @@
+"""All numbers of one table: the gateway's own, and its machine's, which it asks for them."""
+
+import asyncio
+import re
+import socket
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import suppress
+from typing import Final
+
+import msgspec
+
+from controller.gateway.admission import AdmittedKeys, Authenticator
+from controller.gateway.client_sockets import ClientSockets
+from controller.gateway.command_socket import CommandSocket
+from controller.gateway.feed_socket import FeedSocket
+from controller.gateway.machine_connection import MachineConnection
+from controller.gateway_protocol import MetricSample, MetricsMessage
+from controller.messages import PublicState
+
+METRICS_TIMEOUT_S: Final = 1.0
+"""How long the machine has to say its numbers; the gateway's go out without them."""
+MAX_METRICS_AGE_S: Final = 1.0
+"""Numbers of the machine so new are not asked for again, however often somebody scrapes."""
+
+
+class MetricsSource:
+    """Gathers what there is to be counted. `table` and `simulated` stand on each number."""
+
+    def __init__(
+        self,
+        table: str,
+        simulated: bool,
+        *,
+        admitted: AdmittedKeys,
+        authenticator: Authenticator,
+        sockets: ClientSockets,
+        feed: FeedSocket,
+        commands: CommandSocket,
+        machine: MachineConnection,
+    ) -> None:
+        self._table, self._simulated = table, "true" if simulated else "false"
+        self._admitted, self._authenticator, self._sockets = admitted, authenticator, sockets
+        self._feed, self._commands, self._machine = feed, commands, machine
+        self._machine_metrics: MetricsMessage | None = None
+        self._received_s = 0.0
+        self._request: asyncio.Future[MetricsMessage] | None = None
+
+    def accept(self, message: MetricsMessage) -> None:
+        """Take what the machine says."""
+        self._machine_metrics, self._received_s = message, asyncio.get_running_loop().time()
+        if self._request is not None and not self._request.done():
+            self._request.set_result(message)
+        self._request = None
+
+    def forget_machine(self) -> None:
+        """The machine is gone, and its numbers with it."""
+        self._machine_metrics = None
+        if self._request is not None:
+            self._request.cancel()
+            self._request = None
+
+    async def render(self) -> tuple[bytes, str]:
+        """Return all of it in Prometheus' text format, and its content type."""
+        # Not before somebody asks: the library costs every gateway 14 MB.
+        from controller.gateway.metric_families import CONTENT_TYPE_PLAIN_0_0_4, render_metrics
+
+        machine = await self._ask_machine()
+        samples, distributions = (
+            list(self._gateway_samples()),
+            [self._commands.reply_times.distribution("command_reply_seconds")],
+        )
+        if machine is not None:
+            samples.extend(machine.samples)
+            distributions.extend(machine.distributions)
+        written = render_metrics(self._table, self._simulated, samples, distributions)
+        return written, CONTENT_TYPE_PLAIN_0_0_4
+
+    async def _ask_machine(self) -> MetricsMessage | None:
+        loop = asyncio.get_running_loop()
+        if self._machine_metrics is not None and loop.time() - self._received_s < MAX_METRICS_AGE_S:
+            return self._machine_metrics
+        if self._request is None:
+            if not self._machine.ask_metrics():
+                return None
+            self._request = loop.create_future()
+        with suppress(TimeoutError, asyncio.CancelledError):
+            async with asyncio.timeout(METRICS_TIMEOUT_S):
+                return await asyncio.shield(self._request)
+        return None
+
+    def _gateway_samples(self) -> Iterator[MetricSample]:
+        yield MetricSample("machine_up", (), int(self._machine.is_up))
+        for why, count in self._authenticator.refused_by_reason.items():
+            yield MetricSample("keys_refused", (why,), count)
+        yield MetricSample("keys_expiring", (), self._admitted.count_expiring())
+        yield MetricSample("connections_cut", (), self._sockets.reconnect_count)
+        yield MetricSample("commands_waiting", (), self._commands.pending_count)
+        for topic, count in self._feed.sent_by_kind.items():
+            yield MetricSample("feed_messages", (topic,), count)
+        for labels, count in self._commands.reply_counts.items():
+            yield MetricSample("commands", labels, count)
+        state = self._decode_state()
+        if state is not None:
+            yield MetricSample("phase", (state.machine.phase.value,), 1)
+            yield MetricSample("calls_waiting", (), len(state.calls))
+            for name in sorted({alert.name for alert in state.alerts}):
+                yield MetricSample("alert", (name,), 1)
+
+    def _decode_state(self) -> PublicState | None:
+        body = self._feed.state
+        with suppress(msgspec.MsgspecError):  # of a machine of another version
+            return None if body is None else msgspec.json.decode(body, type=PublicState)
+        return None
+
+
+METRICS_PATH: Final = "/metrics"
+MAX_REQUEST_BYTES: Final = 8192
+SCRAPE_TIMEOUT_S: Final = 5.0
+"""How long a client has to ask and to take its answer."""
+MAX_CLIENTS: Final = 8
+_ADDRESS: Final = re.compile(r"tcp://(.+):(\*|\d+)")
+_PLAIN_TEXT: Final = "text/plain; charset=utf-8"
+
+
+def bind_metrics_socket(address: str) -> socket.socket:
+    """Return a socket that listens at `tcp://HOST:PORT`, port * for a free one. Raises OSError."""
+    fits = _ADDRESS.fullmatch(address)
+    assert fits is not None  # the configuration's type has it so
+    host, port = fits[1].strip("[]"), 0 if fits[2] == "*" else int(fits[2])
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    return socket.create_server((host, port), family=family)
+
+
+def metrics_url(bound: socket.socket) -> str:
+    """Return where a bound socket is asked."""
+    host, port, *_ = bound.getsockname()
+    return (
+        f"http://[{host}]:{port}{METRICS_PATH}"
+        if ":" in host
+        else f"http://{host}:{port}{METRICS_PATH}"
+    )
+
+
+class MetricsEndpoint:
+    """Answers whoever asks for the metrics. `text` gives them, and their content type."""
+
+    def __init__(
+        self, bound: socket.socket, render: Callable[[], Awaitable[tuple[bytes, str]]]
+    ) -> None:
+        self._socket = bound
+        self._render = render
+        self._clients: set[asyncio.StreamWriter] = set()
+
+    async def serve(self) -> None:
+        """Answer until cancelled."""
+        server = await asyncio.start_server(
+            self._serve_client, sock=self._socket, limit=MAX_REQUEST_BYTES
+        )
+        try:
+            await server.serve_forever()
+        finally:
+            server.close()
+            for writer in list(self._clients):
+                writer.transport.abort()
+
+    def close(self) -> None:
+        """Close the socket."""
+        self._socket.close()
+
+    async def _serve_client(
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    ) -> None:
+        if len(self._clients) >= MAX_CLIENTS:
+            writer.transport.abort()
+            return
+        self._clients.add(writer)
+        try:
+            async with asyncio.timeout(SCRAPE_TIMEOUT_S):
+                writer.write(await self._answer(await _read_request_line(reader)))
+                await writer.drain()
+        except (TimeoutError, OSError):
+            pass
+        finally:
+            self._clients.discard(writer)
+            writer.close()
+
+    async def _answer(self, request: str | None) -> bytes:
+        if request is None:
+            return _encode_response("400 Bad Request", b"no request\n")
+        method, _, rest = request.partition(" ")
+        if method != "GET":
+            return _encode_response("405 Method Not Allowed", b"GET alone\n", "Allow: GET\r\n")
+        if rest.split(" ")[0].partition("?")[0] != METRICS_PATH:
+            return _encode_response("404 Not Found", f"only {METRICS_PATH} is here\n".encode())
+        body, kind = await self._render()
+        return _encode_response("200 OK", body, kind=kind)
+
+
+async def _read_request_line(reader: asyncio.StreamReader) -> str | None:
+    """Return the first line of a request, read to its end; None for what is none."""
+    with suppress(asyncio.IncompleteReadError, asyncio.LimitOverrunError):
+        head = await reader.readuntil(b"\r\n\r\n")
+        return head.split(b"\r\n", 1)[0].decode("ascii", "replace")
+    return None
+
+
+def _encode_response(status: str, body: bytes, more: str = "", kind: str = _PLAIN_TEXT) -> bytes:
+    head = (
+        f"HTTP/1.0 {status}\r\nContent-Type: {kind}\r\nContent-Length: {len(body)}\r\n"
+        f"{more}Connection: close\r\n\r\n"
+    )
+    return head.encode() + body

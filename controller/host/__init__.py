@@ -1,0 +1,1 @@
+"""This computer: its users, files that are written at once, logs."""

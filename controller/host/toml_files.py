@@ -1,0 +1,389 @@
+"""What is wrong with a value, in the words of the TOML file that it stands in.
+
+The types' own mistakes are told as a person sees them: the key, what stands there, what
+is expected.
+"""
+
+import difflib
+import re
+import tomllib
+import unicodedata
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+import msgspec
+from msgspec import inspect
+
+from controller.words import Words
+
+MAX_SHOWN_CHARACTERS = 60
+"""Characters of a value, or of a key, that are shown."""
+
+
+def escape_unprintable(text: str) -> str:
+    """Return text as one line: line breaks, control characters and the like are escaped."""
+    return "".join(sign if is_printable(sign) else _escape(sign) for sign in text)
+
+
+def toml_text(value: object) -> str:
+    """Return a value as a TOML file has it, shortened if it is long."""
+    return shorten(_toml_value(value))
+
+
+class Contradiction(ValueError):
+    """Values that do not go together: what was found, and what is expected instead.
+
+    `found` begins with the key within its table.
+    """
+
+    def __init__(self, found: Words, expected: Words) -> None:
+        """Keep both."""
+        super().__init__(f"{found.en}, expected {expected.en}")
+        self.found = found
+        self.expected = expected
+
+
+class ValueMistake(msgspec.Struct, frozen=True):
+    """What was found, and what is expected instead; `between`: what joins them in English."""
+
+    found: Words
+    expected: Words
+    joiner: str = ", expected "
+
+    @property
+    def text(self) -> str:
+        """Return it in one English line."""
+        return f"{self.found.en}{self.joiner}{self.expected.en}"
+
+
+def same_words(text: str) -> Words:
+    """Return text that is the same in both languages."""
+    return Words(text, text)
+
+
+def unknown_key_mistake(where: str, key: str, known: Iterable[str]) -> ValueMistake:
+    """Return what is wrong with a key at `where`: expected is the likeliest one, or one of all."""
+    found, names = Words(f"{where}: unknown key", f"{where}：没有此项"), list(known)
+    if not names:
+        return ValueMistake(found, Words("nothing here", "空"))
+    close = difflib.get_close_matches(key, names, n=1)
+    if close:
+        return ValueMistake(found, Words(f'"{close[0]}"?', f'"{close[0]}"'), ", did you mean ")
+    return ValueMistake(found, Words(f"one of {', '.join(names)}", f"{'、'.join(names)} 之一"))
+
+
+def is_printable(character: str) -> bool:
+    """Tell whether a character has a place on a line: no break, no control, no direction mark."""
+    category = unicodedata.category(character)
+    return category[0] != "C" and category not in ("Zl", "Zp")
+
+
+def _escape(character: str) -> str:
+    return character.encode("unicode_escape").decode()
+
+
+def _toml_value(value: object) -> str:
+    match value:
+        case str():
+            return f'"{value}"'
+        case bool():
+            return "true" if value else "false"
+        case list() | tuple():
+            return f"[{', '.join(map(_toml_value, value))}]"
+        case dict():
+            return f"{{{', '.join(f'{key} = {_toml_value(held)}' for key, held in value.items())}}}"
+    return str(value)
+
+
+def shorten(text: str, max_length: int = MAX_SHOWN_CHARACTERS) -> str:
+    """Return text, cut off where it is longer than `longest` characters."""
+    return text if len(text) <= max_length else text[: max_length - 3] + "..."
+
+
+_PATH_PATTERN = re.compile(r" - at `\$([^`]*)`\Z")
+_KEY_PATTERN = re.compile(r"[^.\[\]]+|\[\d+\]")
+_UNKNOWN_FIELD_PATTERN = re.compile(r"(?s)Object contains unknown field `(.*)`")
+_MISSING_FIELD_PATTERN = re.compile(r"Object missing required field `(.*)`")
+_MSGSPEC_PATTERN = re.compile(r"Expected|Invalid|Object|not a path")
+
+
+def explain_error(error: msgspec.ValidationError, raw: Any, shape: inspect.Type) -> ValueMistake:
+    """Return msgspec's error in the words of the file: its key, its value, what is expected."""
+    found = _PATH_PATTERN.search(str(error))
+    what, where = (str(error)[: found.start()], found[1]) if found else (str(error), "")
+    keys, own = _KEY_PATTERN.findall(where), error.__cause__
+    if isinstance(own, Contradiction):
+        said = Words(_dotted_key([*keys, own.found.en]), _dotted_key([*keys, own.found.zh]))
+        return ValueMistake(said, own.expected)
+    if unknown := _UNKNOWN_FIELD_PATTERN.match(what):
+        known = _field_types(inner_type(_type_at(shape, keys)))
+        return unknown_key_mistake(_dotted_key([*keys, shorten(unknown[1])]), unknown[1], known)
+    if missing := _MISSING_FIELD_PATTERN.match(what):
+        keys = [*keys, missing[1]]
+        key = _dotted_key(keys)
+        said = Words(f"{key}: missing", f"{key}：未写")
+        return ValueMistake(said, expected_words(_type_at(shape, keys)))
+    if not _MSGSPEC_PATTERN.match(
+        what
+    ):  # a check of a configuration's type: it names the key in its table
+        return ValueMistake(same_words(_dotted_key([*keys, what])), same_words(""), "")
+    said = same_words(f"{_dotted_key(keys)} = {toml_text(_value_at(raw, keys))}")
+    return ValueMistake(said, expected_words(_type_at(shape, keys)), ": expected ")
+
+
+def _dotted_key(keys: Sequence[str]) -> str:
+    *above, last = keys
+    return ".".join([*map(shorten, above), last]).replace(".[", "[")
+
+
+def _field_types(table: inspect.Type) -> dict[str, inspect.Type]:
+    if isinstance(table, inspect.StructType):
+        return {field.encode_name: field.type for field in table.fields}
+    return {}
+
+
+def _type_at(shape: inspect.Type, keys: Sequence[str]) -> inspect.Type:
+    for key in keys:
+        shape = inner_type(shape)
+        if isinstance(shape, (inspect.ListType, inspect.VarTupleType)):
+            shape = shape.item_type
+        elif isinstance(shape, inspect.DictType):
+            shape = shape.value_type
+        else:
+            shape = _field_types(shape).get(key, inspect.AnyType())
+    return shape
+
+
+def inner_type(shape: inspect.Type) -> inspect.Type:
+    """Return the type itself, without its description and without "or nothing"."""
+    if isinstance(shape, inspect.Metadata):
+        return inner_type(shape.type)
+    if isinstance(shape, inspect.UnionType):
+        return inner_type(next(t for t in shape.types if not isinstance(t, inspect.NoneType)))
+    return shape
+
+
+def _value_at(raw: Any, keys: Sequence[str]) -> Any:
+    for key in keys:
+        raw = raw[int(key.strip("[]"))] if key.startswith("[") else raw[key]
+    return raw
+
+
+def expected_words(shape: inspect.Type) -> Words:
+    """Say in words what a type takes; a description in its Meta comes before everything.
+
+    The Chinese of a description is `zh` of the Meta's `extra`.
+    """
+    shape = without_none(shape)
+    if isinstance(shape, inspect.Metadata):
+        described = (shape.extra_json_schema or {}).get("description")
+        if not described:
+            return expected_words(shape.type)
+        return Words(described, (shape.extra or {}).get("zh", described))
+    if choices := [toml_text(value) for value in _choices(shape)]:
+        return Words(f"one of {', '.join(choices)}", f"{'、'.join(choices)} 之一")
+    shape = inner_type(shape)
+    if isinstance(shape, (inspect.IntType, inspect.FloatType)):
+        noun = _WHOLE_NUMBER if isinstance(shape, inspect.IntType) else Words("a number", "数")
+        return _bounded_words(noun, shape)
+    if isinstance(shape, inspect.TupleType):
+        return _fixed_list_words(shape)
+    for kind, words in _TYPE_WORDS.items():
+        if isinstance(shape, kind):
+            return words
+    return Words("a value", "值")
+
+
+def without_none(shape: inspect.Type) -> inspect.Type:
+    """Return the only type beside "or nothing", with its description; else the type as it is."""
+    if not isinstance(shape, inspect.UnionType):
+        return shape
+    kinds = [kind for kind in shape.types if not isinstance(kind, inspect.NoneType)]
+    return kinds[0] if len(kinds) == 1 else shape
+
+
+_WHOLE_NUMBER = Words("a whole number", "整数")
+_TYPE_WORDS: dict[type[inspect.Type], Words] = {
+    inspect.BoolType: Words("true or false", "true 或 false"),
+    inspect.StrType: Words("text", "文本"),
+    inspect.CustomType: Words("a path", "路径"),
+    inspect.StructType: Words("a table", "各项的表"),
+    inspect.DictType: Words("a table", "各项的表"),
+    inspect.ListType: Words("a list", "列表"),
+    inspect.VarTupleType: Words("a list", "列表"),
+}
+
+
+def _choices(shape: inspect.Type) -> Iterator[object]:
+    """Yield the values of a type that has a closed set of them, or of several such types."""
+    if isinstance(shape, inspect.LiteralType):
+        yield from shape.values
+    elif isinstance(shape, inspect.UnionType):
+        for kind in shape.types:
+            yield from _choices(kind)
+
+
+def _fixed_list_words(shape: inspect.TupleType) -> Words:
+    """Say what a list of fixed length takes; all of its items are alike."""
+    count = len(shape.item_types)
+    number = {2: "two", 3: "three"}.get(count, str(count))
+    item = expected_words(shape.item_types[0])
+    if item.en.startswith(_WHOLE_NUMBER.en):
+        en = item.en.replace(_WHOLE_NUMBER.en, f"{number} whole numbers", 1)
+    else:
+        en = f"a list of {number}, each {item.en}"
+    return Words(en, f"{count}项的列表，每项为{item.zh}")
+
+
+def _bounded_words(noun: Words, number: inspect.IntType | inspect.FloatType) -> Words:
+    """Say what a number takes, with its bounds."""
+    least, most = number.ge, number.le
+    if least is not None and most is not None:
+        return Words(f"{noun.en} from {least} to {most}", f"{least}至{most}的{noun.zh}")
+    if least is not None:
+        return Words(f"{noun.en}, {least} or more", f"不小于{least}的{noun.zh}")
+    if number.gt is not None:
+        return Words(f"{noun.en}, above {number.gt}", f"大于{number.gt}的{noun.zh}")
+    return noun
+
+
+Shape = TypeVar("Shape")
+
+
+_MAX_TABLE_DEPTH = 32
+"""Tables and lists within each other; no file of a person has so many."""
+
+
+class FileError(Exception):
+    """A file cannot be read or is not what it should be; its text is one line."""
+
+    def __init__(self, text: str) -> None:
+        """Keep the text, with what cannot be printed written as in a TOML file."""
+        super().__init__(escape_unprintable(text))
+
+
+class _BadValue(Exception):
+    """What is wrong inside a file that parses; the file's name is not known here."""
+
+
+def read(path: Path, shape: type[Shape], error: type[FileError] = FileError) -> Shape:
+    """Return the file at `path` as a `shape`; paths in it count from the file's folder.
+
+    Raises `error` where the file is missing, is no TOML, has a key that `shape` does
+    not know or lacks one it needs, or a value of another type or out of bounds.
+    """
+    return parse(read_text(path, error), shape, error, name=str(path), folder=path.parent)
+
+
+def read_text(path: Path, error: type[FileError] = FileError) -> str:
+    """Return the text of the file at `path`, without a byte order mark (some editors' habit).
+
+    Raises `error` where there is none to read.
+    """
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except FileNotFoundError:
+        raise error(f"{path}: there is no such file") from None
+    except UnicodeDecodeError:
+        raise error(f"{path}: the file is not UTF-8 text") from None
+    except ValueError:  # a NUL, or bytes that were no text on the command line
+        raise error(f"{path}: this cannot be the name of a file") from None
+    except OSError as failure:
+        raise error(f"{path}: cannot be read: {failure.strerror}") from None
+
+
+def parse(
+    text: str,
+    shape: type[Shape],
+    error: type[FileError] = FileError,
+    *,
+    name: str,
+    folder: Path | None = None,
+) -> Shape:
+    """Return TOML text as a `shape`, as `read` does; `name` stands for the file in errors."""
+    return convert_tables(
+        parse_tables(text, error, name=name), shape, error, name=name, folder=folder
+    )
+
+
+def parse_tables(text: str, error: type[FileError] = FileError, *, name: str) -> dict[str, Any]:
+    """Return TOML text as plain tables. Raises `error`; `name` stands for the file."""
+    try:
+        raw = tomllib.loads(text)
+        for where, value in _walk_values(raw):
+            if isinstance(value, int) and value.bit_length() > 63:
+                raise _BadValue(f"{where}: expected a number of at most 18 digits")
+    except _BadValue as misfit:
+        raise error(f"{name}: {misfit}") from None
+    except tomllib.TOMLDecodeError as mistake:
+        raise error(f"{name}: {shorten(str(mistake), 3 * MAX_SHOWN_CHARACTERS)}") from None
+    except ValueError:  # Python reads no more than some thousand digits
+        raise error(f"{name}: expected numbers of at most 18 digits") from None
+    except RecursionError:
+        raise error(f"{name}: {_too_deep_text()}") from None
+    return raw
+
+
+def refuse_unprintable_text(
+    raw: dict[str, Any], error: type[FileError] = FileError, *, name: str
+) -> None:
+    """Raise `error` for text that is not one line, or that holds what no page can print.
+
+    `raw` are the plain tables of the file that `name` stands for.
+    """
+    for where, value in _walk_values(raw):
+        if isinstance(value, str) and not all(map(is_printable, value)):
+            raise error(
+                f"{name}: {where} = {toml_text(value)}: expected one line of printable text"
+            )
+
+
+def convert_tables(
+    raw: dict[str, Any],
+    shape: type[Shape],
+    error: type[FileError] = FileError,
+    *,
+    name: str,
+    folder: Path | None = None,
+) -> Shape:
+    """Return plain tables as a `shape`, as `read` does; `name` stands for their file."""
+    try:
+        return _convert(raw, shape, (folder or Path()).resolve())
+    except _BadValue as misfit:
+        raise error(f"{name}: {shorten(str(misfit), 6 * MAX_SHOWN_CHARACTERS)}") from None
+
+
+def _walk_values(raw: dict[str, Any]) -> Iterator[tuple[str, object]]:
+    """Yield every value with its dotted key. Raises _Misfit for a pit of tables."""
+    due: list[tuple[str, object, int]] = [("", raw, 0)]
+    while due:
+        where, value, depth = due.pop()
+        if depth > _MAX_TABLE_DEPTH:
+            raise _BadValue(_too_deep_text())
+        if isinstance(value, dict):
+            due += [
+                (f"{where}.{shorten(key)}" if where else shorten(key), held, depth + 1)
+                for key, held in reversed(value.items())
+            ]
+        elif isinstance(value, list):
+            numbered = reversed(list(enumerate(value)))
+            due += [(f"{where}[{n}]", held, depth + 1) for n, held in numbered]
+        else:
+            yield where, value
+
+
+def _too_deep_text() -> str:
+    return f"expected at most {_MAX_TABLE_DEPTH} tables and lists within each other"
+
+
+def _convert(raw: dict[str, Any], shape: type[Shape], folder: Path) -> Shape:
+    def place(kind: type, value: object) -> Path:
+        if kind is Path and isinstance(value, str) and value:
+            return folder / value
+        raise ValueError("not a path")
+
+    try:
+        return msgspec.convert(raw, shape, dec_hook=place)
+    except msgspec.ValidationError as mistake:
+        raise _BadValue(explain_error(mistake, raw, inspect.type_info(shape)).text) from None

@@ -1,0 +1,361 @@
+"""What lies sealed in a journal's rows, opened with the key that the record shows.
+
+So what a record says is held against the rows that were written while the cards moved, looks and
+pockets and all; without the key they would agree as far as one can see, which is not far.
+"""
+
+import base64
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from typing import Any
+
+import msgspec
+from nacl.exceptions import CryptoError
+from nacl.secret import SecretBox
+
+from controller.cards import composition
+from controller.journal.attempt_history import AttemptHistory
+from controller.journal.entries import JournalEntry
+from controller.journal.packed_board_events import (
+    AT_READER,
+    POCKET_CODES,
+    READ,
+    SEALED_PLACE,
+    LoggedBoardEvent,
+    unpack_events,
+    unpack_opened,
+)
+from controller.journal.verify.attempt_proof import (
+    UnprovableError,
+    check_commitment,
+    check_counts,
+    check_gates,
+    check_hands,
+    check_leader,
+    check_looks,
+    check_strays,
+    commitment_context_of,
+    compute_sequence,
+    deck_of,
+    has_open_hands,
+    hex_field,
+    set_size_of,
+    text_field,
+    unknown_rules,
+)
+from controller.journal.verify.attempt_steps import check_attempt_end, check_record_fields
+from controller.journal.verify.card_course import MOTION_CODES, CardCourse, trace_course
+from controller.journal.verify.reason_checks import (
+    ReasonCheck,
+    RecordEvidence,
+    back_number,
+    check_reasons,
+)
+from controller.journal.verify.verify_report import (
+    AttemptReport,
+    CommitmentContext,
+    Grade,
+    VerifyFinding,
+    catch_malformed,
+)
+from controller.rules.profile_files import ProfilesByHash
+
+Unseal = Callable[[bytes], bytes]
+_BOX_MEANS = "what was sealed while the cards moved is not what is shown now"
+
+
+def box_opener(progress: AttemptHistory) -> Unseal | None:
+    """Return what opens an attempt's boxes; None while its key is not shown. Raises Unproved."""
+    record = progress.steps.get("record")
+    if record is None or record.data.get("key") is None:
+        return None
+    box, n = SecretBox(hex_field(progress, "record", "key")), record.n
+
+    def unseal(sealed: bytes) -> bytes:
+        try:
+            return box.decrypt(sealed)
+        except (CryptoError, ValueError):
+            raise UnprovableError(
+                n, "the key of the record does not open what was sealed"
+            ) from None
+
+    return unseal
+
+
+def check_boxes(progress: AttemptHistory, unseal: Unseal | None) -> Iterator[VerifyFinding]:
+    """Yield boxes of the journal that hold something else than is shown. Raises Unproved."""
+    record, seed, box = (progress.steps.get(kind) for kind in ("record", "seed", "hands_box"))
+    if record is None:
+        return
+    if unseal is None:
+        if "events" in record.data and any(
+            "sealed" in entry.data for entry in progress.wire_entries
+        ):
+            what = "the record has no key, and the journal has sealed rows"
+            yield VerifyFinding(record.n, what, "nobody can hold the one against the other")
+        return
+    for entry, shown in ((seed, _shown_seed(progress)), (box, _shown_hands(progress))):
+        if entry is not None and shown is not None and unseal(_box_bytes(entry)) != shown:
+            what = f"{entry.kind} holds something else than was opened"
+            yield VerifyFinding(entry.n, what, _BOX_MEANS)
+    for entry in progress.wire_entries:
+        if "sealed" in entry.data:
+            unseal(_box_bytes(entry, "sealed"))
+
+
+def _shown_seed(progress: AttemptHistory) -> bytes | None:
+    return hex_field(progress, "revealed", "seed") if "revealed" in progress.steps else None
+
+
+def _shown_hands(progress: AttemptHistory) -> bytes | None:
+    if not has_open_hands(progress):
+        return None
+    return hex_field(progress, "record", "nonce") + hex_field(progress, "record", "hands", None)
+
+
+def _box_bytes(entry: JournalEntry, field: str = "box") -> bytes:
+    try:
+        return base64.b64decode(entry.data[field], validate=True)
+    except (KeyError, TypeError, ValueError):
+        raise UnprovableError(entry.n, f"{entry.kind} has no box") from None
+
+
+_UNPROVABLE_MEANS = "this attempt cannot be proved"
+_MADE_UP_REASON_MEANS = "a reason was made up, or the record is not the one of this attempt"
+
+
+class _ComputedParts(msgspec.Struct):
+    """What of one attempt could be computed."""
+
+    grade: Grade | None = None
+    course: CardCourse | None = None
+    expected_sequence: str | None = None
+    evidence: RecordEvidence | None = None
+    reason_checks: list[ReasonCheck] = []
+    unknown_rules: str | None = None
+    context: CommitmentContext | None = None
+
+
+def check_attempt(
+    progress: AttemptHistory, rulebooks: ProfilesByHash, missing: Sequence[str] = ()
+) -> AttemptReport:
+    """Return where an attempt stands, with its findings; `missing` are steps that it had."""
+    found = _ComputedParts()
+    n, what = next(iter(progress.steps.values())).n, f"an entry of attempt {progress.attempt}"
+    checks = (check_attempt_end(progress), check_record_fields(progress))
+    findings = [finding for check in checks for finding in catch_malformed(check, n, what)]
+    try:
+        for finding in catch_malformed(_compute_parts(progress, rulebooks, found), n, what):
+            findings.append(finding)
+    except UnprovableError as error:
+        findings.append(VerifyFinding(error.n, str(error), _UNPROVABLE_MEANS))
+    return _build_report(progress, found, findings, missing)
+
+
+def _compute_parts(
+    progress: AttemptHistory, rulebooks: ProfilesByHash, found: _ComputedParts
+) -> Iterator[VerifyFinding]:
+    """Compute the attempt step by step, into `found`; yield what does not hold."""
+    steps = set(progress.steps)
+    if "committed" in steps:
+        found.context = commitment_context_of(progress)
+        found.course = yield from _check_course(progress)
+    if {"committed", "revealed", "verdict"} <= steps:
+        yield from _check_sequence(progress, rulebooks, found)
+    if "verdict" in steps:
+        found.reason_checks = check_reasons(_end_reasons(progress), found.evidence)
+        yield from check_counts(progress, found.course, found.expected_sequence)
+        yield from _check_disproved(progress, found.reason_checks)
+    if {"committed", "verdict"} <= steps and has_open_hands(progress):
+        yield from check_hands(progress, found.evidence)
+        found.grade = "hands" if found.evidence is not None else found.grade
+
+
+def _check_sequence(
+    progress: AttemptHistory, rulebooks: ProfilesByHash, found: _ComputedParts
+) -> Iterator[VerifyFinding]:
+    yield from check_commitment(progress, rulebooks)
+    found.unknown_rules = unknown_rules(progress, rulebooks)
+    found.expected_sequence = compute_sequence(progress)
+    found.grade = "sequence"
+    profile = rulebooks.find(hex_field(progress, "committed", "profile_hash"))
+    yield from check_leader(progress, found.expected_sequence, profile)
+    if found.course is not None:
+        yield from check_gates(progress, found.course, found.expected_sequence)
+        yield from check_strays(progress, found.course)
+    found.evidence = _record_evidence(progress, found.course, found.expected_sequence)
+    if found.evidence is not None:
+        yield from check_looks(progress, found.evidence)
+
+
+def _record_evidence(
+    progress: AttemptHistory, course: CardCourse | None, expected_sequence: str
+) -> RecordEvidence | None:
+    """Return the opened record as evidence; None where none is open, or it cannot be read."""
+    record = progress.steps.get("record")
+    if record is None or course is None or "events" not in record.data:
+        return None
+    packs, jokers, _ = deck_of(progress)
+    return RecordEvidence(
+        course=course,
+        sequence=expected_sequence,
+        composition=composition(packs, jokers),
+        back=back_number(text_field(progress, "committed", "back")),
+        last_sensors=record.data.get("settled") or {},
+        last_look_lost=record.boot != progress.steps["verdict"].boot,
+        is_withdrawn="withdrawn" in progress.steps,
+    )
+
+
+def _check_course(progress: AttemptHistory) -> Generator[VerifyFinding, None, CardCourse | None]:
+    """Return the cards' course: from the opened record, the reveal, or the journal's board events.
+
+    Where there are several they must say the same: the record no less than the reveal, and
+    neither more than the journal. A journal's own tell where cards went only if their boxes are
+    open. Yields what does not hold.
+    """
+    told, unseal = list(_published_events(progress)), box_opener(progress)
+    try:
+        yield from check_boxes(progress, unseal)
+    except UnprovableError as error:
+        yield VerifyFinding(error.n, str(error), "it is another's key, or rows were changed")
+        unseal = None
+    for entry, events in told:
+        rows = _logged_events(progress, entry, unseal) if "seed" in progress.steps else None
+        for where, whole in (("the journal", rows), (told[0][0].kind, told[0][1])):
+            if whole is not None and not _is_prefix_without_motion(whole, events):
+                what = f"{entry.kind} has other board events than {where}"
+                yield VerifyFinding(entry.n, what, "the record was not shown as it was")
+                break
+    if told:
+        return trace_course(told[0][1], set_size_of(progress))
+    steps = set(progress.steps)
+    if {"released", "revealed"} <= steps and "recalled" not in steps:
+        what = f"attempt {progress.attempt} is revealed without the course of its cards"
+        yield VerifyFinding(progress.steps["revealed"].n, what, "nobody can check where they went")
+    events = _logged_events(progress, progress.steps.get("verdict"))
+    yield from _check_arrivals(progress, events)
+    in_full = all(event.is_open for event in events if event.code != READ)
+    return trace_course(events, set_size_of(progress)) if events and in_full else None
+
+
+def _published_events(
+    progress: AttemptHistory,
+) -> Iterator[tuple[JournalEntry, list[LoggedBoardEvent]]]:
+    """Yield the steps that tell the board events, and what they tell; the fullest first."""
+    for kind, field in (("record", "events"), ("revealed", "course")):
+        step = progress.steps.get(kind)
+        if step is not None and field in step.data:
+            yield step, unpack_opened(step.data[field], progress.attempt)
+
+
+def _logged_events(
+    progress: AttemptHistory, before: JournalEntry | None, unseal: Unseal | None = None
+) -> list[LoggedBoardEvent]:
+    """Return the board events the journal holds of an attempt before one of its entries."""
+    groups = [entry for entry in progress.wire_entries if before is None or entry.n < before.n]
+    return [event for entry in groups for event in unpack_events(entry.data, entry.attempt, unseal)]
+
+
+def _is_prefix_without_motion(
+    whole: Sequence[LoggedBoardEvent], events: Sequence[LoggedBoardEvent]
+) -> bool:
+    """Tell whether `events` are how `whole` begins, and no card moves in the rest of it."""
+    rest = whole[len(events) :]
+    return (
+        len(events) <= len(whole)
+        and all(map(_is_same_event, events, whole))
+        and not any(event.code in MOTION_CODES for event in rest)
+    )
+
+
+def _is_same_event(one: LoggedBoardEvent, other: LoggedBoardEvent) -> bool:
+    """Tell whether two tell one event; a place or look in a box that stayed shut may be any."""
+    if one == other:
+        return True
+    looks = one.look is None or other.look is None or one.look == other.look
+    shut = one.code in POCKET_CODES and SEALED_PLACE in (one.place, other.place)
+    return looks and _without_secrets(one, shut) == _without_secrets(other, shut)
+
+
+def _without_secrets(event: LoggedBoardEvent, shut: bool) -> LoggedBoardEvent:
+    """Return an event without its look, and without its place where that is `shut` in a box."""
+    return msgspec.structs.replace(event, look=None, place=SEALED_PLACE if shut else event.place)
+
+
+def _check_arrivals(
+    progress: AttemptHistory, events: Sequence[LoggedBoardEvent]
+) -> Iterator[VerifyFinding]:
+    """Yield a right verdict that counts other cards than came to the window."""
+    verdict = progress.steps.get("verdict")
+    if verdict is None or not events or verdict.data["outcome"] != "ok":
+        return
+    count = len({event.index for event in events if event.code == AT_READER})
+    if verdict.data["fed"] + verdict.data["refed"] != count:
+        said = f"the verdict says fed {verdict.data['fed']} and refed {verdict.data['refed']}"
+        what = f"{said}, the boards' events say {count}"
+        yield VerifyFinding(verdict.n, what, "the counts were not taken from what the boards saw")
+
+
+def _check_disproved(
+    progress: AttemptHistory, verdicts: Sequence[ReasonCheck]
+) -> Iterator[VerifyFinding]:
+    end = _end_step(progress)
+    for each in verdicts:
+        if each.says == "disproved":
+            what = f"{each.reason} does not follow from the opened record"
+            yield VerifyFinding(end.n, what, _MADE_UP_REASON_MEANS)
+
+
+def _end_step(progress: AttemptHistory) -> JournalEntry:
+    """Return the step that says why there are no hands of it any more; else its verdict."""
+    steps = progress.steps
+    return steps.get("withdrawn") or steps.get("recalled") or steps["verdict"]
+
+
+def _end_reasons(progress: AttemptHistory) -> list[str]:
+    """Return the reasons of its end; [] where there is none. Raises Unproved: they are no words."""
+    if "verdict" not in progress.steps:
+        return []
+    end = _end_step(progress)
+    said = end.data.get("reasons")
+    if isinstance(said, list) and all(isinstance(reason, str) for reason in said):
+        return list(said)
+    raise UnprovableError(end.n, f"{end.kind} has no list of reasons")
+
+
+def _build_report(
+    progress: AttemptHistory,
+    found: _ComputedParts,
+    findings: list[VerifyFinding],
+    missing: Sequence[str],
+) -> AttemptReport:
+    cut = progress.data("cut") or progress.data("revealed")
+    number = None if cut is None else cut.get("cut")
+    return AttemptReport(
+        attempt=progress.attempt,
+        deal=progress.deal,
+        outcome=_text_or_none(progress.data("verdict"), "outcome"),
+        withdrawn="withdrawn" in progress.steps,
+        reasons=[each.reason for each in found.reason_checks],
+        verdicts=found.reason_checks,
+        uncut=cut is not None and number is None,
+        grade=None if missing else found.grade,
+        gates=found.course is not None,
+        context=found.context,
+        commitment=_text_or_none(progress.data("committed"), "commitment"),
+        seed=_text_or_none(progress.data("revealed"), "seed"),
+        cut=number if type(number) is int else None,
+        sequence=found.expected_sequence,
+        hands=_text_or_none(progress.data("held"), "hands"),
+        missing=list(missing),
+        turned_away=0 if found.evidence is None else found.evidence.count_turned_away(),
+        unknown_rules=found.unknown_rules,
+        recalled="recalled" in progress.steps,
+        sealed="sealed_to_chief" in progress.steps,
+        findings=findings,
+    )
+
+
+def _text_or_none(data: Mapping[str, Any] | None, name: str) -> str | None:
+    value = None if data is None else data.get(name)
+    return value if isinstance(value, str) else None

@@ -1,0 +1,408 @@
+"""What a proof is made of, taken out of an attempt's entries: of the right kind, or Unproved."""
+
+from collections import Counter
+from collections.abc import Iterator
+from itertools import islice
+from typing import Any
+
+from controller.cards import FACE_COUNT, composition, face_text, parse_face
+from controller.deal.sequence import commitment, context, hands_commitment, sequence, turn_up_places
+from controller.journal.attempt_history import AttemptHistory
+from controller.journal.packed_board_events import AT_READER, LANDED
+from controller.journal.verify.card_course import SEATS, TRAY, CardCourse
+from controller.journal.verify.reason_checks import RecordEvidence, misplaced_cards
+from controller.journal.verify.verify_report import CommitmentContext, VerifyFinding
+from controller.rules.profile import BigTwoProfile, Profile
+from controller.rules.profile_files import ProfilesByHash
+
+
+class UnprovableError(Exception):
+    """An entry does not hold what a proof is made of; `n` is its number."""
+
+    def __init__(self, n: int, what: str) -> None:
+        super().__init__(what)
+        self.n = n
+
+
+def commitment_context_of(progress: AttemptHistory) -> CommitmentContext:
+    """Return what the commitment says that it is bound to. Raises Unproved."""
+    return CommitmentContext(
+        table_key=text_field(progress, "committed", "table_key"),
+        match=text_field(progress, "committed", "match"),
+        deal=progress.steps["committed"].deal,
+        attempt=progress.attempt,
+        profile_hash=hex_field(progress, "committed", "profile_hash").hex(),
+        set=text_field(progress, "committed", "set"),
+    )
+
+
+def deck_of(progress: AttemptHistory) -> tuple[int, bool, int]:
+    """Return packs, jokers and cards of the attempt's set. Raises Unproved."""
+    found = _typed_field(progress, "committed", "deck", dict)
+    packs, jokers, cards = (found.get(name) for name in ("packs", "jokers", "cards"))
+    if type(packs) is int and type(jokers) is bool and type(cards) is int:
+        if 1 <= packs <= 4 and cards == packs * (52 + 2 * jokers):
+            return packs, jokers, cards
+        raise UnprovableError(
+            progress.steps["committed"].n, f"no set of {packs} packs has {cards} cards"
+        )
+    raise UnprovableError(progress.steps["committed"].n, "its deck has no packs, jokers and cards")
+
+
+def cut_of(progress: AttemptHistory) -> int | None:
+    """Return the revealed cut. Raises Unproved."""
+    cut = progress.steps["revealed"].data.get("cut")
+    if cut is None or (type(cut) is int and cut >= 0):
+        return cut
+    raise UnprovableError(progress.steps["revealed"].n, "its cut is no number")
+
+
+def hex_field(progress: AttemptHistory, kind: str, name: str, size: int | None = 32) -> bytes:
+    """Return bytes that stand as lower-case hex; `size` of them unless it is None.
+
+    Raises Unproved.
+    """
+    told = text_field(progress, kind, name)
+    try:
+        found = bytes.fromhex(told)
+    except ValueError:
+        found = b""
+    if found.hex() != told or len(found) != (len(found) if size is None else size):
+        raise UnprovableError(progress.steps[kind].n, f"its {name} is no hex of the right length")
+    return found
+
+
+def text_field(progress: AttemptHistory, kind: str, name: str) -> str:
+    """Return a text of an entry's data. Raises Unproved."""
+    return str(_typed_field(progress, kind, name, str))
+
+
+def has_open_hands(progress: AttemptHistory) -> bool:
+    """Tell whether the bound hands stand open."""
+    record = progress.data("record") or {}
+    return "held" in progress.steps and bool(record.get("nonce") and record.get("hands"))
+
+
+def _typed_field(progress: AttemptHistory, kind: str, name: str, form: type) -> Any:
+    entry = progress.steps[kind]
+    value = entry.data.get(name)
+    if not isinstance(value, form):
+        raise UnprovableError(entry.n, f"{kind} has no {name}")
+    return value
+
+
+# Digits of a hash that people compare.
+_SHOWN_DIGITS = 16
+# Which reasons come of an event that was refused, by its code (PROOF.md, 7).
+_REASONS_OF_REFUSED_EVENT = {
+    LANDED: frozenset(
+        {
+            *("WRONG_POCKET", "TRAY_FULL", "EVENT_LOST", "JAM"),
+            *("DOUBLE_FEED", "UNREADABLE", "FACE_UP", "FOREIGN_BACK"),
+        }
+    ),
+    AT_READER: frozenset({"COUNT_OVER", "EVENT_LOST"}),
+}
+
+
+def set_size_of(progress: AttemptHistory) -> int:
+    """Return how many cards the attempt's set has. Raises Unproved."""
+    return deck_of(progress)[2]
+
+
+def compute_sequence(progress: AttemptHistory) -> str:
+    """Return the sequence that the revealed seed and the cut give. Raises Unproved."""
+    seed, committed = (
+        hex_field(progress, "revealed", "seed"),
+        hex_field(progress, "committed", "commitment"),
+    )
+    try:
+        return sequence(committed, seed, cut_of(progress), set_size_of(progress))
+    except ValueError as error:
+        raise UnprovableError(progress.steps["committed"].n, str(error)) from error
+
+
+def check_commitment(
+    progress: AttemptHistory, rulebooks: ProfilesByHash
+) -> Iterator[VerifyFinding]:
+    """Yield what does not fit between what was promised and what was revealed."""
+    revealed, bound = progress.steps["revealed"], commitment_context_of(progress)
+    bound_to = context(
+        bound.table_key,
+        bound.match,
+        bound.deal or 0,
+        bound.attempt,
+        bytes.fromhex(bound.profile_hash),
+        bound.set,
+    )
+    given = commitment(bound_to, hex_field(progress, "revealed", "seed"))
+    if given != hex_field(progress, "committed", "commitment"):
+        what = "the revealed seed does not give the published commitment"
+        yield VerifyFinding(revealed.n, what, "this deal was not the one that was committed to")
+    cut = progress.steps.get("cut")
+    if cut is not None and revealed.data.get("cut") != cut.data["cut"]:
+        what = f"the revealed cut {revealed.data.get('cut')} is not the players' own"
+        yield VerifyFinding(revealed.n, what, "the players' cut did not go into this deal")
+    yield from _check_profile(progress, rulebooks)
+
+
+def unknown_rules(progress: AttemptHistory, rulebooks: ProfilesByHash) -> str | None:
+    """Return the name and hash of the rules it was dealt under where they are not at hand.
+
+    Raises Unproved.
+    """
+    hashed = hex_field(progress, "committed", "profile_hash")
+    if rulebooks.find(hashed) is not None:
+        return None
+    return f"{text_field(progress, 'committed', 'profile')} {hashed.hex()[:_SHOWN_DIGITS]}…"
+
+
+def check_gates(
+    progress: AttemptHistory, course: CardCourse, expected_sequence: str
+) -> Iterator[VerifyFinding]:
+    """Yield every card that went elsewhere than the sequence says."""
+    verdict = progress.steps["verdict"]
+    right = verdict.data["outcome"] == "ok"
+    reasons = set(verdict.data["reasons"])
+    # The first card that goes astray, or falls where none was due, ends the attempt.
+    excused = "WRONG_POCKET" in reasons and not right and not course.strays
+    for card in misplaced_cards(course, expected_sequence)[excused:]:
+        due = expected_sequence[card.place - 1 : card.place] if card.place else "nothing"
+        what = (
+            f"card {card.index} (place {card.place}) crossed the gate to {card.gate} and landed in "
+            f"{card.landed}; the sequence says {due or 'nothing'}"
+        )
+        yield VerifyFinding(verdict.n, what, "this hand is not the one that was committed to")
+    for what in [] if "EVENT_LOST" in reasons else course.order_errors["COUNT_OVER" in reasons :]:
+        yield VerifyFinding(verdict.n, what, "no card can have gone this way")
+    missing = len(expected_sequence) - len(course.cards_by_place())
+    if right and missing > 0:
+        what = f"{missing} places have no card that was seen to land"
+        yield VerifyFinding(verdict.n, what, "the verdict does not follow from what the boards saw")
+
+
+def check_strays(progress: AttemptHistory, course: CardCourse) -> Iterator[VerifyFinding]:
+    """Yield a right deal in which a card fell where none was due, or hung at a pocket's mouth.
+
+    Up to the landing of its last card: what falls behind that is no card of the deal.
+    """
+    verdict, (strays, stuck) = progress.steps["verdict"], course.at_last_landing
+    if verdict.data["outcome"] != "ok" or not (strays or stuck):
+        return
+    what = f"a right deal has {strays} strays and {stuck} cards that hung at a pocket's mouth"
+    yield VerifyFinding(verdict.n, what, "these hands were not right")
+
+
+def check_looks(progress: AttemptHistory, evidence: RecordEvidence) -> Iterator[VerifyFinding]:
+    """Yield every card that went into a pocket without a look that does, or doubled.
+
+    Of an attempt that outlived its daemon and was given up, looks may be lost.
+    """
+    verdict = progress.steps["verdict"]
+    if verdict.data["outcome"] != "ok" and verdict.boot != progress.boot:
+        return
+    for card in evidence.course.cards.values():
+        if card.gate in SEATS and (card.doubled or evidence.accepted_look(card) is None):
+            what = f"card {card.index} went to {card.gate} without a look that does"
+            yield VerifyFinding(verdict.n, what, "nobody knew what this card was")
+
+
+def check_counts(
+    progress: AttemptHistory, course: CardCourse | None, expected_sequence: str | None
+) -> Iterator[VerifyFinding]:
+    """Yield totals of the verdict that differ from the sequence or from the boards' events.
+
+    An attempt that was given up stopped counting while its last cards still moved: its counts
+    are those behind as many events as its record says, else those of some moment.
+    """
+    verdict = progress.steps["verdict"]
+    right, landed = verdict.data["outcome"] == "ok", verdict.data["landed"]
+    if right and expected_sequence is not None:
+        due: dict[str, int] = dict(Counter(expected_sequence)) | {TRAY: 0}
+        if landed != due:
+            what = f"landed {_counts_text(landed)}, and a right deal is {_counts_text(due)}"
+            yield VerifyFinding(verdict.n, what, "these hands were not right")
+    said = [verdict.data["fed"], verdict.data["refed"], *(landed[o] for o in (*SEATS, TRAY))]
+    dealt = progress.data("dealt")
+    # With the power the daemon's ledger goes: its next run counts nothing.
+    lost = not right and not any(said)
+    if dealt is not None and [dealt["fed"], dealt["refed"]] != said[:2] and not lost:
+        what = f"dealt says {dealt['fed']} and {dealt['refed']} fed, its verdict {said[:2]}"
+        yield VerifyFinding(verdict.n, what, "one of the two was changed")
+    if course is None:
+        return
+    counted = (progress.data("record") or {}).get("counted")
+    if type(counted) is int and not 0 <= counted < len(course.counts_after):
+        what = f"its record has no {counted} events"
+        yield VerifyFinding(verdict.n, what, "the counts were not taken from what the boards saw")
+        return
+    exact = right or type(counted) is int
+    counts = course.counts
+    if type(counted) is int and not right:
+        counts = course.counts_after[counted]
+        if (
+            _may_be_refused(progress, course, counted)
+            and tuple(said) == course.counts_after[counted - 1]
+        ):
+            return
+    for name, count, had in zip(("fed", "refed", *SEATS, TRAY), said, counts, strict=True):
+        if count != had and (exact or tuple(said) not in course.counts_after):
+            what = f"the verdict says {name} {count}, the boards' events say {had}"
+            yield VerifyFinding(
+                verdict.n, what, "the counts were not taken from what the boards saw"
+            )
+
+
+def _may_be_refused(progress: AttemptHistory, course: CardCourse, counted: int) -> bool:
+    """Tell whether the event that ended an attempt may have been refused, and so is not counted.
+
+    Not where the count at the end decided: all that it is of had been taken.
+    """
+    reasons = set(progress.steps["verdict"].data["reasons"])
+    settled = (progress.data("record") or {}).get("settled") or {}
+    if counted == 0 or "hopper_empty" in settled or "COUNT_SHORT" in reasons:
+        return False
+    return bool(
+        reasons & _REASONS_OF_REFUSED_EVENT.get(course.event_codes[counted - 1], frozenset())
+    )
+
+
+def check_hands(
+    progress: AttemptHistory, evidence: RecordEvidence | None
+) -> Iterator[VerifyFinding]:
+    """Yield what does not fit between the bound hands and the opened ones.
+
+    `evidence`: the opened record, where there are looks to compare them with.
+    """
+    opened = progress.steps["record"]
+    nonce, record = (
+        hex_field(progress, "record", "nonce"),
+        hex_field(progress, "record", "hands", None),
+    )
+    if hands_commitment(hex_field(progress, "committed", "commitment"), nonce, record) != hex_field(
+        progress, "held", "hands"
+    ):
+        what = "the opened hands are not those that were bound when they were held"
+        yield VerifyFinding(opened.n, what, "hands were exchanged, or are not shown as they were")
+    if progress.steps["verdict"].data["outcome"] == "ok":
+        packs, jokers, _ = deck_of(progress)
+        have, due = Counter(record), composition(packs, jokers)
+        wrong = sorted(face for face in range(len(due)) if have[face] != due[face])
+        if wrong or sum(have.values()) != sum(due):
+            shown = ", ".join(f"{face_text(face)} × {have[face]}" for face in wrong) or "a blank"
+            yield VerifyFinding(opened.n, f"the opened hands have {shown}", "the set was not right")
+    for place, card in sorted(evidence.course.cards_by_place().items() if evidence else ()):
+        look = evidence.accepted_look(card) if evidence else None
+        if look is not None and record[place - 1 : place] != bytes([look.face]):
+            told = face_text(record[place - 1]) if record[place - 1 : place] else "nothing"
+            what = f"place {place} is opened as {told}, the reader saw {face_text(look.face)} there"
+            yield VerifyFinding(opened.n, what, "hands were exchanged before they were bound")
+
+
+def _check_profile(progress: AttemptHistory, rulebooks: ProfilesByHash) -> Iterator[VerifyFinding]:
+    """Deck and cut follow from the profile, where it is at hand."""
+    promised, cards = progress.steps["committed"], deck_of(progress)
+    cut = progress.steps.get("cut", progress.steps["revealed"])
+    number = cut.data["cut"]
+    if number is not None and not 1 <= number < cards[2]:
+        yield VerifyFinding(
+            cut.n, f"the cut {number} is none of {cards[2]} cards", "nobody cut there"
+        )
+    name = text_field(progress, "committed", "profile")
+    profile = rulebooks.find(hex_field(progress, "committed", "profile_hash"))
+    if profile is None:
+        return
+    if name != profile.name:
+        what = f"its rules are called {name}, and those of this hash are {profile.name}"
+        yield VerifyFinding(
+            promised.n, what, "people were told of other rules than it was dealt under"
+        )
+    if cards != (profile.deck.packs, profile.deck.jokers, profile.deck.cards):
+        what = f"its set is not the one of profile {profile.name}"
+        yield VerifyFinding(promised.n, what, "other cards were dealt than the rulebook says")
+    if number is not None and number not in profile.cuts():
+        what = f"the cut {number} is not one that profile {profile.name} allows"
+        yield VerifyFinding(cut.n, what, "the cut was not taken from the players")
+
+
+def _counts_text(landed: dict[str, int]) -> str:
+    return " ".join(f"{outlet} {landed.get(outlet)}" for outlet in (*SEATS, TRAY))
+
+
+# Draws that are looked at where nobody knows which faces were turned again.
+_MAX_DRAWS = 10
+# So unlikely are more draws than are looked at, one in so many.
+_MAX_ODDS = 1_000_000
+_LEADER_MEANS = "another seat should have led"
+
+
+def check_leader(
+    progress: AttemptHistory, expected_sequence: str, profile: Profile | None
+) -> Iterator[VerifyFinding]:
+    """Yield a leader that the cards did not choose.
+
+    The turned-up place is the next draw behind the sequence; the one after it, where the rulebook
+    turns the face found there again. Without opened hands nobody sees which faces those were:
+    then any of the draws may be it that a rulebook makes at all likely. Raises Unproved.
+    """
+    released = progress.steps.get("released")
+    if released is None:
+        return
+    shown, leader = released.data.get("turned_up"), released.data.get("leader")
+    if shown is None and leader is not None and isinstance(profile, BigTwoProfile):
+        yield from _check_first_holder(progress, expected_sequence, profile, str(leader))
+    elif shown is None and profile is None:
+        return  # the rules are not here: under some, the leader follows from a dealt card
+    elif (shown is None) != (leader is None):
+        what = f"the turned-up card is {shown} and the leader {leader}"
+        yield VerifyFinding(released.n, what, "one of the two was taken out or put in")
+    if shown is None:
+        return
+    seed, committed = (
+        hex_field(progress, "revealed", "seed"),
+        hex_field(progress, "committed", "commitment"),
+    )
+    draws = list(
+        islice(
+            turn_up_places(committed, seed, cut_of(progress), len(expected_sequence)), _MAX_DRAWS
+        )
+    )
+    places = draws[: _likely_draws(profile, len(expected_sequence))]
+    if has_open_hands(progress):
+        record = hex_field(progress, "record", "hands", None)
+        found = [(place, record[place - 1]) for place in draws if record[place - 1 : place]]
+        places = [place for place, face in found if face == parse_face(str(shown))][:1]
+        stays = [place for place, face in found if profile and face not in profile.turnup.faces()]
+        if profile is not None and places != stays[:1]:
+            places = []
+    if leader not in {expected_sequence[place - 1] for place in places}:
+        yield VerifyFinding(
+            released.n, f"the turned-up card {shown} was not drawn for {leader}", _LEADER_MEANS
+        )
+
+
+def _check_first_holder(
+    progress: AttemptHistory, expected_sequence: str, profile: BigTwoProfile, leader: str
+) -> Iterator[VerifyFinding]:
+    """Yield a leader who is not the first, from N in playing order, to hold the card that leads."""
+    if not has_open_hands(progress):
+        return
+    record, face = hex_field(progress, "record", "hands", None), profile.bigtwo.lead.face()
+    holders = {seat for seat, lies in zip(expected_sequence, record, strict=False) if lies == face}
+    first = next((seat for seat in SEATS if seat in holders), None)
+    if leader != first:
+        what = f"{leader} leads, and {face_text(face)} was dealt to {first}"
+        yield VerifyFinding(progress.steps["released"].n, what, _LEADER_MEANS)
+
+
+def _likely_draws(profile: Profile | None, cards: int) -> int:
+    """Return how many draws a rulebook may need, but once in a million deals."""
+    if profile is None:
+        return _MAX_DRAWS
+    again = sum(
+        profile.deck.composition()[face] for face in profile.turnup.faces() if face < FACE_COUNT
+    )
+    draws, chance = 1, again / cards
+    while chance * _MAX_ODDS > 1 and draws < _MAX_DRAWS:
+        draws, chance = draws + 1, chance * again / cards
+    return draws

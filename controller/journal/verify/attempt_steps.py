@@ -1,0 +1,397 @@
+"""The order of steps: what must stand before what, and that each is what such a step is."""
+
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+
+import msgspec
+
+from controller.faults import fault_catalogue
+from controller.journal.attempt_history import AttemptHistory
+from controller.journal.entries import JournalEntry
+from controller.journal.entry_kinds import ENTRY_KINDS
+from controller.journal.verify.reason_checks import is_misdeal
+from controller.journal.verify.verify_report import VerifyFinding
+
+_ORDER_MEANS = "a step is missing, or the steps were not taken in this order"
+ATTEMPT_STEPS = (
+    "seed",
+    "committed",
+    "cut",
+    "begun",
+    "shuffled",
+    "dealt",
+    "held",
+    "verdict",
+    "released",
+    "withdrawn",
+    "recalled",
+    "revealed",
+    "sealed_to_chief",
+    "record",
+)
+"""An attempt's steps in the one order that they have; none has them all (PROOF.md)."""
+_STEP_NUMBERS = {kind: number for number, kind in enumerate(ATTEMPT_STEPS)}
+_CHIEF_BOX_CHARS = 108
+"""Characters in base64 of a sealed box of 80 bytes: an attempt's key of 32, sealed (X25519)."""
+_KINDS_WITHOUT_DEAL = frozenset({"opened", "meeting", "answer"})
+_KINDS_WITH_TIME = frozenset({"cut", "verdict", "released", "withdrawn"})
+# The catalogue's faults from here on are no reasons of an attempt: the machine's, and refusals.
+_FIRST_OTHER_CODE = 400
+_NO_REASON_MEANS = "nobody may deal again because he likes to"
+
+
+def check_entries(entries: Sequence[JournalEntry], *, whole: bool) -> Iterator[VerifyFinding]:
+    """Yield what is wrong with single entries, and with their order within an attempt.
+
+    Where not `whole`, steps may be missing, but not stand in another order.
+    """
+    seen: dict[int, dict[str, JournalEntry]] = {}
+    backs: dict[str, set[str]] = {}
+    for entry in entries:
+        yield from _check_shape(entry)
+        if whole:
+            yield from _check_back(entry, backs)
+        if entry.attempt is None:
+            continue
+        steps = seen.setdefault(entry.attempt, {})
+        yield from _check_order(entry, steps, whole)
+        if entry.kind in _STEP_NUMBERS or entry.kind == "hands_box":
+            yield from _check_deal_number(entry, steps)
+        steps.setdefault(entry.kind, entry)
+
+
+def check_attempt_end(progress: AttemptHistory) -> Iterator[VerifyFinding]:
+    """Yield what is wrong with how an attempt ended, and with what its steps say of one another."""
+    yield from _check_outcome(progress)
+    yield from _check_reasons(progress)
+    yield from _check_uncut_reason(progress)
+    yield from _check_sealed_to_chief(progress)
+    yield from _check_times(progress)
+    yield from _check_passes(progress)
+    yield from _check_boxes(progress)
+
+
+def _check_outcome(progress: AttemptHistory) -> Iterator[VerifyFinding]:
+    """Yield a right attempt with a reason, and any other whose reasons make something else."""
+    verdict = progress.steps.get("verdict")
+    if verdict is None or "outcome" not in verdict.data:
+        return
+    outcome, reasons = verdict.data["outcome"], verdict.data.get("reasons")
+    if outcome == "ok" and reasons:
+        yield VerifyFinding(
+            verdict.n, f"a right deal has reasons: {reasons}", "the verdict was changed"
+        )
+    if outcome != "ok" and reasons and isinstance(reasons, list):
+        due = "misdeal" if is_misdeal(reasons) else "void"
+        if outcome != due:
+            what = f"{', '.join(map(str, reasons))} makes a {due}, and it is called {outcome}"
+            yield VerifyFinding(verdict.n, what, "the verdict was changed")
+    for kind in ("held", "released", "withdrawn", "recalled"):
+        if outcome != "ok" and kind in progress.steps:
+            what = f"attempt {progress.attempt} was {kind} with the verdict {outcome}"
+            yield VerifyFinding(progress.steps[kind].n, what, "these hands were not right")
+
+
+def _check_reasons(progress: AttemptHistory) -> Iterator[VerifyFinding]:
+    """Yield an end without hands that has no reason, or one that is no reason of an attempt."""
+    ends = {"verdict": "given up", "withdrawn": "withdrawn", "recalled": "recalled"}
+    for kind, word in ends.items():
+        step = progress.steps.get(kind)
+        if step is None or step.data.get("outcome") == "ok":
+            continue
+        reasons = step.data.get("reasons")
+        if not reasons or not isinstance(reasons, list):
+            what = f"attempt {progress.attempt} was {word} without a reason"
+            yield VerifyFinding(step.n, what, _NO_REASON_MEANS)
+            continue
+        rows = ((reason, fault_catalogue().get(str(reason))) for reason in reasons)
+        strange = [
+            str(reason) for reason, row in rows if row is None or row.code >= _FIRST_OTHER_CODE
+        ]
+        if strange:
+            what = f"attempt {progress.attempt} was {word} for {', '.join(strange)}"
+            yield VerifyFinding(step.n, what, "an attempt has no such reason")
+
+
+def _check_uncut_reason(progress: AttemptHistory) -> Iterator[VerifyFinding]:
+    """Whoever has a deal dealt without a cut says why."""
+    cut = progress.steps.get("cut")
+    if cut is None or cut.data.get("cut") is not None:
+        return
+    reason = cut.data.get("reason")
+    if not isinstance(reason, str) or not reason.strip():
+        what = f"attempt {progress.attempt} is uncut without a reason"
+        yield VerifyFinding(
+            cut.n, what, "the players had no share in this deal, and nobody says why"
+        )
+
+
+def _check_shape(entry: JournalEntry) -> Iterator[VerifyFinding]:
+    kind = ENTRY_KINDS.get(entry.kind)
+    if kind is None:
+        return
+    if entry.public is not kind.public:
+        said, due = ("public", "private") if entry.public else ("private", "public")
+        yield VerifyFinding(entry.n, f"{entry.kind} is marked {said}", f"such an entry is {due}")
+    means = "this program did not write it"
+    if entry.kind in _KINDS_WITHOUT_DEAL and (entry.deal, entry.attempt) != (None, None):
+        yield VerifyFinding(entry.n, f"{entry.kind} names a deal", means)
+    lacking = [field for field in kind.required_fields if field not in entry.data]
+    if lacking:
+        yield VerifyFinding(entry.n, f"{entry.kind} lacks {', '.join(lacking)}", means)
+        return
+    try:
+        msgspec.convert(entry.data, kind.data)
+    except (msgspec.ValidationError, RecursionError) as error:
+        yield VerifyFinding(entry.n, f"{entry.kind} is not of its form: {error}", means)
+
+
+def _check_back(entry: JournalEntry, backs: dict[str, set[str]]) -> Iterator[VerifyFinding]:
+    """Yield a set whose back nobody said it has; `backs` are what was said so far, by set."""
+    data = entry.data
+    said = {
+        "opened": data.get("sets"),
+        "set_loaded": {str(data.get("set")): data.get("back")},
+    }.get(entry.kind)
+    for name, back in said.items() if isinstance(said, dict) else ():
+        backs.setdefault(str(name), set()).add(str(back))
+    if entry.kind != "committed":
+        return
+    known = backs.get(str(data.get("set")))
+    if known is not None and data.get("back") not in known:
+        what = f"set {data.get('set')} is dealt with back {data.get('back')}"
+        yield VerifyFinding(entry.n, what, f"its back was said to be {' or '.join(sorted(known))}")
+
+
+def _check_order(
+    entry: JournalEntry, steps: dict[str, JournalEntry], whole: bool
+) -> Iterator[VerifyFinding]:
+    kind = ENTRY_KINDS.get(entry.kind)
+    if kind is None:
+        return
+    if kind.once and entry.kind in steps:
+        what = f"attempt {entry.attempt} has a second {entry.kind}"
+        yield VerifyFinding(entry.n, what, f"the first stands at entry {steps[entry.kind].n}")
+    missing = [step for step in kind.after if step not in steps] if whole else []
+    if missing:
+        what = f"{entry.kind} of attempt {entry.attempt} without {' and '.join(missing)} before it"
+        yield VerifyFinding(entry.n, what, _ORDER_MEANS)
+    nth = _STEP_NUMBERS.get(entry.kind)
+    overtaken = [] if nth is None else [step for step in steps if _STEP_NUMBERS.get(step, -1) > nth]
+    if overtaken:
+        what = f"{entry.kind} of attempt {entry.attempt} stands behind {' and '.join(overtaken)}"
+        yield VerifyFinding(entry.n, what, _ORDER_MEANS)
+
+
+def _check_deal_number(
+    entry: JournalEntry, steps: dict[str, JournalEntry]
+) -> Iterator[VerifyFinding]:
+    """A held deal never gets another deal's number."""
+    first = next((step for kind, step in steps.items() if kind in _STEP_NUMBERS), entry)
+    if entry.deal != first.deal:
+        what = f"{entry.kind} of attempt {entry.attempt} is of deal {entry.deal}, not {first.deal}"
+        yield VerifyFinding(entry.n, what, "hands of one deal were given for another")
+
+
+def _check_sealed_to_chief(progress: AttemptHistory) -> Iterator[VerifyFinding]:
+    """Keys go with the power, and the power takes the daemon along: another one runs since."""
+    sealed = progress.steps.get("sealed_to_chief")
+    if sealed is None:
+        return
+    if sealed.boot == progress.boot:
+        what = f"the key of attempt {progress.attempt} is said to be gone, and its daemon ran on"
+        yield VerifyFinding(
+            sealed.n, what, "this attempt was hidden: only the chief can open it now"
+        )
+    if "record" in progress.steps:
+        what = f"attempt {progress.attempt} is sealed to the chief, and its record is open"
+        yield VerifyFinding(sealed.n, what, "one of the two is not so")
+
+
+def _check_times(progress: AttemptHistory) -> Iterator[VerifyFinding]:
+    """The table's clock only goes forward, over restarts too."""
+    before = 0
+    for step in sorted(progress.steps.values(), key=lambda entry: entry.n):
+        at_ms = step.data.get("at_ms") if step.kind in _KINDS_WITH_TIME else None
+        if type(at_ms) is not int:
+            continue
+        if at_ms < before:
+            what = f"{step.kind} at {at_ms} ms is earlier than what stands before it ({before} ms)"
+            yield VerifyFinding(step.n, what, "its time was changed")
+        before = at_ms
+
+
+def _check_boxes(progress: AttemptHistory) -> Iterator[VerifyFinding]:
+    """Yield held hands without a box or an end, and a chief's box of a wrong size."""
+    seed, held = progress.steps.get("seed"), progress.steps.get("held")
+    if seed is None:
+        return
+    if held is not None and "hands_box" not in progress.steps:
+        yield VerifyFinding(held.n, "these hands have no box", "nobody could open them")
+    revealed, verdict = progress.steps.get("revealed"), progress.data("verdict") or {}
+    out = {"released", "withdrawn"} & set(progress.steps)
+    if revealed is not None and verdict.get("outcome") == "ok" and not out:
+        what = f"the hands of attempt {progress.attempt} were neither released nor withdrawn"
+        yield VerifyFinding(revealed.n, what, _ORDER_MEANS)
+    if len(seed.data["for_chief"]) != _CHIEF_BOX_CHARS:
+        yield VerifyFinding(seed.n, "the box for the chief is of another size", "he cannot open it")
+
+
+def _check_passes(progress: AttemptHistory) -> Iterator[VerifyFinding]:
+    promised, done = progress.data("committed"), progress.steps.get("shuffled")
+    if promised is None or done is None:
+        return
+    if promised["passes"] < 1:
+        yield VerifyFinding(done.n, "no shuffling was promised", "the set was dealt as it lay")
+    # A shuffler that has drawn cards in beyond the last pass ends that pass, and tells of it.
+    if done.data["passes"] < promised["passes"]:
+        said = f"{promised['passes']} passes were promised, {done.data['passes']} were done"
+        yield VerifyFinding(done.n, said, "the set was not shuffled as it was said")
+
+
+# Lost pins of the panel may be told before the run's first row.
+_KINDS_BEFORE_OPENED = frozenset({"fault", "fault_cleared"})
+_RUN_MEANS = "a run of the daemon was made up, or rows of another one were put in"
+
+
+def check_daemon_runs(entries: Sequence[JournalEntry], *, whole: bool) -> Iterator[VerifyFinding]:
+    """Yield rows of a run that did not begin, or that was over.
+
+    Where not `whole`, the row with which a run began may be missing, but for rows that meet.
+    """
+    over: set[str] = set()
+    run, last = None, 0
+    begun: bool | None = True  # None: its first row may stand in the gap before this one
+    for entry in entries:
+        if entry.boot in over:
+            what = f"{entry.kind} is of run {entry.boot}, and another one was begun since"
+            yield VerifyFinding(entry.n, what, _RUN_MEANS)
+            last = entry.n
+            continue
+        if entry.boot != run:
+            begun = None if not whole and entry.n != last + 1 else False
+            over |= set() if run is None else {run}
+            run = entry.boot
+        elif entry.kind == "opened" and begun:
+            yield VerifyFinding(entry.n, f"run {run} is opened a second time", _RUN_MEANS)
+        if entry.kind == "opened":
+            begun = True
+        elif entry.kind not in _KINDS_BEFORE_OPENED:
+            if begun is False:
+                what = f"{entry.kind} is of run {run}, which was not opened before it"
+                yield VerifyFinding(entry.n, what, _RUN_MEANS)
+            begun = True
+        last = entry.n
+
+
+_STEPS_TO_HANDS = ("committed", "cut", "begun", "shuffled", "dealt", "held", "verdict")
+"""The steps to right hands; whoever took one of them took those before it."""
+_KINDS_OF_RIGHT_HANDS = frozenset({"held", "released", "withdrawn", "recalled"})
+# These stand behind the verdict of their attempt.
+_KINDS_AFTER_VERDICT = frozenset({"revealed", "record", "sealed_to_chief"})
+
+
+def missing_steps(progress: AttemptHistory, progresses: Sequence[AttemptHistory]) -> list[str]:
+    """Return the steps of an attempt that there must have been, and that are not here."""
+    steps = set(progress.steps)
+    if "committed" not in steps:
+        return []  # it promised nothing, and owes nothing
+    due = {
+        *_STEPS_TO_HANDS[: _count_steps_taken(progress)],
+        *_steps_of_end(progress, _is_over(progress, progresses)),
+    }
+    return [kind for kind in ATTEMPT_STEPS if kind in due - steps]
+
+
+def check_uncounted_hands(
+    entries: Sequence[JournalEntry], progresses: Sequence[AttemptHistory]
+) -> Iterator[VerifyFinding]:
+    """Yield right hands without a step where the rows that are here leave no room for it.
+
+    That the cards are out, the sealed hands, what binds them and the verdict are one run of rows.
+    """
+    by_number = {entry.n: entry for entry in entries}
+    for progress in progresses:
+        steps = progress.steps
+        if "verdict" not in steps or steps["verdict"].data.get("outcome") != "ok":
+            continue
+        for kind, behind, rows in (("held", "verdict", 1), ("dealt", "held", 2)):
+            step = None if kind in steps else steps.get(behind)
+            other = None if step is None else by_number.get(step.n - rows)
+            if step is not None and other is not None and other.boot == step.boot:
+                what = f"attempt {progress.attempt} is right without {kind}"
+                yield VerifyFinding(step.n, what, "these hands were not counted, or not bound")
+
+
+def missing_attempts(entries: Sequence[JournalEntry]) -> list[int]:
+    """Return the numbers of attempts that lie between others, or whose beginning is not here."""
+    steps = [
+        entry for entry in entries if entry.attempt is not None and entry.kind in ATTEMPT_STEPS
+    ]
+    known = sorted({entry.attempt for entry in steps if entry.attempt is not None})
+    begun = {entry.attempt for entry in steps if entry.kind == "committed"}
+    between = (
+        number
+        for low, high in pairwise(known)
+        for number in range(low + 1, min(high, low + _MAX_MISSING_IN_A_ROW))
+    )
+    return sorted({*between, *(number for number in known if number not in begun)})
+
+
+_MAX_MISSING_IN_A_ROW = 1000
+"""No more attempts than these are named behind one another: numbers are whatever a row says."""
+
+
+def _count_steps_taken(progress: AttemptHistory) -> int:
+    """Return how many steps of the ladder an attempt took, as far as one can tell."""
+    steps, verdict = set(progress.steps), progress.data("verdict") or {}
+    if verdict.get("outcome") == "ok" or steps & _KINDS_OF_RIGHT_HANDS:
+        return len(_STEPS_TO_HANDS)
+    fed = verdict.get("fed")
+    taken = {
+        "dealt": False,
+        "shuffled": type(fed) is int and fed > 0,
+        "begun": False,
+        "cut": type((progress.data("revealed") or {}).get("cut")) is int,
+    }
+    highest = next((kind for kind, so in taken.items() if so or kind in steps), "committed")
+    return _STEPS_TO_HANDS.index(highest) + 1
+
+
+def _steps_of_end(progress: AttemptHistory, over: bool) -> set[str]:
+    """Return the steps that an end of this kind has; `over`: it must have ended by now."""
+    steps, verdict = set(progress.steps), progress.data("verdict") or {}
+    right, sealed = verdict.get("outcome") == "ok", "sealed_to_chief" in steps
+    given_up = bool(verdict) and (not right or bool(steps & {"withdrawn", "recalled"}))
+    out = right and "withdrawn" not in steps and steps & {"revealed", "record", "recalled"}
+    due = {
+        "verdict": over or bool(steps & _KINDS_AFTER_VERDICT),
+        "released": bool(out) and not sealed,
+        "revealed": not sealed and (over or "record" in steps),
+        "record": not sealed and given_up and (over or "revealed" in steps),
+    }
+    return {kind for kind, is_due in due.items() if is_due}
+
+
+def _is_over(progress: AttemptHistory, progresses: Sequence[AttemptHistory]) -> bool:
+    """Tell whether two attempts began behind it: one may be dealt ahead while it is played."""
+    last = max(entry.n for kind, entry in progress.steps.items() if kind in ATTEMPT_STEPS)
+    began = [one.steps["committed"].n for one in progresses if "committed" in one.steps]
+    return sum(n > last for n in began) >= 2
+
+
+def check_record_fields(progress: AttemptHistory) -> Iterator[VerifyFinding]:
+    """Yield a record without events or key; of hands that were right, without nonce or faces."""
+    record = progress.steps.get("record")
+    if record is None:
+        return
+    verdict = progress.data("verdict") or {}
+    held = "held" in progress.steps or verdict.get("outcome") == "ok"
+    due = {"events": list, "key": str} | ({"nonce": str, "hands": str} if held else {})
+    lacks = [name for name, form in due.items() if not isinstance(record.data.get(name), form)]
+    # A record of right hands is that of cards that were fed: the boards told of them.
+    hollow = [name for name in ("events", "hands") if held and not record.data.get(name)]
+    missing = list(dict.fromkeys([*lacks, *hollow]))
+    if missing:
+        what = f"the record of attempt {progress.attempt} lacks {', '.join(missing)}"
+        yield VerifyFinding(record.n, what, "it opens nothing that anybody could check")

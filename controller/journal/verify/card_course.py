@@ -1,0 +1,222 @@
+"""The course of an attempt's cards, out of the boards' events alone.
+
+Written again here, after PROOF.md §5, and not taken from controller/deal/ledger.py:
+a check that shares its code with what it checks finds nothing.
+"""
+
+from collections.abc import Sequence
+
+import msgspec
+
+from controller.journal.packed_board_events import (
+    AT_READER,
+    DOUBLE,
+    GATE,
+    HOPPER_EMPTY,
+    JAM,
+    LANDED,
+    OUTLETS,
+    READ,
+    SHUFFLED,
+    STRAY,
+    CardLook,
+    LoggedBoardEvent,
+)
+
+TRAY = "tray"
+MOTION_CODES = frozenset({AT_READER, GATE, LANDED})
+"""Codes of events that say where a card went."""
+SEATS = OUTLETS[:4]
+_HOPPER_SOURCE = 0
+# Where a JAM is one of a card that crossed the gate and did not land (PROTOCOL.md).
+_AT_LANDING = 3
+
+VerdictCounts = tuple[int, ...]
+"""What a verdict counts: fed, refed, the landings in N, W, S, E, and what lies in the tray."""
+
+
+class CourseCard(msgspec.Struct):
+    """What the boards saw of one feed index; `place` is null where none was left for it.
+
+    `looks` are all at it, `before` how many of them came before its gate. Boards that repeat what
+    a daemon missed do so one after the other: then looks stand behind the gates.
+    """
+
+    index: int
+    place: int | None
+    from_tray: bool
+    doubled: bool = False
+    gate: str | None = None
+    landed: str | None = None
+    looks: list[CardLook] = []
+    looks_before_gate: int = 0
+
+    @property
+    def usable_looks(self) -> list[CardLook]:
+        """The looks that it can have been routed by."""
+        return self.looks if self.gate is None else self.looks[: self.looks_before_gate]
+
+
+class CardCourse(msgspec.Struct):
+    """An attempt's cards by index, and what happened beside them.
+
+    `followers` are those strays that fell where the last card had just landed, with no other on
+    its way: the second of two that left as one. `blind` are looks at a card that cannot have been
+    there; `jams` and `not_landed` those anywhere, and those behind the gate; `odd` events that no
+    right attempt has at that point. `passed` are the counts behind so many events, from none on;
+    `codes` those events'. `by_last`: strays, and cards not landed, up to the last landing.
+    `fed`, `refed`, `doubles` and `landings` count the cards: from the hopper, from the tray,
+    those that came as two, and those in each outlet.
+    """
+
+    set_size: int
+    cards: dict[int, CourseCard] = {}
+    looks: dict[int, list[CardLook]] = {}
+    early_look: bool = False
+    strays: int = 0
+    double_strays: int = 0
+    jams: int = 0
+    not_landed: int = 0
+    impossible_looks: int = 0
+    hopper_ran_out: bool = False
+    order_errors: list[str] = []
+    counts: VerdictCounts = (0,) * 7
+    counts_after: list[VerdictCounts] = []
+    event_codes: list[int] = []
+    is_shuffled: bool = False
+    at_last_landing: tuple[int, int] = (0, 0)
+    fed: int = 0
+    refed: int = 0
+    doubles: int = 0
+    landings: dict[str, int] = {}
+
+    def landings_in(self, outlet: str) -> int:
+        """Return the landings in an outlet."""
+        return self.landings.get(outlet, 0)
+
+    def cards_by_place(self) -> dict[int, CourseCard]:
+        """Return the cards in seats' pockets by their place."""
+        return {
+            card.place: card
+            for card in self.cards.values()
+            if card.place is not None and card.landed in SEATS
+        }
+
+    def has_card_under_way(self) -> bool:
+        """Tell whether a card came to the window and was not seen to land."""
+        return any(card.landed is None for card in self.cards.values())
+
+    def tray_rounds(self, card: CourseCard) -> int:
+        """Return how often a card for its place was fed from the tray."""
+        refed = (one for one in self.cards.values() if one.from_tray)
+        return sum(one.place == card.place for one in refed)
+
+
+def trace_course(events: Sequence[LoggedBoardEvent], cards: int) -> CardCourse:
+    """Return the course of a set of `cards` cards through these events, in their order."""
+    seen = CardCourse(cards)
+    aside: list[int] = []
+    doubled: set[int] = set()
+    refeeding = False
+    seen.counts_after.append(seen.counts)
+    for event in events:
+        _note_out_of_turn(seen, event)
+        card = seen.cards.get(event.index)
+        if event.code == AT_READER and card is None:
+            refeeding = refeeding or seen.fed == cards
+            place = (aside.pop() if aside else None) if refeeding else event.index
+            if event.index != len(seen.cards) + 1:
+                seen.order_errors.append(f"index {event.index} follows {len(seen.cards)}")
+            looks = seen.looks.setdefault(event.index, [])
+            card = CourseCard(event.index, place, refeeding, event.index in doubled, looks=looks)
+            _take_arrival(seen, card)
+        elif event.code == GATE and card is not None and card.gate is None:
+            card.gate, card.looks_before_gate = _outlet_name(event), len(card.looks)
+        elif event.code == LANDED and card is not None and card.gate and card.landed is None:
+            _take_landing(seen, card, _outlet_name(event))
+            if card.landed == TRAY and card.place is not None:
+                aside.append(card.place)
+        elif event.code == HOPPER_EMPTY and event.place == _HOPPER_SOURCE:
+            if not refeeding:
+                aside[:0] = range(cards, seen.fed, -1)
+            refeeding = seen.hopper_ran_out = True
+        elif event.code == DOUBLE:
+            doubled.add(event.index)
+        elif event.code in (AT_READER, GATE, LANDED):
+            seen.order_errors.append(f"index {event.index} out of order")
+        else:
+            _take_other_event(seen, event)
+        _update_counts(seen, event)
+    seen.hopper_ran_out = seen.hopper_ran_out or seen.fed >= cards
+    return seen
+
+
+def _note_out_of_turn(course: CardCourse, event: LoggedBoardEvent) -> None:
+    """Note an event for which the attempt is not far enough, or too far."""
+    moves = event.code in MOTION_CODES or (event.code == JAM and event.place == _AT_LANDING)
+    if event.code == SHUFFLED:
+        course.is_shuffled = True
+    elif moves and not course.is_shuffled:
+        course.order_errors.append("a card moved before the set was shuffled")
+    elif moves and course.counts[-1] == 0 and sum(course.counts[2:6]) >= course.set_size:
+        course.order_errors.append("a card moved behind the last one")
+
+
+def _take_arrival(course: CardCourse, card: CourseCard) -> None:
+    """Take a card that came to the window."""
+    course.cards[card.index], course.early_look = card, False
+    course.fed += not card.from_tray
+    course.refed += card.from_tray
+    course.doubles += card.doubled
+
+
+def _take_landing(course: CardCourse, card: CourseCard, outlet: str) -> None:
+    """Take a card that fell into an outlet."""
+    card.landed = outlet
+    course.landings[outlet] = course.landings_in(outlet) + 1
+
+
+def _update_counts(course: CardCourse, event: LoggedBoardEvent) -> None:
+    """Count anew behind an event that may have changed a count."""
+    if event.code == LANDED:
+        course.at_last_landing = (course.strays, course.not_landed)
+    if event.code in (AT_READER, LANDED):
+        twice = min(course.doubles, max(0, course.set_size - course.fed))
+        in_tray = course.landings_in(TRAY) + twice - course.refed
+        course.counts = (course.fed, course.refed, *map(course.landings_in, SEATS), in_tray)
+    course.counts_after.append(course.counts)
+    course.event_codes.append(event.code)
+
+
+def _take_other_event(course: CardCourse, event: LoggedBoardEvent) -> None:
+    if event.code == READ:
+        _take_look(course, event)
+    elif event.code == STRAY:
+        course.strays += 1
+        course.double_strays += _is_second_of_double(course, event)
+    elif event.code == JAM:
+        course.jams += 1
+        course.not_landed += event.place == _AT_LANDING
+
+
+def _take_look(course: CardCourse, event: LoggedBoardEvent) -> None:
+    """Take a look: at a card that is there, or at the next one, whose window comes later."""
+    if event.look is not None:
+        course.looks.setdefault(event.index, []).append(event.look)
+    if event.index not in course.cards:
+        next_one = event.index == len(course.cards) + 1 and not course.early_look
+        course.early_look = course.early_look or next_one
+        course.impossible_looks += not next_one
+
+
+def _is_second_of_double(course: CardCourse, event: LoggedBoardEvent) -> bool:
+    gated = [card for card in course.cards.values() if card.gate is not None]
+    return (
+        bool(gated)
+        and all(card.landed for card in gated)
+        and gated[-1].landed == _outlet_name(event)
+    )
+
+
+def _outlet_name(event: LoggedBoardEvent) -> str:
+    return OUTLETS[event.place] if event.place < len(OUTLETS) else "nowhere"

@@ -1,0 +1,339 @@
+"""Which rows of a match tell of another table: those that it brought along when it came."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
+from typing import Any, Final
+
+from controller.commands.registry import COMMANDS
+from controller.faults import fault_catalogue
+from controller.journal.attempt_history import AttemptHistory
+from controller.journal.entries import JournalEntry
+from controller.journal.verify.verify_report import VerifyFinding
+from controller.words import signer_text
+
+
+def transferred_rows(entries: Sequence[JournalEntry]) -> frozenset[int]:
+    """Return the numbers of the rows of what happened before a match came from another table."""
+    numbers: set[int] = set()
+    left = 0
+    for entry in entries:
+        if entry.kind == "taken_over":
+            said = entry.data.get("events")
+            left = said if type(said) is int else 0
+        elif entry.kind == "match" and left > 0:
+            numbers.add(entry.n)
+            left -= 1
+    return frozenset(numbers)
+
+
+# A person's order stands behind what it means to the match, at most so many rows behind it.
+_MAX_ROWS_BETWEEN = 6
+COMMANDS_OF_EVENT: Final[Mapping[str, frozenset[str]]] = {
+    "Started": frozenset({"start_match"}),
+    "TurnedUp": frozenset({"turned_up"}),
+    "ReturnsSwapped": frozenset({"swap_returns"}),
+    "OutWithdrawn": frozenset({"withdraw_out"}),
+    "PlayCalled": frozenset({"call_clock"}),
+    "PlayWarned": frozenset({"warn"}),
+    "Signed": frozenset({"sign"}),
+    "DealVoided": frozenset({"redeal"}),
+    "Recounted": frozenset({"recount"}),
+    "Corrected": frozenset({"adjust"}),
+    "CorrectionConfirmed": frozenset({"confirm_verbal"}),
+    "RulingProposed": frozenset({"propose", "forfeit"}),
+    "RulingApproved": frozenset({"approve", "forfeit"}),
+    "RulingRejected": frozenset({"reject"}),
+    "VerbalConfirmed": frozenset({"confirm_verbal"}),
+    "LeaderNamed": frozenset({"name_leader"}),
+    "DealtByHand": frozenset({"dealt_by_hand"}),
+    "DealStopped": frozenset({"stop_deal"}),
+    "ExtraDealOrdered": frozenset({"extra_deal"}),
+    "ResultEntered": frozenset({"result"}),
+    "CardsLeft": frozenset({"left"}),
+    "TimeAdded": frozenset({"add_time"}),
+}
+"""What only a person's order makes of a match, by the event, and which order that is."""
+_COMMAND_OF_ROW: Final[Mapping[str, str]] = {
+    "opened_hand": "open_hand",
+    "pause": "hold",
+    "pause_ended": "resume",
+    "call": "call",
+    "call_ended": "attend",
+    "set_loaded": "replace_set",
+    "set_cleared": "clear_set",
+    "acknowledged": "acknowledge",
+}
+"""What only a person's order makes of the machine, by the row, and which order that is."""
+_ROW_OF_COMMAND: Final = {cmd: kind for kind, cmd in _COMMAND_OF_ROW.items() if cmd != "resume"}
+"""Orders that are never carried out without a row of the machine: `resume` may end no pause."""
+# What of a match may have a deal dealt again behind its release.
+_REDEAL_EVENTS = frozenset(
+    {"DealVoided", "Recounted", "Corrected", "RulingApproved", "LeaderNamed", "DealtByHand"}
+)
+# These name the deal and the attempt of the match: those of the row beside them.
+_MATCH_COMMANDS = frozenset(cmd for cmd, order in COMMANDS.items() if order.bound_to == "match")
+_CUT_IGNORED_MEANS = "the players' cut did not go into this deal"
+_CUT_FORESEEN_MEANS = "whoever drew the seed knew what the players would say"
+
+
+def check_command_effects(
+    entries: Sequence[JournalEntry],
+    commands: Sequence[JournalEntry],
+    progresses: Sequence[AttemptHistory],
+    *,
+    whole: bool,
+) -> Iterator[VerifyFinding]:
+    """Yield what of an attempt is not as it was ordered, or was ordered at another time."""
+    acted = [command for command in commands if _was_carried_out(command)]
+    last = entries[-1].n if entries else 0
+    for progress in progresses:
+        own = [one for one in acted if one.attempt == progress.attempt]
+        cuts = [one for one in own if _command_name(one) == "cut" or _ends_cut_wait(one)]
+        cuts += [one for one in acted if _starts_uncut(one, progress)]
+        yield from _check_cut(progress, cuts)
+        yield from _check_cut_time(progress, cuts)
+        if whole and _is_cut(progress, last):
+            yield from _check_cut_ordered(progress, cuts)
+        if whole:
+            yield from _check_release_ordered(progress, own)
+            yield from _check_end_ordered(progress, own, entries)
+
+
+def check_person_events(
+    entries: Sequence[JournalEntry], progresses: Sequence[AttemptHistory]
+) -> Iterator[VerifyFinding]:
+    """Yield what is said to be a person's word, and no order of his stands behind it."""
+    by_number = {entry.n: entry for entry in entries}
+    elsewhere = transferred_rows(entries)
+    for entry in entries:
+        due = _commands_for_row(entry)
+        if due and entry.n not in elsewhere and _command_of_row(entry, due, by_number) is None:
+            what = f"{entry.data.get('event', entry.kind)} stands here, and no order of it"
+            yield VerifyFinding(entry.n, what, "nobody said that")
+        kind = _ROW_OF_COMMAND.get(str(_command_name(entry))) if _was_carried_out(entry) else None
+        area = kind == "pause" and _dict_field(entry, "args").get("area") is True
+        if kind is not None and not area and not _has_own_row(entry, kind, by_number):
+            what = f"{_command_name(entry)} was carried out, and no row {kind} says what it made"
+            yield VerifyFinding(entry.n, what, "what came of an order was hidden")
+
+
+def _has_own_row(command: JournalEntry, kind: str, by_number: Mapping[int, JournalEntry]) -> bool:
+    """Tell whether an order stands behind a row that came of it, and behind no other order."""
+    for n in range(command.n - 1, command.n - 1 - _MAX_ROWS_BETWEEN, -1):
+        row = by_number.get(n)
+        if row is None or row.kind == "command":
+            return False
+        if row.kind == kind:
+            return _is_meant_for(command, row)
+    return False
+
+
+def _check_cut(
+    progress: AttemptHistory, commands: Sequence[JournalEntry]
+) -> Iterator[VerifyFinding]:
+    """Yield a cut that is another one than was ordered."""
+    cut = progress.steps.get("cut")
+    for command in commands if cut is not None else ():
+        if cut is None or _command_name(command) != "cut":
+            continue
+        result, args = _dict_field(command, "result"), command.data.get("args")
+        ordered = [result.get("cut"), *([args.get("n")] if isinstance(args, dict) else [])]
+        for number in ordered:
+            if type(number) is not int or number != cut.data.get("cut"):
+                what = f"a command cut {number}, and the cut is {cut.data.get('cut')}"
+                yield VerifyFinding(cut.n, what, _CUT_IGNORED_MEANS)
+                break
+    for one, other in pairwise(commands):
+        what = f"attempt {progress.attempt} was cut by the order of entry {one.n} already"
+        yield VerifyFinding(other.n, what, _CUT_IGNORED_MEANS)
+
+
+def _check_cut_time(
+    progress: AttemptHistory, commands: Sequence[JournalEntry]
+) -> Iterator[VerifyFinding]:
+    """Yield an order for the cut that was there before the promise, or came behind its time."""
+    committed, cut = progress.steps.get("committed"), progress.steps.get("cut")
+    for command in commands:
+        if committed is not None and command.n < committed.n:
+            name = _command_name(command)
+            what = f"{name} for attempt {progress.attempt} stands before its commitment"
+            yield VerifyFinding(command.n, what, _CUT_FORESEEN_MEANS)
+        elif cut is not None and command.n > cut.n + 1:
+            what = f"{_command_name(command)} for attempt {progress.attempt} stands behind its cut"
+            yield VerifyFinding(command.n, what, _CUT_IGNORED_MEANS)
+
+
+def _is_cut(progress: AttemptHistory, last: int) -> bool:
+    """Tell whether an attempt is cut, and the row that its order must be in is not cut off."""
+    cut = progress.steps.get("cut")
+    return cut is not None and cut.n < last
+
+
+def _check_cut_ordered(
+    progress: AttemptHistory, commands: Sequence[JournalEntry]
+) -> Iterator[VerifyFinding]:
+    cut = progress.steps["cut"]
+    number = cut.data.get("cut")
+    if any((_command_name(one) == "cut") is (number is not None) for one in commands):
+        return
+    if number is not None:
+        yield VerifyFinding(cut.n, f"no command cut {number}", "the machine cut by itself")
+        return
+    what = f"attempt {progress.attempt} was dealt without a cut, and no command says so"
+    yield VerifyFinding(cut.n, what, "nobody ordered that it be dealt uncut")
+
+
+def _ends_cut_wait(command: JournalEntry) -> bool:
+    """Tell whether a command said, while the cut was waited for, that there be none."""
+    return (
+        _command_name(command) == "start_deal"
+        and _dict_field(command, "result").get("cut", 0) is None
+    )
+
+
+def _starts_uncut(command: JournalEntry, progress: AttemptHistory) -> bool:
+    """Tell whether a command began an attempt without its cut, in so many words."""
+    result, args = _dict_field(command, "result"), command.data.get("args")
+    if _command_name(command) != "start_deal" or "uncut" not in result:
+        return False
+    said = not isinstance(args, dict) or args.get("uncut") is True
+    return said and (result.get("deal"), result.get("attempt")) == (progress.deal, progress.attempt)
+
+
+def _check_release_ordered(
+    progress: AttemptHistory, own: Sequence[JournalEntry]
+) -> Iterator[VerifyFinding]:
+    """Yield hands that nobody ordered out."""
+    released, verdict = progress.steps.get("released"), progress.steps.get("verdict")
+    if released is None or verdict is None:
+        return
+    if not any(_command_name(one) == "release" and verdict.n < one.n < released.n for one in own):
+        what = f"the hands of attempt {progress.attempt} went out, and no command says so"
+        yield VerifyFinding(released.n, what, "nobody ordered that they be released")
+
+
+def _check_end_ordered(
+    progress: AttemptHistory, own: Sequence[JournalEntry], entries: Sequence[JournalEntry]
+) -> Iterator[VerifyFinding]:
+    """Yield hands that were taken back, or a deal that was ended, by an order that nobody gave."""
+    steps = progress.steps
+    end = steps.get("recalled") or steps.get("withdrawn") or steps.get("verdict")
+    verdict, first = steps.get("verdict"), steps.get("released") or steps.get("committed")
+    if end is None or first is None or not _is_ordered(end):
+        return
+    if end.kind == "recalled":  # the order may come while the lift brings the hands out
+        words = _redeal_commands(entries, end, verdict or first)
+    else:
+        words = [one for one in own if _command_name(one) == "void" and first.n < one.n < end.n]
+    if not words:
+        what = f"{end.kind} of attempt {progress.attempt} by an order, and nobody's stands here"
+        yield VerifyFinding(end.n, what, "nobody ordered that it be dealt again")
+
+
+def _redeal_commands(
+    entries: Sequence[JournalEntry], end: JournalEntry, first: JournalEntry
+) -> list[JournalEntry]:
+    """Return the orders by which hands that were out are dealt again."""
+    between = [entry for entry in entries if first.n < entry.n <= end.n + _MAX_ROWS_BETWEEN]
+    by_number = {entry.n: entry for entry in between}
+    said = [
+        entry
+        for entry in between
+        if entry.n < end.n
+        and entry.kind == "match"
+        and entry.data.get("event") in _REDEAL_EVENTS
+        and end.deal is not None
+        and entry.deal in (end.deal, end.deal + 1)
+    ]
+    found = (_command_of_row(entry, _commands_for_row(entry), by_number) for entry in said)
+    return [order for order in found if order is not None]
+
+
+def _commands_for_row(entry: JournalEntry) -> frozenset[str]:
+    """Return the orders of which one must stand behind a row; none for most."""
+    if entry.kind in _COMMAND_OF_ROW:
+        # A green button of the table takes a call back, and has no order.
+        by_itself = entry.kind == "call_ended" and "by" not in entry.data
+        return frozenset() if by_itself else frozenset({_COMMAND_OF_ROW[entry.kind]})
+    event = entry.data.get("event") if entry.kind == "match" else None
+    return COMMANDS_OF_EVENT.get(event, frozenset()) if isinstance(event, str) else frozenset()
+
+
+def _command_of_row(
+    entry: JournalEntry, due: frozenset[str], by_number: Mapping[int, JournalEntry]
+) -> JournalEntry | None:
+    """Return the order that a row came of; None where none is there.
+
+    An order behind the next row of the same event belongs to that row; but one order may end the
+    pauses of several people, or the calls of several seats.
+    """
+    event = entry.data.get("event")
+    for n in range(entry.n + 1, entry.n + 1 + _MAX_ROWS_BETWEEN):
+        order = by_number.get(n)
+        if order is None:
+            continue
+        if (
+            order.kind == entry.kind
+            and order.data.get("event") == event
+            and not _may_share_command(order)
+        ):
+            return None
+        if order.kind == "command":
+            return order if _command_name(order) in due and _is_meant_for(order, entry) else None
+    return None
+
+
+def _may_share_command(row: JournalEntry) -> bool:
+    return row.kind in ("pause_ended", "call_ended")
+
+
+def _is_meant_for(command: JournalEntry, entry: JournalEntry) -> bool:
+    """Tell whether an order acted, and on the deal and attempt that it was signed for."""
+    of = command.data.get("of")
+    named = (
+        _command_name(command) not in _MATCH_COMMANDS
+        or of is None
+        or list(of) == [entry.deal, entry.attempt]
+    )
+    return (
+        named
+        and _was_carried_out(command)
+        and (entry.kind not in _COMMAND_OF_ROW or _matches_command(command, entry))
+    )
+
+
+def _matches_command(command: JournalEntry, row: JournalEntry) -> bool:
+    """Tell whether a row of the machine says what its order said, and who gave that."""
+    args, code = _dict_field(command, "args"), str(_dict_field(command, "args").get("code"))
+    who = {"by": signer_text(str(command.data.get("who")), command.data.get("person"))}
+    said = {name: value for name, value in args.items() if name in ("seat", "set", "board")}
+    more: dict[str, dict[str, Any]] = {
+        "opened_hand": {"key": command.data.get("key"), "reason": args.get("reason")},
+        "pause": {"reason": command.data.get("role"), "why": args.get("reason")},
+        "call": {"reason": args.get("reason") or "button"},
+        "acknowledged": {"name": code if code in fault_catalogue() else code.lower()},
+    }
+    due = said | more.get(row.kind, {}) | (who if row.kind != "call" else {})
+    deal = command.deal if row.kind in ("call", "call_ended") else None
+    if row.kind != "opened_hand" and (row.deal, row.attempt) != (deal, None):
+        return False
+    return all(value is None or row.data.get(name) == value for name, value in due.items())
+
+
+def _is_ordered(end: JournalEntry) -> bool:
+    reasons = end.data.get("reasons")
+    return end.kind == "recalled" or (isinstance(reasons, list) and "ORDERED" in reasons)
+
+
+def _was_carried_out(command: JournalEntry) -> bool:
+    """Tell whether an order was carried out: its row has what came of it, and no refusal."""
+    return "result" in command.data and "refused" not in command.data
+
+
+def _command_name(command: JournalEntry) -> Any:
+    return command.data.get("cmd")
+
+
+def _dict_field(command: JournalEntry, field: str) -> dict[str, Any]:
+    value = command.data.get(field)
+    return value if isinstance(value, dict) else {}

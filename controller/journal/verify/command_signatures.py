@@ -1,0 +1,174 @@
+"""What people ordered, against what the machine says that it did.
+
+A command's row stands beside what came of it, with the words and the signature of whoever gave
+it: a cut that is not the one that was ordered, a deal without a cut that nobody asked for, a
+redeal that no person's word is there for, a word that was forged, used twice, or given for
+something else. What an order may bring about stands in effects.py.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Any, Final
+
+import msgspec
+
+from controller.commands.registry import COMMANDS, COMMANDS_WITH_PRIVATE_ARGS, PANEL_KEY
+from controller.journal.attempt_history import AttemptHistory
+from controller.journal.entries import JournalEntry
+from controller.journal.verify.command_effects import check_command_effects, check_person_events
+from controller.journal.verify.verify_report import VerifyFinding
+from controller.messages import ClientCommand, Role
+from controller.signing.signed_commands import BadSignature, check_command, check_document
+
+BUTTON_COMMANDS: Final = frozenset({"start_deal", "cut", "release", "call", "out", "confirm"})
+"""Orders that the table's buttons give."""
+_KINDS_WITH_TABLE_KEY = frozenset({"opened", "committed"})
+_SIGNED_FIELDS = ("person", "args", "of", "boot")
+"""What a signature stands for stands in the row, too."""
+_NOT_GIVEN_MEANS = "nobody gave this order, or gave another one"
+_UNKNOWN_SIGNER_MEANS = "nobody can tell who gave this order"
+
+
+def check_commands(
+    entries: Sequence[JournalEntry], progresses: Sequence[AttemptHistory], *, whole: bool
+) -> Iterator[VerifyFinding]:
+    """Yield steps that are not what was ordered; where not `whole`, an order may be missing."""
+    commands = [entry for entry in entries if entry.kind == "command"]
+    yield from _check_each_command(entries, commands, whole=whole)
+    yield from _check_document_signatures(entries)
+    yield from check_command_effects(entries, commands, progresses, whole=whole)
+    if whole:
+        yield from check_person_events(entries, progresses)
+
+
+def _check_each_command(
+    entries: Sequence[JournalEntry], commands: Sequence[JournalEntry], *, whole: bool
+) -> Iterator[VerifyFinding]:
+    """Yield orders that are not signed as they must be, that may not be given, or acted twice."""
+    kept = {entry.n: entry.data for entry in entries if entry.kind == "command_kept"}
+    keys = (entry.data.get("table_key") for entry in entries if entry.kind in _KINDS_WITH_TABLE_KEY)
+    table_key = next((key for key in keys if isinstance(key, str)), None)
+    acted: dict[tuple[object, object], int] = {}
+    for command in commands:
+        data = command.data
+        if "result" in data:
+            first = acted.setdefault((str(data.get("key")), str(data.get("id"))), command.n)
+            if first != command.n:
+                what = f"{data.get('cmd')} is the command of entry {first}, used twice"
+                yield VerifyFinding(command.n, what, "an old word was taken for a new one")
+        elif "refused" not in data:
+            what = f"{data.get('cmd')} was neither carried out nor refused"
+            yield VerifyFinding(command.n, what, "its answer was taken out")
+        yield from _check_role(command)
+        if data.get("key") != PANEL_KEY:
+            beside = kept.pop(command.n - 1, {})
+            if whole or command.data.get("cmd") not in COMMANDS_WITH_PRIVATE_ARGS:
+                yield from _check_signature(command, beside, table_key)
+    for n in kept:
+        yield VerifyFinding(
+            n, "a command that was kept back has no row behind it", _NOT_GIVEN_MEANS
+        )
+
+
+def _check_document_signatures(entries: Sequence[JournalEntry]) -> Iterator[VerifyFinding]:
+    """Yield matches that came in a document which the table that they left did not sign."""
+    for entry in entries:
+        if entry.kind != "taken_over":
+            continue
+        said = [str(entry.data.get(name)) for name in ("digest", "verify", "sig")]
+        try:
+            check_document(*said)
+        except BadSignature:
+            what = f"the match from {entry.data.get('table')} does not bear that table's signature"
+            yield VerifyFinding(entry.n, what, "the match was made up, or changed on its way")
+
+
+def _check_role(command: JournalEntry) -> Iterator[VerifyFinding]:
+    """Yield an order that its role, or a button, cannot give."""
+    cmd, role = command.data.get("cmd"), command.data.get("role")
+    if command.data.get("key") == PANEL_KEY:
+        if cmd not in BUTTON_COMMANDS or role != Role.TABLE or is_uncut_command(command):
+            uncut = " without a cut" * is_uncut_command(command)
+            yield VerifyFinding(
+                command.n, f"no button gives {cmd}{uncut} as {role}", _NOT_GIVEN_MEANS
+            )
+        return
+    known = COMMANDS.get(str(cmd))
+    if known is not None and known.signed and role not in known.roles:
+        yield VerifyFinding(
+            command.n, f"{cmd} is not for the role {role}", "the machine refuses that"
+        )
+
+
+def _check_signature(
+    command: JournalEntry, kept_fields: dict[str, Any], table_key: str | None
+) -> Iterator[VerifyFinding]:
+    """Yield what is wrong with a signature; `beside` is the row that keeps one back, or empty."""
+    cmd = command.data.get("cmd")
+    data = {**command.data, **kept_fields}
+    if any(
+        kept_fields.get(name) != command.data.get(name) for name in ("id", "key") if kept_fields
+    ):
+        yield VerifyFinding(
+            command.n, f"{cmd} is not the command that was kept back", _NOT_GIVEN_MEANS
+        )
+    if data.get("sig") is None:
+        yield VerifyFinding(command.n, f"{cmd} has no signature", _UNKNOWN_SIGNER_MEANS)
+        return
+    lacking = [name for name in _SIGNED_FIELDS if name not in data]
+    if lacking:
+        yield VerifyFinding(command.n, f"{cmd} lacks {', '.join(lacking)}", _UNKNOWN_SIGNER_MEANS)
+        return
+    if table_key is not None and not _has_valid_signature(data, table_key):
+        what = f"{cmd} does not bear the signature of the key it names"
+        yield VerifyFinding(command.n, what, _NOT_GIVEN_MEANS)
+    if data.get("boot") != command.boot:
+        what = (
+            f"{cmd} was given to run {data.get('boot')} of the table, and another one acted on it"
+        )
+        yield VerifyFinding(command.n, what, "an old word was taken for a new one")
+    if (
+        "result" in data
+        and _names_machine_attempt(cmd)
+        and _signed_attempt(data) != (command.deal, command.attempt)
+    ):
+        deal, attempt = _signed_attempt(data)
+        what = (
+            f"{cmd} was signed for deal {deal}, attempt {attempt}, and is taken for "
+            f"deal {command.deal}, attempt {command.attempt}"
+        )
+        yield VerifyFinding(command.n, what, "an old word was taken for a new one")
+
+
+def _names_machine_attempt(cmd: object) -> bool:
+    """Tell whether a command names the attempt that the machine has under way: its row's own."""
+    return str(cmd) in COMMANDS and COMMANDS[str(cmd)].bound_to == "machine"
+
+
+def is_uncut_command(command: JournalEntry) -> bool:
+    """Tell whether a command's row says that a deal goes without its cut."""
+    data = command.data
+    said = [data.get("result"), data.get("args")]
+    result, args = (each if isinstance(each, dict) else {} for each in said)
+    ends_waiting = "cut" in result and result["cut"] is None
+    return data.get("cmd") == "start_deal" and (
+        ends_waiting or "uncut" in result or args.get("uncut") is True
+    )
+
+
+def _has_valid_signature(data: dict[str, Any], table_key: str) -> bool:
+    deal, attempt = _signed_attempt(data)
+    fields = ClientCommand.__struct_fields__
+    said = {name: data[name] for name in fields if name in data} | {"deal": deal}
+    try:
+        if isinstance(data["args"], str) and "result" not in data:  # what was refused may be text
+            said["args"] = msgspec.json.decode(data["args"])
+        check_command(msgspec.convert(said | {"attempt": attempt}, ClientCommand), table_key)
+    except (msgspec.MsgspecError, BadSignature, ValueError, RecursionError):
+        return False
+    return True
+
+
+def _signed_attempt(data: dict[str, Any]) -> tuple[Any, Any]:
+    """Return the deal and attempt that an order named."""
+    of = data.get("of")
+    return (of[0], of[1]) if isinstance(of, list | tuple) and len(of) == 2 else (None, None)

@@ -1,0 +1,229 @@
+"""Who looked at a hand of a deal cannot have it dealt again, nor can anybody by mere word."""
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from controller.journal.attempt_history import AttemptHistory
+from controller.journal.entries import JournalEntry
+from controller.journal.verify.command_effects import transferred_rows
+from controller.journal.verify.verify_report import VerifyFinding
+from controller.rules.profile import Profile
+from controller.rules.profile_files import ProfilesByHash
+from controller.words import names_in_signer_text
+
+# What nobody may order any more who looked at a hand of that deal (PROOF.md).
+_REDEAL_COMMANDS = frozenset({"redeal", "void", "recount"})
+_LOOKED_MEANS = "whoever opened a hand cannot have it dealt again"
+
+
+class _MatchDeal(NamedTuple):
+    """A deal of a match: another match has a deal of the same number."""
+
+    match: str
+    number: int
+
+
+class _HandLook(NamedTuple):
+    """Who looked at a hand of which deal: his key (hex), and the names that he was told by."""
+
+    deal: _MatchDeal
+    key: str
+    names: frozenset[str]
+
+
+def check_redeals_after_look(
+    entries: Sequence[JournalEntry], progresses: Sequence[AttemptHistory], *, whole: bool
+) -> Iterator[VerifyFinding]:
+    """Yield orders to deal again by somebody who had looked at a hand, or by mere word.
+
+    A deal that cannot be told, because rows are missing, is none that anybody looked at.
+    """
+    committed = {
+        progress.attempt: str(step.data.get("match"))
+        for progress in progresses
+        if (step := progress.steps.get("committed")) is not None
+    }
+    looks: list[_HandLook] = []
+    match: str | None = None
+    elsewhere = transferred_rows(entries)
+    for entry in entries:
+        if entry.kind == "meeting":
+            match = str(entry.data.get("match"))
+        if entry.n in elsewhere:
+            continue
+        deal = _deal_of_entry(entry, committed, match if whole else None)
+        if deal is None:
+            continue
+        if entry.kind == "opened_hand":
+            looks.append(
+                _HandLook(
+                    deal, str(entry.data.get("key")), names_in_signer_text(entry.data.get("by"))
+                )
+            )
+        elif any(_is_redeal_by_viewer(entry, look) for look in looks if look.deal == deal):
+            what = f"{_action_name(entry)} by a person who had looked at a hand of this deal"
+            if entry.data.get("verbal") is True:
+                what = f"{_action_name(entry)} by word, behind a look at a hand of this deal"
+            yield VerifyFinding(entry.n, what, _LOOKED_MEANS)
+
+
+def _deal_of_entry(
+    entry: JournalEntry, committed: dict[int, str], match: str | None
+) -> _MatchDeal | None:
+    """Return the deal that an entry concerns; None where that is not known.
+
+    An order that was signed says so itself: the row's own deal may be the next one, dealt ahead.
+    """
+    deal, attempt = entry.data.get("of") or (entry.deal, entry.attempt)
+    if attempt is not None:
+        match = committed.get(attempt)
+    return None if match is None or type(deal) is not int else _MatchDeal(match, deal)
+
+
+def _is_redeal_by_viewer(entry: JournalEntry, look: _HandLook) -> bool:
+    """Tell whether an entry has a deal dealt again by the word of who looked at a hand of it."""
+    data = entry.data
+    if entry.kind == "command" and data.get("cmd") in _REDEAL_COMMANDS and "refused" not in data:
+        names = names_in_signer_text(data.get("who")) | names_in_signer_text(data.get("person"))
+        return data.get("key") == look.key or bool(names & look.names)
+    if entry.kind == "match" and data.get("event") == "DealVoided":
+        return data.get("verbal") is True or bool(names_in_signer_text(data.get("by")) & look.names)
+    return False
+
+
+def _action_name(entry: JournalEntry) -> str:
+    return str(entry.data.get("cmd") or entry.data.get("event"))
+
+
+# After these a match may go on that had ended: its hands were shown by then.
+_REOPENING_EVENTS = frozenset(
+    {"ExtraDealOrdered", "Corrected", "TimeAdded", "RulingApproved", "RulingRejected"}
+)
+
+
+def check_shown_hands(
+    entries: Sequence[JournalEntry],
+    progresses: Sequence[AttemptHistory],
+    rulebooks: ProfilesByHash,
+    *,
+    whole: bool,
+) -> Iterator[VerifyFinding]:
+    """Yield hands that were shown too early or are kept from view, other rules than the match's,
+    and who ordered a deal again after a look at a hand of it.
+    """
+    meetings = [entry for entry in entries if entry.kind == "meeting"]
+    reopened = [entry.n for entry in entries if entry.data.get("event") in _REOPENING_EVENTS]
+    for number, progress in enumerate(progresses):
+        later = progresses[number + 1 :]
+        profile = _profile_of_attempt(progress, rulebooks)
+        if profile is not None and "released" in progress.steps and not _is_recalled(progress):
+            yield from _check_hands_shown(progress, later, meetings, reopened, profile, whole=whole)
+        yield from _check_match_rules(progress, meetings)
+    yield from check_redeals_after_look(entries, progresses, whole=whole)
+
+
+def _check_hands_shown(
+    progress: AttemptHistory,
+    later: Sequence[AttemptHistory],
+    meetings: Sequence[JournalEntry],
+    reopened: Sequence[int],
+    profile: Profile,
+    *,
+    whole: bool,
+) -> Iterator[VerifyFinding]:
+    record, when = progress.steps.get("record"), profile.hands_opened
+    match = progress.steps["committed"].data.get("match")
+    laid_out = any(entry.data.get("match") == match for entry in meetings)
+    if record is not None and when == "never":
+        yield VerifyFinding(
+            record.n, "its rulebook shows hands never", "hands were shown all the same"
+        )
+    if record is not None and when == "match_end" and laid_out:
+        for other in later:
+            began = other.steps.get("committed")
+            if began is None or began.n < record.n or began.data.get("match") != match:
+                continue
+            if not any(record.n < n < began.n for n in reopened):
+                what = f"its match went on with attempt {other.attempt}"
+                yield VerifyFinding(record.n, what, "hands were shown too early")
+            break
+    if record is None and when != "never" and whole and "sealed_to_chief" not in progress.steps:
+        others = [one for one in later if "committed" in one.steps]
+        if any(one.steps["committed"].data.get("match") != match for one in others):
+            what = f"attempt {progress.attempt} was played, and its match is over"
+            yield VerifyFinding(progress.steps["released"].n, what, "its record is not open")
+
+
+def _check_match_rules(
+    progress: AttemptHistory, meetings: Sequence[JournalEntry]
+) -> Iterator[VerifyFinding]:
+    """A match is dealt under the rules that it was laid out for."""
+    committed = progress.steps.get("committed")
+    if committed is None:
+        return
+    before = [
+        entry.data.get("profile_hash")
+        for entry in meetings
+        if entry.n < committed.n and entry.data.get("match") == committed.data.get("match")
+    ]
+    if before and committed.data.get("profile_hash") not in before:
+        what = f"attempt {progress.attempt} has other rules than its match was laid out for"
+        yield VerifyFinding(committed.n, what, "it was dealt under other rules")
+
+
+def _is_recalled(progress: AttemptHistory) -> bool:
+    return "recalled" in progress.steps
+
+
+def _profile_of_attempt(progress: AttemptHistory, rulebooks: ProfilesByHash) -> Profile | None:
+    data = progress.data("committed") or {}
+    try:
+        return rulebooks.find(bytes.fromhex(str(data["profile_hash"])))
+    except (KeyError, ValueError):
+        return None
+
+
+# Behind these the match at the table is another one, or none.
+_KINDS_ENDING_MATCH = frozenset({"meeting", "transferred", "taken_over"})
+
+
+def check_late_rows(entries: Sequence[JournalEntry]) -> Iterator[VerifyFinding]:
+    """Yield what was told otherwise than it was kept, as far as the kept entries are there."""
+    kept = {entry.n: entry.data for entry in entries if entry.kind == "match_kept"}
+    if not kept:
+        return
+    for entry in entries:
+        if entry.kind == "match_told":
+            yield from _check_published_as_kept(entry, kept)
+    yield from _check_never_published(entries)
+
+
+def _check_published_as_kept(
+    entry: JournalEntry, kept: dict[int, dict[str, object]]
+) -> Iterator[VerifyFinding]:
+    told = entry.data.get("told", ())
+    if not isinstance(told, list | tuple) or not all(isinstance(one, dict) for one in told):
+        yield VerifyFinding(entry.n, "what is told is no list of events", "it cannot be compared")
+        return
+    for one in told:
+        if not isinstance(one.get("n"), int) or kept.get(one.get("n")) != one.get("event"):
+            what = f"what is told of entry {one.get('n')} is not what was kept there"
+            yield VerifyFinding(entry.n, what, "an answer or a card was changed afterwards")
+
+
+def _check_never_published(entries: Sequence[JournalEntry]) -> Iterator[VerifyFinding]:
+    """Yield what is still kept when the next hands of its match go out: it was due long before."""
+    waiting: list[int] = []
+    for entry in entries:
+        if entry.kind == "match_kept":
+            waiting.append(entry.n)
+        elif entry.kind == "match_told":
+            told = {one.get("n") for one in entry.data["told"]}
+            waiting = [n for n in waiting if n not in told]
+        elif entry.kind in _KINDS_ENDING_MATCH:
+            waiting.clear()
+        elif entry.kind == "released":
+            for n in waiting:
+                what = f"what was kept back at entry {n} was not told before hands went out again"
+                yield VerifyFinding(entry.n, what, "an answer or a card stays hidden")
+            waiting.clear()

@@ -1,0 +1,302 @@
+"""What holds between attempts: none is left out, hidden or done twice, and none knows another."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
+
+from controller.journal.attempt_history import AttemptHistory
+from controller.journal.entries import JournalEntry
+from controller.journal.packed_board_events import (
+    AT_READER,
+    GATE,
+    SHUFFLED,
+    LoggedBoardEvent,
+    unpack_events,
+    unpack_opened,
+)
+from controller.journal.verify.card_course import MOTION_CODES
+from controller.journal.verify.verify_report import VerifyFinding
+
+# What must be an attempt's own: by step and field, and what it means where it is not.
+_UNIQUE_FIELDS = (
+    ("revealed", "seed", "whoever remembered it knew this deal before the cut"),
+    ("committed", "commitment", "one promise was made for two deals"),
+    ("record", "nonce", "hands that are bound alike can be told from each other"),
+)
+
+
+def check_between_attempts(
+    progresses: Sequence[AttemptHistory], *, whole: bool
+) -> Iterator[VerifyFinding]:
+    """Yield what is wrong with the course of attempts, given in the order of their beginning."""
+    highest = None
+    for number, progress in enumerate(progresses):
+        if highest is not None and progress.attempt <= highest:
+            yield VerifyFinding(
+                _first_number(progress),
+                f"attempt {progress.attempt} begins after attempt {highest}",
+                "numbers of attempts only rise: an attempt was hidden or done twice",
+            )
+        elif whole and highest is not None and progress.attempt > highest + 1:
+            what = f"attempt {highest} is followed by attempt {progress.attempt}"
+            missing = f"attempt {highest + 1} was left out"
+            yield VerifyFinding(_first_number(progress), what, missing)
+        highest = max(highest or 0, progress.attempt)
+        if whole:
+            yield from _check_motion_before_cut(progress)
+            yield from _check_left_open(progress, progresses[number + 1 :])
+    yield from _check_shared_values(progresses)
+    yield from _check_two_hands(progresses)
+
+
+def check_records_open(
+    entries: Sequence[JournalEntry], progresses: Sequence[AttemptHistory]
+) -> Iterator[VerifyFinding]:
+    """Yield an attempt whose end or record was skipped: a record is written in one go with the end.
+
+    Also of a feed's events: the numbers of those that stand there leave no room for it.
+    """
+    by_number = {entry.n: entry for entry in entries}
+    yield from _check_room_for_end(by_number, progresses)
+    for progress in progresses:
+        for last, due in _closing_steps(progress):
+            behind = by_number.get(last.n + 1)
+            other = behind is not None and (behind.kind, behind.attempt) not in {
+                (kind, progress.attempt) for kind in due
+            }
+            if behind is not None and other and behind.boot == last.boot:
+                what = f"{due[0]} does not stand behind {last.kind} of attempt {progress.attempt}"
+                yield VerifyFinding(
+                    last.n, what, "its record is not open: nobody can check the reason"
+                )
+
+
+def check_board_event_numbers(entries: Sequence[JournalEntry]) -> Iterator[VerifyFinding]:
+    """Yield holes in the numbers of a board's events: a host takes them without a gap."""
+    taken: dict[int, int] = {}
+    for entry in entries:
+        boots = entry.data.get("boots") if entry.kind == "wire" else None
+        for board, span in boots.items() if isinstance(boots, dict) else ():
+            if not (isinstance(span, list | tuple) and len(span) == 3):
+                continue
+            boot, first, last = span
+            if boot in taken and first != taken[boot] + 1:
+                what = f"event {first} of the {board} board follows event {taken[boot]}"
+                yield VerifyFinding(entry.n, what, "what the boards did between them is not here")
+            taken[boot] = last
+
+
+def _check_room_for_end(
+    by_number: Mapping[int, JournalEntry], progresses: Sequence[AttemptHistory]
+) -> Iterator[VerifyFinding]:
+    """Yield an attempt behind which the next begins before it can have ended: an end is a row."""
+    begun = [progress for progress in progresses if "committed" in progress.steps]
+    for progress, following in pairwise(begun):
+        first, last = progress.steps["committed"].n, following.steps["committed"].n
+        unseen = last - first - 1 - sum(first < n < last for n in by_number)
+        # The next one's seed is one of the rows that are not here.
+        if "seed" not in following.steps and "verdict" not in progress.steps and unseen < 2:
+            what = f"attempt {progress.attempt} has no end"
+            yield VerifyFinding(
+                progress.steps["committed"].n, what, "a deal was dropped in silence"
+            )
+
+
+def _closing_steps(progress: AttemptHistory) -> Iterator[tuple[JournalEntry, tuple[str, ...]]]:
+    """Yield the steps that end an attempt without hands, and what must be the row behind each."""
+    steps = progress.steps
+    end = steps.get("recalled") or steps.get("withdrawn") or steps.get("verdict")
+    if end is None or (end.kind == "verdict" and end.data.get("outcome") == "ok"):
+        return
+    yield end, ("revealed", "sealed_to_chief")
+    revealed = steps.get("revealed")
+    if revealed is not None and revealed.n > end.n:
+        yield revealed, ("record",)
+
+
+def _check_motion_before_cut(progress: AttemptHistory) -> Iterator[VerifyFinding]:
+    cut = progress.steps.get("cut")
+    for entry in progress.wire_entries:
+        if cut is not None and entry.n > cut.n:
+            return
+        try:
+            moved = any(
+                event.code in MOTION_CODES for event in unpack_events(entry.data, entry.attempt)
+            )
+        except ValueError as error:
+            yield VerifyFinding(entry.n, str(error), "these board events cannot be read")
+            continue
+        if moved:
+            what = f"cards of attempt {progress.attempt} moved before its cut"
+            yield VerifyFinding(entry.n, what, "the players had no share in this deal")
+            return
+
+
+def _check_left_open(
+    progress: AttemptHistory, later: Sequence[AttemptHistory]
+) -> Iterator[VerifyFinding]:
+    """What must have happened to an attempt by the time that others followed it."""
+    steps = progress.steps
+    n, attempt = _first_number(progress), f"attempt {progress.attempt}"
+    if later and "committed" in steps and "verdict" not in steps:
+        yield VerifyFinding(n, f"{attempt} has no end", "a deal was dropped in silence")
+    taken_back = "withdrawn" in steps or "recalled" in steps
+    given_up = "verdict" in steps and (taken_back or steps["verdict"].data.get("outcome") != "ok")
+    sealed = "sealed_to_chief" in steps
+    is_open = sealed or {"record", "revealed"} <= set(steps)
+    if later and given_up and "cut" in steps and not is_open:
+        what = f"{attempt} was given up and its record is not open"
+        yield VerifyFinding(steps["verdict"].n, what, "nobody can check the reason")
+    followed = any("released" in progress.steps for progress in later)
+    if followed and "released" in steps and not (sealed or "revealed" in steps):
+        what = f"{attempt} was played and its seed is not revealed"
+        yield VerifyFinding(steps["released"].n, what, "nobody can check the sequence")
+
+
+def _check_shared_values(progresses: Sequence[AttemptHistory]) -> Iterator[VerifyFinding]:
+    """Yield what two attempts share and must not."""
+    seen: dict[tuple[str, str], int] = {}
+    for progress in progresses:
+        for kind, field, means in _UNIQUE_FIELDS:
+            value = (progress.data(kind) or {}).get(field)
+            if not isinstance(value, str):
+                continue
+            first = seen.setdefault((field, value), progress.attempt)
+            if first != progress.attempt:
+                what = f"the {field} of attempt {progress.attempt} is that of attempt {first}"
+                yield VerifyFinding(progress.steps[kind].n, what, means)
+
+
+def _check_two_hands(progresses: Sequence[AttemptHistory]) -> Iterator[VerifyFinding]:
+    """Yield a deal whose players got hands of two attempts, and none was recalled."""
+    given: dict[tuple[str, int | None], int] = {}
+    for progress in progresses:
+        steps = progress.steps
+        if "released" not in steps or "recalled" in steps or "committed" not in steps:
+            continue
+        deal = (str(steps["committed"].data.get("match")), progress.deal)
+        first = given.setdefault(deal, progress.attempt)
+        if first != progress.attempt:
+            what = f"deal {progress.deal} has the hands of attempts {first} and {progress.attempt}"
+            yield VerifyFinding(steps["released"].n, what, "a deal was dealt again in silence")
+
+
+def _first_number(progress: AttemptHistory) -> int:
+    return min(entry.n for entry in progress.steps.values())
+
+
+_PASSES_MEANS = "the set was not shuffled as it was said"
+
+
+def check_shuffle_passes(progresses: Sequence[AttemptHistory]) -> Iterator[VerifyFinding]:
+    """Yield what boards and rows say otherwise of an attempt's shuffling than was promised."""
+    for progress in progresses:
+        for entry, events in _board_event_sources(progress):
+            found = list(_check_board_passes(progress, entry, events))
+            yield from found
+            if found:
+                break  # the other tellings say the same again
+
+
+def _check_board_passes(
+    progress: AttemptHistory, entry: JournalEntry, events: Sequence[LoggedBoardEvent]
+) -> Iterator[VerifyFinding]:
+    """Yield what one telling has against the shuffling; of a right deal, also cards before it."""
+    promised = (progress.data("committed") or {}).get("passes")
+    right = (progress.data("verdict") or {}).get("outcome") == "ok"
+    first = next((event for event in events if event.code in (SHUFFLED, *MOTION_CODES)), None)
+    if right and first is not None and first.code != SHUFFLED:
+        what = f"cards of attempt {progress.attempt} moved before its shuffler was done"
+        yield VerifyFinding(entry.n, what, _PASSES_MEANS)
+    done = next((event.index for event in events if event.code == SHUFFLED), None)
+    if done is None:
+        return
+    if type(promised) is int and done < promised:
+        what = f"{promised} passes were promised, the board did {done}"
+        yield VerifyFinding(entry.n, what, _PASSES_MEANS)
+    shuffled = progress.steps.get("shuffled")
+    if shuffled is not None and shuffled.data.get("passes") != done:
+        what = f"shuffled says {shuffled.data.get('passes')} passes, the board did {done}"
+        yield VerifyFinding(shuffled.n, what, "one of the two was changed")
+
+
+def _board_event_sources(
+    progress: AttemptHistory,
+) -> Iterator[tuple[JournalEntry, list[LoggedBoardEvent]]]:
+    """Yield who tells the boards' events; what cannot be read is another check's finding."""
+    for kind, field in (("revealed", "course"), ("record", "events")):
+        step = progress.steps.get(kind)
+        if step is not None and field in step.data:
+            try:
+                yield step, unpack_opened(step.data[field], progress.attempt)
+            except ValueError:
+                continue
+    try:
+        rows = [e for row in progress.wire_entries for e in unpack_events(row.data, row.attempt)]
+    except ValueError:
+        return
+    if rows:
+        yield progress.wire_entries[0], rows
+
+
+_CARD_CODES = frozenset({AT_READER, GATE})
+"""Codes that only a card on its way brings; a look may come late, and a hand be felt anywhere."""
+_UNDECLARED_MEANS = "a deal was dealt that nobody was told of"
+
+
+class _AttemptSoFar:
+    """How far an attempt came so far: its committed row, its end, the indices at the window."""
+
+    def __init__(self) -> None:
+        self.is_committed = self.has_held_hands = self.is_over = False
+        self.indices: set[int] = set()
+        self.late: set[int] = set()
+
+
+def check_undeclared_motion(entries: Sequence[JournalEntry]) -> Iterator[VerifyFinding]:
+    """Yield cards that the boards' rows move for no attempt that is under way.
+
+    Cards that were on their way when an attempt ended are still told of, and so is what a daemon
+    missed that died; but none comes to the window again. Before a journal's first attempt boards
+    may still bring what they have of one that stands in another journal.
+    """
+    known: dict[int, _AttemptSoFar] = {}
+    for entry in entries:
+        if entry.kind == "wire":
+            cards = [event for event in _readable_events(entry) if event.code in _CARD_CODES]
+            if cards:
+                yield from _check_moved_cards(entry, cards, known)
+        elif entry.attempt is not None:
+            attempt = known.setdefault(entry.attempt, _AttemptSoFar())
+            attempt.is_committed |= entry.kind == "committed"
+            attempt.has_held_hands |= entry.kind == "held"
+            attempt.is_over |= entry.kind in ("verdict", "withdrawn", "recalled")
+
+
+def _check_moved_cards(
+    entry: JournalEntry, cards: Sequence[LoggedBoardEvent], known: dict[int, _AttemptSoFar]
+) -> Iterator[VerifyFinding]:
+    attempt = known.get(entry.attempt) if entry.attempt is not None else None
+    if attempt is None or not attempt.is_committed:
+        if entry.attempt is not None and not any(each.is_committed for each in known.values()):
+            return
+        whose = "no attempt" if entry.attempt is None else f"attempt {entry.attempt}, never begun"
+        yield VerifyFinding(entry.n, f"cards of {whose} moved", _UNDECLARED_MEANS)
+    elif attempt.has_held_hands:
+        what = f"cards of attempt {entry.attempt} moved after its hands were held"
+        yield VerifyFinding(entry.n, what, _UNDECLARED_MEANS)
+    else:
+        indices = {event.index for event in cards if event.code == AT_READER}
+        if attempt.is_over and indices & attempt.indices:
+            what = (
+                f"card {min(indices & attempt.indices)} of attempt {entry.attempt}, which was over"
+            )
+            yield VerifyFinding(entry.n, f"{what}, came again", _UNDECLARED_MEANS)
+        attempt.indices |= indices
+
+
+def _readable_events(entry: JournalEntry) -> list[LoggedBoardEvent]:
+    """Return a row's events; [] where it is none, which another check finds."""
+    try:
+        return unpack_events(entry.data, entry.attempt)
+    except ValueError:
+        return []

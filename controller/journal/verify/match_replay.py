@@ -1,0 +1,316 @@
+"""Replays every match of a journal: the match accepts each event, and a signed order caused it.
+
+The owner of a table can rewrite its journal and compute the chain again, but cannot sign an order.
+So each row that only an order causes is compared with the events that the order's own arguments
+give at that point of the match.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Final, NamedTuple
+
+import msgspec
+
+from controller.commands.match_arguments import SetMatchArgs
+from controller.commands.registry import BadArgs, parse_args
+from controller.journal.attempt_history import AttemptHistory
+from controller.journal.entries import JournalEntry
+from controller.journal.verify.verify_report import VerifyFinding
+from controller.machine.commands.command_events import EVENT_MAKERS, events_of_command, meeting_of
+from controller.machine.commands.command_request import CommandSigner
+from controller.machine.commands.match_commands import meeting_data
+from controller.machine.state.due_deals import is_match_over
+from controller.machine.state.table_match import TableMatch, arriving_match, dry_run, fold_match
+from controller.match.match_effects import EventRefused
+from controller.match.match_events import (
+    HandsRecounted,
+    MatchEvent,
+    TableSuspended,
+    decode_match_event,
+)
+from controller.match.refusals import RefusedError
+from controller.messages import Role
+from controller.rules.profile import Profile
+from controller.rules.profile_files import ProfilesByHash
+from controller.signing.encoding import canonical_json
+
+_MATCH_KINDS: Final = frozenset({"match", "match_kept"})
+_MADE_UP_MATCH_MEANS: Final = "the score sheet says what nobody decided"
+_EVENTS_WITHOUT_COMMAND: Final = frozenset(
+    {"Ticked", "AntiAnswered", "TributeValued", "ReleaseOrdered", "Misdealt"}
+)
+"""Events that the clock, the machine or the vault cause without an order."""
+_ENDING_KINDS: Final = frozenset({"pause_ended", "call_ended"})
+_MAX_ROWS_BEFORE_TRANSFER: Final = 6
+"""A match stands still at most so many rows before it leaves."""
+
+
+class _MatchRow(NamedTuple):
+    """A row of the match, its event, and the match before it."""
+
+    entry: JournalEntry
+    event: MatchEvent
+    before: TableMatch
+
+
+class _CommandContext(NamedTuple):
+    """What is known where the row of an order stands.
+
+    `holding`: the roles that hold the table. `called`: the seats that have called a referee so far.
+    `ended`: the rows directly before the order that end pauses and calls.
+    """
+
+    play: TableMatch
+    pausing_roles: frozenset[str]
+    calling_seats: frozenset[str]
+    ending_rows: tuple[JournalEntry, ...]
+
+    def after_row(self, entry: JournalEntry) -> "_CommandContext":
+        """Return what is known behind a row."""
+        seat, reason = (frozenset({str(entry.data.get(name))}) for name in ("seat", "reason"))
+        holding = self.pausing_roles | reason if entry.kind == "pause" else self.pausing_roles
+        return _CommandContext(
+            self.play,
+            holding - reason if entry.kind == "pause_ended" else holding,
+            self.calling_seats | seat if entry.kind == "call" else self.calling_seats,
+            (*self.ending_rows, entry) if entry.kind in _ENDING_KINDS else (),
+        )
+
+
+def check_matches(
+    entries: Sequence[JournalEntry], progresses: Sequence[AttemptHistory], rulebooks: ProfilesByHash
+) -> Iterator[VerifyFinding]:
+    """Yield the rows of a whole journal's matches that do not follow from the orders beside them.
+
+    A match under an unknown rulebook is not checked, nor are rows that came from another table.
+    """
+    play, profile = TableMatch(), None
+    moment = _CommandContext(play, frozenset(), frozenset(), ())
+    waiting: list[_MatchRow] = []
+    played = dict(_played_attempts(progresses))
+    at_ms = 0
+    for entry, behind in zip(entries, (*entries[1:], None), strict=True):
+        if entry.kind == "meeting":
+            profile = rulebooks.find(bytes.fromhex(entry.data["profile_hash"]))
+            if profile is not None and play.arriving is None:
+                yield from _check_meeting(entry, behind, profile)
+        elif (
+            behind is not None and behind.data.get("cmd") == "set_match" and "result" in behind.data
+        ):
+            yield VerifyFinding(
+                behind.n, "the match that was ordered is not there", _MADE_UP_MATCH_MEANS
+            )
+        if entry.kind == "taken_over":
+            play = TableMatch(arriving=arriving_match(entry.data))
+        here, moment = moment._replace(play=play), moment.after_row(entry)
+        if profile is None:
+            continue
+        if entry.kind in _MATCH_KINDS and play.arriving is None:
+            if play.match is None:
+                yield VerifyFinding(entry.n, "this row is of no match", _MADE_UP_MATCH_MEANS)
+                continue
+            row = _MatchRow(entry, decode_match_event(entry.data), play)
+            yield from _check_accepted(row)
+            yield from _check_place(row, at_ms)
+            at_ms = row.event.at_ms
+            waiting.append(row)
+        elif entry.kind == "command":
+            yield from _check_command(entry, waiting, here, entries)
+            waiting = []
+        elif entry.kind == "released":
+            yield from _check_waiting_times(entry, play)
+        elif entry.kind == "record" and profile.hands_opened == "match_end":
+            match = played.get(entry.attempt)
+            if match is not None and not is_match_over(play, match):
+                what = f"the match of attempt {entry.attempt} was not over"
+                yield VerifyFinding(entry.n, what, "hands were shown too early")
+        play = fold_match(play, entry, profile)
+    yield from _check_unordered(waiting, entries)
+
+
+def _played_attempts(progresses: Sequence[AttemptHistory]) -> Iterator[tuple[int | None, str]]:
+    """Yield the attempts whose hands were played, each with its match."""
+    for progress in progresses:
+        steps = progress.steps
+        if {"committed", "released"} <= steps.keys() and "recalled" not in steps:
+            yield progress.attempt, str(steps["committed"].data.get("match"))
+
+
+def _check_meeting(
+    meeting: JournalEntry, next_entry: JournalEntry | None, profile: Profile
+) -> Iterator[VerifyFinding]:
+    """Yield a match that is not the one that was ordered."""
+    order = {} if next_entry is None or next_entry.kind != "command" else next_entry.data
+    if order.get("cmd") != "set_match":
+        yield VerifyFinding(meeting.n, "nobody ordered this match", _MADE_UP_MATCH_MEANS)
+        return
+    try:
+        due = meeting_data(profile, *meeting_of(msgspec.convert(order["args"], SetMatchArgs)))
+    except (BadArgs, KeyError, ValueError):
+        due = {}
+    said = {name: value for name, value in meeting.data.items() if name != "at_ms"}
+    if canonical_json(said) != canonical_json(due):
+        yield VerifyFinding(
+            meeting.n, "this match is not the one that was ordered", _MADE_UP_MATCH_MEANS
+        )
+
+
+def _check_accepted(row: _MatchRow) -> Iterator[VerifyFinding]:
+    """Yield an event that its match refuses."""
+    _, effects = dry_run(row.before, row.event)
+    for effect in effects:
+        if isinstance(effect, EventRefused):
+            what = f"the match refuses {row.event.__struct_config__.tag}: {effect.refusal.code}"
+            yield VerifyFinding(row.entry.n, what, "this row was changed, or one before it is gone")
+
+
+def _check_place(row: _MatchRow, at_ms: int) -> Iterator[VerifyFinding]:
+    """Yield a row with a wrong deal or attempt, or earlier than `at_ms`, the row before it."""
+    match, entry = row.before.match, row.entry
+    assert match is not None  # it is a row of one
+    if (entry.deal, entry.attempt) != (match.deal or None, row.before.attempt):
+        what = f"a row of deal {match.deal} stands under deal {entry.deal}"
+        yield VerifyFinding(entry.n, what, "it was moved, or changed")
+    if row.event.at_ms < at_ms:
+        what = f"{row.event.at_ms} ms is earlier than the row before it ({at_ms} ms)"
+        yield VerifyFinding(entry.n, what, "its time was changed")
+
+
+def _check_waiting_times(released: JournalEntry, play: TableMatch) -> Iterator[VerifyFinding]:
+    """Yield a release whose waiting times are not those that the match computes."""
+    match, waited = play.match, play.waiting_times
+    if match is None or match.deal != released.deal or waited is None:
+        return
+    due = msgspec.to_builtins(waited)
+    if {name: released.data.get(name) for name in due} != due:
+        yield VerifyFinding(released.n, "its players waited otherwise", "the times were changed")
+
+
+def _check_command(
+    command: JournalEntry,
+    waiting: Sequence[_MatchRow],
+    context: _CommandContext,
+    entries: Sequence[JournalEntry],
+) -> Iterator[VerifyFinding]:
+    """Yield an order that the rows before it do not show, and rows that no order caused."""
+    data = command.data
+    made: range = range(0)
+    if "result" in data and "refused" not in data and data.get("cmd") in EVENT_MAKERS:
+        said = _command_data(command, entries)
+        made = _caused_rows(said, waiting)
+        if not made and not _needs_no_row(said, context):
+            what = f"{data['cmd']} ordered something else than the rows before it say"
+            yield VerifyFinding(command.n, what, _MADE_UP_MATCH_MEANS)
+        phase, match = data["result"].get("phase"), context.play.match
+        if phase is not None and match is not None and phase != match.phase:
+            what = f"{data['cmd']} was answered with the phase {phase}, and it is another"
+            yield VerifyFinding(command.n, what, "the answer was changed")
+    yield from _check_unordered(waiting, entries, made)
+
+
+def _command_data(command: JournalEntry, entries: Sequence[JournalEntry]) -> dict[str, Any]:
+    """Return the data of a command with its arguments, also if they are in the row before it."""
+    before = entries[command.n - 2] if command.n > 1 else None
+    kept = before.data if before is not None and before.kind == "command_kept" else {}
+    return {**command.data, **kept}
+
+
+def _needs_no_row(said: dict[str, Any], context: _CommandContext) -> bool:
+    """Tell whether the machine carries an order out at this point without a row of the match."""
+    rule = _ROWLESS_COMMANDS.get(said["cmd"])
+    return rule is not None and rule(said, context)
+
+
+def _withdraws_call(said: dict[str, Any], context: _CommandContext) -> bool:
+    """Tell whether a green button took back the call of its seat, and meant nothing else."""
+    seat = _arguments_of(said).get("seat")
+    ended = any(
+        row.kind == "call_ended" and row.data == {"seat": seat} for row in context.ending_rows
+    )
+    by_player = said.get("role") == Role.TABLE
+    return by_player and ended and seat in context.calling_seats and not said["result"]
+
+
+def _is_already_suspended(said: dict[str, Any], context: _CommandContext) -> bool:
+    """Tell whether the match stood still when somebody stopped the table, or is signed."""
+    match = context.play.match
+    if match is None or _arguments_of(said).get("area"):
+        return match is None
+    _, effects = dry_run(context.play, TableSuspended(at_ms=match.now_ms, reason=""))
+    return any(isinstance(effect, EventRefused) for effect in effects)
+
+
+def _stays_suspended(said: dict[str, Any], context: _CommandContext) -> bool:
+    """Tell whether the match stands on, or never stood, when somebody lets the table go on.
+
+    The pause of another person lasts; so does a claimed count, which its recount ends.
+    """
+    match = context.play.match
+    if _arguments_of(said).get("area"):
+        return False
+    if match is None or match.suspended is None:
+        return True
+    ended = any(row.kind == "pause_ended" for row in context.ending_rows)
+    return bool(context.pausing_roles) or (match.claimed is not None and ended)
+
+
+def _is_only_answered(said: dict[str, Any], context: _CommandContext) -> bool:
+    """Tell whether a card was compared with hands that the machine knows: that changes nothing."""
+    match = context.play.match
+    answered = "right" in said["result"] or "state" in said["result"]
+    return answered and match is not None and not match.by_hand
+
+
+_ROWLESS_COMMANDS: Final[Mapping[str, Callable[[dict[str, Any], _CommandContext], bool]]] = {
+    "confirm": _withdraws_call,
+    "hold": _is_already_suspended,
+    "resume": _stays_suspended,
+    "tribute": _is_only_answered,
+    "return": _is_only_answered,
+}
+"""When an order about the match is carried out without a row of the match; others never are."""
+
+
+def _arguments_of(said: dict[str, Any]) -> dict[str, Any]:
+    args = said.get("args")
+    return args if isinstance(args, dict) else {}
+
+
+def _caused_rows(said: dict[str, Any], waiting: Sequence[_MatchRow]) -> range:
+    """Return the positions in `waiting` of the events that an order causes; may be empty."""
+    try:
+        args = parse_args(said["cmd"], said["args"])
+        who = CommandSigner(said["who"], Role(said["role"]), said.get("person"))
+    except (BadArgs, KeyError, ValueError):
+        return range(0)
+    for first, row in enumerate(waiting):
+        assert row.before.match is not None  # only rows of a match wait
+        try:
+            meant = events_of_command(said["cmd"], args, who, row.before.match, row.event.at_ms)
+        except RefusedError:
+            continue
+        if tuple(each.event for each in waiting[first : first + len(meant)]) == meant:
+            return range(first, first + len(meant))
+    return range(0)
+
+
+def _check_unordered(
+    waiting: Sequence[_MatchRow], entries: Sequence[JournalEntry], made: range = range(0)
+) -> Iterator[VerifyFinding]:
+    """Yield rows that only an order causes, but for those that one `made`."""
+    recounted = False
+    for at, row in enumerate(waiting):
+        name = row.event.__struct_config__.tag
+        if isinstance(row.event, TableSuspended):
+            stands = recounted or _leaves_table(row.entry, entries)
+        else:
+            stands = name in _EVENTS_WITHOUT_COMMAND
+        recounted = recounted or isinstance(row.event, HandsRecounted)
+        if at not in made and not stands:
+            yield VerifyFinding(row.entry.n, f"nobody ordered {name}", _MADE_UP_MATCH_MEANS)
+
+
+def _leaves_table(entry: JournalEntry, entries: Sequence[JournalEntry]) -> bool:
+    """Tell whether a match that is stopped here leaves for another table at once."""
+    return any(
+        row.kind == "transferred" for row in entries[entry.n : entry.n + _MAX_ROWS_BEFORE_TRANSFER]
+    )

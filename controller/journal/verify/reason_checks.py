@@ -1,0 +1,281 @@
+"""Whether the reasons of an attempt that was given up follow from its opened record.
+
+A record shows what boards and reader saw. PROOF.md §7 says for each reason what must be in it,
+so that a machine cannot stop a deal it does not like and call it anything. Some reasons leave
+no trace there (a jam, the power, the lid, a person's order): they are told apart, not disproved.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import Any, Literal, NamedTuple
+
+import msgspec
+
+from controller.cards import FACE_COUNT
+from controller.faults import fault_catalogue
+from controller.journal.packed_board_events import CardLook
+from controller.journal.verify.card_course import SEATS, TRAY, CardCourse, CourseCard
+
+ReasonResult = Literal["follows", "disproved", "not shown"]
+
+# At most so many cards may go to the tray, so often (seed 000 A10); provisional numbers.
+_MAX_TRAY_CARDS = 6
+_MAX_TRAY_ROUNDS = 2
+# A sure reading, and how often the reader looks, as the vault takes it.
+_MIN_CONFIDENCE = 128
+_MAX_LOOKS = 3
+_BACK_NUMBERS = {"A": 0, "B": 1}
+
+
+class ReasonCheck(msgspec.Struct, frozen=True, gc=False):
+    """A reason that an attempt was given up for, and what its opened record says to it."""
+
+    reason: str
+    says: ReasonResult
+
+
+class RecordEvidence(NamedTuple):
+    """An opened record: the course, the set it should be, the last look at the sensors.
+
+    `settled` is what the sensors said when they were last asked, at the count or at a
+    refused beginning; empty where they never were. `forgotten`: a daemon that died had asked
+    them, and the next one wrote the record. `withdrawn`: right hands had been counted, and what
+    was seen of them afterwards is not in `settled`.
+    """
+
+    course: CardCourse
+    sequence: str
+    composition: tuple[int, ...]
+    back: int
+    last_sensors: dict[str, Any]
+    last_look_lost: bool = False
+    is_withdrawn: bool = False
+
+    @property
+    def hand_size(self) -> int:
+        """Cards that belong into one pocket."""
+        return len(self.sequence) // len(SEATS)
+
+    @property
+    def all_cards_landed(self) -> bool:
+        """Whether the hopper gave all it had, and every card came to lie somewhere."""
+        return self.course.hopper_ran_out and not self.course.has_card_under_way()
+
+    @property
+    def no_card_fed(self) -> bool:
+        """Whether no card came to the window yet."""
+        return not self.course.cards
+
+    @property
+    def no_card_moves(self) -> bool:
+        """Whether no card has moved yet, or none moves any more."""
+        return self.no_card_fed or self.all_cards_landed
+
+    def count_faces(self) -> Counter[int]:
+        """Return how many of each face lie in the seats' pockets."""
+        looks = (self.accepted_look(card) for card in self.course.cards_by_place().values())
+        return Counter(look.face for look in looks if look is not None)
+
+    def accepted_look(self, card: CourseCard) -> CardLook | None:
+        """Return the look that a card was accepted for: the first that does."""
+        return self._first_good_look(card.looks)
+
+    def _first_good_look(self, looks: Sequence[CardLook]) -> CardLook | None:
+        return next((look for look in looks[:_MAX_LOOKS] if self.flaw_of_look(look) is None), None)
+
+    def flaw_of_look(self, look: CardLook) -> str | None:
+        """Return why a look does not do; None for a sure face on the set's back, face down."""
+        if look.face_up:
+            return "FACE_UP"
+        if not 0 <= look.face < FACE_COUNT:
+            return "UNREADABLE"
+        if look.back != self.back:
+            return "FOREIGN_BACK"
+        return None if look.confidence >= _MIN_CONFIDENCE else "UNREADABLE"
+
+    def flaw_of_card(self, card: CourseCard) -> str | None:
+        """Return why a card could not be accepted, as its last look says; None: it could.
+
+        One whose look did not come in time is not readable.
+        """
+        looks = card.usable_looks[:_MAX_LOOKS]
+        if self._first_good_look(looks) is not None:
+            return None
+        return self.flaw_of_look(looks[-1]) if looks else "UNREADABLE"
+
+    def count_turned_away(self) -> int:
+        """Count the cards in the tray that had a good look, and neither doubled nor jammed."""
+        cards = self.course.cards.values()
+        good = sum(c.gate == TRAY and not c.doubled and self.flaw_of_card(c) is None for c in cards)
+        return max(0, good - self.course.jams)
+
+    def had_all_chances(self, card: CourseCard) -> bool:
+        """Tell whether a card had all its chances: two rounds, or no other card came after it."""
+        course = self.course
+        if course.tray_rounds(card) >= _MAX_TRAY_ROUNDS:
+            return True
+        placed = course.cards_by_place()
+        last = max((one.index for one in placed.values()), default=0)
+        return course.hopper_ran_out and card.index > last and len(placed) < len(self.sequence)
+
+    def last_sensor_is(self, name: str, value: object) -> bool:
+        """Tell whether the last look at the sensors said so."""
+        return name in self.last_sensors and bool(self.last_sensors[name] == value)
+
+
+def back_number(text: object) -> int:
+    """Return how the reader board numbers a set's back, "A" or "B"."""
+    return _BACK_NUMBERS.get(str(text), -1)
+
+
+def is_misdeal(reasons: Sequence[str]) -> bool:
+    """Tell whether these reasons make a misdeal: one at least that cards prove (faults.toml)."""
+    rows = (fault_catalogue().get(reason) for reason in reasons)
+    return any(row is not None and row.misdeal for row in rows)
+
+
+def check_reasons(reasons: Sequence[str], evidence: RecordEvidence | None) -> list[ReasonCheck]:
+    """Return what a record says to each reason; None for `evidence`: it is not open."""
+    return [ReasonCheck(reason, _check_reason(reason, evidence)) for reason in reasons]
+
+
+def _check_reason(reason: str, evidence: RecordEvidence | None) -> ReasonResult:
+    shown_by = _REASON_TESTS.get(reason)
+    if evidence is None or shown_by is None:
+        return "not shown"
+    if shown_by(evidence):
+        return "follows"
+    asked = _SENSOR_OF_REASON.get(reason)
+    if asked is not None and evidence.is_withdrawn:
+        return "not shown"
+    if asked is not None:
+        return "disproved" if asked in evidence.last_sensors else "not shown"
+    lost = evidence.last_look_lost and not evidence.last_sensors
+    return (
+        "not shown"
+        if lost and reason in _LAST_LOOK_CONDITIONS and _LAST_LOOK_CONDITIONS[reason](evidence)
+        else "disproved"
+    )
+
+
+def _count_short(evidence: RecordEvidence) -> bool:
+    short = any(evidence.course.landings_in(seat) < evidence.hand_size for seat in SEATS)
+    return evidence.all_cards_landed and short
+
+
+def _count_over(evidence: RecordEvidence) -> bool:
+    course = evidence.course
+    return (
+        any(course.landings_in(seat) > evidence.hand_size for seat in SEATS)
+        or any(card.place is None for card in course.cards.values())
+        or any(index != n for n, index in enumerate(course.cards, start=1))
+        or (evidence.all_cards_landed and evidence.last_sensor_is("tray_empty", False))
+    )
+
+
+def misplaced_cards(course: CardCourse, sequence: str) -> list[CourseCard]:
+    """Return the cards whose gate was not their place's nor the tray, or that fell elsewhere."""
+    return [
+        card
+        for card in course.cards.values()
+        if card.landed not in (None, card.gate)
+        or card.gate not in (None, TRAY, *sequence[(card.place or 1) - 1 : card.place or 0])
+    ]
+
+
+def _wrong_pocket(evidence: RecordEvidence) -> bool:
+    course = evidence.course
+    return course.strays > course.double_strays or bool(misplaced_cards(course, evidence.sequence))
+
+
+def _tray_full(evidence: RecordEvidence) -> bool:
+    fullest = max(counts[-1] for counts in evidence.course.counts_after)
+    return fullest - evidence.count_turned_away() > _MAX_TRAY_CARDS
+
+
+def _double_feed(evidence: RecordEvidence) -> bool:
+    cards = evidence.course.cards.values()
+    often = (c for c in cards if c.doubled and evidence.course.tray_rounds(c) >= _MAX_TRAY_ROUNDS)
+    return evidence.course.double_strays > 0 or any(often)
+
+
+def _has_card_with_flaw(name: str) -> Callable[[RecordEvidence], bool]:
+    """Return whether a card had all its chances, and this is what was wrong with it."""
+
+    def shown(evidence: RecordEvidence) -> bool:
+        cards = evidence.course.cards.values()
+        return any(evidence.flaw_of_card(c) == name and evidence.had_all_chances(c) for c in cards)
+
+    return shown
+
+
+def _missing_card(evidence: RecordEvidence) -> bool:
+    have = evidence.count_faces()
+    lacking = any(have[face] < due for face, due in enumerate(evidence.composition))
+    return evidence.all_cards_landed and evidence.course.counts[-1] == 0 and lacking
+
+
+def _third_copy(evidence: RecordEvidence) -> bool:
+    have = evidence.count_faces()
+    return any(have[face] > due for face, due in enumerate(evidence.composition))
+
+
+def _pulse_count(evidence: RecordEvidence) -> bool:
+    counted = evidence.last_sensors.get("reader_pulses")
+    other = counted is not None and counted != len(evidence.course.cards)
+    return other or evidence.course.impossible_looks > 0
+
+
+def _event_lost(evidence: RecordEvidence) -> bool:
+    course, settled = evidence.course, evidence.last_sensors
+    unasked = any(card.gate is not None and not card.usable_looks for card in course.cards.values())
+    fed, landed = settled.get("board_fed"), settled.get("board_landed")
+    other = fed is not None and (fed, landed) != (len(course.cards), list(course.counts[2:6]))
+    return bool(course.order_errors) or unasked or other
+
+
+def _sensor_stuck(evidence: RecordEvidence) -> bool:
+    unseen = not all(evidence.last_sensors.get("pockets_seen", ()))
+    return unseen or evidence.last_sensor_is("lift_down", False)
+
+
+_REASON_TESTS: dict[str, Callable[[RecordEvidence], bool]] = {
+    "COUNT_SHORT": _count_short,
+    "COUNT_OVER": _count_over,
+    "WRONG_POCKET": _wrong_pocket,
+    "NOT_LANDED": lambda evidence: evidence.course.not_landed > 0,
+    "TRAY_FULL": _tray_full,
+    "DOUBLE_FEED": _double_feed,
+    "UNREADABLE": _has_card_with_flaw("UNREADABLE"),
+    "FACE_UP": _has_card_with_flaw("FACE_UP"),
+    "FOREIGN_BACK": _has_card_with_flaw("FOREIGN_BACK"),
+    "MISSING_CARD": _missing_card,
+    "THIRD_COPY": _third_copy,
+    "PULSE_COUNT": _pulse_count,
+    "EVENT_LOST": _event_lost,
+    "SENSOR_STUCK": _sensor_stuck,
+    "BOARD_REFUSED": lambda evidence: evidence.last_sensor_is("board_locked", False),
+    "HOPPER_NOT_EMPTY": lambda evidence: (
+        evidence.all_cards_landed and evidence.last_sensor_is("hopper_empty", False)
+    ),
+    "PATH_NOT_CLEAR": lambda evidence: (
+        evidence.no_card_moves and evidence.last_sensor_is("path_empty", False)
+    ),
+    "POCKET_NOT_EMPTY": lambda evidence: (
+        evidence.no_card_fed and evidence.last_sensor_is("pockets_empty", False)
+    ),
+}
+# What the last look alone can disprove, by the field that it has where that was asked.
+_SENSOR_OF_REASON = {
+    "EVENT_LOST": "board_fed",
+    "SENSOR_STUCK": "pockets_seen",
+    "BOARD_REFUSED": "board_locked",
+}
+# What the last look may show although no event does, and when there can have been such a look.
+_LAST_LOOK_CONDITIONS: dict[str, Callable[[RecordEvidence], bool]] = {
+    "COUNT_OVER": lambda evidence: evidence.all_cards_landed,
+    "PULSE_COUNT": lambda evidence: True,
+    "HOPPER_NOT_EMPTY": lambda evidence: evidence.all_cards_landed,
+    "PATH_NOT_CLEAR": lambda evidence: evidence.no_card_moves,
+    "POCKET_NOT_EMPTY": lambda evidence: evidence.no_card_fed,
+}

@@ -1,0 +1,174 @@
+"""What `verify` says: findings, one attempt's standing, the whole report."""
+
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from typing import Literal
+
+import msgspec
+
+from controller.host.toml_files import escape_unprintable
+from controller.journal.verify.reason_checks import ReasonCheck
+
+Grade = Literal["sequence", "hands"]
+
+
+class VerifyFinding(msgspec.Struct, frozen=True):
+    """Something that does not hold: at which entry, what it is, what it means."""
+
+    n: int | None
+    what: str
+    means: str
+
+    def __str__(self) -> str:
+        """One line for a person."""
+        where = "journal" if self.n is None else f"entry {self.n}"
+        return escape_unprintable(f"{where}: {self.what}: {self.means}")
+
+
+def catch_malformed(
+    checks: Iterator[VerifyFinding], n: int | None, what: str
+) -> Iterator[VerifyFinding]:
+    """Yield what checks yield; where they fall over entries that nobody's machine wrote, that."""
+    try:
+        yield from checks
+    except _MALFORMED_ERRORS as error:
+        yield VerifyFinding(n, f"{what} lacks something: {error!r}", "it cannot be proved")
+
+
+_MALFORMED_ERRORS = (
+    *(ArithmeticError, AttributeError, LookupError, TypeError, ValueError),
+    RecursionError,
+)
+
+
+class CommitmentContext(msgspec.Struct, frozen=True, kw_only=True):
+    """The six fields that a commitment is bound to, as `committed` says them (PROOF.md §1)."""
+
+    table_key: str
+    match: str
+    deal: int | None
+    attempt: int
+    profile_hash: str
+    set: str
+
+
+class AttemptReport(msgspec.Struct, frozen=True, kw_only=True):
+    """What holds of one attempt.
+
+    `context`, `commitment`, `seed`, `cut`, `sequence` (a pocket letter a place) and `hands` (the
+    32 bytes that bind them) are those of the file, hex where they are bytes; null while they are
+    not public. `grade` is null while its seed is not revealed. `gates` says whether single
+    cards were compared with the sequence, or only counts. `verdicts` says for each of its
+    reasons what the opened record says to it; those that it cannot show are counted apart.
+    `withdrawn`: its hands were held, and then not released; `recalled`: they were released, and
+    dealt again. `sealed`: the machine could not open it, for its key went with the power; the
+    chief can. `missing`: steps that there must have been, and that this file has not: such an
+    attempt has no grade. `turned_away`: cards that went to the tray after a good look, for no
+    reason in the record. `unknown_rules` names the rules that it was dealt under where they are
+    not at hand, so that deck and cut were not compared with them.
+    `findings` are those of this attempt alone; they stand among the report's as well.
+    """
+
+    attempt: int
+    deal: int | None
+    outcome: str | None
+    withdrawn: bool
+    reasons: list[str]
+    verdicts: list[ReasonCheck] = []
+    uncut: bool
+    grade: Grade | None
+    gates: bool
+    context: CommitmentContext | None = None
+    commitment: str | None = None
+    seed: str | None = None
+    cut: int | None = None
+    sequence: str | None = None
+    hands: str | None = None
+    missing: list[str] = []
+    turned_away: int = 0
+    unknown_rules: str | None = None
+    recalled: bool = False
+    sealed: bool = False
+    findings: list[VerifyFinding] = []
+
+    @property
+    def unprovable_reasons(self) -> list[str]:
+        """The reasons that no record can show, or that this file has no record for."""
+        return [each.reason for each in self.verdicts if each.says == "not shown"]
+
+    def __str__(self) -> str:
+        """One line for a person."""
+        end = "withdrawn" if self.withdrawn else self.outcome or "not over"
+        end = "recalled" if self.recalled else end
+        says = _REASON_SUFFIXES | ({"not shown": ""} if "record" in self.missing else {})
+        words = (each.reason + says[each.says] for each in self.verdicts)
+        reasons = f" ({', '.join(words)})" if self.verdicts else ""
+        uncut = ", uncut" if self.uncut else f", cut {self.cut}" if self.cut is not None else ""
+        away = f"; {self.turned_away} turned away without a reason" if self.turned_away else ""
+        found = len(self.findings)
+        wrong = f"; {found} finding{'s' * (found != 1)}" if found else ""
+        told = (
+            f"attempt {self.attempt}, deal {self.deal}: {end}{reasons}{uncut}; {self._grade_text()}"
+        )
+        return escape_unprintable(told + away + wrong)
+
+    def _grade_text(self) -> str:
+        if self.sealed and self.grade is None:
+            return "sealed to the chief: its key went with the power"
+        if self.missing:
+            return f"no grade: not in this file: {', '.join(self.missing)}"
+        lacks = "; its hands are sealed to the chief" if self.sealed else ""
+        if self.grade is None:
+            return (lacks and lacks[2:]) or "nothing to check yet: its seed is not revealed"
+        cards = "every gate" if self.gates else "counts only, no gates in this file"
+        holds = "" if self.findings else " holds"
+        if self.grade == "hands":
+            holds = "" if self.findings else " hold"
+            return f"grade hands: sequence ({cards}) and opened hands{holds}{lacks}"
+        return f"grade sequence: {cards}{holds}{lacks}"
+
+
+def _number_ranges(numbers: Sequence[int]) -> Iterator[str]:
+    """Yield rising numbers in words, three and more that follow each other as one."""
+    for _, run in groupby(enumerate(numbers), key=lambda one: one[1] - one[0]):
+        first, *rest = (number for _, number in run)
+        yield f"{first} to {rest[-1]}" if len(rest) > 1 else ", ".join(map(str, [first, *rest]))
+
+
+_REASON_SUFFIXES = {"follows": "", "disproved": ": disproved", "not shown": ": no record shows it"}
+
+
+class VerifyReport(msgspec.Struct, frozen=True, kw_only=True):
+    """What `verify` found.
+
+    `head` is the last head (hex); `whole`: of a journal, not of a feed's events. `signed_heads`:
+    how many signed heads of this table were compared; null: none were given. `heads_apart`: those
+    whose rows are not in this file, so that nothing could be compared with them. `missing`:
+    attempts of a feed whose beginning is not here, though they lie between others.
+    """
+
+    table: str | None
+    whole: bool
+    entries: int
+    head: str
+    signed_heads: int | None = None
+    heads_apart: int = 0
+    attempts: list[AttemptReport]
+    findings: list[VerifyFinding]
+    missing: list[int] = []
+
+    @property
+    def missing_text(self) -> str:
+        """Say what of its attempts is not in this file; "" where nothing lacks."""
+        steps = [each.attempt for each in self.attempts if each.missing]
+        told = {"attempts": self.missing, "steps of attempts": steps}
+        return "; ".join(
+            f"{what} {', '.join(_number_ranges(numbers))}"
+            for what, numbers in told.items()
+            if numbers
+        )
+
+    @property
+    def unprovable_attempts(self) -> list[AttemptReport]:
+        """Return the attempts given up for reasons that no record can show."""
+        return [standing for standing in self.attempts if standing.unprovable_reasons]

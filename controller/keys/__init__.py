@@ -1,0 +1,1 @@
+"""Keys as `dealtable keys` writes them: of a table, of its clients."""

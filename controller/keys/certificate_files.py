@@ -1,0 +1,139 @@
+"""Certificates as files: their text, and how they are written whole or not at all.
+
+Certificates are pyzmq's own with our metadata: `zmq.auth` reads them, and so does
+controller/roster, without ZeroMQ.
+"""
+
+from collections.abc import Mapping
+from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
+from typing import Final
+
+import zmq
+from nacl.public import PrivateKey
+from nacl.signing import SigningKey
+
+from controller.host.atomic_files import make_folder, replace_file, write_new_file
+from controller.host.toml_files import escape_unprintable
+from controller.messages import Role
+from controller.roster import TABLE_NAME, Certificate, parse_certificate, sign_certificate
+
+PUBLIC_MODE: Final = 0o644
+SECRET_MODE: Final = 0o600
+
+_SECRET_BANNER: Final = """\
+#   ZeroMQ CURVE **Secret** Certificate
+#   DO NOT PROVIDE THIS FILE TO OTHER USERS nor change its permissions.
+
+"""
+_SIGN_BANNER: Final = """\
+#   Ed25519 **Secret** of a table: what its machine signs with
+#   DO NOT PROVIDE THIS FILE TO OTHER USERS, nor to the gateway's, nor change its permissions.
+
+"""
+_PUBLIC_BANNER: Final = """\
+#   ZeroMQ CURVE Public Certificate
+#   Give it to whom this key shall be known.
+
+"""
+
+
+def new_client_secret(name: str, role: Role, expires: datetime | None = None) -> str:
+    """Return the secret file of a client with a fresh pair for CURVE and one for signing.
+
+    A chief has one for sealing, too: hands are opened for him alone. Raises ValueError for
+    what is no name.
+    """
+    sign = SigningKey.generate()
+    fields = {"name": name, "role": role.value}
+    if role is Role.CHIEF:
+        unseal = PrivateKey.generate()
+        fields |= {"seal": bytes(unseal.public_key).hex(), "unseal": bytes(unseal).hex()}
+    if expires is not None:
+        fields["expires"] = date_text(expires)
+    fields |= {"verify": bytes(sign.verify_key).hex(), "sign": bytes(sign).hex()}
+    text = _secret_text(fields, *_curve_pair())
+    parse_certificate(text)
+    return text
+
+
+def new_sign_secret() -> str:
+    """Return a table.sign file with a fresh Ed25519 secret."""
+    sign = SigningKey.generate()
+    fields = {"name": TABLE_NAME, "verify": bytes(sign.verify_key).hex(), "sign": bytes(sign).hex()}
+    return f"{_SIGN_BANNER}metadata\n{_metadata_lines(fields)}"
+
+
+def table_secret_text(verify: bytes, curve: tuple[str, str] | None = None) -> str:
+    """Return a table.key_secret with `verify`, and `curve` (public and secret) or a new pair."""
+    return _secret_text({"name": TABLE_NAME, "verify": verify.hex()}, *(curve or _curve_pair()))
+
+
+def public_text(certificate: Certificate) -> str:
+    """Return the public file of a certificate, with what its table says of it.
+
+    Of a client's secret one it has the owner's signature, which shows who carries it on that
+    nobody changed it.
+    """
+    fields = {"name": certificate.name}
+    if certificate.role is not None:
+        fields["role"] = certificate.role.value
+    if certificate.seal is not None:
+        fields["seal"] = certificate.seal.hex()
+    fields["verify"] = certificate.verify.hex()
+    if certificate.expires is not None:
+        fields["expires"] = date_text(certificate.expires)
+    if certificate.revoked is not None:
+        fields["revoked"] = _utc_stamp(certificate.revoked)
+        reason = escape_unprintable(certificate.reason).replace('"', "'")
+        fields["reason"] = f'"{reason}"'
+    if certificate.role is not None and certificate.sign is not None:
+        fields["proof"] = sign_certificate(certificate).hex()
+    curve = f'curve\n    public-key = "{certificate.curve}"\n'
+    return f"{_PUBLIC_BANNER}metadata\n{_metadata_lines(fields)}{curve}"
+
+
+def date_text(moment: datetime) -> str:
+    """Return a moment (UTC) as a certificate has it: the end of a day as that day."""
+    at_midnight = moment.time() == datetime.min.time()
+    if at_midnight and moment.date() > date.min:
+        return (moment - timedelta(days=1)).date().isoformat()
+    return _utc_stamp(moment)
+
+
+def write_new_text(path: Path, text: str, mode: int) -> None:
+    """Write `path` whole or not at all. Raises FileExistsError where there is one, OSError."""
+    write_new_file(path, text.encode(), mode)
+
+
+def replace_text(path: Path, text: str, mode: int) -> None:
+    """Write `path` whole or not at all, over what is there; what is so already stays.
+
+    The file keeps its owner; a new one has its folder's. Raises OSError.
+    """
+    replace_file(path, text.encode(), mode)
+
+
+def make_folder_like(folder: Path, like: Path) -> Path:
+    """Make a folder for the same people as the one `like` and return it. Raises OSError."""
+    status = like.stat()
+    make_folder(folder, status.st_uid, status.st_gid, status.st_mode & 0o777)
+    return folder
+
+
+def _secret_text(fields: Mapping[str, str], public: str, secret: str) -> str:
+    curve = f'curve\n    public-key = "{public}"\n    secret-key = "{secret}"\n'
+    return f"{_SECRET_BANNER}metadata\n{_metadata_lines(fields)}{curve}"
+
+
+def _curve_pair() -> tuple[str, str]:
+    public, secret = zmq.curve_keypair()
+    return public.decode(), secret.decode()
+
+
+def _metadata_lines(metadata: Mapping[str, str]) -> str:
+    return "".join(f"    {key} = {value}\n" for key, value in metadata.items())
+
+
+def _utc_stamp(moment: datetime) -> str:
+    return moment.astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")

@@ -1,0 +1,166 @@
+"""Whom a table admits: enrolment, renewal and revocation of its clients' keys.
+
+    admitted/NAME.key                  who may connect and give orders
+    revoked/NAME-FINGERPRINT.key       whose key was taken away, when and why
+
+The machine and the gateway follow both folders while they run. A key that was revoked is
+never admitted again, also not by somebody who puts its file back into admitted/.
+"""
+
+from collections.abc import Sequence
+from contextlib import suppress
+from datetime import datetime
+from pathlib import Path
+
+from msgspec.structs import replace
+
+from controller.keys.certificate_files import (
+    PUBLIC_MODE,
+    make_folder_like,
+    public_text,
+    replace_text,
+    write_new_text,
+)
+from controller.roster import (
+    ADMITTED_FOLDER,
+    REVOKED_FOLDER,
+    Certificate,
+    Roster,
+    RosterError,
+    fingerprint,
+    has_valid_proof,
+    read_certificate,
+)
+from controller.roster.roster import find_clash, format_moment
+
+
+def admit_file(folder: Path, public_file: Path, expires: datetime | None = None) -> Path:
+    """Put the client in a public file on the list; see `enrol`."""
+    return enrol_client(folder, read_client_file(public_file), expires)
+
+
+def enrol_client(folder: Path, client: Certificate, expires: datetime | None = None) -> Path:
+    """Put a client on the list and return its place there.
+
+    `expires` is the table's word; without it that of the client's own file counts. Raises
+    OSError, and RosterError for a key that was revoked, and a name or key that somebody else has.
+    """
+    roster = Roster.load(folder)
+    for path, there in _admitted_files(folder):
+        if _without_table_fields(there) == _without_table_fields(client):
+            replace_text(path, public_text(_with_expiry(there, expires)), PUBLIC_MODE)
+            return path
+    _refuse_clash(client, roster)
+    return _write_admitted(folder, _with_expiry(client, expires))
+
+
+def renew_client(folder: Path, client: Certificate, ends: datetime) -> Sequence[Certificate]:
+    """Admit a client's new key beside the old one, which ends at `ends` or earlier.
+
+    Returns the old ones. Raises OSError and RosterError as `enrol` does, and where nobody of
+    that name and role is admitted.
+    """
+    roster = Roster.load(folder)
+    old = [
+        (path, there)
+        for path, there in _admitted_files(folder)
+        if there.name == client.name and there.curve != client.curve
+    ]
+    if not old:
+        raise RosterError(f"{client.name} has no key here that could be renewed: `keys admit` it")
+    if any(there.role != client.role for _, there in old):
+        raise RosterError(f"{client.name} is {old[0][1].role} here, not {client.role}")
+    _refuse_clash(client, Roster([], roster.revoked))
+    for path, there in old:
+        sooner = ends if there.expires is None else min(ends, there.expires)
+        replace_text(path, public_text(replace(there, expires=sooner)), PUBLIC_MODE)
+    _refuse_clash(client, Roster.load(folder))
+    _write_admitted(folder, client)
+    return [there for _, there in old]
+
+
+def revoke_client(
+    folder: Path, name: str, reason: str, now: datetime, mark: str | None = None
+) -> Sequence[Certificate]:
+    """Take the keys of that name away, or the one with the fingerprint `mark` alone.
+
+    Returns them. Each stands in revoked/ before it leaves admitted/. Raises OSError, and
+    RosterError where there is none.
+    """
+    found = [
+        (path, there)
+        for path, there in _admitted_files(folder)
+        if there.name == name and mark in (None, fingerprint(there))
+    ]
+    if not found:
+        raise RosterError(
+            f"{folder / ADMITTED_FOLDER}: nobody is admitted as {name}; see `keys list`"
+        )
+    for path, there in found:
+        gone = replace(there, revoked=now, reason=reason)
+        place = (
+            make_folder_like(folder / REVOKED_FOLDER, folder / ADMITTED_FOLDER)
+            / f"{name}-{fingerprint(there)}.key"
+        )
+        replace_text(place, public_text(gone), PUBLIC_MODE)
+        path.unlink()
+    return [there for _, there in found]
+
+
+def read_client_file(public_file: Path) -> Certificate:
+    """Return the client in a file that somebody brought, as its owner made it.
+
+    Raises RosterError, also where its name, role or end is not what the owner signed.
+    """
+    client = read_certificate(public_file)
+    if client.role is None or client.has_secrets:
+        raise RosterError(f"{public_file}: no client's public certificate: admit its NAME.key")
+    if not has_valid_proof(client):
+        raise RosterError(
+            f"{public_file}: is not as its owner made it (name, role, keys and end are signed): "
+            "let the owner bring the NAME.key of `dealtable keys request`"
+        )
+    return replace(client, revoked=None, reason="", proof=None)
+
+
+def _refuse_clash(client: Certificate, roster: Roster) -> None:
+    gone = roster.revocation_of(client)
+    if gone is not None:
+        raise RosterError(
+            f"{client.name}: this key was revoked on {format_moment(gone.revoked)} "
+            f"({gone.reason}): let its owner make a new pair (`dealtable keys request`)"
+        )
+    # With an end of its own it would pass beside another one of its name.
+    clash = find_clash(replace(client, expires=None), roster.clients)
+    if clash is not None:
+        raise RosterError(
+            f"{client.name}: {clash[0].name}, {clash[0].role}, has the same {clash[1]} here: "
+            "choose another name, or renew that key (`dealtable keys rotate`)"
+        )
+
+
+def _write_admitted(folder: Path, client: Certificate) -> Path:
+    place = folder / ADMITTED_FOLDER / f"{client.name}.key"
+    if place.exists():
+        place = place.with_name(f"{client.name}-{fingerprint(client)}.key")
+    write_new_text(place, public_text(client), PUBLIC_MODE)
+    return place
+
+
+def _without_table_fields(client: Certificate) -> Certificate:
+    """Return a certificate without what its table says of it."""
+    return replace(client, expires=None, proof=None)
+
+
+def _with_expiry(client: Certificate, expires: datetime | None) -> Certificate:
+    return client if expires is None else replace(client, expires=expires)
+
+
+def _admitted_files(folder: Path) -> list[tuple[Path, Certificate]]:
+    """The certificates in admitted/ and where they are; one that cannot be read is in nobody's
+    way, least of all a revocation's."""
+    found = []
+    for path in sorted((folder / ADMITTED_FOLDER).glob("*.key")):
+        with suppress(RosterError):
+            found.append((path, read_certificate(path)))
+    return found

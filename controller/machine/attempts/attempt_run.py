@@ -1,0 +1,609 @@
+"""One attempt from its seed to its end, in the steps of controller/deal/PROOF.md.
+
+Each step is in the journal, and so on the feed, before the next one begins: seed
+and commitment, cut, shuffle, first card, verdict, release. A procedure one can
+read from top to bottom; what the cards do in between is the dealing loop's, what
+is written the book's.
+"""
+
+import asyncio
+from collections.abc import Callable, Coroutine, Iterable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Final, Self, TypeVar
+
+from controller.deal.attempt import AttemptState, Stage
+from controller.deal.hands_lock import known_set_faults
+from controller.deal.ledger import Ledger
+from controller.deal.observations import AttemptStopped, BothBegan, ShufflerDone
+from controller.faults import driver_error_fault, fault
+from controller.machine.attempts.attempt_writer import AttemptBinding, AttemptWriter
+from controller.machine.attempts.card_loop import CardLoop
+from controller.machine.attempts.recovery import UnfinishedAttempt
+from controller.machine.attempts.released_hands import opens_at_deal_end
+from controller.machine.boards.board_log import BoardLog
+from controller.machine.boards.board_observations import (
+    BEGIN_RETRY_INTERVAL_S,
+    MAX_BEGIN_RETRIES,
+    BoardObservations,
+    fault_place,
+    final_count,
+    is_transient,
+    refusal_fault,
+    retry_once,
+)
+from controller.machine.commands.command_processor import (
+    AcceptedCommand,
+    CommandProcessor,
+    uncut_reason,
+)
+from controller.machine.state.due_deals import MISDEALS_BEFORE_CALL
+from controller.messages import AttemptOutcome, Seat
+from controller.words import Words
+from drivers.board_events import BoardEvent, BoardEventCode, CardReadEvent
+from drivers.errors import BoardRefused, BoardResult, DriverError, LineLost, SessionRenewed
+from drivers.link.frames import LookCommand, RereadCommand
+from drivers.typed_boards import DealerBoard, ReaderBoard
+
+_T = TypeVar("_T")
+# What a record keeps of the count at the end: what no event of a board shows.
+_FINAL_COUNT_FIELDS = (
+    *("hopper_empty", "path_empty", "tray_empty", "lift_down", "pockets_seen"),
+    *("board_fed", "board_landed", "board_locked", "reader_pulses"),
+)
+
+
+@dataclass(frozen=True)
+class AttemptDeps:
+    """What every attempt at this table works with.
+
+    `cutter` says who cuts, where that is somebody's; `cut_s` how long a cut may take; `look_s`
+    how long a card that only one board has seen waits for the other's word.
+    """
+
+    binding: AttemptBinding
+    board_log: BoardLog
+    dealer: DealerBoard
+    reader: ReaderBoard
+    processor: CommandProcessor
+    first_cutter: Callable[[], Seat | None]
+    cut_timeout_s: float
+    look_timeout_s: float
+    on_change: Callable[[], None]
+
+
+_UNCUT_REASON_MISSING: Final = {
+    "found": Words("no reason", "未写理由"),
+    "expected": Words("uncut=true and a reason", "不切牌（uncut=true）并写明理由"),
+}
+"""What the order that starts a deal lacks while the cut is waited for."""
+
+
+class AttemptEnded(Exception):
+    """The attempt ends here, for these reasons."""
+
+    def __init__(self, *reasons: str) -> None:
+        super().__init__(*reasons)
+        self.reasons = reasons
+
+
+class AttemptRun:
+    """One attempt with its book: `run` goes as far as held hands, release.py from there.
+
+    `over` is set once no card of it is on its way any more, whatever became of it; `lifted`
+    is done once the dealer board says that the lift is up. `let_out`: the hands are out, or
+    may be.
+    """
+
+    def __init__(self, deps: AttemptDeps, book: AttemptWriter) -> None:
+        self.writer = book
+        self.number = book.number
+        self.cards_at_rest = asyncio.Event()
+        self.card_loop: CardLoop | None = None
+        self.deps = self._deps = deps
+        self._record = deps.binding.record
+        self._profile = deps.binding.profile
+        self._loop = asyncio.get_running_loop()
+        self._stop_reason: asyncio.Future[str] = self._loop.create_future()
+        self._final_state: asyncio.Future[AttemptState] = self._loop.create_future()
+        self.lift_raised: asyncio.Future[None] = self._loop.create_future()
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._is_writing_shuffled = False
+        self.hands_out = False
+        self._events_without_reads: list[BoardEvent] = []
+        self._observations = BoardObservations(self.number)
+        self.collects_events = False
+        self._final_count: dict[str, Any] = {}
+        self._refusal_text = (
+            f"{BoardResult.NOT_LOCKED.name} (dealer)"  # of the count: nothing was ordered
+        )
+        self._events_before_verdict: int | None = None
+        self._ended_in_earlier_run = False
+        self.is_complete = True  # False: a look of an earlier run cannot be told again
+
+    @classmethod
+    def restore(cls, deps: AttemptDeps, unfinished: UnfinishedAttempt) -> Self:
+        """Take up an attempt of an earlier run of the daemon where it stands.
+
+        It collects its boards' events from now on, and follows none before `take_up`.
+        """
+        run = cls(deps, unfinished.restore_writer())
+        run.collects_events = True
+        # It had the order to let them out, so that the board may have begun to.
+        run.hands_out = unfinished.is_release_ordered and run.writer.is_held
+        if run.writer.outcome is not None:
+            run.cards_at_rest.set()
+        for event in unfinished.readable_events():
+            run.on_event(event)
+        run.is_complete = unfinished.is_complete
+        if run.needs_boards and not (run.writer.is_held or unfinished.is_complete):
+            run.stop("RESTARTED")
+        return run
+
+    @property
+    def needs_boards(self) -> bool:
+        """Whether its next step is the boards', so that they must know of it."""
+        book = self.writer
+        if book.outcome is None:
+            return not book.is_key_lost
+        return book.is_held and not book.has("released")
+
+    @property
+    def events_without_reads(self) -> Sequence[BoardEvent]:
+        """Its board events so far but for the reader's looks, in the order in which they came."""
+        return self._events_without_reads
+
+    @property
+    def all_events(self) -> Sequence[BoardEvent]:
+        """All its board events so far, as long as its vault has them."""
+        return self.writer.vault.events
+
+    def replay(self, events: Iterable[BoardEvent]) -> None:
+        """Follow what happened so far: `events`, in an order in which it can have happened."""
+        self.collects_events = False
+        dealt = (
+            self.writer.has("begun") and self.writer.outcome is None and not self.writer.is_key_lost
+        )
+        if dealt:
+            self.card_loop = self._new_card_loop()
+            self.card_loop.is_replaying = True
+            self.card_loop.observe(BothBegan())
+            if self.writer.has("shuffled"):
+                self.card_loop.observe(ShufflerDone())
+        for event in events:
+            self._handle_event(event)
+        # Which of them it was that ended it, only an earlier run knew.
+        self._ended_in_earlier_run = (
+            self.card_loop is not None and self.card_loop.attempt.stage is Stage.ENDED
+        )
+
+    # What happens meanwhile.
+
+    def on_event(self, event: BoardEvent) -> None:
+        """Take an event of either board, inside the read callback."""
+        if event.attempt != self.number:
+            return
+        self.writer.vault.keep_event(event)
+        if not isinstance(event, CardReadEvent):
+            self._events_without_reads.append(event)
+        if event.code is BoardEventCode.RELEASED and not self.lift_raised.done():
+            self.lift_raised.set_result(None)
+        if not self.collects_events:
+            self._handle_event(event)
+
+    def _handle_event(self, event: BoardEvent) -> None:
+        """Let the dealing loop learn of an event; of a READ, the verdict alone."""
+        if isinstance(event, CardReadEvent):
+            if self.card_loop is not None:
+                self.card_loop.observe(self.writer.vault.take_read(event))
+            return
+        if event.code is BoardEventCode.SHUFFLED:
+            self._on_shuffled(event.index)
+            return
+        if self.card_loop is not None and self.hands_out:
+            return
+        if event.code is BoardEventCode.ENGINE and self.writer.is_held:
+            return  # hands that are held were read
+        seen = self._observations.observation_of(event)
+        if self.card_loop is not None and seen is not None:
+            if event.code is BoardEventCode.AT_READER and not self.card_loop.is_replaying:
+                self._deps.reader.announce_card(self.number, event.index)
+            self.card_loop.observe_board(seen)
+        elif isinstance(seen, AttemptStopped):
+            self.stop(seen.reason)
+
+    def on_refused(self, refused: BoardRefused) -> None:
+        """Take that a board refuses a command that nobody waits for: the attempt is over.
+
+        A reader that has counted another card does not look at this one: that look fails to come,
+        which has the boards' counts compared.
+        """
+        looks = isinstance(refused.command, LookCommand | RereadCommand)
+        counted_on = looks and refused.result is BoardResult.WRONG_INDEX
+        if not counted_on:
+            self._spawn(self._stop_for_refusal(refused))
+
+    def on_line_lost(self, reason: str) -> None:
+        """Take that a board is gone. Hands that are held wait for it to come back."""
+        if not self.writer.is_held:
+            self.stop(reason)
+
+    @property
+    def stop_reason(self) -> str | None:
+        """What ended the attempt from outside the cards; None where nothing did."""
+        return self._stop_reason.result() if self._stop_reason.done() else None
+
+    @property
+    def _has_ended(self) -> bool:
+        return self._stop_reason.done() or self._final_state.done()
+
+    def stop(self, reason: str) -> None:
+        """End the attempt for a reason outside the cards; hands that are out stay out."""
+        if self.hands_out:
+            return
+        if not self._stop_reason.done():
+            self._stop_reason.set_result(reason)
+        if self.card_loop is not None:
+            self.card_loop.stop(reason)
+
+    @property
+    def is_released(self) -> bool:
+        """Whether its hands are out, or may be."""
+        return self.hands_out or self.writer.has("released")
+
+    def pause(self) -> None:
+        """Stop the cards where they are, until `end_hold`."""
+        if self.card_loop is not None and not self.cards_at_rest.is_set():
+            self.card_loop.pause()
+
+    def resume(self) -> None:
+        """Let the cards go on that `hold` stopped."""
+        if self.card_loop is not None:
+            self.card_loop.resume()
+
+    def resend_targets(self) -> None:
+        """Tell the boards again where to be, after a new session."""
+        if self.card_loop is not None:
+            self.card_loop.resend_targets()
+
+    @property
+    def fed(self) -> int:
+        """Cards fed from the hopper so far."""
+        return 0 if self._ledger is None else self._ledger.fed
+
+    @property
+    def _ledger(self) -> Ledger | None:
+        return None if self.card_loop is None else self.card_loop.attempt.ledger
+
+    # The steps.
+
+    async def run(
+        self, uncut: str | None = None, start_command: AcceptedCommand | None = None
+    ) -> AttemptOutcome:
+        """Deal until the hands are held, or the attempt has ended otherwise.
+
+        `uncut` is the referee's reason to deal without a cut; `start` the order that
+        began the deal, answered once the commitment is out. Steps that an earlier run of
+        the daemon took are not taken again. Raises StorageFailed.
+        """
+        if self.writer.is_held:
+            return AttemptOutcome.OK
+        if self.writer.outcome is not None:
+            return await self.end(*self.writer.reasons)
+        try:
+            self._require_running()
+            if not self.writer.has("committed"):
+                await self._commit(start_command, uncut)
+            if self.writer.is_key_lost:
+                raise AttemptEnded("POWER")
+            if not self.writer.has("cut"):
+                await self._take_cut(uncut)
+            self.card_loop = self.card_loop or self._new_card_loop()
+            if not self.writer.has("begun"):
+                await self._begin()
+            reasons = await self._deal()
+        except AttemptEnded as ended:
+            reasons = ended.reasons
+        finally:
+            self._close()
+        if reasons:
+            return await self.end(*reasons)
+        await self._hold_hands()
+        return AttemptOutcome.OK
+
+    async def _commit(self, start_command: AcceptedCommand | None, uncut: str | None) -> None:
+        self.writer.write_committed()
+        if start_command is not None:
+            said = {} if uncut is None else {"uncut": uncut}
+            start_command.write({"deal": self.writer.deal, "attempt": self.number} | said)
+        await self._record.sync()
+        if start_command is not None:
+            start_command.send_answer()
+
+    async def _take_cut(self, uncut: str | None) -> None:
+        if uncut is not None:
+            self.writer.write_cut(None, uncut)
+            await self._record.sync()
+            return
+        cutter = self._deps.first_cutter()
+        asked = {} if cutter is None else {"pocket": cutter}
+        late = self._loop.call_later(
+            self._deps.cut_timeout_s, self._record.raise_fault, "CUT_LATE", asked
+        )
+        try:
+            while not await self._take_one_cut():
+                pass
+        finally:
+            late.cancel()
+            self._record.clear_fault("CUT_LATE")
+
+    async def _take_one_cut(self) -> bool:
+        """Take one order that may be the cut; return whether it was one."""
+        order = await self.until_stopped(self._deps.processor.wait_for("cut", "start_deal"))
+        vetoed = self._deps.processor.actions.step_refusal(order.message.cmd, order.args)
+        if vetoed is not None:  # the match moved between the order and this moment
+            order.refuse_with(vetoed)
+            return False
+        if order.message.cmd == "start_deal":
+            cut, seat, reason = None, None, uncut_reason(order)
+            if reason is None:
+                order.refuse("BAD_COMMAND", **_UNCUT_REASON_MISSING)
+                return False
+        else:
+            cut, seat, reason = order.args.n, order.args.seat or self._deps.first_cutter(), None
+            legal = self._profile.cuts()
+            if cut not in legal:
+                order.refuse("BAD_COMMAND", found=f"n={cut}", expected=f"{legal[0]}…{legal[-1]}")
+                return False
+        self.writer.write_cut(cut, reason, seat)
+        order.write({"cut": cut})
+        await self._record.sync()
+        order.send_answer()
+        return True
+
+    async def _begin(self) -> None:
+        cards, hand = self._profile.deck.cards, self._profile.hand
+        try:
+            for board in (self._deps.reader, self._deps.dealer):
+                await self._begin_board(partial(board.begin, self.number, cards, hand))
+        except DriverError as error:
+            raise AttemptEnded(driver_error_fault(error)) from error
+        self._require_running()
+        self.writer.write_begun()
+        await self._record.sync()
+
+    def _new_card_loop(self) -> CardLoop:
+        at = self._deps
+        return CardLoop(
+            self.number,
+            self.writer.sequence,
+            self.writer.plan.passes,
+            dealer=at.dealer.link.send,
+            reader=at.reader.send,
+            stop_motion=at.dealer.stop,
+            on_count_due=lambda: self._spawn(self._take_final_count()),
+            on_look_overdue=lambda index: self._spawn(self._compare_counts(index)),
+            on_end=self._on_end,
+            on_change=at.on_change,
+            look_timeout_s=at.look_timeout_s,
+        )
+
+    async def _deal(self) -> tuple[str, ...]:
+        """Deal the cards; return why there are no right hands, nothing where there are."""
+        assert self.card_loop is not None
+        self._require_running()
+        if self._record.state.pauses:
+            self.card_loop.pause()
+        if self.card_loop.is_replaying:
+            self.card_loop.end_replay()
+        else:
+            self.card_loop.observe(BothBegan())
+        attempt = await self._final_state
+        return attempt.reasons if attempt.stage is Stage.ENDED else ()
+
+    def _require_running(self) -> None:
+        """Raise Ended where something ended the attempt while its steps were written."""
+        if self._stop_reason.done():
+            raise AttemptEnded(self._stop_reason.result())
+        if self._final_state.done():
+            raise AttemptEnded(*self._final_state.result().reasons)
+
+    def _on_shuffled(self, passes: int) -> None:
+        """Go on behind the shuffle once; a board that is told twice says it twice."""
+        told = self.writer.has("shuffled") or self._is_writing_shuffled
+        if not told and self.card_loop is not None and not self._has_ended:
+            self._is_writing_shuffled = True
+            self._spawn(self._write_shuffled(passes))
+
+    async def _write_shuffled(self, passes: int) -> None:
+        """Write that the shuffler is done; the first card moves behind that."""
+        if self._has_ended:  # an order or a line was quicker: no step stands behind the verdict
+            return
+        self.writer.write_shuffled(passes)
+        await self._record.sync()
+        assert self.card_loop is not None
+        self.card_loop.observe(ShufflerDone())
+
+    async def _begin_board(self, begin: Callable[[], Coroutine[Any, Any, None]]) -> None:
+        """Have a board begin; it is asked again where what it refused for is gone.
+
+        Raises Ended, DriverError.
+        """
+        for left in reversed(range(MAX_BEGIN_RETRIES + 1)):
+            try:
+                await self.until_stopped(retry_once(begin))
+                return
+            except BoardRefused as refused:
+                why = await self._refusal_fault(refused, dealt=False)
+                if not left or not is_transient(refused, why):
+                    raise AttemptEnded(why) from refused
+            await self.until_stopped(asyncio.sleep(BEGIN_RETRY_INTERVAL_S))
+
+    async def _stop_for_refusal(self, refused: BoardRefused) -> None:
+        self.stop(await self._refusal_fault(refused, dealt=self.fed > 0))
+
+    async def _refusal_fault(self, refused: BoardRefused, *, dealt: bool) -> str:
+        """Return the fault behind a refusal, and keep what people are told of it."""
+        self._refusal_text = f"{refused.result.name} ({refused.board})"
+        why, self._final_count = await refusal_fault(
+            refused, self._deps.dealer, are_cards_fed=dealt
+        )
+        return why
+
+    async def _compare_counts(self, index: int) -> None:
+        """Ask both boards how many cards they counted: only one of them saw card `index`.
+
+        A card that one board never noticed would give its look to the next one.
+        """
+        assert self.card_loop is not None
+        try:
+            status = await retry_once(self._deps.dealer.get_status)
+            read = await retry_once(self._deps.reader.get_status)
+        except (SessionRenewed, LineLost):
+            return  # a new session waits for the look again; a lost line ends the attempt
+        except DriverError as error:
+            self.card_loop.stop(driver_error_fault(error))
+            return
+        if not self.card_loop.is_look_overdue(index):
+            return  # the word came meanwhile, and what was asked first is no longer so
+        if status.fed == read.pulses:
+            self.card_loop.give_up_look(index)
+            return
+        self._final_count = {"reader_pulses": read.pulses}
+        self.card_loop.stop("PULSE_COUNT")
+
+    async def _take_final_count(self) -> None:
+        """Ask both boards and the vault for the final count."""
+        assert self.card_loop is not None
+        try:
+            status = await retry_once(self._deps.dealer.get_status)
+            read = await retry_once(self._deps.reader.get_status)
+        except DriverError as error:
+            self.card_loop.stop(driver_error_fault(error))
+            return
+        count = final_count(status, read.pulses, self._set_faults())
+        self._final_count = {name: getattr(count, name) for name in _FINAL_COUNT_FIELDS}
+        self.card_loop.observe(count)
+
+    def _set_faults(self) -> tuple[str, ...]:
+        assert self._ledger is not None
+        places = self._ledger.places()
+        return self.writer.vault.find_set_faults(places, self._profile.deck.cards)
+
+    def _on_end(self, attempt: AttemptState) -> None:
+        if attempt.stage is Stage.ENDED and not self._ended_in_earlier_run:
+            self._events_before_verdict = len(self.all_events)
+        if not self._final_state.done():
+            self._final_state.set_result(attempt)
+        elif attempt.stage is Stage.ENDED and not self._stop_reason.done():
+            self._stop_reason.set_result(attempt.reasons[0])
+
+    async def _hold_hands(self) -> None:
+        """Bind the hands, and write the verdict before anybody may lift them."""
+        assert self._ledger is not None
+        self._deps.board_log.write()
+        self.writer.write_held(self._ledger)
+        await self._record.sync()
+        self.cards_at_rest.set()
+        await self._deps.board_log.sync()
+
+    async def reveal(self, *, practice: bool) -> None:
+        """Show seed and cut: the deal is over; and its hands, where the profile says so.
+
+        Raises StorageFailed.
+        """
+        record = self.writer.build_record(self.all_events, {})
+        self._deps.board_log.write()
+        self.writer.write_revealed(self.all_events)
+        if opens_at_deal_end(self._profile.hands_opened, practice=practice):
+            self.writer.write_record(record)
+        await self._record.sync()
+        self.writer.close()
+
+    async def recall(self, *reasons: str) -> None:
+        """Write that hands which were out are dealt again, and open the whole record.
+
+        Raises StorageFailed.
+        """
+        record = self.writer.build_record(self.all_events, self._final_count)
+        self._deps.board_log.write()
+        self.writer.write_recalled(reasons)
+        self.writer.write_revealed()
+        self.writer.write_record(record)
+        await self._record.sync()
+        self.writer.close()
+
+    async def end(self, *reasons: str) -> AttemptOutcome:
+        """Write why there are no hands, and open the whole record; return how it ended.
+
+        Raises StorageFailed.
+        """
+        if "COUNT_SHORT" in reasons and self._ledger is not None:
+            seen = known_set_faults(self._set_faults(), all_there=not self._ledger.in_tray)
+            reasons = tuple(dict.fromkeys([*reasons, *seen]))
+        proven = any(fault(reason).misdeal for reason in reasons)
+        outcome = AttemptOutcome.MISDEAL if proven else AttemptOutcome.VOID
+        in_a_row = self._record.state.misdeals_in_a_row + (not self.writer.reasons)
+        record = self.writer.build_record(
+            self.all_events, self._final_count, self._events_before_verdict
+        )
+        self._deps.board_log.write()
+        self.writer.write_failure(outcome, reasons, self._ledger)
+        self.writer.write_revealed()
+        self.writer.write_record(record)
+        self._raise_faults(reasons, in_a_row)
+        await self._record.sync()
+        self.cards_at_rest.set()
+        await self._deps.board_log.sync()
+        self.writer.close()
+        return AttemptOutcome.VOID if self.writer.outcome is AttemptOutcome.OK else outcome
+
+    def _raise_faults(self, reasons: Sequence[str], in_a_row: int) -> None:
+        """Tell people why there are no hands, until the cards are back.
+
+        In one commit with the verdict: a daemon that dies behind it must not leave people without
+        a word, and the next one finds the attempt over.
+        """
+        why = {reason: fault_place(reason, self.events_without_reads) for reason in reasons}
+        if "BOARD_REFUSED" in why:
+            why["BOARD_REFUSED"] = {"found": self._refusal_text}
+        self._record.raise_faults(
+            why | ({"TWO_MISDEALS": {}} if in_a_row >= MISDEALS_BEFORE_CALL else {})
+        )
+
+    # What holds the steps together.
+
+    async def until_stopped(self, work: Coroutine[Any, Any, _T]) -> _T:
+        """Return what `work` gives, or end the attempt when it is broken first.
+
+        Nothing of `work` is done where it is broken already.
+        """
+        if self._stop_reason.done():
+            work.close()
+            raise AttemptEnded(self._stop_reason.result())
+        waiting = self._loop.create_task(work)
+        both: set[asyncio.Future[Any]] = {waiting, self._stop_reason}
+        try:
+            await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
+            if waiting.done():
+                return waiting.result()
+        finally:
+            waiting.cancel()
+        raise AttemptEnded(self._stop_reason.result())
+
+    def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
+        """Do what an event asks for once the read callback has returned."""
+        aside = self._loop.create_task(work)
+        self._tasks.add(aside)
+        aside.add_done_callback(self._on_task_done)
+
+    def _on_task_done(self, task: asyncio.Task[None]) -> None:
+        self._tasks.discard(task)
+        if not task.cancelled() and task.exception() is not None and not self._final_state.done():
+            self._final_state.set_exception(task.exception() or RuntimeError)
+
+    def _close(self) -> None:
+        if self.card_loop is not None:
+            self.card_loop.close()
+        for aside in self._tasks:
+            aside.cancel()

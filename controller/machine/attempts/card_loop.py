@@ -1,0 +1,223 @@
+"""The dealing loop: what the boards see goes into the attempt, what it asks for goes out.
+
+Called inside the serial ports' read callbacks; whatever follows from an event is
+on the line before that callback returns. Blind: it may not import the vault or
+the cards, it is told sightings and never a board's event, and of a card's look the
+verdict alone: no value that comes here can hold a face.
+"""
+
+import asyncio
+from collections.abc import Callable
+from typing import Any
+
+from controller.deal import observations as todo
+from controller.deal.attempt import AttemptState, Stage, new_attempt, send_to_tray, step
+from controller.deal.ledger import OUTLETS, TRAY
+from controller.deal.observations import AttemptStopped, CardGated, LookOverdue, Observation
+from drivers.board_events import FeedSource, Outlet
+from drivers.link import frames
+
+_MOTIONS = (todo.ShuffleCards, todo.FeedCards, todo.RouteCard, todo.RereadCard, todo.AwaitLook)
+"""What waits while the table is held; the end of an attempt does not."""
+_OUTLET_CODES = dict(zip(OUTLETS, Outlet, strict=True))
+LOOK_TIMEOUT_S = 0.3
+"""A card that only one of window and reader saw has the boards' counts compared after this
+long, unless said otherwise: where they agree it goes to the tray."""
+
+
+class CardLoop:
+    """Carries one attempt from BEGIN to its end, over two boards.
+
+    `dealer` and `reader` put a command on their board's line; `stop` stops all
+    motion. `on_check` is called when the last card has landed; its answer comes
+    back through `see(Settled…)`. `on_alone` is called with the index of a card that only one
+    board has seen for `pair_s` seconds; its answer is `alone`, or that the attempt is broken.
+    `on_end` is called once, when the lock holds or the attempt is refused; `on_change` after
+    every event that moved a count.
+
+    While `quiet` nothing that is asked for is done: so an attempt of an earlier run of the
+    daemon is told what happened, until `go_on` does what is due now. While it is held (`hold`)
+    nothing that moves a card is done, whatever is seen.
+    """
+
+    def __init__(
+        self,
+        number: int,
+        sequence: str,
+        passes: int,
+        *,
+        dealer: Callable[[frames.BoardCommand], None],
+        reader: Callable[[frames.BoardCommand], None],
+        stop_motion: Callable[[], None],
+        on_count_due: Callable[[], None],
+        on_look_overdue: Callable[[int], None],
+        on_end: Callable[[AttemptState], None],
+        on_change: Callable[[], None],
+        look_timeout_s: float = LOOK_TIMEOUT_S,
+    ) -> None:
+        self.number = number
+        self.attempt = new_attempt(sequence, passes)
+        self.is_replaying = False
+        self._is_paused = False
+        self._dealer, self._reader, self._stop_motion = dealer, reader, stop_motion
+        self._on_count_due, self._on_end, self._on_change = on_count_due, on_end, on_change
+        self._on_look_overdue, self._look_timeout_s = on_look_overdue, look_timeout_s
+        self._loop = asyncio.get_running_loop()
+        self._look_timer: asyncio.TimerHandle | None = None
+        self._effect_handlers: dict[type[Any], Callable[[Any], None]] = {
+            todo.ShuffleCards: lambda e: dealer(frames.ShuffleCommand(number, e.passes)),
+            todo.FeedCards: self._feed,
+            todo.RouteCard: self._route,
+            todo.RereadCard: lambda e: reader(frames.RereadCommand(number, e.index)),
+            todo.AwaitLook: self._await_look,
+            todo.RequestFinalCount: lambda e: on_count_due(),
+            todo.HoldHands: lambda e: self._end(),
+            todo.RefuseHands: self._refuse,
+        }
+
+    def observe_board(self, observation: Observation) -> None:
+        """Take what the dealer board saw; while `quiet`, what it had seen before."""
+        (self._replay if self.is_replaying else self.observe)(observation)
+
+    def observe(self, observation: Observation) -> None:
+        """Let the attempt take a sighting, and do at once what it asks for."""
+        self.attempt, effects = step(self.attempt, observation)
+        for effect in () if self.is_replaying else effects:
+            if not (self._is_paused and isinstance(effect, _MOTIONS)):
+                self._effect_handlers[type(effect)](effect)
+        self._on_change()
+
+    def stop(self, reason: str) -> None:
+        """End the attempt for a reason outside the cards."""
+        self.observe(AttemptStopped(reason))
+
+    def is_look_overdue(self, index: int) -> bool:
+        """Return whether only one board has reported a card, and the wait for the other is over.
+
+        False while a new wait runs (for a second look), and while the table is held: the counts
+        are compared again afterwards.
+        """
+        if self._look_timer is not None or self._is_paused:
+            return False
+        early = self.attempt.early_verdict
+        newest = self.attempt.ledger.cards[-1:]
+        waits = any(card.index == index and card.route is None for card in newest)
+        return waits or (early is not None and early.index == index)
+
+    def give_up_look(self, index: int) -> None:
+        """Wait no more for the other board's word on a card: the tray gives it a second look."""
+        self.observe(LookOverdue(index))
+
+    def pause(self) -> None:
+        """Stop all motion; `end_hold` goes on from where it stands."""
+        self._is_paused = True
+        self.close()
+        self._stop_motion()
+
+    def resume(self) -> None:
+        """Let the cards go on that `hold` stopped."""
+        self._is_paused = False
+        self.resend_targets()
+
+    def resend_targets(self) -> None:
+        """Say again where to be: after a new session, or when a board missed its host.
+
+        Commands are absolute, so that what was done already is not done twice. A table that is
+        held stays so.
+        """
+        attempt = self.attempt
+        if self.is_replaying or self._is_paused:
+            return
+        if attempt.stage is Stage.SHUFFLING:
+            self._dealer(frames.ShuffleCommand(self.number, attempt.passes))
+        if attempt.stage not in (Stage.DEALING, Stage.REFEEDING):
+            return
+        self._feed(todo.FeedCards(attempt.upto, tray=attempt.stage is Stage.REFEEDING))
+        if attempt.early_verdict is not None:
+            self._await_look(todo.AwaitLook(attempt.early_verdict.index))
+            return
+        for card in attempt.ledger.cards[-1:]:
+            if card.route is None:
+                self._reader(frames.RereadCommand(self.number, card.index))
+                self._await_look(todo.AwaitLook(card.index))
+            elif card.gated is None:
+                self._route(todo.RouteCard(card.index, card.route))
+
+    def _replay(self, observation: Observation) -> None:
+        """Let the attempt take a sighting that an earlier run may have acted on.
+
+        Only what the sensors saw was written down, not that a patience ended: a card that
+        went to the tray without a route waited for its look in vain.
+        """
+        if (
+            isinstance(observation, CardGated)
+            and observation.outlet == TRAY
+            and self._has_no_route(observation.index)
+        ):
+            self.observe(LookOverdue(observation.index))
+        self.observe(observation)
+
+    def adopt_route(self, index: int, outlet: str) -> bool:
+        """Take the route that the board has for the card it holds; False for a wrong one.
+
+        A board keeps the first route it was given, and the host that gave it is gone: it may
+        have lost patience with the card's look, which sends a card to the tray.
+        """
+        card = self.attempt.ledger.card(index)
+        if card is None or card.gated is not None or card.route == outlet:
+            return card is not None
+        if outlet != TRAY:
+            return False
+        if card.route is None:
+            self.observe(LookOverdue(index))
+        else:
+            self.attempt = send_to_tray(self.attempt, index)
+        return True
+
+    def end_replay(self) -> None:
+        """Be quiet no more: do what is due where the attempt stands now."""
+        self.is_replaying = False
+        attempt = self.attempt
+        if attempt.stage is Stage.ENDED:
+            self._stop_motion()
+            self._end()
+        elif attempt.stage is Stage.CHECKING:
+            self._on_count_due()
+        else:
+            self.resend_targets()
+
+    def _has_no_route(self, index: int) -> bool:
+        card = self.attempt.ledger.card(index)
+        return card is not None and card.route is None
+
+    def close(self) -> None:
+        """Leave no timer behind."""
+        if self._look_timer is not None:
+            self._look_timer.cancel()
+            self._look_timer = None
+
+    def _feed(self, feed: todo.FeedCards) -> None:
+        source = FeedSource.TRAY if feed.tray else FeedSource.HOPPER
+        self._dealer(frames.FeedCommand(self.number, source, feed.upto))
+
+    def _route(self, route: todo.RouteCard) -> None:
+        self._dealer(frames.RouteCommand(self.number, route.index, _OUTLET_CODES[route.outlet]))
+        self.close()
+
+    def _await_look(self, wait: todo.AwaitLook) -> None:
+        self.close()
+        self._look_timer = self._loop.call_later(
+            self._look_timeout_s, self._on_look_timeout, wait.index
+        )
+
+    def _on_look_timeout(self, index: int) -> None:
+        self._look_timer = None
+        self._on_look_overdue(index)
+
+    def _refuse(self, refuse: todo.RefuseHands) -> None:
+        self._stop_motion()
+        self._end()
+
+    def _end(self) -> None:
+        self.close()
+        self._on_end(self.attempt)

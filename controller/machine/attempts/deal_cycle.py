@@ -1,0 +1,375 @@
+"""One deal after the other: when an attempt may begin, and what follows from its end.
+
+What is to be dealt stands in due.py, how an attempt goes in attempt_run.py, and what
+becomes of hands that are out in hands_out.py; this is their order in time.
+"""
+
+import asyncio
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import msgspec
+
+from controller.machine.attempts.attempt_run import AttemptDeps, AttemptRun
+from controller.machine.attempts.attempt_writer import AttemptPlan, AttemptWriter, LeadRule
+from controller.machine.attempts.hand_release import HandRelease
+from controller.machine.attempts.recovery import compare_with_boards, read_unfinished
+from controller.machine.attempts.released_hands import UnopenedHands
+from controller.machine.attempts.table_clearing import POLL_INTERVAL_S, TableClearing
+from controller.machine.boards.table_boards import TableBoards
+from controller.machine.commands.command_processor import AcceptedCommand, uncut_reason
+from controller.machine.state.card_sets import next_set
+from controller.machine.state.due_deals import NextDeal, is_cut_awaited, is_needed, next_deal
+from controller.machine.state.fault_meanings import FAULTS_TO_ACKNOWLEDGE
+from controller.machine.state.table_match import DealId
+from controller.match.match_events import ReleaseOrdered
+from controller.match.phase import DEAL_UNDER_WAY
+from controller.messages import AttemptOutcome, CardSetState, Seat
+from controller.rules.profile import BigTwoProfile
+from controller.seats import next_seat
+from drivers.errors import DriverError
+
+
+class DealStart(NamedTuple):
+    """A deal to begin, and the order that begins it; None: by itself."""
+
+    due: NextDeal
+    command: AcceptedCommand | None
+
+
+@dataclass(frozen=True)
+class DealSettings:
+    """How deals are dealt at this table, by its configuration.
+
+    `practice` names what is dealt without a match; `sets` are its sets by id, with their
+    backs, the first one in the machine when its journal begins. A table that is `testing`
+    opens no match.
+    """
+
+    practice_match: str
+    sets: Mapping[str, str]
+    deal_ahead: bool
+    is_test: bool = False
+
+
+class DealCycle:
+    """Deals at one table, from order to order."""
+
+    def __init__(
+        self, deps: AttemptDeps, table_boards: TableBoards, settings: DealSettings
+    ) -> None:
+        self._deps, self._table_boards, self._settings = deps, table_boards, settings
+        self._record = deps.binding.record
+        self._profile = deps.binding.profile
+        self._match_news = asyncio.Event()
+        self._is_lift_lowered = False
+        self._clearing = TableClearing(
+            self._record, deps.dealer, table_boards.ready, self._is_set_barred
+        )
+        self._unopened_hands = UnopenedHands(deps.binding, settings.practice_match)
+        self._present_deal: NextDeal | None = None
+        self._startable_deal: NextDeal | None = None
+        self._last_end_s = 0.0
+
+    @property
+    def startable_deal(self) -> NextDeal | None:
+        """The deal that an order may begin now; None: no order can begin one."""
+        return self._startable_deal
+
+    @property
+    def loaded_set(self) -> CardSetState:
+        """The set that lies in the machine, or is to be laid into it."""
+        state, custom = self._record.state, self._settings
+        return next_set(
+            state.sets, state.loaded_set, state.used_set, custom.sets, ahead=custom.deal_ahead
+        )
+
+    @property
+    def chief_key(self) -> bytes | None:
+        """The key that an attempt is sealed to which begins now; None: nobody's, so none begins."""
+        return self._deps.binding.chief_key()
+
+    def on_match_changed(self) -> None:
+        """Take the match as it stands now: hands that it needs no more are void or shown."""
+        self._match_news.set()
+        self._table_boards.hands_with_players.on_match_changed()
+        self._unopened_hands.on_match_changed()
+        self._void_if_not_needed()
+
+    def _void_if_not_needed(self) -> None:
+        run, due = self._table_boards.run, self._present_deal
+        if run is None or due is None or due.is_practice:
+            return
+        play, deal = self._record.match_written, DealId(due.match_id, due.deal)
+        in_vain = run.writer.has("cut") and is_cut_awaited(play, deal)
+        if in_vain or not is_needed(play, deal):
+            run.stop("NOT_NEEDED")
+
+    @property
+    def is_practice(self) -> bool:
+        """Whether the attempt under way belongs to no match."""
+        return self._present_deal is None or self._present_deal.is_practice
+
+    @property
+    def is_ahead(self) -> bool:
+        """Whether the attempt under way is of a deal that is not due yet."""
+        match, due = self._record.match_written.match, self._present_deal
+        return (
+            match is not None and due is not None and not due.is_practice and match.deal < due.deal
+        )
+
+    @property
+    def set_size(self) -> int:
+        """How many cards a set of this table has."""
+        return self._profile.deck.cards
+
+    def cutters(self) -> tuple[Seat, ...]:
+        """Return who may cut the present attempt, whose word it is first; () for anybody."""
+        match, due = self._record.match_written.match, self._present_deal
+        if match is None or due is None or due.is_practice:
+            return ()
+        if self.is_ahead:  # its rulebook's cutter is not known yet (provisional)
+            return (next_seat(match.cutter or match.profile.cutter_first),)
+        return match.duties.cutters if match.duties is not None else ()
+
+    def on_switch(self, reason: str) -> None:
+        """Take an open lid or a pressed e-stop, as the panel tells."""
+        self._table_boards.stop_attempt(reason)
+        if reason in FAULTS_TO_ACKNOWLEDGE:
+            self._record.raise_fault(reason)
+
+    def close(self) -> None:
+        """Leave no task behind."""
+        self._table_boards.hands_with_players.cancel()
+        self._unopened_hands.cancel()
+
+    async def run(self) -> None:
+        """Deal until cancelled. Raises StorageFailed."""
+        self._table_boards.unfinished_runs = list(read_unfinished(self._deps))
+        self._unopened_hands.remove_stale_keys(
+            [left.number for left in self._table_boards.unfinished_runs]
+        )
+        while self._table_boards.unfinished_runs:
+            left = self._table_boards.unfinished_runs.pop(0)
+            self._present_deal = _deal_of_plan(left.writer.plan, self._settings.practice_match)
+            self._table_boards.run = left
+            await compare_with_boards(left, self._clearing.poll_statuses)
+            self._void_if_not_needed()  # what voids it may have come while no daemon ran
+            await self._complete_attempt(left, None)
+        while True:
+            await self._table_boards.ready.wait()
+            start = await self._next_start()
+            if start is not None:
+                await self._run_attempt(start)
+
+    # Before an attempt.
+
+    async def _next_start(self) -> DealStart | None:
+        """Return the next deal once it may begin; None: look again."""
+        await self._table_boards.hands_with_players.wait_closed()
+        barred = self._is_set_barred()
+        due = self._next_deal()
+        if due is None or (
+            self._table_boards.hands_with_players.run is not None and not due.is_ahead
+        ):
+            await self._watch_hopper()
+            return None
+        if due.clear_first:
+            await self._clearing.wait_cleared(self._last_end_s)
+        elif not self._is_lift_lowered:
+            await self._clearing.lower_empty_lift()
+            self._is_lift_lowered = True
+        if barred or self._is_set_barred() or self._has_no_chief() or self._record.state.pauses:
+            await self._watch_hopper()
+            return None
+        self._record.clear_fault("SET_TOO_EARLY")  # from here on it is welcome
+        order = None if due.is_automatic else await self._await_start(due)
+        away = not self._table_boards.ready.is_set()
+        if away or due != self._next_deal():  # while somebody cleared up, or gave the order
+            if order is not None:
+                order.refuse("BOARD_AWAY" if away else "NO_DEAL_DUE")
+            return None
+        return DealStart(due, order) if due.is_automatic or order is not None else None
+
+    def _next_deal(self) -> NextDeal | None:
+        """Return the deal that is to be dealt next, as the match stands now."""
+        state, play, custom = self._record.state, self._record.match_written, self._settings
+        return next_deal(state, play, custom.practice_match, ahead=custom.deal_ahead)
+
+    def _is_set_barred(self) -> bool:
+        """Tell whether the set in the machine may not be dealt with, and show it."""
+        loaded = self.loaded_set
+        evidence = {"found": loaded.id}
+        if loaded.last_deal is not None:
+            evidence["index"] = str(loaded.last_deal)
+        self._record.set_fault("SET_BARRED", bool(loaded.barred), evidence)
+        return bool(loaded.barred)
+
+    def _has_no_chief(self) -> bool:
+        """Tell whether no chief is admitted whom an attempt could be sealed to, and show it."""
+        without = self.chief_key is None
+        self._record.set_fault("NO_CHIEF", without)
+        return without
+
+    async def _await_start(self, due: NextDeal) -> AcceptedCommand | None:
+        """Wait for the order to begin `due`; None where something else is due by then."""
+        self._startable_deal = due
+        self._match_news.clear()
+        self._deps.on_change()
+        ordered = asyncio.ensure_future(self._deps.processor.wait_for("start_deal"))
+        try:
+            while not (ordered.done() or self._match_news.is_set() or self._has_no_chief()):
+                await self._wait_for_news({ordered})
+                with suppress(DriverError):
+                    self._clearing.show_openings(await self._deps.dealer.get_status())
+            return ordered.result() if ordered.done() else None
+        finally:
+            ordered.cancel()
+            self._startable_deal = None
+
+    async def _watch_hopper(self) -> None:
+        """Wait for news while people have the cards, and keep their evidence from the hopper."""
+        self._match_news.clear()
+        with suppress(DriverError):
+            status = await self._deps.dealer.get_status()
+            self._clearing.show_openings(status)
+            early = status.sees_hopper and self._is_evidence_needed()
+            self._record.set_fault("SET_TOO_EARLY", early)
+            if (
+                self._table_boards.hands_with_players.are_played_elsewhere
+                and status.sees_hopper
+                and status.lift_down
+            ):
+                await (
+                    self._table_boards.hands_with_players.close()
+                )  # played at another table, and its cards are back
+        await self._wait_for_news(set())
+
+    def _is_evidence_needed(self) -> bool:
+        """Tell whether the cards on the table may still be needed to judge by."""
+        match = self._record.match_written.match
+        if match is None or match.by_hand or self._settings.deal_ahead:
+            return False  # by hand the set on the table never came out of this machine's lift
+        return match.phase in DEAL_UNDER_WAY
+
+    async def _wait_for_news(self, others: set[asyncio.Future[AcceptedCommand]]) -> None:
+        """Wait for news, for one of `others`, or until the sensors are to be asked again."""
+        news = asyncio.ensure_future(self._match_news.wait())
+        waiting: set[asyncio.Future[Any]] = {news, *others}
+        try:
+            await asyncio.wait(
+                waiting, timeout=POLL_INTERVAL_S, return_when=asyncio.FIRST_COMPLETED
+            )
+        finally:
+            news.cancel()
+
+    # An attempt.
+
+    async def _run_attempt(self, start: DealStart) -> None:
+        chief = self.chief_key  # as the roster is in the moment of the commitment
+        if chief is None:
+            if start.command is not None:
+                start.command.refuse("NO_CHIEF")
+            return
+        due = self._present_deal = start.due
+        known = self._table_boards.known_attempts
+        number = max(self._record.state.attempts, *known, 0) + 1
+        loaded = self.loaded_set
+        plan = AttemptPlan(
+            match_id=due.match_id,
+            deal=due.deal,
+            number=number,
+            card_set=loaded.id,
+            back="A" if loaded.back == "A" else "B",
+            passes=self._profile.shuffles(due.deal),
+        )
+        self._record.clear_fault("TWO_MISDEALS")
+        uncut = None if start.command is None else uncut_reason(start.command)
+        run = AttemptRun(self._deps, AttemptWriter.new(self._deps.binding, plan, chief))
+        await self._complete_attempt(run, uncut, start.command)
+
+    async def _complete_attempt(
+        self,
+        run: AttemptRun,
+        uncut: str | None = None,
+        start_command: AcceptedCommand | None = None,
+    ) -> None:
+        """Take an attempt from where it stands to its end."""
+        self._table_boards.run = run
+        watching = asyncio.ensure_future(self._show_openings_until_cut(run))
+        try:
+            if await run.run(uncut, start_command) is AttemptOutcome.OK:
+                await self._release_hands(run)
+        finally:
+            watching.cancel()
+            self._table_boards.run = self._present_deal = None
+            self._last_end_s = asyncio.get_running_loop().time()
+
+    async def _show_openings_until_cut(self, run: AttemptRun) -> None:
+        """Show what is open while a cut is waited for: an alert that stays keeps people from it."""
+        async for status in self._clearing.poll_statuses():
+            if run.writer.has("cut") or run.writer.outcome is not None:
+                return
+            self._clearing.show_openings(status)
+
+    async def _release_hands(self, run: AttemptRun) -> None:
+        """Let held hands out by order, and see the lift down again."""
+        due, out = self._present_deal, self._table_boards.hands_with_players
+        assert due is not None  # it was dealt for something
+        watching = asyncio.ensure_future(self._watch_hopper_while_held(run))
+        try:
+            gone = await HandRelease(self._deps, run).run(
+                lambda: self._lead_rule(run.writer.deal),
+                self._write_release_ordered,
+                self._waiting_times,
+            )
+        finally:
+            watching.cancel()
+        if not gone:
+            return
+        out.on_match_changed()
+        await out.wait_closed()  # the hands before are shown before these are anybody's
+        self._table_boards.run = None
+        out.hand_over(run, None if due.is_practice else DealId(due.match_id, due.deal))
+        if self._table_boards.unfinished_runs:
+            return  # another attempt was begun behind it: the lift was down by then
+        await self._clearing.wait_lift_down(set_back=due.is_practice)
+        if due.is_practice:
+            await out.close()
+
+    def _write_release_ordered(self) -> None:
+        """Tell the match that its hands are on their way out; the desk has asked it."""
+        due = self._present_deal
+        if due is not None and not due.is_practice:
+            self._record.write_match(ReleaseOrdered(at_ms=self._record.clock()))
+
+    def _waiting_times(self) -> dict[str, int]:
+        """Return how long people waited for the hands that go out; nothing in practice."""
+        waited = self._record.match_written.waiting_times
+        return {} if waited is None or self.is_practice else msgspec.to_builtins(waited)
+
+    async def _watch_hopper_while_held(self, run: AttemptRun) -> None:
+        """Say while hands are held that no set may lie in the hopper: they would not come out."""
+        try:
+            async for status in self._clearing.poll_statuses():
+                if run.is_released:
+                    return
+                self._record.set_fault("SET_TOO_EARLY", status.sees_hopper)
+        finally:
+            self._record.clear_fault("SET_TOO_EARLY")
+
+    def _lead_rule(self, deal: int) -> LeadRule:
+        """Return how the release of a deal says who leads; of one dealt ahead it is not known."""
+        if isinstance(self._profile, BigTwoProfile):
+            return "holder"
+        match = self._record.match_written.match
+        if self.is_ahead:
+            return "none"
+        first = deal == 1 if match is None else match.duties is not None and match.duties.turnup
+        return "turn_up" if first and self._profile.turnup.deal1 else "none"
+
+
+def _deal_of_plan(plan: AttemptPlan, practice: str) -> NextDeal:
+    return NextDeal(match_id=plan.match_id, deal=plan.deal, is_practice=plan.match_id == practice)

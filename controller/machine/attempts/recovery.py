@@ -1,0 +1,268 @@
+"""What an earlier run of the daemon left open, as its journal tells it.
+
+A daemon that was killed leaves its attempts' keys in memory (runtime_dir). Then the same
+attempt goes on, with the same commitment, wherever it stood: its events are taken through
+the same pure functions again, the boards repeat what the journal has not, and the next
+step follows. It is void where the boards cannot go on: BOARD_RESET for one that was reset
+meanwhile and knows nothing of it, RESTARTED for one that says other things than the
+journal. Its record is opened then, as any void's.
+
+With the power the keys are gone, too. An attempt that was not held is void: POWER. Hands
+that were held are still right where the dealer board kept its lock, and may go out, as long
+as nothing has to be said of their faces: where a release names a card (the turned-up one, or
+who holds the card that leads) they are void: POWER. Hands that are out stay out. But a
+machine that never saw them again answers no question about them: tributes and returns of
+such a deal are looked up by the referee. None of these can be opened by the machine any
+more; `sealed_to_chief` says so on the feed, for the chief alone has what opens the key that
+lies with the seed (entry `seed`, box `for_chief`).
+"""
+
+import asyncio
+import base64
+from collections import deque
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from itertools import chain, takewhile
+from typing import Final, Self
+
+from controller.deal.attempt import Stage
+from controller.deal.ledger import OUTLETS
+from controller.journal.attempt_history import AttemptHistory, attempt_histories
+from controller.journal.entries import JournalEntry
+from controller.journal.packed_board_events import LoggedBoardEvent, unpack_events
+from controller.machine.attempts.attempt_run import AttemptDeps, AttemptEnded, AttemptRun
+from controller.machine.attempts.attempt_writer import AttemptBinding, AttemptWriter
+from controller.machine.boards.board_observations import can_reach_hands
+from controller.machine.table_record import TableRecord
+from controller.vault.sealing import AttemptKey, UnsealError
+from drivers.board_events import Back, BoardEvent, BoardEventCode, CardReadEvent
+from drivers.errors import DriverError
+from drivers.typed_boards import DealerStatus, ReaderStatus
+
+
+def unfinished_attempts(record: TableRecord) -> tuple[int, ...]:
+    """Return the numbers of attempts that were committed to and have no end, in order."""
+    found = attempt_histories(chained.entry for chained in record.journal.entries())
+    return tuple(number for number, progress in found.items() if _is_unfinished(progress))
+
+
+@dataclass(frozen=True)
+class UnfinishedAttempt:
+    """An attempt as its journal tells it. `key`: None where it went with the power.
+
+    `release_ordered`: an order to let its hands out was taken and not refused.
+    """
+
+    binding: AttemptBinding
+    progress: AttemptHistory
+    key: AttemptKey | None
+    is_release_ordered: bool
+
+    @classmethod
+    def read(cls, binding: AttemptBinding, number: int) -> Self:
+        """Read attempt `number` out of the journal, and its key out of its file."""
+        entries = [chained.entry for chained in binding.record.journal.entries()]
+        ordered = _is_release_ordered(entries, number)
+        return cls.from_progress(
+            binding, attempt_histories(entries)[number], release_ordered=ordered
+        )
+
+    @classmethod
+    def from_progress(
+        cls, binding: AttemptBinding, progress: AttemptHistory, *, release_ordered: bool = False
+    ) -> Self:
+        """Take what the journal has of an attempt, and read its key out of its file."""
+        raw = binding.key_files.read(progress.attempt)
+        key = None if raw is None else AttemptKey(raw, binding.entropy)
+        fits = key is not None and _is_key_of(key, progress)
+        return cls(binding, progress, key if fits else None, release_ordered)
+
+    @property
+    def entry_kinds(self) -> frozenset[str]:
+        """The kinds of entries that the attempt has."""
+        return frozenset(self.progress.steps)
+
+    def restore_writer(self) -> AttemptWriter:
+        """Return its book, to go on with."""
+        return AttemptWriter.restore(self.binding, self.progress, self.key)
+
+    def readable_events(self) -> list[BoardEvent]:
+        """Return its board events as the boards told them.
+
+        They end before the first that stayed shut: what follows from it is not known.
+        """
+        return [_board_event(event) for event in takewhile(_is_readable, self._wire_events())]
+
+    def record_events(self) -> list[LoggedBoardEvent]:
+        """Return its board events for a record; none where one of its looks stayed shut."""
+        return list(self._wire_events()) if self.is_complete else []
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether every event of it can be told again."""
+        return all(map(_is_readable, self._wire_events()))
+
+    def _wire_events(self) -> Iterator[LoggedBoardEvent]:
+        unseal = None if self.key is None else self.key.unseal
+        groups = (
+            unpack_events(entry.data, entry.attempt, unseal) for entry in self.progress.wire_entries
+        )
+        return chain.from_iterable(groups)
+
+
+def _is_unfinished(progress: AttemptHistory) -> bool:
+    """Tell whether an attempt still owes a step; one that promised nothing owes nothing."""
+    steps = set(progress.steps)
+    if "committed" not in steps or "sealed_to_chief" in steps:
+        return False
+    if "revealed" not in steps:
+        return True
+    gave_hands = "released" in steps and "recalled" not in steps
+    return not gave_hands and "record" not in steps
+
+
+def _is_key_of(key: AttemptKey, progress: AttemptHistory) -> bool:
+    """Tell whether a key file is this attempt's, and not one that was tampered with."""
+    try:
+        key.unseal(base64.b64decode(progress.steps["seed"].data["box"]))
+    except (UnsealError, KeyError, ValueError):
+        return False
+    return True
+
+
+def _is_release_ordered(entries: list[JournalEntry], number: int) -> bool:
+    orders = [
+        entry.data
+        for entry in entries
+        if entry.kind == "command" and entry.attempt == number and entry.data["cmd"] == "release"
+    ]
+    return bool(orders) and "refused" not in orders[-1]
+
+
+def _is_readable(event: LoggedBoardEvent) -> bool:
+    return event.is_open
+
+
+def _board_event(event: LoggedBoardEvent) -> BoardEvent:
+    """Return an event out of the journal as the driver handed it on."""
+    told = (
+        event.board,
+        event.boot,
+        event.number,
+        event.attempt,
+        BoardEventCode(event.code),
+        event.seen,
+        event.landed,
+        event.index,
+        event.place,
+    )
+    look = event.look
+    if look is None:
+        return BoardEvent(*told)
+    return CardReadEvent(*told, look.face, Back(look.back), bool(look.face_up), look.confidence)
+
+
+BOARD_EVENTS_TIMEOUT_S: Final = 5.0
+"""Time for the boards to report the events that the earlier run of the daemon missed."""
+StatusPoll = Callable[[], AsyncIterator[DealerStatus]]
+"""Yields the dealer board's status, again and again, whenever both boards are there."""
+
+
+def read_unfinished(deps: AttemptDeps) -> tuple[AttemptRun, ...]:
+    """Return the attempts that the journal leaves open, the oldest first.
+
+    Ask before the boards speak: what they send again belongs to these.
+    """
+    return tuple(
+        AttemptRun.restore(deps, UnfinishedAttempt.read(deps.binding, number))
+        for number in unfinished_attempts(deps.binding.record)
+    )
+
+
+async def compare_with_boards(run: AttemptRun, poll_statuses: StatusPoll) -> None:
+    """Let an attempt follow what its boards say; it is broken where they cannot go on.
+
+    Returns at once where the boards have no say: for hands that are out, and for an
+    attempt that has ended. If an open lid has already broken the attempt, the boards still have
+    TOLD_S to report their events, so that the verdict counts the cards in the pockets.
+    """
+    if not run.needs_boards:
+        run.replay(())
+        return
+    try:
+        dealer, reader = await run.until_stopped(_wait_for_all_events(run, poll_statuses))
+    except AttemptEnded:
+        if run.is_complete and not run.writer.is_held:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(BOARD_EVENTS_TIMEOUT_S):
+                    await _wait_for_all_events(run, poll_statuses)
+            run.replay(ordered_events(run.all_events))
+        return
+    run.replay(ordered_events(run.all_events))
+    reason = disagreement(run, dealer, reader)
+    if reason is not None:
+        run.stop(reason)
+
+
+async def _wait_for_all_events(
+    run: AttemptRun, poll_statuses: StatusPoll
+) -> tuple[DealerStatus, ReaderStatus]:
+    """Return what both boards say of themselves once every event before that has come."""
+    while True:
+        async for dealer in poll_statuses():
+            try:
+                reader = await run.deps.reader.get_status()
+            except DriverError:
+                continue
+            behind = (
+                run.deps.dealer.link.last_event < dealer.events
+                or run.deps.reader.link.last_event < reader.events
+            )
+            if not behind:
+                return dealer, reader
+
+
+def ordered_events(events: Iterable[BoardEvent]) -> Iterator[BoardEvent]:
+    """Yield both boards' events in an order in which they can have happened.
+
+    Told again, each board's come in their own order, but one board's may all come before
+    the other's. A card crosses the gate only after its looks; nothing else depends on both.
+    """
+    looks: deque[BoardEvent] = deque()
+    moves: deque[BoardEvent] = deque()
+    for event in events:
+        (looks if event.board == "reader" else moves).append(event)
+    for move in moves:
+        while move.code is BoardEventCode.GATE and looks and looks[0].index <= move.index:
+            yield looks.popleft()
+        yield move
+    yield from looks
+
+
+def disagreement(run: AttemptRun, dealer: DealerStatus, reader: ReaderStatus) -> str | None:
+    """Return why the boards cannot go on with an attempt; None where they can.
+
+    Where a card was routed by the earlier run, that route is the card's from here on.
+    """
+    book, boards = run.writer, (dealer.attempt, reader.attempt)
+    if book.is_held:
+        if run.hands_out and can_reach_hands(dealer):
+            return None
+        if dealer.attempt < run.number:
+            return "BOARD_RESET"
+        lifting = run.hands_out and not dealer.lift_down
+        same = dealer.attempt == run.number and (dealer.locked or lifting)
+        return None if same else "RESTARTED"
+    if max(boards) > run.number:
+        return "RESTARTED"
+    if not book.has("begun"):
+        return None
+    if min(boards) < run.number:
+        return "BOARD_RESET"
+    dealing = run.card_loop
+    if dealing is None or dealing.attempt.stage is Stage.ENDED:
+        return None  # the cards themselves said what was wrong
+    lost = len(dealing.attempt.ledger.cards) < dealer.fed
+    known = dealer.route is None or dealing.adopt_route(dealer.holding, OUTLETS[dealer.route])
+    return "RESTARTED" if lost or not known else None

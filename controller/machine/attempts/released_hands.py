@@ -1,0 +1,221 @@
+"""Hands that are out: kept from their release until their deal is over, then shown or recalled.
+
+A deal of a match is over when its result is written, or when it is dealt again; a practice
+deal when its set lies in the hopper again.
+"""
+
+import asyncio
+from collections.abc import Sequence
+
+from controller.journal.attempt_history import AttemptHistory, attempt_histories
+from controller.journal.entries import StorageFailed
+from controller.machine.attempts.attempt_run import AttemptRun
+from controller.machine.attempts.attempt_writer import AttemptBinding
+from controller.machine.attempts.recovery import UnfinishedAttempt
+from controller.machine.state.due_deals import is_deal_over, is_dealt_again, is_match_over
+from controller.machine.state.state_fold import PlayedAttempt
+from controller.machine.state.table_match import DealId, TableMatch
+from controller.machine.table_record import TableRecord
+from controller.vault.dealt_hands import DealtHands
+
+
+class HandsWithPlayers:
+    """The attempt whose hands the players hold, if any."""
+
+    def __init__(self, record: TableRecord) -> None:
+        self._record = record
+        self._run: AttemptRun | None = None
+        self._deal: DealId | None = None
+        self._close_task: asyncio.Task[None] | None = None
+
+    @property
+    def run(self) -> AttemptRun | None:
+        """The attempt they are of; None while no hands are out."""
+        return self._run
+
+    @property
+    def are_played_elsewhere(self) -> bool:
+        """Whether they are played on at another table, to which their match went."""
+        return self._deal is not None and self._deal == self._record.match_written.played_elsewhere
+
+    def dealt_hands(self) -> DealtHands | None:
+        """Return what the vault knows of them; None where there are none."""
+        run = self._run
+        if run is None or run.writer.vault.hands is None:
+            return None
+        if run.number != self._record.match_written.attempt:
+            return None  # the match is with another deal by now
+        return DealtHands(run.writer.vault, run.writer.sequence)
+
+    def hand_over(self, run: AttemptRun, deal: DealId | None) -> None:
+        """Take hands that were let out; `deal` is the match's, None in practice."""
+        self._run, self._deal = run, deal
+        self._record.set_fault("HANDS_UNKNOWN", deal is not None and run.writer.is_key_lost)
+        self._record.on_match()  # who asks what these hands are gets an answer now
+        self.on_match_changed()
+
+    def on_match_changed(self) -> None:
+        """Close the attempt if the match says that its deal is over."""
+        if self._run is None or self._deal is None or self._close_task is not None:
+            return
+        if is_deal_over(self._record.match_written, self._deal):
+            self._close_task = asyncio.get_running_loop().create_task(self.close())
+            self._close_task.add_done_callback(_check_close_task)
+
+    async def close(self) -> None:
+        """Reveal the attempt, or recall it where its deal is dealt again. Raises StorageFailed."""
+        run, play = self._run, self._record.match_written
+        if run is None:
+            return
+        if self._deal is not None and is_dealt_again(play, self._deal):
+            await run.recall(play.redeal_reason or "ORDERED")
+        else:
+            await run.reveal(practice=self._deal is None)
+        self._run = self._deal = self._close_task = None
+        self._record.clear_fault("HANDS_UNKNOWN")
+        self._record.on_match()
+
+    async def wait_closed(self) -> None:
+        """Return once nothing of an attempt that is over is being written any more."""
+        if self._close_task is not None:
+            await asyncio.wait({self._close_task})
+
+    def cancel(self) -> None:
+        """Leave no task behind."""
+        if self._close_task is not None:
+            self._close_task.cancel()
+
+
+def _check_close_task(closing: asyncio.Task[None]) -> None:
+    """Take a failure of the journal as seen: its owner is told by the journal itself."""
+    if not closing.cancelled() and not isinstance(closing.exception(), StorageFailed | None):
+        raise closing.exception() or RuntimeError
+
+
+ENTRIES_PER_TURN = 200
+"""Entries that are read before the loop has its turn again."""
+
+
+def opens_at_deal_end(when: str, *, practice: bool) -> bool:
+    """Tell whether hands are shown with their seed: a practice deal is a match of its own."""
+    return when == "deal_end" or (practice and when != "never")
+
+
+def openable_attempts(
+    played: Sequence[PlayedAttempt], play: TableMatch, when: str, practice: str
+) -> tuple[PlayedAttempt, ...]:
+    """Return the attempts whose hands may be shown now, as the match stands.
+
+    `when` is the profile's `hands_opened`; `practice` names what is dealt without a match. A match
+    ends with its verdict, and for its table when another one begins there; one that is played on
+    at another table has not ended.
+    """
+    if when == "never":
+        return ()
+    return tuple(
+        one
+        for one in played
+        if one.is_over
+        and (
+            opens_at_deal_end(when, practice=one.match == practice)
+            or is_match_over(play, one.match)
+        )
+    )
+
+
+class UnopenedHands:
+    """Publishes the record of each attempt that was played, once it may be seen."""
+
+    def __init__(self, binding: AttemptBinding, practice: str) -> None:
+        self._binding, self._practice = binding, practice
+        self._record = binding.record
+        self._are_lost_keys_checked = False
+        self._open_task: asyncio.Task[None] | None = None
+
+    def on_match_changed(self) -> None:
+        """Show what may be seen by now."""
+        if self._open_task is None and self._next_attempt() is not None:
+            self._open_task = asyncio.get_running_loop().create_task(self._open_all())
+            self._open_task.add_done_callback(_check_open_task)
+
+    def cancel(self) -> None:
+        """Leave no task behind."""
+        if self._open_task is not None:
+            self._open_task.cancel()
+
+    def remove_stale_keys(self, open_attempts: Sequence[int]) -> None:
+        """Remove every key that nothing waits for: left by a daemon that died at an attempt's end.
+
+        `open_attempts` are those that go on.
+        """
+        kept = () if self._opening_rule == "never" else self._record.state.played_attempts
+        self._binding.key_files.keep_only({*open_attempts, *(one.attempt for one in kept)})
+
+    @property
+    def _opening_rule(self) -> str:
+        return self._binding.profile.hands_opened
+
+    def _next_attempt(self) -> PlayedAttempt | None:
+        """Return the next attempt to be shown, or to be left to the chief: its key is gone."""
+        played = self._record.state.played_attempts
+        if not self._are_lost_keys_checked:  # a key goes while no daemon runs
+            lost = next((one for one in played if one.is_over and self._is_key_lost(one)), None)
+            if lost is not None:
+                return lost
+            self._are_lost_keys_checked = True
+        ready = openable_attempts(
+            played, self._record.match_written, self._opening_rule, self._practice
+        )
+        return next(
+            (one for one in ready if self._has_same_rules(one) or self._read_key(one)), None
+        )
+
+    def _is_key_lost(self, one: PlayedAttempt) -> bool:
+        return (
+            self._opening_rule != "never"
+            and self._has_same_rules(one)
+            and self._read_key(one) is None
+        )
+
+    def _has_same_rules(self, one: PlayedAttempt) -> bool:
+        """Tell whether it was dealt under the rules in force: others may have opened nothing."""
+        return one.rules_hash == self._binding.profile_hash.hex()
+
+    def _read_key(self, one: PlayedAttempt) -> bytes | None:
+        return self._binding.key_files.read(one.attempt)
+
+    async def _open_all(self) -> None:
+        try:
+            while (one := self._next_attempt()) is not None:
+                await self._open(one)
+        finally:
+            self._open_task = None
+
+    async def _open(self, one: PlayedAttempt) -> None:
+        """Publish a record; where its key is gone say that the chief alone has it."""
+        left = UnfinishedAttempt.from_progress(self._binding, await self._read_progress(one))
+        book = left.restore_writer()
+        if book.is_key_lost:
+            book.write_revealed()
+        else:
+            book.write_record(book.build_record(left.record_events(), {}))
+        await self._record.sync()
+        book.close()
+
+    async def _read_progress(self, one: PlayedAttempt) -> AttemptHistory:
+        """Return all that the journal has of an attempt up to now."""
+        journal, after, found = self._record.journal, one.first_entry - 1, []
+        while after < journal.last_number:
+            await self._record.sync()  # what is written and not committed yet is not there to read
+            for chained in journal.entries(after, ENTRIES_PER_TURN):
+                after = chained.entry.n
+                if chained.entry.attempt == one.attempt:
+                    found.append(chained.entry)
+            await asyncio.sleep(0)
+        return attempt_histories(found)[one.attempt]
+
+
+def _check_open_task(opening: asyncio.Task[None]) -> None:
+    """Take a failure of the journal as seen: its owner is told by the journal itself."""
+    if not opening.cancelled() and not isinstance(opening.exception(), StorageFailed | None):
+        raise opening.exception() or RuntimeError

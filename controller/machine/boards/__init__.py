@@ -1,0 +1,1 @@
+"""The two boards of a table: their ports, their log, and what their events mean."""

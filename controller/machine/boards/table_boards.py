@@ -1,0 +1,294 @@
+"""The table's two boards: looked for, checked, and looked for again until they are right.
+
+A board that is absent, silent or not the one the configuration pins is a latched
+fault; the daemon lives on. A port is opened again only once `may_reopen` returns:
+opening one can reset a board, so that no card may be in the path.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from contextlib import suppress
+from typing import Protocol
+
+from controller.faults import driver_error_fault
+from controller.journal.entries import StorageFailed
+from controller.machine.attempts.attempt_run import AttemptRun
+from controller.machine.attempts.released_hands import HandsWithPlayers
+from controller.machine.boards.board_log import BoardLog
+from controller.machine.state.fault_meanings import shown_phase
+from controller.machine.table_record import TableRecord
+from controller.messages import ConnectedBoard, MachinePhase, ReaderTrigger, ReportedBoards
+from drivers.board_events import BoardEvent, BoardEventCode, BoardKind, BoardStopReason
+from drivers.board_identity import Welcome
+from drivers.errors import BoardRefused, DriverError, LineLost, Mismatch, PortBusy, PortMissing
+from drivers.link.link import Link
+from drivers.typed_boards import DealerBoard
+
+REOPEN_INTERVAL_S = 1.0
+"""How long a board that was not right is left alone before it is asked again."""
+
+FaultEvidence = Mapping[str, str]
+
+
+class BoardWatcher(Protocol):
+    """Who is told about the boards."""
+
+    def on_board_up(self, board: BoardKind, welcome: Welcome) -> None:
+        """Take a board that answered and is the right one."""
+
+    def on_board_down(self, board: BoardKind, name: str, evidence: FaultEvidence) -> None:
+        """Take the fault of a board that cannot be used, as the catalogue names it."""
+
+
+class BoardConnection:
+    """One board behind its link. `events` give, by boot id, what the journal has of it."""
+
+    def __init__(
+        self,
+        link: Link,
+        port: str,
+        *,
+        watcher: BoardWatcher,
+        taken: Callable[[], Mapping[int, int]],
+        kept: Callable[[], Mapping[int, int]],
+        wait_reopenable: Callable[[], Awaitable[None]],
+    ) -> None:
+        self.link = link
+        self._port = port
+        self._watcher = watcher
+        self._taken, self._kept = taken, kept
+        self._wait_reopenable = wait_reopenable
+        self._line_lost = asyncio.Event()
+        link.on_down = self._on_down
+
+    async def keep_open(self) -> None:
+        """Keep the line open until cancelled."""
+        try:
+            while True:
+                await self._open()
+                await self._line_lost.wait()
+                await self._wait_reopenable()
+        finally:
+            self.link.close()
+
+    async def _open(self) -> None:
+        while True:
+            self._line_lost.clear()
+            try:
+                welcome = await self.link.open(self._taken(), self._kept())
+            except DriverError as error:
+                self._report(error, absent=True)
+                await asyncio.sleep(REOPEN_INTERVAL_S)
+            else:
+                self._watcher.on_board_up(self.link.board, welcome)
+                return
+
+    def _on_down(self, error: LineLost) -> None:
+        self._line_lost.set()
+        self._report(error, absent=False)
+
+    def _report(self, error: DriverError, *, absent: bool) -> None:
+        name = driver_error_fault(error)
+        if absent and name == "LINE_LOST":
+            name = "BOARD_SILENT"  # the port is there, nobody speaks on it
+        evidence = {"board": self.link.board, "port": self._port, "why": str(error)}
+        if isinstance(error, Mismatch):
+            evidence |= {"expected": error.expected, "found": error.found}
+        elif isinstance(error, PortMissing | PortBusy):
+            evidence["port"] = error.path
+        self._watcher.on_board_down(self.link.board, name, evidence)
+
+
+class TableBoards:
+    """Two boards (boards.Watcher tells of them), the attempt they work on, and hands that are out.
+
+    `run` is the attempt that the machine has, up to its release; `left` are those of an earlier
+    run of the daemon that wait for their turn; `ready` is set while both boards are there
+    and right. `overheard` hears every event, too, while a technician tests the boards.
+    """
+
+    def __init__(
+        self,
+        record: TableRecord,
+        dealer: DealerBoard,
+        board_log: BoardLog,
+        on_change: Callable[[], None],
+    ) -> None:
+        self._record, self._dealer, self._board_log = record, dealer, board_log
+        self._on_change = on_change
+        self._welcomes: dict[BoardKind, Welcome] = {}
+        self._dealer_boot: int | None = None
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._faults: dict[BoardKind, str] = {}
+        self.event_listener: Callable[[BoardEvent], None] | None = None
+        self.ready = asyncio.Event()
+        self.run: AttemptRun | None = None
+        self.unfinished_runs: list[AttemptRun] = []
+        self.hands_with_players = HandsWithPlayers(record)
+
+    # What the boards say.
+
+    def on_board_up(self, board: BoardKind, welcome: Welcome) -> None:
+        """Take a board that is the right one: its fault, if it had one, is mended.
+
+        Whatever it was told by another session is stopped.
+        """
+        if board == "dealer":
+            self._dealer.stop()
+            if self._dealer_boot not in (None, welcome.boot):
+                self.stop_attempt("BOARD_RESET")  # its lock and its counts are gone with the boot
+            self._dealer_boot = welcome.boot
+        self._welcomes[board] = welcome
+        name = self._faults.pop(board, None)
+        if name is not None:
+            self._record.clear_fault(name, board)
+        for left_over, of in self._record.raised_faults:
+            if of == board:
+                self._record.clear_fault(left_over, of)
+        if len(self._welcomes) == 2:
+            self.ready.set()
+            self._on_change()
+
+    def on_board_down(self, board: BoardKind, name: str, evidence: FaultEvidence) -> None:
+        """Take a board that cannot be used: the attempt under way is over."""
+        was_up = self._welcomes.pop(board, None) is not None
+        self.ready.clear()
+        known = self._faults.get(board)
+        if known is not None and known != name:
+            self._record.clear_fault(known, board)
+        self._faults[board] = name
+        self._record.raise_fault(name, dict(evidence))
+        if self.run is not None and was_up:
+            self.run.on_line_lost(name)
+
+    def on_session_renewed(self) -> None:
+        """A board is in a new session: it forgot no event, but what it was told last."""
+        if self.run is not None:
+            self.run.resend_targets()
+
+    def on_refused(self, refused: BoardRefused) -> None:
+        """A command that nobody waits for was refused."""
+        if self.run is not None:
+            self.run.on_refused(refused)
+
+    def stop_attempt(self, reason: str) -> None:
+        """End the attempt under way, if there is one, for a reason outside the cards."""
+        if self.run is not None:
+            self.run.stop(reason)
+
+    def pause(self) -> None:
+        """Stop the cards where they are; nothing is lost by it."""
+        if self.run is not None:
+            self.run.pause()
+
+    def resume(self) -> None:
+        """Let the cards go on that `hold` stopped."""
+        if self.run is not None:
+            self.run.resume()
+
+    def on_event(self, event: BoardEvent) -> None:
+        """Take an event of a board, inside the read callback."""
+        for run in self._runs():
+            run.on_event(event)
+        if self.event_listener is not None:
+            self.event_listener(event)
+        self._log_event(event)
+
+    def _log_event(self, event: BoardEvent) -> None:
+        """Put an event on its way into the journal; let a board go on that stopped for ours."""
+        self._board_log.add(event)
+        if event.code is BoardEventCode.ENGINE:
+            self._show_engine(event)
+        elif event.code is BoardEventCode.DRIVE:
+            self._show_drive(event)
+        if event.code is not BoardEventCode.STOPPED:
+            return
+        if event.place == BoardStopReason.HOST_SILENT:
+            self.on_session_renewed()
+        elif event.place == BoardStopReason.MEMORY_FULL:
+            room = asyncio.get_running_loop().create_task(self._free_board_memory())
+            self._tasks.add(room)
+            room.add_done_callback(self._tasks.discard)
+
+    def _show_engine(self, event: BoardEvent) -> None:
+        """Say while the engine behind the reader board is away.
+
+        One that does not answer a self-test may have nothing to say of an empty window.
+        """
+        if event.place:
+            self._record.clear_fault("ENGINE_LOST", "reader")
+        elif not event.index:
+            self._record.raise_fault("ENGINE_LOST", {"board": "reader"})
+
+    def _show_drive(self, event: BoardEvent) -> None:
+        """Say while a drive, or what reads the sensors, does not answer the dealer board."""
+        if event.place:
+            self._record.clear_fault("DRIVE_LOST", "dealer")
+        else:
+            self._record.raise_fault("DRIVE_LOST", {"board": "dealer", "drive": str(event.index)})
+
+    async def _free_board_memory(self) -> None:
+        """Sync what the boards keep, so that they may forget it, and let them go on."""
+        with suppress(StorageFailed):  # the journal tells its owner by itself
+            await self._board_log.sync()
+            self.on_session_renewed()
+
+    def seal_of(self, attempt: int) -> Callable[[bytes], bytes] | None:
+        """Return what closes faces of an attempt, None where its key is gone."""
+        runs = (run for run in self._runs() if run.number == attempt and not run.writer.is_key_lost)
+        seals = (run.writer.seal for run in runs)
+        return next(seals, None)
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether it has hands under way, or hands that are out."""
+        return self.run is not None or self.hands_with_players.run is not None
+
+    def _runs(self) -> Iterator[AttemptRun]:
+        """Yield the attempts that are not closed; each takes what is its own."""
+        yield from (
+            run
+            for run in (self.run, self.hands_with_players.run, *self.unfinished_runs)
+            if run is not None
+        )
+
+    async def wait_reopenable(self) -> None:
+        """Return once opening a port can do no harm: the attempt under way is written off."""
+        if self.run is not None:
+            await self.run.cards_at_rest.wait()
+
+    async def shut_down(self, limit_s: float) -> None:
+        """End the attempt under way, if its hands are not safe yet: the daemon is stopping.
+
+        Waits `limit_s` seconds at most for its last entry.
+        """
+        if self.run is not None and not self.run.cards_at_rest.is_set():
+            self.run.stop("STOPPED")
+            with suppress(TimeoutError):
+                async with asyncio.timeout(limit_s):
+                    await self.run.cards_at_rest.wait()
+
+    @property
+    def known_attempts(self) -> list[int]:
+        """The highest numbers of attempts that the boards have heard of."""
+        return [welcome.attempt for welcome in self._welcomes.values()]
+
+    @property
+    def firmware(self) -> ReportedBoards:
+        """What the boards report of themselves that are there and right."""
+        up = self._welcomes
+        dealer = _board_firmware(up["dealer"]) if "dealer" in up else None
+        reader = _board_firmware(up["reader"]) if "reader" in up else None
+        asked = "reader" in up and up["reader"].asked
+        trigger: ReaderTrigger | None = None if reader is None else "asked" if asked else "wire"
+        return ReportedBoards(dealer=dealer, reader=reader, trigger=trigger)
+
+    @property
+    def phase(self) -> MachinePhase:
+        """The phase that people see."""
+        return shown_phase(self._record.state, boards_up=self.ready.is_set())
+
+
+def _board_firmware(welcome: Welcome) -> ConnectedBoard:
+    version, of = welcome.firmware, welcome.firmware_hash
+    return ConnectedBoard(version=version, hash=of, hal=welcome.hal)

@@ -1,0 +1,400 @@
+"""What people say with a command when they mean it: samples, of which one that is taken is enough.
+
+They decide nothing. Where a command names something that the table has (a ruling, a set, a fault,
+who signs), the samples name what is there; where it says a card, counts or an order of seats, any
+right form will do, and `OF_A_VALUE` says which refusals mean the form and not the moment.
+"""
+
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from functools import cache
+from typing import Any, Final
+
+import msgspec
+
+from controller.commands.match_arguments import VerbalArgs
+from controller.commands.registry import COMMANDS, parse_args
+from controller.commands.table_arguments import Args
+from controller.machine.commands.command_processor import CommandProcessor, failure
+from controller.machine.commands.command_request import CommandSigner, RequestedCommand
+from controller.machine.table_record import TableRecord
+from controller.match.match_state import AnyMatch, GuandanMatch
+from controller.match.sheet_rows import last_deal_row
+from controller.match.sheet_writing import sheet_signers
+from controller.messages import Failure, Offer, Role, Seat
+from controller.rules.profile import Profile
+from controller.seats import SEATS
+
+FORM_REFUSALS: Final[Mapping[str, frozenset[str]]] = {
+    "add_time": frozenset({"MUCH_TIME"}),
+    "adjust": frozenset({"NO_FINISH_ORDER"}),
+    "approve": frozenset({"NOT_BEGUN", "NO_FINISH_ORDER"}),
+    "hands_dealt": frozenset({"TURNED_TO_MISSING", "TURN_AGAIN"}),
+    "left": frozenset({"NO_FINISH_ORDER"}),
+    "result": frozenset({"NO_FINISH_ORDER"}),
+    "tribute": frozenset({"VALUES_MISSING"}),
+}
+"""Refusals that another word would not have met: another card, another order, another penalty."""
+
+SEAT_REFUSALS: Final = frozenset({"NOT_HIS_DUTY", "OTHER_SIDE", "SEAT_TAKEN", "TWICE"})
+"""Refusals that say more of a seat than of the moment: where another seat has another reason, that
+is why nobody can."""
+
+_REASON: Final = "why it has to be"
+_DIGEST: Final = "0" * 64
+_MATCH: Final = {
+    "match_id": "M1",
+    "event": "Cup",
+    "round": 1,
+    "match_no": 1,
+    "table_no": "1",
+    "stage": "swiss",
+    "pairs": {
+        "NS": {"id": "P1", "name": "Plum", "players": {}},
+        "EW": {"id": "P2", "name": "Pine", "players": {}},
+    },
+}
+_DOCUMENT: Final = {"digest": _DIGEST, "verify": _DIGEST, "sig": "0" * 128} | {
+    "part": 1,
+    "parts": 1,
+    "text": "eNq",
+}
+
+
+class SampleContext(msgspec.Struct, frozen=True, kw_only=True):
+    """What a table has that a command may name. `cut`: a legal one; `cards`: those of a set.
+
+    `up`: faults that are latched, by name and board; `needs`: what the match called a referee for.
+    """
+
+    match: AnyMatch | None
+    sets: tuple[str, ...]
+    cards: int
+    cut: int
+    raised_faults: tuple[tuple[str, str], ...]
+    match_calls: tuple[str, ...]
+
+
+class CommandSample(msgspec.Struct, frozen=True):
+    """A command's arguments, and the seat that they name where the command names one."""
+
+    args: Args
+    seat: Seat | None = None
+
+
+def make_samples(cmd: str, known: SampleContext) -> Iterator[CommandSample]:
+    """Yield what could be said with a command at this table; at least one."""
+    if cmd in _SEAT_COMMANDS:
+        return iter(_seat_samples(cmd))
+    making = _SAMPLERS.get(cmd)
+    if making is not None:
+        return making(cmd, known)
+    return iter(_fixed_samples(cmd))
+
+
+def verbal_sample(sample: CommandSample) -> CommandSample | None:
+    """Return the same as the word of the chief, which a referee enters; None: it has no word."""
+    if not isinstance(sample.args, VerbalArgs):
+        return None
+    return CommandSample(msgspec.structs.replace(sample.args, verbal=True, by="chief"), sample.seat)
+
+
+def invented_values(sample: CommandSample, known: SampleContext) -> Iterator[str]:
+    """Yield what a sample says and the table has not, as a refusal would name it."""
+    match, real = known.match, set(known.sets)
+    if match is not None:
+        real |= {match.meeting.match_id, *(ruling.id for ruling in match.rulings)}
+    for said in _leaves(msgspec.to_builtins(sample.args)):
+        if said not in real:
+            yield said
+
+
+def _leaves(said: object) -> Iterator[str]:
+    if isinstance(said, dict):
+        yield " ".join(f"{name} {value}" for name, value in said.items())
+    if isinstance(said, dict | list | tuple):
+        for one in said.values() if isinstance(said, dict) else said:
+            yield from _leaves(one)
+    elif said is not None:
+        yield str(said)
+
+
+def _new_sample(cmd: str, args: Mapping[str, Any], seat: Seat | None = None) -> CommandSample:
+    return CommandSample(parse_args(cmd, args), seat)
+
+
+_SEAT_COMMANDS: Final[Mapping[str, Mapping[str, Any]]] = {
+    "seat": {},
+    "out": {},
+    "call": {},
+    "claim_count": {},
+    "answer": {"yes": True},
+    "choose": {},
+    "tribute": {"card": "SA", "other": "SA"},
+    "return": {"card": "S5"},
+    "withdraw_out": {},
+    "name_leader": {},
+    "call_clock": {},
+    "warn": {},
+    "shuffled": {},
+    "open_hand": {"reason": _REASON},
+}
+"""Commands that name a seat, and what else they say."""
+
+_FIXED_ARGS: Final[Mapping[str, tuple[Mapping[str, Any], ...]]] = {
+    "set_match": (_MATCH,),
+    "start_deal": ({"uncut": True, "reason": _REASON},),
+    "hold": ({"reason": _REASON},),
+    "anti": ({"stands": False}, {"stands": True}),
+    "result": ({"order": ["N", "W", "S"]},),
+    "left": ({"left": {"N": 0, "W": 1, "S": 1, "E": 1}},),
+    "stop_deal": ({"reason": _REASON},),
+    "add_time": ({"seconds": 0},),
+    "propose": ({"offence": "other", "side": "NS"},),
+    "extra_deal": ({"reason": _REASON},),
+    "redeal": ({"reason": _REASON},),
+    "dealt_by_hand": ({"reason": _REASON},),
+    "turned_up": ({"card": "S5"},),
+    "hands_dealt": ({"turned_to": "N", "turned_up": "S5"},),
+    "transfer": ({"table": "another table"},),
+    "take_over": (_DOCUMENT,),
+    "forfeit": ({"side": "NS", "reason": _REASON}, {"side": "EW", "reason": _REASON}),
+    "void": ({"reason": _REASON},),
+    "configure": ({"board": "dealer", "settings": {}},),
+    "calibrate": ({"board": "dealer"},),
+}
+"""What the others say, where that does not depend on the table."""
+
+
+@cache
+def _seat_samples(cmd: str) -> tuple[CommandSample, ...]:
+    name = "payer" if cmd == "choose" else "seat"
+    return tuple(_new_sample(cmd, {name: seat, **_SEAT_COMMANDS[cmd]}, seat) for seat in SEATS)
+
+
+@cache
+def _fixed_samples(cmd: str) -> tuple[CommandSample, ...]:
+    return tuple(_new_sample(cmd, said) for said in _FIXED_ARGS.get(cmd, ({},)))
+
+
+@cache
+def _optional_seat_samples(
+    cmd: str, said: tuple[tuple[str, int], ...]
+) -> tuple[CommandSample, ...]:
+    """Return a command for each seat, and without one."""
+    named = dict(said)
+    without = {} if cmd == "cut_by_hand" else named  # a set that goes on uncut has no number
+    return (
+        *(_new_sample(cmd, {"seat": at, **named}, at) for at in SEATS),
+        _new_sample(cmd, without),
+    )
+
+
+def _sample_seats(cmd: str, known: SampleContext) -> Iterator[CommandSample]:
+    said = (("n", known.cut),) if cmd in ("cut", "cut_by_hand") else ()
+    return iter(_optional_seat_samples(cmd, said))
+
+
+def _sample_counts(cmd: str, known: SampleContext) -> Iterator[CommandSample]:
+    yield _new_sample(cmd, {"counts": dict.fromkeys(SEATS, known.cards // len(SEATS))})
+
+
+def _sample_sets_to_clear(cmd: str, known: SampleContext) -> Iterator[CommandSample]:
+    for name in known.sets or ("A1",):
+        yield _new_sample(cmd, {"set": name, "cards": known.cards})
+
+
+def _sample_sets_to_load(cmd: str, known: SampleContext) -> Iterator[CommandSample]:
+    """Yield the sets of the table, and one that was never here."""
+    for name in known.sets:
+        yield _new_sample(cmd, {"set": name, "back": "A"})
+    yield _new_sample(cmd, {"set": "another set", "back": "A"})
+
+
+def _sample_rulings(cmd: str, known: SampleContext) -> Iterator[CommandSample]:
+    """Yield the rulings of the match, the newest first; those that wait are among the last."""
+    rulings = () if known.match is None else known.match.rulings
+    for name in [ruling.id for ruling in reversed(rulings)] or ["R1"]:
+        yield _new_sample(cmd, {"ruling": name})
+
+
+def _sample_verbal(cmd: str, known: SampleContext) -> Iterator[CommandSample]:
+    """Yield what a referee may have entered as the chief's word: rulings, and corrections."""
+    yield from _sample_rulings(cmd, known)
+    if isinstance(known.match, GuandanMatch):
+        for row in reversed(known.match.spoken):
+            yield _new_sample(cmd, {"correction": row})
+
+
+def _sample_last_deal(cmd: str, known: SampleContext) -> Iterator[CommandSample]:
+    """Yield the deal that was written last: whoever may correct one may correct that."""
+    last = last_deal_row(known.match.sheet) if isinstance(known.match, GuandanMatch) else None
+    said = {"order": ["N", "W", "S"], "reason": _REASON}
+    yield _new_sample(cmd, {"deal": 1 if last is None else last.deal, **said})
+
+
+def _sample_signers(cmd: str, known: SampleContext) -> Iterator[CommandSample]:
+    for signer in ("referee",) if known.match is None else sheet_signers(known.match):
+        yield _new_sample(cmd, {"signer": signer, "person": "Li Na"})
+
+
+def _sample_faults(cmd: str, known: SampleContext) -> Iterator[CommandSample]:
+    """Yield what is up and what a referee was called for."""
+    found: Iterable[tuple[str, str]] = (
+        *known.raised_faults,
+        *((why.upper(), "") for why in known.match_calls),
+    )
+    for name, board in found or (("JAM", ""),):
+        yield _new_sample(cmd, {"code": name, **({"board": board} if board else {})})
+
+
+_SAMPLERS: Final[Mapping[str, Callable[[str, SampleContext], Iterator[CommandSample]]]] = {
+    "attend": _sample_seats,
+    "confirm": _sample_seats,
+    "cut": _sample_seats,
+    "cut_by_hand": _sample_seats,
+    "recount": _sample_counts,
+    "clear_set": _sample_sets_to_clear,
+    "replace_set": _sample_sets_to_load,
+    "approve": _sample_rulings,
+    "reject": _sample_rulings,
+    "confirm_verbal": _sample_verbal,
+    "adjust": _sample_last_deal,
+    "sign": _sample_signers,
+    "acknowledge": _sample_faults,
+}
+
+SIGNED_COMMANDS: Final = tuple(cmd for cmd, order in COMMANDS.items() if order.signed)
+"""Commands that change something; the others anybody may give at any time."""
+
+
+_NEEDS_CHIEF: Final = "NEEDS_CHIEF"
+
+
+class CommandOffers:
+    """Tells what may be ordered at a table. `apart` is what decides beside journal and match.
+
+    The same answer is given again until one of them changes.
+    """
+
+    def __init__(
+        self,
+        record: TableRecord,
+        desk: CommandProcessor,
+        profile: Profile,
+        sets: tuple[str, ...],
+        outside_state: Callable[[], Hashable],
+    ) -> None:
+        self._record, self._desk, self._profile = record, desk, profile
+        self._sets, self._outside_state = sets, outside_state
+        self._last_inputs: tuple[Any, ...] = ()
+        self._answers: dict[Role, dict[str, Any]] = {}
+
+    def answer_for(self, role: Role) -> dict[str, Any]:
+        """Return the answer to `offers` for a role."""
+        record = self._record
+        now = (
+            record.match_written,
+            record.state,
+            record.raised_faults,
+            self._desk.awaited_steps,
+            self._outside_state(),
+        )
+        if not _is_same(now, self._last_inputs):
+            self._last_inputs = now
+            self._answers.clear()
+        if role not in self._answers:
+            self._answers[role] = {"offers": msgspec.to_builtins(self._offers(role))}
+        return self._answers[role]
+
+    def _offers(self, role: Role) -> list[Offer]:
+        known = self._context()
+        return [
+            self._offer(cmd, role, known) for cmd in SIGNED_COMMANDS if role in COMMANDS[cmd].roles
+        ]
+
+    def _context(self) -> SampleContext:
+        play, cuts = self._record.match_written, self._profile.cuts()
+        return SampleContext(
+            match=play.match,
+            sets=tuple(sorted({*self._sets, *self._record.state.sets})),
+            cards=self._profile.deck.cards,
+            cut=cuts[len(cuts) // 2],
+            raised_faults=self._record.raised_faults,
+            match_calls=tuple(call.reason for call in play.match_calls),
+        )
+
+    def _offer(self, cmd: str, role: Role, known: SampleContext) -> Offer:
+        seats: list[Seat] = []
+        named, without = False, None
+        words, why = False, None
+        for sample in make_samples(cmd, known):
+            named = named or sample.seat is not None
+            if sample.seat is None and without:
+                continue  # one that is taken is enough
+            refused, word = self._try_sample(cmd, role, sample)
+            if sample.seat is None:
+                without = refused is None
+            elif refused is None:
+                seats.append(sample.seat)
+            words = words or (refused is None and word)
+            why = _combined_refusal(why, refused and without_sample(refused, sample, known))
+        taken = bool(seats) or bool(without)
+        return Offer(
+            cmd=cmd,
+            seats=seats if named else None,
+            seatless=without if named else None,
+            by_word=words,
+            refused=None if taken else why,
+        )
+
+    def _try_sample(
+        self, cmd: str, role: Role, sample: CommandSample
+    ) -> tuple[Failure | None, bool]:
+        """Return why a sample is refused, and whether it was tried as the chief's word."""
+        refused = self._sample_refusal(cmd, role, sample)
+        if refused is None or refused.code != _NEEDS_CHIEF:
+            return refused, False
+        word = verbal_sample(sample)
+        return (refused, False) if word is None else (self._sample_refusal(cmd, role, word), True)
+
+    def _sample_refusal(self, cmd: str, role: Role, sample: CommandSample) -> Failure | None:
+        refused = self._desk.refusal_of(
+            RequestedCommand(cmd, sample.args, CommandSigner(role.value, role))
+        )
+        if refused is not None and refused.code in FORM_REFUSALS.get(cmd, ()):
+            return None
+        return refused
+
+
+def _combined_refusal(why: Failure | None, refused: Failure | None) -> Failure | None:
+    """Return why nobody can, with one sample more that is refused (None: it is not)."""
+    if why is None or refused is None:
+        return why or refused
+    if why.code == refused.code and why != refused:
+        return _without_evidence(why)  # each names what its own sample said
+    return refused if why.code in SEAT_REFUSALS else why
+
+
+def _without_evidence(why: Failure) -> Failure:
+    """Return a refusal that names nothing."""
+    bare = failure(why.code)
+    return msgspec.structs.replace(
+        why, message=bare.message, message_zh=bare.message_zh, found=None
+    )
+
+
+def without_sample(why: Failure, sample: CommandSample, known: SampleContext) -> Failure:
+    """Return a refusal without what nobody has said: it names the sample, which no table has.
+
+    What it names of the table itself, a set or a ruling, it names on.
+    """
+    echoed = why.found is not None and why.found in invented_values(sample, known)
+    return _without_evidence(why) if echoed else why
+
+
+def _is_same(now: tuple[Any, ...], seen: tuple[Any, ...]) -> bool:
+    """Tell whether nothing has changed: large values by being the same, small ones by value."""
+    large = 2
+    if len(now) != len(seen) or now[large:] != seen[large:]:
+        return False
+    return all(one is other for one, other in zip(now[:large], seen[:large], strict=True))

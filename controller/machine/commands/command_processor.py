@@ -1,0 +1,573 @@
+"""The order desk: who may order what, and when; each order acts once.
+
+A command comes in as anybody could send it and leaves as an `Order`: either an act takes
+it at once, or it waits for the step of the machine that it is for. Whoever takes it writes
+the effect into the journal before it answers. One that acted, or was refused, is never carried
+out again, whoever kept its bytes: in this run its id is known, and another run has another name.
+"""
+
+import asyncio
+from collections import Counter
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from functools import lru_cache
+from typing import Any, Final, NamedTuple, Protocol
+
+import msgspec
+
+from controller.commands.registry import (
+    COMMANDS,
+    COMMANDS_WITH_PRIVATE_ARGS,
+    PANEL_KEY,
+    BadArgs,
+    parse_args,
+    role_or_phase_refusal,
+)
+from controller.faults import fault
+from controller.gateway_protocol import RefusalLogLimiter
+from controller.host.loggers import structlog
+from controller.host.toml_files import escape_unprintable, shorten
+from controller.journal.entries import StorageFailed, check_entry_data
+from controller.machine.commands.command_request import (
+    DONE,
+    CommandSigner,
+    CompletedCommands,
+    RequestedCommand,
+    content_hash,
+    row_content_hash,
+)
+from controller.machine.table_record import TableRecord
+from controller.match.refusals import Refusal
+from controller.messages import ClientCommand, CommandReply, Failure, Fairness, MachinePhase, Role
+from controller.roster import NotAdmitted, Roster
+from controller.signing.encoding import canonical_json
+from controller.signing.signed_commands import BadSignature, check_command
+from controller.words import MACHINE_PHASE_WORDS, Words, quoted_words
+
+_log = structlog.get_logger("machine")
+EARLY_PRESS_TIMEOUT_S: Final = 1.0
+"""How long a press may wait for the machine to have looked at its sensors (provisional)."""
+_DEFERRABLE_PRESSES: Final = frozenset({"start_deal"})
+_MAX_KEY_CHARS = 64
+"""Characters of a key that the log shows: all of one that could be one."""
+
+ReadCommand = Callable[[Any], dict[str, Any]]
+"""A command that changes nothing: arguments in, answer out. Raises OrderRefused."""
+
+
+class CommandRefused(Exception):
+    """A command that is not carried out, with what the client is told."""
+
+    def __init__(self, failure: Failure) -> None:
+        super().__init__(failure.message)
+        self.failure = failure
+
+
+def failure(name: str, **evidence: object) -> Failure:
+    """Return a refusal out of the fault catalogue."""
+    said = ((what, v if isinstance(v, Words) else str(v)) for what, v in evidence.items())
+    return _cached_failure(name, tuple(said))
+
+
+@lru_cache(maxsize=512)
+def _cached_failure(name: str, said: tuple[tuple[str, str | Words], ...]) -> Failure:
+    row, evidence = fault(name), dict(said)
+    found = evidence.get("found")
+    if isinstance(found, Words) and found.en == found.zh:
+        found = found.en
+    return Failure(
+        code=name,
+        message=row.cause(evidence),
+        action=row.action(evidence),
+        message_zh=row.cause(evidence, "zh"),
+        action_zh=row.action(evidence, "zh"),
+        found=found if isinstance(found, str) else None,
+    )
+
+
+def failure_of(refusal: Refusal) -> Failure:
+    """Return what the match refuses, for whoever asked."""
+    named = refusal.subject if isinstance(refusal.subject, str) else None
+    return msgspec.structs.replace(failure(refusal.code, **refusal.evidence), found=named or None)
+
+
+class AcceptedCommand:
+    """A command that was found in order. It ends with `done` or `refuse`.
+
+    `args` are of the type that controller/commands.py has for it; `who` gave it.
+    """
+
+    def __init__(
+        self, command: ClientCommand, who: CommandSigner, args: Any, record: TableRecord
+    ) -> None:
+        self.message = command
+        self.signer = who
+        self.args = args
+        self.answer: asyncio.Future[dict[str, Any]] = asyncio.get_running_loop().create_future()
+        self._record = record
+        self._result: dict[str, Any] | None = None
+
+    @property
+    def request(self) -> RequestedCommand:
+        """What is asked, by whom, with whose signature."""
+        return RequestedCommand(self.message.cmd, self.args, self.signer, self.message.key)
+
+    def write(self, result: Mapping[str, Any] | None = None) -> None:
+        """Journal that the command acts; whoever took it syncs, then calls `done`."""
+        self._result = dict(result or {})
+        self._write({"result": self._result})
+
+    def send_answer(self, sealed: Mapping[str, Any] | None = None) -> None:
+        """Answer with the result that was written, and with what only the asker may have."""
+        if not self.answer.done():
+            self.answer.set_result({**(self._result or {}), **(sealed or {})})
+
+    async def write_and_answer(self, result: Mapping[str, Any] | None = None) -> None:
+        """Journal that the command acts, and answer once that is durable."""
+        self.write(result)
+        await self._record.sync()
+        self.send_answer()
+
+    def refuse(self, name: str, **evidence: object) -> None:
+        """Answer that it is not carried out, and why; its id is known to have failed."""
+        self.refuse_with(failure(name, **evidence))
+
+    def refuse_with(self, why: Failure) -> None:
+        """Answer that it is not carried out, for a reason that was found elsewhere."""
+        if self._result is not None:
+            self._write({"refused": why.code})
+            self._record.journal.flush()
+        if not self.answer.done():
+            self.answer.set_exception(CommandRefused(why))
+
+    def write_refusal(self, why: Failure) -> None:
+        """Journal the refusal of an order that was not begun."""
+        self._write({"refused": why.code})
+        self._record.journal.flush()
+
+    def _write(self, how: dict[str, Any]) -> None:
+        command, state = self.message, self._record.state
+        data: dict[str, Any] = {
+            "id": command.id,
+            "key": command.key,
+            "cmd": command.cmd,
+            "role": self.signer.role.value,
+            "who": self.signer.name,
+            "person": self.signer.person,
+        }
+        at: dict[str, Any] = {"deal": state.deal, "attempt": state.attempt}
+        if command.sig is not None:
+            of = [command.deal, command.attempt]
+            signed = {
+                "args": _storable_args(command.args),
+                "of": of,
+                "boot": command.boot,
+                "sig": command.sig,
+            }
+            if command.cmd in COMMANDS_WITH_PRIVATE_ARGS:
+                kept = {"id": command.id, "key": command.key} | signed
+                self._record.write("command_kept", kept, public=False, **at)
+            else:
+                data |= signed
+        else:
+            data |= {"args": dict(command.args)}
+        self._record.write("command", data | how, **at)
+
+
+def uncut_reason(command: AcceptedCommand) -> str | None:
+    """Return why an order starts a deal without its cut; None where it does not say so."""
+    return (
+        command.args.reason if command.message.cmd == "start_deal" and command.args.uncut else None
+    )
+
+
+class EarlyPress(NamedTuple):
+    """A button's press that was refused, and when it came (`at_s`, by the loop's clock)."""
+
+    command: ClientCommand
+    at_s: float
+
+
+class CommandActions(Protocol):
+    """What the desk asks of those who carry orders out."""
+
+    def step_refusal(self, cmd: str, args: Any) -> Failure | None:
+        """Return why a step of the machine cannot be ordered now; None: it can."""
+
+    def dealt_by_hand_refusal(self, cmd: str) -> Failure | None:
+        """Return why a step is not the machine's in this deal; None: it is, or it is no step."""
+
+    def refusal_of(self, request: RequestedCommand) -> Failure | None:
+        """Return why an act would not be carried out; None: it would. Nothing is done."""
+
+    def action_for(self, cmd: str) -> Callable[[AcceptedCommand], Awaitable[None]] | None:
+        """Return what carries a command out at once; None: a step of the machine waits for it."""
+
+
+class CommandProcessor:
+    """Checks commands and hands them to whoever waits for them.
+
+    `boot` names this run of the daemon: signed orders are for it alone.
+    `phase` is the phase that people see. `reading` are the commands that change
+    nothing, by name. `refused` counts the signed commands that are refused for their key,
+    signature, role or run, whoever let them through. `acts` is set before the first command comes;
+    `over` knows what became of the orders of this run.
+    """
+
+    actions: CommandActions
+
+    def __init__(
+        self,
+        record: TableRecord,
+        roster: Roster,
+        table_key: str,
+        *,
+        boot: str,
+        phase: Callable[[], MachinePhase],
+        read_commands: Mapping[str, ReadCommand],
+        refused_counts: Counter[str] | None = None,
+    ) -> None:
+        self._record = record
+        self._roster = roster
+        self._table_key = table_key
+        self._phase = phase
+        self._read_commands = read_commands
+        self.boot = boot
+        self.completed = CompletedCommands()
+        self._refused_counts = Counter() if refused_counts is None else refused_counts
+        self._refusal_log = RefusalLogLimiter()
+        self._press_count = 0
+        self._kept_press: EarlyPress | None = None
+        self._waiting_steps: dict[str, asyncio.Future[AcceptedCommand]] = {}
+        self._pending: dict[tuple[str, str], AcceptedCommand] = {}
+        self._action_tasks: set[asyncio.Future[None]] = set()
+
+    async def submit(self, command: ClientCommand) -> CommandReply:
+        """Return the answer to a command, whoever sent it; never raises for a bad one."""
+        try:
+            result = await self._execute(command)
+        except CommandRefused as refused:
+            return CommandReply(id=command.id, ok=False, error=refused.failure)
+        except StorageFailed as error:
+            why = failure("STORAGE_FAILED", found=str(error))
+            return CommandReply(id=command.id, ok=False, error=why)
+        except Exception as error:  # the client waits for an answer
+            _log.exception(
+                "order failed", cmd=command.cmd, id=escape_unprintable(shorten(command.id))
+            )
+            why = failure("NOT_CARRIED_OUT", found=type(error).__name__)
+            return CommandReply(id=command.id, ok=False, error=why)
+        return CommandReply(id=command.id, ok=True, result=result)
+
+    def submit_press(self, cmd: str, **args: object) -> None:
+        """Give an order by a button of the table itself, where it means anything now.
+
+        A button's press needs no role: what it may do is what it is made to mean. A start that
+        is pressed while the machine still looks at its sensors is kept for EARLY_S.
+        """
+        self._press_count += 1
+        command = ClientCommand(
+            id=f"{self.boot}-{self._press_count}", cmd=cmd, key=PANEL_KEY, args=args
+        )
+        try:
+            if self._phase() not in COMMANDS[cmd].phases:
+                raise CommandRefused(failure("WRONG_PHASE", **self._current_phase()))
+            self._dispatch(command, CommandSigner(PANEL_KEY, Role.TABLE)).answer.add_done_callback(
+                _ignore_answer
+            )
+        except CommandRefused:
+            if cmd in _DEFERRABLE_PRESSES:
+                self._kept_press = EarlyPress(command, asyncio.get_running_loop().time())
+
+    async def wait_for(self, *names: str) -> AcceptedCommand:
+        """Wait for the next order with one of these names."""
+        early = self._take_kept_press(names)
+        if early is not None:
+            return early
+        taker: asyncio.Future[AcceptedCommand] = asyncio.get_running_loop().create_future()
+        for name in names:
+            self._waiting_steps[name] = taker
+        try:
+            return await taker
+        except asyncio.CancelledError:
+            if taker.done() and not taker.cancelled():  # given as its moment passed
+                taker.result().refuse("WRONG_PHASE", **self._current_phase())
+            raise
+        finally:
+            for name in names:
+                if self._waiting_steps.get(name) is taker:
+                    del self._waiting_steps[name]
+
+    def _take_kept_press(self, names: Sequence[str]) -> AcceptedCommand | None:
+        """Return the press of a start that came a moment too early and is right by now."""
+        early, self._kept_press = self._kept_press, None
+        if early is None or early.command.cmd not in names:
+            return None
+        command = early.command
+        order = AcceptedCommand(
+            command, CommandSigner(PANEL_KEY, Role.TABLE), parse_command(command), self._record
+        )
+        late = asyncio.get_running_loop().time() - early.at_s > EARLY_PRESS_TIMEOUT_S
+        if late or self.actions.step_refusal(command.cmd, order.args) is not None:
+            return None
+        order.answer.add_done_callback(_ignore_answer)
+        return order
+
+    async def _execute(self, command: ClientCommand) -> dict[str, Any]:
+        reading = self._read_commands.get(command.cmd)
+        if reading is not None:
+            return reading(parse_command(command))
+        if command.cmd not in COMMANDS:
+            found = escape_unprintable(shorten(command.cmd))
+            raise CommandRefused(failure("UNKNOWN_COMMAND", found=found))
+        who = self._signer(command)
+        signed = (command.key or "", command.id)
+        if self._known_content(signed) not in (None, content_hash(command)):
+            raise self._reject_used_id(command, who)
+        known = self._known_answer(signed)
+        if isinstance(known, Failure):
+            raise CommandRefused(known)
+        if known is not None:
+            return known
+        order = self._pending.get(signed) or self._start(command, who, signed)
+        return await asyncio.shield(order.answer)
+
+    def _known_content(self, signed: tuple[str, str]) -> bytes | None:
+        """Return the content of the order that has an id; None where that is not known."""
+        if signed in self._pending:
+            return content_hash(self._pending[signed].message)
+        row = self._record.state.answers.get(signed)
+        return self.completed.content_of(*signed) if row is None else row_content_hash(row)
+
+    def _reject_used_id(self, command: ClientCommand, signer: CommandSigner) -> CommandRefused:
+        """Return the refusal of an order with the id of another one; journal it the first time."""
+        if command.boot != self.boot:
+            return self._reject(command, failure("OTHER_RUN"), signer.name)
+        why, key = (
+            failure("ID_TAKEN", found=escape_unprintable(shorten(command.id))),
+            command.key or "",
+        )
+        # Remembered under an id of its own, so that it counts among the orders of its key.
+        other = msgspec.structs.replace(command, id=f"{command.id} {content_hash(command).hex()}")
+        if self.completed.answer_of(key, other.id) is None and not self.completed.is_full(key):
+            AcceptedCommand(command, signer, None, self._record).write_refusal(why)
+            self.completed.remember(other, why)
+        return self._reject(command, why, signer.name)
+
+    def _known_answer(self, signed: tuple[str, str]) -> dict[str, Any] | Failure | None:
+        """Return the answer that an id has: the journal's, of any run, or else this run's."""
+        known = self._record.state.answers.get(signed)
+        if known is not None:
+            return failure(known["refused"]) if "refused" in known else dict(known["result"])
+        found = self.completed.answer_of(*signed)
+        if isinstance(found, str):
+            return failure("ORDER_OVER" if found == DONE else found)
+        return found
+
+    def _start(
+        self, command: ClientCommand, signer: CommandSigner, signed: tuple[str, str]
+    ) -> AcceptedCommand:
+        """Begin an order that is new in this run, and for it. Raises OrderRefused."""
+        if command.boot != self.boot:
+            raise self._reject(command, failure("OTHER_RUN"), signer.name)
+        if self.completed.is_full(signed[0]):
+            raise self._reject(command, failure("TOO_MANY_ORDERS"), signer.name)
+        try:
+            self._require_current(command, signer)
+            order = self._dispatch(command, signer)
+        except CommandRefused as refused:
+            self.completed.remember(command, refused.failure)
+            raise
+        self._pending[signed] = order
+        order.answer.add_done_callback(lambda answer: self._on_answered(signed, answer))
+        return order
+
+    def _on_answered(self, signed: tuple[str, str], answer: asyncio.Future[dict[str, Any]]) -> None:
+        """Know an order again from now on: it is carried out no more, also where it failed."""
+        command = self._pending.pop(signed).message
+        error = None if answer.cancelled() else answer.exception()
+        if answer.cancelled() or error is not None:
+            refused = error.failure if isinstance(error, CommandRefused) else None
+            self.completed.remember(command, refused)
+        else:
+            self.completed.remember(command, answer.result())
+
+    def _signer(self, command: ClientCommand) -> CommandSigner:
+        """Return who gives a command: the roster as it is now and his signature say so."""
+        client = self._roster.look_up_signing_key(command.key)
+        if isinstance(client, NotAdmitted):
+            why = failure(client.code, **client.evidence)
+            if client.name and self._has_valid_signature(command):  # his key may be renewed
+                self.completed.remember(command, why)
+            raise self._reject(command, why, client.name)
+        assert client.role is not None  # nobody is admitted without one
+        if not self._has_valid_signature(command):
+            raise self._reject(command, failure("BAD_SIGNATURE"), client.name)
+        if client.role not in COMMANDS[command.cmd].roles:
+            why = role_or_phase_refusal(command.cmd, client.role, self._phase()) or failure(
+                "WRONG_ROLE"
+            )
+            self.completed.remember(command, why)
+            raise self._reject(command, why, client.name)
+        return CommandSigner(client.name, client.role, command.person)
+
+    def _has_valid_signature(self, command: ClientCommand) -> bool:
+        try:
+            check_command(command, self._table_key)
+        except BadSignature:
+            return False
+        return True
+
+    def _reject(self, command: ClientCommand, why: Failure, name: str) -> CommandRefused:
+        """Count and log a command that its giver may not give; return its refusal."""
+        self._refused_counts[why.code] += 1
+        key = escape_unprintable(shorten(command.key or "(none)", _MAX_KEY_CHARS))
+        unsaid = self._refusal_log.allow_line(key, asyncio.get_running_loop().time())
+        if unsaid is not None:
+            more = {"name": name} if name else {}
+            more |= {"refused_meanwhile": str(unsaid)} if unsaid else {}
+            _log.warning("order refused", key=key, why=why.code, cmd=command.cmd, **more)
+        return CommandRefused(why)
+
+    def refusal_of(self, request: RequestedCommand) -> Failure | None:
+        """Return why an order would be refused now, by all that is known without a board.
+
+        None: it would be taken. Nothing is done, and nobody hears of it.
+        """
+        why = self._phase_refusal(request.cmd, request.signer.role)
+        if why is not None:
+            return why
+        if self.actions.action_for(request.cmd) is not None:
+            return self.actions.refusal_of(request)
+        return self.actions.step_refusal(request.cmd, request.args) or self._unawaited_refusal(
+            request.cmd
+        )
+
+    @property
+    def awaited_steps(self) -> frozenset[str]:
+        """The steps of the machine that an order would be for now."""
+        return frozenset(name for name, taker in self._waiting_steps.items() if not taker.done())
+
+    def _phase_refusal(self, cmd: str, role: Role) -> Failure | None:
+        refused = role_or_phase_refusal(cmd, role, self._phase())
+        if refused is not None and refused.code == "WRONG_PHASE":
+            refused = self.actions.dealt_by_hand_refusal(cmd) or refused
+        return refused
+
+    def _unawaited_refusal(self, cmd: str) -> Failure | None:
+        """Return why a step finds nobody who takes its order; None: it does."""
+        if cmd in self.awaited_steps:  # else its step was given up, perhaps in this very moment
+            return None
+        return failure("WRONG_PHASE", **self._current_phase())
+
+    def _current_phase(self) -> dict[str, Words]:
+        """Return what is known of a step that was given up in this very moment."""
+        return {
+            "found": quoted_words([self._phase()], MACHINE_PHASE_WORDS),
+            "expected": Words("a moment", "下一步骤"),
+        }
+
+    def _require_current(self, command: ClientCommand, signer: CommandSigner) -> None:
+        refused = self._phase_refusal(command.cmd, signer.role)
+        if refused is not None:
+            raise CommandRefused(refused)
+        present = self.current_deal(command.cmd)
+        meant = (command.deal, command.attempt)
+        if present is not None and meant != present:
+            proofs = self._record.state.proofs
+            now, then = _deal_words(*present, proofs), _deal_words(*meant, proofs)
+            raise CommandRefused(failure("STALE", expected=now, found=then))
+
+    def current_deal(self, cmd: str) -> tuple[int | None, int | None] | None:
+        """Return the deal and attempt that a command must name; None: it concerns none."""
+        state, play = self._record.state, self._record.match_written
+        if COMMANDS[cmd].bound_to == "machine":
+            return state.deal, state.attempt
+        if COMMANDS[cmd].bound_to == "match" and play.match is not None:
+            return play.match.deal, play.attempt
+        return None
+
+    def _dispatch(self, command: ClientCommand, signer: CommandSigner) -> AcceptedCommand:
+        """Hand a command to its act, or to who waits for it. Raises OrderRefused."""
+        order = AcceptedCommand(command, signer, parse_command(command), self._record)
+        act = self.actions.action_for(command.cmd)
+        if act is not None:
+            acting = asyncio.ensure_future(self._run_action(act, order))
+            self._action_tasks.add(acting)
+            acting.add_done_callback(lambda done: self._on_action_done(order, acting))
+            return order
+        vetoed = self.actions.step_refusal(command.cmd, order.args) or self._unawaited_refusal(
+            command.cmd
+        )
+        if vetoed is not None:
+            raise CommandRefused(vetoed)
+        taker = self._waiting_steps[command.cmd]
+        for name in [name for name, waiting in self._waiting_steps.items() if waiting is taker]:
+            del self._waiting_steps[name]
+        taker.set_result(order)
+        return order
+
+    async def _run_action(
+        self, act: Callable[[AcceptedCommand], Awaitable[None]], command: AcceptedCommand
+    ) -> None:
+        """Carry an order out if it holds in the moment in which it acts.
+
+        Another one may have acted since it came. Raises OrderRefused.
+        """
+        if command.message.key != PANEL_KEY:
+            self._require_current(command.message, command.signer)
+        await act(command)
+
+    def _on_action_done(self, command: AcceptedCommand, acting: asyncio.Future[None]) -> None:
+        """Answer for an act that ended without an answer of its own."""
+        self._action_tasks.discard(acting)
+        if acting.cancelled():
+            command.answer.cancel()
+        elif isinstance(acting.exception(), CommandRefused):
+            refused = acting.exception()
+            assert isinstance(refused, CommandRefused)  # for the types
+            command.refuse_with(refused.failure)
+        elif acting.exception() is not None and not command.answer.done():
+            command.answer.set_exception(acting.exception() or RuntimeError())
+
+
+def parse_command(command: ClientCommand) -> msgspec.Struct:
+    """Return the arguments of a command; raises CommandRefused for what its form does not allow."""
+    try:
+        return parse_args(command.cmd, command.args)
+    except BadArgs as bad:
+        why = failure("BAD_COMMAND", found=bad.found, expected=bad.expected)
+        raise CommandRefused(why) from None
+
+
+def _storable_args(args: dict[str, Any]) -> dict[str, Any] | str:
+    """Return a command's arguments as an entry can hold them.
+
+    Where it cannot hold them as they are, that is the JSON text that was signed.
+    """
+    try:
+        check_entry_data("command", args)
+    except ValueError:
+        return canonical_json(args).decode()
+    return dict(args)
+
+
+def _ignore_answer(answer: asyncio.Future[dict[str, Any]]) -> None:
+    """Look at an answer that nobody may wait for: to a press, or whose asker is gone."""
+    if not answer.cancelled():
+        answer.exception()
+
+
+def _deal_words(deal: int | None, attempt: int | None, proofs: Sequence[Fairness]) -> Words:
+    """Return what a command is about, as people count; an attempt nobody knows by its own number.
+
+    `attempt` None: no hands are out.
+    """
+    if deal is None:
+        return Words("no deal", "无")
+    if attempt is None:
+        return Words(f"deal {deal} before its hands are out", f"手牌未放行的第{deal}副")
+    known = (one.of_deal for one in proofs if (one.deal, one.attempt) == (deal, attempt))
+    number = next(known, None)
+    if number is None:
+        return Words(f"deal {deal} (attempt no. {attempt})", f"第{deal}副（发牌编号{attempt}）")
+    return Words(f"deal {deal}, attempt {number}", f"第{deal}副（本台第{number}次发牌）")

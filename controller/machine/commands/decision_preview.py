@@ -1,0 +1,183 @@
+"""What a decision would do: the match after it, beside the match as it stands.
+
+Nothing is decided here and nothing written: the reducer itself is asked, and what it answers is
+thrown away. So nobody has to guess what a correction does to the levels before he makes it.
+"""
+
+from typing import Any
+
+import msgspec
+
+from controller.commands.match_arguments import ForeseeArgs
+from controller.commands.registry import BadArgs, parse_args
+from controller.commands.table_arguments import Args
+from controller.machine.commands.command_events import events_of_command
+from controller.machine.commands.command_processor import CommandRefused, failure, failure_of
+from controller.machine.commands.command_request import CommandSigner
+from controller.machine.public.next_step import next_words
+from controller.machine.public.public_results import numbers_by_side, public_verdict
+from controller.machine.state.table_match import TableMatch, apply_event, dry_run
+from controller.match.clocks import match_clock
+from controller.match.match_effects import EventRefused
+from controller.match.match_events import MatchEvent, RulingApproved, RulingProposed
+from controller.match.match_state import AnyMatch, GuandanMatch
+from controller.match.phase import PHASE_WORDS
+from controller.match.refusals import RefusedError
+from controller.match.sheet_rows import DealRow, StoppedRow, effective_rows
+from controller.messages import PublicVerdict, Role, Side
+from controller.rules.match_standing import level_due
+from controller.rules.ranks import level_text
+from controller.seats import SIDES
+from controller.words import Words
+
+_ANY_SIGNER = CommandSigner("foresight", Role.CHIEF)
+"""What would happen does not depend on who may order it; that is refused when it is ordered."""
+
+
+class MatchOutlook(msgspec.Struct, frozen=True, kw_only=True):
+    """Where a match stands, as far as a decision can move it; levels are texts."""
+
+    levels: dict[Side, str]
+    failures: dict[Side, int]
+    points: dict[Side, int]
+    level: str
+    owner: Side | None
+    deal: int
+    phase: str
+    phase_en: str
+    phase_zh: str
+    next_en: str
+    next_zh: str
+    verdict: PublicVerdict | None
+
+
+class DecisionPreview(msgspec.Struct, frozen=True, kw_only=True):
+    """The match now, and as it would be then.
+
+    `void`: deals that would not count any more. `stopped`: the deal under way, if that would end
+    and not count.
+    """
+
+    now: MatchOutlook
+    then: MatchOutlook
+    void: tuple[int, ...] = ()
+    stopped: int | None = None
+
+
+class StopTime(msgspec.Struct, frozen=True, kw_only=True):
+    """One stop: why, how many seconds of the match it has cost, and whether it lasts."""
+
+    reason: str
+    seconds: int
+    lasts: bool
+
+
+class LostTime(msgspec.Struct, frozen=True, kw_only=True):
+    """The added time (补时) that a referee may still give for the stops of this table.
+
+    `needs`: whose word so much of it takes. 0 seconds: nothing is open.
+    """
+
+    seconds: int
+    needs: str
+    stops: tuple[StopTime, ...] = ()
+
+
+def preview_decision(play: TableMatch, said: ForeseeArgs, at_ms: int) -> dict[str, Any]:
+    """Return what a decision would do to the match at `at_ms`. Raises OrderRefused."""
+    args, match = _parse_decision(said), play.match
+    if not isinstance(match, GuandanMatch):
+        raise CommandRefused(failure("NO_MATCH"))
+    after = _match_after(play, match, said.cmd, args, at_ms).match
+    assert isinstance(after, GuandanMatch)  # it stays the match it was
+    found = DecisionPreview(
+        now=_outlook(match),
+        then=_outlook(after),
+        void=tuple(sorted(_counting_deals(match) - _counting_deals(after))),
+        stopped=_stopped_deal(match, after),
+    )
+    return dict(msgspec.to_builtins(found))
+
+
+def lost_time(match: AnyMatch | None, at_ms: int) -> dict[str, Any]:
+    """Return the added time that is open. Raises OrderRefused."""
+    if match is None:
+        raise CommandRefused(failure("NO_MATCH"))
+    due = match_clock.added_time_due(match.clock, at_ms)
+    if due is None:
+        return dict(msgspec.to_builtins(LostTime(seconds=0, needs="referee")))
+    stops = tuple(
+        StopTime(
+            reason=stop.reason,
+            seconds=_seconds(match_clock.cost_ms(match.clock, stop, at_ms)),
+            lasts=stop.to_ms is None,
+        )
+        for stop in due.stops
+    )
+    found = LostTime(seconds=_seconds(due.add_ms), needs=due.needs, stops=stops)
+    return dict(msgspec.to_builtins(found))
+
+
+def _parse_decision(args: ForeseeArgs) -> Args:
+    """Return the arguments of the decision. Raises OrderRefused."""
+    try:
+        return parse_args(args.cmd, args.args)
+    except BadArgs as bad:
+        found = Words(f"args: {bad.found.en}", f"args: {bad.found.zh}")
+        refused = failure("BAD_COMMAND", found=found, expected=bad.expected)
+        raise CommandRefused(refused) from None
+
+
+def _match_after(play: TableMatch, match: AnyMatch, cmd: str, args: Args, at_ms: int) -> TableMatch:
+    """Return the match behind a decision that nobody has made. Raises OrderRefused."""
+    try:
+        wanted = events_of_command(cmd, args, _ANY_SIGNER, match, at_ms)
+    except RefusedError as error:
+        raise CommandRefused(failure_of(error.refusal)) from None
+    for event in (*wanted, *_deciding_events(wanted)):
+        _, effects = dry_run(play, event)
+        for effect in effects:
+            if isinstance(effect, EventRefused):
+                raise CommandRefused(failure_of(effect.refusal))
+        play = apply_event(play, event)
+    return play
+
+
+def _deciding_events(wanted: tuple[MatchEvent, ...]) -> tuple[MatchEvent, ...]:
+    """Return the word that puts a proposed ruling in force: by itself it does nothing."""
+    if len(wanted) != 1 or not isinstance(wanted[0], RulingProposed):
+        return ()
+    said = wanted[0]
+    return (RulingApproved(at_ms=said.at_ms, id=said.id, by=said.by, role=Role.CHIEF),)
+
+
+def _outlook(match: GuandanMatch) -> MatchOutlook:
+    standing, words, soon = match.standing, PHASE_WORDS[match.phase], next_words(match)
+    level = match.level if match.deal else level_due(match.profile, standing)
+    return MatchOutlook(
+        levels={side: level_text(standing.levels.of(side)) for side in SIDES},
+        failures=numbers_by_side(standing.failures) or {},
+        points=numbers_by_side(standing.points) or {},
+        level=level_text(level),
+        owner=match.owner,
+        deal=match.deal,
+        phase=match.phase.value,
+        phase_en=words.en,
+        phase_zh=words.zh,
+        next_en=soon.en,
+        next_zh=soon.zh,
+        verdict=None if match.verdict is None else public_verdict(match.verdict),
+    )
+
+
+def _counting_deals(match: GuandanMatch) -> set[int]:
+    return {row.deal for row in effective_rows(match.sheet) if isinstance(row, DealRow)}
+
+
+def _stopped_deal(before: GuandanMatch, after: GuandanMatch) -> int | None:
+    rows = after.sheet[len(before.sheet) :]
+    return next((row.deal for row in rows if isinstance(row, StoppedRow)), None)
+
+
+def _seconds(ms: int) -> int:
+    return -(-ms // 1000)

@@ -1,0 +1,170 @@
+"""What a technician may order: tests and settings of the boards, never a hand or a match."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
+from typing import Any, Final
+
+from controller.commands.table_arguments import CalibrateArgs, ConfigureArgs
+from controller.faults import driver_error_fault
+from controller.host.toml_files import unknown_key_mistake
+from controller.machine.boards.table_boards import TableBoards
+from controller.machine.commands.command_processor import AcceptedCommand, CommandRefused, failure
+from controller.machine.table_record import TableRecord
+from controller.words import Words
+from drivers import typed_boards as of_dealer
+from drivers import typed_boards as of_reader
+from drivers.board_events import BoardEvent, BoardEventCode, DealerMotor
+from drivers.errors import BoardRefused, BoardResult, DriverError
+from drivers.typed_boards import DealerBoard, ReaderBoard
+
+SERVICE_POLL_INTERVAL_S: Final = 0.05
+"""How often a board is asked whether it still moves."""
+MAX_REST_POLLS: Final = 400
+"""Looks at the longest motion of a test; the board's own limits end it long before."""
+MAX_ENGINE_POLLS: Final = 30
+"""Looks at the reader's engine: longer than a board waits for one."""
+_BOUNDS: Final[Mapping[str, Mapping[str, tuple[int, int]]]] = {
+    "dealer": of_dealer.DEALER_SETTING_BOUNDS,
+    "reader": of_reader.READER_SETTING_BOUNDS,
+}
+
+
+class ServiceCommands:
+    """Carries a technician's orders out on the two boards, between deals."""
+
+    def __init__(
+        self,
+        record: TableRecord,
+        table_boards: TableBoards,
+        dealer: DealerBoard,
+        reader: ReaderBoard,
+    ) -> None:
+        self._record, self._table_boards = record, table_boards
+        self._dealer, self._reader = dealer, reader
+
+    async def selftest(self, command: AcceptedCommand) -> None:
+        """Have both boards test themselves. A motor that does not turn is named, and latched.
+
+        An engine that says nothing is named, too, and no more: some say nothing of an empty window.
+        """
+        found = await self._self_test(self._dealer, self._reader)
+        await command.write_and_answer({"boards": ["dealer", "reader"], **found})
+
+    async def configure(self, command: AcceptedCommand) -> None:
+        """Change settings of a board, by their names in PROTOCOL.md.
+
+        If one of them is not possible, none is changed. A board that goes away in between keeps the
+        settings that it took: a row of the journal lists them, and the next row refuses the order.
+        A setting whose answer was lost is `unknown` there: the board has the new or the old value.
+        """
+        args: ConfigureArgs = command.args
+        self.require_no_attempt()
+        _require_settings(args)
+        board = self._board(args.board)
+        changed: dict[str, int] = {}
+        for name, value in args.settings.items():
+            unknown = {name: value} if board.link.is_up else {}  # without a session nothing is sent
+            try:
+                await self._send(partial(board.configure, name, value))
+            except CommandRefused as refused:
+                if refused.failure.code != "BOARD_AWAY":
+                    unknown = {}
+                if changed or unknown:
+                    command.write({"board": args.board, "settings": changed, "unknown": unknown})
+                raise
+            changed[name] = value
+        await command.write_and_answer({"board": args.board, "settings": dict(args.settings)})
+
+    async def calibrate(self, command: AcceptedCommand) -> None:
+        """Bring a board to its known positions: the lift down, motors and engine tried."""
+        args: CalibrateArgs = command.args
+        if args.board == "dealer":
+            await self._send(self._dealer.retract, self._wait_at_rest)
+        found = await self._self_test(self._board(args.board))
+        await command.write_and_answer({"board": args.board, **found})
+
+    def require_no_test(self) -> None:
+        """Return if the boards may be tested. Raises OrderRefused."""
+        if self._table_boards.event_listener is not None:  # another test is under way
+            raise CommandRefused(failure("BOARD_REFUSED", found=BoardResult.BUSY.name))
+        self.require_no_attempt()
+
+    def require_no_attempt(self) -> None:
+        """Return if no attempt is under way. Raises OrderRefused."""
+        if self._table_boards.run is not None:
+            raise CommandRefused(failure("MACHINE_BUSY"))
+
+    def _board(self, name: str) -> DealerBoard | ReaderBoard:
+        return self._dealer if name == "dealer" else self._reader
+
+    async def _self_test(self, *boards: DealerBoard | ReaderBoard) -> dict[str, list[str]]:
+        """Have boards test themselves; return what did not turn, or answer. Raises OrderRefused."""
+        self.require_no_test()
+        stalled: list[str] = []
+        answers: list[bool] = []
+
+        def note(event: BoardEvent) -> None:
+            if event.code is BoardEventCode.STALL:
+                stalled.append(DealerMotor(event.place).name.lower())
+            elif event.code is BoardEventCode.ENGINE and event.index:
+                answers.append(bool(event.place))
+
+        self._table_boards.event_listener = note
+        try:
+            await self._send(*(board.selftest for board in boards))
+            await self._send(self._wait_at_rest)
+            if self._reader in boards:
+                await self._wait_for_engine(answers)
+        finally:
+            self._table_boards.event_listener = None
+        if stalled:
+            self._record.raise_fault("STALL", {"place": ", ".join(stalled)})
+        elif self._dealer in boards:
+            self._record.clear_fault("STALL")
+        silent = ["engine"] if self._reader in boards and not any(answers) else []
+        return {"stalled": stalled, "silent": silent}
+
+    async def _wait_for_engine(self, answers: list[bool]) -> None:
+        """Return once the reader board has told what its engine did, or at the limit."""
+        for _ in range(MAX_ENGINE_POLLS):
+            if answers:
+                return
+            await asyncio.sleep(SERVICE_POLL_INTERVAL_S)
+
+    async def _wait_at_rest(self) -> None:
+        """Return once nothing of the dealer board moves, or at the limit."""
+        for _ in range(MAX_REST_POLLS):
+            if not await self._dealer.is_moving():
+                return
+            await asyncio.sleep(SERVICE_POLL_INTERVAL_S)
+
+    async def _send(self, *commands: Callable[[], Awaitable[Any]]) -> None:
+        """Give the boards commands, or say which one cannot. Raises OrderRefused."""
+        for command in commands:
+            self.require_no_attempt()
+            try:
+                await command()
+            except BoardRefused as error:
+                found = {"board": error.board, "found": error.result.name}
+                raise CommandRefused(failure("BOARD_REFUSED", **found)) from None
+            except DriverError as error:
+                name = driver_error_fault(error)
+                raise CommandRefused(failure("BOARD_AWAY", found=f"{name}: {error}")) from None
+
+
+def _require_settings(args: ConfigureArgs) -> None:
+    """Refuse settings that the board does not have, or would not take. Raises OrderRefused."""
+    bounds = _BOUNDS[args.board]
+    for name, value in args.settings.items():
+        if name not in bounds:
+            wrong = unknown_key_mistake(f"settings.{name}", name, bounds)
+            bad = failure("BAD_COMMAND", found=wrong.found, expected=wrong.expected)
+            raise CommandRefused(bad)
+        least, most = bounds[name]
+        if not least <= value <= most:
+            found, expected = (
+                f"settings.{name} = {value}",
+                Words(f"a number from {least} to {most}", f"{least}至{most}的数"),
+            )
+            raise CommandRefused(failure("BAD_COMMAND", found=found, expected=expected))

@@ -1,0 +1,279 @@
+"""Why an order would not be carried out now: looked at, with nothing done.
+
+What carries an order out (acts.py) begins here, and who only wants to know whether one could be
+given ends here: so both hear the same. Steps of a deal (start, cut, release) are no acts: the
+deal waits for them, and `veto` says why it does not now. What only a board can say is not asked.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from controller.commands.table_arguments import CutArgs
+from controller.machine.attempts.deal_cycle import DealCycle, DealSettings
+from controller.machine.boards.table_boards import TableBoards
+from controller.machine.commands.command_processor import CommandRefused, failure, failure_of
+from controller.machine.commands.command_request import RequestedCommand
+from controller.machine.commands.match_commands import MatchCommands
+from controller.machine.commands.opened_hands import OpenedHands
+from controller.machine.commands.service_commands import ServiceCommands
+from controller.machine.commands.table_transfers import TableTransfers
+from controller.machine.table_calls import calling_seats
+from controller.machine.table_record import TableRecord
+from controller.match.match_events import ReleaseOrdered, SetCut
+from controller.match.phase import BEFORE_RELEASE, phase_words
+from controller.match.refusals import Refusal
+from controller.messages import Failure, MachinePhase, Role
+from controller.words import MACHINE_PHASE_WORDS, Words, quoted_words, roles_with_article
+
+MACHINE_STEPS: Final = frozenset({"start_deal", "cut", "release"})
+
+
+class TableCommandChecks:
+    """Looks at one table. Each check returns where the order may be carried out.
+
+    Each raises OrderRefused where it may not.
+    """
+
+    def __init__(
+        self,
+        record: TableRecord,
+        table_boards: TableBoards,
+        deal_cycle: DealCycle,
+        match_commands: MatchCommands,
+        settings: DealSettings,
+        opened_hands: OpenedHands,
+        transfers: TableTransfers,
+        service_commands: ServiceCommands,
+    ) -> None:
+        self._record, self._table_boards, self._deal_cycle = record, table_boards, deal_cycle
+        self._match_commands, self._settings = match_commands, settings
+        self._opened_hands, self._transfers = opened_hands, transfers
+        self._checks: Mapping[str, Callable[[RequestedCommand], object]] = {
+            "set_match": self._set_match,
+            "start_match": self._start_match,
+            "take_over": lambda asked: self._require_no_test(),
+            "call": lambda asked: None,
+            "attend": self._attend,
+            "confirm": self._confirm,
+            "hold": self._hold,
+            "resume": self._resume,
+            "recount": self._check_unseen,
+            "replace_set": self.loadable_back,
+            "clear_set": self._clear_set,
+            "tribute": match_commands.hands_for_tribute,
+            "return": match_commands.hands_for_return,
+            "acknowledge": self._acknowledge,
+            "clear_jam": self._clear_jam,
+            "void": self._void,
+            "open_hand": lambda asked: opened_hands.require_openable(),
+            "redeal": self._check_unseen,
+            "adjust": self._adjust,
+            "transfer": self._transfer,
+            "selftest": lambda asked: service_commands.require_no_test(),
+            "calibrate": lambda asked: service_commands.require_no_test(),
+            "configure": lambda asked: service_commands.require_no_attempt(),
+        }
+
+    def require(self, request: RequestedCommand) -> None:
+        """Return if an act may be carried out. Raises OrderRefused."""
+        self._checks.get(request.cmd, self._match_commands.require_accepted)(request)
+
+    def refusal_of(self, request: RequestedCommand) -> Failure | None:
+        """Return why an act would not be carried out; None: it would."""
+        try:
+            self.require(request)
+            if request.cmd == "take_over":  # its document, which says more, comes in parts
+                self._transfers.require_arriving(request)
+        except CommandRefused as refused:
+            return refused.failure
+        return None
+
+    def has_check(self, cmd: str) -> bool:
+        """Tell whether an act needs more than the match's own word."""
+        return cmd in self._checks
+
+    # The steps of a deal.
+
+    def step_refusal(self, cmd: str, args: Any) -> Failure | None:
+        """Return why a step of the machine cannot be ordered now; None: it can."""
+        return self.dealt_by_hand_refusal(cmd) or self._step_refusals[cmd](self, args)
+
+    def dealt_by_hand_refusal(self, cmd: str) -> Failure | None:
+        """Return why a step is not the machine's in this deal; None: it is, or it is no step."""
+        match = self._record.match_written.match
+        by_hand = match is not None and match.by_hand and match.phase in BEFORE_RELEASE
+        return failure("BY_HAND") if by_hand and cmd in MACHINE_STEPS else None
+
+    def _start_refusal(self, args: Any) -> Failure | None:
+        state, loaded = self._record.state, self._deal_cycle.loaded_set
+        if state.pauses:
+            return failure("PAUSED", found=roles_with_article(sorted(state.pauses)))
+        if state.phase is MachinePhase.COMMITTED and self._table_boards.run is not None:
+            return None  # without its cut
+        if self._deal_cycle.chief_key is None:
+            return failure("NO_CHIEF")
+        if self._deal_cycle.startable_deal is not None:
+            return None
+        if loaded.barred:
+            return failure("SET_BARRED", found=loaded.id)
+        match = self._record.match_written.match
+        where = {} if match is None else {"found": phase_words(match.phase)}
+        return failure("NO_DEAL_DUE", **where)
+
+    def _cut_refusal(self, args: CutArgs) -> Failure | None:
+        cutters, pauses = self._deal_cycle.cutters(), self._record.state.pauses
+        if pauses:
+            return failure("PAUSED", found=roles_with_article(sorted(pauses)))
+        if cutters and args.seat is not None and args.seat not in cutters:
+            return failure_of(Refusal("NOT_HIS_DUTY", " / ".join(cutters)))
+        return None if self._deal_cycle.is_practice else self._match_cut_refusal(args)
+
+    def _match_cut_refusal(self, args: CutArgs) -> Failure | None:
+        """Return why the match would not take a cut; one of a deal ahead it does not see yet."""
+        if self._deal_cycle.is_ahead:
+            return None
+        seat = args.seat or next(iter(self._deal_cycle.cutters()), None)
+        refused = self._match_commands.events_refusal(
+            SetCut(at_ms=self._record.clock(), seat=seat, n=args.n)
+        )
+        return None if refused is None else failure_of(refused.refusal)
+
+    def _release_refusal(self, args: Any) -> Failure | None:
+        pauses, play = self._record.state.pauses, self._record.match_written
+        if pauses:
+            return failure("PAUSED", found=roles_with_article(sorted(pauses)))
+        if play.match is None or self._deal_cycle.is_practice:
+            return None
+        refused = self._match_commands.events_refusal(ReleaseOrdered(at_ms=self._record.clock()))
+        return None if refused is None else failure_of(refused.refusal)
+
+    _step_refusals: Mapping[str, Callable[["TableCommandChecks", Any], Failure | None]] = {
+        "start_deal": _start_refusal,
+        "cut": _cut_refusal,
+        "release": _release_refusal,
+    }
+
+    # Those who call.
+
+    def _attend(self, request: RequestedCommand) -> None:
+        seat = request.args.seat
+        if not calling_seats(self._record, seat):
+            raise CommandRefused(failure_of(Refusal("NOBODY_CALLS", seat or "")))
+
+    def _confirm(self, request: RequestedCommand) -> None:
+        if not self.is_call_withdrawal(request):
+            self._match_commands.require_accepted(request)
+
+    def is_call_withdrawal(self, request: RequestedCommand) -> bool:
+        """Tell whether a green button takes back the call of its own seat."""
+        seat = request.args.seat
+        by_player = request.signer.role is Role.TABLE and seat is not None
+        return by_player and bool(calling_seats(self._record, seat))
+
+    # A match, and what stops a table.
+
+    def _require_no_test(self) -> None:
+        if self._settings.is_test:
+            raise CommandRefused(failure("TEST_MODE"))
+
+    def _set_match(self, request: RequestedCommand) -> None:
+        self._require_no_test()
+        if self._table_boards.is_busy:
+            raise CommandRefused(failure("MACHINE_BUSY"))
+        self._match_commands.require_no_match()
+
+    def _start_match(self, request: RequestedCommand) -> None:
+        self._require_no_test()
+        self._match_commands.require_accepted(request)
+
+    def _hold(self, request: RequestedCommand) -> None:
+        if request.args.area:
+            self._match_commands.require_accepted(request)
+
+    def _resume(self, request: RequestedCommand) -> None:
+        if request.args.area or self.pauses_to_end(request)[1]:
+            self._match_commands.require_accepted(request)
+
+    def pauses_to_end(self, request: RequestedCommand) -> tuple[list[str], bool]:
+        """Return which pauses `resume` ends, and whether the match goes on, too.
+
+        Each is cleared by its owner, the chief clears every person's. Raises OrderRefused.
+        """
+        role, pauses = request.signer.role, self._record.state.pauses
+        ended = [why for why in pauses if role is Role.CHIEF or why == role.value]
+        match = self._record.match_written.match
+        suspended = match is not None and match.suspended is not None
+        claimed = match is not None and match.claimed is not None
+        if not ended and pauses:
+            raise CommandRefused(
+                failure("NOT_YOUR_PAUSE", found=roles_with_article(sorted(pauses)))
+            )
+        if not ended and not suspended:
+            raise CommandRefused(failure("NOT_SUSPENDED"))
+        # A claimed count is ended by its own recount, whoever else lets the table go on.
+        goes_on = suspended and len(ended) == len(pauses) and not (claimed and ended)
+        return ended, goes_on
+
+    # What leaves the present deal unplayed is not for him who saw a hand of it.
+
+    def _check_unseen(self, request: RequestedCommand) -> None:
+        self._opened_hands.require_unseen(request)
+        self._match_commands.require_accepted(request)
+
+    def _adjust(self, request: RequestedCommand) -> None:
+        if request.args.choice == "void_later":
+            self._opened_hands.require_unseen(request)
+        self._match_commands.require_accepted(request)
+
+    def _transfer(self, request: RequestedCommand) -> None:
+        """See that who sends it saw no hand: the other table does not know who did."""
+        match = self._record.match_written.match
+        if match is not None and match.is_deal_under_way:
+            self._opened_hands.require_unseen(request)
+        self._transfers.require_leaving(request)
+
+    def _void(self, request: RequestedCommand) -> None:
+        run = self._table_boards.run
+        if run is None or run.is_released:
+            found = quoted_words([self._table_boards.phase], MACHINE_PHASE_WORDS)
+            expected = Words("an attempt whose hands are not out", "手牌尚未放行")
+            raise CommandRefused(failure("WRONG_PHASE", found=found, expected=expected))
+        if not self._deal_cycle.is_practice and not self._deal_cycle.is_ahead:
+            self._opened_hands.require_unseen(request)
+
+    # Sets and faults.
+
+    def loadable_back(self, request: RequestedCommand) -> str:
+        """Return the back of a set that may be loaded. Raises OrderRefused."""
+        name, state = request.args.set, self._record.state
+        known = state.sets.get(name)
+        back = known.back if known is not None else self._settings.sets.get(name, request.args.back)
+        if back is None:
+            names = ", ".join(sorted({*self._settings.sets, *state.sets}))
+            raise CommandRefused(failure("NO_SUCH_SET", found=name, expected=names))
+        if self._table_boards.run is not None:
+            raise CommandRefused(failure("MACHINE_BUSY"))
+        if state.set_in_play is not None and state.set_in_play.card_set == name:
+            raise CommandRefused(failure("SET_OUT", found=name))
+        return str(back)
+
+    def _clear_set(self, request: RequestedCommand) -> None:
+        sets, due = self._record.state.sets, self._deal_cycle.set_size
+        if request.args.set not in sets:
+            names = ", ".join(sorted(sets))
+            raise CommandRefused(failure("NO_SUCH_SET", found=request.args.set, expected=names))
+        if request.args.cards != due:
+            raise CommandRefused(failure("SET_NOT_WHOLE", found=request.args.cards, expected=due))
+
+    def _acknowledge(self, request: RequestedCommand) -> None:
+        named, board = request.args.code, request.args.board or ""
+        needs = {call.reason.upper() for call in self._record.match_written.match_calls}
+        latched = self._record.raised_faults
+        if (named, board) not in latched and named not in needs:
+            known = ", ".join(sorted({name for name, _ in latched} | needs))
+            expected = known or Words("none", "无")
+            raise CommandRefused(failure("NOT_LATCHED", found=named, expected=expected))
+
+    def _clear_jam(self, request: RequestedCommand) -> None:
+        if not any(name == "JAM" for name, _ in self._record.raised_faults):
+            raise CommandRefused(failure("NOT_LATCHED", found=Words("JAM", "“卡牌”")))

@@ -1,0 +1,244 @@
+"""What people order of the table, command by command; the match's own go to its desk.
+
+An act is checked (checks.py), journals and answers. Steps of a deal (start, cut, release) are no
+acts: the deal itself waits for them.
+"""
+
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
+
+from controller.commands.table_arguments import (
+    AcknowledgeArgs,
+    ClearSetArgs,
+    HoldArgs,
+    ReplaceSetArgs,
+)
+from controller.faults import fault, fault_catalogue
+from controller.machine.attempts.deal_cycle import DealCycle, DealSettings
+from controller.machine.boards.table_boards import TableBoards
+from controller.machine.commands.command_events import EVENT_MAKERS
+from controller.machine.commands.command_processor import AcceptedCommand, CommandRefused, failure
+from controller.machine.commands.command_request import RequestedCommand
+from controller.machine.commands.match_commands import MatchCommands
+from controller.machine.commands.opened_hands import OpenedHands
+from controller.machine.commands.service_commands import ServiceCommands
+from controller.machine.commands.table_command_checks import MACHINE_STEPS, TableCommandChecks
+from controller.machine.commands.table_transfers import TableTransfers
+from controller.machine.state.fault_meanings import FAULTS_TO_ACKNOWLEDGE, is_attempt_reason
+from controller.machine.table_calls import end_calls
+from controller.machine.table_record import TableRecord
+from controller.match.match_events import TableSuspended
+from controller.messages import Failure
+from controller.words import Words
+from drivers.errors import DriverError
+from drivers.typed_boards import DealerBoard, ReaderBoard
+
+CommandAction = Callable[[AcceptedCommand], Awaitable[None]]
+
+_LATCHED_SENSORS = {"ESTOP_PRESSED": "estop", "LID_OPENED": "lid_open"}
+"""Faults that a sensor still sees; such a one cannot be acknowledged away."""
+
+
+class TableCommands:
+    """Carries orders out at one table."""
+
+    def __init__(
+        self,
+        record: TableRecord,
+        table_boards: TableBoards,
+        deal_cycle: DealCycle,
+        match_commands: MatchCommands,
+        settings: DealSettings,
+        boards: tuple[DealerBoard, ReaderBoard],
+        opened_hands: OpenedHands,
+        transfers: TableTransfers,
+    ) -> None:
+        self._record, self._table_boards, self._deal_cycle = record, table_boards, deal_cycle
+        self._match_commands, self._dealer = match_commands, boards[0]
+        technical = ServiceCommands(record, table_boards, *boards)
+        self._checks = TableCommandChecks(
+            record,
+            table_boards,
+            deal_cycle,
+            match_commands,
+            settings,
+            opened_hands,
+            transfers,
+            technical,
+        )
+        self._actions: Mapping[str, CommandAction] = {
+            "set_match": match_commands.set_match,
+            "call": self._call,
+            "attend": self._attend,
+            "confirm": self._confirm,
+            "hold": self._hold,
+            "resume": self._resume,
+            "recount": self._recount,
+            "replace_set": self._replace_set,
+            "clear_set": self._clear_set,
+            "acknowledge": self._acknowledge,
+            "clear_jam": self._clear_jam,
+            "void": self._void,
+            "tribute": match_commands.judge_tribute,
+            "return": match_commands.judge_return,
+            "open_hand": opened_hands.open,
+            "transfer": transfers.transfer_out,
+            "take_over": transfers.take_over,
+            "selftest": technical.selftest,
+            "configure": technical.configure,
+            "calibrate": technical.calibrate,
+        }
+
+    def action_for(self, cmd: str) -> CommandAction | None:
+        """Return what carries a command out at once; None: a step of the machine waits for it."""
+        if cmd in MACHINE_STEPS:
+            return None
+        act = self._actions.get(cmd, self._match_commands.execute if cmd in EVENT_MAKERS else None)
+        return self._add_check(act) if act is not None and self._checks.has_check(cmd) else act
+
+    def _add_check(self, act: CommandAction) -> CommandAction:
+        async def checked(command: AcceptedCommand) -> None:
+            self._checks.require(command.request)
+            await act(command)
+
+        return checked
+
+    def refusal_of(self, request: RequestedCommand) -> Failure | None:
+        """Return why an act would not be carried out; None: it would. Nothing is done."""
+        return self._checks.refusal_of(request)
+
+    def step_refusal(self, cmd: str, args: Any) -> Failure | None:
+        """Return why a step of the machine cannot be ordered now; None: it can."""
+        return self._checks.step_refusal(cmd, args)
+
+    def dealt_by_hand_refusal(self, cmd: str) -> Failure | None:
+        """Return why a step is not the machine's in this deal; None: it is, or it is no step."""
+        return self._checks.dealt_by_hand_refusal(cmd)
+
+    # Those who call.
+
+    async def _call(self, command: AcceptedCommand) -> None:
+        state, args = self._record.state, command.args
+        said = {"seat": args.seat, "reason": args.reason or "button"}
+        self._record.write("call", said, deal=state.deal)
+        await command.write_and_answer()
+
+    async def _attend(self, command: AcceptedCommand) -> None:
+        end_calls(self._record, command.args.seat, command.signer.signed_text)
+        await command.write_and_answer()
+
+    async def _confirm(self, command: AcceptedCommand) -> None:
+        """Take a green button; at a seat that calls it takes that back, and means nothing else."""
+        if self._checks.is_call_withdrawal(command.request):
+            end_calls(self._record, command.args.seat)
+            await command.write_and_answer()
+        else:
+            await self._match_commands.execute(command)
+
+    # Pauses: each is cleared by its owner, the chief clears every person's.
+
+    async def _hold(self, command: AcceptedCommand) -> None:
+        args: HoldArgs = command.args
+        if args.area:
+            self._match_commands.write_events(*self._match_commands.match_events(command.request))
+        else:
+            suspends = (
+                ()
+                if self._record.match_written.match is None
+                else self._match_commands.match_events(command.request)
+            )
+            if suspends and self._match_commands.events_refusal(*suspends) is None:
+                self._match_commands.write_events(*suspends)
+            why = {
+                "reason": command.signer.role.value,
+                "by": command.signer.signed_text,
+                "why": args.reason,
+            }
+            self._record.write("pause", why)
+            self._table_boards.pause()
+        await command.write_and_answer()
+
+    async def _resume(self, command: AcceptedCommand) -> None:
+        if command.args.area:
+            self._match_commands.write_events(*self._match_commands.match_events(command.request))
+            await command.write_and_answer()
+            return
+        ended, goes_on = self._checks.pauses_to_end(command.request)
+        if goes_on:
+            self._match_commands.write_events(*self._match_commands.match_events(command.request))
+        for why in ended:
+            self._record.write("pause_ended", {"reason": why, "by": command.signer.signed_text})
+        await command.write_and_answer()
+        if not self._record.state.pauses:
+            self._table_boards.resume()
+
+    async def _recount(self, command: AcceptedCommand) -> None:
+        """Take four counts; a table that somebody holds besides stays so."""
+        pauses, held = self._record.state.pauses, None
+        if pauses:
+            held = TableSuspended(at_ms=self._record.clock(), reason=", ".join(sorted(pauses)))
+        await self._match_commands.execute(command, held)
+
+    # Sets.
+
+    async def _replace_set(self, command: AcceptedCommand) -> None:
+        args: ReplaceSetArgs = command.args
+        back = self._checks.loadable_back(command.request)
+        said = {"set": args.set, "back": back, "by": command.signer.signed_text}
+        self._record.write("set_loaded", said)
+        await command.write_and_answer(said)
+        self._deal_cycle.on_match_changed()
+
+    async def _clear_set(self, command: AcceptedCommand) -> None:
+        args: ClearSetArgs = command.args
+        said = {"set": args.set, "by": command.signer.signed_text}
+        self._record.write("set_cleared", said)
+        await command.write_and_answer(said)
+        self._deal_cycle.on_match_changed()
+
+    # Faults.
+
+    async def _acknowledge(self, command: AcceptedCommand) -> None:
+        args: AcknowledgeArgs = command.args
+        named, board = args.code, args.board or ""
+        if await self._is_still_sensed(named):
+            row = fault(named)
+            found = Words(row.cause(), row.cause(language="zh"))
+            raise CommandRefused(failure("STILL_THERE", found=found))
+        name = named if named in fault_catalogue() else named.lower()
+        self._record.write(
+            "acknowledged", {"name": name, "by": command.signer.signed_text, "board": board}
+        )
+        command.write()  # with it: asked again after a crash it is answered the same
+        if named in FAULTS_TO_ACKNOWLEDGE or (
+            named in fault_catalogue() and is_attempt_reason(named)
+        ):
+            self._record.clear_fault(named, board)
+        await self._record.sync()
+        command.send_answer()
+        self._deal_cycle.on_match_changed()
+
+    async def _is_still_sensed(self, name: str) -> bool:
+        """Tell whether a sensor still sees what was latched."""
+        if name not in _LATCHED_SENSORS:
+            return False
+        try:
+            status = await self._dealer.get_status()
+        except DriverError:
+            return True
+        return bool(getattr(status, _LATCHED_SENSORS[name]))
+
+    async def _clear_jam(self, command: AcceptedCommand) -> None:
+        command.write()  # first: asked again after a crash it is answered the same
+        self._record.clear_fault("JAM")
+        await self._record.sync()
+        command.send_answer()
+        self._deal_cycle.on_match_changed()
+
+    async def _void(self, command: AcceptedCommand) -> None:
+        run = self._table_boards.run
+        assert run is not None  # it was checked
+        command.write({"reason": command.args.reason})
+        run.stop("ORDERED")  # at once: a release in the same moment would come before it
+        await self._record.sync()
+        command.send_answer()

@@ -1,0 +1,407 @@
+"""A match that leaves for another table, and one that comes from there (转台).
+
+The chief's, or a referee's by his word. A table gives its match away first and says so in its
+journal; then nobody has it but the document, which any referee may carry over, until the
+other table takes it.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
+
+import msgspec
+
+from controller.commands.match_arguments import DocumentArgs, TakeOverArgs, TransferArgs
+from controller.journal.attempt_history import AttemptHistory, attempt_histories
+from controller.journal.entries import check_entry_data
+from controller.machine.commands.command_processor import (
+    AcceptedCommand,
+    CommandRefused,
+    failure,
+    failure_of,
+)
+from controller.machine.commands.command_request import RequestedCommand
+from controller.machine.commands.match_commands import MatchCommands, meeting_data
+from controller.machine.public.score_sheet import count_rows
+from controller.machine.state.table_match import TransferredMatch
+from controller.machine.table_record import TableRecord, elapsed_ms
+from controller.match.match_events import (
+    AttemptFailed,
+    MatchEvent,
+    TableSuspended,
+    encode_match_event,
+)
+from controller.match.match_state import AnyMatch
+from controller.match.phase import MatchPhase, phase_words
+from controller.match.refusals import RefusedError
+from controller.match.rulings import require_authority
+from controller.match.transfer_document import (
+    TRANSFER_FORMAT,
+    PackedDocument,
+    TableMove,
+    TransferDocument,
+    TransferError,
+    TransferProof,
+    pack_document,
+    rebuild_match,
+    shift_event,
+    state_digest,
+    unpack_document,
+)
+from controller.messages import Failure
+from controller.rules.profile import Profile
+from controller.rules.regulations_page import profile_hash
+from controller.signing.signed_commands import BadSignature, check_document, sign_document
+from controller.words import Words
+
+MAX_DOCUMENTS = 4
+"""Documents of which parts are kept at once: who sends a fifth, sends the first again."""
+MAX_PROOFS = 100
+"""Attempts of which the journal of the other table keeps what they promised: an entry is short."""
+MAX_MOVES = 20
+"""Ways of a match from table to table that its score sheet still has."""
+TRANSFER_REASON = "transfer"
+"""Why the table stands still until a referee lets it go on where it came to."""
+_ATTEMPT_PHASES = frozenset({MatchPhase.DEALING, MatchPhase.HELD})
+
+
+class TableTransfers:
+    """Gives the table's match away, and takes those of other tables.
+
+    `busy`: the machine has hands under way or out. `wall` is the stamp of now; `table_id` and
+    `table_key` are this table's, and `sign` the secret with which it signs what leaves: None signs
+    nothing, and no table takes that.
+    """
+
+    def __init__(
+        self,
+        record: TableRecord,
+        profile: Profile,
+        match_commands: MatchCommands,
+        *,
+        is_busy: Callable[[], bool],
+        table_id: str,
+        table_key: str,
+        signing_key: bytes | None,
+        wall_time: Callable[[], str],
+    ) -> None:
+        self._record, self._profile, self._match_commands, self._is_busy = (
+            record,
+            profile,
+            match_commands,
+            is_busy,
+        )
+        self._table_id, self._table_key, self._signing_key, self._wall_time = (
+            table_id,
+            table_key,
+            signing_key,
+            wall_time,
+        )
+        self._parts: dict[str, dict[int, str]] = {}
+        self._packed: tuple[int, PackedDocument] | None = None
+
+    # The match leaves.
+
+    async def transfer_out(self, command: AcceptedCommand) -> None:
+        """Let the match go to another table. Raises OrderRefused.
+
+        A deal whose hands are out is played on there; one that is not begun is due there again.
+        A match that went, and did not arrive, may be sent to yet another table.
+        """
+        args: TransferArgs = command.args
+        match, play = self.require_leaving(command.request), self._record.match_written
+        if play.match is not None:
+            self._suspend_match(match)
+        if play.match is not None or play.transferred is None or play.transferred.to != args.table:
+            said = {"match": match.meeting.match_id, "to": args.table, "to_head": args.head}
+            deal = match.deal or None
+            by = _decision_names(command)
+            self._record.write("transferred", said | by, deal=deal, attempt=play.attempt)
+        await self._record.sync()
+        document = self._document()
+        said = {"match": match.meeting.match_id, "to": args.table}
+        named = {"digest": document.digest, "parts": len(document.parts)}
+        await command.write_and_answer(said | named)
+
+    def require_leaving(self, request: RequestedCommand) -> AnyMatch:
+        """Return the match that may go to another table. Raises OrderRefused."""
+        _require_allowed(request)
+        play = self._record.match_written
+        match = play.match or (play.transferred.match if play.transferred is not None else None)
+        if match is None:
+            raise CommandRefused(failure("NO_MATCH"))
+        if match.phase is MatchPhase.SIGNED:
+            before = phase_words(*(phase for phase in MatchPhase if phase is not MatchPhase.SIGNED))
+            found = phase_words(match.phase)
+            raise CommandRefused(failure("WRONG_PHASE", found=found, expected=before))
+        if play.withheld:  # it comes out together, and not on the way
+            now = phase_words(match.phase)
+            found = Words(
+                f"{now.en}, before all have said or laid theirs", f"{now.zh}，且有人尚未表态或出示"
+            )
+            then = Words("after that", "其后")
+            raise CommandRefused(failure("WRONG_PHASE", found=found, expected=then))
+        if play.match is not None and request.args.table == self._table_id:
+            raise CommandRefused(
+                failure("BAD_COMMAND", found=self._table_id, expected=_ANOTHER_TABLE)
+            )
+        return match
+
+    def _suspend_match(self, match: AnyMatch) -> None:
+        """Let the match stand still, with no attempt of a machine that it leaves behind."""
+        at_ms = self._record.clock()
+        if match.phase in _ATTEMPT_PHASES and not match.by_hand:
+            self._record.write_match(AttemptFailed(at_ms=at_ms, reasons=("NOT_NEEDED",)))
+        suspend = TableSuspended(at_ms=at_ms, reason=TRANSFER_REASON)
+        after = self._record.match_written.match
+        going = after is not None and after.started and after.phase is not MatchPhase.OVER
+        if going and self._match_commands.events_refusal(suspend) is None:
+            self._record.write_match(suspend)
+
+    def document_part(self, args: DocumentArgs) -> dict[str, Any]:
+        """Return a part of the match that went from here. Raises OrderRefused."""
+        document, sent = self._document(), self._record.match_written.transferred
+        assert sent is not None  # there is a document
+        if args.part > len(document.parts):
+            count = len(document.parts)
+            parts = Words(f"1 to {count}", f"1至{count}")
+            raise CommandRefused(failure("BAD_COMMAND", found=args.part, expected=parts))
+        return {
+            "match": sent.match.meeting.match_id,
+            "to": sent.to,
+            "digest": document.digest,
+            "sig": ""
+            if self._signing_key is None
+            else sign_document(document.digest, self._signing_key),
+            "part": args.part,
+            "parts": len(document.parts),
+            "text": document.parts[args.part - 1],
+        }
+
+    def _document(self) -> PackedDocument:
+        """Return the document of the match that went from here. Raises OrderRefused."""
+        sent = self._record.match_written.transferred
+        if sent is None:
+            raise CommandRefused(failure("NO_MATCH"))
+        if self._packed is None or self._packed[0] != sent.n:
+            self._packed = sent.n, pack_document(self._transfer(sent))
+        return self._packed[1]
+
+    def _transfer(self, sent: TransferredMatch) -> TransferDocument:
+        match = sent.match
+        of_it = list(
+            self._record.journal.entries(sent.first_entry - 1, sent.n - sent.first_entry + 1)
+        )
+        found = attempt_histories(each.entry for each in of_it)
+        return TransferDocument(
+            format=TRANSFER_FORMAT,
+            match=match.meeting.match_id,
+            left=self._table_id,
+            left_key=self._table_key,
+            to=sent.to,
+            n=sent.n,
+            head=of_it[-1].head.hex(),
+            at_ms=sent.at_ms,
+            wall=sent.wall,
+            profile=match.profile.name,
+            profile_hash=profile_hash(match.profile).hex(),
+            meeting=match.meeting,
+            record=match.record,
+            events=sent.log,
+            proofs=(*sent.earlier_proofs, *self._proofs(match.meeting.match_id, found.values())),
+            result=state_digest(match),
+            moves=(*sent.moves, self._move(sent)),
+        )
+
+    def _move(self, sent: TransferredMatch) -> TableMove:
+        """Return the way of the match that went from here."""
+        return TableMove(
+            left=self._table_id,
+            to=sent.to,
+            by=sent.by,
+            entered_by=sent.entered_by,
+            row=count_rows(sent.match),
+            at_ms=sent.at_ms,
+        )
+
+    def _proofs(self, match_id: str, found: Iterable[AttemptHistory]) -> Iterator[TransferProof]:
+        """Yield what the attempts of a match promised here, the oldest first."""
+        for progress in found:
+            committed = progress.data("committed")
+            if committed is None or committed["match"] != match_id:
+                continue
+            yield TransferProof(
+                table=self._table_id,
+                deal=progress.deal or 0,
+                attempt=progress.attempt,
+                commitment=committed["commitment"],
+                cut=(progress.data("cut") or {}).get("cut"),
+                hands=(progress.data("held") or {}).get("hands"),
+                outcome=progress.outcome,
+            )
+
+    # A match comes.
+
+    async def take_over(self, command: AcceptedCommand) -> None:
+        """Take a part of a match from another table; with the last the match. Raises OrderRefused.
+
+        Parts that do not make it whole yet change nothing, and stand in no journal. What the table
+        that the order names has not signed is taken from nobody: the gateways between could have
+        written it.
+        """
+        args: TakeOverArgs = command.args
+        _require_allowed(command.request)
+        try:
+            check_document(args.digest, args.verify, args.sig)
+        except BadSignature:
+            raise CommandRefused(failure("BAD_DOCUMENT")) from None
+        if self._record.match_written.digest == args.digest:  # it is here: somebody asks once more
+            await command.write_and_answer(self._arrival_answer())
+            return
+        missing = self._store_part(args)
+        if missing:
+            command.send_answer({"missing": missing})
+            return
+        came = self._parts.pop(args.digest)
+        try:
+            transfer = unpack_document(args.digest, [came[part] for part in sorted(came)])
+        except TransferError as bad:
+            raise CommandRefused(_bad_document(bad)) from None
+        self._require_acceptable(transfer, args.digest)
+        self._write(transfer, args, _decision_names(command))
+        await command.write_and_answer(self._arrival_answer())
+
+    def _store_part(self, args: TakeOverArgs) -> list[int]:
+        """Keep a part; return the numbers of those that have not come."""
+        came = self._parts.pop(args.digest, {})
+        came[args.part] = args.text
+        self._parts[args.digest] = came  # as the newest
+        while len(self._parts) > MAX_DOCUMENTS:
+            del self._parts[next(iter(self._parts))]
+        return [part for part in range(1, args.parts + 1) if part not in came]
+
+    def _require_acceptable(self, transfer: TransferDocument, digest: str) -> None:
+        """Return if the match may come. Raises OrderRefused."""
+        if transfer.to != self._table_id:
+            found = Words(
+                f"{transfer.match} goes from {transfer.left} to {transfer.to}",
+                f"{transfer.match}由{transfer.left}台转往{transfer.to}台",
+            )
+            raise CommandRefused(failure("OTHER_MATCH", found=found))
+        ours = profile_hash(self._profile).hex()
+        if transfer.profile_hash != ours:
+            theirs = f"{transfer.profile} {transfer.profile_hash[:16]}"
+            here = f"{self._profile.name} {ours[:16]}"
+            found = Words(
+                f"it is played by {theirs}, here is {here}", f"其规则{theirs}，本台{here}"
+            )
+            raise CommandRefused(failure("OTHER_MATCH", found=found))
+        if digest in self._record.state.taken_transfers:
+            raise CommandRefused(failure("OTHER_MATCH", found=_WAS_HERE))
+        self._require_free_table()
+        try:
+            rebuild_match(transfer, self._profile)
+        except TransferError as bad:
+            raise CommandRefused(_bad_document(bad)) from None
+
+    def require_arriving(self, request: RequestedCommand) -> None:
+        """Return if a right document may be taken now. Raises OrderRefused."""
+        _require_allowed(request)
+        self._require_free_table()
+
+    def _require_free_table(self) -> None:
+        match = self._record.match_written.match
+        if match is not None and match.phase not in (MatchPhase.SIGNED, MatchPhase.SETUP):
+            raise CommandRefused(failure("MATCH_OPEN", found=match.meeting.match_id))
+        if self._is_busy():
+            raise CommandRefused(failure("MACHINE_BUSY"))
+
+    def _write(
+        self, transfer: TransferDocument, args: TakeOverArgs, whose: Mapping[str, str]
+    ) -> None:
+        """Journal the match as it comes, with its times on this table's clock.
+
+        They are moved all alike, so that what happened last is as long ago as the wall says.
+        Raises OrderRefused, with nothing written, for what no entry can hold.
+        """
+        record = self._record
+        left_ms = record.clock() - elapsed_ms(transfer.wall, self._wall_time())
+        by_ms = max(0, left_ms - transfer.at_ms)
+        happened = [shift_event(event, by_ms) for event in transfer.events]
+        said = {
+            "match": transfer.match,
+            "table": transfer.left,
+            "n": transfer.n,
+            "head": transfer.head,
+            "digest": args.digest,
+            "verify": args.verify,
+            "sig": args.sig,
+            "events": len(transfer.events),
+            "proofs": msgspec.to_builtins(transfer.proofs[-MAX_PROOFS:]),
+            "moves": [_shifted_move(move, by_ms) for move in transfer.moves[-MAX_MOVES:]],
+            **whose,
+        }
+        meeting = meeting_data(self._profile, transfer.meeting, transfer.record)
+        _check_fits(said, meeting, happened)
+        if left_ms < transfer.at_ms:  # this table's clock is younger than the match
+            record.clock.advance(transfer.at_ms - left_ms)
+        record.write("taken_over", said)
+        record.write("meeting", meeting)
+        for event in happened:
+            self._write_event(event)
+
+    def _write_event(self, event: MatchEvent) -> None:
+        coming = self._record.match_written.arriving
+        so_far = (
+            None if coming is None or coming.match_so_far is None else coming.match_so_far.match
+        )
+        deal = None if so_far is None else so_far.deal or None
+        self._record.write("match", encode_match_event(event), deal=deal)
+
+    def _arrival_answer(self) -> dict[str, Any]:
+        """Return how the match stands that is here."""
+        match = self._record.match_written.match
+        assert match is not None  # it is here
+        return {"match": match.meeting.match_id, "deal": match.deal, "phase": match.phase.value}
+
+
+def _decision_names(command: AcceptedCommand) -> dict[str, str]:
+    """Return by whose word a match moves; where that came by mouth also who entered it."""
+    entered_by = command.signer.entered_by(command.args)
+    entered = {} if entered_by is None else {"entered_by": entered_by}
+    return {"by": command.signer.decided_by(command.args)} | entered
+
+
+def _shifted_move(move: TableMove, by_ms: int) -> dict[str, Any]:
+    """Return a move as the journal has it, on a clock that shows `by_ms` more."""
+    data: dict[str, Any] = msgspec.to_builtins(move)
+    return data | {"at_ms": move.at_ms + by_ms}
+
+
+def _require_allowed(request: RequestedCommand) -> None:
+    try:
+        require_authority("transfer", request.signer.role, verbal=request.args.verbal)
+    except RefusedError as error:
+        raise CommandRefused(failure_of(error.refusal)) from None
+
+
+def _check_fits(
+    args: Mapping[str, Any], meeting: Mapping[str, Any], happened: Iterable[MatchEvent]
+) -> None:
+    """Return if entries can hold all of a match. Raises OrderRefused."""
+    try:
+        check_entry_data("taken_over", dict(args))
+        check_entry_data("meeting", dict(meeting))
+        for event in happened:
+            check_entry_data("match", encode_match_event(event))
+    except ValueError as wrong:
+        bad = TransferError(str(wrong), "日志无法容纳其内容")
+        raise CommandRefused(_bad_document(bad)) from None
+
+
+def _bad_document(bad: TransferError) -> Failure:
+    return failure("BAD_COMMAND", found=bad.words, expected=_ITS_PARTS)
+
+
+_ANOTHER_TABLE = Words("another table", "另一张台")
+_ITS_PARTS = Words("the parts that document gave", "document 给出的各部分")
+_WAS_HERE = Words("it was here, and is over or gone", "该局曾在本台，已结束或已转出")

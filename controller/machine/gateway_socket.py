@@ -1,0 +1,175 @@
+"""The machine's Unix socket: what is public goes out, commands come in.
+
+The only door of the machine process. Whoever connects must be the gateway's user: the same
+one or root, or the one whom the configuration names (the peer's uid is the kernel's word, not
+the peer's).
+"""
+
+import asyncio
+import os
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from controller.gateway_protocol import (
+    MAX_GATEWAY_LINE_BYTES,
+    SOCKET_NAME,
+    AskMetricsMessage,
+    CommandMessage,
+    GatewayProtocolError,
+    HelloMessage,
+    LineSplitter,
+    MachineMessage,
+    MetricsMessage,
+    ReplyMessage,
+    decode_gateway_line,
+    encode_line,
+    feed_message,
+)
+from controller.host.loggers import structlog
+from controller.host.users import allowed_peer_uids, peer_uid
+from controller.messages import ClientCommand, CommandReply, PublicEvent, PublicState
+
+MAX_UNSENT_BYTES = 1 << 22
+"""Bytes a gateway may leave unread; one that does not keep up is let go and comes again."""
+
+_log = structlog.get_logger("machine")
+
+
+class GatewaySocket:
+    """Serves one table's public words to whatever gateways are connected.
+
+    `order` answers commands; `state` gives the whole public state, for a gateway
+    that has just come; `metrics` the machine's numbers, given the bytes that wait for gateways.
+    `peers` are the uids that a gateway may have.
+    """
+
+    def __init__(
+        self,
+        hello: HelloMessage,
+        *,
+        submit: Callable[[ClientCommand], Awaitable[CommandReply]],
+        state: Callable[[], PublicState],
+        metrics: Callable[[int], MetricsMessage] | None = None,
+        allowed_uids: frozenset[int] | None = None,
+    ) -> None:
+        self._hello = hello
+        self._submit = submit
+        self._state = state
+        self._metrics = metrics
+        self._allowed_uids = allowed_peer_uids(None) if allowed_uids is None else allowed_uids
+        self._connections: set[_Connection] = set()
+
+    @asynccontextmanager
+    async def serve(self, folder: Path, group: int | None = None) -> AsyncIterator[None]:
+        """Listen in `folder` for the block; the socket's file goes too. Raises OSError.
+
+        Where the gateway is another user, `group` is that user's, which may connect.
+        """
+        path = folder / SOCKET_NAME
+        # A killed machine leaves its socket; the journal's lock says that there is only one of us.
+        path.unlink(missing_ok=True)
+        loop = asyncio.get_running_loop()
+        server = await loop.create_unix_server(lambda: _Connection(self), str(path))
+        if group is not None and path.stat().st_gid != group:
+            os.chown(path, -1, group)
+        path.chmod(0o600 if group is None else 0o660)
+        try:
+            yield
+        finally:
+            server.close()
+            for gateway in list(self._connections):
+                gateway.close()
+            path.unlink(missing_ok=True)
+
+    def publish(self, value: PublicState | PublicEvent) -> None:
+        """Send what is public to every gateway."""
+        if self._connections:
+            line = encode_line(feed_message(value))
+            for gateway in list(self._connections):
+                gateway.send(line)
+
+    def is_allowed(self, uid: int) -> bool:
+        """Tell whether a gateway may be this user."""
+        return uid in self._allowed_uids
+
+    def on_connected(self, gateway: "_Connection") -> None:
+        """Tell a new gateway who is here and how things stand."""
+        self._connections.add(gateway)
+        gateway.send(encode_line(self._hello))
+        gateway.send(encode_line(feed_message(self._state())))
+
+    def on_disconnected(self, gateway: "_Connection") -> None:
+        """Forget a gateway."""
+        self._connections.discard(gateway)
+
+    def send_metrics(self, gateway: "_Connection") -> None:
+        """Send a gateway the machine's numbers."""
+        if self._metrics is not None:
+            unsent = sum(each.unsent_bytes for each in self._connections)
+            gateway.send(encode_line(self._metrics(unsent)))
+
+    async def answer(self, gateway: "_Connection", message: CommandMessage) -> None:
+        """Carry out a command and send its answer back."""
+        reply = await self._submit(message.body)
+        line: MachineMessage = ReplyMessage(message.ref, reply)
+        gateway.send(encode_line(line))
+
+
+class _Connection(asyncio.Protocol):
+    """One connection from a gateway."""
+
+    def __init__(self, socket: GatewaySocket) -> None:
+        self._socket = socket
+        self._lines = LineSplitter(MAX_GATEWAY_LINE_BYTES)
+        self._transport: asyncio.Transport | None = None
+        self._answers: set[asyncio.Task[None]] = set()
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        assert isinstance(transport, asyncio.Transport)
+        uid = peer_uid(transport.get_extra_info("socket"))
+        if not self._socket.is_allowed(uid):
+            _log.warning("stranger at the machine's socket", uid=uid)
+            transport.abort()
+            return
+        self._transport = transport
+        self._socket.on_connected(self)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._transport = None
+        self._socket.on_disconnected(self)
+        for answer in self._answers:
+            answer.cancel()
+
+    def data_received(self, data: bytes) -> None:
+        try:
+            for line in self._lines.split(data):
+                message = decode_gateway_line(line)
+                if isinstance(message, AskMetricsMessage):
+                    self._socket.send_metrics(self)
+                    continue
+                task = asyncio.ensure_future(self._socket.answer(self, message))
+                self._answers.add(task)
+                task.add_done_callback(self._answers.discard)
+        except GatewayProtocolError as error:
+            _log.warning("gateway let go", why=str(error))
+            self.close()
+
+    @property
+    def unsent_bytes(self) -> int:
+        """Bytes that it was sent and has not read."""
+        return 0 if self._transport is None else self._transport.get_write_buffer_size()
+
+    def send(self, line: bytes) -> None:
+        """Send a line, or let a gateway go that reads too slowly."""
+        if self._transport is None:
+            return
+        if self._transport.get_write_buffer_size() > MAX_UNSENT_BYTES:
+            _log.warning("gateway let go", why="it does not read what it is sent")
+            self.close()
+            return
+        self._transport.write(line)
+
+    def close(self) -> None:
+        if self._transport is not None:
+            self._transport.abort()

@@ -1,0 +1,204 @@
+"""The stack light and the buzzer: what the state looks like from across the hall."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+
+from controller.machine.commands.command_processor import CommandProcessor
+from controller.machine.public.awaited_seats import awaited_seats
+from controller.machine.state.fault_meanings import CALLING_FAULTS
+from controller.machine.state.state_fold import TableState
+from controller.machine.state.table_match import TableMatch
+from controller.machine.table_calls import end_calls
+from controller.machine.table_record import TableRecord
+from controller.match.phase import BEFORE_RELEASE
+from controller.messages import MachinePhase, Seat
+from drivers.panel import (
+    ButtonRole,
+    LampMode,
+    Lamps,
+    PanelDriver,
+    PanelLost,
+    PanelPins,
+    Press,
+    PressKind,
+    SwitchChange,
+)
+
+_WAITING_PHASES = frozenset({MachinePhase.COMMITTED})
+_READY_PHASES = frozenset({MachinePhase.EMPTY, MachinePhase.HELD, MachinePhase.RELEASED})
+_MOVING_PHASES = frozenset({MachinePhase.CUT, MachinePhase.SHUFFLING, MachinePhase.DEALING})
+_UNTIL_RELEASE = _MOVING_PHASES | {MachinePhase.HELD}
+
+
+def choose_lamps(state: TableState, play: TableMatch, phase: MachinePhase) -> Lamps:
+    """Return how the lamps shine.
+
+    Red: a hand is needed, cards first. Amber: somebody is waited for, blinking for
+    the referee; it stays on beside the green while a deal that nobody cut is dealt and held.
+    Green: all is well, blinking while cards move.
+    """
+    waits = phase in _WAITING_PHASES or (phase in _UNTIL_RELEASE and _is_uncut(state))
+    called = bool(state.calls or play.match_calls)
+    referee = called or any(name in CALLING_FAULTS for name, _ in state.faults)
+    return Lamps(
+        red=LampMode.ON if phase is MachinePhase.FAULT else LampMode.OFF,
+        amber=LampMode.BLINK if referee else LampMode.ON if waits else LampMode.OFF,
+        green=LampMode.BLINK
+        if phase in _MOVING_PHASES
+        else LampMode.ON
+        if phase in _READY_PHASES
+        else LampMode.OFF,
+        buzzer=LampMode.BLINK if referee else LampMode.OFF,
+    )
+
+
+def _is_uncut(state: TableState) -> bool:
+    """Tell whether the present attempt goes on without a cut."""
+    return bool(state.proofs) and state.proofs[-1].uncut
+
+
+STEP_INTERVAL_S = 0.1
+"""Ten numbers a second."""
+
+
+class CutCounter:
+    """Counts through the legal cuts, again and again, while it runs."""
+
+    def __init__(self, cuts: range, on_step: Callable[[], None]) -> None:
+        self.number: int | None = None
+        self._cuts, self._on_step = cuts, on_step
+        self._loop = asyncio.get_running_loop()
+        self._timer: asyncio.TimerHandle | None = None
+
+    def set_running(self, running: bool) -> None:
+        """Begin where it is wanted and stands, end where it runs and is not."""
+        if running and self._timer is None:
+            self._step()
+        elif not running and self._timer is not None:
+            self._timer.cancel()
+            self._timer = self.number = None
+
+    def _step(self) -> None:
+        last = self.number
+        at_end = last is None or last + 1 not in self._cuts
+        self.number = self._cuts[0] if at_end or last is None else last + 1
+        self._timer = self._loop.call_later(STEP_INTERVAL_S, self._step)
+        self._on_step()
+
+
+_SWITCH_FAULTS = {"lid": "LID_OPENED", "estop": "ESTOP_PRESSED"}
+_PANEL_FAULT = "PANEL_LOST"
+RELEASE_DELAY_MS = 3000
+"""So long hands are ready before a press lets them out (provisional)."""
+
+
+class PanelControl:
+    """The panel, kept in step with the table. `stopped` tells of an open lid or the e-stop.
+
+    `cutters` says who may cut now; () for anybody. Without its pins a table deals on: the
+    boards sense lid and e-stop themselves. The loss is shown, and the pins are tried again
+    with the next start of the daemon.
+    """
+
+    def __init__(
+        self,
+        *,
+        record: TableRecord,
+        desk: CommandProcessor,
+        counter: CutCounter,
+        cutters: Callable[[], tuple[Seat, ...]],
+        phase: Callable[[], MachinePhase],
+        on_switch: Callable[[str], None],
+    ) -> None:
+        self._record, self._desk, self._phase, self._report_switch = record, desk, phase, on_switch
+        self._counter, self._cutters = counter, cutters
+        self._cut_at_press: int | None = None
+        self._lamps_shown: Lamps | None = None
+        self._panel: PanelDriver | None = None
+
+    async def open(self, pins: PanelPins, factory: Callable[[], Awaitable[object]]) -> None:
+        """Take the pins, or show that they cannot be had."""
+        try:
+            self._panel = PanelDriver(
+                pins,
+                await factory(),
+                self._on_press,
+                on_switch=self._on_panel_switch,
+                on_lost=self._on_panel_lost,
+            )
+        except PanelLost as error:
+            self._on_panel_lost(error)
+        else:
+            self._record.clear_fault(_PANEL_FAULT)
+            self.show_lamps()
+
+    def show_lamps(self) -> None:
+        """Let the lamps say how the table is."""
+        if self._panel is None:
+            return
+        wanted = choose_lamps(self._record.state, self._record.match_committed, self._phase())
+        if wanted == self._lamps_shown:
+            return
+        self._lamps_shown = wanted
+        try:
+            self._panel.set_lamps(wanted)
+        except PanelLost as error:
+            self._on_panel_lost(error)
+
+    def close(self) -> None:
+        """Give the pins back."""
+        if self._panel is not None:
+            self._panel.close()
+            self._panel = None
+
+    def _on_press(self, press: Press) -> None:
+        if press.role is ButtonRole.GREEN and press.seat is not None:
+            self._on_green(press.seat, press.kind)
+        elif press.kind is PressKind.DOWN and press.role is ButtonRole.START:
+            self._desk.submit_press("start_deal")
+        elif press.kind is PressKind.DOWN and press.seat is not None:
+            self._desk.submit_press("call", seat=press.seat)
+
+    def _on_green(self, seat: Seat, act: PressKind) -> None:
+        """Take a green button. A cut is the number that stood there when it went down."""
+        if act is PressKind.DOWN:
+            self._cut_at_press = self._counter.number
+        elif act is PressKind.HELD:
+            self._desk.submit_press("out", seat=seat)
+        elif end_calls(self._record, seat):
+            self._record.journal.flush()
+        else:
+            self._confirm(seat)
+
+    def _confirm(self, seat: Seat) -> None:
+        """Take a short press: the match's matter first, then the machine's step.
+
+        While a deal is played the next one may wait for its cut, by its cutter alone.
+        """
+        match, phase = self._record.match_written.match, self._phase()
+        of_the_machine = match is None or match.phase in BEFORE_RELEASE
+        asked = match is not None and not of_the_machine and seat in awaited_seats(match)
+        cuts = phase is MachinePhase.COMMITTED and (of_the_machine or seat in self._cutters())
+        if cuts and not asked and self._cut_at_press is not None:
+            self._desk.submit_press("cut", n=self._cut_at_press, seat=seat)
+        elif of_the_machine and phase is MachinePhase.HELD:
+            self._release()
+        elif match is not None:
+            self._desk.submit_press("confirm", seat=seat)
+
+    def _release(self) -> None:
+        """Have the hands let out, but not by a press that was meant for the result before.
+
+        Hands that were dealt ahead are ready in the moment when the second side confirms.
+        """
+        play, now_ms = self._record.match_written, self._record.clock()
+        if play.match is None or now_ms - play.phase_since_ms >= RELEASE_DELAY_MS:
+            self._desk.submit_press("release")
+
+    def _on_panel_switch(self, switch: SwitchChange) -> None:
+        if switch.on:
+            self._report_switch(_SWITCH_FAULTS[switch.name])
+
+    def _on_panel_lost(self, error: PanelLost) -> None:
+        self.close()
+        self._record.raise_fault(_PANEL_FAULT, {"found": error.why})

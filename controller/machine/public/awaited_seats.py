@@ -1,0 +1,162 @@
+"""Who of the four is waited for: whose press, card or word the match needs next."""
+
+from collections.abc import Callable, Iterable
+from typing import cast
+
+from controller.match.clocks.match_clock import MatchClock
+from controller.match.deal_end import is_ended_by_time
+from controller.match.match_state import AnyMatch, BigTwoMatch, GuandanMatch, TributeExchange
+from controller.match.next_deal import is_added_time_open, is_time_up_for_deals
+from controller.match.phase import MatchPhase
+from controller.match.sheet_writing import sheet_signers
+from controller.messages import Seat, Side
+from controller.rules.deal_result import ForfeitedDeal
+from controller.rules.tribute import must_claim_anti_tribute
+from controller.seats import SEATS, SIDES, opponents, seats_of_side
+
+Seats = tuple[Seat, ...]
+
+
+def awaited_seats(match: AnyMatch) -> Seats:
+    """Return who has to do something now, in playing order; () where it is nobody of them.
+
+    While the table is suspended only seats are taken. Where one of several is enough, all
+    who may are named.
+    """
+    if match.suspended is not None and match.phase is not MatchPhase.SETUP:
+        return ()
+    named = _AWAITED.get(match.phase, _nobody)(match)
+    return tuple(seat for seat in SEATS if seat in named)
+
+
+def is_area_stopped(clock: MatchClock) -> bool:
+    """Tell whether the whole area stands still."""
+    return clock.watch is not None and clock.watch.is_paused
+
+
+def is_added_time_awaited(match: AnyMatch) -> bool:
+    """Tell whether a referee has to say first what becomes of the time that was lost."""
+    return _is_out_of_time(match) and is_added_time_open(match, match.now_ms)
+
+
+def sides_to_confirm(match: AnyMatch) -> tuple[Side, ...]:
+    """Return which sides have still to confirm the result."""
+    return tuple(side for side in SIDES if side not in match.confirmed)
+
+
+def signers_due(match: AnyMatch) -> tuple[str, ...]:
+    """Return who has still to sign a sheet that is finished: sides, seats, the referee."""
+    signed = {one.signer for one in match.signatures}
+    return tuple(signer for signer in sheet_signers(match) if signer not in signed)
+
+
+def require_exchange(match: AnyMatch) -> TributeExchange:
+    """Return tribute and return of the present deal, in a phase that has them."""
+    exchange = cast(GuandanMatch, match).exchange
+    assert exchange is not None  # the phase begins with one
+    return exchange
+
+
+def _is_out_of_time(match: AnyMatch) -> bool:
+    return isinstance(match, GuandanMatch) and is_time_up_for_deals(match, match.now_ms)
+
+
+def _nobody(match: AnyMatch) -> Seats:
+    return ()
+
+
+def _unseated(match: AnyMatch) -> Seats:
+    return _without(SEATS, match.seated)
+
+
+def _shufflers(match: AnyMatch) -> Seats:
+    return (match.duties.shufflers or SEATS) if match.duties else ()
+
+
+def _cutters(match: AnyMatch) -> Seats:
+    return match.duties.cutters if match.duties else ()
+
+
+def _turner(match: AnyMatch) -> Seats:
+    """Who cut turns the card up, too (seed 000 A5.1.2)."""
+    return (match.cutter,) if match.cutter else ()
+
+
+def _takers(match: AnyMatch) -> Seats:
+    """Whoever presses first takes the hands for all; nobody where no deal may begin now."""
+    kept = is_area_stopped(match.clock) or _is_out_of_time(match)
+    return () if match.let_go or kept else SEATS
+
+
+def _uncounted(match: AnyMatch) -> Seats:
+    return _without(SEATS, match.counted)
+
+
+def _anti_payers(match: AnyMatch) -> Seats:
+    """A machine knows what the payers hold; drawn hands they know alone, and some must claim."""
+    claimed = must_claim_anti_tribute(cast(GuandanMatch, match).profile)
+    return require_exchange(match).payers if match.by_hand or claimed else ()
+
+
+def _unlaid(match: AnyMatch) -> Seats:
+    exchange = require_exchange(match)
+    return _without(exchange.payers, exchange.laid)
+
+
+def _givers(match: AnyMatch) -> Seats:
+    exchange = require_exchange(match)
+    due = exchange.plan.returns if exchange.plan else ()
+    return _without([giver for giver, _ in due], exchange.given)
+
+
+def _choosers(match: AnyMatch) -> Seats:
+    choices = cast(BigTwoMatch, match).choices
+    return choices.current_round().seats_asked() if choices else ()
+
+
+def _players(match: AnyMatch) -> Seats:
+    """Before the first lead its leader; then an opponent of who says that he is out."""
+    if not match.led:
+        return (match.leader,) if match.leader else ()
+    outs = match.outs if isinstance(match, GuandanMatch) else ()
+    return tuple(seat for out in outs for seat in opponents(out))
+
+
+def _confirmers(match: AnyMatch) -> Seats:
+    if isinstance(match, GuandanMatch) and is_ended_by_time(match):
+        return ()
+    return tuple(seat for side in sides_to_confirm(match) for seat in seats_of_side(side))
+
+
+def _namers(match: AnyMatch) -> Seats:
+    previous = cast(GuandanMatch, match).standing.previous
+    return seats_of_side(previous.winners) if isinstance(previous, ForfeitedDeal) else ()
+
+
+def _signers(match: AnyMatch) -> Seats:
+    due = signers_due(match)
+    return tuple(seat for seat in SEATS if any(seat in one for one in due if one != "referee"))
+
+
+def _without(seats: Iterable[Seat], done: Iterable[Seat]) -> Seats:
+    gone = set(done)
+    return tuple(seat for seat in seats if seat not in gone)
+
+
+_AWAITED: dict[MatchPhase, Callable[[AnyMatch], Seats]] = {
+    MatchPhase.SETUP: _unseated,
+    MatchPhase.SHUFFLE: _shufflers,
+    MatchPhase.CUT: _cutters,
+    MatchPhase.TURNUP: _turner,
+    MatchPhase.HELD: _takers,
+    MatchPhase.COUNT_CHECK: _uncounted,
+    MatchPhase.ANTI_CHECK: _anti_payers,
+    MatchPhase.TRIBUTE: _unlaid,
+    MatchPhase.RETURN: _givers,
+    MatchPhase.CHOICES: _choosers,
+    MatchPhase.PLAY: _players,
+    MatchPhase.RESULT: _confirmers,
+    MatchPhase.FORFEIT: _namers,
+    MatchPhase.OVER: _signers,
+}
+"""Who is waited for in a phase; in the others a machine, the referee or the chief is."""

@@ -1,0 +1,311 @@
+"""The clocks of a match as anybody may know them: whole seconds left, and whether they run."""
+
+from typing import Any, Literal
+
+from controller.machine.public.awaited_seats import awaited_seats
+from controller.machine.public.next_step import next_words
+from controller.machine.public.public_results import (
+    numbers_by_side,
+    public_end,
+    public_rulings,
+    public_score,
+    unconfirmed_corrections,
+)
+from controller.machine.state.table_match import TableMatch
+from controller.match.clocks import duty_clocks, match_clock, stopwatch
+from controller.match.clocks.duty_clocks import DutyClock
+from controller.match.match_state import AnyMatch, BigTwoMatch, GuandanMatch, TributeExchange
+from controller.match.match_state import AnyMatch as MatchState
+from controller.match.phase import BEFORE_RELEASE, PHASE_WORDS, MatchPhase
+from controller.match.sheet_writing import published_returns, published_tribute
+from controller.messages import (
+    HandDuties,
+    PublicAreaStop,
+    PublicChoices,
+    PublicMatch,
+    PublicMatchClock,
+    PublicPair,
+    PublicSeatClock,
+    Seat,
+    Tribute,
+    TributePayment,
+    TributeReturn,
+)
+from controller.rules.deal_result import FinishOrder
+from controller.rules.match_standing import level_due
+from controller.rules.ranks import level_text
+from controller.rules.tribute import finish_owing_tribute
+from controller.rules.tribute_returns import return_rule, return_visibility
+from controller.seats import SIDES
+
+
+def public_time(match: AnyMatch, now_ms: int) -> dict[str, Any]:
+    """Return the clocks of the match and of its seats, in whole seconds left."""
+    clock = match.clock
+    clocks = [_seat_clock(one, now_ms) for one in match.clocks]
+    if isinstance(match, BigTwoMatch):
+        clocks += _choice_clock(match, now_ms)
+    return {
+        "start_ms": None if clock.watch is None else clock.watch.starts_ms,
+        "clock": _clock(clock, now_ms),
+        "area_stop": _area_stop(clock),
+        "added_time_s": clock.added_ms // 1000,
+        "clocks": clocks,
+    }
+
+
+def _clock(clock: match_clock.MatchClock, now_ms: int) -> PublicMatchClock | None:
+    left_ms = match_clock.left_ms(clock, now_ms)
+    if left_ms is None:
+        return None
+    running = clock.watch is not None and not clock.watch.is_paused
+    ends_ms = clock.limit_ms + clock.added_ms
+    deadline_ms = (
+        stopwatch.moment_of_elapsed(clock.watch, ends_ms) if clock.watch and running else None
+    )
+    return PublicMatchClock(left_s=_seconds(left_ms), running=running, deadline_ms=deadline_ms)
+
+
+def _area_stop(clock: match_clock.MatchClock) -> PublicAreaStop | None:
+    since_ms = match_clock.stopped_since_ms(clock)
+    if since_ms is None:
+        return None
+    stop = clock.area_stop or match_clock.UNKNOWN_AREA_STOP
+    return PublicAreaStop(since_ms=since_ms, reason=stop.reason, by=stop.by)
+
+
+def _seat_clock(clock: DutyClock, now_ms: int) -> PublicSeatClock:
+    return PublicSeatClock(
+        duty=clock.duty,
+        seat=clock.seat,
+        side=clock.side,
+        left_s=_seconds(duty_clocks.left_ms(clock, now_ms)),
+        running=not clock.watch.is_paused,
+    )
+
+
+def _choice_clock(match: BigTwoMatch, now_ms: int) -> list[PublicSeatClock]:
+    """Return the clock of a choice: it stands while the table or the area does."""
+    asking = (
+        match.choices.current_round()
+        if match.choices and match.phase is MatchPhase.CHOICES
+        else None
+    )
+    deadline_ms = None if asking is None else asking.deadline_ms()
+    if asking is None or deadline_ms is None:
+        return []
+    area = match.clock.watch is not None and match.clock.watch.is_paused
+    stands = area or match.suspended is not None
+    named = asking.seats_asked()
+    return [
+        PublicSeatClock(
+            duty=asked_choice(match) or "",
+            seat=named[0] if len(named) == 1 else None,
+            left_s=_seconds(deadline_ms - (match.now_ms if stands else now_ms)),
+            running=not stands,
+        )
+    ]
+
+
+def _seconds(ms: int) -> int:
+    """Return milliseconds left as whole seconds, begun ones included; 0 when they are over."""
+    return max(0, -(-ms // 1000))
+
+
+def asked_choice(match: BigTwoMatch) -> Literal["open_hand", "doubling"] | None:
+    """Return which choice is asked before play; None: none is."""
+    if match.choices is None or match.phase is not MatchPhase.CHOICES:
+        return None
+    return "open_hand" if match.choices.doubling is None else "doubling"
+
+
+def public_tribute(match: GuandanMatch) -> Tribute | None:
+    """Return the present deal's tribute and return; None where none is owed, or not yet."""
+    exchange, owed = match.exchange, finish_owing_tribute(match.profile, match.follows)
+    if exchange is None or owed is None:
+        return None
+    plan = exchange.plan
+    paid = published_tribute(exchange, match.level)
+    return Tribute(
+        payers=list(exchange.payers),
+        anti=None if match.phase is MatchPhase.ANTI_CHECK else exchange.anti,
+        laid=list(exchange.laid),
+        required={one.giver: one.card for one in paid if one.card is not None},
+        payments=[
+            TributePayment(giver=one.giver, to=one.to, card=one.card)
+            for one in paid
+            if one.card is not None
+        ],
+        returns=_returns(match, exchange, owed),
+        returns_shown=return_visibility(match.profile, owed),
+        given=list(exchange.given),
+        equal=plan is not None and plan.equal,
+        choice_open=plan is not None and plan.choice_open,
+        chooser=owed.up if plan is not None and plan.choice_open and not exchange.given else None,
+    )
+
+
+def _returns(
+    match: GuandanMatch, exchange: TributeExchange, owed: FinishOrder
+) -> list[TributeReturn]:
+    """Return all that are due, with the cards that may be seen by now."""
+    if exchange.plan is None:
+        return []
+    due = exchange.plan.returns
+    waits = return_visibility(match.profile, owed) == "together" and len(exchange.given) < len(due)
+    told = () if waits else published_returns(match, exchange)
+    cards = {(one.giver, one.to): one.card for one in told}
+    return [
+        TributeReturn(
+            giver=giver,
+            to=to,
+            rule=return_rule(match.profile, owed, giver, to),
+            card=cards.get((giver, to)),
+        )
+        for giver, to in due
+    ]
+
+
+_CUT_PHASES = frozenset({MatchPhase.SHUFFLE, MatchPhase.CUT})
+
+
+def public_match(
+    play: TableMatch,
+    *,
+    profile: str,
+    now_ms: int,
+    deal: int | None,
+    leader: Seat | None,
+    turned_up: str | None,
+) -> PublicMatch:
+    """Return the match of a table as anybody may know it at `now_ms` of the table's clock.
+
+    `profile`, `deal`, `leader`, `turned_up`: of the machine, which deals practice deals as
+    long as no match was laid out.
+    """
+    match = play.match
+    if match is None:
+        return PublicMatch(
+            profile=profile, deal=deal, leader=leader, turned_up=turned_up, at_ms=now_ms
+        )
+    phase, soon = PHASE_WORDS[match.phase], next_words(match)
+    return PublicMatch(
+        at_ms=now_ms,
+        phase=match.phase,
+        phase_en=phase.en,
+        phase_zh=phase.zh,
+        next_en=soon.en,
+        next_zh=soon.zh,
+        waiting_for=list(awaited_seats(match)),
+        attempt=play.attempt,
+        announced=match_clock.last_announcement(match.clock),
+        **_meeting_fields(match),
+        **_deal_fields(match),
+        **public_time(match, now_ms),
+        **public_end(match),
+        **(_guandan_fields(match) if isinstance(match, GuandanMatch) else {}),
+        **(_big_two_fields(match) if isinstance(match, BigTwoMatch) else {}),
+    )
+
+
+def _meeting_fields(match: MatchState) -> dict[str, Any]:
+    """Return where the match stands in its event, and its people."""
+    meeting, game = match.meeting, "guandan" if isinstance(match, GuandanMatch) else "bigtwo"
+    return {
+        "event": meeting.event,
+        "round": meeting.round,
+        "match_no": meeting.match_no,
+        "table_no": meeting.table_no,
+        "stage": meeting.stage,
+        "match": meeting.match_id,
+        "profile": match.profile.name,
+        "game": game,
+        "pairs": {
+            side: PublicPair(id=pair.id, name=pair.name, players=pair.players)
+            for side, pair in meeting.pairs.items()
+        },
+        "seated": list(match.seated),
+        "started": match.started,
+        "suspended": match.suspended,
+    }
+
+
+def _deal_fields(match: MatchState) -> dict[str, Any]:
+    """Return the present deal as far as both games have it.
+
+    Who leads by the turned-up card, and that card, come with the release; drawn by
+    hand it lies open at once.
+    """
+    duties = match.duties if match.phase in BEFORE_RELEASE else None
+    cuts = duties is not None and match.phase in _CUT_PHASES
+    out = match.by_hand or match.phase not in BEFORE_RELEASE
+    return {
+        "deal": match.deal,
+        "by_hand": match.by_hand,
+        "hand_duties": _hand_duties(match),
+        "cutters": list(duties.cutters) if duties and cuts else [],
+        "cut_range": duties.cuts if duties and cuts else None,
+        "cutter": match.cutter,
+        "leader": (match.leader or match.turned_to) if out else None,
+        "turned_up": match.turned_up if out else None,
+        "led": match.led,
+        "began_ms": match.began_ms,
+        "counted": list(match.counted),
+        "claimed": match.claimed,
+        "claims": list(match.claims),
+        "misdeals": match.misdeals,
+        "confirmed": list(match.confirmed),
+    }
+
+
+def _hand_duties(match: MatchState) -> HandDuties | None:
+    duties = match.duties
+    if duties is None or not match.by_hand or match.phase not in BEFORE_RELEASE:
+        return None
+    return HandDuties(
+        shufflers=list(duties.shufflers),
+        shuffles=duties.shuffles,
+        turnup=duties.turnup,
+        first_drawer=match.first_drawer or duties.first_drawer,
+    )
+
+
+def _guandan_fields(match: GuandanMatch) -> dict[str, Any]:
+    """Return levels, tribute, places, rulings and score of a match of Guandan."""
+    standing, rules = match.standing, match.profile
+    points = any(getattr(rules.score.deal_points, name) for name in ("R12", "R13", "R14"))
+    level = match.level if match.deal else level_due(rules, standing)
+    return {
+        "levels": {side: level_text(standing.levels.of(side)) for side in SIDES},
+        "level": level_text(level),
+        "owner": match.owner,
+        "failures": numbers_by_side(standing.failures),
+        "points": numbers_by_side(standing.points) if points else None,
+        "extra": match.extra,
+        "tribute": public_tribute(match),
+        "outs": list(match.outs),
+        "order": list(match.places),
+        "dead": list(match.dead),
+        "rulings": public_rulings(match.rulings),
+        "spoken": unconfirmed_corrections(match),
+        "score": None if match.score is None else public_score(match.score),
+    }
+
+
+def _big_two_fields(match: BigTwoMatch) -> dict[str, Any]:
+    """Return choices, cards left and totals of a match of Big Two."""
+    return {
+        "choices": _choices(match),
+        "left": match.left or None,
+        "totals": match.totals,
+    }
+
+
+def _choices(match: BigTwoMatch) -> PublicChoices | None:
+    """Return the choices: all four choose at once on their hands, so that comes out at its end."""
+    choices = match.choices
+    if choices is None:
+        return None
+    opened = () if choices.open_hand.seats_asked() else choices.open_hand.seats_agreed()
+    doubled = () if choices.doubling is None else choices.doubling.seats_agreed()
+    return PublicChoices(asked=asked_choice(match), opened=list(opened), doubled=list(doubled))

@@ -1,0 +1,133 @@
+"""How a match ended, what it is worth and who signed that, as anybody may know it."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from controller.machine.public.awaited_seats import signers_due
+from controller.match.match_state import AnyMatch, GuandanMatch
+from controller.match.phase import MatchPhase
+from controller.match.rulings import MatchRuling as Decision
+from controller.match.rulings import is_unconfirmed
+from controller.match.sheet_rows import CorrectionRow
+from controller.messages import (
+    PublicRuling,
+    PublicScore,
+    PublicVerdict,
+    SheetSigner,
+    Side,
+    VerbalCorrection,
+)
+from controller.rules.match_end import MatchScore
+from controller.rules.match_end import MatchVerdict as End
+from controller.rules.match_standing import PerSide
+from controller.rules.penalties.offences import find_offence
+from controller.rules.penalties.proposals import penalty_words
+from controller.seats import SIDES
+
+
+def public_end(match: AnyMatch) -> dict[str, Any]:
+    """Return how the match ended and who has signed; nobody is due before its end."""
+    return {
+        "verdict": None if match.verdict is None else public_verdict(match.verdict),
+        "version": match.version,
+        "signed": [SheetSigner(signer=one.signer, person=one.person) for one in match.signatures],
+        "signers": list(signers_due(match)) if match.phase is MatchPhase.OVER else [],
+    }
+
+
+def public_verdict(end: End) -> PublicVerdict:
+    """Return how a match ended, in words."""
+    en, zh = _VERDICT_WORDS[end.how]
+    return PublicVerdict(winner=end.winner, how=end.how, how_en=en, how_zh=zh)
+
+
+_VERDICT_WORDS: dict[str, tuple[str, str]] = {
+    "past_a": ("passed A", "过A"),
+    "failures": ("the other side failed too often at A", "对方A未过次数已满"),
+    "level": ("the higher level", "级数领先"),
+    "first_to_reach": ("came to the level first", "先到该级"),
+    "draw": ("draw", "平局"),
+    "extra_deal": ("won the extra deal", "加打一副获胜"),
+    "forfeit": ("the other side lost the match by a ruling", "对方本局判负"),
+    "disqualified": ("the other pair was disqualified", "对方取消比赛资格"),
+    "both_lost": ("both pairs lost the match", "双方判负"),
+}
+
+
+def public_score(score: MatchScore) -> PublicScore:
+    """Return a match in points, with the provisional keys behind them."""
+    return PublicScore(
+        match_points=numbers_by_side(score.match_points),
+        level_points=numbers_by_side(score.level_points),
+        deal_points=numbers_by_side(score.deal_points),
+        total=numbers_by_side(score.total),
+        provisional=list(score.rests_on),
+    )
+
+
+def numbers_by_side(numbers: PerSide | None) -> dict[Side, int] | None:
+    """Return two numbers by their sides; None where there are none."""
+    return None if numbers is None else {side: numbers.of(side) for side in SIDES}
+
+
+MAX_CLOSED_RULINGS = 8
+"""Closed rulings that stand in the public state; the others are on the score sheet."""
+
+
+def public_rulings(rulings: Sequence[Decision]) -> list[PublicRuling]:
+    """Return the rulings that wait for somebody, and the newest others, in their order."""
+    closed = [ruling.id for ruling in rulings if not _is_waiting(ruling)]
+    hidden = frozenset(closed[:-MAX_CLOSED_RULINGS])
+    return rulings_in_words(ruling for ruling in rulings if ruling.id not in hidden)
+
+
+def rulings_in_words(rulings: Iterable[Decision]) -> list[PublicRuling]:
+    """Return rulings in words."""
+    return [_ruling_in_words(ruling) for ruling in rulings]
+
+
+def unconfirmed_corrections(match: GuandanMatch) -> list[VerbalCorrection]:
+    """Return the corrections by the chief's word that he has still to confirm, by their rows."""
+    return [
+        VerbalCorrection(
+            row=row.row, deal=row.deal, by=row.by, entered_by=row.entered_by, reason=row.reason
+        )
+        for row in match.sheet
+        if isinstance(row, CorrectionRow)
+        and row.entered_by is not None
+        and row.ruling is None
+        and match.spoken[row.row] is None
+    ]
+
+
+def _is_waiting(ruling: Decision) -> bool:
+    return ruling.state == "proposed" or is_unconfirmed(ruling)
+
+
+def _ruling_in_words(ruling: Decision) -> PublicRuling:
+    charge, proposal = ruling.charge, ruling.proposal
+    row = find_offence(charge.offence)
+    penalty = penalty_words(proposal.penalty, proposal.effects)
+    return PublicRuling(
+        id=ruling.id,
+        offence=charge.offence,
+        offence_en=row.en,
+        offence_zh=row.zh,
+        deal=charge.deal,
+        side=charge.side,
+        seat=charge.seat,
+        penalty=proposal.penalty,
+        penalty_en=penalty.en,
+        penalty_zh=penalty.zh,
+        article=proposal.article,
+        needs=proposal.needs,
+        state=ruling.state,
+        by=ruling.by,
+        at_ms=ruling.at_ms,
+        approved_by=ruling.approved_by,
+        rejected_by=ruling.rejected_by,
+        verbal=ruling.verbal,
+        entered_by=ruling.entered_by,
+        confirmed_by=ruling.confirmed_by,
+        rejection_entered_by=ruling.rejection_entered_by,
+    )

@@ -1,0 +1,246 @@
+"""Who waits for a referee, from red buttons and from the match, and why in words."""
+
+import asyncio
+import statistics
+from collections import deque
+from collections.abc import Callable, Sequence
+from typing import Literal
+
+import msgspec
+
+from controller.machine.public.public_match import public_match
+from controller.machine.state.state_fold import TableState
+from controller.machine.state.table_match import TableMatch
+from controller.match.referee_calls import REFEREE_CALL_WORDS
+from controller.messages import (
+    MachinePhase,
+    ProgramRelease,
+    PublicMachine,
+    PublicState,
+    RefereeCall,
+    ReportedBoards,
+    Seat,
+    SignedHead,
+)
+from controller.signing.signed_heads import sign_head
+from controller.words import Words
+
+_BUTTON_WORDS = Words("the referee is called", "召请裁判")
+
+
+def public_calls(
+    pressed: tuple[RefereeCall, ...], needs: tuple[RefereeCall, ...]
+) -> list[RefereeCall]:
+    """Return everybody who waits for a referee, longest first, and why in words.
+
+    `pressed`: red buttons. `needs`: what the match needs somebody for.
+    """
+    calls = sorted((*pressed, *needs), key=lambda call: call.since)
+    return [_call_with_words(call) for call in calls]
+
+
+def _call_with_words(call: RefereeCall) -> RefereeCall:
+    own = _BUTTON_WORDS if call.reason == "button" else Words(call.reason, call.reason)
+    said = REFEREE_CALL_WORDS.get(call.reason, own)
+    return RefereeCall(
+        seat=call.seat,
+        reason=call.reason,
+        since=call.since,
+        words_en=said.en,
+        words_zh=said.zh,
+    )
+
+
+class RunIdentity(msgspec.Struct, frozen=True, kw_only=True):
+    """What never changes while the daemon runs; `release`: None where it has no manifest."""
+
+    table: str
+    boot: str
+    simulated: bool
+    profile: str
+    card_set: str
+    mode: Literal["play", "test"] = "play"
+    release: ProgramRelease | None = None
+
+
+def public_state(
+    about: RunIdentity,
+    state: TableState,
+    play: TableMatch,
+    phase: MachinePhase,
+    *,
+    seq: int,
+    time: str,
+    now_ms: int,
+    head: bytes,
+    signed: SignedHead | None = None,
+    boards: ReportedBoards | None = None,
+    fed: int,
+    counter: int | None,
+    card_set: str | None = None,
+    cutters: Sequence[Seat] = (),
+    ready_in_s: float | None = None,
+) -> PublicState:
+    """Return the whole public state.
+
+    `phase` is the one that people see (stops.py). `head` is the journal's, `signed` the last one
+    that was signed; `boards` say which firmware they run. `fed` runs live while cards are dealt,
+    `counter` while a cut is waited for; `now_ms` is the table's clock. `card_set` is dealt with
+    next or now, `cutters` may cut now, and `ready_in_s` is the estimate while cards are dealt: a
+    machine that stands promises nothing.
+    """
+    machine = PublicMachine(
+        phase=phase,
+        deal=state.deal,
+        attempt=state.attempt,
+        of_deal=None if state.deal is None else state.attempts_by_deal.get(state.deal),
+        fed=fed if state.is_unfinished else state.fed,
+        refed=state.refed,
+        landed=state.landed,
+        card_set=card_set or state.loaded_set or about.card_set,
+        set_out=None if state.set_in_play is None else state.set_in_play.card_set,
+        cutters=list(cutters) if state.phase is MachinePhase.COMMITTED else [],
+        ready_in_s=ready_in_s if phase is MachinePhase.DEALING and not state.pauses else None,
+        due_to_ready_ms=None
+        if state.waiting_times is None
+        else state.waiting_times.due_to_ready_ms,
+        ready_to_button_ms=None
+        if state.waiting_times is None
+        else state.waiting_times.ready_to_button_ms,
+        counter=counter,
+        pauses=dict(state.pauses),
+    )
+    match = public_match(
+        play,
+        profile=about.profile,
+        now_ms=now_ms,
+        deal=state.deal,
+        leader=state.leader,
+        turned_up=state.turned_up,
+    )
+    return PublicState(
+        table=about.table,
+        boot=about.boot,
+        seq=seq,
+        time=time,
+        simulated=about.simulated,
+        mode=about.mode,
+        machine=machine,
+        match=match,
+        fairness=list(state.proofs),
+        head=head.hex(),
+        signed=signed,
+        release=about.release,
+        boards=boards or ReportedBoards(),
+        alerts=list(state.faults.values()),  # in the order in which they came: the cause first
+        calls=public_calls(state.calls, play.match_calls),
+        sets=list(state.sets.values()),
+        counters=state.counters,
+    )
+
+
+MIN_STATE_INTERVAL_S = 0.1
+MAX_STATE_INTERVAL_S = 1.0
+
+
+class StatePublisher:
+    """Calls `publish` as often as the feed promises; one timer, none once closed.
+
+    `on_late` is told by how many seconds the loop missed the timer: how busy it is.
+    """
+
+    def __init__(
+        self,
+        publish: Callable[[], None],
+        on_late: Callable[[float], None] = lambda late_s: None,
+    ) -> None:
+        self._publish = publish
+        self._on_late = on_late
+        self._loop = asyncio.get_running_loop()
+        self._last_s = self._loop.time() - MAX_STATE_INTERVAL_S
+        self._is_changed = False
+        self._closed = False
+        self._timer = self._loop.call_later(MAX_STATE_INTERVAL_S, self._on_timer)
+
+    def mark_changed(self) -> None:
+        """Say that the state is another one; it goes out at once, or 0.1 s after the last."""
+        if self._is_changed or self._closed:
+            return
+        self._is_changed = True
+        self._set_timer(self._last_s + MIN_STATE_INTERVAL_S)
+
+    def close(self) -> None:
+        """Publish nothing any more."""
+        self._closed = True
+        self._timer.cancel()
+
+    def _set_timer(self, at: float) -> None:
+        self._timer.cancel()
+        self._timer = self._loop.call_at(max(at, self._loop.time()), self._on_timer)
+
+    def _on_timer(self) -> None:
+        self._is_changed = False
+        self._last_s = self._loop.time()
+        self._on_late(max(0.0, self._last_s - self._timer.when()))
+        self._set_timer(self._last_s + MAX_STATE_INTERVAL_S)
+        self._publish()
+
+
+SyncedHead = tuple[int, bytes]
+"""The number of an entry that outlives a power cut, and the journal's head behind it."""
+
+
+class PhaseHeads:
+    """`latest` is the head at the last change of the phase, signed; None before the first.
+
+    `secret` is the table's 32-byte Ed25519 secret; without it nothing is signed. Only what is
+    synced is signed: a head that a power cut can take back would show an honest table as one
+    that wrote its past anew.
+    """
+
+    def __init__(self, table_key: str, secret: bytes | None) -> None:
+        self._table_key, self._secret = table_key, secret
+        self._phase: MachinePhase | None = None
+        self.latest: SignedHead | None = None
+
+    def on_phase(self, phase: MachinePhase, synced: SyncedHead | None) -> None:
+        """Sign the newest synced head where the phase that people see is another one."""
+        if self._secret is None or synced is None or phase is self._phase:
+            return
+        self._phase = phase
+        n, head = synced
+        if self.latest is None or self.latest.n != n:
+            self.latest = sign_head(self._table_key, n, head, self._secret)
+
+
+MAX_REMEMBERED_INTERVALS = 12
+"""So many intervals between cards are looked at; a pause among them does not weigh."""
+MIN_REMEMBERED_INTERVALS = 3
+"""With fewer intervals nobody knows."""
+
+
+class FeedPace:
+    """The pace of the attempt under way, out of what is seen of its cards."""
+
+    def __init__(self) -> None:
+        self._attempt: int | None = None
+        self._fed = 0
+        self._last_s = 0.0
+        self._intervals_s: deque[float] = deque(maxlen=MAX_REMEMBERED_INTERVALS)
+
+    def observe(self, attempt: int | None, fed: int, now_s: float) -> None:
+        """Take how many cards of an attempt are fed by now; another attempt begins anew."""
+        if attempt != self._attempt:
+            self._attempt, self._fed = attempt, 0
+            self._intervals_s.clear()
+        if fed <= self._fed:
+            return
+        if self._fed:
+            self._intervals_s.append((now_s - self._last_s) / (fed - self._fed))
+        self._fed, self._last_s = fed, now_s
+
+    def ready_in_s(self, cards: int) -> float | None:
+        """Return how many seconds the rest of `cards` will take; None where it is unknown."""
+        if len(self._intervals_s) < MIN_REMEMBERED_INTERVALS:
+            return None
+        return round((cards - self._fed) * statistics.median(self._intervals_s), 1)

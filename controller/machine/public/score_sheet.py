@@ -1,0 +1,180 @@
+"""The score sheet (记分表) of a match, whole: for the command `sheet` and for the print.
+
+By letter it is the evidence of who won (seed 000 A13.1): everything on it follows from the
+rows of the match and its ways between tables, and a version that somebody signed stays
+readable when a later one replaces it.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import msgspec
+
+from controller.machine.public.public_results import public_score, public_verdict, rulings_in_words
+from controller.machine.public.score_sheet_rows import (
+    big_two_lines,
+    corrections,
+    deal_lines,
+    level_texts,
+    sheet_notes,
+)
+from controller.match.match_state import AnyMatch, BigTwoMatch, GuandanMatch, SheetSignature
+from controller.match.phase import ENDED_PHASES, MatchPhase
+from controller.match.sheet_rows import EndRow
+from controller.match.sheet_writing import sheet_signers
+from controller.match.transfer_document import TableMove
+from controller.messages import PublicPair
+from controller.rules.profile import Profile
+from controller.rules.regulations_page import profile_hash
+from controller.sheet.form import ScoreSheet, SheetRules, SheetVersion, SignatureLine
+
+WallTime = Callable[[int], str | None]
+"""The wall's time at a moment of the table's clock; None where nobody knows it any more."""
+
+
+def sheet_data(
+    match: AnyMatch,
+    *,
+    table: str,
+    head: str,
+    wall: WallTime | None = None,
+    rules_hash: str | None = None,
+    moves: Sequence[TableMove] = (),
+) -> dict[str, Any]:
+    """Return the whole sheet as what JSON has (sheet_form.ScoreSheet).
+
+    `table`: the table's id. `head`: of its journal, in hex. `wall`: for the times of start
+    and end, where the journal knows them. `rules_hash`: the profile's, in hex, where it is
+    known: to work it out takes 25 ms. `moves`: how the match came to this table.
+    """
+    page = score_sheet(match, table=table, head=head, wall=wall, rules_hash=rules_hash, moves=moves)
+    builtins: dict[str, Any] = msgspec.to_builtins(page)
+    return builtins
+
+
+def score_sheet(
+    match: AnyMatch,
+    *,
+    table: str,
+    head: str,
+    wall: WallTime | None,
+    rules_hash: str | None,
+    moves: Sequence[TableMove],
+) -> ScoreSheet:
+    """Return the whole sheet (see `sheet`)."""
+    meeting, watch = match.meeting, match.clock.watch
+    start_ms, end_ms = None if watch is None else watch.starts_ms, _end_ms(match)
+    return ScoreSheet(
+        game="guandan" if isinstance(match, GuandanMatch) else "bigtwo",
+        table=table,
+        table_no=meeting.table_no,
+        event=meeting.event,
+        round=meeting.round,
+        match_no=meeting.match_no,
+        match=meeting.match_id,
+        stage=meeting.stage,
+        rules=_rules(match.profile, rules_hash),
+        pairs={
+            side: PublicPair(id=pair.id, name=pair.name, players=pair.players)
+            for side, pair in meeting.pairs.items()
+        },
+        start_ms=start_ms,
+        end_ms=end_ms,
+        start_at=_wall_time(wall, start_ms),
+        end_at=_wall_time(wall, end_ms),
+        state="signed" if match.phase is MatchPhase.SIGNED else _sheet_state(match),
+        verdict=None if match.verdict is None else public_verdict(match.verdict),
+        rulings=rulings_in_words(match.rulings),
+        signatures=_signature_lines(match),
+        version=match.version,
+        versions=_versions(match),
+        head=head,
+        notes=sheet_notes(match, moves),
+        **_game_fields(match),
+    )
+
+
+def _game_fields(match: AnyMatch) -> dict[str, Any]:
+    if isinstance(match, BigTwoMatch):
+        return {"hands": big_two_lines(match.rows), "totals": match.totals}
+    assert isinstance(match, GuandanMatch)  # there are two kinds
+    return {
+        "deals": deal_lines(match),
+        "corrections": corrections(match),
+        "levels": level_texts(match.standing.levels),
+        "score": None if match.score is None else public_score(match.score),
+    }
+
+
+def _sheet_state(match: AnyMatch) -> Any:
+    return "over" if match.phase in ENDED_PHASES else "open"
+
+
+def _rules(profile: Profile, known: str | None) -> SheetRules:
+    event = profile.event
+    return SheetRules(
+        name=profile.name,
+        title_en=profile.title_en,
+        title_zh=profile.title_zh,
+        event_en=None if event is None else event.title_en,
+        event_zh=None if event is None else event.title_zh,
+        hash=known or profile_hash(profile).hex(),
+    )
+
+
+def _end_ms(match: AnyMatch) -> int | None:
+    """Return when the last row that ended the match was written; None: it is not over."""
+    if match.phase not in ENDED_PHASES:
+        return None
+    if isinstance(match, BigTwoMatch):
+        return match.rows[-1].at_ms
+    assert isinstance(match, GuandanMatch)  # there are two kinds
+    return max(row.at_ms for row in match.sheet if isinstance(row, EndRow))
+
+
+def _wall_time(wall: WallTime | None, at_ms: int | None) -> str | None:
+    return None if wall is None or at_ms is None else wall(at_ms)
+
+
+def _signature_lines(match: AnyMatch) -> list[SignatureLine]:
+    """Return a line for everybody who has to sign, signed or not."""
+    there = {one.signer: one for one in match.signatures}
+    return [_signature_line(match, signer, there.get(signer)) for signer in sheet_signers(match)]
+
+
+def _signature_line(match: AnyMatch, signer: str, by: SheetSignature | None) -> SignatureLine:
+    roles = match.profile.roles if isinstance(match, GuandanMatch) else None
+    keeps: dict[str, str] = (
+        {} if roles is None else {roles.checker: "checker", roles.scorer: "scorer"}
+    )
+    duty: Any = None if signer == "referee" else keeps.get(signer)
+    if by is None:
+        return SignatureLine(signer=signer, duty=duty)
+    return SignatureLine(signer=signer, duty=duty, person=by.person, at_ms=by.at_ms)
+
+
+def _version_signatures(
+    match: AnyMatch, signatures: Sequence[SheetSignature]
+) -> list[SignatureLine]:
+    return [_signature_line(match, one.signer, one) for one in signatures]
+
+
+def _versions(match: AnyMatch) -> list[SheetVersion]:
+    """Return every version that was or is to be signed, the present one last."""
+    earlier = [
+        SheetVersion(
+            version=old.version,
+            rows=old.rows,
+            signatures=_version_signatures(match, old.signatures),
+        )
+        for old in match.replaced
+    ]
+    now = _version_signatures(match, match.signatures)
+    return [*earlier, SheetVersion(version=match.version, rows=count_rows(match), signatures=now)]
+
+
+def count_rows(match: AnyMatch) -> int:
+    """Return how many rows stand on the sheet of a match."""
+    if isinstance(match, BigTwoMatch):
+        return len(match.rows)
+    return len(match.sheet) if isinstance(match, GuandanMatch) else 0

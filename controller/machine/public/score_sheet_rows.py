@@ -1,0 +1,297 @@
+"""The rows of a score sheet as they are read: deals with what counts now, and all between."""
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+from controller.machine.public.public_results import numbers_by_side
+from controller.match.match_state import AnyMatch, BigTwoRow, GuandanMatch
+from controller.match.sheet_rows import (
+    CardGiven,
+    CorrectionRow,
+    DealRow,
+    LeaderRow,
+    OverturnedRow,
+    RedealtRow,
+    RulingRow,
+    Sheet,
+    SheetRowBase,
+    ShiftRow,
+    StoppedRow,
+    apply_row,
+    effective_rows,
+)
+from controller.match.transfer_document import TableMove
+from controller.messages import Side
+from controller.rules.deal_result import DealResult, FinishOrder
+from controller.rules.match_standing import MatchStanding, PerSide, initial_standing
+from controller.rules.penalties.offences import catalogue_words, find_offence
+from controller.rules.ranks import level_change_words, level_text
+from controller.seats import SEAT_NAMES, SEATS, SIDE_NAMES
+from controller.seats import SIDES as BOTH
+from controller.sheet.form import (
+    BigTwoLine,
+    CardPassed,
+    DealLine,
+    DealOutcome,
+    SheetCorrection,
+    SheetNote,
+    SheetPenalty,
+)
+from controller.words import Words, decided_by_words, reason_words
+
+
+def deal_lines(match: GuandanMatch) -> list[DealLine]:
+    """Return the deals of a sheet in the order in which they were written."""
+    now = dict(_counting_deals(match))
+    return [_deal_line(match, row, now.get(row.row)) for row in _rows_of(match.sheet, DealRow)]
+
+
+def _counting_deals(
+    match: GuandanMatch,
+) -> Iterator[tuple[int, tuple[DealRow, MatchStanding, MatchStanding]]]:
+    """Yield each deal that counts, by its row, and the standing before and behind it."""
+    standing = initial_standing(match.profile)
+    for row in effective_rows(match.sheet):
+        before, standing = standing, apply_row(match.profile, standing, row)
+        if isinstance(row, DealRow):
+            yield row.row, (row, before, standing)
+
+
+def _deal_line(
+    match: GuandanMatch, row: DealRow, counts: tuple[DealRow, MatchStanding, MatchStanding] | None
+) -> DealLine:
+    result = row.result if counts is None else counts[0].result
+    return DealLine(
+        row=row.row,
+        deal=row.deal,
+        level=level_text(row.level),
+        owner=row.owner,
+        outcome=deal_outcome(result),
+        result=result.result_class,
+        winners=result.winners,
+        corrected=result != row.result,
+        extra=row.extra,
+        by_hand=row.by_hand,
+        cutter=row.cutter,
+        cut=row.cut,
+        uncut=row.cut is None and row.began_ms is not None,
+        first_drawer=row.first_drawer,
+        leader=row.leader,
+        turned_up=row.turned_up,
+        anti=row.anti,
+        tribute=[_passed_card(one) for one in row.tribute],
+        returns=[_passed_card(one, secret=_is_secret(match, row)) for one in row.returns],
+        dead=list(row.dead),
+        misdeals=row.misdeals,
+        penalties=_penalties(match.sheet, row.deal),
+        began_ms=row.began_ms,
+        ended_ms=row.at_ms,
+        **(
+            {"counts": False}
+            if counts is None
+            else _changes_of_deal(row, counts[1], counts[2], result)
+        ),
+    )
+
+
+def _changes_of_deal(
+    row: DealRow, before: MatchStanding, after: MatchStanding, result: DealResult
+) -> dict[str, Any]:
+    """Return what a deal that counts has changed."""
+    won = result.winners
+    return {
+        "gain": after.levels.of(won) - before.levels.of(won),
+        "levels": level_texts(after.levels),
+        "written": level_texts(row.levels) if row.levels != after.levels else None,
+        "points": numbers_by_side(after.points),
+    }
+
+
+def level_texts(levels: PerSide) -> dict[Side, str]:
+    """Return both sides' levels as people write them."""
+    return {side: level_text(levels.of(side)) for side in BOTH}
+
+
+def deal_outcome(result: DealResult) -> DealOutcome:
+    """Return how a deal ended."""
+    if isinstance(result, FinishOrder):
+        return DealOutcome(order=list(result.places))
+    return DealOutcome(forfeited_by=result.loser)
+
+
+def _passed_card(one: CardGiven, *, secret: bool = False) -> CardPassed:
+    return CardPassed(giver=one.giver, to=one.to, card=one.card, secret=secret)
+
+
+def _is_secret(match: GuandanMatch, row: DealRow) -> bool:
+    """Tell whether the returns of a deal are never shown (暗还)."""
+    rules = match.profile.tribute
+    shown = rules.returns_double if len(row.tribute) > 1 else rules.returns_single
+    return shown == "secret"
+
+
+def _penalties(sheet: Sheet, deal: int) -> list[SheetPenalty]:
+    overturned = {row.ruling for row in _rows_of(sheet, OverturnedRow)}
+    return [
+        SheetPenalty(
+            ruling=row.ruling,
+            side=row.side,
+            seat=row.seat,
+            penalty_en=catalogue_words("penalty", row.penalty).en,
+            penalty_zh=catalogue_words("penalty", row.penalty).zh,
+            article=row.article,
+            overturned=row.ruling in overturned,
+        )
+        for row in _rows_of(sheet, RulingRow)
+        if max(row.deal, 1) == deal
+    ]
+
+
+def big_two_lines(rows: tuple[BigTwoRow, ...]) -> list[BigTwoLine]:
+    """Return the deals of a match of Big Two with the totals behind each."""
+    totals, lines = dict.fromkeys(SEATS, 0), []
+    for row in rows:
+        totals = {seat: totals[seat] + row.scores[seat] for seat in totals}
+        lines.append(
+            BigTwoLine(
+                row=row.row,
+                deal=row.deal,
+                leader=row.leader,
+                left=row.left,
+                opened=list(row.opened),
+                doubled=list(row.doubled),
+                scores=row.scores,
+                totals=totals,
+                by_hand=row.by_hand,
+                uncut=row.uncut,
+                misdeals=row.misdeals,
+                ended_ms=row.at_ms,
+            )
+        )
+    return lines
+
+
+def corrections(match: GuandanMatch) -> list[SheetCorrection]:
+    """Return every correction of a result, old and new."""
+    return [
+        SheetCorrection(
+            row=row.row,
+            at_ms=row.at_ms,
+            deal=row.deal,
+            was=deal_outcome(row.was),
+            now=deal_outcome(row.result),
+            choice=row.choice,
+            by=row.by,
+            reason=why.en,
+            reason_zh=why.zh if why.zh != why.en else None,
+            entered_by=row.entered_by,
+            confirmed_by=_confirmed_by(match, row),
+        )
+        for row in _rows_of(match.sheet, CorrectionRow)
+        for why in [_reason(match, row)]
+    ]
+
+
+def _reason(match: GuandanMatch, row: CorrectionRow) -> Words:
+    """Return why a result was corrected: the offence of its ruling, or what a person said."""
+    if row.ruling is None:
+        return reason_words(row.reason)
+    zh = next(find_offence(one.charge.offence).zh for one in match.rulings if one.id == row.ruling)
+    return Words(row.reason, zh)
+
+
+def _confirmed_by(match: GuandanMatch, row: CorrectionRow) -> str | None:
+    """Return who confirmed in writing the word that a correction came of."""
+    if row.ruling is None:
+        return match.spoken.get(row.row)
+    return next(one.confirmed_by for one in match.rulings if one.id == row.ruling)
+
+
+def sheet_notes(match: AnyMatch, moves: Iterable[TableMove]) -> list[SheetNote]:
+    """Return what else was written, in its order, and by whose word the match changed its table."""
+    sheet = match.sheet if isinstance(match, GuandanMatch) else ()
+    return sorted((*_notes(sheet), *map(_move_note, moves)), key=lambda note: note.row)
+
+
+def _notes(sheet: Sheet) -> Iterator[SheetNote]:
+    """Yield penalties, levels moved, leaders named, deals stopped."""
+    for row in sheet:
+        if type(row) in _NOTES:
+            told = _NOTES[type(row)](row)
+            yield SheetNote(row=row.row, at_ms=row.at_ms, en=told.en, zh=told.zh)
+
+
+def _move_note(move: TableMove) -> SheetNote:
+    by = decided_by_words(move.by, move.entered_by)
+    return SheetNote(
+        row=move.row,
+        at_ms=move.at_ms,
+        en=f"moved from table {move.left} to table {move.to} ({by.en})",
+        zh=f"由{move.left}台转至{move.to}台（{by.zh}）",
+    )
+
+
+def _ruling_words(row: RulingRow) -> Words:
+    who, penalty = (
+        SEAT_NAMES.get(row.seat or "") or SIDE_NAMES[row.side],
+        catalogue_words("penalty", row.penalty),
+    )
+    what, where = find_offence(row.offence), f" {row.article}" if row.article else ""
+    name = f" {row.person}" if row.person else ""
+    return Words(
+        f"deal {row.deal}: {who.en}{name}, {what.en}: {penalty.en}{where} ({row.ruling})",
+        f"第{row.deal}副：{who.zh}{name}，{what.zh}：{penalty.zh}{where}({row.ruling})",
+    )
+
+
+def _shift_words(row: ShiftRow) -> Words:
+    who, steps = SIDE_NAMES[row.side], level_change_words(row.steps)
+    return Words(f"{who.en}, {steps.en} (ruling {row.ruling})", f"{who.zh}{steps.zh}({row.ruling})")
+
+
+def _leader_words(row: LeaderRow) -> Words:
+    who = SEAT_NAMES[row.leader]
+    return Words(
+        f"after the forfeited deal {row.deal}: {who.en} is named as leader",
+        f"第{row.deal}副判负后，指定{who.zh}领出牌",
+    )
+
+
+def _overturned_words(row: OverturnedRow) -> Words:
+    return Words(f"ruling {row.ruling} is overturned", f"裁定{row.ruling}已改判，不再计")
+
+
+def _stopped_words(row: StoppedRow) -> Words:
+    why = _STOP_REASONS.get(row.reason, Words(row.reason, row.reason))
+    return Words(f"deal {row.deal} does not count: {why.en}", f"第{row.deal}副终止不计：{why.zh}")
+
+
+_STOP_REASONS = {
+    "match_lost": Words("the match is lost by a ruling", "本局判负"),
+    "void_later": Words("an earlier result was corrected", "更正前副成绩，其后作废"),
+}
+"""Why a deal was ended that nobody ended by a word of his own."""
+
+
+def _redealt_words(row: RedealtRow) -> Words:
+    who, why = decided_by_words(row.by, row.entered_by), Words(row.reason, row.reason)
+    if row.claimed is not None:
+        why = Words("the count was wrong", "张数不符")
+    return Words(
+        f"deal {row.deal} is dealt again: {why.en}, by {who.en}",
+        f"第{row.deal}副重新发牌：{why.zh}({who.zh})",
+    )
+
+
+_NOTES: dict[type[SheetRowBase], Callable[[Any], Words]] = {
+    RulingRow: _ruling_words,
+    ShiftRow: _shift_words,
+    LeaderRow: _leader_words,
+    OverturnedRow: _overturned_words,
+    StoppedRow: _stopped_words,
+    RedealtRow: _redealt_words,
+}
+
+
+def _rows_of(sheet: Sheet, kind: type[Any]) -> Iterator[Any]:
+    return (row for row in sheet if isinstance(row, kind))

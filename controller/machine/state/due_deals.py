@@ -1,0 +1,165 @@
+"""What the machine asks of the match: which deal is wanted, and which is over."""
+
+import msgspec
+
+from controller.machine.state.state_fold import TableState
+from controller.machine.state.table_match import DealId, TableMatch
+from controller.match.match_state import GuandanMatch
+from controller.match.next_deal import is_time_up_for_deals
+from controller.match.phase import BEFORE_RELEASE, DEAL_UNDER_WAY, ENDED_PHASES, MatchPhase
+from controller.match.ruling_desk import current_record
+from controller.messages import AttemptOutcome
+from controller.rules.penalties.penalty_record import pairs_disqualified
+
+NEXT_DEAL_PHASES = DEAL_UNDER_WAY | {MatchPhase.FORFEIT, MatchPhase.MATCH_CHECK}
+"""While a match is in these phases its next deal may be on its way."""
+
+
+def due_deal(play: TableMatch) -> DealId | None:
+    """Return the deal that the match waits for the machine to deal; None: it waits for none."""
+    match = play.match
+    if match is None or match.by_hand or match.phase not in BEFORE_RELEASE:
+        return None
+    return DealId(match.meeting.match_id, match.deal)
+
+
+def deal_to_prepare(play: TableMatch) -> DealId | None:
+    """Return the deal that may be dealt while the present one is played; None: none.
+
+    While a deal was dealt by hand nobody knows which set lies where. Where time is up no
+    further deal is prepared; an extra deal is dealt once it is ordered.
+    """
+    match = play.match
+    if match is None or match.phase not in DEAL_UNDER_WAY or match.by_hand:
+        return None
+    known = play.ahead is not None and play.ahead.deal == match.deal + 1
+    if known or is_time_up_for_deals(msgspec.structs.replace(match, begun=False), match.now_ms):
+        return None
+    return DealId(match.meeting.match_id, match.deal + 1)
+
+
+def is_needed(play: TableMatch, deal: DealId) -> bool:
+    """Tell whether the hands of a deal, dealt or on their way, are still to be played."""
+    match = play.match
+    if match is None or match.meeting.match_id != deal.match_id:
+        return False
+    if match.deal == deal.deal:
+        return due_deal(play) == deal
+    if match.deal + 1 != deal.deal:
+        return False
+    return match.phase in NEXT_DEAL_PHASES
+
+
+def is_cut_awaited(play: TableMatch, deal: DealId) -> bool:
+    """Tell whether the match waits for the cut of a deal, and knows of none.
+
+    An attempt of that deal which was cut already is not the one that it waits for: the match
+    went back to the deal before, for who leads after it, and begins this one anew.
+    """
+    at_cut = play.match is not None and play.match.phase is MatchPhase.CUT
+    return at_cut and play.ahead is None and due_deal(play) == deal
+
+
+def disqualified_pairs(play: TableMatch) -> frozenset[tuple[str, str]]:
+    """Return event and pair of each pair that a match at this table has disqualified."""
+    match = play.match
+    if not isinstance(match, GuandanMatch):
+        return play.disqualified
+    event = match.meeting.event
+    return play.disqualified | {
+        (event, pair) for pair in pairs_disqualified(current_record(match), event)
+    }
+
+
+def is_match_over(play: TableMatch, match_id: str) -> bool:
+    """Tell whether a match has ended: by its verdict, or because another one began at its table.
+
+    One that went to another table is played on there, until another one begins here.
+    """
+    if play.arriving is not None:
+        return False  # it may be this one, and tells when it is whole
+    match = play.match
+    if match is None and play.transferred is not None:
+        match = play.transferred.match
+    if match is None or match.meeting.match_id != match_id:
+        return True
+    return match.phase in ENDED_PHASES
+
+
+def is_deal_over(play: TableMatch, deal: DealId) -> bool:
+    """Tell whether a deal whose hands were out is over: written, or dealt again.
+
+    One that is played on at another table is not, as far as is known here.
+    """
+    match = play.match
+    if deal == play.played_elsewhere:
+        return False
+    if match is None or match.meeting.match_id != deal.match_id or match.deal != deal.deal:
+        return True
+    return not match.is_deal_under_way
+
+
+def is_dealt_again(play: TableMatch, deal: DealId) -> bool:
+    """Tell whether a deal whose hands were out is due again: a wrong count, or the chief."""
+    match = play.match
+    same = match is not None and match.meeting.match_id == deal.match_id
+    return match is not None and same and match.deal == deal.deal and match.phase in BEFORE_RELEASE
+
+
+MISDEALS_BEFORE_CALL = 2
+"""Misdeals in a row after which a person decides, not the machine (provisional)."""
+
+_FAILED_OUTCOMES = (AttemptOutcome.MISDEAL, AttemptOutcome.VOID)
+
+
+class NextDeal(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """A deal to be dealt.
+
+    `again`: the last attempt gave no hands, so that the cards have to be cleared up first;
+    `by_itself`: it was one of this deal, which begins without an order then. `ahead`: it is
+    dealt while another one is played. `practice`: it belongs to no match.
+    """
+
+    match_id: str
+    deal: int
+    clear_first: bool = False
+    is_automatic: bool = False
+    is_ahead: bool = False
+    is_practice: bool = False
+
+
+def next_deal(
+    state: TableState, play: TableMatch, practice: str, *, ahead: bool
+) -> NextDeal | None:
+    """Return the deal that is to be dealt; None while the match waits for people.
+
+    `practice` names what is dealt without a match. `ahead`: deals may be dealt ahead.
+    """
+    if play.match is None or play.match.phase is MatchPhase.SIGNED:
+        last = (state.deal or 0) if state.match == practice else 0
+        deal = last if _has_failed(state, practice, last) else last + 1
+        return _new_next_deal(state, practice, deal, practice=True)
+    now = due_deal(play)
+    if now is not None:
+        return _new_next_deal(state, now.match_id, now.deal)
+    early = deal_to_prepare(play) if ahead else None
+    return None if early is None else _new_next_deal(state, early.match_id, early.deal, ahead=True)
+
+
+def _new_next_deal(
+    state: TableState, match_id: str, deal: int, *, ahead: bool = False, practice: bool = False
+) -> NextDeal:
+    same = _has_failed(state, match_id, deal)
+    return NextDeal(
+        match_id=match_id,
+        deal=deal,
+        clear_first=state.outcome in _FAILED_OUTCOMES,
+        is_automatic=same and state.misdeals_in_a_row < MISDEALS_BEFORE_CALL,
+        is_ahead=ahead,
+        is_practice=practice,
+    )
+
+
+def _has_failed(state: TableState, match_id: str, deal: int) -> bool:
+    """Tell whether the last attempt was one of this deal, and gave no hands."""
+    return (state.match, state.deal) == (match_id, deal) and state.outcome in _FAILED_OUTCOMES

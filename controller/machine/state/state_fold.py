@@ -1,0 +1,500 @@
+"""The table's state as a fold over its journal: one function per kind of entry.
+
+Nothing else changes it. What runs live beside it (cards fed so far) is put on
+top when the state is published (public/state.py).
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+
+from controller.faults import fault
+from controller.journal.entries import JournalEntry
+from controller.machine.state.card_sets import SetInPlay, mixed_sets
+from controller.machine.state.fault_meanings import alert
+from controller.machine.state.table_state import WaitingTimes, read_waiting_times
+from controller.messages import (
+    Alert,
+    AttemptOutcome,
+    CardSetState,
+    Fairness,
+    LandedCards,
+    MachinePhase,
+    RefereeCall,
+    Reveal,
+    Seat,
+    TableCounters,
+)
+
+_FOREIGN = "FOREIGN_BACK"
+MAX_SHOWN_PROOFS = 8
+"""Attempts whose proofs stand in the public state; the others are in the event log."""
+MAX_REMEMBERED_ANSWERS = 1000
+"""Commands whose ids are known again; a client repeats one within seconds."""
+
+FaultKey = tuple[str, str]
+
+
+class HandViewed(msgspec.Struct, frozen=True, gc=False):
+    """Somebody saw a hand of a match's deal: whose key asked for it, and his name."""
+
+    match: str | None
+    deal: int | None
+    key: str
+    by: str
+
+
+class PlayedAttempt(msgspec.Struct, frozen=True, gc=False):
+    """An attempt whose hands went out, and whose record is not open.
+
+    `match` is what it was dealt for, `rules` the hash of its profile (hex), `since` the number
+    of its first entry. `over`: its seed is out, so that its hands may be, when the profile says.
+    """
+
+    attempt: int
+    deal: int
+    match: str
+    rules_hash: str
+    first_entry: int
+    is_over: bool = False
+
+
+class TableState(msgspec.Struct, frozen=True, kw_only=True):
+    """Where the table is. `attempts` is the highest number ever given to an attempt.
+
+    `match` is what the present attempt was committed for, `tried` how many attempts at its last
+    deals there were, by deal. `misdeals_in_a_row` counts the
+    attempts of the present deal without right hands since its last right ones; hands that were
+    out and are dealt again count, too (as the match counts them). `faults` are latched, by name
+    and board; `calls` are seats that wait for the referee; `answers` are by signer and id of a
+    command, `kept` is what the next row of a command keeps back.
+    `sets` by id, `loaded` the one that was dealt with last or said to be loaded, `used` the one
+    whose hands were the last to go out in the match `meeting` (None once somebody said which
+    one is loaded), `out` whose hands the players hold, `waited` how long for; `dealt_with` the
+    one of each attempt whose proof is shown. `pauses`: why the machine begins nothing, and who
+    stopped it. `opened`: hands that the chief looked at. `seeded`: the entry of the newest seed;
+    `promised`: the newest attempt, if its hands go out; `played`: those whose did.
+    """
+
+    phase: MachinePhase = MachinePhase.EMPTY
+    match: str | None = None
+    deal: int | None = None
+    attempt: int | None = None
+    attempts: int = 0
+    attempts_by_deal: dict[int, int] = {}
+    outcome: AttemptOutcome | None = None
+    misdeals_in_a_row: int = 0
+    fed: int = 0
+    refed: int = 0
+    landed: LandedCards | None = None
+    leader: Seat | None = None
+    turned_up: str | None = None
+    proofs: tuple[Fairness, ...] = ()
+    faults: dict[FaultKey, Alert] = {}
+    calls: tuple[RefereeCall, ...] = ()
+    answers: dict[tuple[str, str], dict[str, Any]] = {}
+    kept_command: dict[str, Any] = {}
+    sets: dict[str, CardSetState] = {}
+    loaded_set: str | None = None
+    used_set: str | None = None
+    set_in_play: SetInPlay | None = None
+    meeting_match: str | None = None
+    waiting_times: WaitingTimes | None = None
+    set_by_attempt: dict[int, str] = {}
+    pauses: dict[str, str] = {}
+    taken_transfers: frozenset[str] = frozenset()
+    viewed_hands: tuple[HandViewed, ...] = ()
+    newest_seed: int = 0
+    newest_attempt: PlayedAttempt | None = None
+    played_attempts: tuple[PlayedAttempt, ...] = ()
+    counters: TableCounters = TableCounters()
+
+    @property
+    def is_unfinished(self) -> bool:
+        """Whether an attempt was begun whose verdict is not written."""
+        return self.attempt is not None and self.outcome is None
+
+
+def fold_state(state: TableState, entry: JournalEntry) -> TableState:
+    """Return the state after an entry; kinds that change nothing of it are passed over."""
+    change = _HANDLERS.get(entry.kind)
+    return state if change is None else change(state, entry)
+
+
+def _replace(state: TableState, **changes: Any) -> TableState:
+    return msgspec.structs.replace(state, **changes)
+
+
+def _change_newest_proof(state: TableState, **changes: Any) -> tuple[Fairness, ...]:
+    """Return the proofs with the newest one changed."""
+    return (*state.proofs[:-1], msgspec.structs.replace(state.proofs[-1], **changes))
+
+
+def _on_committed(state: TableState, entry: JournalEntry) -> TableState:
+    assert entry.deal is not None
+    assert entry.attempt is not None
+    tried = _count_attempt(state, entry)
+    proof = Fairness(
+        deal=entry.deal,
+        attempt=entry.attempt,
+        of_deal=tried[entry.deal],
+        commitment=entry.data["commitment"],
+    )
+    return _replace(
+        state,
+        phase=MachinePhase.COMMITTED,
+        match=entry.data["match"],
+        deal=entry.deal,
+        attempt=entry.attempt,
+        attempts=entry.attempt,
+        attempts_by_deal=tried,
+        outcome=None,
+        misdeals_in_a_row=state.misdeals_in_a_row if _is_same_deal(state, entry) else 0,
+        **set_changes_of_attempt(state, entry),
+        fed=0,
+        refed=0,
+        landed=None,
+        leader=None,
+        turned_up=None,
+        proofs=(*state.proofs, proof)[-MAX_SHOWN_PROOFS:],
+        newest_attempt=PlayedAttempt(
+            attempt=entry.attempt,
+            deal=entry.deal,
+            match=entry.data["match"],
+            rules_hash=entry.data["profile_hash"],
+            first_entry=state.newest_seed or entry.n,
+        ),
+    )
+
+
+def _on_seed(state: TableState, entry: JournalEntry) -> TableState:
+    """Use an attempt's number up, also where nothing was committed to with its seed."""
+    return _replace(state, attempts=max(state.attempts, entry.attempt or 0), newest_seed=entry.n)
+
+
+def _on_cut(state: TableState, entry: JournalEntry) -> TableState:
+    cut = entry.data["cut"]
+    return _replace(
+        state,
+        phase=MachinePhase.CUT,
+        proofs=_change_newest_proof(state, cut=cut, uncut=cut is None),
+    )
+
+
+def _on_verdict(state: TableState, entry: JournalEntry) -> TableState:
+    data = entry.data
+    outcome = AttemptOutcome(data["outcome"])
+    ok = outcome is AttemptOutcome.OK
+    counters = state.counters
+    changed = msgspec.structs.replace(
+        counters,
+        redeals=counters.redeals + (outcome is AttemptOutcome.MISDEAL),
+        voids=counters.voids + (outcome is AttemptOutcome.VOID),
+        misreads=counters.misreads + data["refed"],
+        jams=counters.jams + ("JAM" in data["reasons"]),
+    )
+    return _replace(
+        state,
+        phase=MachinePhase.HELD if ok else MachinePhase.EMPTY,
+        outcome=outcome,
+        misdeals_in_a_row=0 if ok else state.misdeals_in_a_row + 1,
+        fed=data["fed"],
+        refed=data["refed"],
+        landed=msgspec.convert(data["landed"], LandedCards),
+        proofs=_change_newest_proof(state, outcome=outcome, reasons=list(data["reasons"])),
+        counters=changed,
+        sets=sets_after_verdict(state, entry),
+    )
+
+
+def _count_attempt(state: TableState, entry: JournalEntry) -> dict[int, int]:
+    """Return the attempts at each of the last deals with one more at the entry's, that one last."""
+    deal, before = (
+        entry.deal or 0,
+        state.attempts_by_deal if state.match == entry.data["match"] else {},
+    )
+    others = {each: n for each, n in before.items() if each != deal}
+    return dict(list({**others, deal: before.get(deal, 0) + 1}.items())[-MAX_SHOWN_PROOFS:])
+
+
+def _is_same_deal(state: TableState, entry: JournalEntry) -> bool:
+    return (state.match, state.deal) == (entry.data["match"], entry.deal)
+
+
+def set_changes_of_attempt(state: TableState, entry: JournalEntry) -> dict[str, Any]:
+    """Return the changes that an attempt with a set makes to the sets."""
+    name = entry.data["set"]
+    known = state.sets.get(name, CardSetState(id=name, back=entry.data["back"]))
+    used = msgspec.structs.replace(known, attempts=known.attempts + 1)
+    dealt_with = {**state.set_by_attempt, entry.attempt or 0: name}
+    return {
+        "sets": state.sets | {name: used},
+        "loaded_set": name,
+        "set_by_attempt": dict(list(dealt_with.items())[-MAX_SHOWN_PROOFS:]),
+    }
+
+
+def set_of_attempt(state: TableState, entry: JournalEntry) -> CardSetState | None:
+    """Return the set that an attempt was dealt with; another one may be loaded by now."""
+    return state.sets.get(state.set_by_attempt.get(entry.attempt or 0, ""))
+
+
+def sets_after_verdict(state: TableState, entry: JournalEntry) -> dict[str, CardSetState]:
+    """Return the sets with the attempt's own one barred, where its count is in doubt."""
+    doubts = [name for name in entry.data["reasons"] if not fault(name).counts_hold]
+    known = set_of_attempt(state, entry)
+    if known is None:
+        return state.sets
+    barred = list(dict.fromkeys([*known.barred, *doubts]))
+    sets = replace_set(state, known, barred=barred, misdeals=known.misdeals + bool(doubts))
+    mixed = mixed_sets(sets, known) if _FOREIGN in doubts else ()
+    return sets | {name: _bar_set(sets[name], _FOREIGN) for name in mixed}
+
+
+def _bar_set(known: CardSetState, why: str) -> CardSetState:
+    """Return a set that may not be dealt with until a person has counted it."""
+    return msgspec.structs.replace(known, barred=list(dict.fromkeys([*known.barred, why])))
+
+
+def replace_set(state: TableState, known: CardSetState, **changes: Any) -> dict[str, CardSetState]:
+    """Return the sets of `state`, with `changes` to one of them."""
+    return state.sets | {known.id: msgspec.structs.replace(known, **changes)}
+
+
+def _on_set_loaded(state: TableState, entry: JournalEntry) -> TableState:
+    name, back = entry.data["set"], entry.data["back"]
+    known = state.sets.get(name, CardSetState(id=name, back=back))
+    return _replace(
+        state, loaded_set=name, used_set=None, sets=replace_set(state, known, back=back)
+    )
+
+
+def _on_set_cleared(state: TableState, entry: JournalEntry) -> TableState:
+    known = state.sets.get(entry.data["set"])
+    if known is None:
+        return state
+    return _replace(state, sets=replace_set(state, known, barred=[], cleared=known.cleared + 1))
+
+
+def _on_recalled(state: TableState, entry: JournalEntry) -> TableState:
+    counters = msgspec.structs.replace(state.counters, redeals=state.counters.redeals + 1)
+    reasons = list(entry.data["reasons"])
+    proofs = tuple(
+        msgspec.structs.replace(proof, recalled=reasons)
+        if proof.attempt == entry.attempt
+        else proof
+        for proof in state.proofs
+    )
+    now = entry.attempt == state.attempt  # else the next deal is under way already
+    return _replace(
+        state,
+        counters=counters,
+        proofs=proofs,
+        sets=sets_after_verdict(state, entry),
+        misdeals_in_a_row=state.misdeals_in_a_row + now,
+        set_in_play=_set_still_in_play(state, entry),
+        played_attempts=_remove_played(state, entry),
+    )
+
+
+def _on_pause(state: TableState, entry: JournalEntry) -> TableState:
+    return _replace(state, pauses=state.pauses | {entry.data["reason"]: entry.data["by"]})
+
+
+def _on_pause_ended(state: TableState, entry: JournalEntry) -> TableState:
+    ended = entry.data["reason"]
+    return _replace(state, pauses={why: by for why, by in state.pauses.items() if why != ended})
+
+
+def _on_withdrawn(state: TableState, entry: JournalEntry) -> TableState:
+    counters = msgspec.structs.replace(state.counters, voids=state.counters.voids + 1)
+    reasons = list(entry.data["reasons"])
+    return _replace(
+        state,
+        phase=MachinePhase.EMPTY,
+        outcome=AttemptOutcome.VOID,
+        misdeals_in_a_row=state.misdeals_in_a_row + 1,
+        sets=sets_after_verdict(state, entry),
+        proofs=_change_newest_proof(state, outcome=AttemptOutcome.VOID, reasons=reasons),
+        counters=counters,
+    )
+
+
+def _on_released(state: TableState, entry: JournalEntry) -> TableState:
+    counters = msgspec.structs.replace(state.counters, deals=state.counters.deals + 1)
+    known = set_of_attempt(state, entry)
+    return _replace(
+        state,
+        phase=MachinePhase.RELEASED,
+        counters=counters,
+        sets=state.sets
+        if known is None
+        else replace_set(state, known, **counts_after_release(known, state)),
+        leader=entry.data.get("leader"),
+        turned_up=entry.data.get("turned_up"),
+        set_in_play=None if known is None else SetInPlay(entry.attempt or 0, known.id),
+        used_set=state.loaded_set if state.meeting_match == state.match else state.used_set,
+        waiting_times=read_waiting_times(entry.data),
+        played_attempts=_add_played(state, entry),
+    )
+
+
+def _add_played(state: TableState, entry: JournalEntry) -> tuple[PlayedAttempt, ...]:
+    one = state.newest_attempt
+    return (
+        state.played_attempts
+        if one is None or one.attempt != entry.attempt
+        else (*state.played_attempts, one)
+    )
+
+
+def _remove_played(state: TableState, entry: JournalEntry) -> tuple[PlayedAttempt, ...]:
+    """Return the played attempts without one that is open now, or is never opened here."""
+    return tuple(one for one in state.played_attempts if one.attempt != entry.attempt)
+
+
+def _end_played(state: TableState, entry: JournalEntry) -> tuple[PlayedAttempt, ...]:
+    return tuple(
+        msgspec.structs.replace(one, is_over=True) if one.attempt == entry.attempt else one
+        for one in state.played_attempts
+    )
+
+
+def _set_still_in_play(state: TableState, entry: JournalEntry) -> SetInPlay | None:
+    """Return whose hands are out once an attempt is over."""
+    return (
+        None
+        if state.set_in_play is not None and state.set_in_play.attempt == entry.attempt
+        else state.set_in_play
+    )
+
+
+def counts_after_release(known: CardSetState, state: TableState) -> dict[str, Any]:
+    """Return what a release adds to its set's history."""
+    return {"deals": known.deals + 1, "last_match": state.match, "last_deal": state.deal}
+
+
+def _on_revealed(state: TableState, entry: JournalEntry) -> TableState:
+    reveal = Reveal(seed=entry.data["seed"], cut=entry.data["cut"])
+    proofs = tuple(
+        msgspec.structs.replace(proof, reveal=reveal) if proof.attempt == entry.attempt else proof
+        for proof in state.proofs
+    )
+    return _replace(
+        state,
+        phase=_phase_after_end(state, entry),
+        proofs=proofs,
+        set_in_play=_set_still_in_play(state, entry),
+        played_attempts=_end_played(state, entry),
+    )
+
+
+def _on_sealed_to_chief(state: TableState, entry: JournalEntry) -> TableState:
+    """Take that an attempt is left to the chief: it is over, if it was not before."""
+    return _replace(
+        state,
+        phase=_phase_after_end(state, entry),
+        set_in_play=_set_still_in_play(state, entry),
+        played_attempts=_remove_played(state, entry),
+    )
+
+
+def _on_opened(state: TableState, entry: JournalEntry) -> TableState:
+    """Take the table's sets by its configuration; what is known of one stays."""
+    backs = entry.data.get("sets", {})
+    fresh = {name: CardSetState(id=name, back=back) for name, back in backs.items()}
+    return _replace(state, sets=fresh | state.sets)
+
+
+def _phase_after_end(state: TableState, entry: JournalEntry) -> MachinePhase:
+    """Return the phase once an attempt is over; another one may be on its way by then."""
+    return MachinePhase.EMPTY if entry.attempt == state.attempt else state.phase
+
+
+def _on_fault(state: TableState, entry: JournalEntry) -> TableState:
+    data = entry.data
+    shown = alert(data["name"], entry.time, data.get("evidence"))
+    return _replace(state, faults=state.faults | {_fault_key(data): shown})
+
+
+def _on_fault_cleared(state: TableState, entry: JournalEntry) -> TableState:
+    gone = _fault_key(entry.data)
+    return _replace(state, faults={key: row for key, row in state.faults.items() if key != gone})
+
+
+def _fault_key(data: dict[str, Any]) -> FaultKey:
+    return data["name"], data.get("evidence", {}).get("board", "")
+
+
+def _on_call(state: TableState, entry: JournalEntry) -> TableState:
+    seat = entry.data["seat"]
+    if any(call.seat == seat for call in state.calls):
+        return state
+    call = RefereeCall(seat=seat, reason=entry.data["reason"], since=entry.time)
+    return _replace(state, calls=(*state.calls, call))
+
+
+def _on_call_ended(state: TableState, entry: JournalEntry) -> TableState:
+    seat = entry.data["seat"]
+    return _replace(state, calls=tuple(call for call in state.calls if call.seat != seat))
+
+
+def _on_command(state: TableState, entry: JournalEntry) -> TableState:
+    data = {**state.kept_command, **entry.data}
+    if data.get("refused") == "ID_TAKEN":  # the answer is that of the order that has the id
+        return _replace(state, kept_command={})
+    answers = dict(list(state.answers.items())[1 - MAX_REMEMBERED_ANSWERS :])
+    answers[data["key"], data["id"]] = data
+    return _replace(state, answers=answers, kept_command={})
+
+
+def _on_answer(state: TableState, entry: JournalEntry) -> TableState:
+    """Add to a command's answer what only its asker may read."""
+    signed = (entry.data["key"], entry.data["id"])
+    known = state.answers.get(signed)
+    if known is None:
+        return state
+    result = {**known["result"], "sealed": entry.data["sealed"]}
+    return _replace(state, answers=state.answers | {signed: {**known, "result": result}})
+
+
+def _on_opened_hand(state: TableState, entry: JournalEntry) -> TableState:
+    opened = HandViewed(state.meeting_match, entry.deal, entry.data["key"], entry.data["by"])
+    return _replace(state, viewed_hands=(*state.viewed_hands, opened))
+
+
+_HANDLERS: dict[str, Callable[[TableState, JournalEntry], TableState]] = {
+    "committed": _on_committed,
+    "cut": _on_cut,
+    "begun": lambda state, entry: _replace(state, phase=MachinePhase.SHUFFLING),
+    "shuffled": lambda state, entry: _replace(state, phase=MachinePhase.DEALING),
+    "held": lambda state, entry: _replace(
+        state, proofs=_change_newest_proof(state, hands=entry.data["hands"])
+    ),
+    "verdict": _on_verdict,
+    "withdrawn": _on_withdrawn,
+    "released": _on_released,
+    "revealed": _on_revealed,
+    "seed": _on_seed,
+    "record": lambda state, entry: _replace(state, played_attempts=_remove_played(state, entry)),
+    "sealed_to_chief": _on_sealed_to_chief,
+    "opened": _on_opened,
+    "meeting": lambda state, entry: _replace(state, meeting_match=entry.data["match"]),
+    "recalled": _on_recalled,
+    "set_loaded": _on_set_loaded,
+    "set_cleared": _on_set_cleared,
+    "pause": _on_pause,
+    "pause_ended": _on_pause_ended,
+    "taken_over": lambda state, entry: _replace(
+        state, taken_transfers=state.taken_transfers | {entry.data["digest"]}
+    ),
+    "fault": _on_fault,
+    "fault_cleared": _on_fault_cleared,
+    "call": _on_call,
+    "call_ended": _on_call_ended,
+    "command_kept": lambda state, entry: _replace(state, kept_command=entry.data),
+    "command": _on_command,
+    "answer": _on_answer,
+    "opened_hand": _on_opened_hand,
+}

@@ -1,0 +1,248 @@
+"""The table's clock: whole milliseconds that only go forward, also over a restart.
+
+Clocks of matches count by it. While the daemon runs it is the loop's; between two runs it
+went on by the wall's stamps, as far as those can be believed.
+"""
+
+import asyncio
+from collections import deque
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import datetime
+from itertools import islice
+from typing import Any
+
+import msgspec
+
+from controller.faults import fault
+from controller.journal.entries import ChainedEntry, JournalEntry, public_event
+from controller.journal.journal import Journal
+from controller.machine.state import table_match as at_play
+from controller.machine.state.state_fold import FaultKey, TableState, fold_state
+from controller.machine.state.table_match import TableMatch, apply_event
+from controller.match.match_events import MatchEvent, encode_match_event
+from controller.match.tribute_exchange import is_event_withheld, is_withholding
+from controller.messages import PublicEvent
+from controller.rules.profile import Profile
+
+MAX_AWAY_MS = 24 * 3600 * 1000
+"""The longest that a daemon counts as away: a longer gap is a wrong wall clock."""
+
+
+class TableClock:
+    """Milliseconds since the table's journal began, from the running loop."""
+
+    def __init__(self, begins_ms: int = 0) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._started_s = self._loop.time()
+        self._offset_ms = begins_ms
+
+    def __call__(self) -> int:
+        """Return the milliseconds as of now."""
+        return self._offset_ms + round((self._loop.time() - self._started_s) * 1000)
+
+    def advance(self, by_ms: int) -> None:
+        """Show `by_ms` more from now on, where a match of an older table comes."""
+        self._offset_ms += by_ms
+
+    def loop_time(self, at_ms: int) -> float:
+        """Return the loop's time at which this clock shows `at_ms`."""
+        return self._started_s + (at_ms - self._offset_ms) / 1000
+
+
+def resumed_ms(entries: Iterable[JournalEntry], now: str) -> int:
+    """Return what the clock of an earlier run would show at `now`, the wall's stamp.
+
+    It shows the last moment of which the journal tells, and the time since then where the
+    stamps make sense. What came from another table tells of moments before that.
+    """
+    last: JournalEntry | None = None
+    for entry in entries:
+        at_ms = entry.data.get("at_ms")
+        if isinstance(at_ms, int) and (last is None or at_ms >= last.data["at_ms"]):
+            last = entry
+    if last is None:
+        return 0
+    return int(last.data["at_ms"]) + elapsed_ms(last.time, now)
+
+
+def elapsed_ms(earlier: str, later: str) -> int:
+    """Return the milliseconds from one wall stamp to a later one, 0 where they make no sense."""
+    try:
+        gap = datetime.fromisoformat(later) - datetime.fromisoformat(earlier)
+    except (ValueError, TypeError):  # the latter: one of them says no zone
+        return 0
+    return max(0, min(MAX_AWAY_MS, round(gap.total_seconds() * 1000)))
+
+
+MAX_EVENTS_IN_ANSWER = 200
+"""Events in one answer to `events`; the asker goes on behind the last of them."""
+
+
+def _ignore() -> None:
+    """Stands where its owner has set no callback."""
+
+
+class TableRecord:
+    """A journal, the state folded over it, and who hears of both.
+
+    `on_public` gets every public entry once, in order, after its commit; `on_state`
+    is called whenever the state has changed, `on_entry` with every committed entry, those of
+    earlier runs first. `state` and `shown` are what is committed.
+    `synced`: number and head of the newest entry of this run that outlives a power cut, `head`
+    its head alone, or the last of earlier runs: what is told to people must not be taken back.
+    `play` is ahead of that: the match with everything that was written, so that two
+    people who act at once are not both told yes; `on_play` is called when it changed.
+    """
+
+    def __init__(
+        self,
+        journal: Journal,
+        profile: Profile,
+        *,
+        table: str,
+        simulated: bool,
+        now: str,
+        on_public: Callable[[PublicEvent], None],
+        on_state: Callable[[], None],
+        on_entry: Callable[[JournalEntry], None] = lambda entry: None,
+    ) -> None:
+        """Fold what the journal has; `now` is the wall's stamp."""
+        self.journal = journal
+        self.state = TableState()
+        self.match_written = self.match_committed = TableMatch()
+        self.head = bytes(32)
+        self.synced_head: tuple[int, bytes] | None = None
+        self.on_match: Callable[[], None] = _ignore
+        self._profile = profile
+        self._table, self._simulated = table, simulated
+        self._on_public, self._on_state, self._on_entry = on_public, on_state, on_entry
+        self._raised_faults: dict[FaultKey, Mapping[str, Any]] = {}
+        self._uncommitted_matches: deque[tuple[int, TableMatch]] = deque()
+        for chained in journal.entries():
+            self._fold(chained)
+            self.head = chained.head
+            self._restore_fault(chained.entry)
+            self.match_written = at_play.fold_match(self.match_written, chained.entry, profile)
+        self.match_committed = self.match_written
+        self.clock = TableClock(resumed_ms((each.entry for each in journal.entries()), now))
+        journal.on_committed = self._on_committed
+
+    def write(
+        self,
+        kind: str,
+        data: Mapping[str, Any],
+        *,
+        deal: int | None = None,
+        attempt: int | None = None,
+        public: bool = True,
+    ) -> None:
+        """Append an entry; `sync` or `flush` makes it last."""
+        if kind in at_play.CLOCKED_KINDS:
+            data = {**data, "at_ms": self.clock()}
+        chained = self.journal.append(kind, data, deal=deal, attempt=attempt, public=public)
+        play = at_play.fold_match(self.match_written, chained.entry, self._profile)
+        if play is not self.match_written:
+            self.match_written = play
+            self._uncommitted_matches.append((chained.entry.n, play))
+            self.on_match()
+
+    def write_match(self, event: MatchEvent) -> None:
+        """Append what happened in the match; `sync` or `flush` makes it last.
+
+        What may only be seen with the rest of it is kept back until `tell_kept`.
+        """
+        after = apply_event(self.match_written, event).match
+        public = after is None or not is_event_withheld(after, event)
+        kind = "match" if public else "match_kept"
+        self._write_match_entry(kind, encode_match_event(event), public=public)
+
+    def publish_withheld(self) -> None:
+        """Append what was kept back of the match, once it may be seen."""
+        play = self.match_written
+        if play.withheld and play.match is not None and not is_withholding(play.match):
+            told = [{"n": one.n, "event": dict(one.event)} for one in play.withheld]
+            self._write_match_entry("match_told", {"told": told}, public=True)
+            self.journal.flush()
+
+    def _write_match_entry(self, kind: str, data: Mapping[str, Any], *, public: bool) -> None:
+        match = self.match_written.match
+        deal = None if match is None else match.deal or None
+        self.write(kind, data, deal=deal, attempt=self.match_written.attempt, public=public)
+
+    async def sync(self) -> None:
+        """Return when all that was written is durable, folded and on its way to the feed.
+
+        Raises StorageFailed.
+        """
+        await self.journal.sync()
+
+    def raise_fault(self, name: str, evidence: Mapping[str, str] | None = None) -> None:
+        """Put a fault of the catalogue up, once; it stays until `clear`."""
+        self.raise_faults({name: evidence or {}})
+
+    def raise_faults(self, faults: Mapping[str, Mapping[str, str]]) -> None:
+        """Put faults up with their evidence, in one commit with all that was written before."""
+        for name, evidence in faults.items():
+            known = dict(evidence)
+            key = (name, known.get("board", ""))
+            if self._raised_faults.get(key) == known:
+                continue
+            self._raised_faults[key] = known
+            self.write("fault", {"code": fault(name).code, "name": name, "evidence": known})
+        self.journal.flush()
+
+    def set_fault(
+        self, name: str, is_raised: bool, evidence: Mapping[str, str] | None = None
+    ) -> None:
+        """Latch a fault while it is there, and clear it while it is not."""
+        if is_raised:
+            self.raise_fault(name, evidence)
+        else:
+            self.clear_fault(name)
+
+    def clear_fault(self, name: str, board: str = "") -> None:
+        """Take a fault down again; one that is not up is no matter."""
+        known = self._raised_faults.pop((name, board), None)
+        if known is None:
+            return
+        self.write("fault_cleared", {"code": fault(name).code, "name": name, "evidence": known})
+        self.journal.flush()
+
+    def public_events(self, since: int) -> list[dict[str, Any]]:
+        """Return the public entries behind number `since`, at most EVENTS_AT_ONCE, oldest first."""
+        events = (
+            public_event(chained, self._table, self._simulated)
+            for chained in self.journal.entries(since)
+            if chained.entry.public
+        )
+        return [msgspec.to_builtins(event) for event in islice(events, MAX_EVENTS_IN_ANSWER)]
+
+    @property
+    def raised_faults(self) -> tuple[FaultKey, ...]:
+        """The faults that are up, by name and board."""
+        return tuple(self._raised_faults)
+
+    def _fold(self, chained: ChainedEntry) -> None:
+        self._on_entry(chained.entry)
+        self.state = fold_state(self.state, chained.entry)
+
+    def _restore_fault(self, entry: JournalEntry) -> None:
+        """Take over what an earlier run of the daemon left up."""
+        evidence = entry.data.get("evidence", {})
+        key = (entry.data.get("name", ""), evidence.get("board", ""))
+        if entry.kind == "fault":
+            self._raised_faults[key] = evidence
+        elif entry.kind == "fault_cleared":
+            self._raised_faults.pop(key, None)
+
+    def _on_committed(self, entries: Sequence[ChainedEntry]) -> None:
+        for chained in entries:
+            self._fold(chained)
+            if chained.entry.n <= self.journal.last_synced:
+                self.synced_head = chained.entry.n, chained.head
+                self.head = chained.head
+            while self._uncommitted_matches and self._uncommitted_matches[0][0] <= chained.entry.n:
+                _, self.match_committed = self._uncommitted_matches.popleft()
+            if chained.entry.public:
+                self._on_public(public_event(chained, self._table, self._simulated))
+        self._on_state()

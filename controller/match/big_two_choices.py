@@ -1,0 +1,149 @@
+"""The choices before play: open hand, then doubling, as reducers that are told the time.
+
+All four choose at once whether to show their hands; then, from the first hand on and one
+after the other, whether to double. Who says nothing in time says no (seed 002 A6).
+`at_ms` is any clock that does not run back; nothing here reads one.
+"""
+
+from typing import cast
+
+import msgspec
+
+from controller.cards import SEATS, next_seat
+from controller.messages import Seat
+from controller.rules.big_two import ChoiceRules
+
+
+class ChoiceAnswer(msgspec.Struct, frozen=True, gc=False):
+    """What a seat chose, and when. `timed_out`: it said nothing, the rules said it."""
+
+    seat: Seat
+    yes: bool
+    at_ms: int
+    timed_out: bool = False
+
+
+class ChoiceRound(msgspec.Struct, frozen=True, gc=False):
+    """One choice while it is asked. `first` is the first hand, `answers` in order of time.
+
+    `stood_ms`: how long the clock of who is asked now stood still.
+    """
+
+    choice: ChoiceRules
+    first: Seat
+    since_ms: int
+    answers: tuple[ChoiceAnswer, ...] = ()
+    stood_ms: int = 0
+
+    def seats_asked(self) -> tuple[Seat, ...]:
+        """Return who may answer now: all that have not, or the next in turn; none at the end."""
+        answered = {answer.seat for answer in self.answers}
+        waiting = tuple(seat for seat in _seats_from(self.first) if seat not in answered)
+        return waiting[:1] if self.choice.order == "in_turn" else waiting
+
+    def deadline_ms(self) -> int | None:
+        """Return when silence counts as an answer; None where nobody is asked any more."""
+        if not self.seats_asked():
+            return None
+        in_turn = self.choice.order == "in_turn" and self.answers
+        asked_ms = self.answers[-1].at_ms if in_turn else self.since_ms
+        return asked_ms + self.stood_ms + self.choice.limit_s * 1000
+
+    def seats_agreed(self) -> tuple[Seat, ...]:
+        """Return who has chosen it so far, in playing order."""
+        chosen = {answer.seat for answer in self.answers if answer.yes}
+        return tuple(sorted(chosen, key=SEATS.index))
+
+
+class ChoicesBeforePlay(msgspec.Struct, frozen=True, gc=False):
+    """Both choices of a deal: doubling begins when the last hand is chosen open or not."""
+
+    open_hand: ChoiceRound
+    doubling: ChoiceRound | None
+    doubling_choice: ChoiceRules
+
+    def current_round(self) -> ChoiceRound:
+        """Return the choice that is asked at present, or was last."""
+        return self.doubling or self.open_hand
+
+    def is_over(self) -> bool:
+        """Tell whether both are chosen, so that play begins."""
+        return self.doubling is not None and not self.doubling.seats_asked()
+
+
+def begin_choices(
+    open_hand: ChoiceRules, doubling: ChoiceRules, first: Seat, at_ms: int
+) -> ChoicesBeforePlay:
+    """Return the choices as they begin, when hands are dealt. `first` is the first hand."""
+    return ChoicesBeforePlay(ChoiceRound(open_hand, first, at_ms), None, doubling)
+
+
+def answer_choice(
+    opening: ChoicesBeforePlay, seat: Seat, yes: bool, at_ms: int
+) -> ChoicesBeforePlay:
+    """Return the choices after an answer at `at_ms`; first, those whose time is up are decided.
+
+    Raises ValueError where the seat is not asked then, also because its time is up.
+    """
+    opening = answer_for_silent(opening, at_ms)
+    if seat not in opening.current_round().seats_asked():
+        raise ValueError(f"{seat} is not asked: {_asked_text(opening)}")
+    return _begin_doubling(
+        _replace_current_round(
+            opening, _add_answers(opening.current_round(), ChoiceAnswer(seat, yes, at_ms))
+        )
+    )
+
+
+def answer_for_silent(opening: ChoicesBeforePlay, at_ms: int) -> ChoicesBeforePlay:
+    """Return the choices as they stand at `at_ms`, with the answers of those who ran out of time.
+
+    Reaching the limit is too late (A6: 达到时间). Each such answer bears the time of its
+    own limit, so that it does not matter how late, or how often, this is called.
+    """
+    while (due_ms := opening.current_round().deadline_ms()) is not None and due_ms <= at_ms:
+        asking = opening.current_round()
+        silent = [
+            ChoiceAnswer(seat, asking.choice.default, due_ms, True) for seat in asking.seats_asked()
+        ]
+        opening = _begin_doubling(_replace_current_round(opening, _add_answers(asking, *silent)))
+    return opening
+
+
+def extend_deadline(opening: ChoicesBeforePlay, ms: int) -> ChoicesBeforePlay:
+    """Return the choices after the clock stood still for `ms`: the table was stopped."""
+    asking = opening.current_round()
+    return _replace_current_round(
+        opening, msgspec.structs.replace(asking, stood_ms=asking.stood_ms + ms)
+    )
+
+
+def _add_answers(asking: ChoiceRound, *answers: ChoiceAnswer) -> ChoiceRound:
+    stood_ms = 0 if asking.choice.order == "in_turn" else asking.stood_ms
+    return msgspec.structs.replace(asking, answers=asking.answers + answers, stood_ms=stood_ms)
+
+
+def _replace_current_round(opening: ChoicesBeforePlay, asking: ChoiceRound) -> ChoicesBeforePlay:
+    if opening.doubling is None:
+        return msgspec.structs.replace(opening, open_hand=asking)
+    return msgspec.structs.replace(opening, doubling=asking)
+
+
+def _begin_doubling(opening: ChoicesBeforePlay) -> ChoicesBeforePlay:
+    """Begin doubling once all have chosen on their hands."""
+    done = opening.open_hand
+    if opening.doubling is not None or done.seats_asked():
+        return opening
+    doubling = ChoiceRound(opening.doubling_choice, done.first, done.answers[-1].at_ms)
+    return msgspec.structs.replace(opening, doubling=doubling)
+
+
+def _seats_from(first: Seat) -> tuple[Seat, ...]:
+    seats: list[Seat] = [first]
+    while len(seats) < len(SEATS):
+        seats.append(cast(Seat, next_seat(seats[-1])))
+    return tuple(seats)
+
+
+def _asked_text(opening: ChoicesBeforePlay) -> str:
+    return " ".join(opening.current_round().seats_asked()) or "all have chosen"

@@ -1,0 +1,95 @@
+"""What only a match of Big Two has: choices before play, cards left, four scores.
+
+A practice profile: a table's own totals, no matchpoints, which compare the same deal at
+several tables (seed 002 A13).
+"""
+
+from controller.match.big_two_choices import answer_choice, answer_for_silent
+from controller.match.match_events import CardsLeftEntered, ChoiceAnswered, ResultConfirmed
+from controller.match.match_state import BigTwoMatch, BigTwoRow
+from controller.match.next_deal import StepResult, begin_deal, replace_fields
+from controller.match.phase import MatchPhase
+from controller.match.refusals import refuse
+from controller.match.timing import update_choices
+from controller.messages import Seat
+from controller.rules.big_two import deal_scores
+from controller.seats import SEATS, SIDES, card_count_words
+from controller.words import Words
+
+
+def accept_answer(match: BigTwoMatch, event: ChoiceAnswered) -> StepResult:
+    """Take an answer on open hand or doubling (seed 002 A6)."""
+    assert match.choices is not None  # CHOICES begins with them
+    try:
+        choices = answer_choice(match.choices, event.seat, event.yes, event.at_ms)
+    except ValueError:
+        asked = answer_for_silent(match.choices, event.at_ms).current_round().seats_asked()
+        refuse("NOT_HIS_DUTY", " / ".join(asked))
+    return update_choices(replace_fields(match, choices=choices), event.at_ms), ()
+
+
+_CARDS_LEFT_WORDS = Words("the cards that each has left", "各家所剩张数")
+
+
+def accept_cards_left(match: BigTwoMatch, event: CardsLeftEntered) -> StepResult:
+    """Take how many cards each has left when one is out (seed 002 A10)."""
+    try:
+        _deal_scores(match, event.left)
+    except ValueError:
+        refuse("NO_FINISH_ORDER", card_count_words(event.left), _CARDS_LEFT_WORDS)
+    return replace_fields(
+        match, left=event.left, phase=MatchPhase.RESULT, confirmed=(), led=True
+    ), ()
+
+
+def confirm_score(match: BigTwoMatch, event: ResultConfirmed) -> StepResult:
+    """Write the deal down once a player of each side, or the referee, confirmed it.
+
+    Provisional: seed 002 does not say who confirms a score.
+    """
+    if event.by in match.confirmed:
+        refuse("TWICE", event.by)
+    match = replace_fields(match, confirmed=(*match.confirmed, event.by))
+    if event.by != "referee" and not set(match.confirmed) >= set(SIDES):
+        return match, ()
+    row = _deal_row(match, event.at_ms)
+    rows = (*match.rows, row)
+    match = replace_fields(match, rows=rows, totals=seat_totals(rows))
+    if len(rows) >= match.profile.deals:
+        return replace_fields(match, phase=MatchPhase.OVER), ()
+    return begin_deal(match)
+
+
+def seat_totals(rows: tuple[BigTwoRow, ...]) -> dict[Seat, int]:
+    """Return each seat's total over the rows of a sheet (seed 002 App2.2)."""
+    return {seat: sum(row.scores[seat] for row in rows) for seat in SEATS}
+
+
+def _deal_row(match: BigTwoMatch, at_ms: int) -> BigTwoRow:
+    assert match.choices is not None  # a deal was played
+    assert match.leader is not None  # who holds the card that leads
+    doubling = match.choices.doubling
+    return BigTwoRow(
+        row=len(match.rows) + 1,
+        at_ms=at_ms,
+        deal=match.deal,
+        by_hand=match.by_hand,
+        uncut=match.cut is None,
+        leader=match.leader,
+        left=match.left,
+        opened=match.choices.open_hand.seats_agreed(),
+        doubled=() if doubling is None else doubling.seats_agreed(),
+        scores=_deal_scores(match, match.left),
+        misdeals=match.misdeals,
+    )
+
+
+def _deal_scores(match: BigTwoMatch, left: dict[Seat, int]) -> dict[Seat, int]:
+    assert match.choices is not None  # a deal was played
+    doubling = match.choices.doubling
+    return deal_scores(
+        left,
+        match.profile.bigtwo,
+        match.choices.open_hand.seats_agreed(),
+        () if doubling is None else doubling.seats_agreed(),
+    )

@@ -1,0 +1,336 @@
+"""A player's clock: limits that one after the other are overrun, until the duty is done."""
+
+from collections.abc import Iterable
+from typing import Any, Literal, cast
+
+import msgspec
+
+from controller.cards import side_of
+from controller.match.clocks import stopwatch
+from controller.match.clocks.stopwatch import ClockOffence, ClockReport, ClockReportKind, Stopwatch
+from controller.messages import Seat, Side
+from controller.rules.profile import GuandanProfile
+from controller.seats import SIDES
+
+ClockDuty = Literal["play", "tribute", "return", "opening", "sort", "late"]
+"""What somebody is waited for."""
+
+
+class ClockLimit(msgspec.Struct, frozen=True, gc=False, kw_only=True):
+    """`within_ms` after the limit before it, or after the start, the duty must be done.
+
+    The last millisecond of a limit is still in time. `from_warning`: it counts from the
+    spoken warning where a referee told when that was.
+    """
+
+    within_ms: int
+    kind: ClockReportKind
+    offence: ClockOffence | None = None
+    key: str
+    article: str | None
+    from_warning: bool = False
+
+
+class DutyClock(msgspec.Struct, frozen=True, gc=False, kw_only=True):
+    """One clock for one duty of `seat`, of `side`, or of all where both are None.
+
+    `repeats`: the last limit again and again (以下类推). `told`: how many limits have been
+    answered for. `base_ms`: running time from which the next one counts.
+    """
+
+    duty: ClockDuty
+    seat: Seat | None = None
+    side: Side | None = None
+    watch: Stopwatch
+    limits: tuple[ClockLimit, ...]
+    repeats: bool = False
+    told: int = 0
+    base_ms: int = 0
+
+
+DutyClocks = tuple[DutyClock, ...]
+"""The clocks that run at one table."""
+
+
+def next_due_ms(clock: DutyClock) -> int | None:
+    """Return when the next limit will be overrun; None: it stands still, or has none left."""
+    limit = _next_limit(clock)
+    if limit is None:
+        return None
+    return stopwatch.moment_of_elapsed(clock.watch, clock.base_ms + limit.within_ms + 1)
+
+
+def left_ms(clock: DutyClock, at_ms: int) -> int:
+    """Return how much of the present limit is left at `at_ms`; 0: it is over, or none is left."""
+    limit = _next_limit(clock)
+    if limit is None:
+        return 0
+    return max(0, clock.base_ms + limit.within_ms - stopwatch.elapsed_ms(clock.watch, at_ms))
+
+
+def tick(clock: DutyClock, at_ms: int) -> tuple[DutyClock, tuple[ClockReport, ...]]:
+    """Return the clock at `at_ms` and what fell due since it was last asked, oldest first.
+
+    Asked late, twice or for nothing it says the same things, each once.
+    """
+    dues = []
+    while (moment_ms := next_due_ms(clock)) is not None and moment_ms <= at_ms:
+        limit = _next_limit(clock)
+        assert limit is not None  # or there would be no moment
+        dues.append(_clock_report(clock, limit, moment_ms))
+        clock = _replace_in_clock(
+            clock, told=clock.told + 1, base_ms=clock.base_ms + limit.within_ms
+        )
+    return clock, tuple(dues)
+
+
+def restart_from_warning(clock: DutyClock, at_ms: int) -> DutyClock:
+    """Return the clock after a referee spoke the warning at `at_ms`.
+
+    Only where the next limit is said to count from the warning (seed 000 A21.1); nothing
+    changes once that limit was overrun. Ask `tick` first.
+    """
+    limit = _next_limit(clock)
+    if limit is None or not limit.from_warning:
+        return clock
+    spoken_ms = stopwatch.elapsed_ms(clock.watch, at_ms)
+    return _replace_in_clock(clock, base_ms=max(clock.base_ms, spoken_ms))
+
+
+def first_due_ms(clocks: DutyClocks) -> int | None:
+    """Return when the first of the clocks will have something to say: one timer is enough."""
+    moments = (next_due_ms(clock) for clock in clocks)
+    return min((moment for moment in moments if moment is not None), default=None)
+
+
+def tick_all(clocks: DutyClocks, at_ms: int) -> tuple[DutyClocks, tuple[ClockReport, ...]]:
+    """Return all clocks at `at_ms` and what fell due, oldest first."""
+    ticked = [tick(clock, at_ms) for clock in clocks]
+    dues = sorted((due for _, said in ticked for due in said), key=lambda due: due.at_ms)
+    return tuple(clock for clock, _ in ticked), tuple(dues)
+
+
+def pause_all(clocks: DutyClocks, at_ms: int) -> DutyClocks:
+    """Return all clocks standing still: play is suspended (暂停).
+
+    They stand once: whether several reasons hold is the caller's to know.
+    """
+    return tuple(
+        _replace_in_clock(clock, watch=stopwatch.pause(clock.watch, at_ms)) for clock in clocks
+    )
+
+
+def resume_all(clocks: DutyClocks, at_ms: int) -> DutyClocks:
+    """Return all clocks running again (继续比赛)."""
+    return tuple(
+        _replace_in_clock(clock, watch=stopwatch.resume(clock.watch, at_ms)) for clock in clocks
+    )
+
+
+def remove_done(
+    clocks: DutyClocks,
+    duty: ClockDuty,
+    at_ms: int,
+    seat: Seat | None = None,
+    side: Side | None = None,
+) -> tuple[DutyClocks, tuple[ClockReport, ...]]:
+    """Return the clocks without those of a duty that was done at `at_ms`, and what fell due.
+
+    Without `seat` and `side`: whoever's duty it was. All clocks are asked first, so that
+    a duty done late is still answered for.
+    """
+    clocks, dues = tick_all(clocks, at_ms)
+    return tuple(clock for clock in clocks if not _is_clock_of(clock, duty, seat, side)), dues
+
+
+def restart_all_from_warning(
+    clocks: DutyClocks, duty: ClockDuty, at_ms: int, seat: Seat | None = None
+) -> DutyClocks:
+    """Return the clocks after the warning for a duty was spoken (see `warned`)."""
+    return tuple(
+        restart_from_warning(clock, at_ms) if _is_clock_of(clock, duty, seat, None) else clock
+        for clock in clocks
+    )
+
+
+def clocks_for_duty(clocks: DutyClocks, duty: ClockDuty) -> Iterable[DutyClock]:
+    """Return the clocks of one duty."""
+    return (clock for clock in clocks if clock.duty == duty)
+
+
+def _is_clock_of(clock: DutyClock, duty: ClockDuty, seat: Seat | None, side: Side | None) -> bool:
+    return clock.duty == duty and seat in (None, clock.seat) and side in (None, clock.side)
+
+
+def _next_limit(clock: DutyClock) -> ClockLimit | None:
+    if clock.told < len(clock.limits):
+        return clock.limits[clock.told]
+    return clock.limits[-1] if clock.repeats and clock.limits else None
+
+
+def _clock_report(clock: DutyClock, limit: ClockLimit, at_ms: int) -> ClockReport:
+    return ClockReport(
+        kind=limit.kind,
+        at_ms=at_ms,
+        seat=clock.seat,
+        side=clock.side,
+        offence=limit.offence,
+        step=clock.told + 1 if limit.offence else None,
+        key=limit.key,
+        article=limit.article,
+    )
+
+
+def _replace_in_clock(clock: DutyClock, **changes: Any) -> DutyClock:
+    return msgspec.structs.replace(clock, **changes)
+
+
+def play_clock(
+    profile: GuandanProfile, seat: Seat, at_ms: int, *, called: bool, first_lead: bool = False
+) -> DutyClock | None:
+    """Return the clock for one play or pass of `seat` from `at_ms` on.
+
+    Warning when the time is over, then a violation, which takes the turn away and ends
+    the clock (seed 000 A21.1; 003 R4.6 has a time only). `called`: a referee counts the
+    seconds (读秒), what mode `on_call` waits for. `first_lead`: the deal's first play, for
+    which the opening has its own limit where there is one (seed 003 R4.6).
+    """
+    rules = profile.clocks
+    wanted = {"off": False, "on_call": called, "every_play": True}[rules.play_clock]
+    if not wanted or not rules.play_s or (first_lead and rules.opening_s):
+        return None
+    warning = _clock_limit(profile, "clocks.play_s", "play_warning", "delay_play")
+    violation = _clock_limit(
+        profile, "clocks.play_warned_s", "play_violation", "delay_play", from_warning=True
+    )
+    limits = (warning, violation) if violation.within_ms else (warning,)
+    return _seat_duty_clock("play", seat, at_ms, limits)
+
+
+def sort_clock(profile: GuandanProfile, at_ms: int) -> DutyClock | None:
+    """Return the clock for counting and sorting (理牌), from the release of the hands on.
+
+    Tribute opens when all four have counted, or when this is over; it blames nobody. From
+    a machine 27 cards come at once, seed 000 A21.2 supposes sorting while drawing:
+    provisional.
+    """
+    return _single_limit_clock(profile, "sort", "clocks.sort_s", "sort_over", at_ms)
+
+
+def opening_clock(profile: GuandanProfile, at_ms: int) -> DutyClock | None:
+    """Return the clock from the release of the hands to the first lead (seed 003 R4.6).
+
+    Counting, tribute and return are within it.
+    """
+    return _single_limit_clock(
+        profile, "opening", "clocks.opening_s", "opening_over", at_ms, "delay_play"
+    )
+
+
+def tribute_clocks(profile: GuandanProfile, payers: tuple[Seat, ...], at_ms: int) -> DutyClocks:
+    """Return a clock for each payer, from the opening of tribute at `at_ms` on.
+
+    That is when all four have counted, or when sorting was over by its clock. A warning when
+    the time is over, a violation for each further delay (seed 000 A21.2).
+    """
+    return tuple(
+        clock
+        for seat in payers
+        if (clock := _exchange_clock(profile, "tribute", seat, at_ms)) is not None
+    )
+
+
+def return_clock(profile: GuandanProfile, giver: Seat, at_ms: int) -> DutyClock | None:
+    """Return the clock for a return, from `at_ms` on, when `giver` had his tribute.
+
+    Warning and violations as for the tribute (seed 000 A21.2).
+    """
+    return _exchange_clock(profile, "return", giver, at_ms)
+
+
+def late_clocks(profile: GuandanProfile, start_ms: int) -> DutyClocks:
+    """Return a clock for each side, from the announced start on; it ends when both sit there.
+
+    Who is late has lost by default where the rulebook says so (seed 003 R6.1, 004 C), else
+    the event's regulations know what then (seed 000 A20).
+    """
+    if not profile.clocks.late_s:
+        return ()
+    kind: ClockReportKind = (
+        "late_default" if profile.clocks.late_then == "default" else "late_regulations"
+    )
+    limit = _clock_limit(profile, "clocks.late_s", kind, "late")
+    return tuple(
+        DutyClock(duty="late", side=side, watch=Stopwatch(start_ms), limits=(limit,))
+        for side in SIDES
+    )
+
+
+_EXCHANGE_LIMITS: dict[ClockDuty, tuple[str, ClockReportKind, ClockReportKind, ClockOffence]] = {
+    "tribute": ("clocks.tribute_s", "tribute_warning", "tribute_violation", "delay_tribute"),
+    "return": ("clocks.return_s", "return_warning", "return_violation", "delay_return"),
+}
+
+
+def _exchange_clock(
+    profile: GuandanProfile, duty: ClockDuty, seat: Seat, at_ms: int
+) -> DutyClock | None:
+    key, warning, violation, offence = _EXCHANGE_LIMITS[duty]
+    first = _clock_limit(profile, key, warning, offence)
+    if not first.within_ms:
+        return None
+    further = _clock_limit(profile, "clocks.overrun_s", violation, offence)
+    limits = (first, further) if further.within_ms else (first,)
+    return _seat_duty_clock(duty, seat, at_ms, limits, repeats=len(limits) > 1)
+
+
+def _single_limit_clock(
+    profile: GuandanProfile,
+    duty: ClockDuty,
+    key: str,
+    kind: ClockReportKind,
+    at_ms: int,
+    offence: ClockOffence | None = None,
+) -> DutyClock | None:
+    """Return a clock with one limit for all four."""
+    limit = _clock_limit(profile, key, kind, offence)
+    if not limit.within_ms:
+        return None
+    return DutyClock(duty=duty, watch=Stopwatch(at_ms), limits=(limit,))
+
+
+def _clock_limit(
+    profile: GuandanProfile,
+    key: str,
+    kind: ClockReportKind,
+    offence: ClockOffence | None,
+    *,
+    from_warning: bool = False,
+) -> ClockLimit:
+    seconds: int = getattr(profile.clocks, key.removeprefix("clocks."))
+    return ClockLimit(
+        within_ms=seconds * 1000,
+        kind=kind,
+        offence=offence,
+        key=key,
+        article=profile.article(key),
+        from_warning=from_warning,
+    )
+
+
+def _seat_duty_clock(
+    duty: ClockDuty,
+    seat: Seat,
+    at_ms: int,
+    limits: tuple[ClockLimit, ...],
+    *,
+    repeats: bool = False,
+) -> DutyClock:
+    return DutyClock(
+        duty=duty,
+        seat=seat,
+        side=cast(Side, side_of(seat)),
+        watch=Stopwatch(at_ms),
+        limits=limits,
+        repeats=repeats,
+    )

@@ -1,0 +1,192 @@
+"""The end of a deal: who is out, the result both sides confirm, and what follows from it."""
+
+from controller.match.clocks.match_clock import is_deal_stopped
+from controller.match.match_effects import RefereeCalled
+from controller.match.match_events import (
+    DealStopped,
+    ExtraDealOrdered,
+    LeaderNamed,
+    OutClaimed,
+    OutConfirmed,
+    OutWithdrawn,
+    ResultConfirmed,
+    ResultEntered,
+)
+from controller.match.match_state import GuandanMatch
+from controller.match.next_deal import (
+    StepResult,
+    add_row,
+    begin_deal,
+    continue_match,
+    is_leader_unnamed,
+    next_row_number,
+    replace_fields,
+)
+from controller.match.phase import MatchPhase
+from controller.match.refusals import refuse, refuse_finish
+from controller.match.rulings import require_authority
+from controller.match.sheet_rows import LeaderRow, StoppedRow, last_deal_row
+from controller.match.sheet_writing import make_deal_row
+from controller.match.timing import note_lead
+from controller.messages import Seat
+from controller.rules.deal_result import (
+    FinishError,
+    FinishOrder,
+    ForfeitedDeal,
+    finish_with_dead_hands,
+    parse_finish,
+)
+from controller.seats import SEAT_NAMES, SIDES, side_of
+from controller.words import Words
+
+
+def claim_out(match: GuandanMatch, event: OutClaimed) -> StepResult:
+    """Note who says that he is out; an opponent has to confirm it (provisional)."""
+    _require_place_open(match, event.seat)
+    if event.seat in match.outs:
+        refuse("TWICE", event.seat)
+    return replace_fields(match, outs=(*match.outs, event.seat)), ()
+
+
+def confirm_out(match: GuandanMatch, event: OutConfirmed) -> StepResult:
+    """Note who has no cards left; the deal ends when the rest follows (seed 000 A6.4)."""
+    _require_place_open(match, event.seat)
+    return update_places(replace_fields(match, gone=(*match.gone, event.seat)))
+
+
+def _require_place_open(match: GuandanMatch, seat: Seat) -> None:
+    if seat in match.places:
+        refuse("TWICE", seat)
+    if seat in match.dead:
+        who = SEAT_NAMES[seat]
+        refuse_finish(
+            Words(f"the cards of {who.en} are dead: he is last", f"{who.zh}手牌作废，判为下游")
+        )
+
+
+def _without_seat(seats: tuple[Seat, ...], gone: Seat) -> tuple[Seat, ...]:
+    return tuple(seat for seat in seats if seat != gone)
+
+
+def withdraw_out(match: GuandanMatch, event: OutWithdrawn) -> StepResult:
+    """Take a place back that was pressed by mistake; who came behind moves up.
+
+    One that was only said is gone without a trace.
+    """
+    if event.seat in match.outs:
+        return replace_fields(match, outs=_without_seat(match.outs, event.seat)), ()
+    if event.seat not in match.places:
+        who = SEAT_NAMES[event.seat]
+        refuse_finish(Words(f"{who.en} is not out", f"{who.zh}尚未出完"))
+    return update_places(
+        replace_fields(match, gone=_without_seat(match.gone, event.seat)), match.ended_ms
+    )
+
+
+def update_places(match: GuandanMatch, ended_ms: int | None = None) -> StepResult:
+    """Return the match waiting for its confirmation if the order is a finish by now.
+
+    `ended_ms`: when the last card was played, if not now; not before the hands were released.
+    """
+    places = {*match.places, *match.dead}
+    outs = tuple(seat for seat in match.outs if seat not in places)
+    match = replace_fields(note_lead(match), confirmed=(), outs=outs)
+    if finish_so_far(match) is None:
+        return replace_fields(match, phase=MatchPhase.PLAY, ended_ms=None), ()
+    ended_ms = match.now_ms if ended_ms is None else min(match.now_ms, ended_ms)
+    ended_ms = max(ended_ms, match.began_ms or 0)
+    return replace_fields(match, phase=MatchPhase.RESULT, outs=(), clocks=(), ended_ms=ended_ms), ()
+
+
+def finish_so_far(match: GuandanMatch) -> FinishOrder | None:
+    """Return the finish that the order so far makes; None: the deal goes on."""
+    try:
+        return _finish_order(match.places, match.dead)
+    except FinishError:
+        return None
+
+
+def enter_result(match: GuandanMatch, event: ResultEntered) -> StepResult:
+    """Take the finish order that the referee enters, instead of what was pressed."""
+    try:
+        _finish_order(event.order, match.dead)
+    except FinishError as mistake:
+        refuse_finish(mistake)
+    ended_ms = match.ended_ms if event.ended_ms is None else event.ended_ms
+    order = tuple(seat for seat in event.order if seat not in match.dead)
+    return update_places(replace_fields(match, gone=order), ended_ms)
+
+
+def _finish_order(order: tuple[Seat, ...], dead: tuple[Seat, ...]) -> FinishOrder:
+    return finish_with_dead_hands(order, dead) if dead else parse_finish(order)
+
+
+def confirm_result(match: GuandanMatch, event: ResultConfirmed) -> StepResult:
+    """Write the deal down once both sides, or the referee, have confirmed its result.
+
+    Provisional: seed 000 A13.1 has every deal written, but not who confirms it.
+    """
+    if event.by in match.confirmed:
+        refuse("TWICE", event.by)
+    if is_ended_by_time(match):
+        refuse("TIME_ENDED_IT")
+    match = replace_fields(match, confirmed=(*match.confirmed, event.by))
+    if event.by != "referee" and not set(match.confirmed) >= set(SIDES):
+        return match, ()
+    result = finish_so_far(match)
+    assert result is not None  # RESULT begins with one
+    noted, effects = add_row(match, make_deal_row(match, result, event.at_ms))
+    after, more = continue_match(noted, event.at_ms)
+    return after, (*effects, *more)
+
+
+def name_leader(match: GuandanMatch, event: LeaderNamed) -> StepResult:
+    """Let the side that was given a deal name who leads the next (seed 000 A15.3.3)."""
+    previous = match.standing.previous
+    assert isinstance(previous, ForfeitedDeal)  # FORFEIT begins with one
+    if side_of(event.seat) != previous.winners:
+        refuse("OTHER_SIDE", event.seat)
+    last = last_deal_row(match.sheet)
+    assert last is not None  # it was forfeited
+    row = LeaderRow(
+        row=next_row_number(match), at_ms=event.at_ms, deal=last.deal, leader=event.seat
+    )
+    noted, effects = add_row(match, row)
+    due = match.extra or match.begun  # that deal, which time does not take back
+    after, more = (
+        begin_deal(noted, extra=match.extra) if due else continue_match(noted, event.at_ms)
+    )
+    return after, (*effects, *more)
+
+
+def order_extra_deal(match: GuandanMatch, event: ExtraDealOrdered) -> StepResult:
+    """Begin an extra deal where the match is equal (加打一副; seed 000 A27.3, A29.3.2)."""
+    require_authority("extra_deal", event.role, verbal=event.verbal)
+    drawn = match.verdict is not None and match.verdict.how == "draw" and not match.signatures
+    if match.phase is not MatchPhase.MATCH_CHECK and not drawn:
+        refuse("NOT_EQUAL")
+    match = replace_fields(match, verdict=None, score=None)
+    if is_leader_unnamed(match):
+        return replace_fields(match, phase=MatchPhase.FORFEIT, extra=True), (
+            RefereeCalled("name_leader"),
+        )
+    return begin_deal(match, extra=True)
+
+
+def is_ended_by_time(match: GuandanMatch) -> bool:
+    """Tell whether time was up before the deal's last card, where that ends it (A14.2.3–4)."""
+    ended_ms = match.now_ms if match.ended_ms is None else match.ended_ms
+    return not match.extra and is_deal_stopped(match.clock, ended_ms)
+
+
+def stop_deal(match: GuandanMatch, event: DealStopped) -> StepResult:
+    """End a deal that time has overtaken, by the letter (seed 000 A14.2.3–4); it does not count."""
+    require_authority("deal_stopped", event.role)
+    if not is_ended_by_time(match):
+        refuse("NOT_STOPPED_BY_TIME")
+    row = StoppedRow(
+        row=next_row_number(match), at_ms=event.at_ms, deal=match.deal, reason=event.reason
+    )
+    noted, effects = add_row(replace_fields(match, clocks=(), suspended=None, claimed=None), row)
+    after, more = continue_match(noted, event.at_ms)
+    return after, (*effects, *more)

@@ -1,0 +1,395 @@
+"""Before the cards: seats, the start, and what people do until hands are dealt."""
+
+from controller.cards import face_text, parse_face
+from controller.match.big_two_choices import begin_choices
+from controller.match.clocks import duty_clocks, match_clock
+from controller.match.clocks.duty_clocks import late_clocks, opening_clock, sort_clock
+from controller.match.match_effects import Effects, LeaderDetermined, RefereeCalled, TurnupRepeated
+from controller.match.match_events import (
+    AttemptFailed,
+    CardTurnedUp,
+    CountClaimed,
+    DealVoided,
+    HandCounted,
+    HandDealOrdered,
+    HandsDealt,
+    HandsRecounted,
+    HandsReleased,
+    LeadMade,
+    MatchStarted,
+    ReleaseOrdered,
+    SeatTaken,
+    SetCut,
+    SetShuffled,
+)
+from controller.match.match_state import AnyMatch, BigTwoMatch, GuandanMatch
+from controller.match.next_deal import (
+    MatchT,
+    StepResult,
+    add_row,
+    begin_attempt,
+    begin_deal,
+    continue_match,
+    deal_duties_of,
+    follow_standing,
+    is_added_time_open,
+    is_time_up_for_deals,
+    next_row_number,
+    outcome_instead_of_deal,
+    replace_fields,
+    void_hands,
+)
+from controller.match.phase import MatchPhase
+from controller.match.refusals import refuse, refuse_card
+from controller.match.rulings import DecidedAct, require_authority
+from controller.match.sheet_rows import RedealtRow
+from controller.match.timing import note_lead
+from controller.match.tribute_exchange import continue_after_count
+from controller.messages import Seat
+from controller.rules.deal_duties import (
+    NoPipsError,
+    cut_problem,
+    first_drawer_by_count,
+    is_turnup_valid,
+)
+from controller.seats import SEATS, card_count_words, seats_of_side, side_of
+from controller.words import Words
+
+
+def take_seat(match: AnyMatch, event: SeatTaken) -> StepResult:
+    """Take a seat; after the start the fourth player's makes the first deal due."""
+    if event.seat in match.seated:
+        refuse("SEAT_TAKEN", event.seat)
+    there = (*match.seated, event.seat)
+    match = replace_fields(match, seated=there)
+    expected = match.meeting.pair_of(event.seat).players.get(event.seat)
+    stranger = None not in (event.person, expected) and event.person != expected
+    told: Effects = (RefereeCalled("wrong_player", event.seat),) if stranger else ()
+    if set(seats_of_side(side_of(event.seat))) <= set(there):
+        clocks, _ = duty_clocks.remove_done(
+            match.clocks, "late", event.at_ms, side=side_of(event.seat)
+        )
+        match = replace_fields(match, clocks=clocks)
+    begun, effects = _begin_if_ready(match)
+    return begun, (*told, *effects)
+
+
+def start_match(match: AnyMatch, event: MatchStarted) -> StepResult:
+    """Open the match for the whole area; late players are waited for."""
+    if match.started:
+        refuse("TWICE", Words("the start", "开赛"))
+    match = replace_fields(match, started=True, clock=match_clock.start(match.clock, event.at_ms))
+    if isinstance(match, GuandanMatch):
+        waited_for = tuple(
+            clock
+            for clock in late_clocks(match.profile, event.at_ms)
+            if clock.side and not set(seats_of_side(clock.side)) <= set(match.seated)
+        )
+        match = replace_fields(match, clocks=waited_for)
+    return _begin_if_ready(match)
+
+
+def _begin_if_ready(match: AnyMatch) -> StepResult:
+    if match.started and len(match.seated) == len(SEATS):
+        return begin_deal(match)
+    return match, ()
+
+
+def order_hand_deal(match: AnyMatch, event: HandDealOrdered) -> StepResult:
+    """Deal this one by hand: its attempt begins again, with all the rulebook's duties."""
+    if match.by_hand:
+        refuse("TWICE", Words("this deal", "本副"))
+    due, effects = begin_attempt(replace_fields(match, by_hand=True))
+    return due, (*void_hands(match, "by_hand"), *effects)
+
+
+def accept_shuffle(match: AnyMatch, event: SetShuffled) -> StepResult:
+    """Note who shuffled; his opponents cut the first deal (seed 000 A5.1.2)."""
+    assert match.duties is not None  # a deal is due in this phase
+    if match.duties.shufflers and event.seat not in match.duties.shufflers:
+        refuse("NOT_HIS_DUTY", _seat_list(match.duties.shufflers))
+    due = deal_duties_of(match, event.seat if match.duties.shufflers else None)
+    return replace_fields(match, phase=MatchPhase.CUT, shuffler=event.seat, duties=due), ()
+
+
+def accept_cut(match: AnyMatch, event: SetCut) -> StepResult:
+    """Note the cut, and that there was none where the referee lets the deal go on without."""
+    assert match.duties is not None  # a deal is due in this phase
+    if event.n is not None:
+        if problem := cut_problem(match.profile, event.n):
+            refuse("ILLEGAL_CUT", problem)
+        anybody = event.ahead and event.seat is not None and not match.by_hand
+        if event.seat not in match.duties.cutters and not anybody:
+            refuse("NOT_HIS_DUTY", _seat_list(match.duties.cutters))
+    by_hand = match.by_hand and match.duties.turnup
+    then = MatchPhase.TURNUP if by_hand else MatchPhase.DEALING
+    cutter = event.seat if event.n is not None else None
+    return replace_fields(match, phase=then, cutter=cutter, cut=event.n), ()
+
+
+def accept_turnup(match: AnyMatch, event: CardTurnedUp) -> StepResult:
+    """Count by the card who draws first; some cards do not count (seed 004 CN5)."""
+    assert match.duties is not None  # a deal is due in this phase
+    try:
+        face = parse_face(event.card)
+    except ValueError:
+        refuse_card(event.card)
+    card = face_text(face)
+    if not is_turnup_valid(match.profile, face):
+        return replace_fields(match, phase=MatchPhase.CUT, cutter=None, cut=None), (
+            TurnupRepeated(card),
+        )
+    return replace_fields(
+        match,
+        phase=MatchPhase.DEALING,
+        turned_up=card,
+        first_drawer=_first_drawer_by_card(match, face),
+    ), ()
+
+
+def _first_drawer_by_card(match: AnyMatch, face: int) -> Seat | None:
+    if match.cutter is None or not isinstance(match, GuandanMatch):
+        return None
+    try:
+        return first_drawer_by_count(match.profile, match.cutter, face)
+    except NoPipsError:  # where any card shows who leads, and nobody counts (seed 003 R4.1)
+        return None
+
+
+def _seat_list(seats: tuple[Seat, ...]) -> str:
+    return " / ".join(seats)
+
+
+MISDEALS_TO_CALL = 2
+"""So many in a row call the referee (provisional)."""
+
+
+def accept_hands(match: AnyMatch, event: HandsDealt) -> StepResult:
+    """Take note of four right hands; drawn by hand, they are with the players at once.
+
+    That a machine has dealt is a fact, whether the table stands still or not.
+    """
+    if match.suspended is not None and match.by_hand:
+        refuse("SUSPENDED")
+    there = replace_fields(_with_turnup(match, event), phase=MatchPhase.HELD, in_a_row=0)
+    return _begin_released_deal(there, event.at_ms) if match.by_hand else (there, ())
+
+
+def _with_turnup(match: MatchT, event: HandsDealt | HandsReleased) -> MatchT:
+    """Return the match with what is told of the card that decides who leads, if one does."""
+    assert match.duties is not None  # a deal is due in these phases
+    turned_up = _valid_turnup(match, event) if match.duties.turnup else None
+    turned_to = (event.turned_to or match.turned_to) if _is_leader_by_card(match) else None
+    return replace_fields(match, turned_to=turned_to, turned_up=turned_up)
+
+
+def _is_leader_by_card(match: AnyMatch) -> bool:
+    return not isinstance(match, GuandanMatch) or match.follows is None
+
+
+def _valid_turnup(match: AnyMatch, event: HandsDealt | HandsReleased) -> str | None:
+    """Return the card as faces are written; it may have been told before."""
+    if event.turned_up is None:
+        return match.turned_up
+    try:
+        face = parse_face(event.turned_up)
+    except ValueError:
+        refuse_card(event.turned_up)
+    if not is_turnup_valid(match.profile, face):
+        refuse("TURN_AGAIN", face_text(face))
+    return face_text(face)
+
+
+def fail_attempt(match: AnyMatch, event: AttemptFailed) -> StepResult:
+    """Begin another attempt: nothing else changes, no level, result, number or duty."""
+    return _begin_next_attempt(match, event.at_ms)
+
+
+def order_release(match: AnyMatch, event: ReleaseOrdered) -> StepResult:
+    """Let the held hands go: from now on they are the players', whatever the time is."""
+    if match.let_go:
+        refuse("TWICE")
+    if instead := _outcome_instead_of_release(match, event.at_ms):
+        return instead
+    return replace_fields(match, let_go=True), ()
+
+
+def release_hands(match: AnyMatch, event: HandsReleased) -> StepResult:
+    """Begin the deal: its hands are with the players.
+
+    After the order to release them that is a fact, whether the table stands still or not.
+    """
+    if not match.let_go:
+        if match.suspended is not None:
+            refuse("SUSPENDED")
+        if instead := _outcome_instead_of_release(match, event.at_ms):
+            return instead
+    return _begin_released_deal(_with_turnup(match, event), event.at_ms)
+
+
+def _outcome_instead_of_release(match: AnyMatch, at_ms: int) -> StepResult | None:
+    """Return what comes instead of a further deal; None: it may begin. Raises RefusedError."""
+    if match.clock.watch is not None and match.clock.watch.is_paused:
+        refuse("AREA_STOPPED")
+    if not isinstance(match, GuandanMatch) or not is_time_up_for_deals(match, at_ms):
+        return None
+    if is_added_time_open(match, at_ms):
+        refuse("ADDED_TIME_DUE")
+    return continue_match(match, at_ms)
+
+
+def _begin_released_deal(match: AnyMatch, at_ms: int) -> StepResult:
+    if _is_leader_by_card(match) and match.turned_to is None:
+        refuse("TURNED_TO_MISSING")
+    if isinstance(match, BigTwoMatch):
+        assert match.turned_to is not None  # asked for just now
+        rules = match.profile.bigtwo
+        choices = begin_choices(rules.open_hand, rules.doubling, match.turned_to, at_ms)
+        return replace_fields(
+            match, phase=MatchPhase.CHOICES, choices=choices, leader=match.turned_to, began_ms=at_ms
+        ), (LeaderDetermined(match.turned_to),)
+    assert isinstance(match, GuandanMatch)  # there are two kinds
+    sorting = None if match.by_hand else sort_clock(match.profile, at_ms)  # who draws, sorts
+    running = (sorting, opening_clock(match.profile, at_ms))
+    clocks = tuple(clock for clock in running if clock is not None)
+    return replace_fields(
+        match, phase=MatchPhase.COUNT_CHECK, began_ms=at_ms, begun=True, clocks=clocks
+    ), ()
+
+
+def accept_count(match: GuandanMatch, event: HandCounted) -> StepResult:
+    """Take a player's word for his count; the fourth ends the sorting (seed 000 A5.2)."""
+    if event.seat in match.counted:
+        refuse("TWICE", event.seat)
+    match = replace_fields(match, counted=(*match.counted, event.seat))
+    return (
+        continue_after_count(match, event.at_ms)
+        if len(match.counted) == len(SEATS)
+        else (match, ())
+    )
+
+
+def claim_count(match: AnyMatch, event: CountClaimed) -> StepResult:
+    """Stop everything for a claimed wrong count, until the first lead (seed 000 A5.2).
+
+    A pair's second claim in a match is the chief's to look at (provisional).
+    """
+    if match.led:
+        refuse("AFTER_LEAD")
+    again = any(side_of(seat) == side_of(event.seat) for seat in match.claims)
+    stopped = replace_fields(
+        match, suspended="count", claimed=event.seat, claims=(*match.claims, event.seat)
+    )
+    return stopped, (RefereeCalled("second_count" if again else "count", event.seat),)
+
+
+def judge_recount(match: AnyMatch, event: HandsRecounted) -> StepResult:
+    """Play on where the referee's four counts are what the phase demands, else deal again.
+
+    A whole hand each; a payer whose card is not returned yet holds one less, who has it one
+    more; where a card was just laid it may be counted or not. That a card which was
+    found and given back makes them right is provisional (`counting.found_card`). What follows
+    from a pair's second claim is the chief's to say (provisional).
+    """
+    if match.claimed is None:
+        refuse("NOT_SUSPENDED")
+    act: DecidedAct = "second_count" if _has_claimed_before(match) else "recount"
+    require_authority(act, event.role, verbal=event.verbal)
+    most = match.profile.deck.cards
+    if set(event.counts) != set(SEATS) or not all(0 <= n <= most for n in event.counts.values()):
+        refuse("WRONG_COUNTS", card_count_words(event.counts))
+    going = replace_fields(match, suspended=None, claimed=None)
+    if not _are_counts_right(match, event.counts) or (
+        event.found and _must_redeal_found_card(match)
+    ):
+        return _redeal(going, "count", event, claimed=match.claimed)
+    return going, ()
+
+
+def _has_claimed_before(match: AnyMatch) -> bool:
+    """Tell whether the pair that claims now has claimed in this match before."""
+    assert match.claimed is not None  # `recounted` asks
+    pair = side_of(match.claimed)
+    return sum(side_of(seat) == pair for seat in match.claims) > 1
+
+
+def _are_counts_right(match: AnyMatch, counts: dict[Seat, int]) -> bool:
+    laid: tuple[Seat, ...] = ()
+    if isinstance(match, GuandanMatch) and match.exchange and match.exchange.plan is None:
+        laid = match.exchange.laid
+    return all(
+        counts[seat] == due or (seat in laid and counts[seat] == due - 1)
+        for seat, due in required_counts(match).items()
+    )
+
+
+def _must_redeal_found_card(match: AnyMatch) -> bool:
+    return isinstance(match, GuandanMatch) and match.profile.counting.found_card == "redeal"
+
+
+def void_deal(match: AnyMatch, event: DealVoided) -> StepResult:
+    """Deal again what has begun: the chief's, whether led to or not (provisional)."""
+    act: DecidedAct = "void_deal" if match.led else "redeal_after_release"
+    require_authority(act, event.role, verbal=event.verbal)
+    stopped = replace_fields(match, suspended=None, claimed=None)
+    return _redeal(stopped, event.reason, event)
+
+
+def required_counts(match: AnyMatch) -> dict[Seat, int]:
+    """Return how many cards each seat must hold before the first lead."""
+    counts: dict[Seat, int] = dict.fromkeys(SEATS, match.profile.hand)
+    exchange = match.exchange if isinstance(match, GuandanMatch) else None
+    if exchange is None or exchange.plan is None:
+        return counts
+    moved = [*exchange.plan.payments]
+    moved += [pair for pair in exchange.plan.returns if pair[0] in exchange.given]
+    for giver, to in moved:
+        counts[giver] -= 1
+        counts[to] += 1
+    return counts
+
+
+def accept_lead(match: AnyMatch, event: LeadMade) -> StepResult:
+    """Note the first lead: the deal can only be played out from now on."""
+    return note_lead(match), ()
+
+
+def _redeal(
+    match: AnyMatch, reason: str, event: HandsRecounted | DealVoided, *, claimed: Seat | None = None
+) -> StepResult:
+    """Write on the sheet that hands which were out are dealt again, and begin an attempt."""
+    if not isinstance(match, GuandanMatch):
+        return _begin_next_attempt(match, event.at_ms)
+    row = RedealtRow(
+        row=next_row_number(match),
+        at_ms=event.at_ms,
+        deal=match.deal,
+        reason=reason,
+        by=event.by,
+        claimed=claimed,
+        entered_by=event.entered_by,
+    )
+    noted, effects = add_row(match, row)
+    again, more = _begin_next_attempt(noted, event.at_ms)
+    return again, (*effects, *more)
+
+
+def _begin_next_attempt(match: AnyMatch, at_ms: int) -> StepResult:
+    """Begin another attempt, by what the sheet says now: no hands are with the players."""
+    failed = replace_fields(
+        match,
+        misdeals=match.misdeals + 1,
+        in_a_row=match.in_a_row + 1,
+        began_ms=None,
+        let_go=False,
+    )
+    if isinstance(failed, GuandanMatch):
+        failed = follow_standing(replace_fields(failed, exchange=None, gone=(), outs=(), dead=()))
+        if instead := outcome_instead_of_deal(failed, at_ms):
+            return instead
+    elif isinstance(failed, BigTwoMatch):
+        failed = replace_fields(failed, choices=None, left={})
+    due, effects = begin_attempt(failed)
+    if due.in_a_row < MISDEALS_TO_CALL:
+        return due, effects
+    return due, (*effects, RefereeCalled("misdeals_in_a_row"))

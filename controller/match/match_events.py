@@ -1,0 +1,450 @@
+"""What can happen in a match: what people press and say, and what the machine reports.
+
+Every event carries `at_ms`, the milliseconds of one clock that only goes forward; a match
+has no other time. Faces come in only where everybody at the table may see them.
+"""
+
+from collections.abc import Mapping
+from typing import Any, Literal, cast
+
+import msgspec
+
+from controller.match.sheet_rows import CorrectionChoice
+from controller.messages import Role, Seat, Side
+from controller.rules.penalties.charges import Charge
+from controller.rules.penalties.proposals import PenaltyProposal
+
+
+class MatchEventBase(msgspec.Struct, frozen=True, tag_field="event", kw_only=True):
+    """Something that happened at `at_ms`."""
+
+    at_ms: int
+
+
+class SeatTaken(MatchEventBase, frozen=True, tag="Seated"):
+    """`person` has taken `seat`; the pair's list says who should."""
+
+    seat: Seat
+    person: str | None = None
+
+
+class MatchStarted(MatchEventBase, frozen=True, tag="Started"):
+    """The chief opened the match: the common clock runs, the first deal is due."""
+
+
+class HandDealOrdered(MatchEventBase, frozen=True, tag="DealtByHand"):
+    """The hands of this deal are drawn by hand, the machine releases nothing."""
+
+    reason: str
+
+
+class SetShuffled(MatchEventBase, frozen=True, tag="Shuffled"):
+    """A person has shuffled."""
+
+    seat: Seat
+
+
+class SetCut(MatchEventBase, frozen=True, tag="Cut"):
+    """`seat` took a packet of `n` cards off; None: the deal goes on uncut, for a reason.
+
+    `ahead`: it was taken while the deal before was played, when nobody knew yet whose the
+    cut would be; then anybody's counts (provisional).
+    """
+
+    seat: Seat | None = None
+    n: int | None = None
+    ahead: bool = False
+
+
+class CardTurnedUp(MatchEventBase, frozen=True, tag="TurnedUp"):
+    """A person turned a card up, written as faces are."""
+
+    card: str
+
+
+class HandsDealt(MatchEventBase, frozen=True, tag="Dealt"):
+    """Four right hands are there. In a first deal `turned_to` got the turned-up card.
+
+    Big Two: `turned_to` holds the card that leads. A machine may keep both for itself until
+    the hands are released.
+    """
+
+    turned_to: Seat | None = None
+    turned_up: str | None = None
+
+
+class AttemptFailed(MatchEventBase, frozen=True, tag="Misdealt"):
+    """The attempt was a misdeal or void, by the machine or by a count; `reasons` say why."""
+
+    reasons: tuple[str, ...]
+
+
+class ReleaseOrdered(MatchEventBase, frozen=True, tag="ReleaseOrdered"):
+    """The order to release the held hands was given; they are on their way to the players."""
+
+
+class HandsReleased(MatchEventBase, frozen=True, tag="Released"):
+    """The hands were handed out: the deal has begun.
+
+    `turned_to`, `turned_up`: as in `Dealt`, where they were not told before.
+    """
+
+    turned_to: Seat | None = None
+    turned_up: str | None = None
+
+
+class HandCounted(MatchEventBase, frozen=True, tag="Counted"):
+    """`seat` has counted his cards, and they are right."""
+
+    seat: Seat
+
+
+class CountClaimed(MatchEventBase, frozen=True, tag="CountClaimed"):
+    """`seat` claims a wrong count: everything stops until the referee has counted."""
+
+    seat: Seat
+
+
+class HandsRecounted(MatchEventBase, frozen=True, tag="Recounted"):
+    """The referee counted four hands, after a search; a pair's second claim is the chief's.
+
+    `found`: the counts were made right by a card that lay on the floor or in a pocket.
+    `by`: who counted, or decided; `entered_by`: who entered that as the chief's word.
+    """
+
+    counts: dict[Seat, int]
+    found: bool = False
+    by: str = "referee"
+    role: Role = Role.REFEREE
+    verbal: bool = False
+    entered_by: str | None = None
+
+
+class DealVoided(MatchEventBase, frozen=True, tag="DealVoided"):
+    """The chief voids a deal that has begun: it is dealt again (作废，重新发牌).
+
+    `entered_by`: who entered it as his word.
+    """
+
+    reason: str
+    by: str
+    role: Role
+    verbal: bool = False
+    entered_by: str | None = None
+
+
+class AntiTributeAnswered(MatchEventBase, frozen=True, tag="AntiAnswered"):
+    """Whether the payers hold both big jokers; nobody learns who holds which.
+
+    Answered otherwise before a card is laid or led, it corrects what was said.
+    """
+
+    stands: bool
+
+
+class TributeLaid(MatchEventBase, frozen=True, tag="TributeLaid"):
+    """`seat` has laid his tribute face up."""
+
+    seat: Seat
+
+
+class TributeValued(MatchEventBase, frozen=True, tag="TributeValued"):
+    """What each payer's tribute must count, by controller/rules/order.py."""
+
+    values: dict[Seat, int]
+
+
+class TributeChosen(MatchEventBase, frozen=True, tag="TributeChosen"):
+    """UP takes the card of `payer`, of two that count the same (seed 003 R4.5)."""
+
+    payer: Seat
+
+
+class ReturnLaid(MatchEventBase, frozen=True, tag="ReturnLaid"):
+    """`seat` has given a card back; `value` where the rulebook lets it be seen or needs it."""
+
+    seat: Seat
+    value: int | None = None
+
+
+class ReturnCorrected(MatchEventBase, frozen=True, tag="ReturnCorrected"):
+    """Before the first lead `seat` has given another card back instead of a wrong one."""
+
+    seat: Seat
+    value: int | None = None
+
+
+class ReturnsSwapped(MatchEventBase, frozen=True, tag="ReturnsSwapped"):
+    """After equal tributes the losers took each other's return card (seed 003 R4.5)."""
+
+
+class LeadMade(MatchEventBase, frozen=True, tag="Led"):
+    """The first lead of the deal lies on the table: from now on there is no redeal."""
+
+
+class OutClaimed(MatchEventBase, frozen=True, tag="OutSaid"):
+    """`seat` says that he has played his last card; it counts when an opponent confirms it."""
+
+    seat: Seat
+
+
+class OutConfirmed(MatchEventBase, frozen=True, tag="Out"):
+    """`seat` has played his last card; an opponent confirmed it."""
+
+    seat: Seat
+
+
+class OutWithdrawn(MatchEventBase, frozen=True, tag="OutWithdrawn"):
+    """`seat` still has cards: his place was pressed, or said, by mistake."""
+
+    seat: Seat
+
+
+class ResultEntered(MatchEventBase, frozen=True, tag="ResultEntered"):
+    """The referee entered who went out, in turn: two seats after a double-down, else three.
+
+    `ended_ms`: when the last card was played, where that was before now.
+    """
+
+    order: tuple[Seat, ...]
+    ended_ms: int | None = None
+
+
+class CardsLeftEntered(MatchEventBase, frozen=True, tag="CardsLeft"):
+    """Big Two: how many cards each seat has left; one of them has none."""
+
+    left: dict[Seat, int]
+
+
+class ChoiceAnswered(MatchEventBase, frozen=True, tag="Answered"):
+    """Big Two: `seat` says whether he opens his hand, or doubles."""
+
+    seat: Seat
+    yes: bool
+
+
+class ResultConfirmed(MatchEventBase, frozen=True, tag="Confirmed"):
+    """A side, or the referee for both, confirmed the result."""
+
+    by: Side | Literal["referee"]
+
+
+class LeaderNamed(MatchEventBase, frozen=True, tag="LeaderNamed"):
+    """After a forfeited deal the side that was given it names who leads the next one."""
+
+    seat: Seat
+
+
+class ExtraDealOrdered(MatchEventBase, frozen=True, tag="ExtraDealOrdered"):
+    """The chief ordered an extra deal (加打一副); `entered_by`: who entered it as his word."""
+
+    reason: str
+    by: str
+    role: Role
+    verbal: bool = False
+    entered_by: str | None = None
+
+
+class DealStopped(MatchEventBase, frozen=True, tag="DealStopped"):
+    """The referee stopped a deal that had begun; it does not count (seed 000 A14.2.3)."""
+
+    reason: str
+    by: str
+    role: Role
+
+
+class ResultCorrected(MatchEventBase, frozen=True, tag="Corrected"):
+    """The result of a recorded deal was wrong; later deals stay what they were played as.
+
+    `by`: whose word it is; `entered_by`: who entered it as the chief's.
+    """
+
+    deal: int
+    order: tuple[Seat, ...]
+    choice: CorrectionChoice
+    by: str
+    reason: str
+    role: Role
+    verbal: bool = False
+    entered_by: str | None = None
+
+
+class CorrectionConfirmed(MatchEventBase, frozen=True, tag="CorrectionConfirmed"):
+    """The chief confirms in writing the correction of `deal` that he gave by word.
+
+    `row`: of the score sheet.
+    """
+
+    row: int
+    deal: int
+    by: str
+    role: Role
+
+
+class TableSuspended(MatchEventBase, frozen=True, tag="Suspended"):
+    """The referee was called, or stops the table: the clocks of seats stand still."""
+
+    reason: str
+
+
+class TableResumed(MatchEventBase, frozen=True, tag="Resumed"):
+    """It goes on."""
+
+
+class AreaPaused(MatchEventBase, frozen=True, tag="AreaPaused"):
+    """The clock of the whole area stands still: why, and who stopped it, where that is known."""
+
+    reason: str | None = None
+    by: str | None = None
+
+
+class AreaResumed(MatchEventBase, frozen=True, tag="AreaResumed"):
+    """The clock of the whole area goes on."""
+
+
+class TimeAdded(MatchEventBase, frozen=True, tag="TimeAdded"):
+    """A referee gave the table more time, for stops that were not the players' fault.
+
+    0 seconds: he was asked, and gives none.
+    """
+
+    seconds: int
+    role: Role
+
+
+class PlayClockStarted(MatchEventBase, frozen=True, tag="PlayCalled"):
+    """The play clock is started for `seat` (读秒)."""
+
+    seat: Seat
+
+
+class PlayerWarned(MatchEventBase, frozen=True, tag="PlayWarned"):
+    """The referee has spoken the warning to `seat`: the next limit counts from now (A21.1)."""
+
+    seat: Seat
+
+
+class PlayMade(MatchEventBase, frozen=True, tag="PlayMade"):
+    """`seat` has played or passed; the play clock stops."""
+
+    seat: Seat
+
+
+class TimePassed(MatchEventBase, frozen=True, tag="Ticked"):
+    """Nothing but time has passed."""
+
+
+class RulingProposed(MatchEventBase, frozen=True, tag="RulingProposed"):
+    """A referee proposes what an offence leads to: one of the legal proposals."""
+
+    id: str
+    charge: Charge
+    proposal: PenaltyProposal
+    by: str
+
+
+class RulingApproved(MatchEventBase, frozen=True, tag="RulingApproved"):
+    """A ruling is in force, as proposed or with another legal proposal.
+
+    `entered_by`: who entered it as the chief's word.
+    """
+
+    id: str
+    by: str
+    role: Role
+    verbal: bool = False
+    proposal: PenaltyProposal | None = None
+    entered_by: str | None = None
+
+
+class RulingRejected(MatchEventBase, frozen=True, tag="RulingRejected"):
+    """A proposed ruling comes to nothing; a decided one is overturned.
+
+    `entered_by`: who entered that as the chief's word.
+    """
+
+    id: str
+    by: str
+    role: Role
+    verbal: bool = False
+    entered_by: str | None = None
+
+
+class VerbalRulingConfirmed(MatchEventBase, frozen=True, tag="VerbalConfirmed"):
+    """The chief confirms in writing what he approved by word."""
+
+    id: str
+    by: str
+    role: Role
+
+
+class SheetSigned(MatchEventBase, frozen=True, tag="Signed"):
+    """The score sheet was signed: `signer` is a side, a seat or the referee."""
+
+    signer: str
+    person: str
+
+
+MatchEvent = (
+    SeatTaken
+    | MatchStarted
+    | HandDealOrdered
+    | SetShuffled
+    | SetCut
+    | CardTurnedUp
+    | HandsDealt
+    | AttemptFailed
+    | ReleaseOrdered
+    | HandsReleased
+    | HandCounted
+    | CountClaimed
+    | HandsRecounted
+    | DealVoided
+    | AntiTributeAnswered
+    | TributeLaid
+    | TributeValued
+    | TributeChosen
+    | ReturnLaid
+    | ReturnCorrected
+    | ReturnsSwapped
+    | LeadMade
+    | OutClaimed
+    | OutConfirmed
+    | OutWithdrawn
+    | ResultEntered
+    | CardsLeftEntered
+    | ChoiceAnswered
+    | ResultConfirmed
+    | LeaderNamed
+    | ExtraDealOrdered
+    | DealStopped
+    | ResultCorrected
+    | CorrectionConfirmed
+    | TableSuspended
+    | TableResumed
+    | AreaPaused
+    | AreaResumed
+    | TimeAdded
+    | PlayClockStarted
+    | PlayerWarned
+    | PlayMade
+    | TimePassed
+    | RulingProposed
+    | RulingApproved
+    | RulingRejected
+    | VerbalRulingConfirmed
+    | SheetSigned
+)
+
+
+def encode_match_event(event: MatchEvent) -> dict[str, Any]:
+    """Return an event as a journal keeps it: text, whole numbers, truth values, lists, maps."""
+    return cast(dict[str, Any], msgspec.json.decode(msgspec.json.encode(event)))
+
+
+def decode_match_event(data: Mapping[str, Any]) -> MatchEvent:
+    """Return the event that a journal kept as `data`.
+
+    Raises msgspec.ValidationError, a ValueError, where it is none.
+    """
+    return cast(MatchEvent, msgspec.convert(data, MatchEvent))

@@ -1,0 +1,313 @@
+"""Whether a match is over, by its sheet, its clock and its rulings, and may begin deals."""
+
+from typing import Any, TypeVar, cast
+
+import msgspec
+
+from controller.match.clocks import match_clock
+from controller.match.match_effects import (
+    DealDue,
+    Effects,
+    ExtraDealDue,
+    HandsVoided,
+    RefereeCalled,
+    RowAdded,
+)
+from controller.match.match_state import AnyMatch, BigTwoMatch, GuandanMatch, SignedVersion
+from controller.match.phase import BEFORE_RELEASE, MatchPhase
+from controller.match.rulings import MatchRuling, is_in_force
+from controller.match.sheet_rows import EndRow, SheetRow, apply_row, last_deal_row
+from controller.messages import Seat
+from controller.rules.deal_duties import DealDuties, duties_before_deal
+from controller.rules.deal_result import DealResult, ForfeitedDeal
+from controller.rules.match_end import (
+    EndReason,
+    ExtraDealNeeded,
+    MatchVerdict,
+    decide_match,
+    match_score,
+)
+from controller.rules.match_standing import level_due
+from controller.rules.penalties.proposals import MatchLost, PairDisqualified
+from controller.seats import other_side
+
+
+def match_outcome(match: GuandanMatch, at_ms: int) -> MatchVerdict | ExtraDealNeeded | None:
+    """Return whether the match is over, by a ruling, or by its sheet and its clock."""
+    return verdict_by_ruling(match) or decide_match(
+        match.profile,
+        match.standing,
+        time_up=_is_out_of_time(match, at_ms),
+        knockout=match.meeting.stage == "knockout",
+        extra_result=_extra_deal_result(match),
+    )
+
+
+def verdict_by_ruling(match: GuandanMatch) -> MatchVerdict | None:
+    """Return how a ruling has ended the match; None: there is none in force that did.
+
+    A match is lost once, the first such ruling counts; unless neither pair came: then
+    nobody wins (both provisional).
+    """
+    verdicts = [
+        end for ruling in filter(is_in_force, match.rulings) if (end := _verdict_of_ruling(ruling))
+    ]
+    if not match.deal and len({end.winner for end in verdicts}) > 1:
+        return MatchVerdict(None, "both_lost")
+    return verdicts[0] if verdicts else None
+
+
+def is_time_up_for_deals(match: AnyMatch, at_ms: int) -> bool:
+    """Tell whether time is up for new deals; an extra deal is beyond time.
+
+    A deal that had begun and is dealt again is no new one (seed 003 N4.4), but by the
+    letter of seed 000 A14.2.3–4 time ends that, too. Hands on their way to the players
+    were ordered in time.
+    """
+    if match.is_being_released:
+        return False
+    if match.begun and not match.clock.stops_deals:
+        return False
+    if isinstance(match, GuandanMatch) and match.extra:
+        return False
+    return not match_clock.has_time_for_deal(match.clock, at_ms)
+
+
+def is_added_time_open(match: AnyMatch, at_ms: int) -> bool:
+    """Tell whether a referee has still to say what becomes of the time this table lost."""
+    return match_clock.has_unanswered_stop(match.clock, match.settled_stops, at_ms)
+
+
+def _verdict_of_ruling(ruling: MatchRuling) -> MatchVerdict | None:
+    effects = ruling.proposal.effects
+    expelled = any(isinstance(effect, PairDisqualified) for effect in effects)
+    how: EndReason = "disqualified" if expelled else "forfeit"
+    lost = [effect.side for effect in effects if isinstance(effect, MatchLost)]
+    return MatchVerdict(other_side(lost[0]), how) if lost else None
+
+
+def _is_out_of_time(match: GuandanMatch, at_ms: int) -> bool:
+    """Tell whether time ends the match: it may still have a deal that had begun, or a word due.
+
+    The word is a referee's on the time the table lost. An extra deal has no part in this:
+    it is there because time is up.
+    """
+    if match.is_being_released:
+        return False
+    if not match.extra:
+        if match.begun and not match.clock.stops_deals:
+            return False
+        if match.phase in BEFORE_RELEASE | {MatchPhase.FORFEIT} and is_added_time_open(
+            match, at_ms
+        ):
+            return False
+    return not match_clock.has_time_for_deal(match.clock, at_ms)
+
+
+def _extra_deal_result(match: GuandanMatch) -> DealResult | None:
+    last = last_deal_row(match.sheet)
+    return last.result if last is not None and last.extra else None
+
+
+MatchT = TypeVar("MatchT", bound=AnyMatch)
+StepResult = tuple[AnyMatch, Effects]
+"""A match after an event, and what that leads to."""
+
+
+def replace_fields(match: MatchT, **changes: Any) -> MatchT:
+    """Return a match with some of its fields replaced."""
+    return msgspec.structs.replace(match, **changes)
+
+
+def begin_deal(match: AnyMatch, *, extra: bool = False) -> StepResult:
+    """Return the match with its next deal due, by the machine (seed 000 A5, 002 A5)."""
+    fresh = replace_fields(
+        match,
+        deal=match.deal + 1,
+        misdeals=0,
+        by_hand=False,
+        began_ms=None,
+        **_EMPTY_ATTEMPT,
+    )
+    if isinstance(fresh, GuandanMatch):
+        fresh = replace_fields(
+            follow_standing(fresh),
+            extra=extra,
+            exchange=None,
+            gone=(),
+            outs=(),
+            dead=(),
+        )
+    elif isinstance(fresh, BigTwoMatch):
+        fresh = replace_fields(fresh, choices=None, left={})
+    return begin_attempt(fresh)
+
+
+def begin_attempt(match: AnyMatch) -> StepResult:
+    """Return the match with an attempt of its present deal due, nothing done for it yet."""
+    due = deal_duties_of(match)
+    fresh = replace_fields(
+        match,
+        phase=MatchPhase.SHUFFLE if match.by_hand else MatchPhase.CUT,
+        duties=due,
+        **_EMPTY_ATTEMPT,
+    )
+    return fresh, (DealDue(fresh.deal, fresh.by_hand, due),)
+
+
+def deal_duties_of(match: AnyMatch, shuffler: Seat | None = None) -> DealDuties:
+    """Return who does what before the present deal."""
+    if isinstance(match, GuandanMatch):
+        number = 1 if match.follows is None else match.deal
+        return duties_before_deal(
+            match.profile, number, match.follows, by_hand=match.by_hand, shuffler=shuffler
+        )
+    profile, rows = match.profile, cast(BigTwoMatch, match).rows
+    cuts = profile.cuts()
+    return DealDuties(
+        shufflers=(),
+        cutters=(_seat_out_first(rows[-1].left),) if rows else (profile.cutter_first,),
+        shuffles=profile.shuffles_later if rows else profile.shuffles_first,
+        cuts=(cuts[0], cuts[-1]),
+        turnup=False,
+        first_drawer=None,
+        keys=("cutter_later" if rows else "cutter_first",),
+    )
+
+
+def add_row(match: GuandanMatch, row: SheetRow) -> tuple[GuandanMatch, Effects]:
+    """Return the match with a row more on its sheet, which is no correction."""
+    standing = apply_row(match.profile, match.standing, row)
+    return replace_fields(match, sheet=(*match.sheet, row), standing=standing), (RowAdded(row),)
+
+
+def next_row_number(match: GuandanMatch) -> int:
+    """Return the number of the sheet's next row."""
+    return len(match.sheet) + 1
+
+
+def continue_match(match: GuandanMatch, at_ms: int) -> StepResult:
+    """Return what comes after a row was written: the next deal, a name, or the end."""
+    match = replace_fields(match, begun=False, outs=())
+    end = match_outcome(match, at_ms)
+    if isinstance(end, MatchVerdict):
+        return end_match(match, end, at_ms)
+    void = void_hands(match, "time_up")
+    match = replace_fields(match, verdict=None, score=None, extra=False)
+    if isinstance(end, ExtraDealNeeded):
+        waiting = replace_fields(match, phase=MatchPhase.MATCH_CHECK)
+        return waiting, (*void, ExtraDealDue(), RefereeCalled("extra_deal"))
+    if not match.deal:
+        return replace_fields(match, phase=MatchPhase.SETUP), ()
+    if is_leader_unnamed(match):
+        return replace_fields(match, phase=MatchPhase.FORFEIT), (RefereeCalled("name_leader"),)
+    return begin_deal(match)
+
+
+def follow_standing(match: GuandanMatch) -> GuandanMatch:
+    """Return the match with its present deal at the level and after the result of the sheet."""
+    standing = match.standing
+    level = level_due(match.profile, standing)
+    return replace_fields(match, level=level, owner=standing.owner, follows=standing.previous)
+
+
+def is_leader_unnamed(match: GuandanMatch) -> bool:
+    """Tell whether the next deal's leader has to be named: the last deal was forfeited."""
+    previous = match.standing.previous
+    return isinstance(previous, ForfeitedDeal) and previous.leader is None
+
+
+def end_match(match: GuandanMatch, end: MatchVerdict, at_ms: int) -> StepResult:
+    """Return the match over, with its score on the sheet."""
+    score = match_score(match.profile, match.standing, end)
+    row = EndRow(row=next_row_number(match), at_ms=at_ms, verdict=end, score=score)
+    over, effects = add_row(match, row)
+    over = replace_fields(
+        over,
+        phase=MatchPhase.OVER,
+        verdict=end,
+        score=score,
+        begun=False,
+        outs=(),
+        clocks=(),
+        suspended=None,
+        claimed=None,
+    )
+    return over, (*effects, *void_hands(match, "match_over"))
+
+
+def void_hands(match: AnyMatch, reason: str) -> tuple[HandsVoided, ...]:
+    """Return the effect that voids what is dealt for a deal not begun; () where none is due."""
+    return (HandsVoided(reason),) if match.phase in BEFORE_RELEASE else ()
+
+
+def open_new_version(match: GuandanMatch) -> GuandanMatch:
+    """Return a match that was over with its sheet as a new version, to be signed anew.
+
+    The version before it stays, with its signatures.
+    """
+    if not match.verdict:
+        return match
+    rows = max(row.row for row in match.sheet if isinstance(row, EndRow))
+    old = SignedVersion(match.version, rows, match.signatures)
+    return replace_fields(
+        match, signatures=(), version=match.version + 1, replaced=(*match.replaced, old)
+    )
+
+
+def reconsider_match(match: GuandanMatch, at_ms: int) -> StepResult:
+    """Return the match after its sheet was changed behind it: over or not, and what is due.
+
+    A deal that has begun stays what it is, and the check waits for its end. One that is
+    only due is due as the new sheet says.
+    """
+    if match.is_deal_under_way or match.phase is MatchPhase.SETUP:
+        return match, ()
+    if match.phase not in BEFORE_RELEASE:
+        return continue_match(open_new_version(match), at_ms)
+    if instead := outcome_instead_of_deal(match, at_ms):
+        return instead
+    fresh = follow_standing(match)
+    if not match_outcome(fresh, at_ms):  # deals became void: those are due, and no extra one
+        fresh = replace_fields(fresh, extra=False)
+    same = fresh.follows == match.follows
+    return replace_fields(fresh, duties=match.duties if same else deal_duties_of(fresh)), ()
+
+
+def outcome_instead_of_deal(match: GuandanMatch, at_ms: int) -> StepResult | None:
+    """Return what comes by the sheet instead of the deal that was due; None: that deal.
+
+    An extra deal that the chief ordered after a draw is not taken back by the same draw.
+    """
+    end = match_outcome(match, at_ms)
+    if isinstance(end, MatchVerdict) and not (match.extra and end.how == "draw"):
+        return end_match(match, end, at_ms)
+    if is_leader_unnamed(match):
+        waiting = replace_fields(
+            match, phase=MatchPhase.FORFEIT, deal=match.deal - 1, **_EMPTY_ATTEMPT
+        )
+        return waiting, (*void_hands(match, "name_leader"), RefereeCalled("name_leader"))
+    return None
+
+
+def _seat_out_first(left: dict[Seat, int]) -> Seat:
+    return next(seat for seat, cards in left.items() if not cards)
+
+
+_EMPTY_ATTEMPT: dict[str, Any] = {
+    "shuffler": None,
+    "cutter": None,
+    "cut": None,
+    "turned_up": None,
+    "turned_to": None,
+    "let_go": False,
+    "first_drawer": None,
+    "leader": None,
+    "led": False,
+    "ended_ms": None,
+    "counted": (),
+    "claimed": None,
+    "confirmed": (),
+    "clocks": (),
+}
+"""What an attempt begins without."""

@@ -1,0 +1,127 @@
+"""What a referee was called for by a match: its words, and whether it is still open.
+
+A need is open as long as the match waits for that person. What the match does not know is
+open until somebody acknowledges it.
+"""
+
+from collections.abc import Callable
+from typing import Literal, cast
+
+from controller.match.clocks import duty_clocks
+from controller.match.clocks.duty_clocks import ClockDuty
+from controller.match.clocks.stopwatch import ClockReportKind
+from controller.match.match_effects import (
+    AddedTimeDue,
+    ClockReported,
+    ExtraDealDue,
+    MatchEffect,
+    RefereeCalled,
+)
+from controller.match.match_effects import MatchCallReason as AskedFor
+from controller.match.match_state import AnyMatch
+from controller.match.next_deal import is_added_time_open
+from controller.match.phase import BEFORE_RELEASE, MatchPhase
+from controller.messages import Seat
+from controller.words import CALL_WORDS
+
+OverrunReason = Literal[
+    "play_warning",
+    "play_violation",
+    "tribute_warning",
+    "tribute_violation",
+    "return_warning",
+    "return_violation",
+    "opening_over",
+    "late_regulations",
+    "late_default",
+]
+"""The kinds of a clock that ask a referee to look at an offence; the others tell the hall."""
+
+TransferReason = Literal["hands_unknown"]
+"""What a deal needs that is played on at a table which did not deal it."""
+
+CallReason = AskedFor | OverrunReason | TransferReason
+"""Everything that a referee is called for in a match."""
+
+REFEREE_CALL_WORDS = CALL_WORDS
+"""Each need in English and in Chinese (controller/words.py)."""
+
+
+def call_of_effect(effect: MatchEffect) -> tuple[CallReason, Seat | None] | None:
+    """Return what an effect calls a referee for, and whom it concerns; None: for nothing."""
+    if isinstance(effect, RefereeCalled):
+        return effect.reason, effect.seat
+    if isinstance(effect, AddedTimeDue):
+        return "added_time", None
+    if isinstance(effect, ExtraDealDue):
+        return "extra_deal", None
+    if isinstance(effect, ClockReported):
+        kind = overrun_reason(effect.report.kind)
+        return None if kind is None else (kind, effect.report.seat)
+    return None
+
+
+def overrun_reason(kind: ClockReportKind) -> OverrunReason | None:
+    """Return what a clock's word calls a referee for; None: it only tells the hall."""
+    return cast(OverrunReason, kind) if kind in _OVERRUN_DUTIES else None
+
+
+def is_call_open(match: AnyMatch, why: str, seat: Seat | None = None) -> bool:
+    """Tell whether the match still waits for the person that it called for `why`.
+
+    `seat`: whom it concerned. A reason of somebody else's is open: who knows it ends it.
+    """
+    if why in _OVERRUN_DUTIES:
+        return _is_overrun_open(match, why, seat)
+    waits = _OPEN_TESTS.get(why)
+    return waits is None or waits(match, seat)
+
+
+def _is_overrun_open(match: AnyMatch, kind: str, seat: Seat | None) -> bool:
+    """Tell whether the clock that said so runs on: what it waits for is not done yet."""
+    return any(
+        clock.seat in (None, seat) or seat is None
+        for clock in duty_clocks.clocks_for_duty(match.clocks, _OVERRUN_DUTIES[kind])
+        if any(limit.kind == kind for limit in clock.limits[: clock.told])
+    )
+
+
+def _in_phase(phase: MatchPhase) -> Callable[[AnyMatch, Seat | None], bool]:
+    return lambda match, seat: match.phase is phase
+
+
+def _is_count_claimed(match: AnyMatch, seat: Seat | None) -> bool:
+    return match.claimed is not None and seat in (None, match.claimed)
+
+
+def _is_deal_failing(match: AnyMatch, seat: Seat | None) -> bool:
+    return match.misdeals > 0 and match.phase in BEFORE_RELEASE
+
+
+def _is_added_time_due(match: AnyMatch, seat: Seat | None) -> bool:
+    return not match.signatures and is_added_time_open(match, match.now_ms)
+
+
+_OPEN_TESTS: dict[str, Callable[[AnyMatch, Seat | None], bool]] = {
+    "wrong_player": _in_phase(MatchPhase.SETUP),
+    "count": _is_count_claimed,
+    "second_count": _is_count_claimed,
+    "misdeals_in_a_row": _is_deal_failing,
+    "name_leader": _in_phase(MatchPhase.FORFEIT),
+    "added_time": _is_added_time_due,
+    "extra_deal": _in_phase(MatchPhase.MATCH_CHECK),
+}
+"""Until when the match waits for an answer."""
+
+_OVERRUN_DUTIES: dict[str, ClockDuty] = {
+    "play_warning": "play",
+    "play_violation": "play",
+    "tribute_warning": "tribute",
+    "tribute_violation": "tribute",
+    "return_warning": "return",
+    "return_violation": "return",
+    "opening_over": "opening",
+    "late_regulations": "late",
+    "late_default": "late",
+}
+"""Which duty is not done yet when a clock asks for a referee."""

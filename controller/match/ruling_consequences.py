@@ -1,0 +1,198 @@
+"""A ruling in force is carried out: one function for each consequence.
+
+What there is, and which penalty has which, stands in controller/rules/penalties/consequences.py.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from controller.match.deal_end import update_places
+from controller.match.match_state import GuandanMatch
+from controller.match.next_deal import (
+    StepResult,
+    add_row,
+    continue_match,
+    end_match,
+    next_row_number,
+    open_new_version,
+    replace_fields,
+    verdict_by_ruling,
+    void_hands,
+)
+from controller.match.phase import BEFORE_RELEASE, MatchPhase
+from controller.match.refusals import refuse, refuse_finish
+from controller.match.rulings import MatchRuling, deal_of_charge
+from controller.match.sheet_rows import RedealtRow, ShiftRow, find_deal_row
+from controller.match.sheet_writing import correct_result, make_deal_row, stop_deal_under_way
+from controller.messages import Side
+from controller.rules.deal_result import (
+    DealResult,
+    FinishError,
+    FinishOrder,
+    ForfeitedDeal,
+    finish_with_dead_hands,
+)
+from controller.rules.penalties.offences import find_offence
+from controller.rules.penalties.proposals import (
+    Consequence,
+    DeadHand,
+    DealLost,
+    LevelDown,
+    LevelUp,
+    MatchLost,
+    PairDisqualified,
+    TurnLost,
+)
+
+
+def apply_consequence(
+    match: GuandanMatch, ruling: MatchRuling, consequence: Consequence, at_ms: int
+) -> StepResult:
+    """Return the match after one consequence of a ruling in force. Raises RefusedError."""
+    return _HANDLERS[type(consequence)](match, ruling, consequence, at_ms)
+
+
+def _lose_deal(match: GuandanMatch, ruling: MatchRuling, what: DealLost, at_ms: int) -> StepResult:
+    """Forfeit the deal of the offence: the present one, or one that is written already.
+
+    A deal is forfeited once: the first ruling counts (provisional).
+    """
+    _require_deal_begun(match)
+    lost, deal = ForfeitedDeal(what.side), deal_of_charge(ruling.charge)
+    due = match.is_deal_under_way or match.phase in BEFORE_RELEASE
+    if deal != match.deal or not due:
+        was = find_deal_row(match.sheet, deal)
+        if was is not None and isinstance(was.result, ForfeitedDeal):
+            return match, ()
+        return _correct_result(match, ruling, deal, lost, at_ms)
+    row, void = make_deal_row(match, lost, at_ms), void_hands(match, "forfeit")
+    over = replace_fields(match, phase=MatchPhase.FORFEIT, clocks=(), suspended=None, claimed=None)
+    noted, effects = add_row(over, row)
+    after, more = continue_match(noted, at_ms)
+    return after, (*void, *effects, *more)
+
+
+def _require_deal_begun(match: GuandanMatch) -> None:
+    if not match.deal:
+        refuse("NOT_BEGUN")
+
+
+def _correct_result(
+    match: GuandanMatch, ruling: MatchRuling, deal: int, result: DealResult, at_ms: int
+) -> StepResult:
+    by, reason = ruling.approved_by or ruling.by, find_offence(ruling.charge.offence).en
+    return correct_result(
+        match,
+        deal,
+        result,
+        "from_now",
+        by=by,
+        entered_by=ruling.entered_by,
+        ruling=ruling.id,
+        reason=reason,
+        at_ms=at_ms,
+    )
+
+
+def _move_level(
+    match: GuandanMatch, ruling: MatchRuling, side: Side, steps: int, at_ms: int
+) -> StepResult:
+    row = ShiftRow(
+        row=next_row_number(match), at_ms=at_ms, ruling=ruling.id, side=side, steps=steps
+    )
+    return add_row(match, row)
+
+
+def _raise_level(match: GuandanMatch, ruling: MatchRuling, what: LevelUp, at_ms: int) -> StepResult:
+    return _move_level(match, ruling, what.side, what.steps, at_ms)
+
+
+def _lower_level(
+    match: GuandanMatch, ruling: MatchRuling, what: LevelDown, at_ms: int
+) -> StepResult:
+    return _move_level(match, ruling, what.side, -what.steps, at_ms)
+
+
+def _lose_match(
+    match: GuandanMatch, ruling: MatchRuling, what: MatchLost, at_ms: int
+) -> StepResult:
+    end = verdict_by_ruling(match)
+    assert end is not None  # the ruling is in force by now
+    match, stopped = stop_deal_under_way(match, "match_lost", at_ms)
+    over, effects = end_match(open_new_version(match), end, at_ms)
+    return over, (*stopped, *effects)
+
+
+def _make_hand_dead(
+    match: GuandanMatch, ruling: MatchRuling, what: DeadHand, at_ms: int
+) -> StepResult:
+    """Take a hand out of play; who came behind moves up (seed 000 A18.4).
+
+    Found when the deal is written already, it changes what was written; in a forfeited
+    deal nobody has a place (provisional). Where the deal was dealt again since the offence, the
+    hand is gone that it was about.
+    """
+    _require_deal_begun(match)
+    deal = deal_of_charge(ruling.charge)
+    if any(
+        isinstance(row, RedealtRow) and row.deal == deal and row.at_ms > ruling.charge.at_ms
+        for row in match.sheet
+    ):
+        return match, ()
+    if deal == match.deal and match.phase in _PLAY_PHASES:
+        dead = replace_fields(match, dead=(*match.dead, what.seat))
+        return update_places(dead, match.ended_ms)
+    was = find_deal_row(match.sheet, deal)
+    if was is None:
+        refuse("NOT_BEGUN")
+    if not isinstance(was.result, FinishOrder):
+        return match, ()
+    try:
+        result = finish_with_dead_hands(was.result.places, (*was.dead, what.seat))
+    except FinishError as mistake:
+        refuse_finish(mistake)
+    return _correct_result(match, ruling, deal, result, at_ms)
+
+
+def _change_nothing(
+    match: GuandanMatch, ruling: MatchRuling, what: Consequence, at_ms: int
+) -> StepResult:
+    """A lost turn is the referee's to see to, an expelled pair the event's."""
+    return match, ()
+
+
+_HANDLERS: dict[type[Consequence], Callable[[GuandanMatch, MatchRuling, Any, int], StepResult]] = {
+    DealLost: _lose_deal,
+    LevelUp: _raise_level,
+    LevelDown: _lower_level,
+    MatchLost: _lose_match,
+    DeadHand: _make_hand_dead,
+    PairDisqualified: _change_nothing,
+    TurnLost: _change_nothing,
+}
+
+
+def undo_consequences(match: GuandanMatch, ruling: MatchRuling) -> StepResult:
+    """Return the match without what an overturned ruling did to a deal.
+
+    While the deal of a dead hand is played, the hand is in play again, with the place it had.
+    If that deal is being dealt again, none of its hands is dead. Raises RefusedError for a deal
+    that is written: its result is corrected instead.
+    """
+    final = [one for one in ruling.proposal.effects if isinstance(one, DealLost | DeadHand)]
+    if not final:
+        return match, ()
+    due = match.is_deal_under_way or match.phase in BEFORE_RELEASE
+    hands = [one.seat for one in final if isinstance(one, DeadHand)]
+    if deal_of_charge(ruling.charge) != match.deal or not due or len(hands) < len(final):
+        refuse("IT_ENDED_A_DEAL", ruling.id)
+    if match.phase not in _PLAY_PHASES:
+        return match, ()
+    dead = list(match.dead)
+    for seat in hands:
+        if seat in dead:  # it is not where the deal was dealt again since
+            dead.remove(seat)  # once: another ruling may have made the same hand dead
+    return update_places(replace_fields(match, dead=tuple(dead)), match.ended_ms)
+
+
+_PLAY_PHASES = (MatchPhase.PLAY, MatchPhase.RESULT)

@@ -1,0 +1,279 @@
+"""The ruling desk: a person proposes, a person decides, and only then the match changes.
+
+What was decided acts on the deal, the levels and the match by the consequences that its
+proposal names (enforcing.py); everything else about a ruling is in rulings.py.
+"""
+
+from collections.abc import Mapping
+from typing import Final, NamedTuple, get_args
+
+from controller.match.match_effects import Effects, RowAdded
+from controller.match.match_events import (
+    RulingApproved,
+    RulingProposed,
+    RulingRejected,
+    VerbalRulingConfirmed,
+)
+from controller.match.match_state import GuandanMatch, TributeExchange
+from controller.match.next_deal import (
+    StepResult,
+    add_row,
+    next_row_number,
+    reconsider_match,
+    replace_fields,
+)
+from controller.match.phase import ENDED_PHASES
+from controller.match.refusals import Refusal, RefusedError, refuse
+from controller.match.ruling_consequences import apply_consequence, undo_consequences
+from controller.match.rulings import (
+    MatchRuling,
+    approve,
+    confirm_verbal,
+    deal_of_charge,
+    propose,
+    record_with_rulings,
+    reject,
+    require_authority,
+)
+from controller.match.sheet_rows import (
+    CardGiven,
+    EndRow,
+    OverturnedRow,
+    RulingRow,
+    find_deal_row,
+    replay_sheet,
+)
+from controller.match.sheet_writing import rank_text_of_value
+from controller.match.tribute_exchange import is_withholding
+from controller.rules.penalties.charges import Charge
+from controller.rules.penalties.penalty_record import Penalty, PenaltyRecord
+from controller.rules.penalties.proposals import (
+    LevelDown,
+    LevelUp,
+    PenaltyProposal,
+    discretionary_proposal,
+    propose_penalties,
+)
+from controller.rules.profile import GuandanProfile
+from controller.rules.ranks import Level, level_text
+from controller.rules.tribute import tribute_payers
+from controller.rules.tribute_returns import MAX_LOW_RANK, return_rule_between
+from controller.rules.wrong_card import WrongCardKind
+from controller.seats import side_of
+
+_WRONG_CARD_OFFENCES: Final[Mapping[str, WrongCardKind]] = {
+    "wrong_tribute": "tribute",
+    "wrong_tribute_in_play": "tribute",
+    "wrong_return": "return",
+    "wrong_return_in_play": "return",
+}
+"""Which offences say that a card was the wrong one, and which card."""
+_TEN_OR_LESS: Final = frozenset(map(str, range(2, MAX_LOW_RANK + 1)))
+
+
+def current_record(match: GuandanMatch) -> PenaltyRecord:
+    """Return the record of both pairs: what they brought, and what holds in this match."""
+    return record_with_rulings(match.record, match.rulings)
+
+
+def legal_proposals(match: GuandanMatch, charge: Charge) -> tuple[PenaltyProposal, ...]:
+    """Return what a charge can lead to in this match, the ladder's answer first."""
+    try:
+        return propose_penalties(match.profile, current_record(match), charge)
+    except LookupError:
+        refuse("NOT_LEGAL")
+
+
+class _DueCards(NamedTuple):
+    """The cards that were due in a deal at `level`, as far as it is known what they were."""
+
+    level: Level
+    tribute: tuple[CardGiven, ...]
+    returns: tuple[CardGiven, ...]
+
+
+def require_possible_charge(match: GuandanMatch, charge: Charge) -> None:
+    """Refuse a charge that the known facts of the deal contradict. Raises RefusedError.
+
+    The charge is a wrong card, but the player had none to give, or the return is right. A deal
+    without a row, and a deal whose hands are not released, contradict nothing. A return that
+    may not be seen yet is not looked at, because the refusal would reveal its card.
+    """
+    kind = _WRONG_CARD_OFFENCES.get(charge.offence)
+    deal = None if kind is None else _due_cards(match, deal_of_charge(charge))
+    if deal is None:
+        return
+    due = deal.tribute if kind == "tribute" else deal.returns
+    his = [one for one in due if one.giver == charge.seat or _is_of_charged_side(one, charge)]
+    if not his:
+        givers = " / ".join(one.giver for one in due)
+        refuse("NO_CARD_OF_HIS", charge.seat or charge.side, givers)
+    if kind == "return" and all(_is_return_right(match.profile, deal, one) for one in his):
+        refuse("RETURN_IS_RIGHT", his[0].card or "")
+
+
+def propose_ruling(match: GuandanMatch, event: RulingProposed) -> StepResult:
+    """Put a ruling on the desk: nothing happens until somebody decides it."""
+    if any(ruling.id == event.id for ruling in match.rulings):
+        refuse("TWICE", event.id)
+    charge = event.charge
+    if charge.match != match.meeting.match_id or charge.pair != match.meeting.pairs[charge.side].id:
+        refuse("OTHER_SIDE", charge.pair)
+    require_possible_charge(match, charge)
+    _require_legal(match, charge, event.proposal)
+    ruling = propose(event.id, charge, event.proposal, event.by, event.at_ms)
+    return replace_fields(match, rulings=(*match.rulings, ruling)), ()
+
+
+def approve_ruling(match: GuandanMatch, event: RulingApproved) -> StepResult:
+    """Decide a ruling: its penalty is recorded, its consequences happen.
+
+    What comes under a sheet that somebody signed is the chief's (seed 002 A15).
+    """
+    ruling = find_ruling(match, event.id)
+    if match.signatures:
+        require_authority("signed_sheet", event.role, verbal=event.verbal)
+    require_possible_charge(
+        match, ruling.charge
+    )  # more of the deal is known now than when it was proposed
+    if event.proposal is not None:
+        _require_legal(match, ruling.charge, event.proposal)
+    word = approve(
+        ruling,
+        event.by,
+        event.role,
+        event.verbal,
+        event.proposal,
+        entered_by=event.entered_by,
+    )
+    decided = _ruling_or_raise(word)
+    match, effects = _add_penalty_row(_replace_ruling(match, decided), decided, event.at_ms)
+    for consequence in decided.proposal.effects:
+        after, more = apply_consequence(match, decided, consequence, event.at_ms)
+        assert isinstance(after, GuandanMatch)  # it stays the match it was
+        match, effects = after, (*effects, *more)
+    moved = any(isinstance(effect, (LevelUp, LevelDown)) for effect in decided.proposal.effects)
+    if moved or _has_rows_after_end(match):
+        after, more = reconsider_match(match, event.at_ms)
+        return after, (*effects, *more)
+    return match, effects
+
+
+def _has_rows_after_end(match: GuandanMatch) -> bool:
+    """Tell whether rows were added to a sheet that was finished: it is ended and signed anew."""
+    return match.phase in ENDED_PHASES and not isinstance(match.sheet[-1], EndRow)
+
+
+def reject_ruling(match: GuandanMatch, event: RulingRejected) -> StepResult:
+    """Reject a proposed ruling, or overturn a decided one with what it did to levels."""
+    ruling = find_ruling(match, event.id)
+    overturned = ruling.state == "decided"
+    word = reject(ruling, event.by, event.role, event.verbal, entered_by=event.entered_by)
+    match = _replace_ruling(match, _ruling_or_raise(word))
+    if not overturned:
+        return match, ()
+    restored, _ = undo_consequences(match, ruling)
+    assert isinstance(restored, GuandanMatch)  # it stays the match it was
+    match = restored
+    row = OverturnedRow(row=next_row_number(match), at_ms=event.at_ms, ruling=event.id)
+    sheet = (*match.sheet, row)
+    standing = replay_sheet(match.profile, sheet)
+    after, effects = reconsider_match(
+        replace_fields(match, sheet=sheet, standing=standing), event.at_ms
+    )
+    return after, (RowAdded(row), *effects)
+
+
+def confirm_verbal_ruling(match: GuandanMatch, event: VerbalRulingConfirmed) -> StepResult:
+    """Note that the chief stands by what he approved by word."""
+    ruling = find_ruling(match, event.id)
+    return _replace_ruling(
+        match, _ruling_or_raise(confirm_verbal(ruling, event.by, event.role))
+    ), ()
+
+
+def find_ruling(match: GuandanMatch, ruling_id: str) -> MatchRuling:
+    """Return a ruling of the match by its name. Raises RefusedError where there is none."""
+    for ruling in match.rulings:
+        if ruling.id == ruling_id:
+            return ruling
+    refuse("NO_SUCH_RULING", ruling_id)
+
+
+def _is_of_charged_side(payment: CardGiven, charge: Charge) -> bool:
+    return charge.seat is None and side_of(payment.giver) == charge.side
+
+
+def _due_cards(match: GuandanMatch, deal: int) -> _DueCards | None:
+    """Return the cards that were due in a deal; None: nothing is known of it."""
+    if deal != match.deal or not match.is_deal_under_way:
+        row = find_deal_row(match.sheet, deal)
+        return None if row is None else _DueCards(row.level, row.tribute, row.returns)
+    exchange = match.exchange or TributeExchange(
+        payers=tribute_payers(match.profile, match.follows)
+    )
+    owed = () if exchange.anti else exchange.payers
+    due = () if exchange.plan is None else exchange.plan.returns
+    seen = {} if is_withholding(match) else exchange.returned
+    told = {to: rank_text_of_value(counts, match.level) for to, counts in seen.items()}
+    return _DueCards(
+        level=match.level,
+        tribute=tuple(CardGiven(payer, payer) for payer in owed),
+        returns=tuple(CardGiven(giver, to, told.get(to)) for giver, to in due),
+    )
+
+
+def _is_return_right(profile: GuandanProfile, deal: _DueCards, returned: CardGiven) -> bool:
+    """Tell whether a return is right beyond doubt: any card is, or one of 10 or less is due.
+
+    A level card may count above A.
+    """
+    double = len(deal.tribute) > 1
+    rule = return_rule_between(profile, returned.giver, returned.to, double=double)
+    low = returned.card in _TEN_OR_LESS and returned.card != level_text(deal.level)
+    return rule == "any" or low
+
+
+def _require_legal(match: GuandanMatch, charge: Charge, proposal: PenaltyProposal) -> None:
+    penalties: tuple[Penalty, ...] = get_args(Penalty)
+    legal = legal_proposals(match, charge)
+    if proposal in legal:
+        return
+    if proposal not in [
+        discretionary_proposal(match.profile, charge, penalty) for penalty in penalties
+    ]:
+        refuse("NOT_LEGAL")
+
+
+def _ruling_or_raise(ruling: MatchRuling | Refusal) -> MatchRuling:
+    if isinstance(ruling, Refusal):
+        raise RefusedError(ruling)
+    return ruling
+
+
+def _replace_ruling(match: GuandanMatch, ruling: MatchRuling) -> GuandanMatch:
+    rulings = tuple(ruling if one.id == ruling.id else one for one in match.rulings)
+    return replace_fields(match, rulings=rulings)
+
+
+def _add_penalty_row(
+    match: GuandanMatch, ruling: MatchRuling, at_ms: int
+) -> tuple[GuandanMatch, Effects]:
+    """Write a decided penalty on the sheet."""
+    charge, proposal = ruling.charge, ruling.proposal
+    if proposal.penalty == "none":
+        return match, ()
+    row = RulingRow(
+        row=next_row_number(match),
+        at_ms=at_ms,
+        ruling=ruling.id,
+        person=charge.person,
+        seat=charge.seat,
+        side=charge.side,
+        deal=charge.deal,
+        offence=charge.offence,
+        offence_ms=charge.at_ms,
+        penalty=proposal.penalty,
+        article=proposal.article,
+    )
+    return add_row(match, row)

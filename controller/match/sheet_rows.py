@@ -1,0 +1,240 @@
+"""The score sheet (记分表): rows that are only ever added, and the standing they make.
+
+Seed 000 A3.12, A13.1: the sheet is the evidence of who won. `replay` is the one way from
+rows to a standing, so that a sheet alone proves its match. A played deal's level, leader
+and tribute are facts: a correction changes what is written down as its result.
+"""
+
+from collections.abc import Iterable
+from functools import singledispatch
+from typing import Literal
+
+import msgspec
+
+from controller.messages import Seat, Side
+from controller.rules.deal_result import DealResult, ForfeitedDeal
+from controller.rules.match_end import MatchScore, MatchVerdict
+from controller.rules.match_standing import (
+    MatchStanding,
+    PerSide,
+    PlayedDeal,
+    apply_level_penalty,
+    initial_standing,
+    standing_after_deal,
+)
+from controller.rules.penalties.penalty_record import Penalty
+from controller.rules.profile import GuandanProfile
+from controller.rules.ranks import Level
+from controller.seats import side_of
+
+CorrectionChoice = Literal["from_now", "void_later", "stand"]
+
+
+class SheetRowBase(msgspec.Struct, frozen=True, tag_field="kind", kw_only=True):
+    """One row; `row` numbers them from 1."""
+
+    row: int
+    at_ms: int
+
+
+class CardGiven(msgspec.Struct, frozen=True, gc=False):
+    """A card that went from one seat to another; `card` is its rank, None where secret."""
+
+    giver: Seat
+    to: Seat
+    card: str | None = None
+
+
+class DealRow(SheetRowBase, frozen=True, tag="deal"):
+    """A deal as it was played. `levels`, `failures`, `points`: after it, for the print."""
+
+    deal: int
+    level: Level
+    owner: Side | None
+    result: DealResult
+    extra: bool
+    by_hand: bool
+    cutter: Seat | None
+    cut: int | None
+    first_drawer: Seat | None
+    leader: Seat | None
+    turned_up: str | None
+    anti: bool
+    tribute: tuple[CardGiven, ...]
+    returns: tuple[CardGiven, ...]
+    dead: tuple[Seat, ...]
+    misdeals: int
+    began_ms: int | None
+    levels: PerSide
+    failures: PerSide
+    points: PerSide
+
+
+class LeaderRow(SheetRowBase, frozen=True, tag="leader"):
+    """After `deal` was forfeited the other side named who leads next (seed 000 A15.3.3)."""
+
+    deal: int
+    leader: Seat
+
+
+class ShiftRow(SheetRowBase, frozen=True, tag="shift"):
+    """A penalty moved a side by `steps` levels (seed 003 R6.2–3)."""
+
+    ruling: str
+    side: Side
+    steps: int
+
+
+class RulingRow(SheetRowBase, frozen=True, tag="ruling"):
+    """A penalty that was decided: of whom, for what, by which article (seed 003 R6.2).
+
+    `offence_ms`: when it happened. What it did to levels or deals has rows of its own.
+    """
+
+    ruling: str
+    person: str | None
+    seat: Seat | None
+    side: Side
+    deal: int
+    offence: str
+    offence_ms: int
+    penalty: Penalty
+    article: str | None
+
+
+class OverturnedRow(SheetRowBase, frozen=True, tag="overturned"):
+    """The chief overturned a ruling: it and what it did to levels do not count (002 A15)."""
+
+    ruling: str
+
+
+class CorrectionRow(SheetRowBase, frozen=True, tag="correction"):
+    """The result of `deal` was written wrongly; `was` stays readable (seed 000 A15.3.8).
+
+    `choice`: the new result counts from now on, or it does and the later deals are void,
+    or nothing changes. `entered_by`: who entered it as the chief's word, which `by` gave.
+    `ruling`: the one that it came of, with whose confirmation that word is confirmed.
+    """
+
+    deal: int
+    was: DealResult
+    result: DealResult
+    choice: CorrectionChoice
+    by: str
+    reason: str
+    entered_by: str | None = None
+    ruling: str | None = None
+
+
+class StoppedRow(SheetRowBase, frozen=True, tag="stopped"):
+    """A deal that was not played out and does not count.
+
+    Time was up (seed 000 A14.2.3), the match was lost, or a correction of an earlier deal
+    voided the later ones.
+    """
+
+    deal: int
+    reason: str
+
+
+class RedealtRow(SheetRowBase, frozen=True, tag="redealt"):
+    """The hands of `deal` were with the players, and it is dealt again; it moves nothing.
+
+    `reason`: "count" after a wrong count (seed 000 A5.2), else the chief's words. `by`: whose
+    word it was; `entered_by`: who entered that as the chief's; `claimed`: who claimed the count.
+    """
+
+    deal: int
+    reason: str
+    by: str
+    claimed: Seat | None = None
+    entered_by: str | None = None
+
+
+class EndRow(SheetRowBase, frozen=True, tag="end"):
+    """The match is over; a later one replaces it after a correction."""
+
+    verdict: MatchVerdict
+    score: MatchScore
+
+
+SheetRow = (
+    DealRow
+    | LeaderRow
+    | ShiftRow
+    | RulingRow
+    | OverturnedRow
+    | CorrectionRow
+    | StoppedRow
+    | RedealtRow
+    | EndRow
+)
+Sheet = tuple[SheetRow, ...]
+
+
+def replay_sheet(profile: GuandanProfile, sheet: Sheet) -> MatchStanding:
+    """Return the standing that the rows of a sheet make, with all their corrections."""
+    standing = initial_standing(profile)
+    for row in effective_rows(sheet):
+        standing = apply_row(profile, standing, row)
+    return standing
+
+
+def apply_row(profile: GuandanProfile, standing: MatchStanding, row: SheetRow) -> MatchStanding:
+    """Return the standing after one more row, which is no correction."""
+    return _apply_to_standing(row, profile, standing)
+
+
+def find_deal_row(sheet: Sheet, deal: int) -> DealRow | None:
+    """Return the row of deal `deal`, its result as it counts now; None: it is not there."""
+    rows = (row for row in effective_rows(sheet) if isinstance(row, DealRow))
+    return next((row for row in rows if row.deal == deal), None)
+
+
+def last_deal_row(sheet: Sheet) -> DealRow | None:
+    """Return the row of the last deal that counts; None: there is none."""
+    deals = [row for row in effective_rows(sheet) if isinstance(row, DealRow)]
+    return deals[-1] if deals else None
+
+
+def effective_rows(sheet: Sheet) -> Iterable[SheetRow]:
+    """Yield the rows that count: with corrected results, without what was voided or overturned."""
+    corrections = [row for row in sheet if isinstance(row, CorrectionRow) and row.choice != "stand"]
+    results = {row.deal: row.result for row in corrections}
+    voiding = [row for row in corrections if row.choice == "void_later"]
+    overturned = {row.ruling for row in sheet if isinstance(row, OverturnedRow)}
+    for row in sheet:
+        of_deal = row.deal if isinstance(row, (DealRow, LeaderRow)) else 0
+        if any(of_deal > by.deal and row.row < by.row for by in voiding):
+            continue
+        if isinstance(row, ShiftRow) and row.ruling in overturned:
+            continue
+        known = results.get(row.deal) if isinstance(row, DealRow) else None
+        yield row if known is None else msgspec.structs.replace(row, result=known)
+
+
+@singledispatch
+def _apply_to_standing(
+    row: SheetRow, profile: GuandanProfile, standing: MatchStanding
+) -> MatchStanding:
+    return standing
+
+
+@_apply_to_standing.register
+def _(row: DealRow, profile: GuandanProfile, standing: MatchStanding) -> MatchStanding:
+    played = PlayedDeal(row.level, row.owner, row.result, row.extra)
+    return standing_after_deal(profile, standing, played, row.row)
+
+
+@_apply_to_standing.register
+def _(row: ShiftRow, profile: GuandanProfile, standing: MatchStanding) -> MatchStanding:
+    return apply_level_penalty(profile, standing, row.side, row.steps, row.row)
+
+
+@_apply_to_standing.register
+def _(row: LeaderRow, profile: GuandanProfile, standing: MatchStanding) -> MatchStanding:
+    previous = standing.previous
+    if not isinstance(previous, ForfeitedDeal) or side_of(row.leader) != previous.winners:
+        return standing  # the deal before has another result by now
+    named = ForfeitedDeal(previous.loser, row.leader)
+    return msgspec.structs.replace(standing, previous=named)

@@ -1,0 +1,223 @@
+"""What is written down of a deal: its row of the score sheet, from the match at its end."""
+
+from controller.match.match_effects import Effects, RowAdded
+from controller.match.match_events import CorrectionConfirmed, ResultCorrected, SheetSigned
+from controller.match.match_state import AnyMatch, GuandanMatch, SheetSignature, TributeExchange
+from controller.match.next_deal import (
+    StepResult,
+    add_row,
+    continue_match,
+    next_row_number,
+    reconsider_match,
+    replace_fields,
+)
+from controller.match.phase import MatchPhase
+from controller.match.refusals import refuse, refuse_finish
+from controller.match.rulings import DecidedAct, require_authority
+from controller.match.sheet_rows import (
+    CardGiven,
+    CorrectionChoice,
+    CorrectionRow,
+    DealRow,
+    StoppedRow,
+    find_deal_row,
+    last_deal_row,
+    replay_sheet,
+)
+from controller.messages import Seat
+from controller.rules.deal_result import DealResult, FinishError, parse_finish
+from controller.rules.match_standing import PlayedDeal, standing_after_deal
+from controller.rules.ranks import (
+    BIG_JOKER_VALUE,
+    LEVEL_VALUE,
+    SMALL_JOKER_VALUE,
+    Level,
+    level_text,
+)
+from controller.rules.tribute import finish_owing_tribute
+from controller.rules.tribute_returns import return_visibility
+from controller.seats import SEATS
+
+_JOKERS = {SMALL_JOKER_VALUE: "SJ", BIG_JOKER_VALUE: "BJ"}
+
+
+def make_deal_row(match: GuandanMatch, result: DealResult, at_ms: int) -> DealRow:
+    """Return the row of the match's present deal, which ended with `result`."""
+    number = next_row_number(match)
+    played = PlayedDeal(match.level, match.owner, result, match.extra)
+    after = standing_after_deal(match.profile, match.standing, played, number)
+    exchange = match.exchange
+    return DealRow(
+        row=number,
+        at_ms=at_ms,
+        deal=match.deal,
+        level=match.level,
+        owner=match.owner,
+        result=result,
+        extra=match.extra,
+        by_hand=match.by_hand,
+        cutter=match.cutter,
+        cut=match.cut,
+        first_drawer=_first_drawer(match),
+        leader=match.leader,
+        turned_up=match.turned_up,
+        anti=exchange is not None and exchange.anti,
+        tribute=() if exchange is None else published_tribute(exchange, match.level),
+        returns=() if exchange is None else published_returns(match, exchange),
+        dead=match.dead,
+        misdeals=match.misdeals,
+        began_ms=match.began_ms,
+        levels=after.levels,
+        failures=after.failures,
+        points=after.points,
+    )
+
+
+def rank_text_of_value(counts: int, level: Level) -> str:
+    """Return a card's value in the order of a level as its rank, or BJ and SJ."""
+    if counts in _JOKERS:
+        return _JOKERS[counts]
+    return level_text(level if counts == LEVEL_VALUE else counts)
+
+
+def _first_drawer(match: GuandanMatch) -> Seat | None:
+    """A machine deals in its own order (seed 000 A5.3): nobody draws first."""
+    if not match.by_hand or match.duties is None:
+        return None
+    return match.first_drawer or match.duties.first_drawer
+
+
+def published_tribute(exchange: TributeExchange, level: Level) -> tuple[CardGiven, ...]:
+    """Tributes with what they had to be; none before all who owe one have laid theirs."""
+    if exchange.plan is None:
+        return ()
+    return tuple(
+        CardGiven(payer, to, rank_text_of_value(exchange.values[payer], level))
+        for payer, to in exchange.plan.payments
+    )
+
+
+def published_returns(match: GuandanMatch, exchange: TributeExchange) -> tuple[CardGiven, ...]:
+    """Returns are secret in some rulebooks (暗还, seed 004 CN5): then without their card."""
+    owed = finish_owing_tribute(match.profile, match.follows)
+    if exchange.plan is None or owed is None:
+        return ()
+    secret = return_visibility(match.profile, owed) == "secret"
+    told = {} if secret else exchange.returned
+    return tuple(
+        CardGiven(giver, to, rank_text_of_value(told[to], match.level) if to in told else None)
+        for giver, to in exchange.plan.returns
+        if giver in exchange.given
+    )
+
+
+BIG_TWO_SIGNERS = (*SEATS, "referee")
+"""Who signs in Big Two, where each scores for himself (provisional)."""
+
+
+def correct_deal(match: GuandanMatch, event: ResultCorrected) -> StepResult:
+    """Write a recorded deal's result anew; what was played since stays as it was played.
+
+    A referee's, until later deals were played or the sheet was signed: then the chief's.
+    """
+    require_authority(_correction_act(match, event.deal), event.role, verbal=event.verbal)
+    try:
+        result = parse_finish(event.order)
+    except FinishError as mistake:
+        refuse_finish(mistake)
+    if event.entered_by is not None:
+        match = replace_fields(match, spoken=match.spoken | {next_row_number(match): None})
+    return correct_result(
+        match,
+        event.deal,
+        result,
+        event.choice,
+        by=event.by,
+        entered_by=event.entered_by,
+        reason=event.reason,
+        at_ms=event.at_ms,
+    )
+
+
+def confirm_correction(match: GuandanMatch, event: CorrectionConfirmed) -> StepResult:
+    """Note that the chief stands by a correction that he gave by word; the sheet stays as it is."""
+    require_authority("late_correction", event.role)
+    if match.spoken.get(event.row, "nobody's") is not None:
+        refuse("NOT_VERBAL", str(event.row))
+    return replace_fields(match, spoken=match.spoken | {event.row: event.by}), ()
+
+
+def _correction_act(match: GuandanMatch, deal: int) -> DecidedAct:
+    if match.signatures:
+        return "signed_sheet"
+    last = last_deal_row(match.sheet)
+    later = match.is_deal_under_way or (last is not None and last.deal > deal)
+    return "late_correction" if later else "correction"
+
+
+def correct_result(
+    match: GuandanMatch,
+    deal: int,
+    result: DealResult,
+    choice: CorrectionChoice,
+    *,
+    by: str,
+    reason: str,
+    at_ms: int,
+    entered_by: str | None = None,
+    ruling: str | None = None,
+) -> StepResult:
+    """Return the match with another result written for `deal`, and what that changes now.
+
+    Raises RefusedError where the sheet has no such deal.
+    """
+    was = find_deal_row(match.sheet, deal)
+    if was is None:
+        refuse("NO_SUCH_DEAL", str(deal))
+    row = CorrectionRow(
+        row=next_row_number(match),
+        at_ms=at_ms,
+        deal=deal,
+        was=was.result,
+        result=result,
+        choice=choice,
+        by=by,
+        reason=reason,
+        entered_by=entered_by,
+        ruling=ruling,
+    )
+    sheet = (*match.sheet, row)
+    match = replace_fields(match, sheet=sheet, standing=replay_sheet(match.profile, sheet))
+    if choice != "void_later" or not match.is_deal_under_way:
+        after, effects = reconsider_match(match, at_ms)
+        return after, (RowAdded(row), *effects)
+    match, stopped = stop_deal_under_way(match, "void_later", at_ms)
+    after, effects = continue_match(match, at_ms)
+    return after, (RowAdded(row), *stopped, *effects)
+
+
+def stop_deal_under_way(
+    match: GuandanMatch, reason: str, at_ms: int
+) -> tuple[GuandanMatch, Effects]:
+    """Return the match with its deal under way written down as one that does not count."""
+    if not match.is_deal_under_way:
+        return match, ()
+    row = StoppedRow(row=next_row_number(match), at_ms=at_ms, deal=match.deal, reason=reason)
+    return add_row(replace_fields(match, clocks=(), suspended=None, claimed=None), row)
+
+
+def sign_sheet(match: AnyMatch, event: SheetSigned) -> StepResult:
+    """Put a name under the sheet; the last one closes it (`roles.signers`)."""
+    due = sheet_signers(match)
+    if event.signer not in due or event.signer in {one.signer for one in match.signatures}:
+        refuse("NO_SIGNER", event.signer)
+    names = (*match.signatures, SheetSignature(event.signer, event.person, event.at_ms))
+    phase = MatchPhase.SIGNED if len(names) == len(due) else MatchPhase.OVER
+    return replace_fields(match, signatures=names, phase=phase), ()
+
+
+def sheet_signers(match: AnyMatch) -> tuple[str, ...]:
+    """Return who signs the sheet of a match."""
+    if isinstance(match, GuandanMatch):
+        return tuple(match.profile.roles.signers)
+    return BIG_TWO_SIGNERS

@@ -1,0 +1,180 @@
+"""A match on its way to another table (转台): one document, in parts that fit into commands.
+
+Nothing in it is secret. The table that it leaves signs its digest (controller/signing.py), and who
+takes it to another table says there, with his own signature, whose word it is: so nobody between
+can change it. It names the entry of the journal that it comes from: from that journal anybody can
+make it again, byte for byte.
+"""
+
+import base64
+import binascii
+import hashlib
+import zlib
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import msgspec
+
+from controller.commands.match_arguments import MAX_TABLE_MS
+from controller.match.match_events import MatchEvent, ResultEntered, RulingProposed
+from controller.match.match_state import AnyMatch, Meeting
+from controller.match.reducer import replay_events
+from controller.messages import AttemptOutcome
+from controller.rules.penalties.penalty_record import PenaltyRecord
+from controller.rules.profile import Profile
+from controller.words import Words
+
+TRANSFER_FORMAT = 1
+MAX_PART_CHARS = 10_000
+"""Characters in a part: with its signatures it stays below what a gateway takes at once."""
+MAX_DOCUMENT_BYTES = 1 << 23
+"""Bytes of a document (provisional); a match of twenty deals has some 50,000."""
+
+
+class TransferError(ValueError):
+    """Parts that are no document: its text is one line, `words` the same in both languages."""
+
+    def __init__(self, en: str, zh: str) -> None:
+        """Keep both."""
+        super().__init__(en)
+        self.words = Words(en, zh)
+
+
+class TransferProof(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """What one attempt of the match promised, at which table, and how it ended.
+
+    null: it did not come so far.
+    """
+
+    table: str
+    deal: int
+    attempt: int
+    commitment: str
+    cut: int | None = None
+    hands: str | None = None
+    outcome: AttemptOutcome | None = None
+
+
+class TableMove(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """The match went from table `left` to table `to` by whose word, and who entered that.
+
+    `row`: so many rows stood on its sheet. `at_ms`: on the clock of the table that has it.
+    """
+
+    left: str
+    to: str
+    by: str
+    entered_by: str | None = None
+    row: int
+    at_ms: int
+
+
+class TransferDocument(msgspec.Struct, frozen=True, kw_only=True):
+    """A match as its events left it at the table `left`, to go on at the table `to`.
+
+    `head` is the journal's there behind its entry number `n`, which says that the match went.
+    `at_ms` and `wall`: when that was, on that table's clock and by the wall's. `result` names
+    the state that the events lead to (`result_of`). `moves`: from table to table, this one last.
+    """
+
+    format: int
+    match: str
+    left: str
+    left_key: str
+    to: str
+    n: int
+    head: str
+    at_ms: int
+    wall: str
+    profile: str
+    profile_hash: str
+    meeting: Meeting
+    record: PenaltyRecord
+    events: tuple[MatchEvent, ...]
+    proofs: tuple[TransferProof, ...]
+    result: str
+    moves: tuple[TableMove, ...] = ()
+
+
+class PackedDocument(NamedTuple):
+    """A document in numbered parts; `digest` names it: SHA-256 of its JSON, in hex."""
+
+    digest: str
+    parts: tuple[str, ...]
+
+
+def pack_document(transfer: TransferDocument) -> PackedDocument:
+    """Return a document in parts."""
+    plain = msgspec.json.encode(transfer)
+    text = base64.b64encode(zlib.compress(plain, 9)).decode()
+    parts = tuple(text[at : at + MAX_PART_CHARS] for at in range(0, len(text), MAX_PART_CHARS))
+    return PackedDocument(hashlib.sha256(plain).hexdigest(), parts)
+
+
+def unpack_document(digest: str, parts: Sequence[str]) -> TransferDocument:
+    """Return the document in these parts, in order. Raises BadTransfer."""
+    try:
+        squeezed = base64.b64decode("".join(parts), validate=True)
+        unpacking = zlib.decompressobj()
+        plain = unpacking.decompress(squeezed, MAX_DOCUMENT_BYTES)
+    except (binascii.Error, zlib.error) as wrong:
+        raise TransferError(
+            f"parts that do not fit together ({wrong})", f"各部分不能拼合（{wrong}）"
+        ) from None
+    if not unpacking.eof:
+        raise TransferError(
+            f"a document that is cut off, or has more than {MAX_DOCUMENT_BYTES} bytes",
+            f"数据不完整，或超过{MAX_DOCUMENT_BYTES}字节",
+        )
+    if hashlib.sha256(plain).hexdigest() != digest:
+        raise TransferError("a document that its digest does not name", "数据与其摘要不符")
+    try:
+        transfer = msgspec.json.decode(plain, type=TransferDocument)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as wrong:
+        raise TransferError(
+            f"a document that is none ({wrong})", f"数据无法识别（{wrong}）"
+        ) from None
+    if transfer.format != TRANSFER_FORMAT:
+        raise TransferError(
+            f"a document of format {transfer.format}", f"数据格式{transfer.format}本台不识"
+        )
+    if not 0 <= transfer.at_ms <= MAX_TABLE_MS:
+        raise TransferError(
+            f"a document of {transfer.at_ms} ms, which no table's clock shows",
+            f"时刻{transfer.at_ms}毫秒，非任何台所有",
+        )
+    return transfer
+
+
+def rebuild_match(transfer: TransferDocument, profile: Profile) -> AnyMatch:
+    """Return the match as it was where it comes from.
+
+    Raises BadTransfer where its events lead elsewhere by this program's rules.
+    """
+    match = replay_events(profile, transfer.meeting, transfer.record, transfer.events)
+    if match.now_ms > transfer.at_ms:
+        raise TransferError("events of a time after it went", "有转出之后的事件")
+    if state_digest(match) != transfer.result:
+        raise TransferError(
+            "events that do not lead where it says, or another version's",
+            "事件与所称结果不符，或程序版本不同",
+        )
+    return match
+
+
+def state_digest(match: AnyMatch) -> str:
+    """Return what names a state of a match: SHA-256 of its JSON with keys in order, in hex."""
+    return hashlib.sha256(msgspec.json.encode(match, order="deterministic")).hexdigest()
+
+
+def shift_event(event: MatchEvent, by_ms: int) -> MatchEvent:
+    """Return an event as on a clock that shows `by_ms` more."""
+    moved = msgspec.structs.replace(event, at_ms=event.at_ms + by_ms)
+    if isinstance(moved, ResultEntered) and moved.ended_ms is not None:
+        return msgspec.structs.replace(moved, ended_ms=moved.ended_ms + by_ms)
+    if isinstance(moved, RulingProposed):
+        at_ms = moved.charge.at_ms + by_ms
+        return msgspec.structs.replace(
+            moved, charge=msgspec.structs.replace(moved.charge, at_ms=at_ms)
+        )
+    return moved

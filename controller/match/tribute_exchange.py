@@ -1,0 +1,261 @@
+"""Tribute and return: press, then compare; the match knows values of cards, never hands."""
+
+from collections.abc import Iterable
+
+import msgspec
+
+from controller.match.clocks import duty_clocks
+from controller.match.clocks.duty_clocks import return_clock, tribute_clocks
+from controller.match.match_effects import (
+    AntiTributeAsked,
+    LeaderDetermined,
+    TributePlanned,
+    TributeValuesAsked,
+)
+from controller.match.match_events import (
+    AntiTributeAnswered,
+    ChoiceAnswered,
+    MatchEvent,
+    ReturnCorrected,
+    ReturnLaid,
+    ReturnsSwapped,
+    TributeChosen,
+    TributeLaid,
+    TributeValued,
+)
+from controller.match.match_state import AnyMatch, BigTwoMatch, GuandanMatch, TributeExchange
+from controller.match.next_deal import StepResult, replace_fields
+from controller.match.phase import MatchPhase
+from controller.match.refusals import refuse
+from controller.messages import Seat
+from controller.rules.deal_duties import leader_of_deal
+from controller.rules.deal_result import FinishOrder
+from controller.rules.ranks import BIG_JOKER_VALUE, TWO
+from controller.rules.tribute import (
+    TributeError,
+    TributePlan,
+    finish_owing_tribute,
+    leader_by_returns,
+    plan_tribute,
+    plan_without_tribute,
+    tribute_payers,
+)
+from controller.rules.tribute_returns import return_visibility
+from controller.words import Words
+
+
+def continue_after_count(match: GuandanMatch, at_ms: int) -> StepResult:
+    """Ask about anti-tribute where tribute is due, else play (seed 000 A10.1, A15.3.3)."""
+    clocks, _ = duty_clocks.remove_done(match.clocks, "sort", at_ms)
+    match = replace_fields(match, clocks=clocks)
+    owed = tribute_payers(match.profile, match.follows)
+    if not owed:
+        first = leader_of_deal(match.profile, match.follows, turned_to=match.turned_to)
+        assert first is not None  # the turn-up or the other side's word is there by now
+        return _begin_play(match, first)
+    waiting = replace_fields(
+        match, phase=MatchPhase.ANTI_CHECK, exchange=TributeExchange(payers=owed)
+    )
+    return waiting, (AntiTributeAsked(owed),)
+
+
+def answer_anti_tribute(match: GuandanMatch, event: AntiTributeAnswered) -> StepResult:
+    """Let UP lead where anti-tribute stands, else open the tribute (seed 000 A10.3).
+
+    Said otherwise before a card is laid or led, it corrects what was said.
+    """
+    exchange = _correctable_exchange(match)
+    if match.phase is not MatchPhase.ANTI_CHECK:
+        _require_changed_answer(exchange, event)
+    waiting, _ = duty_clocks.remove_done(match.clocks, "tribute", event.at_ms)
+    waiting, _ = duty_clocks.remove_done(waiting, "play", event.at_ms)
+    match = _replace_exchange(
+        replace_fields(match, clocks=waiting, leader=None), anti=False, plan=None
+    )
+    if event.stands:
+        stands = plan_without_tribute(match.profile, _finish_owing(match))
+        assert stands.leader is not None  # UP leads
+        return _begin_play(_replace_exchange(match, anti=True, plan=stands), stands.leader)
+    clocks = (*match.clocks, *tribute_clocks(match.profile, exchange.payers, event.at_ms))
+    return replace_fields(match, phase=MatchPhase.TRIBUTE, clocks=clocks), ()
+
+
+def _require_changed_answer(exchange: TributeExchange, event: AntiTributeAnswered) -> None:
+    """Refuse what was answered already, and an answer after a card was laid."""
+    if exchange.laid:
+        refuse("TWICE", " / ".join(exchange.laid))
+    if event.stands == exchange.anti:
+        refuse("TWICE")
+
+
+def lay_tribute(match: GuandanMatch, event: TributeLaid) -> StepResult:
+    """Note that a payer has laid his card; after the last one its value is asked for."""
+    exchange = _exchange_of(match)
+    if event.seat not in exchange.payers:
+        refuse("NOT_HIS_DUTY", " / ".join(exchange.payers))
+    if event.seat in exchange.laid:
+        refuse("TWICE", event.seat)
+    clocks, _ = duty_clocks.remove_done(match.clocks, "tribute", event.at_ms, seat=event.seat)
+    laid = (*exchange.laid, event.seat)
+    match = _replace_exchange(replace_fields(match, clocks=clocks), laid=laid)
+    all_laid = set(laid) == set(exchange.payers)
+    return match, (TributeValuesAsked(exchange.payers),) if all_laid else ()
+
+
+def value_tributes(match: GuandanMatch, event: TributeValued) -> StepResult:
+    """Settle where tributes go, and open the returns (seed 000 A10.1–2).
+
+    Said again before the first lead, it corrects what was said, and returns begin anew.
+    """
+    exchange = _correctable_exchange(match)
+    _require_card_values(event.values.values())
+    if missing := [seat for seat in exchange.payers if seat not in exchange.laid]:
+        refuse("NOT_LAID", " / ".join(missing))
+    try:
+        settled = plan_tribute(match.profile, _finish_owing(match), event.values)
+    except TributeError:
+        refuse("VALUES_MISSING", " / ".join(exchange.payers))
+    match = _replace_exchange(match, values=event.values, plan=settled, given=(), returned={})
+    others, _ = duty_clocks.remove_done(match.clocks, "return", event.at_ms)
+    others, _ = duty_clocks.remove_done(others, "play", event.at_ms)
+    clocks = [return_clock(match.profile, giver, event.at_ms) for giver, _ in settled.returns]
+    running = (*others, *(clock for clock in clocks if clock is not None))
+    match = replace_fields(match, phase=MatchPhase.RETURN, leader=None, clocks=running)
+    return match, (TributePlanned(settled),)
+
+
+def choose_tribute(match: GuandanMatch, event: TributeChosen) -> StepResult:
+    """Let UP take the card of one of two equal payers (seed 003 R4.5)."""
+    exchange = _exchange_of(match)
+    if exchange.plan is None or not exchange.plan.choice_open or exchange.given:
+        refuse("NO_CHOICE")
+    if event.payer not in exchange.payers:
+        refuse("NOT_HIS_DUTY", " / ".join(exchange.payers))
+    settled = plan_tribute(match.profile, _finish_owing(match), exchange.values, event.payer)
+    return _replace_exchange(match, plan=settled), (TributePlanned(settled),)
+
+
+def correct_return(match: GuandanMatch, event: ReturnCorrected) -> StepResult:
+    """Take another return instead of a wrong one, before the first lead (seed 000 A18.3)."""
+    exchange = _correctable_exchange(match)
+    settled = exchange.plan
+    if settled is None or event.seat not in exchange.given:
+        refuse("NOT_HIS_DUTY", " / ".join(exchange.given))
+    to = dict(settled.returns)[event.seat]
+    told = _value_by_receiver(settled, to, event.value)
+    kept = {seat: value for seat, value in exchange.returned.items() if seat != to}
+    return _continue_after_returns(_replace_exchange(match, returned=kept | told), settled)
+
+
+def swap_returns(match: GuandanMatch, event: ReturnsSwapped) -> StepResult:
+    """Let the losers take each other's return card after equal tributes (seed 003 R4.5)."""
+    exchange = _correctable_exchange(match)
+    settled = exchange.plan
+    free = settled is not None and settled.equal and settled.leader is None
+    if settled is None or not free or len(exchange.given) < len(settled.returns):
+        refuse("NO_CHOICE")
+    (one, to), (other, their) = settled.returns
+    swapped = msgspec.structs.replace(settled, returns=((one, their), (other, to)))
+    values = exchange.returned
+    returned = {their: values[to], to: values[their]}
+    after, effects = _continue_after_returns(
+        _replace_exchange(match, plan=swapped, returned=returned), swapped
+    )
+    return after, (TributePlanned(swapped), *effects)
+
+
+def lay_return(match: GuandanMatch, event: ReturnLaid) -> StepResult:
+    """Note a return; after the last one it is known who leads."""
+    exchange = _exchange_of(match)
+    settled = exchange.plan
+    assert settled is not None  # RETURN begins with a plan
+    to = dict(settled.returns).get(event.seat)
+    if to is None:
+        refuse("NOT_HIS_DUTY", " / ".join(giver for giver, _ in settled.returns))
+    if event.seat in exchange.given:
+        refuse("TWICE", event.seat)
+    told = _value_by_receiver(settled, to, event.value)
+    clocks, _ = duty_clocks.remove_done(match.clocks, "return", event.at_ms, seat=event.seat)
+    match = _replace_exchange(
+        replace_fields(match, clocks=clocks),
+        given=(*exchange.given, event.seat),
+        returned=exchange.returned | told,
+    )
+    return _continue_after_returns(match, settled)
+
+
+def _continue_after_returns(match: GuandanMatch, settled: TributePlan) -> StepResult:
+    exchange = _exchange_of(match)
+    if len(exchange.given) < len(settled.returns):
+        return match, ()
+    first = settled.leader or leader_by_returns(
+        match.profile, _finish_owing(match), settled, exchange.returned
+    )
+    return _begin_play(match, first)
+
+
+def _begin_play(match: GuandanMatch, first: Seat) -> StepResult:
+    return replace_fields(match, phase=MatchPhase.PLAY, leader=first), (LeaderDetermined(first),)
+
+
+def _require_card_values(values: Iterable[int]) -> None:
+    """Refuse what no card counts: 2…14, the level 15, jokers 16 and 17."""
+    for counts in values:
+        if not TWO <= counts <= BIG_JOKER_VALUE:
+            refuse("NO_SUCH_CARD", Words(f"a value of {counts}", f"点数{counts}"))
+
+
+def _value_by_receiver(settled: TributePlan, to: Seat, returned: int | None) -> dict[Seat, int]:
+    """Return what was said of a return; something must be where the leader depends on it."""
+    if returned is None and settled.leader is None:
+        refuse("VALUE_NEEDED")
+    if returned is None:
+        return {}
+    _require_card_values((returned,))
+    return {to: returned}
+
+
+def _finish_owing(match: GuandanMatch) -> FinishOrder:
+    owed = finish_owing_tribute(match.profile, match.follows)
+    assert owed is not None  # tribute is due in these phases
+    return owed
+
+
+def _exchange_of(match: GuandanMatch) -> TributeExchange:
+    assert match.exchange is not None  # tribute is due in these phases
+    return match.exchange
+
+
+def _correctable_exchange(match: GuandanMatch) -> TributeExchange:
+    """Return the exchange as long as it may be corrected. Raises RefusedError."""
+    if match.led:
+        refuse("AFTER_LEAD")
+    if match.exchange is None:
+        refuse("NO_CHOICE")
+    return match.exchange
+
+
+def _replace_exchange(match: GuandanMatch, **changes: object) -> GuandanMatch:
+    return replace_fields(match, exchange=msgspec.structs.replace(_exchange_of(match), **changes))
+
+
+def is_event_withheld(match: AnyMatch, event: MatchEvent) -> bool:
+    """Tell whether an event, after which the match is `match`, may not be seen yet."""
+    says = isinstance(event, ChoiceAnswered) or (
+        isinstance(event, ReturnLaid | ReturnCorrected) and event.value is not None
+    )
+    return says and is_withholding(match)
+
+
+def is_withholding(match: AnyMatch) -> bool:
+    """Tell whether a match still waits for the rest of what comes out together."""
+    if isinstance(match, BigTwoMatch):
+        choices = match.choices
+        return (
+            match.phase is MatchPhase.CHOICES and choices is not None and choices.doubling is None
+        )
+    assert isinstance(match, GuandanMatch)  # there are two kinds
+    owed = finish_owing_tribute(match.profile, match.follows)
+    if match.phase is not MatchPhase.RETURN or owed is None:
+        return False
+    return return_visibility(match.profile, owed) == "together"

@@ -1,0 +1,1 @@
+"""The release that a program belongs to: its files, and what is installed."""

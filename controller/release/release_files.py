@@ -1,0 +1,122 @@
+"""A release's keys, its manifest and the signature beside it, as files."""
+
+import hashlib
+import os
+from pathlib import Path
+from typing import Final
+
+from nacl.signing import SigningKey
+
+from controller.host.toml_files import FileError
+from controller.signing import releases as release
+from controller.signing.releases import BadRelease, Manifest
+from controller.signing.signed_commands import from_hex
+
+SIGNATURE_SUFFIX: Final = ".sig"
+FOLDER_MANIFEST: Final = "manifest.json"
+"""In a folder of files: what names them all."""
+_KEY_BYTES: Final = 32
+_PUBLIC_BANNER: Final = "# The public key of releases: who has it knows what was released\n"
+_SECRET_BANNER: Final = (
+    "# The SECRET key of releases: who has it can release; keep it off every table\n"
+)
+
+
+def make_release_keys(name: Path) -> tuple[Path, Path]:
+    """Make a pair of keys; return the public file (NAME.key) and the secret (NAME.key_secret).
+
+    Nothing is overwritten, and nothing secret is laid into a repository. Raises FileError.
+    """
+    public, secret = name.with_name(f"{name.name}.key"), name.with_name(f"{name.name}.key_secret")
+    here = secret.absolute()
+    if any((folder / ".git").exists() for folder in here.parents):
+        raise FileError(f"{secret}: lies in a repository; keep a secret key out of it")
+    pair = SigningKey.generate()
+    _write_new(secret, f"{_SECRET_BANNER}{bytes(pair).hex()}\n", 0o600)
+    _write_new(public, f"{_PUBLIC_BANNER}{bytes(pair.verify_key).hex()}\n", 0o644)
+    return public, secret
+
+
+def read_release_key(path: Path, *, secret: bool = False) -> bytes:
+    """Return the 32 bytes of a public key file, or of a secret one. Raises FileError."""
+    banner, other = (_SECRET_BANNER, _PUBLIC_BANNER) if secret else (_PUBLIC_BANNER, _SECRET_BANNER)
+    try:
+        text = read_file(path).decode(errors="replace")
+    except FileError as error:
+        wanted = "NAME.key_secret" if secret else "NAME.key"
+        raise FileError(f"{error}; `dealtable release key NAME` makes {wanted}") from None
+    if text.startswith(other):
+        wanted = "secret, the .key_secret" if secret else "public, the .key"
+        raise FileError(f"{path}: is the other key of the pair; name the {wanted}")
+    try:
+        return from_hex(text.removeprefix(banner).strip(), _KEY_BYTES)
+    except ValueError:
+        raise FileError(f"{path}: holds no key; `dealtable release key` makes a pair") from None
+
+
+def read_manifest(path: Path) -> Manifest:
+    """Return the manifest in a file, whoever signed it. Raises FileError."""
+    return decode_manifest(read_file(path), path)
+
+
+def read_signed_manifest(path: Path, verify: bytes) -> Manifest:
+    """Return the manifest in a file whose signature fits the key. Raises BadRelease where it
+    does not, FileError where a file cannot be read or is no manifest."""
+    raw, sig = read_file(path), read_file(signature_path(path))
+    release.check_manifest_signature(raw, sig.decode(errors="replace").strip(), verify)
+    return decode_manifest(raw, path)
+
+
+def decode_manifest(raw: bytes, path: Path) -> Manifest:
+    """Return the manifest in what was read from `path`. Raises FileError."""
+    try:
+        return release.decode_manifest(raw)
+    except BadRelease as wrong:
+        raise FileError(f"{path}: {wrong}") from None
+
+
+def hash_folder_files(folder: Path) -> dict[str, str]:
+    """Return the SHA-256 of every file in a folder, by its path there, but of its own manifest.
+
+    Raises FileError, also for what is neither a file nor a folder: a link leads elsewhere.
+    """
+    found = {}
+    for path in sorted(folder.rglob("*")):
+        name = path.relative_to(folder).as_posix()
+        if path.is_symlink() or not (path.is_file() or path.is_dir()):
+            raise FileError(f"{path}: expected files and folders alone")
+        if path.is_file() and name not in (FOLDER_MANIFEST, f"{FOLDER_MANIFEST}{SIGNATURE_SUFFIX}"):
+            found[name] = hashlib.sha256(read_file(path)).hexdigest()
+    if not found:
+        raise FileError(f"{folder}: holds no file")
+    return found
+
+
+def signature_path(path: Path) -> Path:
+    """Return where the signature of a manifest lies: beside it."""
+    return path.with_name(path.name + SIGNATURE_SUFFIX)
+
+
+def write_file(path: Path, content: bytes) -> None:
+    """Write a file. Raises FileError."""
+    try:
+        path.write_bytes(content)
+    except OSError as error:
+        raise FileError(f"{path}: cannot be written: {error.strerror}") from None
+
+
+def read_file(path: Path) -> bytes:
+    """Return what a file holds. Raises FileError."""
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise FileError(f"{path}: cannot be read: {error.strerror}") from None
+
+
+def _write_new(path: Path, text: str, mode: int) -> None:
+    try:
+        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
+    except OSError as error:
+        raise FileError(f"{path}: cannot be made: {error.strerror}") from None
+    with os.fdopen(handle, "w") as file:
+        file.write(text)

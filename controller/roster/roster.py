@@ -1,0 +1,343 @@
+"""The roster: who is admitted, whose key was taken away, and what a refused key is told."""
+
+import os
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Final, Literal
+
+import msgspec
+
+from controller.messages import Role
+from controller.roster.certificate import (
+    Certificate,
+    RosterError,
+    fingerprint,
+    key_bytes,
+    parse_moment,
+    read_certificate,
+)
+
+ADMITTED_FOLDER: Final = "admitted"
+REVOKED_FOLDER: Final = "revoked"
+CLIENTS_FOLDER: Final = "clients"
+WATCH_CLIENT: Final = "watch"
+"""The client with whose key `dealtable watch` comes to a table of this computer."""
+
+EXPIRY_WARNING_TIME: Final = timedelta(days=7)
+"""How long before its end a key counts as about to expire (provisional)."""
+
+
+class NotAdmitted(msgspec.Struct, frozen=True):
+    """Why a key is refused: a row of the fault catalogue, and what is known of it.
+
+    `name` is whose key it was, for the log; "" for a stranger's.
+    """
+
+    code: Literal["UNKNOWN_KEY", "KEY_REVOKED", "KEY_EXPIRED", "TOO_MANY"]
+    name: str = ""
+    found: str = ""
+
+    @property
+    def evidence(self) -> dict[str, str]:
+        """What is known, as the catalogue's placeholders have it."""
+        return {"found": self.found} if self.found else {}
+
+
+class Roster:
+    """The clients of a table. `now` is the wall's moment; without one, nothing expires."""
+
+    def __init__(
+        self,
+        clients: Iterable[Certificate] = (),
+        revoked: Iterable[Certificate] = (),
+        now: Callable[[], datetime] | None = None,
+    ) -> None:
+        self._clients, self._revoked, self._now = tuple(clients), tuple(revoked), now
+
+    @staticmethod
+    def load(folder: Path) -> "Roster":
+        """Read `folder`/admitted/*.key and revoked/*.key. Raises RosterError for a file that does
+        not say who may do what: wrong form, no role, a secret in it, or a key twice."""
+        clients = [read_admitted(path) for path in key_files(folder / ADMITTED_FOLDER)]
+        for client in clients:
+            clash = find_clash(client, clients)
+            if clash is not None:
+                names = " and ".join(sorted({client.name, clash[0].name}))
+                raise RosterError(
+                    f"{folder / ADMITTED_FOLDER}: {names} have the same {clash[1]}: "
+                    "remove one of the files"
+                )
+        return Roster(
+            clients, [read_certificate(path) for path in key_files(folder / REVOKED_FOLDER)]
+        )
+
+    @property
+    def clients(self) -> Sequence[Certificate]:
+        """Everybody in admitted/ whose key was not taken away, expired or not."""
+        return tuple(each for each in self._clients if not self.revocation_of(each))
+
+    @property
+    def revoked(self) -> Sequence[Certificate]:
+        """Those whose key was taken away."""
+        return self._revoked
+
+    def admitted_client(self, verify: bytes | str | None) -> Certificate | None:
+        """Return whose signing key this is (raw or hex) if it is admitted now."""
+        found = self.look_up_signing_key(verify)
+        return found if isinstance(found, Certificate) else None
+
+    def look_up_signing_key(self, verify: bytes | str | None) -> Certificate | NotAdmitted:
+        """Return whose signing key this is (raw or hex), or why it is refused."""
+        raw = key_bytes(verify)
+        return self._look_up(lambda each: each.verify == raw)
+
+    def look_up_curve_key(self, curve: str) -> Certificate | NotAdmitted:
+        """Return who connects with this public CURVE key (Z85), or why it is refused."""
+        return self._look_up(lambda each: each.curve == curve)
+
+    def chief_seals(self) -> tuple[bytes, ...]:
+        """Return the sealing keys, 32 bytes each, of the chiefs admitted now, by name."""
+        return tuple(
+            client.seal
+            for client in self.clients
+            if client.role is Role.CHIEF and client.seal and not self.has_expired(client)
+        )
+
+    def has_expired(self, client: Certificate) -> bool:
+        """Tell whether a certificate's time is over."""
+        return bool(client.expires and self._now and client.expires <= self._now())
+
+    def expiring_clients(self) -> Sequence[Certificate]:
+        """Return the clients whose time is over within a week."""
+        if self._now is None:
+            return []
+        soon = self._now() + EXPIRY_WARNING_TIME
+        return [
+            each
+            for each in self.clients
+            if each.expires and each.expires <= soon and not self.has_expired(each)
+        ]
+
+    def revocation_of(self, client: Certificate) -> Certificate | None:
+        """Return the revoked certificate that has a key of this one; None where none has."""
+        return next((each for each in self._revoked if shared_key(each, client)), None)
+
+    def _look_up(self, is_it: Callable[[Certificate], bool]) -> Certificate | NotAdmitted:
+        gone = next((each for each in self.revoked if is_it(each)), None)
+        if gone is not None:
+            said = (format_moment(gone.revoked), gone.reason)
+            return NotAdmitted("KEY_REVOKED", gone.name, ", ".join(filter(None, said)))
+        found = next((each for each in self.clients if is_it(each)), None)
+        if found is None:
+            return NotAdmitted("UNKNOWN_KEY")
+        if self.has_expired(found):
+            return NotAdmitted("KEY_EXPIRED", found.name, format_moment(found.expires))
+        return found
+
+
+def read_admitted(path: Path) -> Certificate:
+    """Read a client's public certificate. Raises RosterError."""
+    certificate = read_certificate(path)
+    if certificate.role is None:
+        raise RosterError(f"{path}: role is missing: a client needs one of {', '.join(Role)}")
+    if certificate.has_secrets:
+        raise RosterError(f"{path}: holds a secret key: admit the public file, and make a new pair")
+    return certificate
+
+
+def shared_key(one: Certificate, other: Certificate) -> str | None:
+    """Return which key two certificates have in common; None where none is."""
+    for kind in ("verify", "curve", "seal"):
+        key = getattr(one, kind)
+        if key and key == getattr(other, kind):
+            return kind
+    return None
+
+
+def find_clash(
+    client: Certificate, others: Iterable[Certificate]
+) -> tuple[Certificate, str] | None:
+    """Return another client that cannot be admitted beside this one, and what they both have.
+
+    A name may be there twice while a key is renewed: same role, and at most one without an end.
+    """
+    for other in others:
+        if other is client:
+            continue
+        key = shared_key(client, other)
+        if key is not None:
+            return other, key
+        renewed = client.role == other.role and (client.expires or other.expires)
+        if client.name == other.name and not renewed:
+            return other, "name"
+    return None
+
+
+def key_files(folder: Path) -> list[Path]:
+    """Return the certificates in a folder, none where it is missing.
+
+    Raises RosterError where it cannot be looked into: nobody knows then who is in it.
+    """
+    try:
+        return sorted(path for path in folder.iterdir() if path.name.endswith(".key"))
+    except FileNotFoundError:
+        return []
+    except OSError as error:
+        raise RosterError(f"{folder}: {error.strerror}") from error
+
+
+def format_moment(moment: datetime | None) -> str:
+    """Return a moment as people read it; "" for none."""
+    return "" if moment is None else moment.strftime("%Y-%m-%d %H:%M UTC")
+
+
+_FolderContent = frozenset[tuple[str, str, tuple[int, ...]]]
+
+
+class FolderRoster(Roster):
+    """A roster that follows its folder; each question looks whether a file has changed.
+
+    `wall` gives the wall's stamp. `on_read` is told of each reading after the first, with what
+    is wrong in the folder. A file in admitted/ that says nothing useful admits nobody, and
+    nobody else loses his place by it. One in revoked/ takes away whom it names by its name or by
+    a key in it; where it names nobody, nobody is admitted until it is mended, for it was put
+    there to keep somebody out. Raises RosterError where the folder is wrong from the beginning.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        wall: Callable[[], str],
+        on_read: Callable[["FolderRoster", Sequence[RosterError]], None] = lambda roster, wrong: (
+            None
+        ),
+    ) -> None:
+        self._folder, self._on_read = folder, on_read
+        self._last_content = _folder_content(folder)
+        first = Roster.load(folder)
+        super().__init__(first.clients, first.revoked, lambda: parse_moment(wall()))
+        self._without_clashes: Sequence[Certificate] = self._clients
+
+    @property
+    def clients(self) -> Sequence[Certificate]:
+        """See Roster."""
+        self._refresh()
+        return super().clients
+
+    @property
+    def revoked(self) -> Sequence[Certificate]:
+        """See Roster."""
+        self._refresh()
+        return super().revoked
+
+    def current(self) -> Roster:
+        """Return the roster of this moment, for several questions at once."""
+        self._refresh()
+        return Roster(self._clients, self._revoked, self._now)
+
+    def _look_up(self, is_it: Callable[[Certificate], bool]) -> Certificate | NotAdmitted:
+        """See Roster; with one look at the folder."""
+        return self.current()._look_up(is_it)
+
+    def _refresh(self) -> None:
+        seen = _folder_content(self._folder)
+        if seen == self._last_content:
+            return
+        self._last_content = seen
+        wrong: list[RosterError] = []
+        unread: list[Path] = []
+        gone = _read_certificates(self._folder / REVOKED_FOLDER, read_certificate, wrong, unread)
+        # Once taken away, a key stays so for this process, whatever becomes of the file.
+        self._revoked = tuple(dict.fromkeys((*self._revoked, *gone)))
+        now = list(_read_certificates(self._folder / ADMITTED_FOLDER, read_admitted, wrong, []))
+        self._without_clashes = tuple(_drop_clashing_newcomers(self._without_clashes, now, wrong))
+        self._clients = tuple(_drop_unreadably_revoked(self._without_clashes, unread, wrong))
+        self._on_read(self, wrong)
+
+
+def _read_certificates(
+    folder: Path,
+    reading: Callable[[Path], Certificate],
+    wrong: list[RosterError],
+    unread: list[Path],
+) -> Iterable[Certificate]:
+    """Yield the certificates of a folder; `unread` takes what is none, the folder itself too."""
+    try:
+        files = key_files(folder)
+    except RosterError as error:
+        wrong.append(error)
+        unread.append(folder)
+        return
+    for path in files:
+        try:
+            yield reading(path)
+        except RosterError as error:
+            if os.path.lexists(path):  # else it was taken away meanwhile
+                wrong.append(error)
+                unread.append(path)
+
+
+def _drop_clashing_newcomers(
+    before: Sequence[Certificate], now: Sequence[Certificate], wrong: list[RosterError]
+) -> Iterable[Certificate]:
+    """Leave out those who came with the key or the name of somebody else."""
+    for each in now:
+        clash = None if each in before else find_clash(each, now)
+        if clash is None:
+            yield each
+        else:
+            wrong.append(
+                RosterError(f"{each.name} has the {clash[1]} of {clash[0].name}: not admitted")
+            )
+
+
+def _drop_unreadably_revoked(
+    clients: Sequence[Certificate], unread: Sequence[Path], wrong: list[RosterError]
+) -> Sequence[Certificate]:
+    """Leave out whom the files that cannot be read take away."""
+    for path in unread:
+        meant = [each for each in clients if _is_named_by_file(each, path)]
+        if not meant:
+            wrong.append(
+                RosterError(f"{path}: whom it takes away cannot be read: nobody is admitted")
+            )
+            return ()
+        clients = [each for each in clients if each not in meant]
+    return clients
+
+
+def _is_named_by_file(client: Certificate, path: Path) -> bool:
+    """Tell whether a file that is no certificate names a client, or has a key of its."""
+    if path.name in (f"{client.name}.key", f"{client.name}-{fingerprint(client)}.key"):
+        return True
+    with suppress(OSError):
+        text = path.read_text(encoding="utf-8", errors="replace")
+        return client.curve in text or client.verify.hex() in text
+    return False
+
+
+def _folder_content(folder: Path) -> _FolderContent:
+    """What tells one content of the folders from another, without opening a file.
+
+    The time of the last change to the inode (ctime) is one that nobody sets back.
+    """
+    found = set()
+    for name in (ADMITTED_FOLDER, REVOKED_FOLDER):
+        try:
+            with os.scandir(folder / name) as files:
+                for file in files:
+                    if file.name.endswith(".key"):
+                        found.add((name, file.name, _file_stamp(file)))
+        except OSError as error:
+            found.add((name, "", (error.errno or 0,)))
+    return frozenset(found)
+
+
+def _file_stamp(file: "os.DirEntry[str]") -> tuple[int, ...]:
+    try:
+        stat = file.stat()
+    except OSError:  # it went meanwhile, or leads nowhere
+        return ()
+    return stat.st_ino, stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns

@@ -1,0 +1,236 @@
+"""Big Two (锄大地), a practice profile: combinations, play, choices, scores and rankings.
+
+Seed 002 wants approved software and the same deals at several tables (A3, A13): at a
+table that deals by itself nothing here is more than practice, and what the seed lacks
+is listed in gaps.py.
+"""
+
+from collections.abc import Collection, Mapping
+from typing import Annotated, Literal
+
+import msgspec
+from msgspec import Meta
+
+from controller.cards import SEATS, Face, parse_face
+from controller.messages import Seat
+from controller.rules.ranks import is_joker
+
+CardCount = Annotated[int, Meta(ge=0, le=13)]
+Factor = Annotated[int, Meta(ge=1, le=16)]
+Points = Annotated[int, Meta(ge=0, le=1_000_000)]
+TieBreakName = Literal["beaten_average", "round_places", "total_time", "trimmed_time"]
+
+
+class LeadRules(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
+    """Who leads a deal: the seat that holds the card `holder`, here ♦3 (seed 002 A7).
+
+    He is the first hand (首家). `must_include`: his first play contains that card.
+    """
+
+    holder: str
+    must_include: bool
+
+    def __post_init__(self) -> None:
+        """Refuse what is no card, or one that a pack without jokers lacks."""
+        try:
+            joker = is_joker(self.face())
+        except ValueError as mistake:
+            raise ValueError(f"holder: {mistake}") from None
+        if joker:
+            raise ValueError(f'holder = "{self.holder}": expected a card that is no joker')
+
+    def face(self) -> Face:
+        """Return the card whose holder leads."""
+        return parse_face(self.holder)
+
+
+class BigTwoComboRules(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
+    """What counts as a combination, and what decides between two of one kind.
+
+    `a_low`: A2345 is a straight (seed 002 A8.4). All else is provisional: that a 2 may
+    stand in a straight at all (`two_in_straights`), whether its cards rank there in their
+    natural order or as singles do (`straights_by`), what "the highest card" of A9.4 is in
+    a full house and in 铁枝, and whether `five_cards` may be followed by any other five
+    (A9.4) or only by the same kind (A7).
+    """
+
+    a_low: bool
+    two_in_straights: bool
+    straights_by: Literal["natural", "singles"]
+    full_house_by: Literal["triple", "highest_card"]
+    four_one_by: Literal["four", "highest_card"]
+    five_cards: Literal["one_class", "same_kind"]
+
+    def __post_init__(self) -> None:
+        """Refuse A2345 where no straight may hold a 2."""
+        if self.a_low and not self.two_in_straights:
+            raise ValueError("a_low = true: expected false where two_in_straights is false")
+
+
+class LastCardRules(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
+    """What the last cards of a hand oblige to (报单, seed 002 A4.8, A7).
+
+    From `report_at` cards on the others are told the number. `largest_single`: who plays
+    before a player with one card plays his largest single or more than one card.
+    `may_pass`: he may pass a single that his largest would beat (provisional).
+    """
+
+    report_at: Annotated[int, Meta(ge=1, le=13)]
+    largest_single: bool
+    may_pass: bool
+
+
+class ChoiceRules(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
+    """One choice before play: open hand (明牌) or doubling (加倍), seed 002 A6.
+
+    `order`: all seats at once, or in turn from the first hand. After `limit_s` seconds
+    the answer is `default`. Who answers yes plays for `factor` times the points (App1.1).
+    """
+
+    order: Literal["at_once", "in_turn"]
+    limit_s: Annotated[int, Meta(ge=1, le=600)]
+    factor: Factor
+    default: bool
+
+
+class CardPointBand(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
+    """From `least` to `most` cards left, each card counts `times` card points."""
+
+    least: CardCount
+    most: CardCount
+    times: Factor
+
+
+class ScoringRules(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
+    """What cards left in hand cost: `card_points` in bands, from no card up (002 App1.1)."""
+
+    card_points: tuple[CardPointBand, ...]
+
+    def __post_init__(self) -> None:
+        """Refuse bands that overlap or leave a number of cards out."""
+        if not self.card_points:
+            raise ValueError(f"card_points: empty, expected bands from 0 to {HAND_CARDS} cards")
+        due = 0
+        for n, band in enumerate(self.card_points):
+            if band.least != due or band.most < band.least:
+                raise ValueError(
+                    f"card_points[{n}]: from {band.least} to {band.most} cards, "
+                    f"expected a band that begins with {due}"
+                )
+            due = band.most + 1
+        if due != HAND_CARDS + 1:
+            raise ValueError(f"card_points: end with {due - 1} cards, expected {HAND_CARDS}")
+
+
+class MatchpointRules(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
+    """What one comparison gives: for a worse and for an equal score (seed 002 App2.1).
+
+    `among`: places are taken among those of the same seat, or among all who played the
+    deal at any seat; the seed does not say which (provisional).
+    """
+
+    worse: Annotated[int, Meta(ge=1, le=100)]
+    equal: Annotated[int, Meta(ge=0, le=100)]
+    among: Literal["seat", "deal"]
+
+    def __post_init__(self) -> None:
+        """Refuse an equal score that is worth more than a better one."""
+        if self.equal > self.worse:
+            raise ValueError(f"equal = {self.equal}: expected at most {self.worse}, as worse is")
+
+
+class RankingPointRules(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
+    """What a place in one deal is worth (seed 002 App2.1).
+
+    `listed`: places 1, 2, … `rest`: the places after them; the seed lost the factor, half
+    of two places above is provisional. `decimals` are kept, halves rounded up (provisional).
+    `shared`: after a shared 1st comes the 3rd (skip, the rule) or the 2nd (dense, the
+    printed example).
+    """
+
+    listed: tuple[Points, ...]
+    rest: Literal["half_of_two_above", "zero"]
+    decimals: Annotated[int, Meta(ge=0, le=6)]
+    shared: Literal["skip", "dense"]
+
+    def __post_init__(self) -> None:
+        """Refuse points that rise from a place to the next, or too few to halve."""
+        if tuple(sorted(self.listed, reverse=True)) != self.listed:
+            raise ValueError(
+                "listed: rises, expected every place to be worth no more than the last"
+            )
+        least = 2 if self.rest == "half_of_two_above" else 1
+        if len(self.listed) < least:
+            raise ValueError(f"listed: {len(self.listed)} places, expected {least} or more")
+
+
+class FinalRankingRules(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
+    """How equal totals are told apart, in order; then a play-off (加赛, seed 002 App2.2)."""
+
+    tie_breaks: tuple[TieBreakName, ...]
+
+    def __post_init__(self) -> None:
+        """Refuse a tie-break that is named twice."""
+        for n, name in enumerate(self.tie_breaks):
+            if name in self.tie_breaks[:n]:
+                raise ValueError(f'tie_breaks[{n}] = "{name}": expected each of them once')
+
+
+class BigTwoRules(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
+    """All of them: what a profile of Big Two has beside the keys of every profile."""
+
+    lead: LeadRules
+    combos: BigTwoComboRules
+    last_card: LastCardRules
+    open_hand: ChoiceRules
+    doubling: ChoiceRules
+    scoring: ScoringRules
+    matchpoints: MatchpointRules
+    ranking_points: RankingPointRules
+    final: FinalRankingRules
+
+
+HAND_CARDS = 13
+"""Cards a hand, and so the most that can be left (seed 002 A4.4)."""
+
+
+def card_points(left: int, scoring: ScoringRules) -> int:
+    """Return the card points (牌分) of `left` cards in hand (seed 002 App1.1).
+
+    Raises ValueError for a number that no hand has.
+    """
+    for band in scoring.card_points:
+        if band.least <= left <= band.most:
+            return left * band.times
+    raise ValueError(f"a hand has {scoring.card_points[-1].most} cards at most, not {left}")
+
+
+def deal_scores(
+    left: Mapping[Seat, int],
+    rules: BigTwoRules,
+    open_hands: Collection[Seat] = (),
+    doubled: Collection[Seat] = (),
+) -> dict[Seat, int]:
+    """Return the scores (得分) of the four seats; they add up to 0 (seed 002 App1.1).
+
+    Two seats settle the difference of their card points, times the factor of either: who
+    showed his hand, and who doubled. `left`: cards left, by seat. Raises ValueError where
+    it does not hold four seats of which just one is out (A10), or a seat chose that is none.
+    """
+    if set(left) != set(SEATS):
+        raise ValueError(f"cards left of {' '.join(left)}: expected {' '.join(SEATS)}")
+    out = [seat for seat in left if not left[seat]]
+    if len(out) != 1:
+        raise ValueError(f"{len(out)} seats are out: expected just one, who ends the deal")
+    if strangers := {*open_hands, *doubled} - set(left):
+        raise ValueError(f"{' '.join(sorted(strangers))}: expected seats, {' '.join(SEATS)}")
+    points = {seat: card_points(cards, rules.scoring) for seat, cards in left.items()}
+    factor = {
+        seat: (rules.open_hand.factor if seat in open_hands else 1)
+        * (rules.doubling.factor if seat in doubled else 1)
+        for seat in left
+    }
+    return {
+        mine: sum((points[other] - points[mine]) * factor[mine] * factor[other] for other in left)
+        for mine in left
+    }

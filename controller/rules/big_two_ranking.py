@@ -1,0 +1,320 @@
+"""Matchpoints (MP), percentages, places and ranking points of one deal, in exact numbers.
+
+They compare those who held the same cards at the same seat: a deal that only one table
+played has none (seed 002 A13, App2.1).
+"""
+
+from bisect import bisect_left, bisect_right
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any, Literal
+
+import msgspec
+
+from controller.rules.big_two import (
+    FinalRankingRules,
+    MatchpointRules,
+    RankingPointRules,
+    TieBreakName,
+)
+
+PERCENT_DECIMALS = 2
+
+
+class DealComparison(msgspec.Struct, frozen=True, gc=False):
+    """What one entrant made of a deal. `mp` of at most `top`; `percent` is for the eye.
+
+    `place` and `points` follow from the exact percentage, not from the rounded one.
+    """
+
+    entrant: str
+    score: int
+    mp: int
+    top: int
+    percent: Decimal
+    place: int
+    points: Decimal
+
+
+class _FieldScore(msgspec.Struct, frozen=True, gc=False):
+    """An entrant within his field, before anybody has a place."""
+
+    score: int
+    mp: int
+    top: int
+
+    def share(self) -> Fraction:
+        return Fraction(self.mp, self.top)
+
+
+def compare_deal(
+    fields: Iterable[Mapping[str, int]], matchpoints: MatchpointRules, ranking: RankingPointRules
+) -> tuple[DealComparison, ...]:
+    """Return what everybody made of a deal, best first.
+
+    `fields`: one for each seat, with the score of each entrant who held it. Places are
+    taken within a field or over all of them (`matchpoints.among`, provisional). Raises
+    ValueError for a field of one, who has nobody to be compared with, and for an entrant
+    in two fields.
+    """
+    fields = tuple(fields)
+    for name, times in Counter(name for field in fields for name in field).items():
+        if times > 1:
+            raise ValueError(f"{name} is in {times} fields: expected one seat an entrant")
+    parts = [_field_scores(field, matchpoints) for field in fields]
+    if matchpoints.among == "deal":
+        parts = [{name: line for part in parts for name, line in part.items()}]
+    results = (result for part in parts for result in _comparisons(part, ranking))
+    return tuple(sorted(results, key=lambda result: (result.place, result.entrant)))
+
+
+def matchpoints_of(scores: Mapping[str, int], rules: MatchpointRules) -> dict[str, int]:
+    """Return the matchpoints of each entrant of a field.
+
+    With 2 for a worse and 1 for an equal score that is 2 × below + equal - 1, and N(N-1)
+    in all (seed 002 App2.1).
+    """
+    rising = sorted(scores.values())
+
+    def points(score: int) -> int:
+        below, upto = bisect_left(rising, score), bisect_right(rising, score)
+        return rules.worse * below + rules.equal * (upto - below - 1)
+
+    return {name: points(score) for name, score in scores.items()}
+
+
+def max_matchpoints(entrants: int, rules: MatchpointRules) -> int:
+    """Return the most matchpoints that one of so many can make (seed 002 App2.1).
+
+    Raises ValueError below two entrants.
+    """
+    if entrants < 2:
+        raise ValueError(
+            f"matchpoints compare two or more entrants at the same seat, not {entrants}: "
+            "play the same deal at several tables"
+        )
+    return rules.worse * (entrants - 1)
+
+
+def places_by_value(
+    values: Mapping[str, Fraction], shared: Literal["skip", "dense"] = "skip"
+) -> dict[str, int]:
+    """Return the place of each entrant, the highest value first; equal values share a place.
+
+    After a shared place as many are left out as shared it (skip), or none (dense).
+    """
+    rising = sorted(set(values.values()) if shared == "dense" else values.values())
+    return {name: len(rising) - bisect_right(rising, value) + 1 for name, value in values.items()}
+
+
+def ranking_points(place: int, rules: RankingPointRules) -> Decimal:
+    """Return the ranking points of a place, 1 or more (seed 002 App2.1).
+
+    Past the listed places the seed lost the factor; k(x) = k(x-2) / 2 is provisional.
+    The halves are exact, only the result is rounded. Raises ValueError for a place below 1.
+    """
+    if place < 1:
+        raise ValueError(f"places begin with 1, not {place}")
+    past = max(0, place - len(rules.listed))
+    if past and rules.rest == "zero":
+        return round_half_up(Fraction(0), rules.decimals)
+    halvings = (past + 1) // 2
+    listed = rules.listed[place - 2 * halvings - 1]
+    return round_half_up(Fraction(listed, 2**halvings), rules.decimals)
+
+
+def round_half_up(value: Fraction, decimals: int) -> Decimal:
+    """Return a value of 0 or more with so many decimals, halves up (provisional)."""
+    units = int(value * 10**decimals + Fraction(1, 2))
+    return Decimal(units).scaleb(-decimals)
+
+
+def _field_scores(field: Mapping[str, int], rules: MatchpointRules) -> dict[str, _FieldScore]:
+    top = max_matchpoints(len(field), rules)
+    made = matchpoints_of(field, rules)
+    return {name: _FieldScore(score, made[name], top) for name, score in field.items()}
+
+
+def _comparisons(
+    lines: Mapping[str, _FieldScore], ranking: RankingPointRules
+) -> Iterator[DealComparison]:
+    place = places_by_value({name: line.share() for name, line in lines.items()}, ranking.shared)
+    for name, line in lines.items():
+        yield DealComparison(
+            entrant=name,
+            score=line.score,
+            mp=line.mp,
+            top=line.top,
+            percent=round_half_up(line.share() * 100, PERCENT_DECIMALS),
+            place=place[name],
+            points=ranking_points(place[name], ranking),
+        )
+
+
+RankingReason = Literal[TieBreakName, "total", "play_off"]
+
+
+class RankedDeal(msgspec.Struct, frozen=True, gc=False):
+    """One deal of one entrant. `score` is the deal's, `points` its ranking points.
+
+    `time_ms`: how long he took for all his plays; None where nobody measured it.
+    """
+
+    entrant: str
+    deal: int
+    round: int
+    table: int
+    score: int
+    points: Decimal
+    time_ms: int | None = None
+
+
+class RankingLine(msgspec.Struct, frozen=True, gc=False):
+    """A line of the final ranking. `by` told it from the line above; None on the first.
+
+    "play_off": nothing tells the two apart, they share a place until they have played.
+    """
+
+    place: int
+    entrant: str
+    total: Decimal
+    decided_by: RankingReason | None
+
+
+def final_ranking(
+    played: Sequence[RankedDeal], final: FinalRankingRules
+) -> tuple[RankingLine, ...]:
+    """Return the final ranking over all deals, best first.
+
+    A tie-break that lacks its data for one of those tied is passed over for all of them.
+    Raises ValueError where an entrant has a deal twice.
+    """
+    record = _RankingRecord(played)
+    tests: list[tuple[RankingReason, _TieBreakTest]] = [("total", _total_points)]
+    tests += [(name, _TIE_BREAK_TESTS[name]) for name in final.tie_breaks]
+    standings: list[RankingLine] = []
+    for n, (entrant, by) in enumerate(_order_tied(sorted(record.rows), tests, record), start=1):
+        place = standings[-1].place if by == "play_off" else n
+        standings.append(RankingLine(place, entrant, record.totals[entrant], by))
+    return tuple(standings)
+
+
+class _RankingRecord:
+    """What was played, sorted for the tests below."""
+
+    def __init__(self, played: Iterable[RankedDeal]) -> None:
+        self.rows: dict[str, list[RankedDeal]] = defaultdict(list)
+        for row in played:
+            if any(row.deal == other.deal for other in self.rows[row.entrant]):
+                raise ValueError(f"{row.entrant} has deal {row.deal} twice: expected it once")
+            self.rows[row.entrant].append(row)
+        self.totals = {
+            name: sum((row.points for row in rows), Decimal(0)) for name, rows in self.rows.items()
+        }
+
+    def every_row(self) -> Iterator[RankedDeal]:
+        """Yield all rows."""
+        for rows in self.rows.values():
+            yield from rows
+
+
+_KeyByEntrant = dict[str, Any]
+_TieBreakTest = Callable[[Sequence[str], _RankingRecord], _KeyByEntrant | None]
+
+
+def _order_tied(
+    tied: Sequence[str],
+    tests: Sequence[tuple[RankingReason, _TieBreakTest]],
+    record: _RankingRecord,
+) -> Iterator[tuple[str, RankingReason | None]]:
+    """Yield the tied in order, each with what told him from the one before (None: nobody is)."""
+    if len(tied) < 2 or not tests:
+        yield from ((entrant, "play_off" if n else None) for n, entrant in enumerate(tied))
+        return
+    (name, test), *later = tests
+    keys = test(tied, record) or dict.fromkeys(tied, 0)
+    for n, key in enumerate(sorted(set(keys.values()), reverse=True)):
+        equal = [entrant for entrant in tied if keys[entrant] == key]
+        for entrant, by in _order_tied(equal, later, record):
+            yield entrant, by or (name if n else None)
+
+
+def _total_points(tied: Sequence[str], record: _RankingRecord) -> _KeyByEntrant:
+    return {entrant: record.totals[entrant] for entrant in tied}
+
+
+def _beaten_average(tied: Sequence[str], record: _RankingRecord) -> _KeyByEntrant:
+    """(1) The average total of beaten opponents: same table, lower score in that round.
+
+    Provisional: one who was beaten in two rounds counts twice, and to beat nobody is 0.
+    """
+    tables: dict[tuple[int, int], Counter[str]] = defaultdict(Counter)
+    for row in record.every_row():
+        tables[row.round, row.table][row.entrant] += row.score
+
+    def average(entrant: str) -> Fraction:
+        beaten = [
+            record.totals[other]
+            for scores in tables.values()
+            if entrant in scores
+            for other in scores
+            if scores[other] < scores[entrant]
+        ]
+        return Fraction(sum(beaten, Decimal(0))) / max(1, len(beaten))
+
+    return {entrant: average(entrant) for entrant in tied}
+
+
+def _round_places(tied: Sequence[str], record: _RankingRecord) -> _KeyByEntrant:
+    """(2) More 1st places in a round, then more 2nd places, and so on.
+
+    Provisional: a round is ranked by the sum of its ranking points, among all entrants.
+    """
+    rounds: dict[int, dict[str, Fraction]] = defaultdict(dict)
+    for row in record.every_row():
+        sums = rounds[row.round]
+        sums[row.entrant] = sums.get(row.entrant, Fraction(0)) + Fraction(row.points)
+    taken = Counter(
+        (entrant, place)
+        for sums in rounds.values()
+        for entrant, place in places_by_value(sums).items()
+    )
+    every = range(1, len(record.rows) + 1)
+    return {entrant: tuple(taken[entrant, place] for place in every) for entrant in tied}
+
+
+def _total_time(tied: Sequence[str], record: _RankingRecord) -> _KeyByEntrant | None:
+    """(3) Less playing time in all."""
+    times = _playing_times(tied, record, least=1)
+    return times and {entrant: -sum(of) for entrant, of in times.items()}
+
+
+def _trimmed_time(tied: Sequence[str], record: _RankingRecord) -> _KeyByEntrant | None:
+    """(4) Less time a deal on average, without one's slowest and one's fastest."""
+    times = _playing_times(tied, record, least=3)
+    return times and {
+        entrant: -Fraction(sum(sorted(of)[1:-1]), len(of) - 2) for entrant, of in times.items()
+    }
+
+
+def _playing_times(
+    tied: Sequence[str], record: _RankingRecord, least: int
+) -> dict[str, list[int]] | None:
+    """Return the time of each deal of each of the tied, None where one has too few."""
+    times = {
+        entrant: [row.time_ms for row in record.rows[entrant] if row.time_ms is not None]
+        for entrant in tied
+    }
+    whole = all(len(of) == len(record.rows[entrant]) >= least for entrant, of in times.items())
+    return times if whole else None
+
+
+_TIE_BREAK_TESTS: dict[TieBreakName, _TieBreakTest] = {
+    "beaten_average": _beaten_average,
+    "round_places": _round_places,
+    "total_time": _total_time,
+    "trimmed_time": _trimmed_time,
+}
+"""One function a tie-break: the higher key ranks first."""

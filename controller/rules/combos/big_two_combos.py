@@ -1,0 +1,396 @@
+"""The combinations of Big Two: what a play is, and which of two plays is higher.
+
+Where ranks are equal, suits decide (seed 002 A9.1). A play has one reading at most:
+nothing is wild, and the seed knows no declaring.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Literal
+
+import msgspec
+
+from controller.cards import RANKS, SMALL_JOKER, SUITS, Face, composition, face_text
+from controller.rules.big_two import BigTwoComboRules
+from controller.rules.combos.combo_rules import CitedRule
+from controller.rules.combos.play_notation import TypedPlay, parse_play, play_text
+from controller.rules.combos.play_ruling import (
+    ComboReading,
+    JudgedPlay,
+    LaidCard,
+    PlayRuling,
+    make_ruling,
+)
+from controller.rules.profile import BigTwoProfile
+from controller.rules.ranks import natural_rank, rank_text
+
+BigTwoKind = Literal[
+    "single", "pair", "triple", "straight", "flush", "full_house", "four_one", "straight_flush"
+]
+FIVE_CARD_KINDS: tuple[BigTwoKind, ...] = (
+    "straight",
+    "flush",
+    "full_house",
+    "four_one",
+    "straight_flush",
+)
+"""The kinds of five cards, low to high (seed 002 A9.4)."""
+
+TWO_VALUE = 15
+"""What a 2 counts among singles: more than an ace (seed 002 A9.2)."""
+
+USUAL_COMBO_RULES = BigTwoComboRules(
+    a_low=True,
+    two_in_straights=True,
+    straights_by="natural",
+    full_house_by="triple",
+    four_one_by="four",
+    five_cards="one_class",
+)
+"""What holds where nobody hands in a profile's own table: the same as bigtwo-2017-002."""
+
+
+class BigTwoKindName(msgspec.Struct, frozen=True, gc=False):
+    """How people call a kind, how many cards it has, and where the seed says what it is."""
+
+    en: str
+    zh: str
+    size: int
+    article: str
+
+
+BIG_TWO_KIND_NAMES: dict[BigTwoKind, BigTwoKindName] = {
+    "single": BigTwoKindName("single", "单牌", 1, "002 A8.1"),
+    "pair": BigTwoKindName("pair", "对子", 2, "002 A8.2"),
+    "triple": BigTwoKindName("triple", "三张", 3, "002 A8.3"),
+    "straight": BigTwoKindName("straight", "顺子", 5, "002 A8.4"),
+    "flush": BigTwoKindName("flush", "同花", 5, "002 A8.5"),
+    "full_house": BigTwoKindName("full house", "葫芦", 5, "002 A8.6"),
+    "four_one": BigTwoKindName("four of a kind and one", "铁枝", 5, "002 A8.7"),
+    "straight_flush": BigTwoKindName("straight flush", "同花顺", 5, "002 A8.8"),
+}
+
+
+class BigTwoCombo(msgspec.Struct, frozen=True, gc=False):
+    """A play as it is read. `faces` are its cards from low to high.
+
+    `rank` and `suit` are those of the card that decides within the kind: 3…14 for 3…A,
+    15 for a 2 (in a run, by its place there); suits ♦ 0, ♣ 1, ♥ 2, ♠ 3.
+    """
+
+    kind: BigTwoKind
+    rank: int
+    suit: int
+    faces: tuple[Face, ...]
+
+    @property
+    def size(self) -> int:
+        """How many cards it has."""
+        return len(self.faces)
+
+
+def single_value(face: Face) -> tuple[int, int]:
+    """Return what a card counts as a single: its rank, 3 lowest and 2 highest, then its suit.
+
+    Seed 002 A9.1–2. Suits: ♦ 0, ♣ 1, ♥ 2, ♠ 3.
+    """
+    rank = natural_rank(face)
+    return (TWO_VALUE if rank == 2 else rank), len(SUITS) - 1 - face // len(RANKS)
+
+
+def readings(
+    cards: Sequence[Face], combos: BigTwoComboRules = USUAL_COMBO_RULES
+) -> tuple[BigTwoCombo, ...]:
+    """Return what a play is: one reading, or none where it is no combination.
+
+    A joker, and two of one face, are in no pack of 52 cards: such a play is none.
+    """
+    if len(set(cards)) != len(cards) or any(face >= SMALL_JOKER for face in cards):
+        return ()
+    laid = tuple(sorted(cards, key=single_value))
+    combo = _read_five_cards(laid, combos) if len(laid) == 5 else _read_equal_ranks(laid)
+    return (combo,) if combo else ()
+
+
+def can_beat(
+    challenger: BigTwoCombo, on_table: BigTwoCombo, combos: BigTwoComboRules = USUAL_COMBO_RULES
+) -> bool:
+    """Tell whether a play is legal on the one before: comparable with it, and higher."""
+    return can_follow(challenger, on_table, combos) and compare_key(challenger) > compare_key(
+        on_table
+    )
+
+
+def can_follow(
+    challenger: BigTwoCombo, on_table: BigTwoCombo, combos: BigTwoComboRules = USUAL_COMBO_RULES
+) -> bool:
+    """Tell whether two plays can be compared at all: the same kind (seed 002 A7, A9.3).
+
+    Five cards follow any five where they are one class: A9.4 ranks the kinds, against the
+    letter of A7 (provisional).
+    """
+    if combos.five_cards == "one_class" and challenger.kind in FIVE_CARD_KINDS:
+        return on_table.kind in FIVE_CARD_KINDS
+    return challenger.kind == on_table.kind
+
+
+def compare_key(combo: BigTwoCombo) -> tuple[int, int, int]:
+    """Return what comparable plays are ordered by: kind of five, then the deciding card."""
+    place = FIVE_CARD_KINDS.index(combo.kind) if combo.kind in FIVE_CARD_KINDS else 0
+    return place, combo.rank, combo.suit
+
+
+def _read_equal_ranks(laid: tuple[Face, ...]) -> BigTwoCombo | None:
+    kinds: dict[int, BigTwoKind] = {1: "single", 2: "pair", 3: "triple"}
+    if len(laid) not in kinds or len({natural_rank(face) for face in laid}) != 1:
+        return None
+    return _combo(kinds[len(laid)], laid, laid)
+
+
+def _read_five_cards(laid: tuple[Face, ...], combos: BigTwoComboRules) -> BigTwoCombo | None:
+    run = _sequence_order(laid, combos)
+    flush = len({face // len(RANKS) for face in laid}) == 1
+    if run:
+        deciding = run[-1:] if combos.straights_by == "natural" else laid
+        return _combo("straight_flush" if flush else "straight", run, deciding)
+    if flush:
+        return _combo("flush", laid, laid)
+    return _read_two_ranks(laid, combos)
+
+
+def _read_two_ranks(laid: tuple[Face, ...], combos: BigTwoComboRules) -> BigTwoCombo | None:
+    (rank, most), *_ = Counter(map(natural_rank, laid)).most_common()
+    many = tuple(face for face in laid if natural_rank(face) == rank)
+    few = tuple(face for face in laid if natural_rank(face) != rank)
+    if most == 4:
+        return _combo("four_one", many + few, many if combos.four_one_by == "four" else laid)
+    if most == 3 and len({natural_rank(face) for face in few}) == 1:
+        by_triple = combos.full_house_by == "triple"
+        return _combo("full_house", many + few, many if by_triple else laid)
+    return None
+
+
+def _sequence_order(laid: tuple[Face, ...], combos: BigTwoComboRules) -> tuple[Face, ...] | None:
+    """Return five cards as they stand in a straight, or None: A and 2 in the middle are none."""
+    rising = tuple(sorted(laid, key=natural_rank))
+    ranks = [natural_rank(face) for face in rising]
+    if ranks == [2, 3, 4, 5, 14]:
+        return (rising[-1], *rising[:-1]) if combos.a_low else None
+    if ranks != list(range(ranks[0], ranks[0] + 5)):
+        return None
+    return rising if ranks[0] != 2 or combos.two_in_straights else None
+
+
+def _combo(kind: BigTwoKind, faces: tuple[Face, ...], deciding: tuple[Face, ...]) -> BigTwoCombo:
+    """Return a play that is compared by the highest of its deciding cards.
+
+    In a run the last card decides, at the rank it has there: never a 2 or a low ace.
+    """
+    rank, suit = max(map(single_value, deciding))
+    return BigTwoCombo(kind, rank, suit, faces)
+
+
+_SUIT_NEXT = ", then by its suit"
+_SUIT_NEXT_ZH = "，相同比花色"
+
+
+class _BigTwoRule(msgspec.Struct, frozen=True, gc=False):
+    """A rule in both languages with its article; `key`: the profile's rule that it follows."""
+
+    en: str
+    zh: str
+    article: str
+    key: str | None = None
+
+
+_BIG_TWO_RULES = {
+    "no_type": _BigTwoRule("these cards are no combination", "不是合理牌型", "A8"),
+    "table_no_type": _BigTwoRule(
+        "what lies on the table is no combination", "台面的牌不是合理牌型", "A8"
+    ),
+    "lead": _BigTwoRule("any combination may be led", "引牌可以出任意牌型", "A7"),
+    "first_lead": _BigTwoRule(
+        "any combination may be led, but the first play of a deal holds {holder}",
+        "引牌可以出任意牌型，但一副牌首次出牌须含{holder}",
+        "A7",
+        "bigtwo.lead.must_include",
+    ),
+    "same_kind": _BigTwoRule(
+        "a play follows its own kind and number of cards",
+        "须按照相同牌型、相同张数盖牌",
+        "A7, A9.3",
+    ),
+    "same_kind_of_five": _BigTwoRule(
+        "five cards follow five of the same kind",
+        "五张牌须按照相同牌型盖牌",
+        "A7",
+        "bigtwo.combos.five_cards",
+    ),
+    "by_card": _BigTwoRule(
+        "the 2 is highest, then A, K … 3; equal ranks by suit ♠ ♥ ♣ ♦",
+        "2最大，其次A、K……3；点数相同比花色，黑桃>红桃>梅花>方块",
+        "A9.1–3",
+    ),
+    "by_highest": _BigTwoRule(
+        f"flushes compare by their highest card{_SUIT_NEXT}",
+        f"同花以最大牌张点数比较{_SUIT_NEXT_ZH}",
+        "A9.4",
+    ),
+    "by_kind": _BigTwoRule(
+        "straight flush, four and one, full house, flush, straight: in this order",
+        "同花顺>铁枝>葫芦>同花>顺子",
+        "A9.4",
+        "bigtwo.combos.five_cards",
+    ),
+    "greater": _BigTwoRule(
+        "a play must be higher than the one before", "盖牌必须大于台面的牌", "A7"
+    ),
+}
+_RULES_BY_KEY = {
+    "straights_by": {
+        "natural": ("straights compare by their last card, A2345 lowest", "顺子以末张比较"),
+        "singles": (
+            "straights compare by their highest card, a 2 above an A",
+            "顺子以最大单张比较",
+        ),
+    },
+    "full_house_by": {
+        "triple": ("full houses compare by the triple", "葫芦以三张比较"),
+        "highest_card": ("full houses compare by their highest card", "葫芦以最大牌张比较"),
+    },
+    "four_one_by": {
+        "four": ("four and one compare by the four", "铁枝以四张比较"),
+        "highest_card": ("four and one compare by their highest card", "铁枝以最大牌张比较"),
+    },
+}
+"""What a profile's key says of the card that decides within a kind of five."""
+
+_KEY_OF_KIND: dict[BigTwoKind, str] = {
+    "straight": "straights_by",
+    "straight_flush": "straights_by",
+    "full_house": "full_house_by",
+    "four_one": "four_one_by",
+}
+
+
+def cite_big_two_rule(rule: str, profile: BigTwoProfile) -> CitedRule:
+    """Return a rule as `profile` has it. Raises KeyError for unknown names."""
+    return _cite(rule, _BIG_TWO_RULES[rule], profile)
+
+
+def cite_kind(name: BigTwoKind) -> CitedRule:
+    """Return the rule that makes a play of that kind."""
+    return CitedRule(
+        name,
+        BIG_TWO_KIND_NAMES[name].en,
+        BIG_TWO_KIND_NAMES[name].zh,
+        BIG_TWO_KIND_NAMES[name].article,
+    )
+
+
+def cite_lead_rule(profile: BigTwoProfile) -> CitedRule:
+    """Return what may be led: the first play of a deal may have to hold a card (seed 002 A7)."""
+    return cite_big_two_rule("first_lead" if profile.bigtwo.lead.must_include else "lead", profile)
+
+
+def cite_deciding_rule(kind: BigTwoKind, profile: BigTwoProfile) -> CitedRule:
+    """Return the rule by which two plays of one kind compare."""
+    if kind not in _KEY_OF_KIND:
+        return cite_big_two_rule("by_highest" if kind in FIVE_CARD_KINDS else "by_card", profile)
+    key = _KEY_OF_KIND[kind]
+    en, zh = _RULES_BY_KEY[key][getattr(profile.bigtwo.combos, key)]
+    stated = _BigTwoRule(en + _SUIT_NEXT, zh + _SUIT_NEXT_ZH, "A9.4", f"bigtwo.combos.{key}")
+    return _cite("by_highest", stated, profile)
+
+
+def _cite(rule: str, stated: _BigTwoRule, profile: BigTwoProfile) -> CitedRule:
+    holder = face_text(profile.bigtwo.lead.face())
+    en, zh = (words.replace("{holder}", holder) for words in (stated.en, stated.zh))
+    if profile.event and stated.key in profile.event.settled:
+        return CitedRule(rule, en, zh, profile.event.title_en)
+    article = f"{profile.text} {stated.article}"
+    if stated.key is not None and profile.article(stated.key) is None:
+        return CitedRule(rule, en, zh, f"{article} (provisional)", provisional=True)
+    return CitedRule(rule, en, zh, article)
+
+
+_DECK = composition(1, jokers=False)
+
+
+def judge_big_two(profile: BigTwoProfile, play: str, on: str | None) -> PlayRuling:
+    """Return the ruling on `play` as a lead or on the play `on`. Raises Nonsense."""
+    below = None if on is None else parse_play(on, None, _DECK, suits_decide=True)
+    above = parse_play(play, None, _DECK, suits_decide=True, other_play=below)
+    table, lying = (None, None) if below is None else _judge_one_play(profile, below)
+    judged, combo = _judge_one_play(profile, above)
+    legal, reasons = _legality(profile, combo, lying, leads=table is None)
+    return make_ruling(profile, None, judged, table, legal, reasons)
+
+
+def _legality(
+    profile: BigTwoProfile, combo: BigTwoCombo | None, lying: BigTwoCombo | None, *, leads: bool
+) -> tuple[bool, tuple[CitedRule, ...]]:
+    """Return whether a play is legal, and the reasons beside what it is itself."""
+    if combo is None:
+        return False, ()
+    if leads:
+        return True, (cite_lead_rule(profile),)
+    if lying is None:
+        return False, (cite_big_two_rule("table_no_type", profile),)
+    return can_beat(combo, lying, profile.bigtwo.combos), _comparison_rules(profile, combo, lying)
+
+
+def _judge_one_play(
+    profile: BigTwoProfile, play: TypedPlay
+) -> tuple[JudgedPlay, BigTwoCombo | None]:
+    found = readings(play.faces, profile.bigtwo.combos)
+    shown = tuple(map(_combo_reading, found))
+    judged = JudgedPlay(
+        play=play_text(play),
+        bare=(),
+        readings=shown,
+        default=shown[0] if shown else None,
+        counts_as=shown[0] if shown else None,
+        declared=None,
+        declaration_due=False,
+        reasons=(cite_kind(found[0].kind) if found else cite_big_two_rule("no_type", profile),),
+    )
+    return judged, found[0] if found else None
+
+
+def _comparison_rules(
+    profile: BigTwoProfile, challenger: BigTwoCombo, table: BigTwoCombo
+) -> tuple[CitedRule, ...]:
+    kinds = {challenger.kind, table.kind}
+    if not can_follow(challenger, table, profile.bigtwo.combos):
+        return (
+            cite_big_two_rule(
+                "same_kind_of_five" if kinds <= set(FIVE_CARD_KINDS) else "same_kind", profile
+            ),
+        )
+    why = (
+        cite_deciding_rule(table.kind, profile)
+        if len(kinds) == 1
+        else cite_big_two_rule("by_kind", profile)
+    )
+    if can_beat(challenger, table, profile.bigtwo.combos):
+        return (why,)
+    return why, cite_big_two_rule("greater", profile)
+
+
+def _combo_reading(combo: BigTwoCombo) -> ComboReading:
+    name = BIG_TWO_KIND_NAMES[combo.kind]
+    return ComboReading(
+        kind=combo.kind,
+        en=name.en,
+        zh=name.zh,
+        cards=tuple(LaidCard(face_text(face)) for face in combo.faces),
+        decides=_deciding_card_text(combo),
+        size=combo.size,
+    )
+
+
+def _deciding_card_text(combo: BigTwoCombo) -> str:
+    """Return the card that decides within the kind, as people write it."""
+    rank = 2 if combo.rank == TWO_VALUE else combo.rank
+    return SUITS[len(SUITS) - 1 - combo.suit] + rank_text(rank)

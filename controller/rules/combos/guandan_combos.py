@@ -1,0 +1,352 @@
+"""The ten kinds of combination (牌型) of Guandan, and one combination as a value."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby
+from typing import Literal
+
+import msgspec
+
+from controller.cards import RANKS, Face
+from controller.rules.ranks import (
+    BIG_JOKER_VALUE,
+    HEARTS,
+    LEVEL_VALUE,
+    SMALL_JOKER_VALUE,
+    is_wild,
+    natural_rank,
+)
+
+ComboKind = Literal[
+    "single",
+    "pair",
+    "triple",
+    "full_house",
+    "straight",
+    "tube",
+    "plate",
+    "bomb",
+    "straight_flush",
+    "joker_bomb",
+]
+
+
+class ComboName(msgspec.Struct, frozen=True, gc=False):
+    """What people call a kind, in English and Chinese; `others` are names in use beside those."""
+
+    en: str
+    zh: str
+    others: tuple[str, ...] = ()
+
+
+COMBO_NAMES: dict[ComboKind, ComboName] = {
+    "single": ComboName("single", "单张", ("单牌",)),
+    "pair": ComboName("pair", "对子", ("一对", "对牌")),
+    "triple": ComboName("triple", "三同张", ("三不带", "3张牌", "三张")),
+    "full_house": ComboName("full house", "三带对", ("三带二", "三带两", "夯", "葫芦")),
+    "straight": ComboName("straight", "顺子", ("杂花顺",)),
+    "tube": ComboName("tube", "三连对", ("木板", "连对")),
+    "plate": ComboName("plate", "三同连张", ("钢板", "三连张", "三顺", "双飞", "飞机")),
+    "bomb": ComboName("bomb", "炸弹"),
+    "straight_flush": ComboName("straight flush", "同花顺", ("火箭",)),
+    "joker_bomb": ComboName("joker bomb", "四大天王", ("天王炸", "王炸", "四王")),
+}
+"""Every kind with its names (seed 000 A4; its others also 003 R1, 004 CN3, and what players say).
+
+Its articles are in articles.py.
+"""
+
+SEQUENCE_KINDS: frozenset[ComboKind] = frozenset({"straight", "straight_flush", "tube", "plate"})
+"""Kinds in which a level card has its natural rank (seed 000 A7.3.1, A4.3)."""
+
+
+class Combo(msgspec.Struct, frozen=True, gc=False):
+    """One reading of a play: which combination it is.
+
+    `rank` decides inside a kind. It is the value in level order (controller/rules/order.py)
+    for singles, pairs, triples, bombs and the triple of a full house; it is the natural rank
+    of the highest group for straights, tubes, plates and straight flushes, where a low A
+    counts 1: 5 for A2345, 3 for AA2233, 2 for AAA222. `size`: cards. `faces`: every card
+    as it counts, laid low to high (seed 000 A11.2). `wild`: the faces that the wild
+    cards stand for, each of them also in `faces`.
+    """
+
+    kind: ComboKind
+    rank: int
+    size: int
+    faces: tuple[Face, ...]
+    wild_faces: tuple[Face, ...] = ()
+
+
+ACE = 14
+SUIT_RANKS = tuple(range(2, ACE + 1))
+"""The natural ranks 2…A that every suit has."""
+JOKER_RANKS = (SMALL_JOKER_VALUE, BIG_JOKER_VALUE)
+MAX_BOMB_CARDS = 10
+"""The largest bomb: eight of one rank, two wild cards (provisional, `long_bomb` in articles.py)."""
+
+RankGroups = tuple[tuple[int, int], ...]
+"""How many cards of which natural rank, laid low to high; a low A comes first."""
+
+
+class ComboPattern(msgspec.Struct, frozen=True, gc=False):
+    """A kind with its groups. `rank`: the natural rank that decides inside the kind."""
+
+    kind: ComboKind
+    rank: int
+    groups: RankGroups
+
+    @property
+    def size(self) -> int:
+        """Return how many cards it takes."""
+        return sum(count for _, count in self.groups)
+
+
+def sequence_groups(top: int, length: int, each: int = 1) -> RankGroups:
+    """Return `length` consecutive groups of `each` cards up to the rank `top`.
+
+    Below 2 comes the A (000 A4.7: A2345), above the A it begins again with 2: what wraps
+    is no combination, but has to be known to be refused.
+    """
+    return tuple(
+        ((rank - 2) % len(SUIT_RANKS) + 2, each) for rank in range(top - length + 1, top + 1)
+    )
+
+
+def fill_pattern(groups: RankGroups, have: Mapping[int, int], wilds: int) -> tuple[int, ...] | None:
+    """Return the ranks that the wild cards stand for where cards fill `groups`, else None.
+
+    `have`: how many natural cards there are of each natural rank; with the wild cards they
+    must be as many as the groups take. A card that belongs to no group leaves a place
+    open too many. A wild card is never a joker (seed 000 A7.2).
+    """
+    lacking = tuple(rank for rank, count in groups for _ in range(count - have.get(rank, 0)))
+    if len(lacking) != wilds or any(rank in JOKER_RANKS for rank in lacking):
+        return None
+    return lacking
+
+
+def _equal_rank_patterns() -> Iterator[ComboPattern]:
+    """Yield what has one rank only (seed 000 A4.1, A4.2, A4.4, A4.8)."""
+    for rank in (*SUIT_RANKS, *JOKER_RANKS):
+        yield ComboPattern("single", rank, ((rank, 1),))
+        yield ComboPattern("pair", rank, ((rank, 2),))
+    for rank in SUIT_RANKS:
+        yield ComboPattern("triple", rank, ((rank, 3),))
+        for count in range(4, MAX_BOMB_CARDS + 1):
+            yield ComboPattern("bomb", rank, ((rank, count),))
+
+
+def _full_house_patterns() -> Iterator[ComboPattern]:
+    """Yield a triple with a pair of another rank, jokers too (seed 000 A4.6)."""
+    for triple in SUIT_RANKS:
+        for pair in (*SUIT_RANKS, *JOKER_RANKS):
+            if pair != triple:
+                yield ComboPattern("full_house", triple, tuple(sorted(((triple, 3), (pair, 2)))))
+
+
+def _sequence_patterns() -> Iterator[ComboPattern]:
+    """Yield what is consecutive, the A low or high (seed 000 A4.3, A4.5, A4.7, A4.9)."""
+    for top in range(5, ACE + 1):
+        yield ComboPattern("straight", top, sequence_groups(top, 5))
+        yield ComboPattern("straight_flush", top, sequence_groups(top, 5))
+    for top in range(3, ACE + 1):
+        yield ComboPattern("tube", top, sequence_groups(top, 3, each=2))
+    for top in range(2, ACE + 1):
+        yield ComboPattern("plate", top, sequence_groups(top, 2, each=3))
+
+
+def _all_patterns() -> Iterator[ComboPattern]:
+    yield from _equal_rank_patterns()
+    yield from _full_house_patterns()
+    yield from _sequence_patterns()
+    yield ComboPattern("joker_bomb", BIG_JOKER_VALUE, tuple((rank, 2) for rank in JOKER_RANKS))
+
+
+PATTERNS: dict[int, tuple[ComboPattern, ...]] = {
+    size: tuple(patterns)
+    for size, patterns in groupby(
+        sorted(_all_patterns(), key=lambda pattern: pattern.size), key=lambda pattern: pattern.size
+    )
+}
+"""Every combination there is, by its number of cards."""
+
+
+_SPECIAL_BOMBS: dict[ComboKind, int] = {"straight_flush": 11, "joker_bomb": 99}
+"""A straight flush is like a bomb of five and a half cards; four jokers beat all (A8.5–7)."""
+
+
+def bomb_class(combo: Combo) -> int:
+    """Return the class of a combination: 0 for an ordinary one, more for a greater bomb."""
+    if combo.kind == "bomb":
+        return 2 * combo.size
+    return _SPECIAL_BOMBS.get(combo.kind, 0)
+
+
+def compare_key(combo: Combo) -> tuple[int, int]:
+    """Return what is greater for the greater of two that may follow one another.
+
+    Ordinary < bomb of 4 < of 5 < straight flush < bomb of 6 < … < of 10 < joker bomb; then
+    the rank. Suits never count (seed 000 A8.1). Two ordinary ones of different kinds cannot
+    be compared: `beats` knows.
+    """
+    return bomb_class(combo), combo.rank
+
+
+def can_beat(challenger: Combo, table: Combo) -> bool:
+    """Tell whether a combination may be played on the one that lies on the table.
+
+    An ordinary one follows its own kind alone (seed 000 A6.1); equal ones never beat.
+    """
+    if not bomb_class(challenger) and challenger.kind != table.kind:
+        return False
+    return compare_key(challenger) > compare_key(table)
+
+
+_SPADES = 0
+_UNDECLARED_PREFERENCE: dict[ComboKind, int] = {"plate": -1}
+"""Where nothing is declared a tube goes before a plate: provisional, A7.3.2 wants a declaration."""
+
+
+class SortedCards(msgspec.Struct, frozen=True, gc=False):
+    """Cards sorted for reading: the wild ones, the natural ones, and how many of each rank."""
+
+    wild_cards: tuple[Face, ...]
+    natural_cards: tuple[Face, ...]
+    rank_counts: Mapping[int, int]
+
+    @property
+    def suits(self) -> frozenset[int]:
+        """Return the suits of the natural cards; a joker has one of its own."""
+        return frozenset(face // len(RANKS) for face in self.natural_cards)
+
+
+def sort_cards(cards: Sequence[Face], level: int) -> SortedCards:
+    """Return `cards` sorted for reading; `level` is a natural rank, 2…14."""
+    plain = tuple(sorted(face for face in cards if not is_wild(face, level)))
+    wild = tuple(face for face in cards if is_wild(face, level))
+    return SortedCards(wild, plain, Counter(map(natural_rank, plain)))
+
+
+def readings(cards: Sequence[Face], level: int) -> tuple[Combo, ...]:
+    """Return everything that the cards may be as one play, the reading by default first.
+
+    A wild card stands for any card but a joker (seed 000 A7.2); wild cards without any
+    other card are level cards. Readings differ in kind, in rank or in the ranks that wild
+    cards stand for, never in suits alone. Five in sequence and of one suit are a straight
+    flush, and a straight where that is declared (A7.2).
+    """
+    sorted_cards = sort_cards(cards, level)
+    if not sorted_cards.natural_cards:
+        return _wild_only_readings(sorted_cards.wild_cards)
+    found = [
+        _combo(pattern, lacking, sorted_cards, level)
+        for pattern in PATTERNS.get(len(cards), ())
+        if (
+            lacking := fill_pattern(
+                pattern.groups, sorted_cards.rank_counts, len(sorted_cards.wild_cards)
+            )
+        )
+        is not None
+        and (pattern.kind != "straight_flush" or len(sorted_cards.suits) == 1)
+    ]
+    return tuple(sorted(found, key=lambda combo: _preference(combo, level), reverse=True))
+
+
+def default_reading(cards: Sequence[Face], level: int) -> Combo | None:
+    """Return what a play counts as where nobody declared anything, or None if it is nothing.
+
+    Two pairs and a wild card are the higher full house (seed 000 A7.2.2). All else is
+    provisional: the higher class, the higher end of a straight, a tube before a plate.
+    """
+    return next(iter(readings(cards, level)), None)
+
+
+def must_be_declared(found: Sequence[Combo]) -> bool:
+    """Tell whether a player had to say at once which of its readings his play is.
+
+    Where only one of them is of the highest class it speaks for itself; otherwise the wild
+    card fits either end, either triple, or a tube and a plate (seed 000 A7.3.2).
+    """
+    highest = max(map(bomb_class, found), default=0)
+    return len({(combo.kind, combo.rank) for combo in found if bomb_class(combo) == highest}) > 1
+
+
+def contained_kinds(cards: Sequence[Face], level: int) -> tuple[ComboKind, ...]:
+    """Return the kinds that can be played with some or all of the cards.
+
+    One of them is named by the left-hand neighbour of a player who led a wrong play
+    (seed 000 A16.3.1).
+    """
+    sorted_cards = sort_cards(cards, level)
+    kinds = {
+        pattern.kind
+        for size, patterns in PATTERNS.items()
+        if size <= len(cards)
+        for pattern in patterns
+        if _is_contained(pattern, sorted_cards)
+    }
+    return tuple(kind for kind in COMBO_NAMES if kind in kinds)
+
+
+def _wild_only_readings(wild: tuple[Face, ...]) -> tuple[Combo, ...]:
+    kinds: dict[int, ComboKind] = {1: "single", 2: "pair"}
+    if len(wild) not in kinds:
+        return ()
+    return (Combo(kinds[len(wild)], LEVEL_VALUE, len(wild), wild, wild),)
+
+
+def _combo(
+    pattern: ComboPattern, lacking: tuple[int, ...], cards: SortedCards, level: int
+) -> Combo:
+    suit = _stand_in_suit(pattern.kind, cards)
+    stands_for = tuple(suit * len(RANKS) + rank - 2 for rank in lacking)
+    laid = tuple(
+        face
+        for rank, _ in pattern.groups
+        for face in (*cards.natural_cards, *stands_for)
+        if natural_rank(face) == rank
+    )
+    by_level = pattern.kind not in SEQUENCE_KINDS and pattern.rank == level
+    rank = LEVEL_VALUE if by_level else pattern.rank
+    return Combo(pattern.kind, rank, len(laid), laid, stands_for)
+
+
+def _stand_in_suit(kind: ComboKind, cards: SortedCards) -> int:
+    """Return the suit that a wild card takes: hearts, its own, where that changes nothing."""
+    if kind == "straight_flush":
+        return min(cards.suits)
+    return _SPADES if kind == "straight" and cards.suits == {HEARTS} else HEARTS
+
+
+def _preference(combo: Combo, level: int) -> tuple[int, int, int, bool, tuple[int, ...]]:
+    """Return what is greatest for the reading that counts by default.
+
+    Where the ranks of a pair are free, wild cards rather stay what they are.
+    """
+    stands_for = tuple(map(natural_rank, combo.wild_faces))
+    itself = all(rank == level for rank in stands_for)
+    return (
+        bomb_class(combo),
+        _UNDECLARED_PREFERENCE.get(combo.kind, 0),
+        combo.rank,
+        itself,
+        stands_for,
+    )
+
+
+def _is_contained(pattern: ComboPattern, cards: SortedCards) -> bool:
+    if pattern.kind != "straight_flush":
+        return _can_fill(pattern, cards.rank_counts, len(cards.wild_cards))
+    by_suit = {
+        suit: Counter(
+            natural_rank(face) for face in cards.natural_cards if face // len(RANKS) == suit
+        )
+        for suit in cards.suits
+    }
+    return any(_can_fill(pattern, ranks, len(cards.wild_cards)) for ranks in by_suit.values())
+
+
+def _can_fill(pattern: ComboPattern, ranks: Mapping[int, int], wilds: int) -> bool:
+    lacking = {rank: max(0, count - ranks.get(rank, 0)) for rank, count in pattern.groups}
+    return sum(lacking.values()) <= wilds and not any(lacking.get(rank, 0) for rank in JOKER_RANKS)

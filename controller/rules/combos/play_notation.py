@@ -1,0 +1,379 @@
+"""Suits for cards that were written without one, so that they mean nothing."""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
+
+import msgspec
+
+from controller.cards import FACE_COUNT, RANKS, SMALL_JOKER, Face, face_text
+from controller.rules.combos.card_tokens import (
+    RANK_PATTERN,
+    SUIT_PATTERN,
+    CardToken,
+    NotationError,
+    QuestionError,
+    is_small_or_jack,
+    normalise_text,
+    printable_text,
+    rank_of_sign,
+    split_tokens,
+)
+from controller.rules.combos.guandan_combos import COMBO_NAMES, Combo, ComboKind
+from controller.rules.ranks import ACE, is_wild, natural_rank, rank_text
+from controller.words import Words
+
+
+def faces_of(rank: int) -> tuple[Face, ...]:
+    """Return the faces of a natural rank: four, or one joker."""
+    return tuple(face for face in range(FACE_COUNT) if natural_rank(face) == rank)
+
+
+def assign_suits(
+    faces: Sequence[Face | None], ranks: Sequence[int], level: int | None, deck: Sequence[int]
+) -> tuple[Face, ...]:
+    """Return `faces` with one of the rank beside it for each None.
+
+    It is of the suit that the play has least of: no straight flush comes of it. Of the
+    level, whose hearts would be wild, hearts are taken last. `deck`, how many of each of
+    the 54 faces there are, must hold so many cards of every rank.
+    """
+    used = Counter(face for face in faces if face is not None)
+    suits = Counter(face // len(RANKS) for face in used.elements())
+
+    def burden(face: Face) -> tuple[bool, int]:
+        return _is_wild_at(face, level), suits[face // len(RANKS)]
+
+    found = []
+    for face, rank in zip(faces, ranks, strict=True):
+        if face is None:
+            face = min((one for one in faces_of(rank) if used[one] < deck[one]), key=burden)
+            used[face] += 1
+            suits[face // len(RANKS)] += 1
+        found.append(face)
+    return tuple(found)
+
+
+def _is_wild_at(face: Face, level: int | None) -> bool:
+    return level is not None and is_wild(face, level)
+
+
+class TypedPlay(msgspec.Struct, frozen=True, gc=False):
+    """Cards in the order in which they were written; `bare`: those without a suit.
+
+    Bare cards have suits all the same, chosen so that they mean nothing.
+    """
+
+    faces: tuple[Face, ...]
+    bare: tuple[bool, ...]
+
+
+class _TypedCard(msgspec.Struct, frozen=True, gc=False):
+    """A card written as `text[begin:end]`: its natural rank, and its face where that is given."""
+
+    begin: int
+    end: int
+    rank: int
+    face: Face | None
+
+
+_WILDS = 2
+_EMPTY = Words("the play is empty: write cards, such as KK66 H2", "未写牌：请写出牌张，如 KK66 H2")
+_SUITS_DECIDE = Words("suits decide in Big Two: write it with its suit", "锄大地比花色：请写明花色")
+_TWO_WAYS = Words(
+    "this suit may belong to the card on either side: part the cards with a blank",
+    "该花色可能属于前一张，也可能属于后一张：请用空格分开",
+)
+_NO_CARD = Words(
+    "a suit without its card: write them together, ♠K or KS",
+    "花色没有对应的牌：请连写，如 ♠K 或 KS",
+)
+_NO_JOKERS = Words("there are no jokers in these cards", "这副牌没有大小王")
+_SMALL_JOKER_OR_JACK = Words(
+    "SJ is the small joker, in a word of its own, or 小王; the jack of spades is ♠J or JS",
+    "SJ 是小王，须单独写，也可写小王；黑桃J请写 ♠J 或 JS",
+)
+
+
+def parse_play(
+    text: str,
+    level: int | None,
+    deck: Sequence[int],
+    *,
+    suits_decide: bool = False,
+    other_play: TypedPlay | None = None,
+) -> TypedPlay:
+    """Return the play written as `text`.
+
+    `deck`: how many of each of the 54 faces there are. Cards without a suit get suits that
+    make neither a straight flush nor a wild card unless nothing else is left; `level`, a
+    natural rank, says which hearts are wild, None that nothing is. `suits_decide`: a card
+    without a suit is refused. `beside` is another play of the same deal: both together
+    are no more than the deck has. Raises NotationError, one line.
+    """
+    cards = _parse_cards(text, jokers=deck[SMALL_JOKER] > 0, suits_decide=suits_decide, level=level)
+    if not cards:
+        raise NotationError(text, 0, 0, _EMPTY)
+    if suits_decide:
+        for card in cards:
+            if card.face is None:
+                raise _notation_error(text, card, _SUITS_DECIDE)
+    _refuse_too_many(text, cards, deck, other_play)
+    faces = assign_suits([card.face for card in cards], [card.rank for card in cards], level, deck)
+    return TypedPlay(faces, tuple(card.face is None for card in cards))
+
+
+def parse_ranks(text: str) -> tuple[int, ...]:
+    """Return the natural ranks written as `text`, suits left out. Raises NotationError."""
+    return tuple(
+        card.rank for card in _parse_cards(text, jokers=True, suits_decide=True, level=None)
+    )
+
+
+def parse_typed_level(text: str) -> int:
+    """Return the level written as `text`, a natural rank: "5", "打5", "打五". Raises Nonsense."""
+    level = rank_of_sign(normalise_text(text).strip().removeprefix("打").strip())
+    if level is None:
+        raise QuestionError(
+            f'no level is called "{printable_text(text)}": write 2…10, J, Q, K or A',
+            f"没有“{printable_text(text)}”这一级：请写 2…10、J、Q、K 或 A",
+        )
+    return level
+
+
+def play_text(play: TypedPlay) -> str:
+    """Return a play as people write it; `parse_play` reads it as the same play."""
+    return " ".join(
+        rank_text(natural_rank(face)) if bare else face_text(face)
+        for face, bare in zip(play.faces, play.bare, strict=True)
+    )
+
+
+def _notation_error(text: str, part: CardToken | _TypedCard, says: Words) -> NotationError:
+    return NotationError(text, part.begin, part.end, says)
+
+
+def _parse_cards(
+    text: str, *, jokers: bool, suits_decide: bool, level: int | None
+) -> list[_TypedCard]:
+    written = split_tokens(text, jokers=jokers, level=level)
+    if jokers:
+        _refuse_jacks(text, written)
+    return [
+        card for word in written for card in _cards_of_word(text, word, suits_decide=suits_decide)
+    ]
+
+
+def _refuse_jacks(text: str, written: Sequence[list[CardToken]]) -> None:
+    """Refuse SJ where it may be meant as the jack of spades. Raises NotationError."""
+    letters = any(token.is_suit_letter for word in written for token in word)
+    for word in written:
+        if letters and is_small_or_jack(word):
+            raise _notation_error(text, word[0], _SMALL_JOKER_OR_JACK)
+        if word[0].suit is not None or word[-1].suit is None:  # else each suit is behind its card
+            for token, behind in pairwise(word):
+                if (token.text, behind.text) == ("S", "J"):
+                    raise NotationError(text, token.begin, behind.end, _SMALL_JOKER_OR_JACK)
+
+
+def _cards_of_word(
+    text: str, tokens: list[CardToken], *, suits_decide: bool
+) -> Iterator[_TypedCard]:
+    """Yield the cards of a word; each rank has the suit before it, or the one behind it."""
+    suits = [token for token in tokens if token.suit is not None]
+    ends_open = tokens[-1].suit is None
+    in_chinese = ends_open and all(token.is_chinese_suit for token in suits)
+    forward = not suits or tokens[0].suit is not None or in_chinese
+    if not forward and ends_open:
+        raise _notation_error(text, suits[0], _TWO_WAYS)
+    cards: list[_TypedCard] = []
+    for group in _suit_groups(tokens if forward else tokens[::-1]):
+        head, *ranks = group
+        if head.suit is not None and not ranks:
+            raise _notation_error(text, head, _NO_CARD)
+        if head.suit is not None and not suits_decide:
+            _refuse_no_run(text, head, ranks)
+        cards += _cards_of_group(group)
+    yield from cards if forward else cards[::-1]
+
+
+def _suit_groups(tokens: Sequence[CardToken]) -> Iterator[list[CardToken]]:
+    """Yield each suit or joker with the ranks after it; ranks before the first come alone."""
+    group: list[CardToken] = []
+    for token in tokens:
+        if group and token.rank is None:
+            yield group
+            group = []
+        group.append(token)
+    yield group
+
+
+def _cards_of_group(group: Sequence[CardToken]) -> Iterator[_TypedCard]:
+    head = group[0]
+    for n, token in enumerate(group):
+        if token.face is not None:
+            yield _TypedCard(token.begin, token.end, natural_rank(token.face), token.face)
+        elif token.rank is not None:
+            face = None if head.suit is None else head.suit * len(RANKS) + token.rank - 2
+            begin, end = _span(group[:2] if n == 1 and head.suit is not None else (token,))
+            yield _TypedCard(begin, end, token.rank, face)
+
+
+def _span(tokens: Iterable[CardToken]) -> tuple[int, int]:
+    every = tuple(tokens)
+    return min(token.begin for token in every), max(token.end for token in every)
+
+
+def _refuse_no_run(text: str, suit: CardToken, ranks: Sequence[CardToken]) -> None:
+    """Refuse ranks that one suit touches and that are no run. Raises NotationError."""
+    if _is_run([token.rank for token in ranks if token.rank is not None]):
+        return
+    begin, end = _span((suit, *ranks))
+    part = ranks[0].end if suit.begin == begin else ranks[0].begin
+    parted = printable_text(f"{text[begin:part]} {text[part:end]}")
+    says = Words(
+        f"a suit covers the run it touches: write {parted}",
+        f"一个花色管到相连的一串牌：请写成 {parted}",
+    )
+    raise NotationError(text, begin, end, says)
+
+
+def _is_run(ranks: Sequence[int]) -> bool:
+    """Tell whether ranks rise or fall, the A high or low, with gaps that wild cards may fill."""
+    for ace in (14, 1):
+        row = [ace if rank == 14 else rank for rank in ranks]
+        steps = [after - before for before, after in pairwise(row)]
+        one_way = all(step > 0 for step in steps) or all(step < 0 for step in steps)
+        if one_way and sum(abs(step) - 1 for step in steps) <= _WILDS:
+            return True
+    return False
+
+
+def _refuse_too_many(
+    text: str, cards: Iterable[_TypedCard], deck: Sequence[int], beside: TypedPlay | None
+) -> None:
+    """Refuse the first card of which there are not so many. Raises NotationError."""
+    also = zip(beside.faces, beside.bare, strict=True) if beside else ()
+    faces, ranks = Counter[Face](), Counter[int]()
+    for face, bare in also:
+        ranks[natural_rank(face)] += 1
+        faces[face] += not bare
+    both = beside is not None
+    for card in cards:
+        ranks[card.rank] += 1
+        if card.face is not None:
+            faces[card.face] += 1
+            if faces[card.face] > deck[card.face]:
+                raise _notation_error(
+                    text, card, _too_few_words(deck[card.face], face_text(card.face), both)
+                )
+        of_rank = sum(deck[face] for face in faces_of(card.rank))
+        if ranks[card.rank] > of_rank:
+            raise _notation_error(text, card, _too_few_words(of_rank, rank_text(card.rank), both))
+
+
+def _too_few_words(count: int, what: str, both: bool) -> Words:
+    """Say that there are only so many; `both`: in two plays together."""
+    if not count:
+        return _NO_JOKERS
+    together = Words(" in both plays together", "两手牌合计") if both else Words("", "")
+    return Words(
+        f"there {'is' if count == 1 else 'are'} only {count} × {what}{together.en}",
+        f"{together.zh}只有{count}张{what}",
+    )
+
+
+_GAP = r"[\s_-]*"
+_KINDS_BY_NAME: dict[str, ComboKind] = {
+    said.upper().replace(" ", ""): kind
+    for kind, name in COMBO_NAMES.items()
+    for said in (name.en, name.zh, *name.others)
+}
+_NAME_PATTERN = "|".join(
+    _GAP.join(said.upper().split())
+    for said in sorted(
+        (said for name in COMBO_NAMES.values() for said in (name.en, name.zh, *name.others)),
+        key=len,
+        reverse=True,
+    )
+)
+_RANGE_PATTERN = "[-~\u2010-\u2015\u2212\u301c]+|[至到]|TO"
+"""Dashes of every keyboard; the wide ones are narrow in text that is `plain`."""
+_ENDS_PATTERN = re.compile(
+    rf"[\s:,]*(?:从|從|FROM)?\s*(?:{SUIT_PATTERN})?(?P<low>{RANK_PATTERN})(?:{SUIT_PATTERN})?"
+    rf"\s*(?:{_RANGE_PATTERN})\s*(?:{SUIT_PATTERN})?(?P<high>{RANK_PATTERN})(?:{SUIT_PATTERN})?[\s:,]*"
+)
+_CARDS_PER_RANK: dict[ComboKind, int] = {"tube": 2, "plate": 3}
+"""How many cards of each rank a kind of sequence has, where it is not one."""
+_LOW_ACE = 1
+_KIND_FIRST_PATTERN = re.compile(rf"\s*(?P<kind>{_NAME_PATTERN})(?P<ranks>.*)", re.DOTALL)
+_KIND_LAST_PATTERN = re.compile(rf"(?P<ranks>.*?)(?P<kind>{_NAME_PATTERN})\s*", re.DOTALL)
+
+
+class ComboDeclaration(msgspec.Struct, frozen=True, gc=False):
+    """What was declared; what is None was left open. `ranks` are natural, as they were said."""
+
+    kind: ComboKind | None
+    ranks: tuple[int, ...] | None
+
+    def allows(self, combo: Combo) -> bool:
+        """Tell whether a reading is what was declared."""
+        return (self.kind is None or combo.kind == self.kind) and (
+            self.ranks is None or sorted(map(natural_rank, combo.faces)) == sorted(self.ranks)
+        )
+
+
+def parse_declaration(text: str, cards: int) -> ComboDeclaration:
+    """Return what a play of so many cards was declared to be.
+
+    "plate", "钢板", "34567", "3-7", "straight 34567" or "顺子：从3到7". Suits in it count for
+    nothing.
+    Raises Nonsense, one line; also where it names another number of ranks than there are cards.
+    """
+    said = normalise_text(text)
+    found = _KIND_FIRST_PATTERN.fullmatch(said) or _KIND_LAST_PATTERN.fullmatch(said)
+    kind = _KINDS_BY_NAME[re.sub(_GAP, "", found["kind"])] if found else None
+    part = found["ranks"] if found else said
+    ranks = _ranks_of_range(part, kind, cards) or _listed_ranks(text, part)
+    if kind is None and ranks is None:
+        raise QuestionError(
+            "the declaration is empty: name a kind or ranks, such as plate or 34567",
+            "没有说明内容：请写牌型或点数，如 钢板 或 34567",
+        )
+    if ranks is not None and len(ranks) != cards:
+        raise QuestionError(
+            f'"{printable_text(text)}" names {len(ranks)} of {cards} cards: write the rank of '
+            "each, such as 34567, or from which to which, such as 3-7",
+            f"“{printable_text(text)}”说明了{len(ranks)}张，而这手牌有{cards}张："
+            "请逐张写出点数，如 34567，或写从几到几，如 3-7",
+        )
+    return ComboDeclaration(kind, ranks)
+
+
+def _ranks_of_range(part: str, kind: ComboKind | None, cards: int) -> tuple[int, ...] | None:
+    """Return the ranks of a sequence that is named by its two ends; None: it is not."""
+    ends = _ENDS_PATTERN.fullmatch(part)
+    if ends is None:
+        return None
+    (low,), (high,) = parse_ranks(ends["low"]), parse_ranks(ends["high"])
+    if low == high:
+        return None
+    if low == ACE and high < ACE:
+        low = _LOW_ACE
+    row = range(min(low, high), max(low, high) + 1)
+    each = _CARDS_PER_RANK.get(kind, 1) if kind else cards // len(row) or 1
+    return tuple(ACE if rank == _LOW_ACE else rank for rank in row for _ in range(each))
+
+
+def _listed_ranks(text: str, part: str) -> tuple[int, ...] | None:
+    try:
+        return parse_ranks(part) or None
+    except NotationError:
+        kinds = ", ".join(f"{name.en} {name.zh}" for name in COMBO_NAMES.values())
+        raise QuestionError(
+            f'nobody can declare "{printable_text(text)}": write its ranks, such as 34567, '
+            f"or one of {kinds}",
+            f"不能说明为“{printable_text(text)}”：请写点数，如 34567，或写下列牌型之一："
+            f"{'、'.join(name.zh for name in COMBO_NAMES.values())}",
+        ) from None

@@ -1,0 +1,147 @@
+"""What a ruling on combinations says: values that become JSON, the same for both card games."""
+
+import msgspec
+
+from controller.rules.combos.combo_rules import CitedRule
+from controller.rules.profile import Profile
+
+
+class RulingPart(msgspec.Struct, frozen=True, gc=False):
+    """A part of a ruling."""
+
+
+class LaidCard(RulingPart, frozen=True):
+    """A card as it is laid; a wild one that is not itself `stands_for` another.
+
+    Neither has a suit where the card was written without one, or stands for any suit.
+    """
+
+    card: str
+    stands_for: str | None = None
+
+    def __str__(self) -> str:
+        """Return "♠7", or "8(♥2)" for a wild card."""
+        return self.card if self.stands_for is None else f"{self.stands_for}({self.card})"
+
+
+class ComboReading(RulingPart, frozen=True):
+    """One combination that a play may be.
+
+    `cards`: as they count and as they are laid; `decides`: the rank that decides inside
+    the kind, as people write it.
+    """
+
+    kind: str
+    en: str
+    zh: str
+    cards: tuple[LaidCard, ...]
+    decides: str
+    size: int
+
+
+class DeclaredCombo(RulingPart, frozen=True):
+    """What was declared: a kind, ranks as they were said, or both; and that in words."""
+
+    kind: str | None
+    ranks: tuple[str, ...] | None
+    en: str
+    zh: str
+
+
+class JudgedPlay(RulingPart, frozen=True):
+    """One play: everything it may be, and what it is.
+
+    `bare`: its cards that were written without a suit. `default` counts where nothing is
+    declared, `counts_as` after the declaration; either is None where the cards are
+    nothing. `declaration_due`: the player had to declare.
+    """
+
+    play: str
+    bare: tuple[str, ...]
+    readings: tuple[ComboReading, ...]
+    default: ComboReading | None
+    counts_as: ComboReading | None
+    declared: DeclaredCombo | None
+    declaration_due: bool
+    reasons: tuple[CitedRule, ...]
+
+
+class PlayRuling(RulingPart, frozen=True, tag_field="type", tag="ruling"):
+    """Whether `play` is legal on `table`, or as a lead where that is None, and why.
+
+    `event`: whose regulations are in force over the rulebook. `provisional`: some reason
+    of it is in no article of either.
+    """
+
+    profile: str
+    event: str | None
+    level: str | None
+    table: JudgedPlay | None
+    play: JudgedPlay
+    legal: bool
+    en: str
+    zh: str
+    reasons: tuple[CitedRule, ...]
+    provisional: bool
+
+
+class ContainedKinds(RulingPart, frozen=True, tag_field="type", tag="containing"):
+    """The kinds that an exposed play contains, of which its player has to lead the one named."""
+
+    profile: str
+    event: str | None
+    level: str
+    play: str
+    bare: tuple[str, ...]
+    kinds: tuple[str, ...]
+    en: str
+    zh: str
+    reasons: tuple[CitedRule, ...]
+    provisional: bool
+
+
+def make_ruling(
+    profile: Profile,
+    level: str | None,
+    play: JudgedPlay,
+    table: JudgedPlay | None,
+    legal: bool,
+    reasons: tuple[CitedRule, ...],
+) -> PlayRuling:
+    """Return the ruling with its one sentence in both languages."""
+    en, zh = _ruling_sentence(play, table, legal)
+    everything = (*(table.reasons if table else ()), *play.reasons, *reasons)
+    return PlayRuling(
+        profile=profile.name,
+        event=profile.event.title_en if profile.event else None,
+        level=level,
+        table=table,
+        play=play,
+        legal=legal,
+        en=en,
+        zh=zh,
+        reasons=reasons,
+        provisional=any(one.provisional for one in everything),
+    )
+
+
+def reading_text(reading: ComboReading, chinese: bool = False) -> str:
+    """Return a reading as people say it: "straight 4 5 6 7 8(♥2)"."""
+    return f"{reading.zh if chinese else reading.en} {' '.join(map(str, reading.cards))}"
+
+
+def _ruling_sentence(play: JudgedPlay, table: JudgedPlay | None, legal: bool) -> tuple[str, str]:
+    for judged in (table, play):
+        if judged and judged.counts_as is None:
+            what = "is no combination", "不是合理牌型"
+            if judged.default and judged.declared:
+                what = f"is no {judged.declared.en}", f"不能算{judged.declared.zh}"
+            return f"not legal: {judged.play} {what[0]}", f"不合法：{judged.play} {what[1]}"
+    assert play.counts_as is not None  # the loop above has answered otherwise
+    en, zh = reading_text(play.counts_as), reading_text(play.counts_as, chinese=True)
+    if table is None or table.counts_as is None:
+        return f"legal: {en}", f"合法：{zh}"
+    on_en, on_zh = reading_text(table.counts_as), reading_text(table.counts_as, chinese=True)
+    if legal:
+        return f"legal: {en} beats {on_en}", f"合法：{zh} 可压 {on_zh}"
+    return f"not legal: {en} does not beat {on_en}", f"不合法：{zh} 压不住 {on_zh}"

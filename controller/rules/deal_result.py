@@ -1,0 +1,139 @@
+"""How a deal ended: who went out in which order, and what class of win that is.
+
+Seed 000 A3.9: UP, 2ND and 3RD are the players who empty their hands, LAST the one
+left with cards. A deal that one side lost by a penalty has no finish order at all.
+"""
+
+from collections.abc import Collection, Sequence
+from typing import Literal, cast
+
+import msgspec
+
+from controller.messages import Seat, Side
+from controller.seats import SEAT_NAMES, SEATS, join_words, next_seat, other_side, partner, side_of
+from controller.words import Words
+
+ResultClass = Literal["R12", "R13", "R14"]
+"""R12: UP and 2ND of one side (双下), R13: UP and 3RD, R14: UP and LAST."""
+
+
+class FinishError(ValueError):
+    """No finish order: its text is one line, `words` the same in both languages."""
+
+    def __init__(self, en: str, zh: str) -> None:
+        """Keep both."""
+        super().__init__(en)
+        self.words = Words(en, zh)
+
+
+class FinishOrder(msgspec.Struct, frozen=True, gc=False, tag="played_out"):
+    """A deal that was played out. After a double-down nobody is 3RD or LAST."""
+
+    up: Seat
+    second: Seat
+    third: Seat | None = None
+    last: Seat | None = None
+
+    @property
+    def winners(self) -> Side:
+        """Return the side of UP, which alone is upgraded (seed 000 A3.10)."""
+        return side_of(self.up)
+
+    @property
+    def result_class(self) -> ResultClass:
+        """Return the class of the win, by the place of UP's partner (seed 000 A3.10.2)."""
+        mate = partner(self.up)
+        return "R12" if self.second == mate else "R13" if self.third == mate else "R14"
+
+    @property
+    def payers(self) -> tuple[Seat, ...]:
+        """Return who owes tribute: LAST, or both losers, UP's next first (seed 000 A10.1–2)."""
+        if self.last is not None:
+            return (self.last,)
+        following = next_seat(self.up)
+        return (following, partner(following))
+
+    @property
+    def places(self) -> tuple[Seat, ...]:
+        """Return the places that were taken: two names after a double-down, else four."""
+        places = (self.up, self.second, self.third, self.last)
+        return tuple(seat for seat in places if seat is not None)
+
+
+class ForfeitedDeal(msgspec.Struct, frozen=True, gc=False, tag="forfeited"):
+    """A deal that `loser` lost by a penalty; it counts as R12 (seed 000 A15.3.3).
+
+    Nobody was UP. `leader` of the next deal is named by the other side; None until then.
+    """
+
+    loser: Side
+    leader: Seat | None = None
+
+    @property
+    def winners(self) -> Side:
+        """Return the side that the deal was given to."""
+        return other_side(self.loser)
+
+    @property
+    def result_class(self) -> ResultClass:
+        """Return R12: it is scored as a double-down."""
+        return "R12"
+
+
+DealResult = FinishOrder | ForfeitedDeal
+
+
+def parse_finish(places: Sequence[str]) -> FinishOrder:
+    """Return the finish order of seats `order`: two after a double-down, else three or four.
+
+    Raises FinishError where the names are no finish order of one deal.
+    """
+    if not set(places) <= set(SEATS) or len(set(places)) != len(places):
+        said = " ".join(places)
+        raise FinishError(
+            f"{said}: write each seat once, of N, W, S and E", f"{said}：每家只写一次"
+        )
+    if len(places) < 2:
+        raise FinishError(
+            "a deal ends with two seats named after a double-down, else three",
+            "双下录入两家，否则三家",
+        )
+    up, second, *rest = cast(Sequence[Seat], places)
+    if second == partner(up):
+        if rest:
+            raise FinishError(
+                f"{_both_seats(up, second).en} are partners: the deal ended with these two",
+                f"{_both_seats(up, second).zh}是搭档：双下只录入这两家",
+            )
+        return FinishOrder(up, second)
+    if not rest:
+        raise FinishError(
+            f"{_both_seats(up, second).en} are no partners: say who went out third",
+            f"{_both_seats(up, second).zh}不是搭档：还须录入三游",
+        )
+    left = next(seat for seat in SEATS if seat not in (up, second, rest[0]))
+    return FinishOrder(up, second, rest[0], left)
+
+
+def _both_seats(one: Seat, other: Seat) -> Words:
+    return join_words((one, other), SEAT_NAMES.__getitem__, " and ", "与")
+
+
+def finish_with_dead_hands(places: Sequence[str], dead_seats: Collection[str]) -> FinishOrder:
+    """Return the finish of a deal in which the hands of `dead` were taken out (A18.4).
+
+    `order` is who went out, in turn, those of `dead` among them or not: they count as LAST
+    and who came behind moves up, so that all others but one out are enough. Of several dead
+    hands UP's partner's is LAST (provisional). Raises FinishError.
+    """
+    others = [seat for seat in cast(Sequence[Seat], places) if seat not in dead_seats]
+    alive = [seat for seat in SEATS if seat not in dead_seats]
+    if len(others) == len(alive) - 1:
+        others += [seat for seat in alive if seat not in others]
+    if len(others) < len(alive) or not alive:
+        return parse_finish(others[:1])  # which is none yet
+    up, mate = others[0], partner(others[0])
+    if len(others) > 1 and others[1] == mate:
+        return parse_finish(others[:2])
+    behind = [seat for seat in SEATS if seat in dead_seats and seat not in (up, mate)]
+    return parse_finish([*others, *behind][:3])

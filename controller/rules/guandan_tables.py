@@ -1,0 +1,345 @@
+"""The tables of a Guandan rulebook: one struct each, filled from a profile's file.
+
+No key has a default here: what a rulebook says, or what is proposed where it is silent,
+stands in its file, with its article or marked as provisional. What the keys mean to a
+person is told in keys.toml.
+"""
+
+from collections.abc import Sequence
+from typing import Annotated, Literal
+
+import msgspec
+from msgspec import Meta
+
+from controller.cards import RANKS, Face, composition, parse_face
+from controller.messages import Seat
+from controller.rules.deal_result import ResultClass
+
+Count = Annotated[int, Meta(ge=1, le=255)]
+Seconds = Annotated[int, Meta(ge=0, le=86_400)]
+Points = Annotated[int, Meta(ge=0, le=100_000)]
+LevelSteps = Annotated[int, Meta(ge=0, le=12)]
+Times = Annotated[int, Meta(ge=0, le=20)]
+Rank = Annotated[
+    Literal["2", "3", "4", "5", "6", "7", "8", "9", "10", "J", "Q", "K", "A"],
+    Meta(description="one of " + ", ".join(f'"{rank}"' for rank in RANKS)),
+]
+ReturnKind = Literal["any", "ten", "ten_advised"]
+ReturnVisibility = Literal["open", "together", "secret"]
+CatalogueNumber = Literal["000", "003", "004"]
+"""A text with offences of its own; 001 has the words of 000."""
+
+
+class ProfileTable(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
+    """A table of a profile's file; a key it does not know is a mistake."""
+
+
+def _refuse_duplicates(key: str, values: Sequence[object], among: Sequence[object]) -> None:
+    """Raise ValueError for what `among` has a second time; `values` is how it is written."""
+    for n, value in enumerate(among):
+        if value in among[:n]:
+            raise ValueError(f'{key}[{n}] = "{values[n]}": expected each of them once')
+
+
+class DeckRules(ProfileTable, frozen=True):
+    """What a set is made of: `cards` is all of them together."""
+
+    packs: Annotated[int, Meta(ge=1, le=4)]
+    jokers: bool
+    cards: Count
+
+    def __post_init__(self) -> None:
+        """Refuse a number of cards that the packs do not have."""
+        if self.cards != sum(self.composition()):
+            raise ValueError(f"cards = {self.cards}: expected {sum(self.composition())}")
+
+    def composition(self) -> tuple[int, ...]:
+        """Return how many of each of the 54 faces a set has."""
+        return composition(self.packs, self.jokers)
+
+
+class DirectionRules(ProfileTable, frozen=True):
+    """Which way it goes round: `play`, and `draw` where hands are drawn by hand."""
+
+    play: Literal["ccw"]
+    draw: Literal["ccw", "cw"]
+
+
+class TurnupRules(ProfileTable, frozen=True):
+    """The card that is turned up: in the first deal or not, and which ones do not count."""
+
+    deal1: bool
+    redo_on: list[str]
+
+    def __post_init__(self) -> None:
+        """Refuse what is no card, and a card that is named twice."""
+        try:
+            faces = [parse_face(card) for card in self.redo_on]
+        except ValueError as mistake:
+            raise ValueError(f"redo_on: {mistake}") from None
+        _refuse_duplicates("redo_on", self.redo_on, faces)
+
+    def faces(self) -> frozenset[Face]:
+        """Return the faces after which another card is turned up."""
+        return frozenset(map(parse_face, self.redo_on))
+
+
+class CeremonyRules(ProfileTable, frozen=True):
+    """Who does what before the cards lie with the players, where hands do it.
+
+    `cutter_by_hand` cuts the first deal where a person shuffled it; with a machine it is
+    the profile's `cutter_first`.
+    """
+
+    machine_program: bool
+    shuffler_first: Literal["N", "W", "S", "E", "any"]
+    shuffler_later: Literal["LAST", "prev_UP"]
+    shuffler_forfeited: Literal["losers"]
+    cutter_by_hand: Literal["N", "W", "S", "E", "opponent"]
+    cutter_forfeited: Literal["leader"]
+    count_from: Literal["cutter", "next"]
+    first_drawer_single: Literal["LAST"]
+    first_drawer_double: Literal["next_UP"]
+    first_drawer_forfeited: Literal["next_leader"]
+
+
+class CountingRules(ProfileTable, frozen=True):
+    """What happens when hands are counted after the deal."""
+
+    check: Literal["referee_recount"]
+    misdeal: Literal["new_set"]
+    found_card: Literal["play_on", "redeal"]
+
+
+class UpgradeSteps(ProfileTable, frozen=True):
+    """How many levels UP's side climbs, by class of result."""
+
+    R12: LevelSteps
+    R13: LevelSteps
+    R14: LevelSteps
+
+
+class LevelRules(ProfileTable, frozen=True):
+    """The ladder from 2 to past A, and what A asks for."""
+
+    start: Rank
+    upgrade: UpgradeSteps
+    level_played: Literal["winners"]
+    must_play: list[Rank]
+    a_pass: list[ResultClass]
+    a_own_level_only: bool
+    a_forfeited_deal_passes: bool
+    a_fail_limit: Times
+    a_fail_counts: Literal["total", "consecutive"]
+    a_fail_then: Literal["play_on", "back_to_2", "opponents_win"]
+    a_fail_points: list[Points]
+
+    def __post_init__(self) -> None:
+        """Refuse a ladder that would never end, and failures without a limit."""
+        if "A" not in self.must_play:
+            raise ValueError("must_play: expected A among them, nobody may jump past it")
+        if not self.a_pass:
+            raise ValueError("a_pass: expected at least one result that passes A")
+        _refuse_duplicates("must_play", self.must_play, self.must_play)
+        _refuse_duplicates("a_pass", self.a_pass, self.a_pass)
+        if self.a_fail_limit and self.a_fail_then == "play_on":
+            raise ValueError(
+                f"a_fail_limit = {self.a_fail_limit}: give a_fail_then, too, as "
+                '"back_to_2" or "opponents_win"'
+            )
+        if not self.a_fail_limit and self.a_fail_then != "play_on":
+            raise ValueError(
+                f'a_fail_then = "{self.a_fail_then}": give a_fail_limit, too: after how many '
+                "failures"
+            )
+
+
+class TributeRules(ProfileTable, frozen=True):
+    """Tribute and return. `return_*`: what may be given back, and to whom."""
+
+    exclude_wild: bool
+    tie_choice: Literal["payer", "receiver"]
+    return_opponent: ReturnKind
+    return_partner: ReturnKind
+    return_double: ReturnKind
+    return_level_card: Literal["warn", "allowed"]
+    return_received: bool
+    return_if_none: Literal["smallest"]
+    returns_single: ReturnVisibility
+    returns_double: ReturnVisibility
+    double_tie: Literal["clockwise", "from_left", "choice"]
+    tie_leader: Literal["next_UP", "smaller_return"]
+    anti_single: bool
+    anti_double: bool
+    anti: Literal["automatic", "declared"]
+    after_forfeit: bool
+
+
+class ConductRules(ProfileTable, frozen=True):
+    """How cards are played: what a referee needs and no machine sees."""
+
+    pass_form: Literal["one_for_match", "any"]
+    play_form: Literal["at_once_in_order", "at_once"]
+    hold: Literal["facing_oneself", "silent"]
+    discards: Literal["face_down", "face_down_optional"]
+    card_down_stays: bool
+    report_at: Annotated[int, Meta(ge=0, le=27)]
+    report_question: Literal["forbidden", "allowed"]
+    wind: Literal["partner"]
+    wind_second: bool
+    straight_ends: Literal["natural"]
+    undeclared: Literal["higher"]
+
+
+class EndingRules(ProfileTable, frozen=True):
+    """How a match ends. `deals` and `time_s`: 0 where the event's regulations say it."""
+
+    methods: list[Literal["play_to_A", "deals", "timed", "timed_deals"]]
+    method: Literal["play_to_A", "deals", "timed", "timed_deals"]
+    deals: Annotated[int, Meta(ge=0, le=99)]
+    time_s: Seconds
+    at_time: Literal["stop_now", "finish_started"]
+    last_start_margin_s: Seconds
+    past_a: Literal["ends"]
+    winner: Literal["level"]
+    equal: Literal["draw", "first_to_reach", "extra_deal"]
+    equal_knockout: Literal["first_to_reach", "extra_deal"]
+    extra_deal_winner: Literal["UP"]
+    matches: Annotated[int, Meta(ge=1, le=9)]
+
+    def __post_init__(self) -> None:
+        """Refuse a method that is not among the legal ones, lacks its limit or never deals."""
+        _refuse_duplicates("methods", self.methods, self.methods)
+        if self.method not in self.methods:
+            raise ValueError(f'method = "{self.method}": expected one of {", ".join(self.methods)}')
+        if self.method in ("deals", "timed_deals") and not self.deals:
+            raise ValueError(f'deals = 0: method = "{self.method}" needs a number of deals')
+        if self.method in ("timed", "timed_deals") and not self.time_s:
+            raise ValueError(f'time_s = 0: method = "{self.method}" needs a time')
+        if self.method in ("timed", "timed_deals") and self.last_start_margin_s >= self.time_s:
+            raise ValueError(
+                f"last_start_margin_s = {self.last_start_margin_s}: expected less than time_s, "
+                f"{self.time_s}, or no deal would begin"
+            )
+
+
+class DealPoints(ProfileTable, frozen=True):
+    """Points that a won deal brings, by class of result; all 0 where there are none."""
+
+    R12: Points
+    R13: Points
+    R14: Points
+
+
+class ScoreRules(ProfileTable, frozen=True):
+    """What a match is worth. Lists of points are empty where the rulebook has none.
+
+    `match_points`: for a win, a draw, a loss. `level_points`: winner's and loser's, by
+    difference of levels 0…13. `deal_points_by`: by the levels that the winners climbed, or by
+    the result, though fewer levels were left.
+    """
+
+    match_points: list[Points]
+    level_points: list[tuple[Points, Points]]
+    deal_points: DealPoints
+    deal_points_by: Literal["climbed", "result"]
+    total: Literal["sum", "none"]
+    forfeit_match_points: list[Points]
+    forfeit_level_points: list[Points]
+    forfeit_keeps: Literal["higher", "margin", "none"]
+
+    def __post_init__(self) -> None:
+        """Refuse lists of another length, and points that favour the loser."""
+        expected = {
+            "match_points": (0, 3),
+            "level_points": (0, 14),
+            "forfeit_match_points": (0, 2),
+            "forfeit_level_points": (0, 2),
+        }
+        for key, lengths in expected.items():
+            if len(getattr(self, key)) not in lengths:
+                raise ValueError(f"{key}: expected {lengths[1]} of them, or none")
+        for key in ("match_points", "forfeit_match_points", "forfeit_level_points"):
+            _refuse_rising_points(key, getattr(self, key))
+        for n, (winner, loser) in enumerate(self.level_points):
+            if winner < loser:
+                raise ValueError(
+                    f"level_points[{n}] = [{winner}, {loser}]: expected no less for the winner"
+                )
+            before = self.level_points[n - 1] if n else (winner, loser)
+            if winner < before[0] or loser > before[1]:
+                raise ValueError(
+                    f"level_points[{n}] = [{winner}, {loser}]: expected no less for the winner "
+                    f"and no more for the loser than one level before, {list(before)}"
+                )
+
+
+def _refuse_rising_points(key: str, points: Sequence[int]) -> None:
+    """Raise ValueError for points that rise from the better to the worse, or are all the same."""
+    falling = all(points[n] >= points[n + 1] for n in range(len(points) - 1))
+    if points and not (falling and points[0] > points[-1]):
+        raise ValueError(f"{key} = {list(points)}: expected the most first and less at the end")
+
+
+class ClockRules(ProfileTable, frozen=True):
+    """Time limits, in seconds; 0: none. A clock only proposes, a referee rules."""
+
+    play_clock: Literal["off", "on_call", "every_play"]
+    play_s: Seconds
+    play_warned_s: Seconds
+    opening_s: Seconds
+    sort_s: Seconds
+    tribute_s: Seconds
+    return_s: Seconds
+    overrun_s: Seconds
+    late_s: Seconds
+    late_then: Literal["regulations", "default"]
+    added_time_chief_s: Seconds
+
+    def __post_init__(self) -> None:
+        """Refuse a default for being late where nobody said how late."""
+        if self.late_then == "default" and not self.late_s:
+            raise ValueError('late_s = 0: late_then = "default" needs a time, give late_s')
+
+
+class PenaltyRules(ProfileTable, frozen=True):
+    """The ladder of penalties: how often is too often, and what a foul does."""
+
+    catalogue: CatalogueNumber
+    violations_to_foul: Times
+    fouls_to_forfeit: Times
+    forfeits_to_disqualify: Times
+    foul: Literal["deal_lost", "level"]
+    foul_levels: LevelSteps
+    out_of_turn_warnings_to_foul: Times
+    hidden: Literal["foul", "levels", "disqualified"]
+    hidden_levels: tuple[LevelSteps, LevelSteps]
+    hidden_to_loss: Times
+    level_bounds: tuple[Rank, Rank]
+    out_of_turn_skips: Literal["one_turn", "trick"]
+    delay_skips: Literal["one_turn", "trick"]
+    wrong_card_before_play: Literal["corrected"]
+    wrong_tribute_in_play: Literal["dead_hand"]
+    wrong_return_in_play: Literal["stands"]
+    settled_by_players: Literal["referee_decides", "closed"]
+
+    def __post_init__(self) -> None:
+        """Refuse bounds of levels between which there is none."""
+        low, high = self.level_bounds
+        if RANKS.index(low) > RANKS.index(high):
+            raise ValueError(f'level_bounds = ["{low}", "{high}"]: expected the lower one first')
+
+
+class SheetRoles(ProfileTable, frozen=True):
+    """Who keeps the score sheet and who signs it."""
+
+    scorer: Seat | Literal["referee"]
+    checker: Seat | Literal["none"]
+    signers: list[Literal["N", "W", "S", "E", "NS", "EW", "referee"]]
+    substitution: Literal["regulations", "before_event"]
+
+    def __post_init__(self) -> None:
+        """Refuse a score sheet that nobody signs, or somebody twice."""
+        if not self.signers:
+            raise ValueError("signers: empty, expected at least one who signs")
+        _refuse_duplicates("signers", self.signers, self.signers)

@@ -1,0 +1,212 @@
+"""When a match is over and who has won it (seed 000 A14, 003 N4.3, 004 CN5)."""
+
+from collections.abc import Sequence
+from typing import Literal
+
+import msgspec
+
+from controller.messages import Side
+from controller.rules.deal_result import DealResult
+from controller.rules.match_standing import MatchStanding, PerSide
+from controller.rules.profile import GuandanProfile
+from controller.rules.ranks import PAST_A
+from controller.seats import SIDES, other_side
+
+EndReason = Literal[
+    "past_a",
+    "failures",
+    "level",
+    "first_to_reach",
+    "draw",
+    "extra_deal",
+    "forfeit",
+    "disqualified",
+    "both_lost",
+]
+
+
+class MatchVerdict(msgspec.Struct, frozen=True, gc=False):
+    """How a match ended. `winner` is None after a draw.
+
+    "disqualified": the losing pair may not play on in the event (seed 000 A15.3.5).
+    """
+
+    winner: Side | None
+    how: EndReason
+
+
+class ExtraDealNeeded(msgspec.Struct, frozen=True, gc=False):
+    """The limit is reached and nobody has won: an extra deal decides (加打一副)."""
+
+
+def decide_match(
+    profile: GuandanProfile,
+    standing: MatchStanding,
+    *,
+    time_up: bool,
+    knockout: bool,
+    extra_result: DealResult | None = None,
+) -> MatchVerdict | ExtraDealNeeded | None:
+    """Return how the match has ended after a deal; None: it goes on.
+
+    `time_up`: its time is over. `knockout`: it must have a winner (seed 000 A14.5).
+    `extra`: the result of the extra deal that was just played; who took UP in it wins, at
+    A v A as elsewhere (provisional).
+    """
+    if standing.won is not None:
+        past_a = standing.levels.of(standing.won) == PAST_A
+        return MatchVerdict(standing.won, "past_a" if past_a else "failures")
+    if extra_result is not None:
+        return MatchVerdict(extra_result.winners, "extra_deal")
+    if not is_limit_reached(profile, standing.deals, time_up=time_up):
+        return None
+    return _decide_by_level(profile, standing, knockout=knockout)
+
+
+def is_limit_reached(profile: GuandanProfile, deals: int, *, time_up: bool) -> bool:
+    """Tell whether a match has had its deals or its time (seed 000 A14.2)."""
+    method, rules = profile.ending.method, profile.ending
+    by_deals = method in ("deals", "timed_deals") and deals >= rules.deals
+    return by_deals or (method in ("timed", "timed_deals") and time_up)
+
+
+def round_winner(profile: GuandanProfile, matches: Sequence[MatchVerdict]) -> Side | None:
+    """Return who has won a round by its matches so far, the best of `ending.matches`.
+
+    Seed 000 A14.3. None: nobody has more than half of them yet, or the round is drawn.
+    """
+    for side in SIDES:
+        if sum(one.winner == side for one in matches) > profile.ending.matches / 2:
+            return side
+    return None
+
+
+def _decide_by_level(
+    profile: GuandanProfile, standing: MatchStanding, *, knockout: bool
+) -> MatchVerdict | ExtraDealNeeded:
+    ahead = standing.levels.NS - standing.levels.EW
+    if ahead:
+        return MatchVerdict("NS" if ahead > 0 else "EW", "level")
+    equal = profile.ending.equal_knockout if knockout else profile.ending.equal
+    if equal == "draw":
+        return MatchVerdict(None, "draw")
+    first = _first_to_reach(standing) if equal == "first_to_reach" else None
+    return MatchVerdict(first, "first_to_reach") if first else ExtraDealNeeded()
+
+
+def _first_to_reach(standing: MatchStanding) -> Side | None:
+    """Return who came to the equal level first; None where neither has left the start."""
+    level = standing.levels.NS
+    ns, ew = standing.first_row_at_level("NS", level), standing.first_row_at_level("EW", level)
+    if ns == ew:
+        return None
+    return "NS" if ns < ew else "EW"
+
+
+PENALTY_END_REASONS = frozenset({"forfeit", "disqualified", "both_lost"})
+"""Ends without a level to compare; a forfeit keeps the better real points (A15.3.4)."""
+
+
+class MatchScore(msgspec.Struct, frozen=True, gc=False):
+    """A match in points. None: the rulebook has no points of that kind.
+
+    `total`: match points and deal points together. `rests_on`: the provisional keys behind
+    these numbers, to be printed beside them.
+    """
+
+    match_points: PerSide | None
+    level_points: PerSide | None
+    deal_points: PerSide | None
+    total: PerSide | None
+    rests_on: tuple[str, ...]
+
+
+def match_score(profile: GuandanProfile, standing: MatchStanding, end: MatchVerdict) -> MatchScore:
+    """Return the points of a match that ended with `end` (seed 000 A13.3, 004 CN5)."""
+    match_points = _match_points(profile, end)
+    level_points = _level_points(profile, standing, end)
+    deal_points = standing.points if _has_deal_points(profile) else None
+    total = None
+    if profile.score.total == "sum" and deal_points is not None and match_points is not None:
+        total = PerSide(deal_points.NS + match_points.NS, deal_points.EW + match_points.EW)
+    by_table = level_points is not None and not _has_fixed_level_points(profile, end, standing)
+    used = {
+        "score.match_points": match_points is not None,
+        "score.level_points": by_table,
+        "score.forfeit_keeps": by_table and end.how == "forfeit",
+        "score.total": total is not None,
+    }
+    rests_on = tuple(key for key, is_used in used.items() if is_used and not profile.article(key))
+    return MatchScore(match_points, level_points, deal_points, total, rests_on)
+
+
+def level_points(profile: GuandanProfile, difference: int) -> tuple[int, int]:
+    """Return winner's and loser's level points for a difference of 0…13 levels."""
+    return profile.score.level_points[difference]
+
+
+def _match_points(profile: GuandanProfile, end: MatchVerdict) -> PerSide | None:
+    points = profile.score.match_points
+    if end.how in PENALTY_END_REASONS and profile.score.forfeit_match_points:
+        win, loss = profile.score.forfeit_match_points
+        return _points_by_side(end.winner, win, loss)
+    if not points:
+        return None
+    win, draw, loss = points
+    return PerSide(draw, draw) if end.how == "draw" else _points_by_side(end.winner, win, loss)
+
+
+def _level_points(
+    profile: GuandanProfile, standing: MatchStanding, end: MatchVerdict
+) -> PerSide | None:
+    if not profile.score.level_points:
+        return None
+    if end.how == "both_lost":
+        return PerSide()
+    if end.how in PENALTY_END_REASONS and profile.score.forfeit_level_points:
+        win, loss = profile.score.forfeit_level_points
+        if end.how == "forfeit" and end.winner is not None:
+            win = _forfeit_points(profile, standing, end.winner, win)
+        return _points_by_side(end.winner, win, loss)
+    ahead: Side = "NS" if standing.levels.NS >= standing.levels.EW else "EW"
+    return _points_by_side(
+        ahead, *level_points(profile, abs(standing.levels.NS - standing.levels.EW))
+    )
+
+
+def _has_fixed_level_points(
+    profile: GuandanProfile, end: MatchVerdict, standing: MatchStanding
+) -> bool:
+    """Tell whether level points are those of a forfeit, whatever the table says (A15.3.4)."""
+    if end.how not in PENALTY_END_REASONS or not profile.score.forfeit_level_points:
+        return False
+    if end.winner is None or end.how != "forfeit":
+        return True
+    return standing.levels.of(end.winner) <= standing.levels.of(other_side(end.winner))
+
+
+def _forfeit_points(
+    profile: GuandanProfile, standing: MatchStanding, winner: Side, fixed: int
+) -> int:
+    """Return the innocent side's level points: its real ones where they are more (A15.3.4).
+
+    `forfeit_keeps`: "higher" compares the points themselves, "margin" both sides' difference.
+    """
+    lead = standing.levels.of(winner) - standing.levels.of(other_side(winner))
+    if lead <= 0 or profile.score.forfeit_keeps == "none":
+        return fixed
+    real, theirs = level_points(profile, lead)
+    counts = real if profile.score.forfeit_keeps == "higher" else real - theirs
+    return real if counts > fixed else fixed
+
+
+def _has_deal_points(profile: GuandanProfile) -> bool:
+    points = profile.score.deal_points
+    return any((points.R12, points.R13, points.R14))
+
+
+def _points_by_side(winner: Side | None, win: int, loss: int) -> PerSide:
+    """Return both sides' points; without a winner both have lost."""
+    if winner is None:
+        return PerSide(loss, loss)
+    return PerSide(win, loss) if winner == "NS" else PerSide(loss, win)

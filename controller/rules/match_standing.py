@@ -1,0 +1,245 @@
+"""How two sides stand in a match, and what a deal or a penalty changes in that.
+
+The ladder, the rules of A and who plays which level: seed 000 A3.10–11, A14.2; the
+failures at A of 003 R5.5 and 004 CN5. Nothing here knows how a deal was played.
+"""
+
+import msgspec
+
+from controller.messages import Side
+from controller.rules.deal_result import DealResult, ForfeitedDeal
+from controller.rules.profile import GuandanProfile
+from controller.rules.ranks import ACE, PAST_A, Level, parse_level
+from controller.seats import other_side
+
+
+class PerSide(msgspec.Struct, frozen=True, gc=False):
+    """A number for each side."""
+
+    NS: int = 0
+    EW: int = 0
+
+    def of(self, side: Side) -> int:
+        """Return the number of `side`."""
+        return self.NS if side == "NS" else self.EW
+
+    def replace(self, side: Side, number: int) -> "PerSide":
+        """Return both with `side`'s number replaced."""
+        return PerSide(number, self.EW) if side == "NS" else PerSide(self.NS, number)
+
+    def add(self, side: Side, number: int) -> "PerSide":
+        """Return both with `number` added to `side`'s."""
+        return self.replace(side, self.of(side) + number)
+
+
+class PlayedDeal(msgspec.Struct, frozen=True, gc=False):
+    """What a deal contributes: at which level and whose, and how it ended.
+
+    The level is what was played, a fact, whatever the sheet says afterwards. `owner` is
+    None in the first deal. `extra`: a deal that only decides the match.
+    """
+
+    level: Level
+    owner: Side | None
+    result: DealResult
+    extra: bool = False
+
+
+class LevelReached(msgspec.Struct, frozen=True, gc=False):
+    """In `row` of the sheet, 0 at the start, `side` came to `level`."""
+
+    side: Side
+    level: Level
+    row: int
+
+
+class MatchStanding(msgspec.Struct, frozen=True, gc=False):
+    """Where a match stands between two deals.
+
+    `owner`: whose level is played next, None before the first deal. `failures`: deals in
+    which a side did not pass its own A. `reached`: when sides came to which levels.
+    `points`: 004's. `won`: who passed A, or whose opponents failed too often at it.
+    `previous`: how the last deal ended.
+    """
+
+    levels: PerSide
+    owner: Side | None = None
+    failures: PerSide = PerSide()
+    reached: tuple[LevelReached, ...] = ()
+    points: PerSide = PerSide()
+    won: Side | None = None
+    deals: int = 0
+    previous: DealResult | None = None
+
+    def first_row_at_level(self, side: Side, level: Level) -> int:
+        """Return in which row `side` first came to `level` or beyond; 0 at the start.
+
+        A level that was lost again by a penalty was reached nevertheless (seed 003 N4.3).
+        """
+        rows = [climb.row for climb in self.reached if climb.side == side and climb.level >= level]
+        return min(rows, default=0)
+
+
+def level_due(profile: GuandanProfile, standing: MatchStanding) -> Level:
+    """Return the level of the next deal: the previous winners' (provisional).
+
+    The first one is played at the start's, whatever a penalty has changed by then (003 N4.3).
+    """
+    if standing.owner is None:
+        return parse_level(profile.levels.start)
+    return min(standing.levels.of(standing.owner), ACE)
+
+
+def initial_standing(profile: GuandanProfile) -> MatchStanding:
+    """Return the standing before the first deal (seed 000 A3.10.1)."""
+    start = parse_level(profile.levels.start)
+    there = LevelReached("NS", start, 0), LevelReached("EW", start, 0)
+    return MatchStanding(levels=PerSide(start, start), reached=there)
+
+
+def standing_after_deal(
+    profile: GuandanProfile, standing: MatchStanding, played: PlayedDeal, row: int
+) -> MatchStanding:
+    """Return the standing after a deal that counts; `row` numbers it on the sheet."""
+    winners, steps = played.result.winners, levels_gained(profile, played.result)
+    passed = has_passed_a(profile, standing, played)
+    level = PAST_A if passed else _climb(profile, standing.levels.of(winners), steps)
+    climbed = steps if passed else level - standing.levels.of(winners)
+    points = standing.points.add(winners, _deal_points(profile, played.result, climbed))
+    after = msgspec.structs.replace(
+        _move_to_level(standing, winners, level, row),
+        owner=winners,
+        points=points,
+        won=standing.won or (winners if passed else None),
+        deals=standing.deals + 1,
+        previous=played.result,
+    )
+    return _count_failure(profile, after, standing, played, row)
+
+
+def levels_gained(profile: GuandanProfile, result: DealResult) -> int:
+    """Return how many levels a result is worth (seed 000 A3.10.2)."""
+    steps: int = getattr(profile.levels.upgrade, result.result_class)
+    return steps
+
+
+def _deal_points(profile: GuandanProfile, result: DealResult, climbed: int) -> int:
+    """Return what a won deal brings: by the levels climbed, or by its result (004 CN5).
+
+    "升一级5分": with fewer levels left up to A than the result is worth, the text may mean either
+    (provisional). Who passes A is taken to climb what the result is worth.
+    """
+    points: dict[str, int] = msgspec.structs.asdict(profile.score.deal_points)
+    if profile.score.deal_points_by == "result":
+        return points[result.result_class]
+    worth: dict[str, int] = msgspec.structs.asdict(profile.levels.upgrade)
+    return max((points[name] for name in points if worth[name] <= climbed), default=0)
+
+
+def has_passed_a(profile: GuandanProfile, standing: MatchStanding, played: PlayedDeal) -> bool:
+    """Tell whether the winners of a deal pass A with it (seed 000 A14.2.1).
+
+    A may not be jumped: the deal was played at A, and by a winner who stood there; with
+    `a_own_level_only` the A was his own (provisional).
+    """
+    rules, winners = profile.levels, played.result.winners
+    if standing.levels.of(winners) != ACE or played.level != ACE:
+        return False
+    if rules.a_own_level_only and played.owner != winners:
+        return False
+    if isinstance(played.result, ForfeitedDeal):
+        return rules.a_forfeited_deal_passes
+    return played.result.result_class in rules.a_pass
+
+
+def apply_level_penalty(
+    profile: GuandanProfile, standing: MatchStanding, side: Side, steps: int, row: int
+) -> MatchStanding:
+    """Return the standing after a penalty moved `side` by `steps` levels (seed 003 R6.2–3).
+
+    Between the bounds of the profile, never past A, and not back from there: a side past A
+    has won (provisional). The level of a deal that is being played does not change.
+    """
+    if standing.levels.of(side) == PAST_A:
+        return standing
+    least, most = map(parse_level, profile.penalties.level_bounds)
+    level = standing.levels.of(side)
+    return _move_to_level(
+        standing, side, max(least, min(most, level + steps)) if steps else level, row
+    )
+
+
+def _climb(profile: GuandanProfile, level: Level, steps: int) -> Level:
+    """Climb, but stop where a level must be played (seed 000 A14.2.1: A; an event: others)."""
+    if level >= ACE:
+        return level
+    stops = [parse_level(rank) for rank in profile.levels.must_play]
+    return min([level + steps, *(stop for stop in stops if stop > level)])
+
+
+def _move_to_level(standing: MatchStanding, side: Side, level: Level, row: int) -> MatchStanding:
+    if standing.levels.of(side) == level:
+        return standing
+    return msgspec.structs.replace(
+        standing,
+        levels=standing.levels.replace(side, level),
+        reached=(*standing.reached, LevelReached(side, level, row)),
+    )
+
+
+def _count_failure(
+    profile: GuandanProfile,
+    after: MatchStanding,
+    before: MatchStanding,
+    played: PlayedDeal,
+    row: int,
+) -> MatchStanding:
+    """Count a deal at A that its owner did not pass (003 R5.5, 004 CN5).
+
+    An extra deal counts none: who is UP wins it (provisional).
+    """
+    owner, rules = played.owner, profile.levels
+    if played.extra:
+        return after
+    if rules.a_fail_counts == "consecutive":
+        after = _reset_broken_series(after, owner if played.level == ACE else None)
+    if owner is None or played.level != ACE or after.won or not rules.a_fail_limit:
+        return after
+    if before.levels.of(owner) != ACE:
+        return after
+    failed = after.failures.of(owner) + 1
+    bonus = rules.a_fail_points[failed - 1] if failed <= len(rules.a_fail_points) else 0
+    after = msgspec.structs.replace(
+        after,
+        failures=after.failures.replace(owner, failed),
+        points=after.points.add(other_side(owner), bonus),
+    )
+    if failed < rules.a_fail_limit:
+        return after
+    return _AFTER_LAST_FAILURE[rules.a_fail_then](profile, after, owner, row)
+
+
+def _reset_broken_series(after: MatchStanding, owner: Side | None) -> MatchStanding:
+    kept = PerSide() if owner is None else PerSide().replace(owner, after.failures.of(owner))
+    return msgspec.structs.replace(after, failures=kept)
+
+
+def _return_to_start(
+    profile: GuandanProfile, after: MatchStanding, owner: Side, row: int
+) -> MatchStanding:
+    back = _move_to_level(after, owner, parse_level(profile.levels.start), row)
+    return msgspec.structs.replace(
+        back,
+        failures=back.failures.replace(owner, 0),
+        reached=tuple(climb for climb in back.reached if climb.side != owner or not climb.row),
+    )
+
+
+def _lose_match(
+    profile: GuandanProfile, after: MatchStanding, owner: Side, row: int
+) -> MatchStanding:
+    return msgspec.structs.replace(after, won=other_side(owner))
+
+
+_AFTER_LAST_FAILURE = {"back_to_2": _return_to_start, "opponents_win": _lose_match}
+"""What the last allowed failure at A leads to."""

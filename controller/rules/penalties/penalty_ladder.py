@@ -1,0 +1,342 @@
+"""How often before: what of the record a penalty is raised for (ladder.py)."""
+
+from collections.abc import Callable, Iterable
+from typing import Literal
+
+import msgspec
+
+from controller.rules.penalties.charges import Charge
+from controller.rules.penalties.offences import (
+    ArticleByCatalogue,
+    Offence,
+    OffenceLadder,
+    OffenceTrait,
+    PenaltyOption,
+    TurnLoss,
+    catalogue_words,
+    find_offence,
+    offence_catalogue,
+)
+from controller.rules.penalties.penalty_record import (
+    CountScope,
+    Penalty,
+    PenaltyRecord,
+    earlier_entries,
+)
+from controller.rules.profile import GuandanProfile
+from controller.words import Words
+
+EarlierCount = Callable[[PenaltyRecord, Charge, Offence], int | None]
+"""How often before; None: this rung is not for this offence."""
+
+
+def count_violations(record: PenaltyRecord, charge: Charge, row: Offence) -> int | None:
+    """Return the violations of the pair in the round; its disturbances too, for one.
+
+    Seed 000 A15.3.3 ①: the second time, of either. A first disturbance is never raised.
+    """
+    before = earlier_entries(record, charge, "pair", "round")
+    disturbs = row.trait == "disturbance"
+    if disturbs and all(entry.offence != row.id for entry in before):
+        return None
+    return sum(
+        entry.penalty == "violation" or (disturbs and entry.offence == row.id) for entry in before
+    )
+
+
+def count_warnings_out_of_turn(record: PenaltyRecord, charge: Charge, row: Offence) -> int | None:
+    """Return the side's warnings in the deal since those that made a foul (seed 003 R6.2)."""
+    if row.trait != "out_of_turn":
+        return None
+    such = {one.id for one in offence_catalogue().values() if one.trait == row.trait}
+    since = 0
+    for entry in earlier_entries(record, charge, "side", "deal"):
+        if entry.penalty == "foul" and entry.offence == row.id:
+            since = 0
+        since += entry.penalty == "warning" and entry.offence in such
+    return since
+
+
+def count_hidden_cards(record: PenaltyRecord, charge: Charge, row: Offence) -> int | None:
+    """Return how often the side hid cards in the match (seed 003 R6.3)."""
+    if row.trait != "hidden":
+        return None
+    return sum(
+        entry.offence == row.id for entry in earlier_entries(record, charge, "side", "match")
+    )
+
+
+def counter_of_penalty(
+    penalty: Penalty, counted: Literal["pair", "side"], scope: CountScope
+) -> EarlierCount:
+    """Return the count of a penalty that a pair or side was given within a scope."""
+
+    def count(record: PenaltyRecord, charge: Charge, row: Offence) -> int:
+        return sum(
+            entry.penalty == penalty for entry in earlier_entries(record, charge, counted, scope)
+        )
+
+    return count
+
+
+HARM_ARTICLES: ArticleByCatalogue = {"000": "A15.3.3②"}
+"""Where a foul without a ladder stands: what was plain, grave and harmed the other side."""
+
+
+class LegalPenalty(msgspec.Struct, frozen=True, gc=False, kw_only=True):
+    """A legal penalty, and why. `proposed`: what of it no rulebook says, None for nothing.
+
+    `keys`: the profile's rules it rests on.
+    """
+
+    penalty: Penalty
+    article: str | None
+    why: Words
+    keys: tuple[str, ...] = ()
+    turn_loss: TurnLoss | None = None
+    dead_hand: bool = False
+    needs_chief: bool = False
+    gap: Literal["silent", "scope_silent"] | None = None
+
+
+def legal_penalties(
+    profile: GuandanProfile, record: PenaltyRecord, charge: Charge
+) -> tuple[LegalPenalty, ...]:
+    """Return the legal penalties: the ladder's, raised as the record asks, then the others.
+
+    Raises LookupError for an offence that is not in the catalogue.
+    """
+    row = find_offence(charge.offence)
+    step = _step_penalties(profile, record, charge, row)
+    ladder, *others = _BY_TRAIT.get(row.trait, _add_direct_foul)(profile, charge, row, step)
+    found = [*reversed(_raised_by_record(profile, record, charge, ladder)), ladder]
+    for other in others:
+        found += [other, *_raised_by_record(profile, record, charge, other)]
+    return _first_of_each_penalty(found)
+
+
+def _first_of_each_penalty(found: Iterable[LegalPenalty]) -> tuple[LegalPenalty, ...]:
+    once: dict[Penalty, LegalPenalty] = {}
+    for one in found:
+        once.setdefault(one.penalty, one)
+    return tuple(once.values())
+
+
+def _step_penalties(
+    profile: GuandanProfile, record: PenaltyRecord, charge: Charge, row: Offence
+) -> tuple[LegalPenalty, ...]:
+    """Return the options of the offence's own step, counted from the record or by a clock."""
+    ladder = row.ladder(profile.penalties.catalogue)
+    at, number = _reached_step(record, charge, row, ladder)
+    why = _step_reason(row, ladder, charge, at, number)
+    counted = at > 0 and charge.step is None  # without that, how far it is counted is nothing
+    unsaid = counted and profile.penalties.catalogue not in row.scope_articles
+    return tuple(
+        _penalty_from_option(profile, row, option, why, unsaid) for option in ladder.steps[at]
+    )
+
+
+def _reached_step(
+    record: PenaltyRecord, charge: Charge, row: Offence, ladder: OffenceLadder
+) -> tuple[int, int]:
+    """Return the highest step (from 0) that its owner has reached, and how often he did it."""
+
+    def nth(at: int) -> int:
+        before = earlier_entries(record, charge, ladder.counted_for_step(at), ladder.scope)
+        return 1 + sum(entry.offence == row.id for entry in before)
+
+    times = [charge.step or nth(at) for at in range(len(ladder.steps))]
+    reached = max(at for at, number in enumerate(times) if number > at)
+    return reached, times[reached]
+
+
+def _penalty_from_option(
+    profile: GuandanProfile, row: Offence, option: PenaltyOption, why: Words, unsaid: bool
+) -> LegalPenalty:
+    if option.key is not None:
+        article = profile.article(option.key)
+    else:
+        articles = row.articles if option.articles is None else option.articles
+        article = articles.get(profile.penalties.catalogue)
+    loses, skips = _turn_loss(profile, option)
+    return LegalPenalty(
+        penalty=option.penalty,
+        article=article,
+        why=why,
+        keys=tuple(key for key in (option.key, skips) if key is not None),
+        turn_loss=loses,
+        dead_hand=option.dead_hand,
+        needs_chief=option.chief,
+        gap=_rulebook_gap(article, unsaid),
+    )
+
+
+def _turn_loss(
+    profile: GuandanProfile, option: PenaltyOption
+) -> tuple[TurnLoss | None, str | None]:
+    """Return which right to play is lost, and the key of the profile that says so, if one does."""
+    match option.loses:
+        case "out_of_turn_skips" | "delay_skips" as key:
+            how = getattr(profile.penalties, key)
+            return ("trick" if how == "trick" else "turn"), f"penalties.{key}"
+        case loses:
+            return loses, None
+
+
+def _rulebook_gap(article: str | None, unsaid: bool) -> Literal["silent", "scope_silent"] | None:
+    if article is None:
+        return "silent"
+    return "scope_silent" if unsaid else None
+
+
+def _step_reason(
+    row: Offence, ladder: OffenceLadder, charge: Charge, at: int, number: int
+) -> Words:
+    template = "counted"
+    if ladder.scope == "occasion":
+        template = "once" if charge.step is None else "step"
+    counted, scope = (
+        catalogue_words("counted", ladder.counted_for_step(at)),
+        catalogue_words("scope", ladder.scope),
+    )
+    text = catalogue_words("why", template)
+    return Words(
+        text.en.format(offence=row.en, number=number, counted=counted.en, scope=scope.en),
+        text.zh.format(offence=row.zh, number=number, counted=counted.zh, scope=scope.zh),
+    )
+
+
+# -- what a key of the profile says beside the catalogue ----------------------
+
+
+LegalPenalties = tuple[LegalPenalty, ...]
+
+
+def _add_direct_foul(
+    profile: GuandanProfile, charge: Charge, row: Offence, step: LegalPenalties
+) -> LegalPenalties:
+    article = HARM_ARTICLES.get(profile.penalties.catalogue)
+    why, proposed = _offence_reason("harmed", row), _rulebook_gap(article, False)
+    foul = LegalPenalty(penalty="foul", article=article, why=why, gap=proposed)
+    return _put_foul_first_if_harmed(charge, row, foul, step)
+
+
+def _put_foul_first_if_harmed(
+    charge: Charge, row: Offence, foul: LegalPenalty, step: LegalPenalties
+) -> LegalPenalties:
+    """Put a foul at once before the step's options, where it did harm (seed 000 A15.3.3 ②)."""
+    return _first_of_each_penalty((foul, *step)) if charge.harmed and row.direct_foul else step
+
+
+def _hidden_card_penalties(
+    profile: GuandanProfile, charge: Charge, row: Offence, step: LegalPenalties
+) -> LegalPenalties:
+    """A foul where it did harm (seed 000); else a text has one answer, harm or no harm.
+
+    Seed 003 R6.3: levels; 004 D: expelled. Such a text knows no warning and no violation.
+    """
+    how = profile.penalties.hidden
+    named = _penalty_from_key(profile, _HIDDEN_CARD_PENALTY[how], "penalties.hidden", step[0].why)
+    if how != "foul":
+        return _first_of_each_penalty(
+            (named, *(one for one in step if one.penalty not in _LESSER_PENALTIES))
+        )
+    foul = msgspec.structs.replace(named, why=_offence_reason("harmed", row))
+    step = tuple(named if one.penalty == "foul" else one for one in step)
+    return _put_foul_first_if_harmed(charge, row, foul, step)
+
+
+_HIDDEN_CARD_PENALTY: dict[str, Penalty] = {
+    "foul": "foul",
+    "levels": "foul",
+    "disqualified": "disqualification",
+}
+_LESSER_PENALTIES: frozenset[Penalty] = frozenset({"none", "warning", "violation"})
+
+
+def _late_penalties(
+    profile: GuandanProfile, charge: Charge, row: Offence, step: LegalPenalties
+) -> LegalPenalties:
+    why = _offence_reason(f"late_{profile.clocks.late_then}", row)
+    if profile.clocks.late_then == "default":
+        return (_penalty_from_key(profile, "match_forfeit", "clocks.late_then", why),)
+    return tuple(msgspec.structs.replace(one, why=why) for one in step)
+
+
+_BY_TRAIT: dict[
+    OffenceTrait | None, Callable[[GuandanProfile, Charge, Offence, LegalPenalties], LegalPenalties]
+] = {
+    "hidden": _hidden_card_penalties,
+    "late": _late_penalties,
+}
+
+
+def _penalty_from_key(
+    profile: GuandanProfile, penalty: Penalty, key: str, why: Words
+) -> LegalPenalty:
+    article = profile.article(key)
+    return LegalPenalty(
+        penalty=penalty,
+        article=article,
+        why=why,
+        keys=(key,),
+        gap=_rulebook_gap(article, False),
+    )
+
+
+def _offence_reason(template: str, row: Offence) -> Words:
+    text = catalogue_words("why", template)
+    return Words(text.en.format(offence=row.en), text.zh.format(offence=row.zh))
+
+
+# -- what the record makes of it ----------------------------------------------
+
+
+class LadderRung(msgspec.Struct, frozen=True):
+    """`below`, once too often by the profile's `limit`, is `above`."""
+
+    below: Penalty
+    above: Penalty
+    limit: str
+    count: EarlierCount
+
+
+LADDER_RUNGS = (
+    LadderRung("warning", "foul", "out_of_turn_warnings_to_foul", count_warnings_out_of_turn),
+    LadderRung("violation", "foul", "violations_to_foul", count_violations),
+    LadderRung("foul", "match_forfeit", "hidden_to_loss", count_hidden_cards),
+    LadderRung(
+        "foul",
+        "match_forfeit",
+        "fouls_to_forfeit",
+        counter_of_penalty("foul", "side", "match"),
+    ),
+    LadderRung(
+        "match_forfeit",
+        "disqualification",
+        "forfeits_to_disqualify",
+        counter_of_penalty("match_forfeit", "pair", "event"),
+    ),
+)
+"""From the lowest to the highest; one that was climbed leads to the next."""
+
+
+def _raised_by_record(
+    profile: GuandanProfile, record: PenaltyRecord, charge: Charge, one: LegalPenalty
+) -> tuple[LegalPenalty, ...]:
+    """Return what a penalty is raised to by what happened before, lowest first."""
+    raised: tuple[LegalPenalty, ...] = ()
+    penalty, row = one.penalty, find_offence(charge.offence)
+    for rung in LADDER_RUNGS:
+        limit: int = getattr(profile.penalties, rung.limit)
+        before = rung.count(record, charge, row) if limit and rung.below == penalty else None
+        if before is not None and before + 1 >= limit:
+            raised = (*raised, _penalty_of_rung(profile, rung, before + 1))
+            penalty = rung.above
+    return raised
+
+
+def _penalty_of_rung(profile: GuandanProfile, rung: LadderRung, number: int) -> LegalPenalty:
+    text = catalogue_words("why", rung.limit)
+    why = Words(text.en.format(number=number), text.zh.format(number=number))
+    return _penalty_from_key(profile, rung.above, f"penalties.{rung.limit}", why)

@@ -1,0 +1,317 @@
+"""The rulebooks there are: profiles/NAME.toml, read, filled up and checked.
+
+A file holds what its rulebook says and what is proposed where it is silent. `like` names
+the profile that everything else is taken from: as a proposal, or with its articles where
+both have the same text. An event's file overrides single rules.
+"""
+
+import re
+from collections.abc import Container, Iterable, Iterator, Sequence
+from functools import cache
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from controller.host import toml_files
+from controller.host.toml_files import toml_text, unknown_key_mistake
+from controller.rules.profile import (
+    KEYS_ABOUT_PROFILE,
+    BigTwoProfile,
+    EventRegulations,
+    GuandanProfile,
+    Profile,
+    flatten_tables,
+    rules_by_key,
+)
+from controller.rules.regulations_page import profile_hash
+from controller.words import Words
+
+FIXED_KEYS = ("deck", "hand")
+"""Rules that no event may override: a machine is built for them."""
+
+_KEYS_NO_EVENT_MAY_SET = (*FIXED_KEYS, *sorted(KEYS_ABOUT_PROFILE))
+"""What an event's file cannot name, though a profile has it."""
+
+_PROFILE_TYPES: dict[str, type[Profile]] = {"guandan": GuandanProfile, "bigtwo": BigTwoProfile}
+
+
+class ProfileError(toml_files.FileError):
+    """A profile that does not exist or is not one; its text is one line."""
+
+
+class UnknownProfile(ProfileError):
+    """A name that is no profile's, or the beginning of several; `words` is one line."""
+
+    def __init__(self, en: str, zh: str) -> None:
+        """Say in both languages which profiles there are."""
+        super().__init__(en)
+        self.words = Words(en, zh)
+
+
+class _EventHeading(msgspec.Struct, frozen=True):
+    """What an event's file says beside the rules that it settles."""
+
+    profile: str
+    title_en: str
+    title_zh: str
+    organizer: str
+
+
+def profile_names() -> list[str]:
+    """Return the names of all profiles there are, sorted."""
+    return sorted(
+        entry.name.removesuffix(".toml")
+        for entry in _folder().iterdir()
+        if entry.name.endswith(".toml")
+    )
+
+
+def find_profile(text: str, event: Path | None = None) -> Profile:
+    """Return the profile whose name begins with `text`, as people shorten it: "inter", "bcta".
+
+    With the rules that the event's file settles. Raises ProfileError, one line.
+    """
+    begun = [name for name in profile_names() if name.startswith(text)] if text else []
+    exact = text in begun
+    if len(begun) > 1 and not exact:
+        raise UnknownProfile(
+            f"profile {toml_text(text)}: {' or '.join(begun)}?",
+            f"规则 {toml_text(text)}：是 {'，还是 '.join(begun)}？",
+        )
+    return load_profile(text if exact or not begun else begun[0], event)
+
+
+def load_profile(name: str, event: Path | None = None) -> Profile:
+    """Return the profile of that name, with the rules that the event's file settles.
+
+    Raises ProfileError, one line.
+    """
+    profile = _load_once(name)
+    return profile if event is None else apply_event_file(profile, event)
+
+
+@cache
+def _load_once(name: str) -> Profile:
+    """Read a profile once: a table, a console and a hall's simulator ask for it again and again."""
+    return read_profile(_profile_text(name), f"{name}.toml")
+
+
+def load_guandan(name: str, event: Path | None = None) -> GuandanProfile:
+    """Return a profile of Guandan. Raises ProfileError, also where it is one of Big Two."""
+    profile = load_profile(name, event)
+    if not isinstance(profile, GuandanProfile):
+        raise ProfileError(f'profile "{name}": expected a rulebook of Guandan')
+    return profile
+
+
+def read_profile(text: str, name: str) -> Profile:
+    """Return a profile from TOML text; `name` stands for its file. Raises ProfileError."""
+    raw = toml_files.parse_tables(text, ProfileError, name=name)
+    if f"{raw.get('name')}.toml" != name:
+        named = toml_text(raw.get("name"))
+        raise ProfileError(f"{name}: name = {named}: expected the name of its file")
+    toml_files.refuse_unprintable_text(raw, ProfileError, name=name)
+    return _complete_profile(raw, name)
+
+
+def apply_event_file(profile: Profile, event: Path) -> Profile:
+    """Return a profile with the rules that an event's file settles. Raises ProfileError."""
+    name = str(event)
+    raw = toml_files.parse_tables(
+        toml_files.read_text(event, ProfileError), ProfileError, name=name
+    )
+    about = _take_event_heading(raw, name)
+    if about.profile != profile.name:
+        told = toml_text(about.profile)
+        raise ProfileError(f'{name}: profile = {told}: expected "{profile.name}"')
+    _refuse_forbidden_keys(profile, raw, name)
+    settled = tuple(key for key, _ in flatten_tables(raw))
+    rules = rules_by_key(profile)
+    whole = _merge_tables(msgspec.to_builtins(profile), raw)
+    whole["event"] = msgspec.to_builtins(
+        EventRegulations(
+            about.title_en,
+            about.title_zh,
+            about.organizer,
+            settled,
+            instead_of={key: profile.sources[key] for key in settled if key in profile.sources},
+            before={key: rules[key] for key in settled if key in rules},
+        )
+    )
+    whole["sources"] = profile.sources | dict.fromkeys(settled, about.title_en)
+    whole["provisional"] = [key for key in profile.provisional if key not in settled]
+    return toml_files.convert_tables(whole, type(profile), ProfileError, name=name)
+
+
+def _take_event_heading(raw: dict[str, Any], name: str) -> _EventHeading:
+    """Take out of an event's tables what they say about the event. Raises ProfileError."""
+    toml_files.refuse_unprintable_text(raw, ProfileError, name=name)
+    said = {key: raw.pop(key) for key in _EventHeading.__struct_fields__ if key in raw}
+    about = toml_files.convert_tables(said, _EventHeading, ProfileError, name=name)
+    clean = {}
+    for key in _EventHeading.__struct_fields__:
+        clean[key] = re.sub(r"\s{2,}", " ", getattr(about, key)).strip()
+        if not clean[key]:
+            raise ProfileError(f"{name}: {key}: empty, expected text")
+    return _EventHeading(**clean)
+
+
+def _refuse_forbidden_keys(profile: Profile, raw: dict[str, Any], name: str) -> None:
+    """Raise ProfileError for what an event may not settle, or what no profile has."""
+    of_profile = [
+        key for key in type(profile).__struct_fields__ if key not in _KEYS_NO_EVENT_MAY_SET
+    ]
+    for key in raw:
+        if key in _KEYS_NO_EVENT_MAY_SET:
+            raise ProfileError(f"{name}: {key}: no event can change it")
+        if key not in of_profile:
+            known = [*_EventHeading.__struct_fields__, *of_profile]
+            told = toml_text(key)[1:-1]
+            raise ProfileError(f"{name}: {unknown_key_mistake(told, key, known).text}")
+
+
+def _complete_profile(raw: dict[str, Any], name: str) -> Profile:
+    """Fill a file's tables up from the profile it is like, and find each rule's source."""
+    same_text = raw.pop("same_text", False)
+    told, proposed = raw.pop("sources", {}), raw.pop("provisional", [])
+    own = [key for key, _ in flatten_tables(_without_keys_about_profile(raw))]
+    other = _base_profile(raw, name)
+    whole = _merge_tables(
+        _without_keys_about_profile(msgspec.to_builtins(other)) if other else {}, raw
+    )
+    keys = [key for key, _ in flatten_tables(_without_keys_about_profile(whole))]
+    sources, provisional, unsaid = {}, [], []
+    known = {key for key in [*told, *proposed] if isinstance(key, str)}
+    for key in keys:
+        match = _closest_name(key, known)
+        if match in told:
+            sources[key] = told[match]
+        elif match is not None:
+            provisional.append(key)
+        elif key in own or other is None:
+            unsaid.append(key)
+        elif same_text and key in other.sources:
+            sources[key] = other.sources[key]
+        else:
+            provisional.append(key)
+    whole |= {"sources": sources, "provisional": provisional, "event": None}
+    whole.setdefault("like", None)
+    for said in ("left_to_event", "departs"):
+        whole.setdefault(said, getattr(other, said) if other and same_text else {})
+    profile = toml_files.convert_tables(whole, _profile_type(raw, name), ProfileError, name=name)
+    named = [*told, *proposed, *profile.left_to_event, *profile.departs]
+    _require_source_for_each_key(name, unsaid, named, keys)
+    for key in profile.departs:
+        if key not in provisional:
+            raise ProfileError(f"{name}: {key}: departs from the text, name it in provisional")
+    return profile
+
+
+def _base_profile(raw: dict[str, Any], name: str) -> Profile | None:
+    if "like" not in raw:
+        return None
+    if raw["like"] not in profile_names() or f"{raw['like']}.toml" == name:
+        told = toml_text(raw["like"])
+        raise ProfileError(f"{name}: like = {told}: expected the name of another profile")
+    other = load_profile(raw["like"])
+    raw.setdefault("game", _game_of(other))
+    return other
+
+
+def _game_of(profile: Profile) -> str:
+    return next(game for game, shape in _PROFILE_TYPES.items() if isinstance(profile, shape))
+
+
+def _profile_type(raw: dict[str, Any], name: str) -> type[Profile]:
+    game = raw.get("game")
+    if not isinstance(game, str) or game not in _PROFILE_TYPES:
+        told = toml_text(game)
+        raise ProfileError(f"{name}: game = {told}: expected one of {', '.join(_PROFILE_TYPES)}")
+    return _PROFILE_TYPES[game]
+
+
+def _require_source_for_each_key(
+    name: str, unsaid: Iterable[str], named: Iterable[str], keys: Iterable[str]
+) -> None:
+    for key in unsaid:
+        raise ProfileError(
+            f"{name}: {key}: give its article under [sources], or name it in provisional"
+        )
+    ruled = {part for rule in keys for part in _key_and_its_tables(rule)}
+    for key in named:
+        if not isinstance(key, str) or key not in ruled:
+            raise ProfileError(f"{name}: {key}: there is no such rule to give a source")
+
+
+def _without_keys_about_profile(raw: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in raw.items() if key not in KEYS_ABOUT_PROFILE}
+
+
+def _merge_tables(below: dict[str, Any], above: dict[str, Any]) -> dict[str, Any]:
+    """Lay tables over tables: what `above` has counts."""
+    both = {
+        key: _merge_tables(below[key], value)
+        if isinstance(value, dict) and isinstance(below.get(key), dict)
+        else value
+        for key, value in above.items()
+    }
+    return {**below, **both}
+
+
+def _closest_name(key: str, named: Container[str]) -> str | None:
+    """Return the most particular of the names that cover a dotted key."""
+    return next((name for name in _key_and_its_tables(key) if name in named), None)
+
+
+def _key_and_its_tables(key: str) -> Iterator[str]:
+    """Yield the names that cover a dotted key, from itself to its first word."""
+    while key:
+        yield key
+        key = key.rpartition(".")[0]
+
+
+def _profile_text(name: str) -> str:
+    if name not in profile_names():
+        known = profile_names()
+        raise UnknownProfile(
+            f"profile {toml_text(name)}: expected one of {', '.join(known)}",
+            f"没有规则 {toml_text(name)}：应为 {'、'.join(known)} 之一",
+        )
+    return _folder().joinpath(f"{name}.toml").read_text(encoding="utf-8")
+
+
+def _folder() -> resources.abc.Traversable:
+    return resources.files("controller.rules") / "profiles"
+
+
+class ProfilesByHash:
+    """Every profile of this program, and each as the files in `events` settle it.
+
+    Raises ProfileError, one line, for a file that is no event's.
+    """
+
+    def __init__(self, events: Sequence[Path] = ()) -> None:
+        settled = [load_profile(_profile_name_in(event), event) for event in events]
+        self._event_profiles = {profile_hash(profile): profile for profile in settled}
+
+    def find(self, hashed: bytes) -> Profile | None:
+        """Return the profile of that hash; None for rules that are not here any more, or not yet.
+
+        Whatever name they are given: the hash alone is bound by the commitment.
+        """
+        settled = self._event_profiles.get(hashed)
+        return _own_profiles_by_hash().get(hashed) if settled is None else settled
+
+
+def _profile_name_in(event: Path) -> str:
+    """Return the name of the profile that an event's file says it is for. Raises ProfileError."""
+    text = toml_files.read_text(event, ProfileError)
+    return str(toml_files.parse_tables(text, ProfileError, name=str(event)).get("profile", ""))
+
+
+@cache
+def _own_profiles_by_hash() -> dict[bytes, Profile]:
+    """Return the program's own profiles by their hashes, which takes a while."""
+    return {profile_hash(profile): profile for profile in map(load_profile, profile_names())}

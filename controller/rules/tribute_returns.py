@@ -1,0 +1,221 @@
+"""Returns (还牌): what may be given back for a tribute, and to whom.
+
+A verdict says no more than its rulebook: where that is silent it only warns.
+"""
+
+from collections.abc import Sequence
+from typing import Literal
+
+import msgspec
+
+from controller.cards import Face, face_text
+from controller.messages import Seat
+from controller.rules.deal_result import FinishOrder
+from controller.rules.guandan_tables import ReturnKind, ReturnVisibility
+from controller.rules.profile import GuandanProfile
+from controller.rules.ranks import Level, is_joker, natural_rank, value_at_level
+from controller.seats import partner
+
+MAX_LOW_RANK = 10
+
+ReturnRule = ReturnKind
+"""any, ten (10 or less, 10 included), or ten_advised: any, but above 10 something is said."""
+
+ReturnState = Literal["right", "warn", "wrong"]
+
+
+class ReturnError(ValueError):
+    """A return of a card that nobody holds; its text is one line."""
+
+
+class ReturnVerdict(msgspec.Struct, frozen=True, gc=False):
+    """What a rulebook says of a card. `article` is None where `key` is provisional."""
+
+    state: ReturnState
+    why_en: str
+    why_zh: str
+    key: str
+    article: str | None
+
+
+def return_key(finish: FinishOrder, giver: Seat, to: Seat) -> str:
+    """Return the key of the rule for a return from `giver` to `to`."""
+    return _key_of_return(giver, to, double=finish.last is None)
+
+
+def _key_of_return(giver: Seat, to: Seat, *, double: bool) -> str:
+    if to == partner(giver):
+        return "tribute.return_partner"
+    return "tribute.return_double" if double else "tribute.return_opponent"
+
+
+def return_rule(profile: GuandanProfile, finish: FinishOrder, giver: Seat, to: Seat) -> ReturnRule:
+    """Return what may be given back: any card, 10 or less (含10), or any with a word about it.
+
+    To one's own partner as after R14; seed 000 A10.1.
+    """
+    return return_rule_between(profile, giver, to, double=finish.last is None)
+
+
+def return_rule_between(
+    profile: GuandanProfile, giver: Seat, to: Seat, *, double: bool
+) -> ReturnRule:
+    """Return what may be given back, as `return_rule`; `double`: two tributes were paid."""
+    rules = profile.tribute
+    return {
+        "tribute.return_partner": rules.return_partner,
+        "tribute.return_double": rules.return_double,
+        "tribute.return_opponent": rules.return_opponent,
+    }[_key_of_return(giver, to, double=double)]
+
+
+def return_visibility(profile: GuandanProfile, finish: FinishOrder) -> ReturnVisibility:
+    """Return how returns are seen: openly, together once both are there, or never (暗还)."""
+    rules = profile.tribute
+    return rules.returns_double if finish.last is None else rules.returns_single
+
+
+def undisputed_returns(
+    profile: GuandanProfile,
+    hand: Sequence[Face],
+    level: Level,
+    rule: ReturnRule,
+    received: Face | None = None,
+) -> frozenset[Face]:
+    """Return the faces that may be given back beyond doubt, never none of them.
+
+    `hand` has the received card in it, `received` says which it is. Where 10 or less is
+    due, level cards are left out as long as there are others, because they count above A;
+    without any card of 10 or less it is the smallest one (both provisional). Raises
+    ReturnError where the received card is not in the hand.
+    """
+    own = list(hand)
+    if received is not None and not profile.tribute.return_received:
+        if received not in own:
+            raise ReturnError(f"{face_text(received)} was received, but is not in the hand")
+        own.remove(received)
+    everything = frozenset(own)
+    if rule == "any":
+        return everything
+    low = frozenset(face for face in everything if _is_low(face))
+    undoubted = frozenset(face for face in low if not _is_doubtful(profile, face, level))
+    if low:
+        return undoubted or low
+    return everything if rule == "ten_advised" else _smallest_cards(everything, level)
+
+
+def judge_return(
+    profile: GuandanProfile,
+    finish: FinishOrder,
+    giver: Seat,
+    to: Seat,
+    card: Face,
+    level: Level,
+    hand: Sequence[Face] | None = None,
+    received: Face | None = None,
+) -> ReturnVerdict:
+    """Return what the rulebook says of `card`, given back by `giver` to `to`.
+
+    `hand`: what `giver` held, with the received card and the one he returns; without it a
+    card above 10 is judged as if he had a smaller one. Raises ReturnError where the card
+    is not in the hand.
+    """
+    if hand is not None and card not in hand:
+        raise ReturnError(f"{face_text(card)} was returned, but is not in the hand")
+    rule = return_rule(profile, finish, giver, to)
+    reason = _return_reason(profile, rule, card, level, hand, received)
+    state, key, why_en, why_zh = _REASONS[reason]
+    key = key or return_key(finish, giver, to)
+    words = {"card": face_text(card)}
+    return ReturnVerdict(
+        state, why_en.format(**words), why_zh.format(**words), key, profile.article(key)
+    )
+
+
+_REASONS: dict[str, tuple[ReturnState, str | None, str, str]] = {
+    "any": ("right", None, "any card may be returned", "可还任意牌"),
+    "ten": ("right", None, "{card} is 10 or less", "{card}为10以下（含10）的牌"),
+    "smallest": (
+        "right",
+        "tribute.return_if_none",
+        "without a card of 10 or less the smallest goes back: {card}",
+        "手中无10以下（含10）的牌，还最小的牌{card}",
+    ),
+    "received": (
+        "warn",
+        "tribute.return_received",
+        "{card} is the very card that was received: no rulebook says whether it may go back",
+        "{card}是刚收到的贡牌，规则未载可否还回",
+    ),
+    "level_card": (
+        "warn",
+        "tribute.return_level_card",
+        "{card} is a level card and counts above A: no rulebook says whether it may go back",
+        "{card}是级牌，大于A，规则未载可否作为10以下的牌还出",
+    ),
+    "advised": (
+        "warn",
+        None,
+        "{card} is above 10: the rulebook asks for 10 or less and for any card",
+        "{card}大于10：规则一处写任意牌，一处写10以下",
+    ),
+    "above_ten": (
+        "wrong",
+        None,
+        "{card} is above 10: 10 or less has to be returned",
+        "还错牌：{card}大于10，须还10以下（含10）的牌",
+    ),
+    "not_smallest": (
+        "wrong",
+        "tribute.return_if_none",
+        "{card} is above 10, and not the smallest card of a hand without 10 or less",
+        "还错牌：手中无10以下（含10）的牌时须还最小的牌，{card}不是最小的牌",
+    ),
+}
+"""State, key (None: the rule of this return), and the words for it."""
+
+
+def _return_reason(
+    profile: GuandanProfile,
+    rule: ReturnRule,
+    card: Face,
+    level: Level,
+    hand: Sequence[Face] | None,
+    received: Face | None,
+) -> str:
+    held = None if hand is None else list(hand)
+    sent_back = (
+        held is not None
+        and card == received
+        and held.count(card) == 1
+        and not profile.tribute.return_received
+    )
+    undoubted = held is not None and card in undisputed_returns(
+        profile, held, level, rule, received
+    )
+    if rule == "ten" and not _is_low(card):
+        if undoubted:
+            return "smallest"
+        if held is None or any(map(_is_low, held)):
+            return "above_ten"
+        return "not_smallest"
+    if sent_back:
+        return "received"
+    if rule == "any":
+        return "any"
+    if not _is_low(card):
+        return "advised"
+    return "level_card" if _is_doubtful(profile, card, level) and not undoubted else "ten"
+
+
+def _is_low(face: Face) -> bool:
+    return not is_joker(face) and natural_rank(face) <= MAX_LOW_RANK
+
+
+def _is_doubtful(profile: GuandanProfile, face: Face, level: Level) -> bool:
+    return natural_rank(face) == level and profile.tribute.return_level_card == "warn"
+
+
+def _smallest_cards(faces: frozenset[Face], level: Level) -> frozenset[Face]:
+    least = min(value_at_level(face, level) for face in faces)
+    return frozenset(face for face in faces if value_at_level(face, level) == least)

@@ -1,0 +1,106 @@
+"""Seats beside each other, as the rules speak of them.
+
+On his right sits the next to play (下家), on his left who plays before him (上家); seed 000
+A3.1–2, seen from above counter-clockwise N, W, S, E.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Literal, TypeVar, cast
+
+from controller.messages import Seat, Side
+from controller.words import Words
+
+SEATS: tuple[Seat, ...] = ("N", "W", "S", "E")
+SIDES: tuple[Side, ...] = ("NS", "EW")
+
+
+def next_seat(seat: Seat) -> Seat:
+    """Return who sits on the right of `seat` and plays after him (下家)."""
+    return SEATS[(SEATS.index(seat) + 1) % len(SEATS)]
+
+
+def previous_seat(seat: Seat) -> Seat:
+    """Return who sits on the left of `seat` and plays before him (上家)."""
+    return next_seat(partner(seat))
+
+
+def partner(seat: Seat) -> Seat:
+    """Return the partner of `seat` (对门)."""
+    return SEATS[(SEATS.index(seat) + 2) % len(SEATS)]
+
+
+def opponents(seat: Seat) -> tuple[Seat, Seat]:
+    """Return the two on the other side: who plays after `seat`, then who plays before."""
+    return next_seat(seat), previous_seat(seat)
+
+
+def seats_of_side(side: Side) -> tuple[Seat, Seat]:
+    """Return the two players of a side."""
+    first = cast(Seat, side[0])
+    return first, partner(first)
+
+
+def seat_from(start: Seat, direction: Literal["ccw", "cw"], steps: int) -> Seat:
+    """Return who sits `steps` seats from `start`: "ccw" goes to the right, "cw" to the left."""
+    return SEATS[(SEATS.index(start) + (steps if direction == "ccw" else -steps)) % len(SEATS)]
+
+
+def side_of(seat: Seat) -> Side:
+    """Return the side `seat` plays for (己方)."""
+    return "NS" if seat in "NS" else "EW"
+
+
+def other_side(side: Side) -> Side:
+    """Return the side that plays against `side` (对方)."""
+    return "EW" if side == "NS" else "NS"
+
+
+SEAT_NAMES: dict[str, Words] = {
+    "N": Words("North", "北家"),
+    "W": Words("West", "西家"),
+    "S": Words("South", "南家"),
+    "E": Words("East", "东家"),
+}
+SIDE_NAMES: dict[str, Words] = {
+    "NS": Words("North-South", "南北"),
+    "EW": Words("East-West", "东西"),
+}
+SIGNER_NAMES: dict[str, Words] = SEAT_NAMES | SIDE_NAMES | {"referee": Words("referee", "裁判员")}
+"""Who may have to sign a score sheet."""
+
+T = TypeVar("T")
+
+
+def seat_list_words(named: Iterable[Seat]) -> Words:
+    """Return seats as a list: all of them."""
+    return join_words(named, SEAT_NAMES.__getitem__)
+
+
+def seat_choice_words(named: Iterable[Seat]) -> Words:
+    """Return seats as a choice: any one of them."""
+    return join_words(named, SEAT_NAMES.__getitem__, " or ", "或")
+
+
+def signer_list_words(named: Iterable[str]) -> Words:
+    """Return who signs, as a list."""
+    return join_words(named, SIGNER_NAMES.__getitem__)
+
+
+def card_count_words(cards: Mapping[Seat, int]) -> Words:
+    """Return how many cards each has, as they were counted."""
+    if not cards:
+        return Words("nothing counted", "未清点")
+    return join_words(cards.items(), lambda one: _seat_count_words(*one))
+
+
+def _seat_count_words(seat: str, cards: int) -> Words:
+    who = SEAT_NAMES.get(seat, Words(seat, seat))
+    return Words(f"{who.en} {cards}", f"{who.zh}{cards}张")
+
+
+def join_words(
+    things: Iterable[T], words: Callable[[T], Words], en: str = ", ", zh: str = "、"
+) -> Words:
+    """Return the words of several things in one line, with `en` and `zh` between them."""
+    told = [words(thing) for thing in things]
+    return Words(en.join(one.en for one in told), zh.join(one.zh for one in told))

@@ -1,0 +1,1 @@
+"""The processes of a table: users, sandbox, watchdog, logs, signals."""

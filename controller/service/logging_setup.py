@@ -1,0 +1,105 @@
+"""Where log lines go: to stderr; readable in a terminal, one JSON object a line elsewhere.
+
+Each line says of which table it is, which run of its daemon (`boot`) and which process
+(`part`). No line ever carries a face, a seed or a key: bytes are told by their number, and a
+trace of a failure has no values.
+"""
+
+import logging
+import os
+import sys
+from typing import Any, Final, Literal
+
+import click
+
+from controller.host.loggers import structlog
+
+EventDict = structlog.typing.EventDict
+Processor = structlog.typing.Processor
+WrappedLogger = structlog.typing.WrappedLogger
+
+LogLevelName = Literal["debug", "info", "warning", "error"]
+LOG_LEVELS: Final[dict[LogLevelName, int]] = {
+    "debug": logging.DEBUG,
+    "info": logging.INFO,
+    "warning": logging.WARNING,
+    "error": logging.ERROR,
+}
+LOG_LEVEL_VARIABLE: Final = "DEALTABLE_LOG_LEVEL"
+"""How a process's children learn the level."""
+
+_context: dict[str, Any] = {"table": None, "boot": None, "part": None}
+
+
+def log_to_stderr(level: int = logging.INFO) -> None:
+    """Let every logger of this process, structlog's and others', write to stderr alone."""
+    shared: list[Processor] = [
+        structlog.processors.add_log_level,
+        structlog.processors.TimeStamper(fmt="iso", utc=True),
+        _add_context,
+        _hide_bytes,
+    ]
+    render = _make_renderers(terminal=sys.stderr.isatty())
+    structlog.configure(
+        wrapper_class=structlog.make_filtering_bound_logger(level),
+        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
+        processors=[*shared, *render],
+    )
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(
+        structlog.stdlib.ProcessorFormatter(
+            foreign_pre_chain=shared,
+            processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, *render],
+        )
+    )
+    # At debug, libraries write what they handle, secrets among it. The drivers write no secret.
+    logging.basicConfig(level=max(level, logging.INFO), handlers=[handler], force=True)
+    logging.getLogger("drivers").setLevel(level)
+
+
+def set_log_level(level: LogLevelName) -> None:
+    """Log at a level, and let the processes that this one starts do so."""
+    os.environ[LOG_LEVEL_VARIABLE] = level
+    log_to_stderr(LOG_LEVELS[level])
+
+
+def add_log_context(**fields: str) -> None:
+    """Put fields on every line from now on: `table`, `boot`, `part`."""
+    _context.update(fields)
+
+
+def _add_context(_: WrappedLogger, __: str, line: EventDict) -> EventDict:
+    """Begin each line alike: when, how grave, of which table, run and process, what."""
+    first = {key: line.pop(key) for key in ("timestamp", "level") if key in line}
+    what = {"event": line.pop("event", None)}
+    return {**first, **_context, **what, **line}
+
+
+def _hide_bytes(_: WrappedLogger, __: str, line: EventDict) -> EventDict:
+    """Raw bytes in a log line are a key or a card: say how many they were."""
+    return {key: _hide_value(value) for key, value in line.items()}
+
+
+def _hide_value(value: object) -> object:
+    if isinstance(value, bytes | bytearray | memoryview):
+        return f"({len(value)} bytes)"
+    return value
+
+
+def _make_renderers(*, terminal: bool) -> list[Processor]:
+    if terminal:
+        # The traceback's own default shows the values of local variables: faces among them.
+        plain = structlog.dev.plain_traceback
+        return [structlog.dev.ConsoleRenderer(exception_formatter=plain)]
+    return [structlog.processors.format_exc_info, structlog.processors.JSONRenderer(default=str)]
+
+
+log_level_option = click.option(
+    "--log-level",
+    "level",
+    type=click.Choice(list(LOG_LEVELS)),
+    default="info",
+    envvar=LOG_LEVEL_VARIABLE,
+    show_default=True,
+    help="What to log to stderr: lines for people in a terminal, JSON elsewhere.",
+)

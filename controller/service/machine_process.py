@@ -1,0 +1,354 @@
+"""A word in the log where a serial adapter holds bytes back for longer than it should."""
+
+import asyncio
+import gc
+import os
+import shutil
+import signal
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from functools import partial
+from pathlib import Path
+
+from controller.config import PanelSection, TableConfig
+from controller.gateway_protocol import HelloMessage
+from controller.host.loggers import structlog
+from controller.host.users import User
+from controller.journal.committer import ThreadCommitter
+from controller.journal.entries import JournalError
+from controller.journal.journal import Journal
+from controller.journal.store import STORE_NAME, JournalStore
+from controller.machine.gateway_socket import GatewaySocket
+from controller.machine.machine import VERSION, MachineDeps, TableMachine
+from controller.machine.machine_metrics import MachineMetrics
+from controller.machine.machine_supervisor import MachineSupervisor
+from controller.match.match_state import AnyMatch
+from controller.match.phase import MatchPhase
+from controller.messages import PublicEvent, PublicState
+from controller.release.installed_program import read_running_release
+from controller.roster import (
+    ADMITTED_FOLDER,
+    KEYS_FOLDER,
+    TABLE_NAME,
+    FolderRoster,
+    Roster,
+    RosterError,
+    read_certificate,
+    read_sign_secret,
+)
+from controller.service.logging_setup import add_log_context
+from controller.service.systemd_notify import SystemdNotifier, run_heartbeat
+from controller.service.table_profile import load_table_profile
+from controller.service.wall_clock import read_wall_clock
+from controller.vault.sealing import AttemptKeyFiles
+from drivers.board_events import BoardKind
+from drivers.flash.firmware_image import own_image
+from drivers.link.recording import (
+    ChunkKind,
+    RecordedBoard,
+    Recorder,
+    RecordingError,
+    RecordingHeader,
+    RecordingPort,
+    create_recording,
+)
+from drivers.link.serial_port import USB_LATENCY_MS, LinkPort, SerialPort, read_latency_ms
+from drivers.panel import PanelLost, PanelPins
+
+_log = structlog.get_logger("machine")
+
+
+def warn_about_latency(config: TableConfig) -> None:
+    """Warn of each port whose adapter waits longer than it is told to; most have no such timer."""
+    for board, port in (("dealer", config.dealer.port), ("reader", config.reader.port)):
+        found_ms = read_latency_ms(port)
+        if found_ms is not None and found_ms > USB_LATENCY_MS:
+            _log.warning(
+                "the adapter of a serial port holds bytes back: every card is late by that",
+                board=board,
+                port=port,
+                latency_ms=found_ms,
+                mend="dealtable deploy udev makes the rule that sets 1 ms; plug the adapter anew",
+            )
+
+
+async def pin_factory(pins: str) -> object:
+    """Return the gpiozero factory of `panel.pins`: lgpio, mock, or unix:PATH of a simulated table.
+
+    Raises PanelLost, with what is missing.
+    """
+    try:
+        if pins == "lgpio":
+            from gpiozero.pins.lgpio import LGPIOFactory
+
+            return LGPIOFactory()
+        if pins == "mock":
+            from gpiozero.pins.mock import MockFactory
+
+            return MockFactory()
+        from sim.pin_factories import SocketFactory
+
+        return await SocketFactory.connect(pins.removeprefix("unix:"))
+    except Exception as error:  # each pin library raises types of its own
+        raise PanelLost(str(error)) from error
+
+
+def make_panel_pins(panel: PanelSection) -> PanelPins:
+    """Return the GPIO numbers of a configuration as the driver takes them."""
+    return PanelPins(**{name: getattr(panel, name) for name in PanelPins.__struct_fields__})
+
+
+class SerialRecording:
+    """What is kept of a machine's lines in the file `path`; None: nothing is, and it costs nothing.
+
+    Its ports may be made before `begin`; what passes them until then is not kept.
+    """
+
+    def __init__(self, path: Path | None, config: TableConfig) -> None:
+        self._path, self._config = path, config
+        self._recorder: Recorder | None = None
+
+    @property
+    def is_requested(self) -> bool:
+        """Tell whether lines are recorded, so that the table is tested, not played at."""
+        return self._path is not None
+
+    def port(self, board: BoardKind) -> LinkPort:
+        """Return the port of a board, recorded where that is wanted."""
+        section = self._config.dealer if board == "dealer" else self._config.reader
+        port = SerialPort(section.port, section.baud)
+        return RecordingPort(port, board, self._record_chunk) if self.is_requested else port
+
+    def start(self, match: AnyMatch | None, *, version: str, started_at: str) -> None:
+        """Begin, where it is wanted; `started` is the wall's stamp of now.
+
+        Raises RecordingError while the table has a match open, and for a file among those that
+        `dealtable bundle` takes along, or that cannot be made.
+        """
+        if self._path is None:
+            return
+        table = self._config.table
+        if match is not None and match.phase is not MatchPhase.SIGNED:
+            raise RecordingError(
+                f"--record {self._path}: table {table.id} has match {match.meeting.match_id} "
+                "open, and a recording shows hands: sign or transfer the match first"
+            )
+        if self._path.resolve().is_relative_to(table.state_dir.resolve()):
+            raise RecordingError(
+                f"--record {self._path}: what lies in the state directory is bundled and handed "
+                "on, and a recording shows hands: name a file elsewhere"
+            )
+        try:
+            file, path = create_recording(self._path)
+        except OSError as error:
+            raise RecordingError(
+                f"--record {self._path}: {error.strerror}: name a file that can be made"
+            ) from None
+        dealer, reader = self._config.dealer, self._config.reader
+        header = RecordingHeader(
+            table=table.id,
+            boards={
+                "dealer": RecordedBoard(dealer.port, dealer.id, dealer.firmware),
+                "reader": RecordedBoard(reader.port, reader.id, reader.firmware),
+            },
+            version=version,
+            started=started_at,
+            simulated=table.backend == "sim",
+        )
+        self._recorder = Recorder(file, header, on_ended=self._on_ended)
+        _log.warning(
+            "the serial lines are recorded: the file shows hands, so no match is opened",
+            file=str(path),
+        )
+
+    def close(self) -> None:
+        """Write what waits, and close the file."""
+        if self._recorder is not None:
+            self._recorder.close()
+
+    def _record_chunk(self, board: BoardKind, way: ChunkKind, data: bytes) -> None:
+        if self._recorder is not None:
+            self._recorder.add_chunk(board, way, data)
+
+    def _on_ended(self, why: str) -> None:
+        _log.warning("the recording of the serial lines has ended", why=why)
+
+
+_SIGNALS = (signal.SIGTERM, signal.SIGINT)
+_LEAVE_TIMEOUT_S = 5.0
+_BOOT_BYTES = 16
+"""Of the name of a run. Signed orders are for one run: no two may ever share a name."""
+MIN_FREE_BYTES = 16 << 20
+"""What a disk that was full must have free again: many matches of a journal (provisional)."""
+
+
+async def run_machine(
+    config: TableConfig,
+    on_open: Callable[[], None],
+    record: Path | None = None,
+    gateway: User | None = None,
+    notifier: SystemdNotifier | None = None,
+) -> None:
+    """Run the machine of `config` until SIGTERM, SIGINT or cancellation.
+
+    `on_open` is called once the journal is this process's and its socket is there. The serial
+    lines are recorded in `record`, where it is given. `gateway` is the gateway's user, None where
+    it is this process's own. `notice` is who supervises it, if anybody does. Raises
+    RuntimeDirError, RosterError, JournalError or RecordingError.
+    """
+    notifier = notifier or SystemdNotifier()
+    recording = SerialRecording(record, config)
+    parts = _MachineFactory(config, recording)
+    lasting = MachineSupervisor(parts.build, parts.publish)
+    await lasting.start()
+    hello = HelloMessage(config.table.id, config.table.backend == "sim", parts.boot, metrics=True)
+    parts.door = door = GatewaySocket(
+        hello,
+        submit=lasting.submit,
+        state=lasting.state,
+        metrics=parts.meter.collect,
+        allowed_uids=None if gateway is None else frozenset((gateway.uid,)),
+    )
+    # What was built up to here lives as long as the process: no collection looks at it again.
+    gc.collect()
+    gc.freeze()
+    try:
+        match = lasting.machine.record.match_written.match
+        recording.start(match, version=VERSION, started_at=read_wall_clock())
+        group = None if gateway is None else gateway.gid
+        async with door.serve(config.socket.parent, group):
+            on_open()
+            notifier.report_ready(_format_status(lasting))
+            async with run_heartbeat(
+                notifier, lambda: _format_status(lasting), parts.meter.oldest_write_wait_s
+            ):
+                await _run_until_signal(lasting, notifier.report_stopping)
+    finally:
+        await lasting.close()
+        recording.close()
+
+
+class _MachineFactory:
+    """What a machine of this process is made of, however often it is made."""
+
+    def __init__(self, config: TableConfig, recording: SerialRecording) -> None:
+        """Read keys, rulebook and release. Raises RuntimeDirError, RosterError, FileError."""
+        self._recording = recording
+        state_dir = config.table.state_dir
+        self._config, self._profile = config, load_table_profile(config)
+        self._roster = FolderRoster(config.gateway_dir, read_wall_clock, _on_roster_changed)
+        self._table_key = read_certificate(state_dir / KEYS_FOLDER / f"{TABLE_NAME}.key").curve
+        _require_chief(self._roster, config.gateway_dir)
+        self._sign = read_sign_secret(state_dir)
+        self._release = read_running_release(state_dir)
+        self._key_file = AttemptKeyFiles(config.table.runtime_dir, state_dir)
+        self.meter = MachineMetrics()
+        self.boot = ""
+        self.door: GatewaySocket | None = None
+
+    def _find_chief_seal(self) -> bytes | None:
+        """Return whom attempts are sealed to: the first chief admitted now; None: there is none."""
+        return next(iter(self._roster.chief_seals()), None)
+
+    def publish(self, value: PublicState | PublicEvent) -> None:
+        """Send what is public to the gateways."""
+        if self.door is not None:
+            self.door.publish(value)
+
+    async def build(self) -> TableMachine:
+        """Open the journal and make a machine of it; each is a run of its own.
+
+        Closes everything again if a step fails. Raises OSError and JournalError (for example
+        while the disk is still full).
+        """
+        config, state_dir = self._config, self._config.table.state_dir
+        recording = self._recording
+        if self.boot and shutil.disk_usage(state_dir).free < MIN_FREE_BYTES:
+            raise JournalError(f"{state_dir}: there is no room yet")
+        with ExitStack() as opened:
+            store = JournalStore.open(state_dir)
+            opened.callback(store.close)
+            _require_same_table_key(store, self._table_key, state_dir)
+            self.boot = boot = os.urandom(_BOOT_BYTES).hex()
+            add_log_context(boot=boot)
+            committer = self.meter.time_commits(ThreadCommitter(store))
+            opened.callback(committer.close)  # the thread first, then the file it writes
+            machine = TableMachine(
+                config,
+                self._profile,
+                MachineDeps(
+                    journal=Journal(store, committer, wall=read_wall_clock, boot=boot),
+                    ports={"dealer": recording.port("dealer"), "reader": recording.port("reader")},
+                    roster=self._roster,
+                    table_key=self._table_key,
+                    signing_key=self._sign,
+                    release=self._release,
+                    chief_key=self._find_chief_seal,
+                    key_files=self._key_file,
+                    entropy=os.urandom,
+                    wall_time=read_wall_clock,
+                    boot=boot,
+                    publish=self.publish,
+                    firmware=own_image().hash,
+                    metrics=self.meter,
+                    is_test=recording.is_requested,
+                ),
+            )
+            opened.callback(machine.panel_control.close)
+            warn_about_latency(config)
+            pins = partial(pin_factory, config.panel.pins)
+            await machine.panel_control.open(make_panel_pins(config.panel), pins)
+            opened.pop_all()  # the machine closes them from now on
+        return machine
+
+
+def _require_same_table_key(store: JournalStore, table_key: str, state_dir: Path) -> None:
+    """Return if a journal was begun under the table's present key: commitments stand on it.
+
+    Raises JournalError.
+    """
+    for first in store.entries(limit=1):
+        if first.entry.data.get("table_key", table_key) != table_key:
+            raise JournalError(
+                f"{state_dir / STORE_NAME}: was begun under another table key: bring that key "
+                f"back ({KEYS_FOLDER}/), or move the journal away to begin a new one"
+            )
+
+
+def _format_status(machine: MachineSupervisor) -> str:
+    """Return a line for people: what everybody may know of the machine."""
+    state = machine.state()
+    return f"table {state.table}: {state.machine.phase.value}, {len(state.alerts)} alerts"
+
+
+async def _run_until_signal(machine: MachineSupervisor, on_stop: Callable[[], None]) -> None:
+    """Run the machine until a signal; an attempt under way is ended before it goes."""
+    loop = asyncio.get_running_loop()
+    stop = asyncio.Event()
+    for number in _SIGNALS:
+        loop.add_signal_handler(number, stop.set)
+    running = asyncio.ensure_future(machine.run())
+    stopping = asyncio.ensure_future(stop.wait())
+    try:
+        await asyncio.wait({running, stopping}, return_when=asyncio.FIRST_COMPLETED)
+        if running.done():
+            running.result()
+        on_stop()
+        await machine.shut_down(_LEAVE_TIMEOUT_S)
+    finally:
+        for task in (running, stopping):
+            task.cancel()
+        await asyncio.gather(running, stopping, return_exceptions=True)
+
+
+def _require_chief(roster: Roster, folder: Path) -> None:
+    if not roster.chief_seals():
+        raise RosterError(
+            f"{folder / ADMITTED_FOLDER}: no chief with a sealing key; `dealtable keys` makes one"
+        )
+
+
+def _on_roster_changed(roster: FolderRoster, errors: Sequence[RosterError]) -> None:
+    for error in errors:
+        _log.error("a key file that cannot be used", why=str(error))
+    _log.info("roster changed", admitted=len(roster.clients), revoked=len(roster.revoked))

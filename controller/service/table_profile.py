@@ -1,0 +1,13 @@
+"""The rulebook that a table's configuration names."""
+
+from controller.config import TableConfig
+from controller.rules.profile import Profile
+from controller.rules.profile_files import load_profile
+
+
+def load_table_profile(config: TableConfig) -> Profile:
+    """Return the profile of a table, with its event's own regulations where it has any.
+
+    Raises ProfileError, one line that names the file.
+    """
+    return load_profile(config.table.profile, config.table.event)

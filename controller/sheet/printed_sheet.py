@@ -1,0 +1,457 @@
+"""The words of a printed score sheet, in English and in Chinese."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from controller.faults import Language
+from controller.messages import Seat
+from controller.rules.key_text import all_keys
+from controller.rules.text_columns import cell_width, pack, wrap
+from controller.seats import SEATS, SIDE_NAMES, SIGNER_NAMES
+from controller.seats import SIDES as BOTH
+from controller.sheet.form import (
+    BigTwoLine,
+    CardPassed,
+    DealLine,
+    DealOutcome,
+    ScoreSheet,
+    SheetCorrection,
+    SheetRules,
+    SignatureLine,
+)
+from controller.words import Words, decided_by_words, signer_words
+
+
+def rules_words(rules: SheetRules) -> Words:
+    """Return what a rulebook is called, with what its event settles."""
+    en, zh = ((rules.title_en, rules.event_en), (rules.title_zh, rules.event_zh))
+    return Words(" · ".join(filter(None, en)), " · ".join(filter(None, zh)))
+
+
+def confirmation_words(one: SheetCorrection) -> Words | None:
+    """Return whether the chief has confirmed his word, in words; None: it was none by mouth."""
+    if one.confirmed_by is not None:
+        by = signer_words(one.confirmed_by)
+        return Words(f"confirmed by {by.en}", f"{by.zh}已书面确认")
+    if one.entered_by is None:
+        return None
+    return Words("not confirmed in writing yet", "待书面确认")
+
+
+def correction_reason(one: SheetCorrection) -> Words:
+    """Return why a result was corrected: as a person wrote it, or the offence of its ruling."""
+    return Words(one.reason, one.reason_zh or one.reason)
+
+
+SHEET_LABELS: dict[str, Words] = {
+    "title": Words("Guandan score sheet", "掼蛋记分表"),
+    "title_big_two": Words("Big Two score sheet (practice)", "锄大地记分表(练习)"),
+    "event": Words("Event", "比赛"),
+    "round": Words("Round", "轮次"),
+    "match": Words("Match", "局"),
+    "table": Words("Table", "台号"),
+    "stage_swiss": Words("Swiss", "积分编排"),
+    "stage_round_robin": Words("round robin", "循环赛"),
+    "stage_knockout": Words("knock-out", "淘汰赛"),
+    "rules": Words("Rules", "规则"),
+    "hash": Words("hash", "规则校验码"),
+    "pair": Words("pair", "队号"),
+    "start": Words("Start", "开始"),
+    "end": Words("End", "结束"),
+    "took": Words("took", "历时"),
+    "deal": Words("Deal", "副"),
+    "level": Words("Lvl", "打"),
+    "up": Words("UP", "上游"),
+    "second": Words("2ND", "二游"),
+    "third": Words("3RD", "三游"),
+    "last": Words("LAST", "下游"),
+    "gain": Words("Up", "升级"),
+    "ns": Words("NS", "南北"),
+    "ew": Words("EW", "东西"),
+    "tribute": Words("Tribute", "贡牌"),
+    "returns": Words("Return", "还牌"),
+    "points": Words("Points", "得分"),
+    "anti": Words("anti", "抗贡"),
+    "hidden": Words("hidden", "暗"),
+    "untold": Words("not noted", "未记"),
+    "leader": Words("leads:", "领出"),
+    "turned_up": Words("turned up", "翻牌"),
+    "cut": Words("cut:", "切牌"),
+    "uncut": Words("uncut", "未切牌"),
+    "by_hand": Words("dealt by hand", "人工发牌"),
+    "extra": Words("extra deal", "加打一副"),
+    "void": Words("does not count", "作废"),
+    "misdeals": Words("misdeals:", "重新发牌次数"),
+    "dead": Words("dead hand:", "手牌作废"),
+    "written": Words("levels as first written", "原记级数"),
+    "overturned": Words(" (overturned)", "(已改判)"),
+    "forfeits": Words(" forfeits", "判负"),
+    "list": Words(", ", " "),
+    "between_seats": Words(", ", "、"),
+    "before_card": Words(" ", ""),
+    "comma": Words(", ", "，"),
+    "opened": Words("open:", "明牌"),
+    "doubled": Words("doubled:", "加倍"),
+    "corrections": Words("Corrections", "更正"),
+    "notes": Words("Rulings and notes", "判罚与记事"),
+    "choice_from_now": Words("counts from now on", "自更正起计"),
+    "choice_void_later": Words("later deals void", "其后各副作废"),
+    "choice_stand": Words("stands as played", "维持原计"),
+    "levels": Words("Levels", "级数"),
+    "verdict": Words("Result", "结果"),
+    "open": Words("not over yet", "本局未结束"),
+    "match_points": Words("Match points", "场分"),
+    "level_points": Words("Level points", "级分"),
+    "deal_points": Words("Deal points", "副分"),
+    "total": Words("Total", "总分"),
+    "provisional": Words("provisional: ", "暂定："),
+    "scorer": Words(" (scorer)", "(记分)"),
+    "checker": Words(" (checker)", "(监督)"),
+    "signature": Words("Signature", "签名"),
+    "signed": Words("signed", "已签"),
+    "unsigned": Words("nobody has signed", "未签名"),
+    "version": Words("Version", "版本"),
+    "sheet_rows": Words("rows", "行数"),
+    "head": Words("Journal head", "日志头"),
+}
+"""Every word of the page."""
+
+
+PAGE_WIDTH = 80
+"""Cells of the longest line: it fits a terminal and a sheet of paper."""
+
+_INDENT = "    "
+_SIGNATURE_BLANK = "____________________"
+_SEAT_NAMES = {
+    "N": Words("North", "北"),
+    "W": Words("West", "西"),
+    "S": Words("South", "南"),
+    "E": Words("East", "东"),
+}
+_SEAT_LETTERS = {
+    "N": Words("N", "北"),
+    "W": Words("W", "西"),
+    "S": Words("S", "南"),
+    "E": Words("E", "东"),
+}
+_HASH_DIGITS = 16
+"""Digits of a hash or a journal's head that are printed."""
+
+
+def render_sheet(sheet: Mapping[str, Any], language: Language) -> str:
+    """Return the page of a sheet (sheet_view.sheet).
+
+    Raises msgspec.ValidationError, a ValueError, for what is no sheet.
+    """
+    whole = msgspec.convert(sheet, ScoreSheet)
+    return "".join(f"{line}\n" for line in _Page(whole, language).lines())
+
+
+class _Page:
+    """One sheet in one language."""
+
+    def __init__(self, sheet: ScoreSheet, language: Language) -> None:
+        self._sheet, self._language = sheet, language
+
+    def lines(self) -> Iterator[str]:
+        title = self._label("title_big_two" if self._sheet.game == "bigtwo" else "title")
+        yield " " * ((PAGE_WIDTH - cell_width(title)) // 2) + title
+        yield "─" * PAGE_WIDTH
+        yield from self._header()
+        yield "─" * PAGE_WIDTH
+        yield from self._big_two_table() if self._sheet.game == "bigtwo" else self._deal_table()
+        yield "─" * PAGE_WIDTH
+        yield from self._corrections_and_notes()
+        yield from self._result()
+        yield "─" * PAGE_WIDTH
+        yield from self._signatures()
+
+    def _label(self, label: str) -> str:
+        return self._in_language(SHEET_LABELS[label])
+
+    def _in_language(self, words: Words) -> str:
+        return words.zh if self._language == "zh" else words.en
+
+    def _seat_letter(self, seat: Seat) -> str:
+        return self._in_language(_SEAT_LETTERS[seat])
+
+    def _seat_names(self, seats: Sequence[Seat]) -> str:
+        """Seats in running words: a column alone has their letters."""
+        return self._label("between_seats").join(
+            self._in_language(_SEAT_NAMES[seat]) for seat in seats
+        )
+
+    def _labelled(self, label: str, value: object) -> str:
+        return f"{self._label(label)} {value}"
+
+    # -- the head --------------------------------------------------------------
+
+    def _header(self) -> Iterator[str]:
+        sheet = self._sheet
+        yield from pack(
+            [
+                self._labelled("event", sheet.event),
+                self._labelled("round", sheet.round),
+                self._labelled("match", f"{sheet.match_no} ({sheet.match})"),
+                self._labelled("table", f"{sheet.table_no} ({sheet.table})"),
+                self._label("stage_" + sheet.stage),
+            ],
+            PAGE_WIDTH,
+        )
+        rules = self._labelled("rules", self._in_language(rules_words(sheet.rules)))
+        yield from pack(
+            [rules, self._labelled("hash", sheet.rules.hash[:_HASH_DIGITS])], PAGE_WIDTH
+        )
+        for side in BOTH:
+            pair = sheet.pairs[side]
+            people = [
+                f"{self._seat_letter(seat)} {pair.players.get(seat, '—')}"
+                for seat in SEATS
+                if seat in side
+            ]
+            number = self._labelled("pair", pair.id)
+            yield from pack(
+                [self._in_language(SIDE_NAMES[side]), number, pair.name, *people], PAGE_WIDTH
+            )
+        yield from pack(self._times(), PAGE_WIDTH)
+
+    def _times(self) -> list[str]:
+        sheet = self._sheet
+        parts = [
+            self._labelled("start", sheet.start_at or "—"),
+            self._labelled("end", sheet.end_at or "—"),
+        ]
+        if sheet.start_ms is not None and sheet.end_ms is not None:
+            parts.append(self._labelled("took", _duration_text(sheet.end_ms - sheet.start_ms)))
+        return parts
+
+    # -- the deals -------------------------------------------------------------
+
+    def _deal_table(self) -> Iterator[str]:
+        points = any(line.points and any(line.points.values()) for line in self._sheet.deals)
+        heads = [self._label(name) for name in _COLUMNS] + (
+            [self._label("points")] if points else []
+        )
+        rows = [self._deal_row(line, points) for line in self._sheet.deals]
+        yield from _table(heads, rows, [self._remarks(line) for line in self._sheet.deals])
+
+    def _deal_row(self, line: DealLine, points: bool) -> list[str]:
+        levels = line.levels or {}
+        mark = "*" if line.corrected else "" if line.counts else "×"
+        ours = f"{line.points['NS']}:{line.points['EW']}" if line.points else ""
+        return [
+            f"{line.deal}{mark}",
+            line.level,
+            *self._places(line),
+            "—" if line.gain is None else f"+{line.gain}" if line.gain >= 0 else str(line.gain),
+            levels.get("NS", "—"),
+            levels.get("EW", "—"),
+            self._label("anti") if line.anti else self._cards_passed(line.tribute),
+            self._cards_passed(line.returns),
+            *([ours] if points else []),
+        ]
+
+    def _places(self, line: DealLine) -> list[str]:
+        """The four places; of a double-down the losers have none."""
+        there = [self._seat_letter(seat) for seat in line.outcome.order]
+        return [*there, *["—"] * (4 - len(there))]
+
+    def _cards_passed(self, cards: Sequence[CardPassed]) -> str:
+        return self._label("list").join(
+            f"{self._seat_letter(one.giver)}→{self._seat_letter(one.to)}"
+            f"{self._label('before_card')}"
+            f"{one.card or self._label('hidden' if one.secret else 'untold')}"
+            for one in cards
+        )
+
+    def _remarks(self, line: DealLine) -> str:
+        """What the columns have no room for."""
+        told = []
+        if line.outcome.forfeited_by is not None:
+            told.append(self._outcome_text(line.outcome))
+        if line.leader is not None:
+            told.append(self._labelled("leader", self._seat_names([line.leader])))
+        if line.turned_up is not None:
+            told.append(self._labelled("turned_up", line.turned_up))
+        if line.cut is not None:
+            cutter = self._seat_names([line.cutter] if line.cutter else [])
+            told.append(self._labelled("cut", f"{cutter} {line.cut}"))
+        flags = {
+            "uncut": line.uncut,
+            "by_hand": line.by_hand,
+            "extra": line.extra,
+            "void": not line.counts,
+        }
+        told += [self._label(name) for name, holds in flags.items() if holds]
+        if line.misdeals:
+            told.append(self._labelled("misdeals", line.misdeals))
+        if line.dead:
+            told.append(self._labelled("dead", self._seat_names(line.dead)))
+        if line.written:
+            told.append(self._labelled("written", f"{line.written['NS']}:{line.written['EW']}"))
+        told += [
+            f"{self._in_language(SIGNER_NAMES[one.seat or one.side])} "
+            f"{self._in_language(Words(one.penalty_en, one.penalty_zh))}"
+            f"{' ' + one.article if one.article else ''}"
+            f"{self._label('overturned') if one.overturned else ''}"
+            for one in line.penalties
+        ]
+        return self._label("comma").join(told)
+
+    def _big_two_table(self) -> Iterator[str]:
+        heads = [
+            self._label("deal"),
+            *(self._seat_letter(seat) for seat in SEATS),
+            self._label("total"),
+        ]
+        rows = [self._big_two_row(line) for line in self._sheet.hands]
+        yield from _table(heads, rows, [self._big_two_remarks(line) for line in self._sheet.hands])
+
+    def _big_two_row(self, line: BigTwoLine) -> list[str]:
+        scores = [f"{line.left[seat]} ({line.scores[seat]:+d})" for seat in SEATS]
+        return [str(line.deal), *scores, " ".join(f"{line.totals[seat]:+d}" for seat in SEATS)]
+
+    def _big_two_remarks(self, line: BigTwoLine) -> str:
+        told = [self._labelled("leader", self._seat_names([line.leader]))]
+        told += [self._labelled("opened", self._seat_names(line.opened))] if line.opened else []
+        told += [self._labelled("doubled", self._seat_names(line.doubled))] if line.doubled else []
+        told += [self._label("uncut")] if line.uncut else []
+        told += [self._label("by_hand")] if line.by_hand else []
+        told += [self._labelled("misdeals", line.misdeals)] if line.misdeals else []
+        return self._label("comma").join(told)
+
+    # -- what stands below -------------------------------------------------------
+
+    def _corrections_and_notes(self) -> Iterator[str]:
+        sheet = self._sheet
+        if sheet.corrections:
+            yield self._label("corrections")
+        for one in sheet.corrections:
+            was, now = self._outcome_text(one.was), self._outcome_text(one.now)
+            stands = confirmation_words(one)
+            by = self._in_language(decided_by_words(one.by, one.entered_by))
+            yield from _indented(
+                f"{self._labelled('deal', one.deal)}: {was} → {now}, "
+                f"{self._label('choice_' + one.choice)}, "
+                f"{by}: {self._in_language(correction_reason(one))}"
+                f"{'' if stands is None else self._label('comma') + self._in_language(stands)}"
+            )
+        if sheet.notes:
+            yield self._label("notes")
+        for note in sheet.notes:
+            yield from _indented(self._in_language(Words(note.en, note.zh)))
+
+    def _outcome_text(self, outcome: DealOutcome) -> str:
+        if outcome.forfeited_by is None:
+            return self._seat_names(outcome.order)
+        return f"{self._in_language(SIDE_NAMES[outcome.forfeited_by])}{self._label('forfeits')}"
+
+    def _result(self) -> Iterator[str]:
+        sheet, told = self._sheet, []
+        if sheet.levels:
+            told.append(self._labelled("levels", self._side_values(sheet.levels)))
+        if sheet.verdict is not None:
+            end = sheet.verdict
+            winner = self._in_language(SIDE_NAMES[end.winner]) + " " if end.winner else ""
+            told.append(
+                self._labelled(
+                    "verdict", f"{winner}({self._in_language(Words(end.how_en, end.how_zh))})"
+                )
+            )
+        elif sheet.state == "open":
+            told.append(self._label("open"))
+        if sheet.totals:
+            scores = "  ".join(
+                f"{self._seat_letter(seat)} {sheet.totals[seat]:+d}" for seat in SEATS
+            )
+            told.append(self._labelled("total", scores))
+        yield from pack(told, PAGE_WIDTH)
+        yield from pack(self._points(), PAGE_WIDTH)
+
+    def _points(self) -> list[str]:
+        score = self._sheet.score
+        if score is None:
+            return []
+        told = []
+        for name in ("match_points", "level_points", "deal_points", "total"):
+            numbers = getattr(score, name)
+            if numbers is not None:
+                told.append(self._labelled(name, self._side_values(numbers)))
+        labels = [self._in_language(all_keys()[key].label) for key in score.provisional]
+        if labels:
+            told.append(f"{self._label('provisional')}{self._label('comma').join(labels)}")
+        return told
+
+    def _side_values(self, numbers: Mapping[Any, object]) -> str:
+        return "  ".join(f"{self._in_language(SIDE_NAMES[side])} {numbers[side]}" for side in BOTH)
+
+    def _signatures(self) -> Iterator[str]:
+        sheet = self._sheet
+        for line in sheet.signatures:
+            duty = "" if line.duty is None else self._label(line.duty)
+            who = self._in_language(SIGNER_NAMES[line.signer]) + duty
+            yield f"{self._label('signature')} {who}: {self._signature_text(line)}"
+        for version in sheet.versions:
+            names = [
+                f"{self._in_language(SIGNER_NAMES[one.signer])} {one.person}"
+                for one in version.signatures
+            ]
+            signed = self._label("comma").join(names) or self._label("unsigned")
+            rows = self._labelled("sheet_rows", version.rows)
+            yield from wrap(
+                f"{self._labelled('version', version.version)} ({rows}): {signed}", PAGE_WIDTH
+            )
+        yield self._labelled("head", sheet.head[:_HASH_DIGITS])
+
+    def _signature_text(self, line: SignatureLine) -> str:
+        return (
+            _SIGNATURE_BLANK if line.person is None else f"{line.person} ({self._label('signed')})"
+        )
+
+
+def _table(heads: list[str], rows: list[list[str]], remarks: list[str]) -> Iterator[str]:
+    """Yield rows in columns as wide as their widest text, each with its remarks below."""
+    widths = [max(map(cell_width, column)) for column in zip(heads, *rows, strict=True)]
+    roomy = sum(widths) + 2 * (len(widths) - 1) <= PAGE_WIDTH
+    gap = "  " if roomy else " "
+    yield _row(heads, widths, gap)
+    for row, remark in zip(rows, remarks, strict=True):
+        yield _row(row, widths, gap)
+        if remark:
+            yield from _indented(remark)
+
+
+def _row(texts: Sequence[str], widths: Sequence[int], gap: str) -> str:
+    padded = (
+        text + " " * (width - cell_width(text)) for text, width in zip(texts, widths, strict=True)
+    )
+    return gap.join(padded).rstrip()
+
+
+def _indented(text: str) -> Iterator[str]:
+    for line in wrap(text, PAGE_WIDTH - len(_INDENT)):
+        yield _INDENT + line
+
+
+def _duration_text(ms: int) -> str:
+    """Return a time as hours, minutes and seconds."""
+    minutes, seconds = divmod(ms // 1000, 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02d}:{seconds:02d}"
+
+
+_COLUMNS = (
+    "deal",
+    "level",
+    "up",
+    "second",
+    "third",
+    "last",
+    "gain",
+    "ns",
+    "ew",
+    "tribute",
+    "returns",
+)

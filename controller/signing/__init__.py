@@ -1,0 +1,1 @@
+"""What is signed, and how: commands, heads, releases."""

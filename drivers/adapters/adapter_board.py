@@ -1,0 +1,295 @@
+"""The shell of an adapter: a board's core on a pty, over a HAL of parts that were bought.
+
+A table finds the pty under a link of a fixed name, as it finds a board's port. The core is
+stepped when bytes come, when a source of the HAL has something, and at either one's deadline.
+"""
+
+import os
+import pty
+import select
+import signal
+import tty
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from types import FrameType, TracebackType
+from typing import Protocol, Self
+
+from drivers.firmware.board import BoardCore
+from drivers.firmware.main import BoardClock
+from drivers.firmware.runtime import Stream
+
+MAX_WAIT_MS = 1000
+"""The longest wait where nothing is due."""
+NEVER_MS = 1 << 62
+"""What `due_ms` returns where a HAL waits for nothing but its sources."""
+STORE_DELAY_MS = 2000
+"""What a board stores is written once it stood still so long: never while cards are dealt."""
+_STORE_RETRY_MS = 60_000
+_MAX_BOOT = 0xFFFF_FFFF
+_BOOT, _STORE = "boot", "store"
+
+
+class AdapterError(Exception):
+    """An adapter cannot start; its text is one line that says why and what to do."""
+
+
+class AdapterHal(Protocol):
+    """A drivers.firmware.hal.Hal with parts behind it that wait for nobody.
+
+    `kind` is wire.HAL_ADAPTER; `cannot` has a line for each promise of a real board that it
+    cannot give.
+    """
+
+    kind: int
+    uid: bytes
+    limitations: Sequence[str]
+
+    def read(self, name: str) -> int:
+        """See Hal."""
+
+    def set(self, name: str, value: int) -> None:
+        """See Hal."""
+
+    def edges(self) -> list[tuple[int, str, int]]:
+        """See Hal."""
+
+    def update(self, now_ms: int) -> None:
+        """Collect what changed, and do what is due; before each step of the core."""
+
+    def sources(self) -> Sequence[int]:
+        """Return the descriptors that wake it when they can be read; they may change."""
+
+    def due_ms(self, now_ms: int) -> int:
+        """Return when it wants to be stepped at the latest, or NEVER_MS."""
+
+    def stop(self) -> None:
+        """Stop every output and let go of everything; the adapter ends."""
+
+
+class AdapterStorage:
+    """An adapter's own folder: its boot counter, and what its board stores.
+
+    Made where it is missing. Raises AdapterError where it cannot be used.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        try:
+            path.mkdir(mode=0o700, parents=True, exist_ok=True)
+        except OSError as error:
+            raise _storage_error(path, error) from None
+
+    def next_boot(self) -> int:
+        """Return a boot number that was never returned before, once it is on disk."""
+        file = self._path / _BOOT
+        text = self._load(_BOOT).decode(errors="replace").strip()
+        if text and not (text.isascii() and text.isdecimal() and int(text) < _MAX_BOOT):
+            raise AdapterError(
+                f"{file}: expected the number of starts so far, found something else; "
+                "write a number there that is higher than every one before"
+            )
+        boot = int(text or "0") + 1
+        self._save(_BOOT, b"%d\n" % boot)
+        return boot
+
+    def load(self) -> bytes:
+        """Return what `store` was given last, b"" before."""
+        return self._load(_STORE)
+
+    def store(self, content: bytes) -> None:
+        """Keep what a board wants to know at its next start."""
+        self._save(_STORE, content)
+
+    def _load(self, name: str) -> bytes:
+        try:
+            return (self._path / name).read_bytes()
+        except FileNotFoundError:
+            return b""
+        except OSError as error:
+            raise _storage_error(self._path / name, error) from None
+
+    def _save(self, name: str, content: bytes) -> None:
+        fresh = self._path / f"{name}.new"
+        try:
+            with fresh.open("wb") as file:
+                file.write(content)
+                file.flush()
+                os.fsync(file.fileno())
+            fresh.replace(self._path / name)
+        except OSError as error:
+            raise _storage_error(fresh, error) from None
+
+
+class AdapterBoard:
+    """A board's core behind a pty that is found under `link`, until it is closed.
+
+    Outputs are stopped and the link is gone when it is closed. `store` keeps what the board
+    stores, `say` hears where that fails. Raises AdapterError where the link cannot be made.
+    """
+
+    def __init__(
+        self,
+        board: BoardCore,
+        hal: AdapterHal,
+        link: Path,
+        store: Callable[[bytes], None] = lambda content: None,
+        log: Callable[[str], None] = lambda line: None,
+    ) -> None:
+        self.board = board
+        self._hal, self._link, self._store, self._log = hal, link, store, log
+        self._unsaved, self._store_due_ms = b"", NEVER_MS
+        self._clock = BoardClock()
+        self._own_fd, self._host_fd = pty.openpty()
+        # Both ends, before anybody opens it: a fresh pty echoes and edits. Held open, the
+        # host's end never hangs up: a host that comes and goes is a cable that stays plugged in.
+        for end in (self._own_fd, self._host_fd):
+            tty.setraw(end)
+        os.fchmod(self._host_fd, 0o600)
+        self.pty = os.ttyname(self._host_fd)
+        self._source = open(self._own_fd, "rb", buffering=0, closefd=False)  # noqa: SIM115  closed in close()
+        self._sink = open(self._own_fd, "wb", buffering=0, closefd=False)  # noqa: SIM115
+        self._line = Stream(self._source, self._sink)
+        try:
+            _make_link(link, self.pty)
+        except OSError as error:
+            self._close_pty()
+            raise AdapterError(
+                f"{link}: cannot be made ({error.strerror}); "
+                "make its folder, or name another link in the adapter's configuration"
+            ) from None
+
+    def __enter__(self) -> Self:
+        """Serve; the end of the block closes it."""
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Close it."""
+        self.close()
+
+    def step(self) -> int:
+        """Step HAL and core once; return in how many milliseconds they want the next step."""
+        rx = self._line.read() or b""
+        now = self._clock.now_ms()
+        self._hal.update(now)
+        tx = self.board.step(now, rx)
+        if tx:
+            self._line.write(tx)
+        now = self._clock.now_ms()
+        self._store_at_rest(now)
+        return max(0, min(self.board.deadline(), self._hal.due_ms(now), self._store_due_ms) - now)
+
+    def _store_at_rest(self, now_ms: int) -> None:
+        """Write what the board stores, once it stood still; a full disk stops no table."""
+        fresh = self.board.to_store()
+        if fresh:
+            self._unsaved, self._store_due_ms = fresh, now_ms + STORE_DELAY_MS
+        if not self._unsaved or now_ms < self._store_due_ms:
+            return
+        try:
+            self._store(self._unsaved)
+            self._unsaved, self._store_due_ms = b"", NEVER_MS
+        except AdapterError as error:
+            self._log(str(error))
+            self._store_due_ms = now_ms + _STORE_RETRY_MS
+
+    def run_once(self, max_wait_ms: int = MAX_WAIT_MS, wake_fd: int | None = None) -> None:
+        """Step, and wait until there is a reason for the next step, `longest_ms` at most.
+
+        `also` is one more descriptor that ends the wait.
+        """
+        wait_ms = min(self.step(), max_wait_ms)
+        ready = select.poll()
+        for source in (
+            self._own_fd,
+            *self._hal.sources(),
+            *(() if wake_fd is None else (wake_fd,)),
+        ):
+            ready.register(source, select.POLLIN)
+        ready.poll(wait_ms)
+
+    def close(self) -> None:
+        """Stop the outputs, and take the link and the pty away; may be called twice."""
+        if self._own_fd < 0:
+            return
+        try:
+            self._hal.stop()
+            self._store_at_rest(NEVER_MS)
+        finally:
+            with suppress(OSError):  # another program's by now, or gone
+                if os.readlink(self._link) == self.pty:
+                    self._link.unlink()
+            self._close_pty()
+
+    def _close_pty(self) -> None:
+        self._source.close()
+        self._sink.close()
+        os.close(self._own_fd)
+        os.close(self._host_fd)
+        self._own_fd = self._host_fd = -1
+
+
+def serve(
+    board: BoardCore,
+    hal: AdapterHal,
+    pty_link: Path,
+    *,
+    store: Callable[[bytes], None] = lambda content: None,
+    log: Callable[[str], None] = lambda line: None,
+) -> None:
+    """Be the board at `pty_link` until SIGTERM or SIGINT; the outputs are stopped then.
+
+    `store` keeps what the board stores (Folder.store); `say` gets one line for each promise
+    that it cannot give, then where it is found. Raises AdapterError.
+    """
+    with AdapterBoard(board, hal, pty_link, store, log) as served, _end_signals() as (ended, wake):
+        for line in hal.limitations:
+            log(f"this adapter cannot promise: {line}")
+        log(f"board {hal.uid.hex()} at {pty_link} ({served.pty})")
+        while not ended():
+            served.run_once(wake_fd=wake)
+
+
+@contextmanager
+def _end_signals() -> Iterator[tuple[Callable[[], bool], int]]:
+    """Give whether a signal asked for the end, and a descriptor that it wakes."""
+    asked: list[int] = []
+    reader, writer = os.pipe()
+    for end in (reader, writer):
+        os.set_blocking(end, False)
+
+    def note(number: int, frame: FrameType | None) -> None:
+        asked.append(number)
+
+    before_fd = signal.set_wakeup_fd(writer, warn_on_full_buffer=False)
+    before = {number: signal.signal(number, note) for number in (signal.SIGTERM, signal.SIGINT)}
+    try:
+        yield lambda: bool(asked), reader
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+        signal.set_wakeup_fd(before_fd)
+        os.close(reader)
+        os.close(writer)
+
+
+def _make_link(link: Path, target: str) -> None:
+    """Let `link` lead to a pty; there is no moment without one where there was one before."""
+    if link.exists() and not link.is_symlink():
+        raise FileExistsError(17, "there is a file of that name")
+    fresh = link.with_name(link.name + ".new")
+    fresh.unlink(missing_ok=True)
+    fresh.symlink_to(target)
+    fresh.replace(link)
+
+
+def _storage_error(path: Path, error: OSError) -> AdapterError:
+    return AdapterError(
+        f"{path}: cannot be used ({error.strerror}); "
+        "name a folder in the adapter's configuration that it may write"
+    )

@@ -1,0 +1,101 @@
+"""The events a board remembers until the host has them safe.
+
+Two acknowledgements, both cumulative: `seen` (the host decoded it; it is not sent
+again) and `kept` (the host has it on disk; it may be forgotten). Pure: bodies and
+milliseconds in, bodies to send out. All its room is taken when it is made.
+"""
+
+import struct
+
+from . import protocol
+
+# Later than any moment a board lives to see.
+NEVER_MS = 1 << 62
+NO_BODIES: list[bytes] = []  # always the same one, and nobody adds to it
+# The longest body of an event, and a byte that says how long this one is.
+_MAX_BODY = protocol.EVENT_SIZE + struct.calcsize(protocol.READ_BODY)
+_SLOT = _MAX_BODY + 1
+
+
+class EventMemory:
+    """Numbers events from 1, in order and without a gap, and says which to send now."""
+
+    def __init__(self) -> None:
+        self.last = 0
+        self.seen = 0
+        self.kept = 0
+        self._sent = 0  # the newest that went out in this session
+        # The events kept + 1 … last, each in the slot of its number.
+        self._slots = memoryview(bytearray(protocol.EVENT_MEMORY * _SLOT))
+        self._wait_ms = protocol.RESEND_MIN_MS
+        self._resend_at = NEVER_MS
+
+    def free_slots(self) -> int:
+        """Return how many more events fit."""
+        return protocol.EVENT_MEMORY - (self.last - self.kept)
+
+    def add(self, body: bytes) -> None:
+        """Remember the body of event number last + 1. Only called while there is room."""
+        if len(body) > _MAX_BODY:
+            raise ValueError("no event is so long")
+        self.last += 1
+        at = self.last % protocol.EVENT_MEMORY * _SLOT
+        self._slots[at] = len(body)
+        self._slots[at + 1 : at + 1 + len(body)] = body
+
+    def acknowledge(self, seen: int, kept: int, now_ms: int) -> None:
+        """Take both numbers of a host frame; neither goes back, none beyond `last` counts."""
+        self._forget(kept)
+        if self.seen < seen <= self.last:
+            self.seen = seen
+            self._sent = max(self._sent, seen)
+            self._wait_ms = protocol.RESEND_MIN_MS
+            self._resend_at = NEVER_MS
+            if self._sent > seen:
+                self._schedule_resend(now_ms)
+
+    def begin_session(self) -> None:
+        """Begin a session: everything that is not kept counts as unseen."""
+        self.seen = self._sent = self.kept
+        self._wait_ms = protocol.RESEND_MIN_MS
+        self._resend_at = NEVER_MS
+
+    def resend_now(self) -> None:
+        """The host is back after a silence: what it has not seen is due at once."""
+        self._wait_ms = protocol.RESEND_MIN_MS
+        self._resend_at = 0 if self._sent > self.seen else NEVER_MS
+
+    def bodies_due(self, now_ms: int) -> list[bytes]:
+        """Return the bodies to send now, oldest first, at most EVENT_WINDOW of them."""
+        bodies = NO_BODIES
+        if now_ms >= self._resend_at:
+            bodies = self._bodies(self.seen, self._sent)
+            self._schedule_resend(now_ms)
+        until = min(self.last, self.seen + protocol.EVENT_WINDOW)
+        if until > self._sent:
+            bodies = bodies + self._bodies(self._sent, until)
+            self._sent = until
+            if self._resend_at == NEVER_MS:
+                self._schedule_resend(now_ms)
+        return bodies
+
+    def deadline(self) -> int:
+        """Return when unseen events are due again, or NEVER."""
+        return self._resend_at
+
+    def _schedule_resend(self, now_ms: int) -> None:
+        self._resend_at = now_ms + self._wait_ms
+        self._wait_ms = min(2 * self._wait_ms, protocol.RESEND_MAX_MS)
+
+    def _bodies(self, after: int, until: int) -> list[bytes]:
+        return [self._body(number) for number in range(after + 1, until + 1)]
+
+    def _body(self, number: int) -> bytes:
+        at = number % protocol.EVENT_MEMORY * _SLOT
+        return bytes(self._slots[at + 1 : at + 1 + self._slots[at]])
+
+    def _forget(self, kept: int) -> None:
+        if self.kept < kept <= self.last:
+            self.kept = kept
+            self.seen = max(self.seen, kept)
+            self._sent = max(self._sent, kept)

@@ -1,0 +1,293 @@
+"""The steps of a flash: beside the old firmware, read back after a restart, tried, then alone.
+
+At every moment a cut of the power leaves a board that starts with the old firmware, with the
+new one on its one trial, or with the new one for good. The old one is removed when the new
+one has said who it is.
+"""
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from typing import Protocol
+
+from drivers.board_events import BoardKind
+from drivers.board_identity import Welcome
+from drivers.errors import BoardResult, PortMissing
+from drivers.firmware import protocol
+from drivers.flash.board_query import BoardQuery
+from drivers.flash.chip.main import SERVICE, SLOT, choose_slot, trial_state
+from drivers.flash.firmware_image import (
+    FirmwareImage,
+    FirmwareRolledBack,
+    FlashError,
+    FlashRefused,
+    NoBoardFound,
+    Slot,
+    WrongHash,
+)
+from drivers.flash.micropython_prompt import MicroPythonPrompt, ProgressCallback
+from drivers.link.frames import ConfigureCommand, ServiceCommand
+
+RESTART_TIMEOUT_S = 20.0
+"""From a restart until the prompt, or a firmware that compiles itself first, answers."""
+TRIAL_TIMEOUT_S = 90.0
+"""The same where a firmware on trial says nothing: it gives up after a minute."""
+POLL_INTERVAL_S = 0.5
+BOARD_FILE, MAIN_FILE = "board", "main.py"
+_SETTING_IDS = {
+    "dealer": {row[0]: number for number, row in protocol.DEALER_SETTINGS.items()},
+    "reader": {row[0]: number for number, row in protocol.READER_SETTINGS.items()},
+}
+
+
+class ProgressReporter(Protocol):
+    """Who is told how far it is."""
+
+    def step(self, text: str) -> None:
+        """Say what is done now."""
+
+    def wrote(self, size: int) -> None:
+        """Say that so many bytes more are on the board."""
+
+
+class FlashHost(Protocol):
+    """What a flash needs of the program around it."""
+
+    def clock(self) -> float:
+        """Return seconds that only grow."""
+
+    def sleep(self, seconds: float) -> None:
+        """Wait."""
+
+    def session(self) -> int:
+        """Return a session's number that nobody used: 1 … 2³²−1."""
+
+
+def write_image(
+    prompt: MicroPythonPrompt, image: FirmwareImage, slot: Slot, progress: ProgressCallback
+) -> None:
+    """Write the files of a firmware, over whatever lies in its place."""
+    for folder in slot.folders():
+        prompt.make_folder(folder)
+    for name in sorted(image.files):
+        prompt.write(slot.path(name), image.files[name], progress)
+
+
+def find_differing(prompt: MicroPythonPrompt, image: FirmwareImage, slot: Slot) -> list[str]:
+    """Return the names of the files that are not on the board as they should be."""
+    return [name for name, digest in image.digests() if prompt.digest(slot.path(name)) != digest]
+
+
+class Flasher:
+    """One board at a port, of kind `kind`, and the firmware it is to run."""
+
+    def __init__(
+        self,
+        port: str,
+        kind: BoardKind,
+        image: FirmwareImage,
+        host: FlashHost,
+        reporter: ProgressReporter,
+        baud: int,
+    ) -> None:
+        self._port, self._kind, self._image = port, kind, image
+        self._host, self._reporter, self._baud = host, reporter, baud
+
+    def query_board(self, timeout_s: float = 2.0) -> Welcome | None:
+        """Return what the board's firmware says it is, None where none answers.
+
+        Raises PortBusy, PortMissing, or Unwilling for a board of the other kind.
+        """
+        with self._query() as greeting:
+            welcome = greeting.hello(timeout_s)
+        if welcome is not None and welcome.kind != self._kind:
+            raise FlashRefused(
+                f"port {self._port}: this is a {welcome.kind} board, not {self._kind}"
+            )
+        return welcome
+
+    def is_running_image(self, welcome: Welcome | None) -> bool:
+        """Tell whether the board runs this very firmware, by its own word."""
+        return welcome is not None and welcome.firmware_hash == self._image.hash
+
+    def find_differing_files(self) -> list[str]:
+        """Return the files that differ, of a board that waits at its prompt."""
+        with self._prompt() as prompt:
+            self._check_kind(prompt)
+            slot = _running_slot(prompt)
+            if slot is None:
+                return sorted(self._image.files)
+            return find_differing(prompt, self._image, slot)
+
+    def flash(self) -> Welcome:
+        """Put the firmware there; return what it says then.
+
+        Raises FlashError (Unwilling, WrongHash, FellBack, NoBoard), PortBusy or PortMissing;
+        the message says what the board runs.
+        """
+        self._enter_prompt()
+        with self._prompt_within(RESTART_TIMEOUT_S) as prompt, _restart_on_failure(prompt):
+            self._check_kind(prompt)
+            old = _running_slot(prompt)
+            new = Slot("a") if old is None else old.other()
+            main = prompt.read(MAIN_FILE)
+            self._write(prompt, new)
+            prompt.replace(SERVICE, b"1")
+            self._reporter.step("restarting")
+            prompt.restart()
+        with self._prompt_within(RESTART_TIMEOUT_S) as prompt:
+            self._verify(prompt, new, old, main)
+            prompt.replace(SLOT, (trial_state(old.name, new.name) if old else new.name).encode())
+            self._reporter.step("starting the new firmware")
+            prompt.restart()
+        self._await_new_firmware(old)
+        self._commit_slot(old, new)
+        return self._await_new_firmware(old)
+
+    def configure(self, settings: Iterable[tuple[str, int]]) -> None:
+        """Change settings by name, of a board that runs. Raises Unwilling."""
+        with self._query() as greeting:
+            if greeting.hello() is None:
+                raise NoBoardFound(f"port {self._port}: no firmware answers")
+            for name, value in settings:
+                number = _SETTING_IDS[self._kind].get(name)
+                if number is None:
+                    known = ", ".join(_SETTING_IDS[self._kind])
+                    raise FlashRefused(
+                        f"a {self._kind} board has no setting {name!r}; it has {known}"
+                    )
+                result = greeting.request(ConfigureCommand(number, value))
+                if result is not BoardResult.DONE:
+                    raise FlashRefused(f"the board refuses {name} = {value}: {result.name}")
+
+    # One after another.
+
+    def _enter_prompt(self) -> None:
+        """Have the board at its prompt soon."""
+        if self.query_board() is None:
+            return  # it may be there already
+        self._reporter.step("asking the board for the chip")
+        with self._query() as greeting:
+            if greeting.hello() is None:
+                raise FlashError(f"port {self._port}: the board answered once, and no more")
+            result = greeting.request(ServiceCommand())
+        if result is not BoardResult.DONE:
+            raise FlashRefused(
+                f"port {self._port}: the board does not let go now ({result.name}): it must stand "
+                "still, its path clear and no hands in it"
+            )
+
+    def _write(self, prompt: MicroPythonPrompt, new: Slot) -> None:
+        self._reporter.step(f"writing {len(self._image.files)} files to {new.name}/")
+        prompt.remove_folder(new.name)
+        write_image(prompt, self._image, new, self._reporter.wrote)
+        prompt.replace(MAIN_FILE, self._image.main)
+        if prompt.read(BOARD_FILE) is None:
+            prompt.replace(BOARD_FILE, self._kind.encode())
+
+    def _verify(
+        self, prompt: MicroPythonPrompt, new: Slot, old: Slot | None, main: bytes | None
+    ) -> None:
+        self._reporter.step("reading the hashes back")
+        wrong = find_differing(prompt, self._image, new)
+        if prompt.read(MAIN_FILE) != self._image.main:
+            wrong.append(MAIN_FILE)
+        if not wrong:
+            return
+        prompt.remove_folder(new.name)
+        if main is not None:
+            prompt.replace(MAIN_FILE, main)
+        prompt.remove(SERVICE)  # a main.py that is not whole has left it
+        prompt.restart()
+        raise WrongHash(
+            f"port {self._port}: {', '.join(wrong)} read back otherwise than written: the new "
+            f"firmware is removed, {_fallback_text(old)}"
+        )
+
+    def _commit_slot(self, old: Slot | None, new: Slot) -> None:
+        """Make the new firmware the only one."""
+        if old is None:
+            return
+        self._reporter.step("removing the old firmware")
+        self._enter_prompt()
+        with self._prompt_within(RESTART_TIMEOUT_S) as prompt:
+            prompt.replace(SLOT, new.name.encode())
+            prompt.remove_folder(old.name)
+            prompt.restart()
+
+    def _await_new_firmware(self, old: Slot | None) -> Welcome:
+        """Return the new firmware's WELCOME. Raises FellBack where another one answers, or none."""
+        until_s = self._host.clock() + (TRIAL_TIMEOUT_S if old else RESTART_TIMEOUT_S)
+        while self._host.clock() < until_s:
+            try:
+                welcome = self.query_board(POLL_INTERVAL_S)
+            except PortMissing:
+                welcome = None  # it comes back on the bus in a moment
+            if welcome is None:
+                self._host.sleep(POLL_INTERVAL_S)
+            elif self.is_running_image(welcome):
+                return welcome
+            else:
+                raise FirmwareRolledBack(
+                    f"port {self._port}: the new firmware did not answer; the board went back to "
+                    f"{welcome.firmware} ({welcome.firmware_hash})"
+                )
+        raise FirmwareRolledBack(
+            f"port {self._port}: the new firmware does not answer, {_fallback_text(old)}"
+        )
+
+    # The port.
+
+    def _query(self) -> BoardQuery:
+        return BoardQuery(
+            self._port,
+            self._baud,
+            self._kind,
+            clock=self._host.clock,
+            session=self._host.session(),
+        )
+
+    def _prompt(self) -> MicroPythonPrompt:
+        return MicroPythonPrompt(self._port, self._baud)
+
+    def _prompt_within(self, timeout_s: float) -> MicroPythonPrompt:
+        """Return a prompt that a restarting board will have by then. Raises NoBoard."""
+        until_s = self._host.clock() + timeout_s
+        while True:
+            try:
+                with self._prompt():
+                    return self._prompt()
+            except NoBoardFound:
+                if self._host.clock() >= until_s:
+                    raise
+                self._host.sleep(POLL_INTERVAL_S)
+
+    def _check_kind(self, prompt: MicroPythonPrompt) -> None:
+        there = prompt.read(BOARD_FILE)
+        if there is not None and there.decode(errors="replace").strip() != self._kind:
+            raise FlashRefused(
+                f"port {self._port}: this is a {there.decode(errors='replace').strip()} board, "
+                f"not {self._kind}"
+            )
+
+
+@contextmanager
+def _restart_on_failure(prompt: MicroPythonPrompt) -> Iterator[None]:
+    """Where a step fails, have the board start again with what it ran, if it can be told."""
+    try:
+        yield
+    except FlashError:
+        with suppress(FlashError):
+            prompt.restart()
+        raise
+
+
+def _running_slot(prompt: MicroPythonPrompt) -> Slot | None:
+    """Return where the firmware lies that the board runs; None where there is none."""
+    state = prompt.read(SLOT)
+    return (
+        None if state is None else Slot(choose_slot(state.decode(errors="replace"))[2].split()[0])
+    )
+
+
+def _fallback_text(old: Slot | None) -> str:
+    return "and there was none before" if old is None else "the old one is kept"

@@ -1,0 +1,146 @@
+"""MicroPython's prompt on a serial port, by mpremote: files in, files out, and restarts.
+
+mpremote is an extra (`pip install 'dealtable[pi]'`), imported when a port is opened.
+"""
+
+import contextlib
+import io
+import termios
+from collections.abc import Callable, Iterator
+from types import TracebackType
+from typing import Any, Self
+
+import serial
+
+from drivers.flash.firmware_image import FlashError, NoBoardFound
+
+CHUNK_BYTES = 2048
+"""How much of a file one command carries."""
+PROMPT_TIMEOUT_S = 5
+"""How long a prompt may take to answer."""
+ProgressCallback = Callable[[int], None]
+
+
+class MicroPythonPrompt:
+    """The raw prompt at `path`; a context. Raises NoBoard, or FlashError where the line fails."""
+
+    def __init__(self, path: str, baud: int = 115_200) -> None:
+        self.path, self._baud = path, baud
+        self._transport: Any = None
+
+    def __enter__(self) -> Self:
+        """Open the port, exclusively, and stop whatever runs there."""
+        try:
+            from mpremote.transport import TransportError
+            from mpremote.transport_serial import SerialTransport
+        except ModuleNotFoundError:
+            raise FlashError(
+                "mpremote is not installed: pip install 'dealtable[pi]' brings it"
+            ) from None
+        self._error = TransportError
+        with self._translate_errors(NoBoardFound):
+            self._transport = SerialTransport(
+                self.path, baudrate=self._baud, timeout=PROMPT_TIMEOUT_S
+            )
+            self._transport.enter_raw_repl(soft_reset=False, timeout_overall=PROMPT_TIMEOUT_S)
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Close the port; the board stays at its prompt."""
+        self.close()
+
+    def close(self) -> None:
+        """Close the port; may be called twice."""
+        transport, self._transport = self._transport, None
+        if transport is not None:
+            with contextlib.suppress(OSError, termios.error, serial.SerialException):
+                transport.exit_raw_repl()
+                transport.close()
+
+    def run(self, code: str) -> str:
+        """Run a few lines; return what they print."""
+        with self._translate_errors():
+            return bytes(self._transport.exec(code)).decode(errors="replace").strip()
+
+    def exists(self, path: str) -> bool:
+        """Tell whether a file is there, and can be read."""
+        code = f"try:\n open({path!r}).close()\n print(1)\nexcept OSError:\n print(0)"
+        return self.run(code) == "1"
+
+    def read(self, path: str) -> bytes | None:
+        """Return a file's bytes; None where there is none."""
+        if not self.exists(path):
+            return None
+        with self._translate_errors():
+            return bytes(self._transport.fs_readfile(path, chunk_size=CHUNK_BYTES))
+
+    def write(self, path: str, content: bytes, progress: ProgressCallback = lambda _: None) -> None:
+        """Write a file; `progress` gets how many bytes more are written."""
+        done = 0
+
+        def told(written: int, _: int) -> None:
+            nonlocal done
+            progress(written - done)
+            done = written
+
+        with self._translate_errors():
+            self._transport.fs_writefile(
+                path, content, chunk_size=CHUNK_BYTES, progress_callback=told
+            )
+
+    def replace(self, path: str, content: bytes) -> None:
+        """Write a file so that a cut of the power leaves the old one or the new one."""
+        self.write(f"{path}.new", content)
+        self.run(f"import os\nos.rename({path + '.new'!r}, {path!r})")
+
+    def digest(self, path: str) -> bytes | None:
+        """Return the SHA-256 of a file, counted there if the board can; None where it is not."""
+        if not self.exists(path):
+            return None
+        with self._translate_errors():
+            return bytes(self._transport.fs_hashfile(path, "sha256", chunk_size=CHUNK_BYTES))
+
+    def remove(self, path: str) -> None:
+        """Remove a file, or an empty folder; nothing where it is not."""
+        self.run(f"import os\ntry:\n os.remove({path!r})\nexcept OSError:\n pass")
+
+    def remove_folder(self, path: str) -> None:
+        """Remove a folder with all that is in it; nothing where it is not."""
+        self.run(
+            "import os\n"
+            "def clear(path):\n"
+            " try:\n  names = os.listdir(path)\n except OSError:\n  return\n"
+            " for name in names:\n"
+            "  inner = path + '/' + name\n"
+            "  if os.stat(inner)[0] & 0x4000:\n   clear(inner)\n"
+            "  else:\n   os.remove(inner)\n"
+            " os.rmdir(path)\n"
+            f"clear({path!r})"
+        )
+
+    def make_folder(self, path: str) -> None:
+        """Make a folder, unless it is there."""
+        self.run(f"import os\ntry:\n os.mkdir({path!r})\nexcept OSError:\n pass")
+
+    def restart(self) -> None:
+        """Restart the board and let go of the port."""
+        with self._translate_errors():
+            self._transport.exec_raw_no_follow("import machine\nmachine.reset()")
+        self.close()
+
+    @contextlib.contextmanager
+    def _translate_errors(self, kind: type[FlashError] = FlashError) -> Iterator[None]:
+        """Have mpremote print nothing, and tell what fails in one line."""
+        try:
+            with contextlib.redirect_stdout(io.StringIO()):
+                yield
+        except (self._error, serial.SerialException, OSError, termios.error) as error:
+            why = (str(error).strip().splitlines() or [type(error).__name__])[-1]
+            if kind is NoBoardFound:
+                why = f"no MicroPython prompt answers ({why})"
+            raise kind(f"port {self.path}: {why}") from error

@@ -1,0 +1,312 @@
+"""A recording of a serial line in words: each frame by its name and fields, and what was noise.
+
+Pure: chunks in, what was said out. Marks say what a reader looks for: what came again, what
+came too early, frames of a strange session, and how long a board was silent. Faces are shown
+only where they are asked for; the bytes of noise never, for they may hold one.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from enum import IntEnum
+from typing import Any
+
+from msgspec import Struct
+
+from drivers import typed_boards
+from drivers.board_events import (
+    Back,
+    BoardActivity,
+    BoardEvent,
+    BoardEventCode,
+    BoardKind,
+    BoardStopReason,
+    DealerMotor,
+    FeedSource,
+    JamPlace,
+    Outlet,
+)
+from drivers.board_identity import Welcome
+from drivers.errors import BoardResult, WrongProtocol
+from drivers.firmware import protocol as wire
+from drivers.link import frames
+from drivers.link.frames import (
+    HOST_FRAME_NAMES,
+    AliveReport,
+    BlockSplitter,
+    BoardCommand,
+    BoardFrame,
+    BoardReply,
+    HostFrame,
+    NoSession,
+    decode_host_frame,
+)
+from drivers.link.recording import Chunk, ChunkKind
+
+SILENCE_MARK_MS = 250
+"""So long a board says nothing before a recording marks it: two ALIVE are missing (provisional)."""
+
+HIDDEN = "hidden"
+FieldValue = str | int | bool
+FrameField = tuple[str, FieldValue]
+_FrameParts = tuple[str, tuple[FrameField, ...], tuple[str, ...]]
+
+_PLACE_TYPES: dict[BoardEventCode, type[IntEnum]] = {
+    BoardEventCode.GATE: Outlet,
+    BoardEventCode.LANDED: Outlet,
+    BoardEventCode.STRAY: Outlet,
+    BoardEventCode.POCKET: Outlet,
+    BoardEventCode.JAM: JamPlace,
+    BoardEventCode.HOPPER_EMPTY: FeedSource,
+    BoardEventCode.STALL: DealerMotor,
+    BoardEventCode.STOPPED: BoardStopReason,
+}
+_SETTING_TABLES = {"dealer": wire.DEALER_SETTINGS, "reader": wire.READER_SETTINGS}
+
+
+class FrameRecord(Struct, frozen=True, gc=False):
+    """One thing that was said, or that happened to a port.
+
+    `name`: of the frame, of the event, or "junk", "crc error", "oversize", "malformed" for bytes
+    that are no frame, or the way itself ("opened", "lost"). `fields` by name, with words where
+    the protocol has them; the number of a face is one. `marks`: "again", "too early",
+    "strange session", "silent for 612 ms".
+    """
+
+    at_us: int
+    board: BoardKind
+    way: ChunkKind
+    name: str
+    fields: tuple[FrameField, ...] = ()
+    marks: tuple[str, ...] = ()
+
+
+def read_frames(chunks: Iterable[Chunk]) -> Iterator[FrameRecord]:
+    """Yield what was said on the lines of a table, frame by frame."""
+    lines: dict[BoardKind, _LineHistory] = {}
+    for chunk in chunks:
+        if chunk.board not in lines:
+            lines[chunk.board] = _LineHistory(chunk.board)
+        yield from lines[chunk.board].read_chunk(chunk)
+
+
+def to_line(record: FrameRecord, face: Callable[[int], str] | None = None) -> str:
+    """Return a line for people; `face` puts a face into words, None: faces stay hidden."""
+    sign = {"host": ">", "board": "<"}.get(record.way, "-")
+    shown = (f"{name} {_value_text(name, value, face)}" for name, value in record.fields)
+    marks = "".join(f"  [{mark}]" for mark in record.marks)
+    start = f"{record.at_us / 1_000_000:12.6f}  {record.board:6} {sign} {record.name:12}"
+    return f"{start} {', '.join(shown)}{marks}".rstrip()
+
+
+def to_json(record: FrameRecord, face: Callable[[int], str] | None = None) -> dict[str, Any]:
+    """Return it for JSON; `face` puts a face into words, None: faces stay hidden."""
+    fields = {
+        name: _value_text(name, value, face) if name == "face" else value
+        for name, value in record.fields
+    }
+    return {
+        "at_us": record.at_us,
+        "board": record.board,
+        "way": record.way,
+        "name": record.name,
+        "fields": fields,
+        "marks": list(record.marks),
+    }
+
+
+def _value_text(name: str, value: FieldValue, face: Callable[[int], str] | None) -> str:
+    if name == "face" and isinstance(value, int):
+        if value == wire.UNREADABLE:
+            return "unreadable"
+        return HIDDEN if face is None else face(value)
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return str(value)
+
+
+class _LineHistory:
+    """What was said so far on the line of one board, to know what comes again."""
+
+    def __init__(self, board: BoardKind) -> None:
+        self._board = board
+        self._splitters = {"host": BlockSplitter(), "board": BlockSplitter()}
+        self._session = 0
+        self._host_last = self._ack_last = (0, 0)
+        self._last_events: dict[int, int] = {}
+        self._received_us: int | None = None
+        self._silence_marks: tuple[str, ...] = ()
+
+    def read_chunk(self, chunk: Chunk) -> Iterator[FrameRecord]:
+        """Yield what a chunk completes."""
+        if chunk.way not in self._splitters:
+            yield from self._port_record(chunk)
+            return
+        if chunk.way == "board":
+            self._note_silence(chunk.at_us)
+        for block in self._splitters[chunk.way].split(chunk.data):
+            name, fields, marks = self._decode_block(chunk.way, block)
+            if chunk.way == "board":
+                marks, self._silence_marks = (*self._silence_marks, *marks), ()
+            yield FrameRecord(chunk.at_us, chunk.board, chunk.way, name, fields, marks)
+
+    def _decode_block(self, way: ChunkKind, block: bytes | str) -> _FrameParts:
+        if isinstance(block, str):
+            return block, (), ()
+        return self._decode_host(block) if way == "host" else self._decode_board(block)
+
+    def _port_record(self, chunk: Chunk) -> Iterator[FrameRecord]:
+        if chunk.way == "opened":  # what a lost line left behind is no beginning of a frame
+            self._splitters["board"].reset()
+        self._received_us = None
+        why: tuple[FrameField, ...] = ()
+        if chunk.data:
+            why = (("why", _printable(chunk.data.decode(errors="replace"))),)
+        yield FrameRecord(chunk.at_us, chunk.board, chunk.way, chunk.way, why)
+
+    def _note_silence(self, at_us: int) -> None:
+        since_us, self._received_us = self._received_us, at_us
+        silent_ms = 0 if since_us is None else (at_us - since_us) // 1000
+        if silent_ms > SILENCE_MARK_MS:
+            self._silence_marks = (f"silent for {silent_ms} ms",)
+
+    def _decode_host(self, payload: bytes) -> _FrameParts:
+        frame = decode_host_frame(payload)
+        if frame is None:
+            return "malformed", (), ()
+        again = ("again",) if (frame.kind, frame.number) == self._host_last else ()
+        if frame.kind == wire.HELLO:
+            again = ("again",) if frame.session == self._session else ()
+            self._session, self._ack_last = frame.session, (0, 0)
+        if frame.kind != wire.BEAT:
+            self._host_last = (frame.kind, frame.number)
+        return HOST_FRAME_NAMES[frame.kind], _host_fields(frame, self._board), again
+
+    def _decode_board(self, payload: bytes) -> _FrameParts:
+        decoded = frames.decode_board_frame(payload, self._board)
+        if decoded is None:
+            return "malformed", (), ()
+        session, frame = decoded
+        strange = ("strange session",) if session != self._session else ()
+        if isinstance(frame, BoardEvent):
+            mark = () if strange else self._event_marks(frame)
+            return frame.code.name, _event_fields(frame), (*strange, *mark)
+        name, fields = _FIELD_READERS[type(frame)](frame, self._board)
+        again: tuple[str, ...] = ()
+        if isinstance(frame, BoardReply):
+            again = ("again",) if (session, frame.number) == self._ack_last else ()
+            self._ack_last = (session, frame.number)
+        return name, fields, (*strange, *again)
+
+    def _event_marks(self, event: BoardEvent) -> tuple[str, ...]:
+        """Return what the number of an event is to a host that has heard the others."""
+        last = self._last_events.get(event.boot, event.number - 1)
+        if event.number <= last:
+            return ("again",)
+        if event.number > last + 1:
+            return ("too early",)
+        self._last_events[event.boot] = event.number
+        return ()
+
+
+def _host_fields(frame: HostFrame, board: BoardKind) -> tuple[FrameField, ...]:
+    if frame.kind == wire.HELLO:
+        return (("session", f"{frame.session:08x}"),)
+    number: tuple[FrameField, ...] = (("number", frame.number),) if frame.number else ()
+    acknowledged = (("seen", frame.seen), ("kept", frame.kept))
+    return (*number, *_command_fields(frame.command, board), *acknowledged)
+
+
+def _command_fields(command: BoardCommand | None, board: BoardKind) -> tuple[FrameField, ...]:
+    if command is None:
+        return ()
+    return tuple(
+        (name, _argument_value(name, value, board)) for name, value in _struct_items(command)
+    )
+
+
+def _argument_value(name: str, value: Any, board: BoardKind) -> FieldValue:
+    if name == "setting":
+        return _SETTING_TABLES[board].get(value, (value,))[0]
+    return _plain_value(value)
+
+
+def _event_fields(event: BoardEvent) -> tuple[FrameField, ...]:
+    fields = dict(_struct_items(event))
+    for left_out in ("board", "code"):
+        del fields[left_out]
+    if event.code is BoardEventCode.LID:
+        fields["place"] = "open" if event.place else "closed"
+    elif event.code in (BoardEventCode.ENGINE, BoardEventCode.DRIVE):
+        fields["place"] = "there" if event.place else "away"
+    elif event.code is BoardEventCode.POCKET:
+        fields["index"] = "occupied" if event.index else "empty"
+    words = _PLACE_TYPES.get(event.code)
+    if words is not None:
+        fields["place"] = words(event.place) if event.place in list(words) else event.place
+    elif event.code not in (BoardEventCode.LID, BoardEventCode.ENGINE, BoardEventCode.DRIVE):
+        del fields["place"]
+    return tuple((name, _plain_value(value)) for name, value in fields.items())
+
+
+def _welcome_fields(welcome: Welcome, board: BoardKind) -> tuple[str, tuple[FrameField, ...]]:
+    return "WELCOME", tuple((name, _plain_value(value)) for name, value in _struct_items(welcome))
+
+
+def _alive_fields(alive: AliveReport, board: BoardKind) -> tuple[str, tuple[FrameField, ...]]:
+    doing = BoardActivity(alive.doing) if alive.doing in list(BoardActivity) else alive.doing
+    return "ALIVE", (("boot", alive.boot), ("events", alive.events), ("doing", _plain_value(doing)))
+
+
+def _no_session_fields(refusal: NoSession, board: BoardKind) -> tuple[str, tuple[FrameField, ...]]:
+    return "NO_SESSION", (("boot", refusal.boot), ("has", f"{refusal.has:08x}"))
+
+
+def _reply_fields(reply: BoardReply, board: BoardKind) -> tuple[str, tuple[FrameField, ...]]:
+    fields: tuple[FrameField, ...] = (
+        ("number", reply.number),
+        ("result", _plain_value(reply.result)),
+    )
+    if not reply.body:
+        return "ACK", fields
+    try:
+        status = _STATUS_DECODERS[board](reply.body)
+    except WrongProtocol:
+        return "ACK", (*fields, ("body", reply.body.hex()))
+    return "ACK", (*fields, *((name, _plain_value(value)) for name, value in _struct_items(status)))
+
+
+def _printable(text: str) -> str:
+    """Return text as one line: line breaks, control characters and the like are escaped."""
+    signs = (sign if sign.isprintable() else repr(sign)[1:-1] for sign in text)
+    return "".join(signs)
+
+
+def _struct_items(of: Struct) -> Iterator[tuple[str, Any]]:
+    return ((name, getattr(of, name)) for name in of.__struct_fields__)
+
+
+def _plain_value(value: Any) -> FieldValue:
+    """Return a value of a frame as a word, a number or a truth."""
+    if isinstance(value, IntEnum):
+        return value.name if isinstance(value, Outlet | BoardResult | Back) else value.name.lower()
+    if isinstance(value, tuple):
+        return " ".join(str(int(each)) for each in value)
+    if value is None:
+        return "none"
+    known: FieldValue = value
+    return known
+
+
+_STATUS_DECODERS: dict[
+    BoardKind, Callable[[bytes], typed_boards.DealerStatus | typed_boards.ReaderStatus]
+] = {
+    "dealer": typed_boards.decode_dealer_status,
+    "reader": typed_boards.decode_reader_status,
+}
+_FIELD_READERS: dict[
+    type[BoardFrame], Callable[[Any, BoardKind], tuple[str, tuple[FrameField, ...]]]
+] = {
+    Welcome: _welcome_fields,
+    AliveReport: _alive_fields,
+    BoardReply: _reply_fields,
+    NoSession: _no_session_fields,
+}

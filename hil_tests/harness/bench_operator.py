@@ -1,0 +1,195 @@
+"""A person at a bench, asked and answering at a terminal: every step in both languages."""
+
+import asyncio
+import os
+import termios
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from _pytest.outcomes import Exit  # pytest.exit.Exception, with a type
+
+from hil_tests.harness.features import Feature, missing_features
+from hil_tests.harness.hands import TAP_S, GuidedStep, StepSkipped, find_step
+
+BELL = "\a"
+ANSWER_HELP = (
+    "   Enter: 完成 done   skip WHY: 做不了 cannot be done here   stop: 结束 end the run\n"
+)
+SIGNAL_WORD = "go"
+"""What a signal begins with, so that nobody mistakes it for a question."""
+COUNT_HANDS_TEXT = (
+    "清点四家手中的牌，按 北 西 南 东 的次序输入张数",
+    "Count the cards in the four hands; type the numbers of north, west, south and east",
+)
+_BUTTONS = {"start": ("开始键", "the start button")} | {
+    f"{en}_{colour}": (f"{zh}{colour_zh}键", f"{en}'s {colour} button")
+    for en, zh in (("north", "北家"), ("west", "西家"), ("south", "南家"), ("east", "东家"))
+    for colour, colour_zh in (("green", "绿"), ("red", "红"))
+}
+
+
+class RunStopped(Exit):
+    """The operator ended the run; pytest ends with it."""
+
+
+class OperatorTerminal:
+    """Where the operator is asked: a terminal whose lines the running loop reads.
+
+    It is opened with the first question. A daemon's feed goes on while somebody thinks.
+    """
+
+    def __init__(self, path: Path) -> None:
+        """Name the terminal; nothing is opened yet."""
+        self._path = path
+        self._fd: int | None = None
+        self._rest = b""
+        self._is_closed = False
+
+    def show(self, text: str) -> None:
+        """Show text. Raises OSError where there is no such terminal."""
+        os.write(self._open_fd(), text.encode())
+
+    async def read_answer(self) -> str:
+        """Return the next line that the operator types, without spaces around it."""
+        fd, loop = self._open_fd(), asyncio.get_running_loop()
+        typed = asyncio.Event()
+
+        def take() -> None:
+            got = os.read(fd, 1024)  # here alone it cannot block: there is something to read
+            self._is_closed = not got
+            self._rest += got
+            typed.set()
+
+        loop.add_reader(fd, take)
+        try:
+            while b"\n" not in self._rest:
+                await typed.wait()
+                typed.clear()
+                if self._is_closed:
+                    raise RunStopped(f"{self._path}: the terminal is gone")
+        finally:
+            loop.remove_reader(fd)
+        line, _, self._rest = self._rest.partition(b"\n")
+        return line.decode(errors="replace").strip()
+
+    def discard_input(self) -> None:
+        """Forget what was typed so far: it was no answer to what is asked next."""
+        termios.tcflush(self._open_fd(), termios.TCIFLUSH)
+        self._rest = b""
+
+    def close(self) -> None:
+        """Leave the terminal; may be called twice."""
+        if self._fd is not None:
+            os.close(self._fd)
+            self._fd = None
+
+    def _open_fd(self) -> int:
+        if self._fd is None:
+            self._fd = os.open(self._path, os.O_RDWR | os.O_NOCTTY | os.O_CLOEXEC)
+        return self._fd
+
+
+class BenchOperator:
+    """The hands of a person who is told what to do (Hands).
+
+    A step that needs what the bench lacks is Skipped before anybody is asked.
+    """
+
+    is_simulated = False
+
+    def __init__(
+        self,
+        terminal: OperatorTerminal,
+        features: frozenset[Feature],
+        on_step: Callable[[str], None],
+    ) -> None:
+        """`noted` takes each step as a line of the report."""
+        self._terminal, self._features, self._on_step = terminal, features, on_step
+
+    async def do_step(self, name: str) -> None:
+        """See Hands."""
+        wanted = self._find_step(name)
+        await self._ask(f"do {name}", wanted.zh, wanted.en)
+
+    async def prepare_step(self, name: str) -> None:
+        """See Hands."""
+        wanted = self._find_step(name)
+        await self._ask(
+            f"ready {name}",
+            f"听到信号后立即：{wanted.zh}。准备好后按 Enter",
+            f"At the signal, at once: {wanted.en}. Press Enter when you are ready",
+        )
+
+    async def signal_step(self, name: str) -> None:
+        """See Hands."""
+        wanted = self._find_step(name)
+        self._terminal.show(
+            f"{BELL}\n== {SIGNAL_WORD} {name} ==\n   现在！NOW! {wanted.zh} {wanted.en}\n"
+        )
+
+    async def press_button(self, button: str, for_s: float = TAP_S) -> None:
+        """See Hands."""
+        zh, en = _BUTTONS[button]
+        long = for_s > 1
+        how = (f"按住{zh}约 {for_s:.0f} 秒", f"Hold {en} for {for_s:.0f} s")
+        await self._ask(
+            f"{'hold' if long else 'press'} {button}",
+            how[0] if long else f"按一下{zh}",
+            how[1] if long else f"Press {en}",
+        )
+
+    async def count_hands(self) -> tuple[int, ...]:
+        """See Hands."""
+        while True:
+            words = (await self._ask("count hands", *COUNT_HANDS_TEXT)).split()
+            if len(words) == 4 and all(word.isdigit() for word in words):
+                return tuple(map(int, words))
+            self._terminal.show("   四个数字，例如 27 27 27 27 / four numbers, like 27 27 27 27\n")
+
+    async def read_truth(self) -> dict[str, Any]:
+        """See Hands."""
+        raise StepSkipped("nobody at a bench knows where every card is")
+
+    async def cause_fault(self, name: str, **fields: Any) -> None:
+        """See Hands."""
+        raise StepSkipped("a real machine has no fault menu")
+
+    async def read_faults(self) -> dict[str, Any]:
+        """See Hands."""
+        raise StepSkipped("a real machine has no fault menu")
+
+    async def slow_down(self) -> None:
+        """See Hands: a real machine has one pace."""
+
+    async def restore_speed(self) -> None:
+        """See Hands: a real machine has one pace."""
+
+    async def restore_table(self) -> None:
+        """See Hands."""
+        zh = "恢复原状：插好连接线，松开急停，揭下胶带，放好一套清点无误的牌，合上机盖"
+        en = (
+            "Bring the table back: cables in, e-stop released, tape off, "
+            "a counted set in the hopper and no other card in the machine, lid closed"
+        )
+        await self._ask("tidy table", zh, en)
+
+    def _find_step(self, name: str) -> GuidedStep:
+        wanted = find_step(name)
+        reason = missing_features(wanted.needs, self._features)
+        if reason is not None:
+            raise StepSkipped(reason)
+        return wanted
+
+    async def _ask(self, what: str, zh: str, en: str) -> str:
+        """Ask for something and return the answer. Raises Skipped, Stopped."""
+        self._terminal.discard_input()
+        self._terminal.show(f"\n== {what} ==\n   {zh}\n   {en}\n{ANSWER_HELP}> ")
+        answer = await self._terminal.read_answer()
+        word, _, why = answer.partition(" ")
+        if word == "stop":
+            raise RunStopped("the operator ended the run")
+        if word == "skip":
+            raise StepSkipped(why or "the operator could not do it")
+        self._on_step(f"{what}{': ' + answer if answer else ''}")
+        return answer

@@ -1,0 +1,122 @@
+"""Who is at a table's ports, asked before its daemon runs: by the link's own HELLO and STATUS."""
+
+import random
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from functools import partial
+
+import msgspec
+
+from drivers.board_events import BoardKind
+from drivers.board_identity import PROTOCOL_HEX, Welcome
+from drivers.errors import DriverError
+from drivers.link.link import Link
+from drivers.link.serial_port import LinkPort
+from drivers.typed_boards import DealerBoard, DealerStatus
+
+BoardPorts = Mapping[BoardKind, LinkPort]
+
+
+class ExpectedIdentity(msgspec.Struct, frozen=True):
+    """Who must be at a port. `settings_crc`: None takes any settings."""
+
+    uid: str
+    is_simulated: bool
+    firmware_hash: str
+    settings_crc: int | None = None
+
+
+class BoardNotAnswering(Exception):
+    """A board does not answer; one line says which, where and why."""
+
+
+class WrongBoards(AssertionError):
+    """Somebody else answers than who must: one line a difference, with both values."""
+
+
+@asynccontextmanager
+async def open_link(
+    board: BoardKind, port: LinkPort, session_ids: random.Random
+) -> AsyncIterator[Link]:
+    """Open the line to a board for the block. Raises NobodyThere.
+
+    `ids` draws the session's number. No identity is checked here: that is compared with
+    both values beside each other.
+    """
+    link = Link(
+        port,
+        board,
+        session_ids=partial(session_ids.randrange, 1, 1 << 32),
+        check=lambda welcome: None,
+    )
+    try:
+        await link.open({}, {})
+        yield link
+    except DriverError as error:
+        raise BoardNotAnswering(f"the {board} board does not answer: {error}") from error
+    finally:
+        link.close()
+
+
+async def query_boards(ports: BoardPorts, session_ids: random.Random) -> dict[BoardKind, Welcome]:
+    """Return what each board says of itself. Raises NobodyThere."""
+    said: dict[BoardKind, Welcome] = {}
+    for board, port in ports.items():
+        async with open_link(board, port, session_ids) as link:
+            assert link.welcome is not None
+            said[board] = link.welcome
+    return said
+
+
+async def read_dealer_status(port: LinkPort, session_ids: random.Random) -> DealerStatus:
+    """Return what the dealer board sees and does now. Raises NobodyThere."""
+    async with open_link("dealer", port, session_ids) as link:
+        return await DealerBoard(link).get_status()
+
+
+def identity_differences(board: BoardKind, expected: ExpectedIdentity, found: Welcome) -> list[str]:
+    """Return in what a board is another than expected, one line each with both values."""
+    rows: list[tuple[str, object, object]] = [
+        ("kind", board, found.kind),
+        ("id", expected.uid, found.uid),
+        ("protocol", PROTOCOL_HEX, found.protocol),
+        ("firmware hash", expected.firmware_hash, found.firmware_hash),
+        ("simulated", expected.is_simulated, found.is_simulated),
+    ]
+    if expected.settings_crc is not None:
+        rows.append(("settings", f"{expected.settings_crc:08x}", f"{found.settings_crc:08x}"))
+    return [
+        f"the {board} board's {what} is {is_now}, expected {right}"
+        for what, right, is_now in rows
+        if is_now != right
+    ]
+
+
+def check_boards(
+    expected: Mapping[BoardKind, ExpectedIdentity], found: Mapping[BoardKind, Welcome]
+) -> None:
+    """Raise WrongOne unless each board is the right one."""
+    wrong = [
+        line
+        for board in expected
+        for line in identity_differences(board, expected[board], found[board])
+    ]
+    if wrong:
+        raise WrongBoards("; ".join(wrong))
+
+
+def table_disorder(status: DealerStatus) -> list[str]:
+    """Return why a table is not empty and closed as its own sensors see it."""
+    pockets = [pocket for pocket, there in zip("NWSE", status.sees_pockets, strict=True) if there]
+    rows = {
+        f"cards in the pockets {' '.join(pockets)}": bool(pockets),
+        "cards in the tray": status.sees_tray,
+        "a card in the window": status.sees_window,
+        "a card in the path": status.sees_path,
+        "cards in the shuffler": status.sees_shuffler,
+        "no cards in the hopper": not status.sees_hopper,
+        "the lid is open": status.lid_open,
+        "the e-stop is pressed": status.estop,
+        "the lift is not down": status.lift_up or not status.lift_down,
+    }
+    return [what for what, so in rows.items() if so]

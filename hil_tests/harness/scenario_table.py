@@ -1,0 +1,508 @@
+"""A table as a scenario has it: what people and their programs can do there, on any target."""
+
+import asyncio
+import random
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import msgspec
+
+from controller.commands.registry import COMMANDS
+from controller.faults import fault
+from controller.messages import (
+    AttemptOutcome,
+    CommandReply,
+    MachinePhase,
+    PublicEvent,
+    PublicState,
+    Role,
+)
+from controller.rules.profile import Profile
+from drivers.panel import DEBOUNCE_S, LONG_PRESS_S
+from drivers.typed_boards import DealerStatus
+from hil_tests.harness.hands import TAP_S, TableHands
+from hil_tests.harness.measurements import (
+    Measurement,
+    MeasurementLimits,
+    TargetKind,
+    make_measurement,
+)
+from hil_tests.harness.port_checks import BoardPorts, read_dealer_status
+from hil_tests.harness.table_daemon import CounterValues, TableDaemon
+from sim.tables.handled_table import SEAT_NAMES
+from tests.answers import answer_once
+from tests.waiting import until
+
+CUT = 40
+MACHINE_TIMEOUT_S = 50.0
+"""How long a machine in virtual time may take to come to the next thing that people wait for."""
+PERSON_TIMEOUT_S = 600.0
+"""How long it may take in real time, where a person may have to do something first."""
+FAULT_ECHO_S = 3.0
+"""After this long no fault of a board that has come back is in force any more."""
+RETRY_INTERVAL_S = 0.5
+"""How long people wait before they give a refused command again."""
+STANDSTILL_S = 1.2
+"""No card that is still dealt takes so long: the machine stands."""
+LOOK_INTERVAL_S = 0.02
+FAILED_OUTCOMES = (AttemptOutcome.MISDEAL, AttemptOutcome.VOID)
+TAP_BUTTON_S = max(TAP_S, 3 * DEBOUNCE_S)
+
+StatePredicate = Callable[[PublicState], bool]
+
+
+class ScenarioRecord(msgspec.Struct):
+    """What a scenario did, measured and met, for the report."""
+
+    steps: list[str] = msgspec.field(default_factory=list)
+    measurements: list[Measurement] = msgspec.field(default_factory=list)
+    numbers: dict[str, float] = msgspec.field(default_factory=dict)
+    about: dict[str, str] = msgspec.field(default_factory=dict)
+
+
+class TableCondition(NamedTuple):
+    """What of the public state one scenario leaves to the next, but for what only counts up."""
+
+    phase: MachinePhase
+    card_set: str | None
+    sets: tuple[tuple[str, tuple[str, ...]], ...]
+    match: tuple[object, ...]
+    alerts: frozenset[str]
+
+
+class ScenarioTable:
+    """One table for one scenario. `program` and `hands` are the target's.
+
+    Whatever waits raises TimeoutError, saying what for. `expected` are the alerts that may
+    come up; all others are findings after the scenario (afterwards.py).
+    """
+
+    def __init__(
+        self,
+        program: TableDaemon,
+        hands: TableHands,
+        *,
+        target: TargetKind,
+        profile: Profile,
+        limits: MeasurementLimits,
+        notes: ScenarioRecord,
+        ports: BoardPorts,
+        session_ids: random.Random,
+    ) -> None:
+        """`ports` are the boards', for whoever looks while no daemon runs; `ids` draws sessions."""
+        self.daemon, self.hands, self.target = program, hands, target
+        self.ports, self._session_ids = ports, session_ids
+        self.profile, self.limits, self.record = profile, limits, notes
+        self.expected_alerts: set[str] = set()
+        self.last_counters: CounterValues = {}
+        """What its daemon had counted when it was last looked at."""
+        self.first_condition: TableCondition | None = None
+        """How it stood when its journal began."""
+        self.was_interrupted = False
+        """Whether its daemon came anew, or a line began another session."""
+        self.cleared_attempts: set[int] = set()
+        """Attempts whose cards were cleared up."""
+        self._timeout_s = MACHINE_TIMEOUT_S if target == "inproc" else PERSON_TIMEOUT_S
+
+    # -- what is seen ----------------------------------------------------------
+
+    @property
+    def state(self) -> PublicState:
+        """The newest public state."""
+        return self.daemon.states[-1]
+
+    @property
+    def now_s(self) -> float:
+        """The time by the loop's clock, in seconds."""
+        return asyncio.get_running_loop().time()
+
+    def expect_alerts(self, *alerts: str) -> None:
+        """Say which alerts this scenario may bring up. Raises LookupError for no fault."""
+        self.expected_alerts.update(fault(name).name for name in alerts)
+
+    def add_step(self, step: str) -> None:
+        """Add a line to the report."""
+        self.record.steps.append(step)
+
+    def measure(self, name: str, value: float) -> None:
+        """Add a measurement to the report; fails where its limit is judged and not kept."""
+        taken = make_measurement(name, value, self.limits, self.target)
+        self.record.measurements.append(taken)
+        assert taken.is_within_limit is not False, str(taken)
+
+    async def until(self, fits: StatePredicate, what: str = "") -> PublicState:
+        """Return the newest state if it fits, or the next one that does."""
+        try:
+            async with asyncio.timeout(self._timeout_s):
+                while not (self.daemon.states and fits(self.state)):
+                    await self.daemon.wait_for_news()
+        except TimeoutError:
+            where = self._state_text()
+            raise TimeoutError(f"waited in vain for {what or 'a state'}: {where}") from None
+        return self.state
+
+    async def wait(self, for_s: float) -> None:
+        """Wait while something must happen automatically, or nothing may happen."""
+        ends_s = self.now_s + for_s
+        await until(lambda: self.now_s >= ends_s)
+
+    async def wait_for_phase(self, phase: MachinePhase) -> PublicState:
+        """Wait for a phase of the machine."""
+        return await self.until(lambda state: state.machine.phase is phase, f"phase {phase}")
+
+    async def wait_for_alert(self, name: str) -> PublicState:
+        """Wait for an alert, which is expected with this."""
+        self.expect_alerts(name)
+        return await self.until(
+            lambda state: name in alert_names(state) or name in _refusal_reasons(state),
+            f"the alert {name}",
+        )
+
+    async def wait_for_place(self, name: str, place: str) -> None:
+        """Wait for an alert that names its place to people."""
+        state = await self.wait_for_alert(name)
+        state = await self.until(lambda state: name in alert_names(state), f"the alert {name}")
+        (cause,) = [alert.cause for alert in state.alerts if alert.name == name]
+        words = fault(name)
+        right = words.cause({"place": place})
+        assert right != words.cause(None), f"the catalogue's {name} names no place"
+        assert cause == right
+
+    async def wait_for_quiet(self) -> PublicState:
+        """Wait until no alert is up."""
+        return await self.until(lambda state: not state.alerts, "the end of all alerts")
+
+    async def watch_last_card(self) -> float:
+        """Look on until no card has moved for a while; return when the last one did, in seconds
+        from now. Needs somebody who sees every card."""
+        begun_s, moved_s = self.now_s, 0.0
+        arrived = (await self.hands.read_truth())["arrived"]
+        while self.now_s - begun_s < moved_s + STANDSTILL_S:
+            await self.wait(LOOK_INTERVAL_S)
+            now = (await self.hands.read_truth())["arrived"]
+            if now != arrived:
+                arrived, moved_s = now, self.now_s - begun_s
+        return moved_s
+
+    async def wait_for_event(self, kind: str, attempt: int | None) -> PublicEvent:
+        """Return the public event of a kind of an attempt."""
+        while True:
+            for event in self.daemon.events:
+                if (event.kind, event.attempt) == (kind, attempt):
+                    return event
+            await self.daemon.wait_for_news()
+
+    async def read_board_status(self) -> DealerStatus:
+        """Return what the dealer board says while no daemon runs. Raises NobodyThere."""
+        return await read_dealer_status(self.ports["dealer"], self._session_ids)
+
+    # -- what is ordered -------------------------------------------------------
+
+    async def ask(self, role: Role, cmd: str, **args: Any) -> CommandReply:
+        """Give a command about what the newest state says is present."""
+        bound, known = COMMANDS[cmd].bound_to, self.state
+        of_match = (known.match.deal, known.match.attempt)
+        of_machine = (known.machine.deal, known.machine.attempt)
+        meant = {"match": of_match, "machine": of_machine}.get(bound, (None, None))
+        return await self.daemon.ask(role, cmd, meant, args)
+
+    async def give_command(self, role: Role, cmd: str, **args: Any) -> dict[str, Any]:
+        """Give a command that is carried out, and return its answer."""
+        reply = await self.ask(role, cmd, **args)
+        assert reply.ok, f"{cmd} {args}: {reply.error}"
+        self.add_step(f"{role}: {cmd}")
+        return reply.result or {}
+
+    # -- a deal ----------------------------------------------------------------
+
+    async def start_deal(self) -> PublicState:
+        """Have the deal started that is due; return the state in which it may be cut."""
+        await self.until(
+            lambda state: state.machine.phase in (MachinePhase.EMPTY, MachinePhase.COMMITTED),
+            "a free machine",
+        )
+        await self._command_until(
+            lambda state: state.machine.phase is MachinePhase.COMMITTED, Role.REFEREE, "start_deal"
+        )
+        return self.state
+
+    async def _command_until(self, fits: StatePredicate, role: Role, cmd: str, **args: Any) -> None:
+        """Give a command until it is carried out: a refusal may have a reason that passes."""
+        while not fits(self.state):
+            if (await self.ask(role, cmd, **args)).ok:
+                await self.until(fits, f"what follows from {cmd}")
+            else:
+                await self.wait(RETRY_INTERVAL_S)
+
+    async def start_and_cut(self) -> int:
+        """Have a deal started and cut; return its attempt's number."""
+        number = (await self.start_deal()).machine.attempt
+        assert number is not None
+        await self.give_command(Role.TABLE, "cut", n=CUT)
+        return number
+
+    async def wait_for_verdict(self, number: int) -> PublicState:
+        """Wait for the end of an attempt: its hands are held, or it is refused."""
+        await self.hands.restore_speed()
+        return await self.until(
+            lambda state: any(
+                proof.attempt == number and proof.outcome is not None for proof in state.fairness
+            ),
+            f"the verdict on attempt {number}",
+        )
+
+    async def play_attempt(self) -> PublicState:
+        """Play one attempt up to held hands or its refusal."""
+        state = await self.wait_for_verdict(await self.start_and_cut())
+        self.add_step(f"dealt: {_attempt_text(state)}")
+        return state
+
+    async def deal_to_held(self) -> PublicState:
+        """Play one attempt, which gives right hands."""
+        state = await self.play_attempt()
+        assert state.fairness[-1].outcome is AttemptOutcome.OK, _attempt_text(state)
+        return await self.wait_for_phase(MachinePhase.HELD)
+
+    async def deal_to_card(self, card: int) -> PublicState:
+        """Deal until `card` cards were fed, slowly; nothing was touched so far."""
+        slowed = asyncio.ensure_future(self.hands.slow_down())
+        try:
+            number = await self.start_and_cut()
+            await self.until(
+                lambda state: state.machine.phase is MachinePhase.DEALING, "the first card"
+            )
+            await slowed
+        finally:
+            slowed.cancel()
+        return await self.until(
+            lambda state: (
+                state.machine.attempt == number
+                and state.machine.phase is MachinePhase.DEALING
+                and state.machine.fed >= card
+            ),
+            f"card {card}",
+        )
+
+    async def release_and_take(self) -> None:
+        """Have held hands released, and taken."""
+        await self.give_command(Role.REFEREE, "release")
+        await self.wait_for_phase(MachinePhase.RELEASED)
+        await self.hands.do_step("take_hands")
+
+    async def return_set(self) -> PublicState:
+        """Put the set back after play; return the state whose proof is open."""
+        await self.hands.do_step("put_back")
+        return await self.until(
+            lambda state: state.fairness[-1].reveal is not None, "the proof's reveal"
+        )
+
+    # -- buttons ---------------------------------------------------------------
+
+    async def tap(self, button: str, colour: str = "green") -> None:
+        """Tap `start`, or a seat's button by the seat's letter."""
+        await self.hands.press_button(_button_name(button, colour), TAP_BUTTON_S)
+
+    async def hold(self, seat: str, colour: str = "green") -> None:
+        """Hold a seat's button until it counts as held."""
+        await self.hands.press_button(_button_name(seat, colour), LONG_PRESS_S + TAP_BUTTON_S)
+
+    # -- after trouble ---------------------------------------------------------
+
+    async def clear_up(self) -> None:
+        """Take the cards out and put the right ones in, as the reasons of the refusal ask for."""
+        proof = self.state.fairness[-1]
+        self.cleared_attempts.add(proof.attempt)
+        self.expect_alerts("LID_OPENED")
+        doubt = any(not fault(name).counts_hold for name in proof.reasons)
+        await self.hands.do_step("fresh_set" if doubt else "clear_up")
+        if doubt:
+            await self.wait_for_alert("SET_BARRED")
+            counted = {"set": self.state.machine.card_set, "cards": self.profile.deck.cards}
+            await self._command_until(
+                lambda state: "SET_BARRED" not in alert_names(state),
+                Role.REFEREE,
+                "clear_set",
+                **counted,
+            )
+
+    async def bring_to_rest(self) -> None:
+        """Bring the table to rest as people would: what was refused is dealt again, and right."""
+        await self.hands.restore_speed()
+        while not await self._do_rest_step():
+            pass
+
+    async def _do_rest_step(self) -> bool:
+        """Do the next thing; True: there is none."""
+        state, phase = self.state, self.state.machine.phase
+        proof = state.fairness[-1] if state.fairness else None
+        failed = proof is not None and proof.outcome in FAILED_OUTCOMES
+        if failed and proof is not None and proof.attempt not in self.cleared_attempts:
+            await self.clear_up()
+            return False
+        counted = {"set": state.machine.card_set, "cards": self.profile.deck.cards}
+        if "ESTOP_PRESSED" in alert_names(state):
+            await self._command_and_wait(Role.REFEREE, "acknowledge", code="ESTOP_PRESSED")
+        elif "SET_BARRED" in alert_names(state):
+            await self._command_and_wait(Role.REFEREE, "clear_set", **counted)
+        elif phase is MachinePhase.COMMITTED:
+            await self._command_and_wait(Role.TABLE, "cut", n=CUT)
+        elif phase is MachinePhase.HELD:
+            await self._release_hands()
+        elif phase is MachinePhase.RELEASED:
+            await self._return_hands()
+        elif phase is MachinePhase.EMPTY and failed:
+            await self._command_and_wait(Role.REFEREE, "start_deal")
+        elif phase is MachinePhase.EMPTY and not state.alerts:
+            return True
+        else:
+            await self._wait_for_change(state)
+        return False
+
+    async def _command_and_wait(self, role: Role, cmd: str, **args: Any) -> bool:
+        """Give a command and wait for what it changes; return whether it was carried out.
+
+        A command may be refused for a reason that the public state does not show, such as a
+        restart of the daemon. Then the state is looked at again a moment later.
+        """
+        before = self.state
+        carried_out = (await self.ask(role, cmd, **args)).ok
+        if carried_out:
+            await self._wait_for_change(before)
+        else:
+            await self.wait(RETRY_INTERVAL_S)
+        return carried_out
+
+    async def _release_hands(self) -> None:
+        """Have held hands released; simulated players take theirs as soon as the lift is up."""
+        if not self.hands.is_simulated:
+            await self._command_and_wait(Role.REFEREE, "release")
+            return
+        taking = asyncio.ensure_future(self.hands.do_step("take_hands"))
+        try:
+            if await self._command_and_wait(Role.REFEREE, "release"):
+                await taking
+        finally:
+            taking.cancel()
+
+    async def _return_hands(self) -> None:
+        """Take the hands where they are still in the machine, and bring the set back."""
+        if not self.hands.is_simulated or any((await self.hands.read_truth())["pockets"][:4]):
+            await self.hands.do_step("take_hands")
+        await self.return_set()
+
+    async def _wait_for_change(self, before: PublicState) -> None:
+        """Wait until a state is different."""
+        seen = _progress(before)
+        await self.until(lambda state: _progress(state) != seen, "something else")
+
+    # -- lives of the daemon ---------------------------------------------------
+
+    async def start(self) -> None:
+        """Start the daemon and wait for both boards; what the lines counted until then is noise
+        of the time before, but for a daemon that goes on from one scenario to the next."""
+        told = len(self.daemon.states)
+        self.was_interrupted = self.was_interrupted or told > 0
+        await self.daemon.start()
+        await self.until(lambda state: len(self.daemon.states) > told, "the daemon's first state")
+        await self.until(lambda state: not _has_missing_boards(state), "both boards")
+        if self.last_counters:
+            return
+        self.last_counters = await answer_once(
+            self.daemon.read_counters,
+            lambda numbers: (
+                all(numbers.get(f"sessions {board}") for board in self.ports)
+                or alert_names(self.state)  # a board is missing, and that is told
+            ),
+        )
+        if self.first_condition is None:
+            self.first_condition = self.condition()
+
+    async def stop(self) -> None:
+        """End the daemon; keep what it counted."""
+        if self.last_counters:
+            await self.add_counters()
+        self.last_counters = {}
+        await self.daemon.stop()
+
+    async def kill(self) -> None:
+        """Kill the daemon; keep what it counted."""
+        await self.add_counters()
+        self.last_counters = {}
+        await self.daemon.kill()
+
+    async def lose_power(self) -> None:
+        """Take the power of boards and computer at once; hands were told to be ready."""
+        await self.add_counters()
+        self.last_counters = {}
+        await self.daemon.kill(power=True)
+        await self.hands.signal_step("cut_power")
+
+    async def add_counters(self) -> None:
+        """Add what was counted since the last time to the report's numbers."""
+        numbers, sums = await self.daemon.read_counters(), self.record.numbers
+        for name, value in numbers.items():
+            before = self.last_counters.get(name, 0.0)
+            moved = value - before if value >= before else value  # else it began anew at 0
+            if moved:
+                sums[name] = sums.get(name, 0.0) + moved
+                self.was_interrupted = self.was_interrupted or name.startswith("sessions ")
+        self.last_counters = numbers
+
+    def condition(self) -> "TableCondition":
+        """Return what of the state the next scenario would find."""
+        state = self.state
+        sets = tuple((one.id, tuple(one.barred)) for one in state.sets)
+        match = state.match
+        about_match = (match.match, match.phase, match.suspended, tuple(match.seated))
+        machine, up = state.machine, frozenset(alert_names(state))
+        return TableCondition(machine.phase, machine.card_set, sets, about_match, up)
+
+    async def wait_for_faults_end(self) -> dict[str, Any]:
+        """Return the simulator's faults once none is in force, or after a while; a board that
+        has come back is one a little longer."""
+        known = await self.hands.read_faults()
+        if known["in_force"]:
+            await self.wait(FAULT_ECHO_S)
+            known = await self.hands.read_faults()
+        return known
+
+    def _state_text(self) -> str:
+        if not self.daemon.states:
+            return "no state was heard"
+        state = self.state
+        return (
+            f"{state.machine.phase}, attempt {state.machine.attempt}, fed {state.machine.fed}, "
+            f"alerts {sorted(alert_names(state))}, {_attempt_text(state)}"
+        )
+
+
+def alert_names(state: PublicState) -> set[str]:
+    """Return the names of the alerts that are up."""
+    return {alert.name for alert in state.alerts}
+
+
+def _refusal_reasons(state: PublicState) -> set[str]:
+    return set(state.fairness[-1].reasons) if state.fairness else set()
+
+
+def _has_missing_boards(state: PublicState) -> bool:
+    return state.machine.phase is MachinePhase.FAULT and not state.alerts
+
+
+def _attempt_text(state: PublicState) -> str:
+    """Return the last attempt in a line."""
+    if not state.fairness:
+        return "no attempt"
+    proof = state.fairness[-1]
+    why = f" ({', '.join(proof.reasons)})" if proof.reasons else ""
+    return f"attempt {proof.attempt} {proof.outcome or 'under way'}{why}"
+
+
+def _progress(state: PublicState) -> object:
+    proof = state.fairness[-1] if state.fairness else None
+    return state.machine.phase, state.machine.attempt, proof, alert_names(state)
+
+
+def _button_name(name: str, colour: str) -> str:
+    named = {str(seat): word for seat, word in SEAT_NAMES.items()}
+    return f"{named[name]}_{colour}" if name in named else name

@@ -1,0 +1,183 @@
+"""Two boards and the dealing loop between them, and nothing else of a table.
+
+No journal, no state, no gateway: what a card costs by its line and its decision alone.
+"""
+
+import asyncio
+import gc
+import random
+import sys
+from dataclasses import replace
+
+import click
+
+from controller.deal.attempt import AttemptState
+from controller.deal.observations import BothBegan, FinalCount
+from controller.deal.sequence import sequence
+from controller.machine.attempts.card_loop import CardLoop
+from controller.machine.boards.board_observations import BoardObservations
+from controller.rules.profile import Profile
+from controller.rules.profile_files import load_profile
+from controller.vault.vault import Vault
+from drivers.board_events import BoardEvent, BoardEventCode, BoardStopReason, CardReadEvent
+from drivers.errors import DriverError
+from drivers.link.link import Link
+from drivers.link.serial_port import LinkPort, SerialPort
+from drivers.typed_boards import DealerBoard, ReaderBoard
+from sim.hardware_in_process import HardwareInProcess
+from sim.mechanics.mechanics_settings import MechanicsSettings, PhysicalSet
+from sim.tables.table_processes import ControlClient
+from sim.virtual_loop import VirtualLoop
+
+
+class BareTable:
+    """The two boards behind their ports; `back` is that of the set in the hopper."""
+
+    def __init__(self, dealer: LinkPort, reader: LinkPort, profile: Profile, back: int) -> None:
+        sessions = iter(range(1, 1 << 16)).__next__
+        self.dealer = DealerBoard(Link(dealer, "dealer", session_ids=sessions))
+        self.reader = ReaderBoard(Link(reader, "reader", session_ids=sessions))
+        self._profile = profile
+        self._vault = Vault(profile.deck.composition(), back)
+
+    async def open(self) -> None:
+        """Open both lines."""
+        for board in (self.reader, self.dealer):
+            await board.link.open({}, {})
+
+    async def run_attempt(self, number: int, sequence: str) -> AttemptState:
+        """Deal the set in the hopper by `sequence`, a pocket's letter for each place.
+
+        Raises DriverError where a board refuses, or is lost: nothing here begins again.
+        """
+        ended: asyncio.Future[AttemptState] = asyncio.get_running_loop().create_future()
+        sightings = BoardObservations(number)
+        dealing = CardLoop(
+            number,
+            sequence,
+            self._profile.shuffles(1),
+            dealer=self.dealer.link.send,
+            reader=self.reader.link.send,
+            stop_motion=self.dealer.stop,
+            on_count_due=lambda: dealing.observe(_passing_check(dealing.attempt)),
+            on_look_overdue=lambda index: dealing.give_up_look(index),
+            on_end=ended.set_result,
+            on_change=lambda: None,
+        )
+
+        def on_read(event: BoardEvent) -> None:
+            if isinstance(event, CardReadEvent) and event.attempt == number:
+                dealing.observe(self._vault.take_read(event))
+
+        def on_event(event: BoardEvent) -> None:
+            if event.code is BoardEventCode.STOPPED and event.place == BoardStopReason.HOST_SILENT:
+                dealing.resend_targets()
+            elif (seen := sightings.observation_of(event)) is not None:
+                dealing.observe_board(seen)
+
+        def fails(error: DriverError) -> None:
+            if not ended.done():
+                ended.set_exception(error)
+
+        self.dealer.on_event, self.reader.on_event = on_event, on_read
+        for board in (self.dealer, self.reader):
+            board.link.on_down = board.link.on_refused = fails
+            board.link.on_renewed = lambda _: dealing.resend_targets()
+        try:
+            for board in (self.reader, self.dealer):
+                await board.begin(number, self._profile.deck.cards, self._profile.hand)
+            self._vault.begin(number)
+            dealing.observe(BothBegan())
+            return await ended
+        finally:
+            self.dealer.on_event = self.reader.on_event = lambda event: None
+            dealing.close()
+            for board in (self.dealer, self.reader):
+                board.link.mark_kept(
+                    board.link.last_event
+                )  # nothing here remembers more than they do
+
+    def close(self) -> None:
+        """Let go of both lines."""
+        for board in (self.dealer, self.reader):
+            board.link.close()
+
+
+def _passing_check(attempt: AttemptState) -> FinalCount:
+    """Answer the final check: only the time it took is asked here."""
+    ledger = attempt.ledger
+    n, w, s, e, _ = ledger.count_landed().values()
+    return FinalCount(
+        hopper_empty=True,
+        path_empty=True,
+        tray_empty=True,
+        lift_down=True,
+        pockets_seen=(True, True, True, True),
+        board_fed=len(ledger.cards),
+        board_landed=(n, w, s, e),
+        board_locked=True,
+        reader_pulses=len(ledger.cards),
+        set_faults=(),
+    )
+
+
+def mechanical_s(
+    settings: MechanicsSettings, profile: Profile, sequence: str, *, feeding_ms: float | None = None
+) -> float:
+    """Return the seconds from the first feed to the last landing of one attempt.
+
+    `sequence` is the attempt's pocket letter per place. No card takes longer than another:
+    in the mean as long as `settings` say, or as in an attempt whose feeder took `feeding_ms`
+    for all of them (sim.mechanics.truth), lest that one's luck count.
+    """
+    feed_ms = settings.feed_ms if feeding_ms is None else feeding_ms / len(sequence)
+    even = replace(settings, feed_ms=feed_ms, feed_spread_ms=0.0, flight_spread_ms=0.0)
+    with asyncio.Runner(loop_factory=VirtualLoop) as runner:
+        return runner.run(_run_attempt(even, profile, sequence))
+
+
+async def _run_attempt(settings: MechanicsSettings, profile: Profile, sequence: str) -> float:
+    sim = HardwareInProcess(settings, random.Random(0), boots=iter(range(1, 9)).__next__)
+    table = BareTable(sim.port("dealer"), sim.port("reader"), profile, settings.sets[0].back)
+    try:
+        await table.open()
+        await table.run_attempt(1, sequence)
+        took_s = sim.world.truth().mechanical_s
+        return 0.0 if took_s is None else took_s
+    finally:
+        table.close()
+        sim.close()
+
+
+_SEED = bytes(range(32))
+_BAUD = 921_600
+
+
+async def deal_on_input(dealer: str, reader: str, control: str) -> None:
+    """Deal at the table behind these ports until the input ends."""
+    profile = load_profile("international-000")
+    ports = (SerialPort(dealer, _BAUD), SerialPort(reader, _BAUD))
+    table = BareTable(*ports, profile, PhysicalSet().back)
+    hands = ControlClient(control)
+    orders = asyncio.StreamReader()
+    await asyncio.get_running_loop().connect_read_pipe(
+        lambda: asyncio.StreamReaderProtocol(orders), sys.stdin
+    )
+    await table.open()
+    gc.collect()
+    gc.freeze()
+    gc.disable()
+    attempt = 0
+    try:
+        while await orders.readline():
+            attempt += 1
+            order = sequence(attempt.to_bytes(32), _SEED, None, profile.deck.cards)
+            await table.run_attempt(attempt, order)
+            await hands.request("collect")
+            click.echo(attempt)
+    finally:
+        table.close()
+
+
+if __name__ == "__main__":
+    asyncio.run(deal_on_input(*sys.argv[1:]))

@@ -1,0 +1,86 @@
+"""What a console of a large hall costs, and how soon its pages show what happens."""
+
+import asyncio
+
+import click
+import msgspec
+
+from sim.bench.browser_pages import find_missing_program
+from sim.bench.console_load import (
+    ConsoleLoad,
+    ConsoleLoadResult,
+    PageFigures,
+    TimeSummary,
+    measure_console,
+)
+from sim.bench.figure_registry import bench_options, timed_figure
+from sim.tables.table_processes import HallError
+
+
+class _ConsoleLoadRun:
+    """One run of a console under the load of a large hall, for both of its figures."""
+
+    def __init__(self) -> None:
+        self._run: ConsoleLoadResult | None = None
+
+    def __call__(self) -> ConsoleLoadResult:
+        """Return what it cost; it is measured once for the same load."""
+        browsers = 0 if find_missing_program() else bench_options.browsers
+        load = ConsoleLoad(
+            feeds=bench_options.feeds, browsers=browsers, seconds=bench_options.seconds
+        )
+        if self._run is None or self._run.load != load:
+            try:
+                self._run = asyncio.run(measure_console(load, _print_progress))
+            except HallError as error:
+                raise click.ClickException(f"console: {error}") from error
+            click.echo(msgspec.json.encode(self._run), err=True)
+        if wrong := self._run.violations():
+            raise click.ClickException(f"console: {'; '.join(wrong)}")
+        return self._run
+
+
+def _print_progress(line: str) -> None:
+    click.echo(f"console: {line}", err=True)
+
+
+_console_load_run = _ConsoleLoadRun()
+
+
+def _bare_drain_cores() -> float:
+    return _console_load_run().floor_cores
+
+
+@timed_figure("console", floor=_bare_drain_cores, documented=2.5, rounds=1)
+def drain_feeds() -> float:
+    """Of a second, what a console of 400 feeds takes at 4,000 states, against decoding them."""
+    return _console_load_run().alone.cores
+
+
+def _bare_page_s() -> float:
+    return _p95_s(_page_figures().bare)
+
+
+def _missing_browser() -> str | None:
+    return find_missing_program() or (
+        None if bench_options.browsers else "no browser is to look (--browsers 0)"
+    )
+
+
+@timed_figure("pixels", floor=_bare_page_s, documented=3.7, rounds=1, find_missing=_missing_browser)
+def measure_drawing() -> float:
+    """From a call to its row on five browsers (95 of 100), against a bare page's own way."""
+    return _p95_s(_page_figures().drawn)
+
+
+def _page_figures() -> PageFigures:
+    pages = _console_load_run().pages
+    if pages is None:
+        raise click.ClickException(f"pixels: {_missing_browser()}")
+    return pages
+
+
+def _p95_s(seen: TimeSummary | None) -> float:
+    if seen is None:
+        raise click.ClickException("pixels: no page has drawn anything")
+    return seen.p95_ms / 1000

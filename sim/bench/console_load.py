@@ -1,0 +1,388 @@
+"""What many small looks at a console come to: times until something is drawn, memory. Pure."""
+
+import asyncio
+import tempfile
+from bisect import bisect_right
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from itertools import combinations
+from pathlib import Path
+from statistics import mean, median, quantiles
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+
+from controller.keys.table_keys import create_table_keys
+from controller.messages import Role
+from controller.roster import CLIENTS_FOLDER
+from sim.bench.browser_pages import DrawnChange, PageChanges, PageHeap, find_missing_program
+from sim.bench.helper_process import FeedsProcess, HelperProcess, run_feeds, run_helper
+from sim.bench.simulated_feeds import CallChange, FeedAddress
+from sim.memory_folders import memory_folder
+from sim.tables.console_process import ConsoleProcess, area_of
+from sim.tables.process_costs import measure_costs
+from sim.tables.table_processes import HallError
+
+if TYPE_CHECKING:
+    from sqlalchemy import Engine
+
+
+MIN_SLOPE_S: Final = 300.0
+"""What was watched for less tells of its beginning alone, and of no slope."""
+_MAX_SAMPLES: Final = 200
+"""Samples between which slopes are taken."""
+
+
+class TimeSummary(msgspec.Struct, frozen=True):
+    """Times in milliseconds: how many, their median, the 95th of a hundred, the longest."""
+
+    count: int
+    p50_ms: float
+    p95_ms: float
+    most_ms: float
+
+
+class MemoryUse(msgspec.Struct, frozen=True):
+    """Memory in MiB while it was watched: first, last, and the most.
+
+    `mib_per_hour`: how it grew over the last two thirds of that time, the median of the slopes
+    between all samples, so that what comes and goes does not count; None for under five minutes.
+    """
+
+    first_mib: float
+    last_mib: float
+    most_mib: float
+    mib_per_hour: float | None
+
+
+def draw_delays_ms(called: Sequence[CallChange], drawn: Sequence[DrawnChange]) -> list[float]:
+    """Return how long after each change it was drawn, on each page where it was.
+
+    A change that was over before it could be drawn, and one drawn later than the next, are none.
+    `called` is in order.
+    """
+    by_table: dict[str, list[CallChange]] = defaultdict(list)
+    for one in called:
+        by_table[one.id].append(one)
+    found = []
+    for seen in drawn:
+        changes = by_table[seen.table]
+        before = bisect_right(changes, seen.at_ms, key=lambda one: one.at_ms)
+        if before and changes[before - 1].calls == seen.calls:
+            found.append(seen.at_ms - changes[before - 1].at_ms)
+    return found
+
+
+def summarize_times(all_ms: Sequence[float]) -> TimeSummary | None:
+    """Return what some times have in common; None for none."""
+    if not all_ms:
+        return None
+    of_two = all_ms if len(all_ms) > 1 else (*all_ms, *all_ms)  # a single one is all of them
+    hundredths = quantiles(of_two, n=100, method="inclusive")
+    return TimeSummary(
+        len(all_ms), round(hundredths[49], 1), round(hundredths[94], 1), round(max(all_ms), 1)
+    )
+
+
+def summarize_memory(samples: Sequence[tuple[float, float]]) -> MemoryUse:
+    """Return what samples (seconds, MiB) tell, one at least, in their order."""
+    all_mib = [mib for _, mib in samples]
+    last_s = samples[-1][0]
+    late = [one for one in samples if one[0] >= last_s / 3]
+    late = late[:: 1 + len(late) // _MAX_SAMPLES]
+    slope = None
+    if last_s >= MIN_SLOPE_S:
+        slopes = (
+            (mib - was) / (at_s - was_s) for (was_s, was), (at_s, mib) in combinations(late, 2)
+        )
+        slope = round(median(slopes) * 3_600, 2)
+    return MemoryUse(round(all_mib[0], 2), round(all_mib[-1], 2), round(max(all_mib), 2), slope)
+
+
+CALLERS: Final = 8
+SETTLE_S: Final = 3.0
+SAMPLE_INTERVAL_S: Final = 10.0
+"""How often memory is looked at, and what was drawn is taken from the pages."""
+PROGRESS_INTERVAL_S: Final = 60.0
+"""How often it is told how far it is; for that the pages throw away what nothing holds, too."""
+MAX_ALONE_S: Final = 20.0
+_MIN_ALONE_S: Final = 2.0
+_START_TIMEOUT_S: Final = 60.0
+_ARCHIVE_CHECK_INTERVAL_S: Final = 5.0
+_MAX_ARCHIVE_CHECKS: Final = 60
+_PIN: Final = "271828"
+
+ReportProgress = Callable[[str], None]
+"""Takes a line for people: what is being done, and how far it is."""
+
+
+class ConsoleLoad(msgspec.Struct, frozen=True):
+    """What a console is put under. `seconds`: how long it is watched with browsers."""
+
+    feeds: int = 400
+    per_s: float = 10.0
+    browsers: int = 5
+    seconds: float = 20.0
+
+    @property
+    def alone_s(self) -> float:
+        """How long it is watched alone, behind that."""
+        return max(_MIN_ALONE_S, min(MAX_ALONE_S, self.seconds / 2))
+
+
+class LoadPhase(msgspec.Struct, frozen=True):
+    """One phase: how long it was, the console's share of one core, its resident memory."""
+
+    seconds: float
+    cores: float
+    memory: MemoryUse
+
+
+class PageFigures(msgspec.Struct, frozen=True, kw_only=True):
+    """What the pages showed, with browsers. `reloads`: of pages, by themselves.
+
+    `bare`: of a bare page in the same browser, at the same time; times are None where nothing was
+    drawn. `heap`: what the scripts of a page hold, `nodes` and `listeners`: how many elements and
+    listeners it has, first and last; of each the mean of all pages.
+    """
+
+    drawn: TimeSummary | None
+    bare: TimeSummary | None
+    reloads: int
+    heap: MemoryUse
+    nodes: tuple[int, int]
+    listeners: tuple[int, int]
+
+
+class ConsoleLoadResult(msgspec.Struct, frozen=True, kw_only=True):
+    """What came out, by phase: `with_browsers`, then `alone`, with `floor_cores` beside it.
+
+    `pages` is None without a browser to look with. `states_per_s`: what the feeds really said, of
+    all tables, over the whole run. `lost`: events that they had and the console's archive has not.
+    """
+
+    load: ConsoleLoad
+    with_browsers: LoadPhase
+    pages: PageFigures | None
+    alone: LoadPhase
+    floor_cores: float
+    states_per_s: float
+    events: int
+    lost: int
+
+    def violations(self) -> list[str]:
+        """Return what no console may do, however long it takes."""
+        found = [f"{self.lost} of {self.events} events are not in the archive"] if self.lost else []
+        if self.pages is not None and self.pages.reloads:
+            found.append(f"pages were loaded again by themselves, {self.pages.reloads} times")
+        return found
+
+
+async def measure_console(
+    load: ConsoleLoad, tell: ReportProgress = lambda line: None
+) -> ConsoleLoadResult:
+    """Put a console under a load and return what it cost. Raises HallError."""
+    if load.browsers and (what := find_missing_program()) is not None:
+        raise HallError(f"no pixels are measured: {what}")
+    with memory_folder(Path(tempfile.gettempdir())) as folder:
+        tell(f"opening {load.feeds} feeds of {load.per_s:g} states a second, and the console")
+        async with run_feeds(load.feeds, load.per_s, callers=CALLERS) as feeds:
+            console = _configure_console(folder, feeds.addresses)
+            try:
+                await console.start()
+                return await _measure_phases(load, console, feeds, tell)
+            finally:
+                await console.stop()
+
+
+def _configure_console(folder: Path, at: Sequence[FeedAddress]) -> ConsoleProcess:
+    """Write the configuration of a console over feeds, with keys of its own."""
+    create_table_keys(folder)
+    lines = [
+        f'[console]\nname = "bench"\nlisten = "127.0.0.1:0"\nkeys = "{folder / CLIENTS_FOLDER}"\n'
+    ]
+    for number, one in enumerate(at):
+        lines.append(
+            f'[[tables]]\nid = "{one.id}"\narea = "{area_of(number)}"\nfeed = "{one.feed}"\n'
+            f"commands = \"{one.commands}\"\nserver_key = '{one.server_key}'\n"
+        )
+    config = folder / "console.toml"
+    config.write_text("\n".join(lines), encoding="utf-8")
+    return ConsoleProcess(config)
+
+
+async def _measure_phases(
+    load: ConsoleLoad, console: ConsoleProcess, feeds: FeedsProcess, tell: ReportProgress
+) -> ConsoleLoadResult:
+    assert console.process is not None
+    watch = _PhaseTimer(console.process.pid, tell)
+    with_browsers, looked = await _measure_with_browsers(load, console, watch)
+    alone, floor_cores = await _measure_alone(load.alone_s, feeds.addresses, watch)
+    said = await feeds.stop_events()
+    events = sum(said.events.values())
+    tell(f"waiting until the archive has all {events} events")
+    return ConsoleLoadResult(
+        load=load,
+        with_browsers=with_browsers,
+        pages=None if looked is None else looked.summarize(said.called),
+        alone=alone,
+        floor_cores=floor_cores,
+        states_per_s=round(said.states / said.seconds, 1),
+        events=events,
+        lost=await _count_lost_events(console.folder / "console.db", events),
+    )
+
+
+class _PageWatch:
+    """What is seen on the pages, taken little by little, so that none of them has to keep it."""
+
+    def __init__(self, helper: HelperProcess) -> None:
+        self._helper = helper
+        self._drawn: list[DrawnChange] = []
+        self._bare_ms: list[float] = []
+        self._heaps: list[tuple[float, PageHeap]] = []
+        self._reloads = 0
+
+    async def reset(self) -> None:
+        """Forget what was drawn so far."""
+        await self.measure_heap(0.0)
+        await self.collect()
+        self._drawn, self._bare_ms = [], []
+
+    async def collect(self) -> None:
+        """Take what was drawn."""
+        seen = await self._helper.request(b"drawn", PageChanges)
+        self._drawn += seen.drawn
+        self._bare_ms += seen.bare_ms
+        self._reloads = seen.reloads
+
+    async def measure_heap(self, at_s: float) -> float:
+        """Look at what the pages hold; return what the scripts of one do, in MiB."""
+        seen = await self._helper.request(b"heaps", list[PageHeap])
+        one = PageHeap(
+            mean(page.mib for page in seen),
+            round(mean(page.nodes for page in seen)),
+            round(mean(page.listeners for page in seen)),
+        )
+        self._heaps.append((at_s, one))
+        return one.mib
+
+    def summarize(self, called: Sequence[CallChange]) -> PageFigures:
+        """Return what was seen, beside who called when."""
+        first, last = self._heaps[0][1], self._heaps[-1][1]
+        return PageFigures(
+            drawn=summarize_times(draw_delays_ms(called, self._drawn)),
+            bare=summarize_times(self._bare_ms),
+            reloads=self._reloads,
+            heap=summarize_memory([(at_s, one.mib) for at_s, one in self._heaps]),
+            nodes=(first.nodes, last.nodes),
+            listeners=(first.listeners, last.listeners),
+        )
+
+
+class _PhaseTimer:
+    """Watches a process, and tells how far it is."""
+
+    def __init__(self, pid: int, tell: ReportProgress) -> None:
+        self._pid, self.tell = pid, tell
+
+    async def measure_phase(
+        self, name: str, seconds: float, looked: _PageWatch | None = None
+    ) -> LoadPhase:
+        """Watch for so long; take meanwhile what is seen on the pages."""
+        self.tell(f"{name}: {_span_text(seconds)} to go, {_resident_mib(self._pid):.1f} MiB")
+        if looked is not None:
+            await looked.reset()
+        loop, cpu_s, told_s = asyncio.get_running_loop(), _cpu_s(self._pid), 0.0
+        began_s = loop.time()
+        samples = [(0.0, _resident_mib(self._pid))]
+        while (passed_s := loop.time() - began_s) < seconds:
+            if passed_s - told_s >= PROGRESS_INTERVAL_S:
+                told_s += PROGRESS_INTERVAL_S
+                heap = (
+                    "" if looked is None else f", a page {await looked.measure_heap(passed_s):.2f}"
+                )
+                mib = f"{samples[-1][1]:.1f} MiB{heap}"
+                self.tell(f"{name}: {_span_text(seconds - passed_s)} to go, {mib}")
+            await asyncio.sleep(min(SAMPLE_INTERVAL_S, max(0.0, seconds - (loop.time() - began_s))))
+            samples.append((loop.time() - began_s, _resident_mib(self._pid)))
+            if looked is not None:
+                await looked.collect()
+        cores = (_cpu_s(self._pid) - cpu_s) / (loop.time() - began_s)
+        if looked is not None:
+            await looked.measure_heap(passed_s)
+        return LoadPhase(round(passed_s, 1), round(cores, 4), summarize_memory(samples))
+
+
+async def _measure_with_browsers(
+    load: ConsoleLoad, console: ConsoleProcess, watch: _PhaseTimer
+) -> tuple[LoadPhase, _PageWatch | None]:
+    """Return the first phase, and what was seen on the pages where there are any."""
+    if not load.browsers:
+        await asyncio.sleep(SETTLE_S)
+        return await watch.measure_phase("without a browser", load.seconds), None
+    watch.tell(f"opening {load.browsers} browsers")
+    for number in range(load.browsers):
+        await console.accept_invitation(await console.invite(f"ref{number}", Role.REFEREE), _PIN)
+    words = ("--url", console.url, "--count", str(load.browsers), "--pin", _PIN)
+    own = console.folder / "browsers"  # what they leave goes with everything else
+    own.mkdir()
+    async with run_helper("pixels", *words, env={"TMPDIR": str(own)}) as helper:
+        await helper.read(dict[str, str])  # they are open
+        await asyncio.sleep(SETTLE_S)
+        looked = _PageWatch(helper)
+        phase = await watch.measure_phase(f"with {load.browsers} browsers", load.seconds, looked)
+    return phase, looked
+
+
+async def _measure_alone(
+    seconds: float, at: Sequence[FeedAddress], watch: _PhaseTimer
+) -> tuple[LoadPhase, float]:
+    """Return the phase of a console alone, and the share of a bare process over the same time."""
+    async with run_helper("bare_drain") as bare:
+        bare.send(msgspec.json.encode(list(at)))
+        async with asyncio.timeout(_START_TIMEOUT_S):
+            await bare.read(dict[str, str])  # it hears them all
+        loop, pid = asyncio.get_running_loop(), bare.process.pid
+        began_s, cpu_s = loop.time(), _cpu_s(pid)
+        phase = await watch.measure_phase("alone", seconds)
+        return phase, round((_cpu_s(pid) - cpu_s) / (loop.time() - began_s), 4)
+
+
+async def _count_lost_events(database: Path, events: int) -> int:
+    """Return how many events are not in the archive, once all are or nothing more comes there."""
+    from controller.console.store.archive import open_engine
+
+    engine = open_engine(f"sqlite:///{database}")
+    now, kept = 0, -1
+    try:
+        for _ in range(_MAX_ARCHIVE_CHECKS):
+            now = _count_archived_events(engine)
+            if now in (kept, events):
+                break
+            kept = now
+            await asyncio.sleep(_ARCHIVE_CHECK_INTERVAL_S)
+    finally:
+        engine.dispose()
+    return events - now
+
+
+def _count_archived_events(engine: "Engine") -> int:
+    from sqlalchemy import func, select
+
+    from controller.console.store.database_schema import EVENTS
+
+    with engine.connect() as base:
+        return int(base.scalar(select(func.count()).select_from(EVENTS)) or 0)
+
+
+def _span_text(seconds: float) -> str:
+    return f"{seconds:.0f} s" if seconds < 2 * PROGRESS_INTERVAL_S else f"{seconds / 60:.0f} min"
+
+
+def _cpu_s(pid: int) -> float:
+    return sum(cost.cpu_s for cost in measure_costs(pid).values())
+
+
+def _resident_mib(pid: int) -> float:
+    return sum(cost.rss_mib for cost in measure_costs(pid).values())

@@ -1,0 +1,109 @@
+"""The floor of a console's lines: the same feeds, drained and decoded, and nothing else.
+
+As a program it reads one line of JSON, a list of `FeedAt`; prints a line as soon as it has heard
+them all, and goes on until it is ended.
+"""
+
+import asyncio
+import selectors
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import click
+import msgspec
+import zmq
+
+from controller.client.connection import SOCKET_OPTIONS, SUBSCRIBER_OPTIONS, raise_open_file_limit
+from controller.messages import PublicState
+from sim.bench.simulated_feeds import FeedAddress
+
+READ_INTERVAL_S = 0.05
+_LOOK_INTERVAL_S = 0.005
+_MAX_SOCKETS = 4_096
+
+
+async def drain_feeds(feeds: list[FeedAddress]) -> None:
+    """Hear all feeds until cancelled; say so once each of them was heard."""
+    decoder = msgspec.json.Decoder(PublicState)
+    sockets = _open_sockets(feeds, _make_context())
+    selector = _make_selector(sockets)
+    for socket in sockets:
+        _read_tables(socket, decoder)
+    heard: set[str] = set()
+    while True:
+        for key, _ in selector.select(0):
+            for table in _read_tables(key.data, decoder):
+                if len(heard) < len(feeds):
+                    heard.add(table)
+                    if len(heard) == len(feeds):
+                        click.echo("{}")
+        await asyncio.sleep(READ_INTERVAL_S)
+
+
+@contextmanager
+def open_lines(feeds: Sequence[FeedAddress]) -> Iterator[None]:
+    """Open a line to each feed for the block, which begins once each has brought a message."""
+    context = _make_context()
+    sockets = silent = _open_sockets(feeds, context)
+    selector = _make_selector(sockets)
+    try:
+        while silent := [socket for socket in silent if not _has_message(socket)]:
+            selector.select(_LOOK_INTERVAL_S)
+        yield
+    finally:
+        selector.close()
+        for socket in sockets:
+            socket.close()
+        context.term()
+
+
+def _make_context() -> "zmq.Context[zmq.Socket[bytes]]":
+    raise_open_file_limit()
+    context: zmq.Context[zmq.Socket[bytes]] = zmq.Context()
+    context.set(zmq.MAX_SOCKETS, _MAX_SOCKETS)
+    return context
+
+
+def _open_sockets(
+    feeds: Sequence[FeedAddress], context: "zmq.Context[zmq.Socket[bytes]]"
+) -> list[Any]:
+    sockets = []
+    public, secret = zmq.curve_keypair()
+    for one in feeds:
+        socket: Any = context.socket(zmq.SUB)
+        for option, value in (SOCKET_OPTIONS | SUBSCRIBER_OPTIONS).items():
+            socket.setsockopt(option, value)
+        socket.curve_serverkey = one.server_key.encode()
+        socket.curve_publickey, socket.curve_secretkey = public, secret
+        socket.subscribe(b"")
+        socket.connect(one.feed)
+        sockets.append(socket)
+    return sockets
+
+
+def _make_selector(sockets: Sequence[Any]) -> selectors.BaseSelector:
+    """Return what watches sockets, with each as its data."""
+    selector = selectors.DefaultSelector()
+    for socket in sockets:
+        selector.register(socket.fileno(), selectors.EVENT_READ, socket)
+    return selector
+
+
+def _has_message(socket: Any) -> bool:
+    return bool(socket.getsockopt(zmq.EVENTS) & zmq.POLLIN)
+
+
+def _read_tables(socket: Any, decoder: "msgspec.json.Decoder[PublicState]") -> list[str]:
+    """Read and decode what has come; return whose states it was."""
+    told = []
+    while _has_message(socket):
+        topic, body = socket.recv_multipart(zmq.NOBLOCK)
+        if topic.startswith(b"state/"):
+            told.append(decoder.decode(body).table)
+    return told
+
+
+if __name__ == "__main__":
+    asyncio.run(drain_feeds(msgspec.json.decode(sys.stdin.readline(), type=list[FeedAddress])))

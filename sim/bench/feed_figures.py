@@ -1,0 +1,365 @@
+"""A console's lines to its tables and its archive, and nothing else: no page, no person.
+
+What the real console puts together is put together here: the observer's key from a folder, a
+database, a thread that writes.
+"""
+
+import asyncio
+import statistics
+import tempfile
+import time
+from collections.abc import AsyncIterator, Coroutine, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from itertools import count
+from pathlib import Path
+from typing import Any, Final, TypeVar
+
+import click
+import msgspec
+
+from controller.client.client import ClientIdentity
+from controller.console.commands.table_clients import load_identity
+from controller.console.console_config import ConfiguredTable
+from controller.console.feed.table_feeds import TableFeeds
+from controller.console.freshness import TableLinkState
+from controller.console.store.archive import Archive, open_engine
+from controller.console.store.database import WorkerThread
+from controller.host.loggers import structlog
+from controller.keys.table_keys import create_table_keys
+from controller.messages import Role
+from controller.roster import CLIENTS_FOLDER
+from controller.service.wall_clock import read_wall_clock_ms
+from sim.bench.feed_drain import open_lines
+from sim.bench.figure_registry import (
+    FigureUnit,
+    FigureValue,
+    bench_options,
+    choose_size,
+    valued_figure,
+)
+from sim.bench.helper_process import run_feeds, run_helper
+from sim.bench.simulated_feeds import FeedAddress, FeedTotals
+from sim.memory_folders import memory_folder
+from sim.tables.process_costs import measure_costs
+from sim.tables.table_processes import HallError
+
+_CHECK_INTERVAL_S: Final = 0.01
+
+
+@dataclass
+class StateRange:
+    """The first and the last state that came of a table, as they came, and how many there were."""
+
+    first: bytes
+    last: bytes = b""
+    count: int = 0
+
+    @property
+    def missing(self) -> int:
+        """How many states between the two did not come, by the numbers that they carry."""
+        first, last = (_NUMBERED.decode(body).seq for body in (self.first, self.last))
+        return last - first + 1 - self.count
+
+
+class _CountingTables(TableFeeds):
+    """A console's tables that count what comes of each, at the price of a few lookups."""
+
+    ranges: dict[str, StateRange]
+
+    def _receive(self, table: str, topic: bytes, body: bytes) -> None:
+        if topic.startswith(b"state/"):
+            span = self.ranges.get(table)
+            if span is None:
+                span = self.ranges[table] = StateRange(body)
+            span.last = body
+            span.count += 1
+        super()._receive(table, topic, body)
+
+
+class ConsoleFeedReader:
+    """A console's tables and its archive. What comes on the lines is counted beside."""
+
+    def __init__(self, tables: _CountingTables, archive: Archive) -> None:
+        self._tables, self._archive = tables, archive
+        self.reset_counts()
+
+    def open(self, feeds: Sequence[FeedAddress]) -> None:
+        """Begin to hear feeds."""
+        for one in feeds:
+            self._tables.add(ConfiguredTable(**msgspec.structs.asdict(one)))
+
+    def reset_counts(self) -> None:
+        """Count from here on."""
+        self._tables.ranges = {}
+
+    def state_ranges(self) -> list[StateRange]:
+        """Return what came of each table that said anything."""
+        return list(self._tables.ranges.values())
+
+    async def wait_until_complete(self) -> None:
+        """Return once all is known of every table: its state, and on the disk all it said before.
+
+        Later on there may be more again.
+        """
+        tables = self._tables
+        while True:
+            if not tables.incomplete_tables and all(map(self._is_complete, tables.ids)):
+                break
+            await asyncio.sleep(_CHECK_INTERVAL_S)
+        await tables.wait_until_stored()
+
+    def count_events(self) -> int:
+        """Return how many events the archive has."""
+        return sum(1 for table in self._tables.ids for _ in self._archive.events(table))
+
+    def _is_complete(self, table: str) -> bool:
+        seen = self._tables.snapshot(table)
+        return seen.state is not None and seen.contact_times.link is TableLinkState.OPEN
+
+
+@asynccontextmanager
+async def open_feed_reader(folder: Path) -> AsyncIterator[ConsoleFeedReader]:
+    """Give a console's lines for the block; keys and database are made in `folder`."""
+    create_table_keys(folder)
+
+    def observer(line: ConfiguredTable) -> ClientIdentity:
+        return load_identity(folder / CLIENTS_FOLDER, Role.OBSERVER)
+
+    async with AsyncExitStack() as stack:
+        stack.enter_context(structlog.testing.capture_logs())  # who measures has the output
+        engine, writing = open_engine(f"sqlite:///{folder / 'console.db'}"), WorkerThread("writing")
+        stack.callback(engine.dispose)
+        stack.callback(writing.close)
+        numbers, archive = count(), Archive(engine)
+        tables = _CountingTables(
+            observer, archive, writing.run, read_wall_clock_ms, lambda: f"bench-{next(numbers)}"
+        )
+        yield ConsoleFeedReader(await stack.enter_async_context(tables), archive)
+
+
+class _Numbered(msgspec.Struct):
+    """What is asked of a state here."""
+
+    seq: int
+
+
+_NUMBERED: Final = msgspec.json.Decoder(_Numbered)
+
+
+STATES_PER_S: Final = 10.0
+"""States that a feed says in a second."""
+PAST_EVENTS: Final = 50
+"""Events that a feed had before anybody joins."""
+_SETTLE_S: Final = 1.0
+_START_TIMEOUT_S: Final = 60.0
+_LATE_EVENT_TIMEOUT_S: Final = 10.0
+"""Events that did not come in this time after others are lost."""
+
+
+class DrainCost(msgspec.Struct, frozen=True, kw_only=True):
+    """What it cost to drain `feeds`: shares of one core; `floor_cores` is a bare drain's.
+
+    `states` came in `seconds`. `missing`: states whose numbers were left out; `lost`: events that
+    the feeds had and the archive has not.
+    """
+
+    feeds: int
+    seconds: float
+    cores: float
+    floor_cores: float
+    states: int
+    missing: int
+    lost: int
+
+    def violations(self) -> list[str]:
+        """Return what may not be, however little it costs."""
+        found = [f"{self.missing} states never came"] if self.missing else []
+        return [*found, f"{self.lost} events are not in the archive"] if self.lost else found
+
+
+class JoinCost(msgspec.Struct, frozen=True):
+    """How long joining took, until all was coherent, and how much processor time."""
+
+    seconds: float
+    cpu_s: float
+
+
+async def measure_drain(feeds: int, seconds: float, per_s: float = STATES_PER_S) -> DrainCost:
+    """Drain so many feeds for so long, beside a bare process that does. Raises HallError."""
+    with memory_folder(Path(tempfile.gettempdir())) as folder:
+        async with (
+            run_feeds(feeds, per_s) as served,
+            run_helper("bare_drain") as bare,
+            open_feed_reader(folder) as lines,
+            asyncio.timeout(_START_TIMEOUT_S + seconds),
+        ):
+            bare.send(msgspec.json.encode(served.addresses))
+            await bare.read(dict[str, str])  # it hears them all
+            lines.open(served.addresses)
+            await lines.wait_until_complete()
+            await asyncio.sleep(_SETTLE_S)
+            lines.reset_counts()
+            watched = _CoreShares(bare.process.pid)
+            await asyncio.sleep(seconds)
+            passed_s, cores, floor_cores = watched.elapsed()
+            spans = lines.state_ranges()
+            return DrainCost(
+                feeds=feeds,
+                seconds=round(passed_s, 2),
+                cores=cores,
+                floor_cores=floor_cores,
+                states=sum(span.count for span in spans),
+                missing=sum(span.missing for span in spans),
+                lost=await _count_lost_events(lines, await served.stop_events()),
+            )
+
+
+async def measure_joins(
+    feeds: int, rounds: int, past: int = PAST_EVENTS
+) -> tuple[list[JoinCost], list[JoinCost]]:
+    """Join so many running feeds late, in turns with bare lines; return both, round by round.
+
+    A first round of each is not counted. Raises HallError.
+    """
+    async with run_feeds(feeds, STATES_PER_S, past=past) as served:
+        turns = [
+            (await _join_bare(served.addresses), await _join_with_archive(served.addresses))
+            for _ in range(rounds + 1)
+        ]
+    bare, whole = zip(*turns[1:], strict=True)
+    return list(whole), list(bare)
+
+
+async def _join_with_archive(at: Sequence[FeedAddress]) -> JoinCost:
+    with memory_folder(Path(tempfile.gettempdir())) as folder:
+        async with open_feed_reader(folder) as lines, asyncio.timeout(_START_TIMEOUT_S):
+            watch = _Stopwatch()
+            lines.open(at)
+            await lines.wait_until_complete()
+            return watch.elapsed()
+
+
+async def _join_bare(at: Sequence[FeedAddress]) -> JoinCost:
+    watch = _Stopwatch()
+    with open_lines(at):
+        return watch.elapsed()
+
+
+class _Stopwatch:
+    """Time, and this process's processor time, from now on."""
+
+    def __init__(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._began_s, self._cpu_s = self._loop.time(), time.process_time()
+
+    def elapsed(self) -> JoinCost:
+        """Return what went by."""
+        return JoinCost(self._loop.time() - self._began_s, time.process_time() - self._cpu_s)
+
+
+class _CoreShares:
+    """Which share of a core this process takes from now on, and another one."""
+
+    def __init__(self, pid: int) -> None:
+        self._pid, self._watch, self._cpu_s = pid, _Stopwatch(), _cpu_s(pid)
+
+    def elapsed(self) -> tuple[float, float, float]:
+        """Return for how long it was watched, and both shares."""
+        own, other_s = self._watch.elapsed(), _cpu_s(self._pid) - self._cpu_s
+        return own.seconds, own.cpu_s / own.seconds, other_s / own.seconds
+
+
+async def _count_lost_events(lines: ConsoleFeedReader, said: FeedTotals) -> int:
+    """Return how many events are not in the archive, once all are or no more of them come."""
+    events, kept = sum(said.events.values()), -1
+    await lines.wait_until_complete()
+    while (now := lines.count_events()) not in (kept, events):
+        kept = now
+        await asyncio.sleep(_LATE_EVENT_TIMEOUT_S)
+        await lines.wait_until_complete()
+    return events - now
+
+
+def _cpu_s(pid: int) -> float:
+    return sum(cost.cpu_s for cost in measure_costs(pid).values())
+
+
+_FEEDS: Final = (50, 200, 400)
+_FEW_FEEDS: Final = ()
+_SECONDS: Final = 5.0
+_SMALL_SECONDS: Final = 2.0
+_AIMS_CORES: Final = {400: 0.25, 1_000: 0.5}
+"""Of a core, by feeds."""
+_JOINED: Final = 200
+_FEW_JOINED: Final = 40
+_ROUNDS: Final = 5
+_FEW_ROUNDS: Final = 2
+_AIM_S: Final = 1.0
+_AIM_US: Final = 2_000.0
+
+Result = TypeVar("Result")
+
+
+@valued_figure("fan_in")
+def measure_feeds() -> list[FigureValue]:
+    """A console's lines without its pages, 10 states a second a table, against decoding them."""
+    tables = sorted({*choose_size(_FEEDS, _FEW_FEEDS), bench_options.feeds})
+    return [
+        _drain_value(_run(measure_drain(feeds, choose_size(_SECONDS, _SMALL_SECONDS))))
+        for feeds in tables
+    ]
+
+
+@valued_figure("join")
+def measure_late_join() -> list[FigureValue]:
+    """From opening 200 lines to running tables until nothing is missing, against bare lines."""
+    tables = choose_size(_JOINED, _FEW_JOINED)
+    whole, bare = _run(measure_joins(tables, choose_size(_ROUNDS, _FEW_ROUNDS)))
+    return [
+        FigureValue(
+            what=f"{tables} tables",
+            value=statistics.median(one.seconds for one in whole),
+            floor=statistics.median(one.seconds for one in bare),
+            unit=FigureUnit.S,
+            documented=4.0,
+            aim_value=_AIM_S,
+        ),
+        FigureValue(
+            what="processor time a table",
+            value=_cpu_us_per_table(whole, tables),
+            floor=_cpu_us_per_table(bare, tables),
+            unit=FigureUnit.US,
+            documented=7.0,
+            aim_value=_AIM_US,
+        ),
+    ]
+
+
+def _drain_value(came: DrainCost) -> FigureValue:
+    """Return what draining cost. A state or an event that did not come is no number: it raises."""
+    if wrong := came.violations():
+        raise click.ClickException(f"fan_in: {came.feeds} feeds: {'; '.join(wrong)}")
+    return FigureValue(
+        what=f"{came.feeds} tables",
+        value=came.cores,
+        floor=came.floor_cores,
+        unit=FigureUnit.CORES,
+        documented=2.0,
+        aim_value=_AIMS_CORES.get(came.feeds),
+    )
+
+
+def _cpu_us_per_table(joined: list[JoinCost], tables: int) -> float:
+    return statistics.median(one.cpu_s for one in joined) / tables * 1e6
+
+
+def _run(work: Coroutine[Any, Any, Result]) -> Result:
+    try:
+        return asyncio.run(work)
+    except HallError as error:
+        raise click.ClickException(f"fan_in: {error}") from error
+    except TimeoutError as error:
+        raise click.ClickException(
+            "fan_in: they are not all heard: this computer has no time for so many feeds now"
+        ) from error

@@ -1,0 +1,85 @@
+"""Processes beside the one that measures: they answer lines with lines of JSON, and end with it."""
+
+import asyncio
+import os
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from typing import Final, TypeVar
+
+import msgspec
+
+from sim.bench.simulated_feeds import FeedAddress, FeedTotals
+from sim.tables.table_processes import HallError, end_program, start_program
+
+_MAX_LINE_BYTES: Final = 1 << 28
+
+Shape = TypeVar("Shape")
+
+
+class HelperProcess:
+    """A process that answers lines with lines of JSON."""
+
+    def __init__(self, process: asyncio.subprocess.Process, what: str) -> None:
+        self.process, self._what = process, what
+
+    def send(self, line: bytes) -> None:
+        """Send a line."""
+        assert self.process.stdin is not None
+        self.process.stdin.write(line + b"\n")
+
+    async def read(self, shape: type[Shape]) -> Shape:
+        """Return its next line. Raises HallError where it has gone."""
+        assert self.process.stdout is not None
+        line = await self.process.stdout.readline()
+        if not line:
+            raise HallError(f"{self._what} ended by itself; its last words stand above")
+        return msgspec.json.decode(line, type=shape)
+
+    async def request(self, line: bytes, shape: type[Shape]) -> Shape:
+        """Return what it answers to a line. Raises HallError."""
+        self.send(line)
+        return await self.read(shape)
+
+
+@asynccontextmanager
+async def run_helper(
+    module: str, *words: str, env: Mapping[str, str] | None = None
+) -> AsyncIterator[HelperProcess]:
+    """Run a module of the trials as a process for the block; `env` goes on top of this one's."""
+    process = await start_program(
+        *words,
+        module=f"controller.trials.{module}",
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+        limit=_MAX_LINE_BYTES,
+        env={**os.environ, **(env or {})},
+    )
+    try:
+        yield HelperProcess(process, module)
+    finally:
+        await end_program(process)
+
+
+class FeedsProcess:
+    """The process of the simulated feeds, and where they are."""
+
+    def __init__(self, process: HelperProcess, at: list[FeedAddress]) -> None:
+        self._process, self.addresses = process, at
+
+    async def stop_events(self) -> FeedTotals:
+        """Let nothing more happen but states; return what did."""
+        return await self._process.request(b"", FeedTotals)
+
+
+@asynccontextmanager
+async def run_feeds(
+    count: int, per_s: float, *, callers: int = 0, past: int = 0
+) -> AsyncIterator[FeedsProcess]:
+    """Serve so many simulated feeds for the block, of so many states a second each.
+
+    `callers`: feeds at which somebody calls; `past`: events that each has had before.
+    """
+    words = {"count": count, "per-s": per_s, "callers": callers, "past": past}
+    told = [word for name, value in words.items() for word in (f"--{name}", str(value))]
+    async with run_helper("feeds", *told) as process:
+        yield FeedsProcess(process, await process.read(list[FeedAddress]))

@@ -1,0 +1,148 @@
+"""What deals leave in a real machine's journal, and what had to be written for it."""
+
+import asyncio
+import itertools
+import sqlite3
+import tempfile
+from collections.abc import Iterable, Sequence
+from contextlib import closing
+from pathlib import Path
+
+import click
+import msgspec
+
+from controller.journal.entries import StoredRow, decode
+from controller.journal.packed_board_events import unpack_events
+from controller.journal.store import STORE_NAME, open_read_only
+from sim.bench.figure_registry import FigureUnit, FigureValue, choose_size, valued_figure
+from sim.bench.machine_counters import metrics_difference, read_metrics
+from sim.people.practice_players import seat_players
+from sim.tables.process_costs import find_processes, written_kib
+from sim.tables.table_processes import HallPlan, TableProcess, run_hall
+
+_KIB = 1024
+_SETTLE_S = 0.5
+"""Behind a deal, until its last rows are written."""
+BLOB_BYTES = 12
+"""The least that could be written of an event."""
+
+
+class JournalCost(msgspec.Struct, frozen=True, kw_only=True):
+    """What a number of deals left, all of them together.
+
+    `record_kib` is the table of their rows, `bare_kib` one with a blob for each of the boards'
+    `events`. `disk_kib`: what the machine had written to the disk, its log included. `commits`:
+    groups of rows that it handed to the writer, each at most one transaction.
+    """
+
+    deals: int
+    cards: int
+    events: int
+    commits: int
+    record_kib: float
+    bare_kib: float
+    disk_kib: float
+
+
+async def measure_journal(table: TableProcess, deals: int) -> JournalCost:
+    """Deal so often, after one deal that is not counted; return what that left.
+
+    Raises click.ClickException where the table's state lies on no disk: nothing is written there.
+    """
+    assert table.daemon is not None
+    machine = find_processes(table.daemon.pid)["run machine"]
+    async with seat_players(table) as people:
+        await people.play_deal()
+        await asyncio.sleep(_SETTLE_S)
+        rows_before, disk_before_kib = len(_read_journal(table)), written_kib(machine)
+        before = await read_metrics(table)
+        for _ in range(deals):
+            await people.play_deal()
+        await asyncio.sleep(_SETTLE_S)
+        disk_kib = written_kib(machine) - disk_before_kib
+        commits, _ = metrics_difference(before, await read_metrics(table), "journal_write_seconds")
+    if disk_kib <= 0:
+        raise click.ClickException(f"{table.state_dir} is not on a disk: nothing was written")
+    rows = _read_journal(table)[rows_before:]
+    events = sum(_count_events(row) for row in rows)
+    return JournalCost(
+        deals=deals,
+        cards=deals * table.profile.deck.cards,
+        events=events,
+        commits=commits,
+        record_kib=_table_kib("n INTEGER PRIMARY KEY, body BLOB, head BLOB", rows),
+        bare_kib=_table_kib("event BLOB", itertools.repeat((bytes(BLOB_BYTES),), events)),
+        disk_kib=disk_kib,
+    )
+
+
+def _read_journal(table: TableProcess) -> list[StoredRow]:
+    with open_read_only(table.state_dir / STORE_NAME) as rows:
+        return list(rows)
+
+
+def _count_events(row: StoredRow) -> int:
+    entry = decode(row.body)
+    return len(unpack_events(entry.data, entry.attempt)) if entry.kind == "wire" else 0
+
+
+def _table_kib(columns: str, rows: Iterable[Sequence[object]]) -> float:
+    """Return how large a table of these rows is, in whole pages."""
+    with closing(sqlite3.connect(":memory:")) as db:
+        db.execute(f"CREATE TABLE one({columns})")
+        values = ", ".join("?" * (columns.count(",") + 1))
+        db.executemany(f"INSERT INTO one VALUES ({values})", rows)
+        (pages,) = db.execute("PRAGMA page_count").fetchone()
+        (page_bytes,) = db.execute("PRAGMA page_size").fetchone()
+        return float(pages * page_bytes / _KIB)
+
+
+_SPEED = 20.0
+_DEALS, _FEW_DEALS = 2, 1
+_ON_DISK = "/var/tmp"
+"""/tmp may lie in memory."""
+
+
+@valued_figure("journal")
+def measure_deal_journal() -> list[FigureValue]:
+    """A deal's record against 12 bytes an event, and what is written for it against the record."""
+    left = asyncio.run(_deal_and_measure())
+    return [
+        FigureValue(
+            what="of a deal",
+            value=left.record_kib / left.deals,
+            floor=left.bare_kib / left.deals,
+            unit=FigureUnit.KIB,
+            documented=2.6,
+            aim_value=150,
+        ),
+        FigureValue(
+            what="of an event",
+            value=left.record_kib * 1024 / left.events,
+            floor=left.bare_kib * 1024 / left.events,
+            unit=FigureUnit.BYTES,
+            documented=2.6,
+        ),
+        FigureValue(
+            what="written to the disk",
+            value=left.disk_kib / left.deals,
+            floor=left.record_kib / left.deals,
+            unit=FigureUnit.KIB,
+            documented=7.0,
+            aim=10,
+        ),
+        FigureValue(
+            what="against one a card",
+            value=left.commits / left.deals,
+            floor=left.cards / left.deals,
+            unit=FigureUnit.COMMITS,
+            documented=0.25,
+            aim=1.0,
+        ),
+    ]
+
+
+async def _deal_and_measure() -> JournalCost:
+    with tempfile.TemporaryDirectory(dir=_ON_DISK) as folder:
+        async with run_hall(HallPlan(Path(folder), speed=_SPEED)) as (table,):
+            return await measure_journal(table, choose_size(_DEALS, _FEW_DEALS))

@@ -1,0 +1,156 @@
+"""One state change on its way to the feed, and a bare loop that sends the same bytes.
+
+The whole way: the machine makes its public state out of what it folded, a line of it crosses a
+socket, the gateway reads the line and publishes, a subscriber has the bytes. The bare loop encodes
+the same state and sends it. Both feeds are in this process, without CURVE: the time of a network,
+and of libzmq's own thread, is on neither side.
+"""
+
+import asyncio
+import gc
+import socket
+from collections.abc import AsyncIterator, Iterator
+from contextlib import AsyncExitStack, asynccontextmanager, closing, contextmanager
+from pathlib import Path
+
+import msgspec
+import zmq
+import zmq.asyncio
+
+from controller.gateway.feed_socket import FeedSocket
+from controller.gateway_protocol import (
+    MAX_MACHINE_LINE_BYTES,
+    FeedMessage,
+    GatewayProtocolError,
+    LineSplitter,
+    decode_machine_line,
+    encode_line,
+    feed_message,
+    state_topic,
+)
+from controller.machine.machine import TableMachine
+from controller.messages import MachinePhase
+from sim.bench.figure_registry import FigureUnit, FigureValue, time_in_turns_us, valued_figure
+from sim.mechanics.mechanics_settings import MechanicsSettings
+from sim.memory_folders import memory_folder
+from sim.tables.table_in_process import run_table_in_process
+from sim.virtual_loop import VirtualLoop
+
+_FEED, _BARE = "inproc://feed", "inproc://bare"
+_MAX_READ_BYTES = 1 << 16
+_RECEIVE_TIMEOUT_MS = 10_000
+
+
+class PublishingPaths:
+    """A machine with hands held, its way to a subscriber, and the bare way beside it."""
+
+    def __init__(self, machine: TableMachine, context: zmq.asyncio.Context) -> None:
+        self._machine = machine
+        state = machine.state()
+        self._topic = state_topic(state.table).encode()
+        self._state = state
+        self._feed = FeedSocket(context, state.table)
+        self._feed.socket.bind(_FEED)
+        plain: zmq.Context[zmq.Socket[bytes]] = zmq.Context.shadow(context.underlying)
+        self._bare = plain.socket(zmq.PUB)
+        self._bare.bind(_BARE)
+        self._from_feed, self._from_bare = (_open_subscriber(plain, at) for at in (_FEED, _BARE))
+        self._machine_end, self._gateway_end = socket.socketpair()
+        self._lines = LineSplitter(MAX_MACHINE_LINE_BYTES)
+
+    def publish_whole(self) -> bytes:
+        """Publish the machine's state as it is now; return the body that a subscriber gets."""
+        self._machine_end.sendall(encode_line(feed_message(self._machine.state())))
+        for line in self._read_lines():
+            message = decode_machine_line(line)
+            if not isinstance(message, FeedMessage):
+                raise GatewayProtocolError("a machine that publishes sends what is public")
+            self._feed.publish(message)
+        return _receive_body(self._from_feed)
+
+    def publish_bare(self) -> bytes:
+        """Encode and send a state that is there already; return the body that came."""
+        self._bare.send_multipart([self._topic, msgspec.json.encode(self._state)])
+        return _receive_body(self._from_bare)
+
+    def close(self) -> None:
+        """Close all sockets."""
+        self._feed.close()
+        for end in (self._bare, self._from_feed, self._from_bare):
+            end.close(linger=0)
+        self._machine_end.close()
+        self._gateway_end.close()
+
+    def _read_lines(self) -> list[bytes]:
+        while not (lines := self._lines.split(self._gateway_end.recv(_MAX_READ_BYTES))):
+            pass
+        return lines
+
+
+def _open_subscriber(context: "zmq.Context[zmq.Socket[bytes]]", at: str) -> "zmq.Socket[bytes]":
+    subscriber = context.socket(zmq.SUB)
+    subscriber.subscribe(b"")
+    subscriber.setsockopt(zmq.RCVTIMEO, _RECEIVE_TIMEOUT_MS)
+    subscriber.connect(at)
+    return subscriber
+
+
+def _receive_body(subscriber: "zmq.Socket[bytes]") -> bytes:
+    _, body = subscriber.recv_multipart()
+    return body
+
+
+@contextmanager
+def deal_until_held(runtime_dir: Path) -> Iterator[TableMachine]:
+    """Deal once in virtual time, and yield the machine while it holds the hands."""
+    stack = AsyncExitStack()
+
+    async def deal() -> TableMachine:
+        table = await stack.enter_async_context(
+            run_table_in_process(MechanicsSettings(), runtime_dir)
+        )
+        await table.play_attempt()
+        await table.wait_for_phase(MachinePhase.HELD)
+        return table.machine
+
+    with asyncio.Runner(loop_factory=VirtualLoop) as runner:
+        try:
+            yield runner.run(deal())
+        finally:
+            runner.run(stack.aclose())
+
+
+@asynccontextmanager
+async def open_publishing(machine: TableMachine) -> AsyncIterator[PublishingPaths]:
+    """Yield what publishes the state of a machine whose own loop is stopped."""
+    context = zmq.asyncio.Context()
+    gc.collect()
+    gc.freeze()  # as the machine's own process does
+    try:
+        with closing(PublishingPaths(machine, context)) as published:
+            yield published
+    finally:
+        gc.unfreeze()
+        context.destroy(linger=0)
+
+
+_TIMES = 100
+_ROUNDS = 9
+
+
+@valued_figure("publishing")
+def measure_publishing() -> list[FigureValue]:
+    """From the machine's state to bytes of the feed, against encoding and sending the same ones."""
+    with memory_folder() as folder, deal_until_held(folder) as machine:
+        return asyncio.run(_time_publishing(machine))
+
+
+async def _time_publishing(machine: TableMachine) -> list[FigureValue]:
+    async with open_publishing(machine) as ways:
+        value, floor = time_in_turns_us(
+            lambda: [ways.publish_whole() for _ in range(_TIMES)],
+            lambda: [ways.publish_bare() for _ in range(_TIMES)],
+            _TIMES,
+            _ROUNDS,
+        )
+    return [FigureValue(value=value, floor=floor, unit=FigureUnit.US, documented=5.0)]

@@ -1,0 +1,330 @@
+"""A board's line that holds a card's deciding word back, to be written when it can be timed."""
+
+import asyncio
+import gc
+import os
+import pty
+import random
+import select
+import struct
+import sys
+import time
+import tty
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+import click
+import msgspec
+
+from controller.config import load_sim
+from controller.service.process_signals import termination_signals
+from drivers.firmware import protocol
+from drivers.firmware.framing import Decoder
+from sim.bench import echo_process
+from sim.board_faults import BoardName
+from sim.exact_loop import exact_loop
+from sim.hardware_on_ptys import HardwareOnPtys, TablePlan, plan_tables
+from sim.mechanics.mechanics_settings import BACKS, MechanicsSettings, PhysicalSet
+from sim.serial_lines import PtyLine, PtyNoise
+from sim.tables.table_processes import end_program, start_program
+
+ROUTE_TIMEOUT_MS: Final = 100
+"""No route is waited for longer: it counts as one that took so long."""
+_MAX_READ_BYTES = 4096
+_EVENT = struct.Struct(protocol.BOARD_HEADER + protocol.BODIES[protocol.EVENT][1:])
+_DECIDING_CODES = {protocol.AT_READER, protocol.READ}
+
+
+class HeldFrames:
+    """What both boards of one table said of its cards; `due` is set while a word is held back."""
+
+    def __init__(self) -> None:
+        self.due = asyncio.Event()
+        self.holding_line: TimedLine | None = None
+        self._codes_by_card: dict[tuple[int, int], set[int]] = {}
+        self._attempt = 0
+
+    def is_decided_by(self, payloads: list[bytes]) -> bool:
+        """Take a board's words; tell whether with one of them both have spoken of a card."""
+        lasts = [self._is_deciding(payload) for payload in payloads]
+        return any(lasts)
+
+    def _is_deciding(self, payload: bytes) -> bool:
+        if payload[0] != protocol.EVENT:
+            return False
+        _, _, _, _, attempt, code, _, _, index, _ = _EVENT.unpack_from(payload)
+        if code not in _DECIDING_CODES:
+            return False
+        if attempt != self._attempt:
+            self._attempt = attempt
+            self._codes_by_card.clear()
+        said = self._codes_by_card.setdefault((attempt, index), set())
+        before = len(said)
+        said.add(code)
+        return before == 1 and len(said) == len(_DECIDING_CODES)
+
+
+class TimedLine(PtyLine):
+    """A board's end of its pty; the deciding word of a card waits in it for `let_go`."""
+
+    def __init__(self, link: Path, spoil: PtyNoise, frames: HeldFrames) -> None:
+        super().__init__(link, spoil)
+        self._frames = frames
+        self._decoder = Decoder()
+        self._held_bytes = b""
+
+    def write(self, data: bytes) -> None:
+        """Send bytes to the host, or keep them behind a word that is held back."""
+        if self.board_fd is None:
+            return
+        deciding = self._frames.is_decided_by(self._decoder.feed(data))
+        if self._held_bytes:
+            self._held_bytes += data
+        elif deciding:
+            self._held_bytes = data
+            self._frames.holding_line = self
+            self._frames.due.set()
+        else:
+            super().write(data)
+
+    def release_frame(self) -> bytes:
+        """Return what was held back, which is the caller's to write."""
+        held, self._held_bytes = self._held_bytes, b""
+        self._frames.holding_line = None
+        self._frames.due.clear()
+        return held
+
+
+class TimedTable:
+    """One table's lines: `take_turn` writes what is held back, and times the route."""
+
+    def __init__(self, frames: HeldFrames, line: Callable[[BoardName], TimedLine]) -> None:
+        self._frames, self._line = frames, line
+
+    @property
+    def due(self) -> asyncio.Event:
+        """Set while a word waits for its turn."""
+        return self._frames.due
+
+    def time_route(self) -> float | None:
+        """Write the word that waits; return the microseconds until its route.
+
+        None: no word waits, or its line is not open.
+        """
+        holder, dealer = self._frames.holding_line, self._line("dealer")
+        if holder is None:
+            return None
+        data = holder.release_frame()
+        out, back = holder.board_fd, dealer.board_fd
+        if out is None or back is None:
+            return None
+        try:
+            dealer.deliver_to_board(_read_pending(back))
+            took_us, said = time_answer(out, back, data, _has_route)
+        except OSError:  # its daemon has just closed it
+            return None
+        dealer.deliver_to_board(said)
+        return took_us
+
+
+def time_answer(
+    out: int, back: int, data: bytes, whole: Callable[[bytes], bool]
+) -> tuple[float, bytes]:
+    """Write to `out`; return the microseconds until what `back` says is whole, and all it said.
+
+    The clock stops before the bytes are looked at. What is not whole in time has taken
+    PATIENCE_MS. Raises OSError where a line is closed.
+    """
+    poll = select.poll()
+    poll.register(back, select.POLLIN)
+    said = b""
+    begun_ns = time.perf_counter_ns()
+    os.write(out, data)
+    while poll.poll(ROUTE_TIMEOUT_MS):
+        got = os.read(back, _MAX_READ_BYTES)
+        at_ns = time.perf_counter_ns()
+        said += got
+        if whole(said):
+            return (at_ns - begun_ns) / 1000, said
+        if not got:
+            break
+    return ROUTE_TIMEOUT_MS * 1000.0, said
+
+
+def _has_route(said: bytes) -> bool:
+    return any(payload[0] == protocol.ROUTE for payload in Decoder().feed(said))
+
+
+def _read_pending(end: int) -> bytes:
+    """Return what was written before: the route is none of it."""
+    try:
+        return os.read(end, _MAX_READ_BYTES)
+    except BlockingIOError:
+        return b""
+
+
+GAP_S: Final = (0.001, 0.004)
+"""Between two turns."""
+ROUND_TIMEOUT_S: Final = 0.1
+"""A table whose word has not come by then sits this round out: its boards would lose patience."""
+
+CHECKOUT: Final = Path(__file__).parents[3]
+_FLOOR = "controller.trials.reaction.echo"
+
+Turn = Callable[[], float | None]
+
+
+class TimedHardware(HardwareOnPtys):
+    """A simulated table whose boards' lines can be timed."""
+
+    def __init__(self, plan: TablePlan, boots: Callable[[], int]) -> None:
+        self._frames = HeldFrames()
+        self._lines: dict[BoardName, TimedLine] = {}
+        super().__init__(plan, boots)
+        self.timed = TimedTable(self._frames, self._lines.__getitem__)
+
+    def make_line(self, name: BoardName, spoil: PtyNoise) -> TimedLine:
+        """Return the line of a board."""
+        return self._lines.setdefault(name, TimedLine(self.plan.folder / name, spoil, self._frames))
+
+
+async def run_rounds(
+    floor: Turn,
+    tables: Sequence[TimedTable],
+    beside: Sequence[Turn],
+    rng: random.Random,
+    samples: list[list[float]],
+) -> None:
+    """Let all take their turns, round after round, until cancelled; keep whole rounds alone."""
+    every = [floor, *(table.time_route for table in tables), *beside]
+    while True:
+        there = await _wait_until_due(tables)
+        away = {number + 1 for number in range(len(tables))} - {number + 1 for number in there}
+        turns = [number for number in range(len(every)) if number not in away]
+        took: dict[int, float | None] = {}
+        for number in rng.sample(turns, len(turns)):
+            await asyncio.sleep(rng.uniform(*GAP_S))
+            took[number] = every[number]()
+        told = [took.get(number) for number in range(len(every))]
+        if None not in told:
+            samples.append([us for us in told if us is not None])
+
+
+async def _wait_until_due(tables: Sequence[TimedTable]) -> list[int]:
+    """Return the tables of which a word waits: of all, or of those that are there in time."""
+    waits = [asyncio.ensure_future(table.due.wait()) for table in tables]
+    try:
+        await asyncio.wait(waits, timeout=ROUND_TIMEOUT_S)
+        return [number for number, table in enumerate(tables) if table.due.is_set()]
+    finally:
+        for wait in waits:
+            wait.cancel()
+
+
+@asynccontextmanager
+async def run_answerer(module: str) -> AsyncIterator[Turn]:
+    """Run a process that answers a word at its pty, and give its turn. Raises RuntimeError."""
+    ours, theirs = pty.openpty()
+    for end in (ours, theirs):
+        tty.setraw(end)
+    process = await start_program(os.ttyname(theirs), module=module, cwd=CHECKOUT)
+    try:
+        await _wait_until_ready(ours, process)
+        yield lambda: time_answer(ours, ours, echo_process.READ_FRAME, _is_answer)[0]
+    finally:
+        await end_program(process)
+        os.close(theirs)
+        os.close(ours)
+
+
+async def _wait_until_ready(end: int, process: asyncio.subprocess.Process) -> None:
+    """Return once a process has said at its pty that it is there."""
+    loop, there = asyncio.get_running_loop(), asyncio.Event()
+    loop.add_reader(end, there.set)
+    ended = asyncio.ensure_future(process.wait())
+    said = asyncio.ensure_future(there.wait())
+    try:
+        await asyncio.wait((ended, said), return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        loop.remove_reader(end)
+        ended.cancel()
+        said.cancel()
+    if not there.is_set():
+        raise RuntimeError(f"a program that was to answer ended with {process.returncode}")
+    os.read(end, len(echo_process.ROUTE_FRAME))
+
+
+def _is_answer(said: bytes) -> bool:
+    return len(said) >= len(echo_process.ROUTE_FRAME)
+
+
+@click.command()
+@click.option("--config", type=click.Path(path_type=Path), required=True)
+@click.option("--runtime-dir", type=click.Path(path_type=Path), required=True)
+@click.option("--tables", type=int, required=True)
+@click.option("--speed", type=float, required=True)
+@click.option("--samples", type=click.Path(path_type=Path), required=True)
+@click.option("--beside", multiple=True)
+def command(
+    config: Path,
+    runtime_dir: Path,
+    tables: int,
+    speed: float,
+    samples: Path,
+    beside: tuple[str, ...],
+) -> None:
+    """Play the boards of all tables until the process is ended; then write the samples."""
+    chosen = load_sim(config)
+    plan = TablePlan(
+        id=chosen.sim.id,
+        folder=runtime_dir,
+        settings=MechanicsSettings(
+            packs=chosen.mechanics.packs,
+            jokers=chosen.mechanics.jokers,
+            sets=tuple(PhysicalSet(one.id, BACKS[one.back]) for one in chosen.card_sets),
+            speed=speed,
+        ),
+        seed=chosen.mechanics.seed,
+        attendant=False,
+    )
+    taken: list[list[float]] = []
+    with asyncio.Runner(loop_factory=exact_loop) as runner:
+        runner.run(_run_plant(plan_tables(plan, tables, runtime_dir), beside, taken))
+    samples.write_bytes(msgspec.json.encode(taken))
+
+
+async def _run_plant(
+    plans: Sequence[TablePlan], modules: Sequence[str], samples: list[list[float]]
+) -> None:
+    stop = asyncio.Event()
+    for number in termination_signals():
+        asyncio.get_running_loop().add_signal_handler(number, stop.set)
+    rng = random.Random(plans[0].seed)
+    async with AsyncExitStack() as stack:
+        tables = [TimedHardware(plan, partial(rng.getrandbits, 32)) for plan in plans]
+        for table in tables:
+            await stack.enter_async_context(table)
+            click.echo(msgspec.json.encode(table.info()))
+        sys.stdout.flush()
+        floor, *beside = [
+            await stack.enter_async_context(run_answerer(module)) for module in (_FLOOR, *modules)
+        ]
+        gc.collect()
+        gc.freeze()
+        gc.disable()
+        playing = asyncio.ensure_future(
+            run_rounds(floor, [table.timed for table in tables], beside, rng, samples)
+        )
+        ending = asyncio.ensure_future(stop.wait())
+        await asyncio.wait((playing, ending), return_when=asyncio.FIRST_COMPLETED)
+        for task in (playing, ending):
+            task.cancel()
+        if playing.done():
+            playing.result()
+
+
+if __name__ == "__main__":
+    command()

@@ -1,0 +1,363 @@
+"""Many simulated feeds from one process: what a console has to drain in a large hall.
+
+Each has a key of its own, says its whole state at a steady rate, with its number, time and count
+of cards growing, has an event now and then, and answers who asks for its events. At some of them
+somebody calls for a referee and thinks better of it, again and again. There are no machines
+behind. Everybody who knows a table's key may come in.
+
+    python -m controller.trials.feeds --count 400 --per-s 10
+
+prints one line of JSON, a list of `FeedAt`. With a line of its input nothing more happens at the
+tables, which only go on to say their states, and it prints what did, a `Said`; it ends with its
+input.
+"""
+
+import asyncio
+import hashlib
+import re
+import sys
+import zlib
+from collections import deque
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any, Final
+
+import click
+import msgspec
+import zmq
+import zmq.asyncio
+
+from controller.client.connection import SOCKET_OPTIONS, raise_open_file_limit
+from controller.gateway_protocol import event_topic, state_topic
+from controller.messages import ClientCommand, CommandReply, PublicEvent, PublicState, RefereeCall
+from controller.service.process_signals import termination_signals
+from controller.service.wall_clock import read_wall_clock, read_wall_clock_ms
+
+SEND_INTERVAL_S: Final = 0.005
+"""What is due within so short a time goes out together."""
+CARDS_PER_DEAL: Final = 108
+_EXAMPLE: Final = re.compile(r"<!-- example: state -->\n```json\n(.*?)```", re.DOTALL)
+_SEQ, _FED, _TIME, _HEAD = 987_654_321, 123_454_321, "@time@", "@head@"
+_MAX_SOCKETS: Final = 16_384
+_MAX_KEPT_EVENTS, _MAX_ANSWERED_EVENTS = 2_000, 200
+
+
+class FeedAddress(msgspec.Struct, frozen=True, gc=False, kw_only=True):
+    """Where one simulated feed is, and its public CURVE key in Z85."""
+
+    id: str
+    feed: str
+    commands: str
+    server_key: str
+
+
+class CallChange(msgspec.Struct, frozen=True, gc=False):
+    """From `at_ms` (the wall's clock) on the table `id` said that somebody calls, or no more."""
+
+    id: str
+    at_ms: float
+    calls: bool
+
+
+class FeedTotals(msgspec.Struct, frozen=True):
+    """What all feeds said in `seconds`: states, events by table, and who called when."""
+
+    seconds: float
+    states: int
+    events: dict[str, int]
+    called: list[CallChange]
+
+
+class StateTemplate:
+    """A state in which number, time, cards fed and the journal's head are set anew each time."""
+
+    def __init__(self, state: PublicState) -> None:
+        """Take what stays the same."""
+        value = msgspec.to_builtins(state)
+        value |= {"seq": _SEQ, "time": _TIME, "machine": value["machine"] | {"fed": _FED}}
+        text = msgspec.json.encode(value | {"head": _HEAD})
+        marks = [mark.encode() for mark in (str(_SEQ), f'"{_TIME}"', str(_FED), f'"{_HEAD}"')]
+        parts = re.split(b"(" + b"|".join(map(re.escape, marks)) + b")", text)
+        self._fixed = parts[::2]
+        self._which = [marks.index(part) for part in parts[1::2]]
+
+    def encode(self, seq: int, time: str, fed: int, head: str) -> bytes:
+        """Return the JSON of a state."""
+        said = (b"%d" % seq, b'"%s"' % time.encode(), b"%d" % fed, b'"%s"' % head.encode())
+        between = [said[which] for which in self._which] + [b""]
+        return b"".join(part for pair in zip(self._fixed, between, strict=True) for part in pair)
+
+
+def read_example_state() -> PublicState:
+    """Return the state that messages.md shows: a match in play."""
+    page = Path(__file__).parents[1] / "messages.md"
+    found = _EXAMPLE.search(page.read_text(encoding="utf-8"))
+    assert found is not None
+    return msgspec.json.decode(found[1], type=PublicState)
+
+
+class PublicEventChain:
+    """A table's public entries, one behind the other; the newest can be asked for."""
+
+    def __init__(self, state: PublicState) -> None:
+        """Begin behind nothing."""
+        self._state = state
+        self._newest: deque[PublicEvent] = deque(maxlen=_MAX_KEPT_EVENTS)
+        self.n, self.head = 0, "0" * 64
+
+    def append_event(self, time: str) -> PublicEvent:
+        """Return the next entry."""
+        prev, state = self.head, self._state
+        self.n += 1
+        self.head = hashlib.sha256(f"{prev}{self.n}".encode()).hexdigest()
+        event = PublicEvent(
+            table=state.table,
+            boot=state.boot,
+            n=self.n,
+            time=time,
+            simulated=True,
+            kind="acknowledged",
+            deal=state.machine.deal,
+            attempt=state.machine.attempt,
+            data={"by": "bench"},
+            prev=prev,
+            head=self.head,
+        )
+        self._newest.append(event)
+        return event
+
+    def events_after(self, since: int) -> Sequence[PublicEvent]:
+        """Return the first entries behind a number, of those that are still there."""
+        return [event for event in self._newest if event.n > since][:_MAX_ANSWERED_EVENTS]
+
+
+class SimulatedFeed:
+    """One table's two sockets, without a table behind. `at` says where they are.
+
+    `head` gives the journal's, `events` answers what is asked for: the public entries behind a
+    number. `calls`: whether somebody waits for a referee there.
+    """
+
+    def __init__(
+        self,
+        context: zmq.asyncio.Context,
+        state: PublicState,
+        keys: tuple[bytes, bytes] | None = None,
+        ports: tuple[int, int] | None = None,
+    ) -> None:
+        """Bind at free ports of this computer, or at those. Raises ZMQError."""
+        self.id = state.table
+        public, secret = keys or zmq.curve_keypair()
+        self._quiet_template = StateTemplate(msgspec.structs.replace(state, calls=[]))
+        call = RefereeCall(seat="N", reason="button", since=state.time)
+        self._calling_template = StateTemplate(msgspec.structs.replace(state, calls=[call]))
+        self.is_calling = bool(state.calls)
+        self.chain = PublicEventChain(state)
+        self._topic = state_topic(state.table).encode()
+        self.seq = state.seq
+        # Tables of a hall are not in step: each is at another card.
+        self._card_offset = zlib.crc32(self.id.encode())
+        self.head: Callable[[], str] = lambda: self.chain.head
+        self.events: Callable[[int], Sequence[PublicEvent]] = self.chain.events_after
+        plain: zmq.Context[Any] = zmq.Context.shadow(
+            context.underlying
+        )  # asyncio's sockets send at a higher cost
+        self._feed = _bind_socket(plain, zmq.PUB, secret, ports and ports[0])
+        self._commands = _bind_socket(context, zmq.ROUTER, secret, ports and ports[1])
+        self.address = FeedAddress(
+            id=state.table,
+            feed=self._feed.getsockopt_string(zmq.LAST_ENDPOINT),
+            commands=self._commands.getsockopt_string(zmq.LAST_ENDPOINT),
+            server_key=public.decode(),
+        )
+
+    def publish_state(self, time: str) -> None:
+        """Say the state once more, with the next number."""
+        self.seq += 1
+        template = self._calling_template if self.is_calling else self._quiet_template
+        fed = (self.seq + self._card_offset) % (CARDS_PER_DEAL + 1)
+        self.send_frames(self._topic, template.encode(self.seq, time, fed, self.head()))
+
+    def publish_event(self, event: PublicEvent) -> None:
+        """Say an event."""
+        self.send_frames(event_topic(self.id).encode(), msgspec.json.encode(event))
+
+    def send_frames(self, *frames: bytes) -> None:
+        """Send any frames at all."""
+        self._feed.send_multipart(list(frames), flags=zmq.NOBLOCK)
+
+    async def answer_commands(self) -> None:
+        """Answer commands until cancelled."""
+        while True:
+            who, *_, body = await self._commands.recv_multipart()
+            command = msgspec.json.decode(body, type=ClientCommand)
+            since = command.args.get("since", 0)
+            result = {"events": self.events(since)} if command.cmd == "events" else {}
+            reply = CommandReply(id=command.id, ok=True, result=msgspec.to_builtins(result))
+            await self._commands.send_multipart([who, msgspec.json.encode(reply)])
+
+    def close(self) -> None:
+        """Close both sockets."""
+        self._feed.close(linger=0)
+        self._commands.close(linger=0)
+
+
+async def pace_feeds(
+    feeds: Sequence[SimulatedFeed],
+    per_s: float,
+    act: Callable[[SimulatedFeed], None],
+    step_s: float = SEND_INTERVAL_S,
+) -> None:
+    """Let each feed act so many times a second, evenly spread, until cancelled."""
+    loop = asyncio.get_running_loop()
+    began, done = loop.time(), 0
+    while True:
+        due = int((loop.time() - began) * per_s * len(feeds))
+        for number in range(done, due):
+            act(feeds[number % len(feeds)])
+        done = max(done, due)
+        await asyncio.sleep(step_s)
+
+
+class FeedRates(msgspec.Struct, frozen=True):
+    """How often a feed says its state, has an event, and, at `callers` of them, calls or stops.
+
+    `past`: events that each has had before it is opened.
+    """
+
+    per_s: float = 10.0
+    events_per_s: float = 0.2
+    callers: int = 0
+    calls_per_s: float = 2.0
+    past: int = 0
+
+
+async def serve_feeds(
+    ids: Iterable[str],
+    pace: FeedRates,
+    now: Callable[[], str],
+    now_ms: Callable[[], float],
+    on_open: Callable[[list[FeedAddress]], None],
+    quiet: asyncio.Event,
+    on_quiet: Callable[[FeedTotals], None] = lambda said: None,
+) -> None:
+    """Open a feed for each id, say where, and serve them until cancelled.
+
+    Once it is to be `quiet` nothing more happens but states, and it says what did.
+    """
+    called: list[CallChange] = []
+
+    def say(feed: SimulatedFeed) -> None:
+        feed.publish_state(now())
+
+    def grow(feed: SimulatedFeed) -> None:
+        feed.publish_event(feed.chain.append_event(now()))
+
+    def call(feed: SimulatedFeed) -> None:
+        feed.is_calling = not feed.is_calling
+        called.append(CallChange(feed.id, now_ms(), feed.is_calling))
+        feed.publish_state(now())
+
+    loop = asyncio.get_running_loop()
+    async with _open_feeds(ids) as feeds:
+        for feed in feeds:
+            for _ in range(pace.past):
+                feed.chain.append_event(now())
+        began_s, first = loop.time(), sum(feed.seq for feed in feeds)
+        on_open([feed.address for feed in feeds])
+        async with _run_tasks(pace_feeds(feeds, pace.per_s, say)):
+            growing = pace_feeds(feeds, pace.events_per_s, grow)
+            calling = pace_feeds(feeds[: pace.callers], pace.calls_per_s, call)
+            async with _run_tasks(growing, calling):
+                await quiet.wait()
+            states, passed_s = sum(feed.seq for feed in feeds) - first, loop.time() - began_s
+            on_quiet(
+                FeedTotals(passed_s, states, {feed.id: feed.chain.n for feed in feeds}, called)
+            )
+            await asyncio.Event().wait()
+
+
+@asynccontextmanager
+async def _open_feeds(ids: Iterable[str]) -> AsyncIterator[list[SimulatedFeed]]:
+    """Give a feed for each id, which answers what is asked for, for the block."""
+    raise_open_file_limit()
+    context = zmq.asyncio.Context()
+    context.set(zmq.MAX_SOCKETS, _MAX_SOCKETS)
+    state = read_example_state()
+    feeds = [SimulatedFeed(context, msgspec.structs.replace(state, table=name)) for name in ids]
+    try:
+        async with _run_tasks(*(feed.answer_commands() for feed in feeds)):
+            yield feeds
+    finally:
+        for feed in feeds:
+            feed.close()
+        context.destroy(linger=0)
+
+
+@asynccontextmanager
+async def _run_tasks(*running: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
+    """Let these run for the block."""
+    tasks = [asyncio.create_task(one) for one in running]
+    try:
+        yield
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+def _bind_socket(
+    context: "zmq.Context[Any]", kind: zmq.SocketType, secret: bytes, port: int | None
+) -> Any:
+    socket = context.socket(kind)
+    for option, value in SOCKET_OPTIONS.items():
+        socket.setsockopt(option, value)
+    socket.curve_server = True
+    socket.curve_secretkey = secret
+    socket.bind(f"tcp://127.0.0.1:{port or '*'}")
+    return socket
+
+
+@click.command()
+@click.option("--count", default=400, show_default=True, help="feeds")
+@click.option("--per-s", default=10.0, show_default=True, help="states of each in a second")
+@click.option("--events-per-s", default=0.2, show_default=True, help="events of each in a second")
+@click.option("--callers", default=0, show_default=True, help="feeds at which somebody calls")
+@click.option("--calls-per-s", default=2.0, show_default=True, help="how often he does or stops")
+@click.option("--past", default=0, show_default=True, help="events that each has had before")
+def main(count: int, **pace: float) -> None:
+    """Publish simulated feeds until the input ends."""
+    ids = [f"T{number:03}" for number in range(1, count + 1)]
+
+    def tell(what: object) -> None:
+        click.echo(msgspec.json.encode(what))
+
+    async def run() -> None:
+        loop = asyncio.get_running_loop()
+        task = asyncio.current_task()
+        assert task is not None
+        for number in termination_signals():
+            loop.add_signal_handler(number, task.cancel)
+
+        quiet = asyncio.Event()
+
+        def read() -> None:
+            if sys.stdin.readline():
+                quiet.set()
+            else:
+                loop.remove_reader(sys.stdin)
+                task.cancel()
+
+        loop.add_reader(sys.stdin, read)
+        at = msgspec.convert(pace, FeedRates, strict=False)
+        try:
+            await serve_feeds(ids, at, read_wall_clock, read_wall_clock_ms, tell, quiet, tell)
+        except asyncio.CancelledError:
+            return
+
+    asyncio.run(run())
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,370 @@
+"""What boards that are processes run under: CPython or MicroPython, and another firmware."""
+
+import asyncio
+import os
+import pty
+import shutil
+import signal
+import socket
+import sys
+import tty
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from types import MappingProxyType
+
+from drivers import firmware
+from drivers.firmware.protocol import RESET_POWER
+from sim.board_faults import BoardName
+from sim.hardware_in_process import KINDS
+from sim.mechanics.window import EngineAnswer
+from sim.mechanics.world import World
+from sim.serial_lines import PtyLine, link_pty
+from sim.simulated_board import OUTPUTS, sensors_of
+
+DRIVERS = Path(firmware.__file__).parent.parent
+FETCHED_MICROPYTHON = DRIVERS.parent / ".micropython" / "micropython"
+
+
+@dataclass(frozen=True)
+class Interpreter:
+    """How to run the firmware: the command before the board's own words, and what it needs.
+
+    `folder` names the variable that says where packages lie, and the firmware below there.
+    """
+
+    command: tuple[str, ...]
+    environment: Mapping[str, str]
+    package_location: tuple[str, str]
+
+    def with_foreign_firmware(self, root: Path) -> "Interpreter":
+        """Return how to run another firmware: a copy below `root` that has one file more."""
+        variable, below = self.package_location
+        copy = root / "foreign" / below
+        if not copy.exists():
+            own = shutil.ignore_patterns("__pycache__")
+            shutil.copytree(DRIVERS / "firmware", copy, ignore=own)
+            (copy.parent / "__init__.py").touch()  # a package, lest the one it shadows be taken
+            (copy / "foreign.py").write_text('"""Makes this another firmware."""\n')
+        return replace(self, environment=MappingProxyType({variable: str(root / "foreign")}))
+
+
+def cpython_interpreter() -> Interpreter:
+    """Run boards under the Python that runs this process."""
+    path = os.pathsep.join(filter(None, (str(DRIVERS.parent), os.environ.get("PYTHONPATH"))))
+    return Interpreter(
+        (sys.executable, "-P", "-m", "drivers.firmware.main"),
+        MappingProxyType({"PYTHONPATH": path}),
+        ("PYTHONPATH", "drivers/firmware"),
+    )
+
+
+def find_micropython() -> str:
+    """Return the path of MicroPython's unix port: named, installed, or fetched into a checkout.
+
+    Raises FileNotFoundError, one line.
+    """
+    named = os.environ.get("DEALTABLE_MICROPYTHON") or shutil.which("micropython")
+    if named is None and FETCHED_MICROPYTHON.exists():
+        return str(FETCHED_MICROPYTHON)
+    if named is None:
+        raise FileNotFoundError(
+            "no MicroPython: fetch it with .ci/micropython, put micropython on PATH, "
+            "or name it in DEALTABLE_MICROPYTHON"
+        )
+    if shutil.which(named) is None:
+        raise FileNotFoundError(f"DEALTABLE_MICROPYTHON names {named}, which is no program here")
+    return named
+
+
+def micropython_interpreter(program: str) -> Interpreter:
+    """Run boards under MicroPython's unix port, which has the firmware as package `firmware`."""
+    return Interpreter(
+        (program, "-m", "firmware.main"),
+        MappingProxyType({"MICROPYPATH": str(DRIVERS)}),
+        ("MICROPYPATH", "firmware"),
+    )
+
+
+PINS_FD = 3
+# A board that does not end with its pins is killed after this long.
+END_TIMEOUT_S = 1.0
+# How often an ending process is looked for.
+REAP_INTERVAL_S = 0.01
+
+_MAX_READ_BYTES = 4096
+
+
+class BoardProcess:
+    """One board. `link` is the path under which its pty is found, whichever pty that is.
+
+    Its pins end here: levels of `world` go in, outputs come out. Killing the process
+    takes its pty away, as unplugging a board does. With a `line` between the process's
+    pty and the host's, the cable can be unplugged and its bytes spoilt, at the price of
+    another pty's delay. A process remembers nothing when it starts again.
+    """
+
+    def __init__(
+        self,
+        world: World,
+        name: BoardName,
+        uid: str,
+        interpreter: Interpreter,
+        link: Path,
+        line: PtyLine | None = None,
+    ) -> None:
+        self.name = name
+        self.uid = uid
+        self.link = link
+        self.line = line
+        self.boot = 0
+        self.pid: int | None = None
+        self._pty: str | None = None
+        self._process_end: int | None = (
+            None  # the host's end of the process's pty, where there is a line
+        )
+        self._world = world
+        self._interpreter = interpreter
+        self._loop = asyncio.get_running_loop()
+        self._pins: socket.socket | None = None
+        self._unsent = b""
+        self._unparsed = b""
+        self._ended = asyncio.Event()
+        self._ended.set()
+        self._detachers: list[Callable[[], None]] = []
+
+    @property
+    def pty(self) -> str | None:
+        """The pty that the host finds it behind now."""
+        return self._pty if self.line is None else self.line.pty
+
+    def start(
+        self,
+        boot: int,
+        reset_cause: int = RESET_POWER,
+        *,
+        uid: bytes | None = None,
+        firmware: bytes | None = None,
+    ) -> None:
+        """Give the board power with a boot id that it never had; nothing if it runs.
+
+        `uid`, `firmware`: of another board in its place; any other firmware will do. The cause
+        of its reset is its power's, whatever is said.
+        """
+        if self.pid is not None:
+            return
+        self.boot = boot
+        interpreter = self._interpreter
+        if firmware is not None:
+            interpreter = interpreter.with_foreign_firmware(self.link.parent)
+        command = (*interpreter.command, self.name, uid.hex() if uid else self.uid, str(boot))
+        master, slave = pty.openpty()
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
+        try:
+            # Both ends: a fresh pty echoes and edits until somebody says otherwise.
+            tty.setraw(master)
+            tty.setraw(slave)
+            self._pty = name = os.ttyname(slave)
+            self.pid = self._spawn(command, interpreter.environment, master, theirs.fileno())
+            self._ended.clear()
+            if self.line is not None:
+                self._process_end = os.dup(slave)
+        except OSError:
+            ours.close()
+            raise
+        finally:
+            # The process alone holds its ends, so that they vanish with it.
+            os.close(master)
+            os.close(slave)
+            theirs.close()
+        self._connect_pins(ours)
+        if self.line is None:
+            link_pty(self.link, name)
+        else:
+            self._start_relay(self.line)
+
+    def kill(self, sig: signal.Signals = signal.SIGKILL) -> None:
+        """Take the board's power; returns at once, `gone` says when it is over."""
+        if self.pid is not None:
+            os.kill(self.pid, sig)
+
+    def hang(self) -> None:
+        """Let its firmware hang: its port and its motors stay as they are, nobody answers."""
+        self.kill(signal.SIGSTOP)
+
+    def resume(self) -> None:
+        """Let firmware that hung go on, with all that came meanwhile."""
+        self.kill(signal.SIGCONT)
+
+    def erase_storage(self) -> None:
+        """Lose what it stored: a process stores nothing."""
+
+    async def wait_until_gone(self) -> None:
+        """Wait until the process has ended."""
+        await self._ended.wait()
+
+    async def close(self) -> None:
+        """End the process: first by its pins, then by force; returns when it is gone."""
+        if self._pins is not None:
+            self._disconnect_pins()
+            self._reap()
+        try:
+            async with asyncio.timeout(END_TIMEOUT_S):
+                await self._ended.wait()
+        except TimeoutError:
+            self.kill()
+            await self._ended.wait()
+        self._remove_port()
+
+    def _spawn(
+        self, command: tuple[str, ...], environment: Mapping[str, str], master: int, pins: int
+    ) -> int:
+        log = os.open(self.link.with_suffix(".log"), os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+        try:
+            return os.posix_spawnp(
+                command[0],
+                command,
+                {**os.environ, **environment},
+                file_actions=[
+                    (os.POSIX_SPAWN_DUP2, master, 0),
+                    (os.POSIX_SPAWN_DUP2, master, 1),
+                    (os.POSIX_SPAWN_DUP2, log, 2),
+                    (os.POSIX_SPAWN_DUP2, pins, PINS_FD),
+                ],
+                setsid=True,  # a Ctrl-C in the terminal is ours to answer, not the board's
+            )
+        finally:
+            os.close(log)
+
+    def _start_relay(self, line: PtyLine) -> None:
+        """Be between the process's own pty and the line that the host has."""
+        assert self._process_end is not None
+        far = self._process_end
+        os.set_blocking(far, False)
+        self._loop.add_reader(far, self._forward_to_host, far, line)
+        line.listen(partial(_write_lossy, far))
+        line.plug()
+
+    def _forward_to_host(self, far: int, line: PtyLine) -> None:
+        try:
+            data = os.read(far, _MAX_READ_BYTES)
+        except BlockingIOError:
+            return
+        except OSError:
+            data = b""
+        if data:
+            line.write(data)
+        else:
+            self._end_relay()
+
+    def _end_relay(self) -> None:
+        """The process's pty is gone: so is the host's."""
+        if self._process_end is None or self.line is None:
+            return
+        self._loop.remove_reader(self._process_end)
+        os.close(self._process_end)
+        self._process_end = None
+        self.line.listen(None)
+        self.line.unplug()
+
+    def _remove_port(self) -> None:
+        """Take the port away from the host: the next pty may have its number, another table's.
+
+        A line has a port of its own, whose name another board's line may have by now.
+        """
+        if self.line is None:
+            self.link.unlink(missing_ok=True)
+        else:
+            self.line.unplug()
+
+    def _connect_pins(self, pins: socket.socket) -> None:
+        pins.setblocking(False)
+        self._pins, self._unsent, self._unparsed = pins, b"", b""
+        self._loop.add_reader(pins, self._read_pins)
+        sensors = sensors_of(self._world, KINDS[self.name])
+        self._detachers = [sensors.attach(self._send_level)]
+        if self.name == "reader":
+            self._world.answer_listeners.append(self._send_answer)
+            self._detachers.append(lambda: self._world.answer_listeners.remove(self._send_answer))
+        for name, value in sensors.levels.items():
+            self._send_level(name, value)
+
+    def _disconnect_pins(self) -> None:
+        assert self._pins is not None
+        self._loop.remove_reader(self._pins)
+        self._loop.remove_writer(self._pins)
+        self._pins.close()
+        self._pins = None
+        self._end_relay()
+        self._remove_port()
+        for unplug in self._detachers:
+            unplug()
+        self._world.board_lost_power(OUTPUTS[KINDS[self.name]])
+
+    def _send_level(self, name: str, value: int) -> None:
+        self._send_line(b"at %s %d\n" % (name.encode(), value))
+
+    def _send_answer(self, answer: EngineAnswer) -> None:
+        self._send_line(b"read %d %d %d %d %d\n" % answer)
+
+    def _send_line(self, line: bytes) -> None:
+        waiting = bool(self._unsent)
+        self._unsent += line
+        if not waiting:
+            self._flush()
+
+    def _flush(self) -> None:
+        if self._pins is None:
+            return
+        try:
+            self._unsent = self._unsent[self._pins.send(self._unsent) :]
+        except BlockingIOError:
+            pass
+        except OSError:
+            self._unsent = b""  # it is gone; reading says so, too
+        if self._unsent:
+            self._loop.add_writer(self._pins, self._flush)
+        else:
+            self._loop.remove_writer(self._pins)
+
+    def _read_pins(self) -> None:
+        assert self._pins is not None
+        try:
+            data = self._pins.recv(4096)
+        except BlockingIOError:
+            return
+        except OSError:
+            data = b""
+        if not data:
+            self._disconnect_pins()
+            self._reap()
+            return
+        lines = (self._unparsed + data).split(b"\n")
+        self._unparsed = lines.pop()
+        for line in lines:
+            self._handle_line(line.decode().split())
+
+    def _handle_line(self, words: list[str]) -> None:
+        match words:
+            case ["set", name, value] if name in OUTPUTS[KINDS[self.name]]:
+                self._world.set_output(name, int(value))
+            case _:
+                raise ValueError(f"{self.name} board: no such line on its pins: {words}")
+
+    def _reap(self) -> None:
+        """The process has let go of its pins, or lost them: it has ended, or is about to."""
+        if self.pid is None:
+            return
+        if os.waitpid(self.pid, os.WNOHANG)[0] == 0:
+            self._loop.call_later(REAP_INTERVAL_S, self._reap)
+            return
+        self.pid = self._pty = None
+        self._ended.set()
+
+
+def _write_lossy(end: int, data: bytes) -> None:
+    """Write what the line takes; the rest is lost."""
+    with suppress(OSError):
+        os.write(end, data)

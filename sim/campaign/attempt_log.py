@@ -1,0 +1,262 @@
+"""Which faults are active, and which words for what went wrong they account for.
+
+Active are the faults that struck since the verdict before, and those that still are so or were
+so as the attempt began: the end of one, a board that is changed back, disturbs an attempt, too.
+What people do at the machine, told or not, counts as a fault of that name while it is new:
+whoever clears up opens the lid.
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any, Literal
+
+import msgspec
+
+from controller.faults import fault as row_of
+from controller.messages import PublicEvent
+from sim.campaign.campaign_lives import LifeAttempt
+from sim.mechanics.fault_menu import (
+    FaultStrike,
+    SimulatedFault,
+    accepted_codes,
+    fault_menu,
+    is_mild,
+)
+from sim.mechanics.world import World
+
+CONSEQUENCES = frozenset({"TWO_MISDEALS", "SET_BARRED"})
+"""Alerts that follow from verdicts, not from a fault of their own."""
+
+ACT_BLAME_S = 2.0
+"""How long something that people did may still be spoken of once the next attempt begins."""
+
+_STRIKES_AT_A_FILLING = "set"
+_FAULT_FIELDS = msgspec.structs.fields(SimulatedFault)
+
+
+@lru_cache(maxsize=4096)
+def fault_text(fault: SimulatedFault) -> str:
+    """Return a fault in the menu's words, as parse_fault reads them: `jam:place=gate`."""
+    takes = fault_menu()[fault.name].takes
+    defaults = {field.name: field.default for field in _FAULT_FIELDS}
+    given = [(name, getattr(fault, name)) for name in takes]
+    told = [f"{name}={value}" for name, value in given if value != defaults[name]]
+    return fault.name + (":" + ",".join(told) if told else "")
+
+
+def unexplained_codes(codes: Iterable[str], active: Iterable[SimulatedFault]) -> tuple[str, ...]:
+    """Return the codes that are right words for none of the active faults."""
+    right = {code for fault in active for code in accepted_codes(fault)}
+    return tuple(code for code in codes if code not in right)
+
+
+def is_needless(active: Iterable[SimulatedFault]) -> bool:
+    """Tell whether an attempt need not have gone wrong: every fault active in it was mild."""
+    return all(is_mild(fault) for fault in active)
+
+
+class PossibleCauses:
+    """The faults of one world that something may be blamed on now."""
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+        self._strikes: list[FaultStrike] = []
+        self._actions: list[FaultStrike] = []
+        self._at_begin: tuple[FaultStrike, ...] = ()
+        self._earlier_verdict_s = self._verdict_s = -1.0
+
+    def add_strike(self, struck: FaultStrike) -> None:
+        """Take a fault that strikes now."""
+        self._strikes.append(struck)
+
+    def add_action(self, fault: SimulatedFault) -> None:
+        """Take what people do themselves at the machine now, as a fault of that name."""
+        self._actions.append(FaultStrike(fault, 0, self._world.clock.now_s()))
+
+    def end_attempt(self) -> None:
+        """Say that an attempt has ended now."""
+        self._verdict_s = self._world.clock.now_s()
+
+    def begin_attempt(self) -> None:
+        """Say that the next attempt begins: what struck before the last verdict is past."""
+        self._earlier_verdict_s = self._verdict_s
+        self._strikes = [one for one in self._strikes if one.at_s > self._earlier_verdict_s]
+        self._at_begin = self._world.active_faults()
+        now_s, truth = self._world.clock.now_s(), self._world.truth()
+        self._actions = [one for one in self._actions if one.at_s > now_s - ACT_BLAME_S]
+        in_it, size = len(truth.hopper) + len(truth.shuffler), self._world.people.cards_per_set
+        if in_it < size:
+            # A card that lay in the hopper passed for the set, which the players still have.
+            self._actions.append(FaultStrike(SimulatedFault("missing_card"), 0, now_s))
+        elif in_it > size:
+            # A later fault can replace the extra card itself: there is still one card too many.
+            self._actions.append(FaultStrike(SimulatedFault("extra_card"), 0, now_s))
+
+    def active_faults(self) -> tuple[SimulatedFault, ...]:
+        """Return the faults that are active now, people's own acts not among them."""
+        each = (*self._strikes, *self._at_begin, *self._world.active_faults())
+        return tuple(dict.fromkeys(one.fault for one in each))
+
+    def all_causes(self) -> tuple[SimulatedFault, ...]:
+        """Return the faults that are active now and what people did."""
+        return (*self.active_faults(), *(one.fault for one in self._actions))
+
+    def since_verdict(self) -> tuple[SimulatedFault, ...]:
+        """Return the faults that struck since the last verdict, but for those of a new filling."""
+        return tuple(
+            one.fault
+            for one in self._strikes
+            if one.at_s > self._verdict_s
+            and fault_menu()[one.fault.name].strikes != _STRIKES_AT_A_FILLING
+        )
+
+
+AttemptOutcome = Literal["ok", "misdeal", "void"]
+REFEREE_ALERT = "TWO_MISDEALS"
+
+
+@dataclass
+class AttemptNotes:
+    """One attempt as it goes. `told_s`: when each step of it was on the feed, the loop's time."""
+
+    deal: int
+    attempt: int
+    first_passage: int
+    published_s: dict[str, float] = field(default_factory=dict)
+    outcome: AttemptOutcome | None = None
+    reasons: tuple[str, ...] = ()
+    active_faults: tuple[SimulatedFault, ...] = ()
+    needless: bool = False
+    alerts: list[str] = field(default_factory=list)
+    hands: list[str] = field(default_factory=list)
+
+    def to_result(self) -> LifeAttempt | None:
+        """Return it as a value; None where it has no end."""
+        if self.outcome is None:
+            return None
+        return LifeAttempt(
+            deal=self.deal,
+            attempt=self.attempt,
+            outcome=self.outcome,
+            reasons=self.reasons,
+            struck=tuple(sorted({fault_text(fault) for fault in self.active_faults})),
+            alerts=tuple(dict.fromkeys(self.alerts)),
+            hands=tuple(self.hands),
+            needless=self.needless,
+            referee=REFEREE_ALERT in self.alerts,
+        )
+
+
+class AttemptLog:
+    """The attempts of one life, in order. `deals` counts those whose hands were out and shown.
+
+    `wrong(words)` takes a reason or an alert that nothing accounts for; `at(kind)` is called
+    at every step of an attempt once it is noted.
+    """
+
+    def __init__(
+        self,
+        causes: PossibleCauses,
+        now_s: Callable[[], float],
+        *,
+        count_passages: Callable[[], int],
+        on_unexplained: Callable[[str], None],
+        on_step: Callable[[str], None],
+    ) -> None:
+        self.notes: list[AttemptNotes] = []
+        self.deals = 0
+        self._causes, self._now_s = causes, now_s
+        self._count_passages, self._on_unexplained, self._on_step = (
+            count_passages,
+            on_unexplained,
+            on_step,
+        )
+        self._hands_before: list[str] = []
+
+    @property
+    def current(self) -> AttemptNotes | None:
+        """The newest attempt; None before the first."""
+        return self.notes[-1] if self.notes else None
+
+    def note_hand(self, name: str) -> None:
+        """Note what people had to do; before the first attempt it is the first one's."""
+        (self.notes[-1].hands if self.notes else self._hands_before).append(name)
+
+    def apply(self, event: PublicEvent) -> None:
+        """Take a public event as it is told."""
+        take = _EVENT_HANDLERS.get(event.kind)
+        if take is not None:
+            take(self, event)
+        notes = self.current
+        if notes is not None and event.attempt == notes.attempt:
+            notes.published_s.setdefault(event.kind, self._now_s())
+            self._on_step(event.kind)
+
+    def ended_attempts(self) -> tuple[LifeAttempt, ...]:
+        """Return all that ended, in order."""
+        self._add_late_faults()
+        ended = (notes.to_result() for notes in self.notes)
+        return tuple(one for one in ended if one is not None)
+
+    def _add_late_faults(self) -> None:
+        """Give what struck behind its verdict to the attempt that it struck."""
+        notes = self.current
+        if notes is not None and notes.outcome is not None:
+            notes.active_faults = (*notes.active_faults, *self._causes.since_verdict())
+
+    def _on_committed(self, event: PublicEvent) -> None:
+        assert event.attempt is not None
+        self._add_late_faults()
+        self._causes.begin_attempt()
+        notes = AttemptNotes(self.deals + 1, event.attempt, self._count_passages())
+        notes.hands, self._hands_before = self._hands_before, []
+        self.notes.append(notes)
+
+    def _on_verdict(self, event: PublicEvent) -> None:
+        data = event.data
+        self._end(data["outcome"], tuple(data["reasons"]))
+
+    def _on_withdrawn(self, event: PublicEvent) -> None:
+        reasons = tuple(event.data["reasons"])
+        proven = any(row_of(reason).misdeal for reason in reasons)
+        self._end("misdeal" if proven else "void", reasons)
+
+    def _end(self, outcome: AttemptOutcome, reasons: tuple[str, ...]) -> None:
+        notes = self.current
+        assert notes is not None
+        notes.outcome, notes.reasons = outcome, reasons
+        notes.active_faults = self._causes.active_faults()
+        notes.needless = outcome != "ok" and is_needless(notes.active_faults)
+        self._check_codes(reasons)
+        self._causes.end_attempt()
+
+    def _on_fault(self, event: PublicEvent) -> None:
+        name: str = event.data["name"]
+        if self.notes:
+            self.notes[-1].alerts.append(name)
+        known = self.notes[-1].reasons if self.notes else ()
+        if name not in CONSEQUENCES and name not in known:  # a reason was blamed with the verdict
+            self._check_codes((name,))
+
+    def _check_codes(self, codes: tuple[str, ...]) -> None:
+        active = self._causes.all_causes()
+        for code in unexplained_codes(codes, active):
+            seen = ", ".join(sorted({fault_text(fault) for fault in active})) or "nothing"
+            self._on_unexplained(f"{code} was said while {seen} was active")
+
+    def _on_revealed(self, event: PublicEvent) -> None:
+        notes = self.current
+        if notes is not None and event.attempt == notes.attempt and notes.outcome == "ok":
+            self.deals += 1
+
+
+_EVENT_HANDLERS: dict[str, Callable[[AttemptLog, PublicEvent], Any]] = {
+    "committed": AttemptLog._on_committed,
+    "verdict": AttemptLog._on_verdict,
+    "withdrawn": AttemptLog._on_withdrawn,
+    "recalled": AttemptLog._on_withdrawn,
+    "fault": AttemptLog._on_fault,
+    "revealed": AttemptLog._on_revealed,
+    "sealed_to_chief": AttemptLog._on_revealed,
+}

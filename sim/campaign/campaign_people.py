@@ -1,0 +1,367 @@
+"""What people remember: since when something is so, what they tried, and whether the table moves.
+
+Times are the loop's, in seconds.
+"""
+
+import asyncio
+import random
+import re
+from collections.abc import Callable
+
+from controller.faults import fault_catalogue
+from controller.messages import AttemptOutcome, MachinePhase, PublicState, Role
+from controller.rules.profile import Profile
+from sim.campaign.people_actions import PeopleAction, PeopleActions
+from sim.campaign.table_host import SETS, TableHost
+from sim.hardware_in_process import BOARDS
+from sim.mechanics.fault_menu import SimulatedFault
+from sim.mechanics.truth import Truth
+
+RETRY_AFTER_S = 12.0
+"""After so long people do again what they were told and what did not help."""
+STUCK_TIMEOUT_S = 300.0
+"""A table that says nothing new for so long, whatever people did, does not go on."""
+MAX_ATTEMPTS = 80
+"""So many attempts of one deal are no deal any more."""
+
+
+class TableStuck(Exception):
+    """People did what they were told, and the table did not go on."""
+
+
+class PeopleMemory:
+    """What people at one table remember of it."""
+
+    def __init__(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._since: dict[str, float] = {}
+        self._tried: dict[str, float] = {}
+        self._last_signature: object = None
+        self._last_change_s = self._loop.time()
+        self._attempts: set[int | None] = set()
+
+    def notice(self, state: PublicState, truth: Truth) -> None:
+        """Take what is so now: alerts by name, and what eyes see."""
+        phase, now_s = state.machine.phase, self._loop.time()
+        looks = {
+            "estop pressed": truth.estop,
+            "lid open": truth.lid_open,
+            "cards left": truth.lift_up and any(truth.pockets[:4]),
+            "nothing begins": phase is MachinePhase.EMPTY,
+            "waiting": phase is MachinePhase.RELEASED,
+        }
+        so = {alert.name for alert in state.alerts}
+        so |= {name for name, is_so in looks.items() if is_so}
+        self._since = {name: self._since.get(name, now_s) for name in so}
+
+    def has_lasted(self, name: str, for_s: float) -> bool:
+        """Tell whether something has been so for that long, or longer."""
+        return name in self._since and self.duration_s(name) >= for_s
+
+    def duration_s(self, name: str) -> float:
+        """Return how long something has been so; 0 where it is not."""
+        now_s = self._loop.time()
+        return now_s - self._since.get(name, now_s)
+
+    def may_retry(self, what: str) -> bool:
+        """Tell whether to try something again; whoever asks tries it."""
+        now_s = self._loop.time()
+        if now_s - self._tried.get(what, -RETRY_AFTER_S) < RETRY_AFTER_S:
+            return False
+        self._tried[what] = now_s
+        return True
+
+    def check_progress(self, state: PublicState | None, describe: Callable[[], str]) -> None:
+        """Raise Stuck where nothing has changed for too long; `words()` say where it stands."""
+        now_s, signature = self._loop.time(), _signature(state)
+        if signature != self._last_signature:
+            self._last_signature, self._last_change_s = signature, now_s
+        if state is not None:
+            self._attempts.add(state.machine.attempt)
+        if now_s - self._last_change_s > STUCK_TIMEOUT_S:
+            raise TableStuck(f"{describe()}: nothing new for {STUCK_TIMEOUT_S:g} s")
+        if len(self._attempts) > MAX_ATTEMPTS:
+            raise TableStuck(f"{describe()}: {MAX_ATTEMPTS} attempts of one deal")
+
+    def new_deal(self) -> None:
+        """Begin to count attempts anew."""
+        self._attempts.clear()
+
+
+def _signature(state: PublicState | None) -> object:
+    """Return what must change at a table that goes on."""
+    if state is None:
+        return None
+    machine, names = state.machine, sorted(alert.name for alert in state.alerts)
+    return (machine.phase, machine.attempt, machine.fed, machine.refed, names)
+
+
+LOOK_INTERVAL_S = 0.2
+"""How often somebody looks."""
+REACT_S = 2.0
+"""How long something must be wrong before somebody stands up: what goes on by itself does."""
+BOARD_AWAY_S = 6.0
+"""How long a board may be away before somebody looks at its cable."""
+SCREEN_SILENT_S = 3.0
+"""A screen without news for so long is dark."""
+MEND_AFTER_S = 20.0
+"""How long the lift may keep people waiting before a technician frees it."""
+
+CHANGE_SET_CODES = frozenset(
+    {
+        *("COUNT_SHORT", "COUNT_OVER", "HOPPER_NOT_EMPTY", "POCKET_NOT_EMPTY"),
+        *("MISSING_CARD", "THIRD_COPY", "FOREIGN_BACK", "COUNT_WRONG"),
+    }
+)
+"""Faults whose action is another set, and the old one counted."""
+_CABLE_CODES = frozenset({"LINE_LOST", "PORT_MISSING", "PORT_BUSY", "BOARD_SILENT"})
+"""Faults whose action is the cable, or the power, of a board."""
+_WRONG_BOARD_CODES = frozenset(
+    {
+        *("WRONG_BOARD", "BOARDS_SWAPPED", "WRONG_KIND", "WRONG_PROTOCOL", "WRONG_FIRMWARE"),
+        "BACKEND_MISMATCH",
+    }
+)
+"""Faults whose action is the right board at its place."""
+_LIFT_CODES = ("STALL", "SENSOR_STUCK", "BOARD_REFUSED", "SUPPLY_LOW")
+"""What keeps a lift from rising, as people are told."""
+_LOOSE_CARD_CODES = frozenset({"POCKET_NOT_EMPTY", "PATH_NOT_CLEAR"})
+"""Faults whose action is to take a card out and put it back."""
+_REASONS_BELOW = 300
+_FAILED = (AttemptOutcome.MISDEAL, AttemptOutcome.VOID)
+_BOARD = re.compile(r"\b(dealer|reader)\b")
+
+
+def _is_repeated(reason: str, state: PublicState) -> bool:
+    """Tell whether the last two attempts failed for the same reason."""
+    last = [proof.reasons for proof in state.fairness[-2:]]
+    return len(last) == 2 and all(reason in reasons for reasons in last)
+
+
+class CampaignPeople:
+    """Everybody at one table, until `over()` says that its deals are.
+
+    `hand(name)` and `acted(fault)` are told of what they do (deeds.py).
+    """
+
+    def __init__(
+        self,
+        host: TableHost,
+        profile: Profile,
+        rng: random.Random,
+        *,
+        is_over: Callable[[], bool],
+        on_hand: Callable[[str], None],
+        on_action: Callable[[SimulatedFault], None],
+    ) -> None:
+        self._host, self._rng, self._cuts = host, rng, profile.cuts()
+        self._is_over = is_over
+        self._actions = PeopleActions(host, profile, on_hand=on_hand, on_action=on_action)
+        self._memory = PeopleMemory()
+        self._loop = asyncio.get_running_loop()
+        self._state: PublicState | None = None
+        self._state_received_s = self._loop.time()
+        self._last_clearing: tuple[int | None, str] = (None, "")
+        self._taken_attempt: int | None = None
+
+    def observe(self, state: PublicState) -> None:
+        """Take what stands on the screen now."""
+        self._state, self._state_received_s = state, self._loop.time()
+
+    def new_deal(self) -> None:
+        """Begin to count attempts anew."""
+        self._memory.new_deal()
+
+    async def run(self) -> None:
+        """Do what is due until the deals are over. Raises Stuck (memory.py)."""
+        while not self._is_over():
+            self._memory.check_progress(self._state, self._status_text)
+            deed = self._next_action()
+            if deed is not None:
+                await deed
+            await asyncio.sleep(LOOK_INTERVAL_S)
+
+    def _next_action(self) -> PeopleAction | None:
+        """Return what somebody does now; None: nothing."""
+        silent_s = self._loop.time() - self._state_received_s
+        if self._host.table is None or silent_s > SCREEN_SILENT_S:
+            return self._handle_dark_screen(silent_s)
+        state, truth = self._state, self._host.sim.world.truth()
+        if state is None:
+            return None
+        self._memory.notice(state, truth)
+        if self._memory.has_lasted("STORAGE_FAILED", REACT_S):
+            return self._handle_full_disk()
+        looks = (self._check_safety, self._check_boards, self._handle_failure, self._continue_deal)
+        deeds = (look(state, truth) for look in looks)
+        return next((deed for deed in deeds if deed is not None), None)
+
+    # What is wrong.
+
+    def _handle_dark_screen(self, silent_s: float) -> PeopleAction | None:
+        """The screen is dark: the program is not there."""
+        waits = "daemon" in self._host.needs_person
+        if (
+            waits
+            and silent_s > SCREEN_SILENT_S + REACT_S
+            and self._memory.may_retry("start_daemon")
+        ):
+            return self._actions.start_daemon()
+        return None
+
+    def _handle_full_disk(self) -> PeopleAction | None:
+        """Nothing helps before there is room."""
+        if "disk" in self._host.needs_person and self._memory.may_retry("make_room"):
+            return self._actions.free_disk()
+        return None
+
+    def _check_safety(self, state: PublicState, truth: Truth) -> PeopleAction | None:
+        """The e-stop and the lid, as eyes see them."""
+        if self._memory.has_lasted("estop pressed", REACT_S):
+            return self._actions.release_estop()
+        if self._memory.has_lasted("lid open", REACT_S):
+            return self._actions.close_lid()
+        # A lid that is closed and said to be open, or an e-stop that nobody presses: the sensor.
+        lies = (not truth.lid_open and self._memory.has_lasted("LID_OPENED", MEND_AFTER_S)) or (
+            not truth.estop and self._memory.has_lasted("ESTOP_PRESSED", MEND_AFTER_S)
+        )
+        held = state.machine.phase is MachinePhase.HELD
+        return self._actions.mend() if lies and held and self._memory.may_retry("mend") else None
+
+    def _check_boards(self, state: PublicState, truth: Truth) -> PeopleAction | None:
+        """The board that an alert names: its cable, its place, its settings."""
+        for alert in state.alerts:
+            if not self._memory.has_lasted(alert.name, BOARD_AWAY_S):
+                continue
+            told = _BOARD.findall(alert.cause)
+            names = tuple(name for name in BOARDS if name in told)
+            away = alert.name in _CABLE_CODES | _WRONG_BOARD_CODES
+            if away and names and self._memory.may_retry(f"plug_in {names}"):
+                return self._actions.plug_in(names)
+            if alert.name == "WRONG_SETTINGS":
+                return self._actions.command("configure", Role.TECHNICIAN, action_name="configure")
+        return None
+
+    def _handle_failure(self, state: PublicState, truth: Truth) -> PeopleAction | None:
+        """What follows an attempt that gave no hands: the cards back, or another set."""
+        if state.machine.phase not in (MachinePhase.FAULT, MachinePhase.EMPTY):
+            return None
+        names = {alert.name for alert in state.alerts}
+        reasons = {name for name in names if fault_catalogue()[name].code < _REASONS_BELOW}
+        if not reasons:
+            return self._count_barred_sets(state)
+        if max(self._memory.duration_s(name) for name in reasons) < REACT_S:
+            return None
+        if self._memory.may_retry(f"clear {state.machine.attempt}"):
+            return self._clear_up(state, reasons)
+        # With the cards back, somebody says that the e-stop was seen.
+        if "ESTOP_PRESSED" in reasons and not truth.estop and self._memory.may_retry("acknowledge"):
+            return self._actions.acknowledge("ESTOP_PRESSED")
+        return None
+
+    def _clear_up(self, state: PublicState, reasons: set[str]) -> PeopleAction:
+        """Put all cards back, or another set if the reasons ask for one, once."""
+        attempt, before = state.machine.attempt, self._last_clearing
+        another = reasons & CHANGE_SET_CODES or _is_repeated("TRAY_FULL", state)
+        self._last_clearing = (attempt, "changed" if another else "back")
+        if another and before != self._last_clearing:
+            return self._change_set(state)
+        return self._actions.collect(state.machine.card_set)
+
+    def _change_set(self, state: PublicState) -> PeopleAction:
+        return self._actions.change_set(state.machine.card_set or SETS[0].id)
+
+    def _count_barred_sets(self, state: PublicState) -> PeopleAction | None:
+        """Count a set that may not be dealt with; one that is in the machine comes out first."""
+        loaded = state.machine.card_set
+        barred = [one.id for one in state.sets if one.barred]
+        for name in barred:
+            if name != loaded and self._memory.may_retry(f"count {name}"):
+                return self._actions.count_set(name)
+        long = self._memory.has_lasted("SET_BARRED", REACT_S)
+        if loaded in barred and long and self._memory.may_retry(f"barred {loaded}"):
+            return self._change_set(state)
+        return None
+
+    # The steps of a deal.
+
+    def _continue_deal(self, state: PublicState, truth: Truth) -> PeopleAction | None:
+        step = _STEPS.get(state.machine.phase)
+        return None if step is None else step(self, state, truth)
+
+    def _begin(self, state: PublicState, truth: Truth) -> PeopleAction | None:
+        """Begin a deal; what was dealt wrong begins again by itself, but for a referee's word."""
+        failed = bool(state.fairness) and state.fairness[-1].outcome in _FAILED
+        if not failed:
+            return self._actions.command("start_deal", Role.REFEREE)
+        if any(one.barred and one.id == state.machine.card_set for one in state.sets):
+            return None
+        called = self._memory.has_lasted("TWO_MISDEALS", REACT_S)
+        if called and self._last_clearing[0] != state.machine.attempt:
+            # Somebody comes and looks at cards and machine.
+            return self._clear_up(state, set(state.fairness[-1].reasons))
+        if (
+            called or self._memory.has_lasted("nothing begins", RETRY_AFTER_S)
+        ) and self._memory.may_retry("start"):
+            return self._actions.command("start_deal", Role.REFEREE, action_name="start_deal")
+        return None
+
+    def _cut(self, state: PublicState, truth: Truth) -> PeopleAction | None:
+        return self._actions.command("cut", Role.TABLE, n=self._rng.choice(self._cuts))
+
+    def _release(self, state: PublicState, truth: Truth) -> PeopleAction | None:
+        """Have the hands released; what keeps the lift from rising is mended."""
+        if self._memory.has_lasted("SET_TOO_EARLY", REACT_S) and self._memory.may_retry(
+            "free hopper"
+        ):
+            return self._actions.free_hopper()
+        if any(
+            self._memory.has_lasted(name, REACT_S) for name in _LIFT_CODES
+        ) and self._memory.may_retry("mend"):
+            return self._actions.mend()
+        return self._actions.command("release", Role.REFEREE)
+
+    def _take_and_load(self, state: PublicState, truth: Truth) -> PeopleAction | None:
+        """Hands are out: they are taken, the lift goes down, the set goes back."""
+        first = self._taken_attempt != state.machine.attempt
+        if truth.lift_up and any(truth.pockets[:4]):
+            self._taken_attempt = state.machine.attempt
+            if first:
+                return self._actions.take_hands()
+            return (
+                self._actions.take_out() if self._memory.has_lasted("cards left", REACT_S) else None
+            )
+        if truth.lift_down and (any(truth.hands) or truth.table):
+            return self._actions.load()
+        if not self._memory.has_lasted("waiting", MEND_AFTER_S):
+            return None
+        if not state.alerts:
+            # The machine neither goes on nor says why not: the set was put back, or a lift that it
+            # believes to be down hangs half way.
+            if first or not self._memory.may_retry("look after it"):
+                return None
+            return self._actions.collect() if truth.lift_down else self._actions.mend()
+        lying = _LOOSE_CARD_CODES.intersection(alert.name for alert in state.alerts)
+        if lying and truth.lift_down and not first and self._memory.may_retry("collect"):
+            return self._actions.collect()
+        return self._actions.mend() if self._memory.may_retry("mend") else None
+
+    def _status_text(self) -> str:
+        """Return where the table stands, for somebody who asks why it does not go on."""
+        state = self._state
+        if state is None:
+            return "the screen never showed anything"
+        alerts = ", ".join(sorted(alert.name for alert in state.alerts)) or "none"
+        dark = ", the daemon is away" if self._host.table is None else ""
+        return (
+            f"phase {state.machine.phase.value}, attempt {state.machine.attempt}, "
+            f"alerts {alerts}, last done {self._actions.last}{dark}"
+        )
+
+
+_STEPS: dict[MachinePhase, Callable[[CampaignPeople, PublicState, Truth], PeopleAction | None]] = {
+    MachinePhase.EMPTY: CampaignPeople._begin,
+    MachinePhase.COMMITTED: CampaignPeople._cut,
+    MachinePhase.HELD: CampaignPeople._release,
+    MachinePhase.RELEASED: CampaignPeople._take_and_load,
+}

@@ -1,0 +1,234 @@
+"""What came of a campaign: the numbers that must be zero, and what became of each fault."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
+
+import msgspec
+
+from controller.faults import fault as row_of
+from sim.campaign.campaign_lives import CampaignPlan, LifeAttempt, LifeFinding, LifeReport
+from sim.mechanics.fault_menu import FaultMenuEntry, accepted_codes, fault_menu, parse_fault
+
+MUST_BE_ZERO = {
+    "wrong_released": "wrong hands released",
+    "wrong_blame": "faults blamed on the wrong place",
+    "events_lost": "events lost",
+    "events_doubled": "events doubled",
+    "unproved": "journals with a finding",
+    "stuck": "tables stuck",
+    "crashed": "tables crashed",
+}
+"""The kinds of finding, of which there must be none, in words."""
+
+
+class FaultRow(msgspec.Struct):
+    """What became of one fault of the menu, or of one of its values that has blame of its own.
+
+    `injected`: how often it struck. `active`: attempts in which it was so; of these, `recovered`
+    were ready without a hand, `by_hand` ready with one, `misdealt` were misdeals, `voided` were
+    void; in `referee` the referee was called. `detected`: how often each code that is right
+    for it was an attempt's reason or an alert, as "CODE NAME".
+    """
+
+    injected: int = 0
+    active: int = 0
+    recovered: int = 0
+    by_hand: int = 0
+    misdealt: int = 0
+    voided: int = 0
+    referee: int = 0
+    detected: dict[str, int] = msgspec.field(default_factory=dict)
+
+
+class CampaignReport(msgspec.Struct):
+    """A campaign's report; `interrupted` where somebody broke it off, `lives` are those seen."""
+
+    attempts: int
+    deals: int
+    wrong_released: int
+    wrong_blame: int
+    events_lost: int
+    events_doubled: int
+    needless_misdeals: int
+    left_behind: int
+    ready_without_redeal: int
+    ready_without_hand: int
+    stuck: int
+    crashed: int
+    unproved: int
+    seed: int
+    level: str
+    asked: int
+    lives: int
+    interrupted: bool
+    virtual_s: float
+    faults: dict[str, FaultRow]
+    findings: tuple[LifeFinding, ...]
+
+
+def merge_reports(
+    plan: CampaignPlan, reports: Sequence[LifeReport], *, interrupted: bool = False
+) -> CampaignReport:
+    """Return the report of a campaign whose lives came out like this, in the lives' order."""
+    attempts = [attempt for report in reports for attempt in report.attempts]
+    findings = tuple(finding for report in reports for finding in report.findings)
+    deals = [deal for report in reports for deal in _attempts_by_deal(report)]
+    zeros = Counter(finding.kind for finding in findings)
+    return CampaignReport(
+        attempts=len(attempts),
+        deals=sum(report.deals for report in reports),
+        needless_misdeals=sum(attempt.needless for attempt in attempts),
+        left_behind=sum(report.left_behind for report in reports),
+        ready_without_redeal=sum(len(deal) == 1 and _is_ready(deal) for deal in deals),
+        ready_without_hand=sum(
+            _is_ready(deal) and not any(attempt.hands for attempt in deal) for deal in deals
+        ),
+        seed=plan.seed,
+        level=plan.faults,
+        asked=plan.deals,
+        lives=len(reports),
+        interrupted=interrupted,
+        virtual_s=round(sum(report.ended_s for report in reports), 3),
+        faults=count_faults(reports),
+        findings=findings,
+        wrong_released=zeros["wrong_released"],
+        wrong_blame=zeros["wrong_blame"],
+        events_lost=zeros["events_lost"],
+        events_doubled=zeros["events_doubled"],
+        stuck=zeros["stuck"],
+        crashed=zeros["crashed"],
+        unproved=zeros["unproved"],
+    )
+
+
+def count_faults(reports: Iterable[LifeReport]) -> dict[str, FaultRow]:
+    """Return what became of each fault, in the menu's order; those that never struck are there."""
+    rows = {key: FaultRow() for key in _row_keys()}
+    for report in reports:
+        for words, times in report.strikes:
+            rows.setdefault(row_key(words), FaultRow()).injected += times
+        for attempt in report.attempts:
+            for key, active in _group_by_row(attempt.struck):
+                _count_attempt(rows.setdefault(key, FaultRow()), attempt, active)
+    return rows
+
+
+def row_key(words: str) -> str:
+    """Return the row of a fault, as the menu writes it: its name, and the field blame goes by."""
+    told = parse_fault(words)
+    field, _ = blame_field(fault_menu()[told.name])
+    return f"{told.name}:{field}={getattr(told, field)}" if field else told.name
+
+
+def blame_field(entry: FaultMenuEntry) -> tuple[str, dict[str, tuple[str, ...]]]:
+    """Return the field that a fault's blame goes by, and the right codes by its values.
+
+    The field is empty, and so is the one value, where all of its kinds have the same blame.
+    """
+    right = entry.blame
+    if not isinstance(right, dict):
+        return "", {"": right}
+    codes = {value: (one,) if isinstance(one, str) else one for value, one in right.items()}
+    return codes.pop("by")[0], codes
+
+
+def render_campaign_report(report: CampaignReport) -> str:
+    """Return the report as text for people."""
+    lines = list(_head(report))
+    rows = [(key, row) for key, row in report.faults.items() if row.injected or row.active]
+    if rows:
+        lines += ["", *align_columns([COLUMNS, *(row_cells(key, row) for key, row in rows)])]
+    if report.findings:
+        lines += ["", *_findings(report)]
+    return "\n".join(lines) + "\n"
+
+
+COLUMNS = (
+    "fault", "injected", "active in", "recovered", "by hand", "misdealt", "void", "referee",
+    "detected as",
+)  # fmt: skip
+"""The headings of the table of faults."""
+
+
+def row_cells(key: str, row: FaultRow) -> tuple[str, ...]:
+    """Return a fault's row of the table, below COLUMNS."""
+    detected = sorted(row.detected.items(), key=lambda each: (-each[1], each[0]))
+    return (
+        key, str(row.injected), str(row.active), str(row.recovered), str(row.by_hand),
+        str(row.misdealt), str(row.voided), str(row.referee),
+        ", ".join(f"{code}: {times}" for code, times in detected) or "–",
+    )  # fmt: skip
+
+
+def align_columns(rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    """Yield rows as lines: the first and the last column to the left, the others to the right."""
+    widths = [max(len(row[place]) for row in rows) for place in range(len(rows[0]) - 1)]
+    for first, *numbers, last in rows:
+        middle = "".join(
+            f"  {each:>{width}}" for each, width in zip(numbers, widths[1:], strict=True)
+        )
+        yield f"{first:{widths[0]}}{middle}  {last}"
+
+
+def _head(report: CampaignReport) -> Iterator[str]:
+    cut_short = " (broken off)" if report.interrupted else ""
+    yield (
+        f"campaign {report.seed}, {report.level}: {report.deals} of {report.asked} deals in "
+        f"{report.lives} lives, {report.attempts} attempts{cut_short}"
+    )
+    for kind, words in MUST_BE_ZERO.items():
+        count = getattr(report, kind)
+        yield f"  {words:34}{count:>8}{'  must be 0' if count else ''}"
+    yield f"  {'misdeals without need':34}{report.needless_misdeals:>8}"
+    yield f"  {'cards left behind unseen':34}{report.left_behind:>8}"
+    for words, count in (
+        ("deals ready without a redeal", report.ready_without_redeal),
+        ("deals ready without a hand", report.ready_without_hand),
+    ):
+        share = f"  {100 * count / report.deals:.2f} %" if report.deals else ""
+        yield f"  {words:34}{count:>8}{share}"
+
+
+def _findings(report: CampaignReport) -> Iterator[str]:
+    for finding in report.findings:
+        where = f"{finding.seed}.{finding.deal}" if finding.deal else finding.seed
+        at = f" attempt {finding.attempt}" if finding.attempt else ""
+        yield f"{finding.kind} in {where}{at}: {finding.words}"
+        yield f"  dealtable campaign --faults {report.level} --replay {where}"
+
+
+def _attempts_by_deal(report: LifeReport) -> Iterator[tuple[LifeAttempt, ...]]:
+    """Yield the attempts of each deal."""
+    for _, attempts in groupby(report.attempts, key=lambda attempt: attempt.deal):
+        yield tuple(attempts)
+
+
+def _is_ready(deal: tuple[LifeAttempt, ...]) -> bool:
+    return deal[-1].outcome == "ok"
+
+
+def _row_keys() -> Iterator[str]:
+    for name, entry in fault_menu().items():
+        field, codes = blame_field(entry)
+        yield from (f"{name}:{field}={value}" if field else name for value in codes)
+
+
+def _group_by_row(struck: tuple[str, ...]) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Yield the rows that an attempt counts in, each once, with the faults that are in it."""
+    for key, same in groupby(sorted(struck, key=row_key), key=row_key):
+        yield key, tuple(same)
+
+
+def _count_attempt(row: FaultRow, attempt: LifeAttempt, active: tuple[str, ...]) -> None:
+    """Count an attempt in which these faults of one row were so."""
+    row.active += 1
+    row.recovered += attempt.outcome == "ok" and not attempt.hands
+    row.by_hand += attempt.outcome == "ok" and bool(attempt.hands)
+    row.misdealt += attempt.outcome == "misdeal"
+    row.voided += attempt.outcome == "void"
+    row.referee += attempt.referee
+    right = {code for words in active for code in accepted_codes(parse_fault(words))}
+    for name in sorted({*attempt.reasons, *attempt.alerts} & right):
+        code = f"{row_of(name).code} {name}"
+        row.detected[code] = row.detected.get(code, 0) + 1

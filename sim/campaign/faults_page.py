@@ -1,0 +1,188 @@
+"""sim/FAULTS.md: the menu of faults, and what became of each in a campaign."""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+import msgspec
+
+from controller.faults import fault as row_of
+from sim.campaign.campaign_lives import WEAR_LEVELS
+from sim.campaign.campaign_report import (
+    COLUMNS,
+    MUST_BE_ZERO,
+    CampaignReport,
+    blame_field,
+    row_cells,
+)
+from sim.mechanics.fault_menu import (
+    Bound,
+    FaultMenuEntry,
+    SimulatedFault,
+    WearLevel,
+    fault_menu,
+    get_wear_level,
+)
+
+_HEAD = """\
+# What can go wrong with a simulated machine
+
+Generated. The menu is that of sim/faults.toml, written anew with
+
+    python -m tests.pages write
+
+## The menu
+
+A fault strikes a *card* as it is fed, read or passes the gate; the *set* that lies in the hopper or
+is put into it next; a part of the machine *now*; the serial *line*; a *board*; or the *host* on
+which the daemon runs. It may strike at once, at card N (`at`), or at a seeded `rate`; `repeat`
+lets it stay. A code is right blame for a fault when it stands beside it here. A *mild* fault is
+absorbed: neither a redeal nor a hand.
+"""
+_STRIKES = {
+    "card": "a card",
+    "set": "the set",
+    "now": "a part",
+    "line": "the line",
+    "board": "a board",
+    "host": "the host",
+}
+_LEGEND = """\
+*Injected*: how often it struck. *Active in*: attempts in which it was so, often with others
+beside it. These ended with right hands, without a person's hand (*recovered*) or with one
+(*by hand*), *misdealt*, or *void*; in some the *referee* was called. *Detected as*: in how many
+of them a code that is right for it was the reason or an alert."""
+_TABLE = "## Detection and recovery"
+_CELL = re.compile(r"^\| ([a-z_]+)(?::[^|]*)? \|", re.MULTILINE)
+
+
+def render_menu() -> str:
+    """Return the first part of the page, which follows from the menu alone."""
+    lines = [_HEAD, *_menu_table(fault_menu()), ""]
+    for level in WEAR_LEVELS:
+        lines += [f"## Wear: {level}", "", *_wear_part(get_wear_level(level)), ""]
+    return "\n".join(lines)
+
+
+def render_campaign(report: CampaignReport) -> str:
+    """Return the second part: what became of each fault in a campaign, never-struck ones too."""
+    zeros = ", ".join(f"{getattr(report, kind)} {words}" for kind, words in MUST_BE_ZERO.items())
+    lines = [
+        _TABLE,
+        "",
+        f"Written by `dealtable campaign --deals {report.asked} --faults {report.level} "
+        f"--seed {report.seed} --page sim/FAULTS.md`:",
+        f"{report.deals} deals, {report.attempts} attempts; {zeros};",
+        f"{report.needless_misdeals} misdeals without need; {report.left_behind} times a card too "
+        "many was left unseen beside right hands (`deploy/THREATS.md`);",
+        f"{report.ready_without_redeal} deals ready without a redeal, {report.ready_without_hand} "
+        "without a hand.",
+        "",
+        _LEGEND,
+        "",
+        *_markdown(COLUMNS, (row_cells(key, row) for key, row in report.faults.items())),
+        "",
+    ]
+    return "\n".join(lines)
+
+
+def render_faults_page(report: CampaignReport) -> str:
+    """Return the whole page."""
+    return render_menu() + render_campaign(report)
+
+
+def split_page(page: str) -> tuple[str, str]:
+    """Return a page's menu part and its campaign part, empty where it has none."""
+    first, heading, rest = page.partition(_TABLE)
+    return first, heading + rest
+
+
+def faults_in_page(page: str) -> set[str]:
+    """Return the names of the faults in a page's table of detection and recovery."""
+    return set(_CELL.findall(split_page(page)[1])) - {COLUMNS[0]}
+
+
+def update_menu(page: str) -> str:
+    """Return the page with the menu as it is now, and with its campaign part as it was."""
+    return render_menu() + split_page(page)[1]
+
+
+def _menu_table(entries: Mapping[str, FaultMenuEntry]) -> Iterator[str]:
+    yield from _markdown(
+        ("fault", "what", "strikes", "fields", "mild", "right blame"),
+        (
+            (
+                name,
+                entry.what,
+                _STRIKES[entry.strikes],
+                ", ".join(f"`{field}`" for field in entry.takes) or "–",
+                _mild_text(entry.mild),
+                _blame_text(entry),
+            )
+            for name, entry in entries.items()
+        ),
+    )
+
+
+def _mild_text(bounds: Mapping[str, Bound] | None) -> str:
+    if bounds is None:
+        return "no"
+    return " and ".join(_bound_text(field, bound) for field, bound in bounds.items()) or "always"
+
+
+def _bound_text(field: str, bound: Bound) -> str:
+    if isinstance(bound, tuple):
+        return f"`{field}` {' or '.join(map(str, bound))}"
+    if isinstance(bound, bool):
+        return f"`{field}`" if bound else f"no `{field}`"
+    if isinstance(bound, str):
+        return f"`{field}` {bound}"
+    return f"`{field}` to {bound:g}"
+
+
+def _blame_text(entry: FaultMenuEntry) -> str:
+    field, right = blame_field(entry)
+    if not field:
+        return _codes_text(right[""])
+    same: dict[tuple[str, ...], list[str]] = {}
+    for value, codes in right.items():
+        same.setdefault(codes, []).append(value)
+    return "; ".join(
+        f"`{', '.join(values)}`: {_codes_text(codes)}" for codes, values in same.items()
+    )
+
+
+def _codes_text(names: Sequence[str]) -> str:
+    return ", ".join(f"{row_of(name).code} {name}" for name in names) or "none"
+
+
+def _wear_part(level: WearLevel) -> Iterator[str]:
+    rows = [(_fault_text(fault), _rate_text(fault.rate)) for fault in level.rates]
+    for pair in level.together:
+        rows.append(
+            (" with ".join(map(_fault_text, pair.faults)), f"{_rate_text(pair.rate)} a filling")
+        )
+    if rows:
+        yield from _markdown(("fault", "rate"), rows)
+    else:
+        yield "Nothing."
+
+
+def _rate_text(rate: float) -> str:
+    return f"{rate:.7f}".rstrip("0")
+
+
+def _fault_text(fault: SimulatedFault) -> str:
+    """Return a fault as --fault takes it, without its rate."""
+    given = [
+        f"{field.name}={getattr(fault, field.name)}"
+        for field in msgspec.structs.fields(SimulatedFault)
+        if field.name not in ("name", "rate") and getattr(fault, field.name) != field.default
+    ]
+    return fault.name + ":" * bool(given) + ",".join(given)
+
+
+def _markdown(headings: Sequence[str], rows: Iterable[tuple[str, ...]]) -> Iterator[str]:
+    yield f"| {' | '.join(headings)} |"
+    yield "|" + "---|" * len(headings)
+    for row in rows:
+        yield f"| {' | '.join(row)} |"

@@ -1,0 +1,214 @@
+"""What the boards' cores said: every event of every boot, taken where it is made.
+
+The other end of what the journal holds. It is read in the board's own memory, before any line.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from struct import Struct
+from typing import Any, Literal
+
+import msgspec
+
+from drivers.firmware import protocol
+from sim.board_faults import BoardName
+from sim.campaign.campaign_lives import CardHistory
+from sim.hardware_in_process import HardwareInProcess
+from sim.mechanics.cards import PhysicalCard
+from sim.mechanics.pockets import TRAY
+from sim.mechanics.sensors import OUTLETS
+from sim.mechanics.window import EngineAnswer
+from sim.mechanics.world import World
+
+_EVENT = Struct(protocol.BODIES[protocol.EVENT])
+
+
+class CoreEvent(msgspec.Struct, frozen=True, gc=False):
+    """One event as its board made it; the fields of drivers/link/PROTOCOL.md."""
+
+    number: int
+    attempt: int
+    code: int
+    seen: int
+    landed: int
+    index: int
+    place: int
+
+
+@dataclass
+class BoardRun:
+    """One run of a board: what it said, and up to which event it was told to forget.
+
+    `alive`: its memory is still there, so that what it said can still be asked for.
+    """
+
+    board: BoardName
+    boot: int
+    events: list[CoreEvent] = field(default_factory=list)
+    kept: int = 0
+    is_alive: bool = True
+
+
+class ObservedHardware(HardwareInProcess):
+    """A table whose boards are listened to at their memory; `boots` in order of their starts."""
+
+    def __init__(self, *args: Any, **named: Any) -> None:
+        """Take what InprocTable takes."""
+        self.board_runs: list[BoardRun] = []
+        self._cores: dict[BoardName, Any] = {}
+        super().__init__(*args, **named)
+
+    def start(self, name: BoardName, reset_cause: int = protocol.RESET_POWER, **named: Any) -> None:
+        """Give a board power, unless it has it; takes what InprocTable takes."""
+        had = self.has_power(name)
+        super().start(name, reset_cause, **named)
+        board = self._slots[name].board
+        if not had and board is not None:
+            self._observe_core(name, board.core)
+
+    def kill(self, name: BoardName) -> None:
+        """Take a board's power: what it has not said by now it never says."""
+        super().kill(name)
+        core = self._cores.pop(name, None)
+        if core is not None:
+            boot = next(one for one in reversed(self.board_runs) if one.board == name)
+            boot.is_alive, boot.kept = False, core.memory.kept
+
+    def _observe_core(self, name: BoardName, core: Any) -> None:
+        boot = BoardRun(name, core.boot)
+        self.board_runs.append(boot)
+        self._cores[name] = core
+        add = core.memory.add
+
+        def tapped(body: bytes) -> None:
+            _, *fields = _EVENT.unpack_from(body)
+            boot.events.append(CoreEvent(*fields))
+            add(body)
+
+        core.memory.add = tapped
+
+
+Source = Literal["hopper", "tray"]
+
+
+@dataclass
+class Passage:
+    """One card's way from a stack through the window. Two that came as one have one `number`.
+
+    `number` counts what came to the window on this tape; `filling`: which filling of the hopper
+    it belongs to, and `nth` of that it is; `gate`: where the gate stood as the
+    card's head met it; `landed`: the outlet, None while it lies in none. Times are the loop's.
+    """
+
+    number: int
+    card: PhysicalCard
+    source: Source
+    filling: int
+    arrival: int
+    window_s: float
+    answers: list[EngineAnswer] = field(default_factory=list)
+    gate: int | None = None
+    landed: int | None = None
+    landed_s: float | None = None
+
+
+class CardTracker:
+    """Watches one world until `close`."""
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+        self._passages: list[Passage] = []
+        self._arrivals, self._arrival = 0, (0, 0)
+        self._last_passages: dict[int, Passage] = {}
+        self._known_stacks: list[list[int]] = [[] for _ in range(OUTLETS)]
+        self._unwatch = world.dealer.observe(self._on_sensor)
+        world.answer_listeners.append(self._on_answer)
+
+    @property
+    def passage_count(self) -> int:
+        """How many passages it has so far."""
+        return len(self._passages)
+
+    def passages(self, since: int = 0) -> tuple[Passage, ...]:
+        """Return the passages behind the first `since`, in the order of their arrivals."""
+        self.update()
+        return tuple(self._passages[since:])
+
+    def update(self) -> None:
+        """See what came to lie in a pocket or in the tray since the last look."""
+        stacks = self._world.pockets.stacks
+        for outlet, (known, stack) in enumerate(zip(self._known_stacks, stacks, strict=True)):
+            if len(known) == len(stack) and (not stack or known[-1] == stack[-1].id):
+                continue
+            lies = [card.id for card in stack]
+            same = 0
+            while same < min(len(known), len(lies)) and known[same] == lies[same]:
+                same += 1
+            for card in lies[same:]:
+                self._land(card, outlet)
+            self._known_stacks[outlet] = lies
+
+    def close(self) -> None:
+        """Watch no longer."""
+        self._unwatch()
+        self._world.answer_listeners.remove(self._on_answer)
+
+    def _on_sensor(self, name: str, value: int) -> None:
+        self.update()
+        if name == "window" and value:
+            self._arrive()
+        elif name == "exit" and value:
+            for card in self._world.window.cards:
+                if card.id in self._last_passages:
+                    self._last_passages[card.id].gate = self._world.gate.position
+
+    def _arrive(self) -> None:
+        tally = self._world.tally
+        now_s, filling = self._world.clock.now_s(), tally.filling
+        if self._arrival == (filling, tally.arrived) or not tally.arrived:
+            return  # a hand left it there
+        self._arrival = (filling, tally.arrived)
+        self._arrivals += 1
+        for card in self._world.window.cards:
+            source: Source = "tray" if self._came_from_tray(card.id, filling) else "hopper"
+            passage = Passage(self._arrivals, card, source, filling, tally.arrived, now_s)
+            self._passages.append(passage)
+            self._last_passages[card.id] = passage
+
+    def _came_from_tray(self, card: int, filling: int) -> bool:
+        """Tell whether a card's way to the window began in the tray, not in the hopper."""
+        before = self._last_passages.get(card)
+        return before is not None and (before.landed, before.filling) == (TRAY, filling)
+
+    def _on_answer(self, answer: EngineAnswer) -> None:
+        for card in self._world.window.cards[:1]:
+            if card.id in self._last_passages:
+                self._last_passages[card.id].answers.append(answer)
+
+    def _land(self, card: int, outlet: int) -> None:
+        passage = self._last_passages.get(card)
+        if passage is not None and passage.landed is None:
+            passage.landed, passage.landed_s = outlet, self._world.clock.now_s()
+
+
+def card_histories(
+    passages: tuple[Passage, ...], fault_texts: Mapping[tuple[int, int], Sequence[str]]
+) -> Iterator[CardHistory]:
+    """Yield what each card did, for a story; `struck`: words of faults by filling and card."""
+    first = passages[0].number if passages else 1
+    for passage in passages:
+        card = passage.card
+        yield CardHistory(
+            index=passage.number - first + 1,
+            card=card.id,
+            face=card.face,
+            back=card.back,
+            face_up=card.face_up,
+            source=passage.source,
+            readings=tuple(look[:4] for look in passage.answers),
+            gate=passage.gate,
+            landed="on its way" if passage.landed is None else passage.landed,
+            faults=tuple(fault_texts.get((passage.filling, passage.arrival), ())),
+            window_s=passage.window_s,
+            landed_s=passage.landed_s,
+        )

@@ -1,0 +1,231 @@
+"""Faults at a moment that has a name: behind a public event, or behind a move without a card."""
+
+import asyncio
+import random
+import shutil
+import tempfile
+from collections import Counter, defaultdict
+from contextlib import suppress
+from pathlib import Path
+
+from controller.host.loggers import structlog
+from controller.messages import PublicEvent, PublicState
+from controller.rules.profile_files import load_profile
+from drivers.link.serial_port import LinkPort
+from sim.board_faults import BoardName
+from sim.campaign.attempt_log import AttemptLog, PossibleCauses, fault_text
+from sim.campaign.campaign_lives import (
+    FindingKind,
+    LifeFinding,
+    LifeObserver,
+    LifePlan,
+    LifeReport,
+    MomentFault,
+)
+from sim.campaign.campaign_people import CampaignPeople, TableStuck
+from sim.campaign.ground_truth import CardTracker, card_histories
+from sim.campaign.life_evidence import LifeEvidence
+from sim.campaign.table_host import TableHost
+from sim.mechanics.fault_menu import FaultStrike, SimulatedFault, fault_menu
+from sim.mechanics.world import World
+from sim.virtual_loop import VirtualLoop
+
+NAMED_MOVES = {
+    ("shuffler", 1): "drawn in",
+    ("lift_down", 0): "lift leaves",
+    ("lift", 1): "lift up",
+    ("lift", 0): "lift comes",
+    ("lift_down", 1): "lift down",
+}
+"""Moves that a moment may be named after, by the sensor that tells of them."""
+
+
+class MomentTrigger:
+    """Strikes each fault of a plan once, the first time that its moment comes."""
+
+    def __init__(self, world: World, moments: tuple[MomentFault, ...]) -> None:
+        self._world, self._pending = world, list(moments)
+        self._loop = asyncio.get_running_loop()
+        if moments:
+            world.dealer.observe(self._on_sensor)
+
+    def notify(self, name: str) -> None:
+        """Take that something happened: a public event by its kind, or one of MOVES."""
+        for moment in [one for one in self._pending if one.after_event == name]:
+            self._pending.remove(moment)
+            self._loop.call_later(moment.after_ms / 1000, self._strike, moment.fault)
+
+    def _on_sensor(self, sensor: str, value: int) -> None:
+        move = NAMED_MOVES.get((sensor, value))
+        if move is not None:
+            self.notify(move)
+
+    def _strike(self, fault: SimulatedFault) -> None:
+        self._world.add_fault(fault)
+
+
+PROFILE = "international-000"
+_IN_MEMORY = Path("/dev/shm")
+SETTLE_S = 4.0
+"""How long after its last deal a table may still say what its boards have to say."""
+
+
+def run_life(plan: LifePlan, observer: LifeObserver | None = None) -> LifeReport:
+    """Live one life and judge it."""
+    folder = Path(tempfile.mkdtemp(prefix="dt-", dir=_IN_MEMORY))
+    try:
+        # What a daemon says to its log is nobody's here: a full disk is what was asked for.
+        unheard = structlog.testing.capture_logs()
+        with unheard, asyncio.Runner(loop_factory=VirtualLoop) as runner:
+            return runner.run(_run_life(plan, folder, observer))
+    finally:
+        shutil.rmtree(folder)
+
+
+async def _run_life(plan: LifePlan, folder: Path, observer: LifeObserver | None) -> LifeReport:
+    return await _Life(plan, folder, observer).run()
+
+
+class _Life:
+    """One life while it is lived."""
+
+    def __init__(self, plan: LifePlan, folder: Path, observer: LifeObserver | None) -> None:
+        self._plan, self._observer = plan, observer
+        self._loop = asyncio.get_running_loop()
+        self._findings: list[LifeFinding] = []
+        self._strike_counts: Counter[str] = Counter()
+        self._card_faults: defaultdict[tuple[int, int], list[str]] = defaultdict(list)
+        profile = load_profile(PROFILE)
+        runtime_dir = folder / "run"
+        runtime_dir.mkdir(mode=0o700)
+        state_dir = plan.journal or folder / "state"
+        state_dir.mkdir(parents=True, exist_ok=True)
+        self._host = TableHost(
+            plan,
+            profile,
+            state_dir,
+            runtime_dir,
+            on_published=self._on_published,
+            log=self._log,
+            wrap_port=self._wrap_port,
+        )
+        world = self._host.sim.world
+        self._tracker = CardTracker(world)
+        self._moment_trigger = MomentTrigger(world, plan.moments)
+        self._causes = PossibleCauses(world)
+        self._attempts = AttemptLog(
+            self._causes,
+            self._loop.time,
+            count_passages=lambda: self._tracker.passage_count,
+            on_unexplained=lambda told: self._add_finding("wrong_blame", told),
+            on_step=self._on_step,
+        )
+        self._evidence = LifeEvidence(
+            self._host, self._tracker, self._attempts, profile, self._add_finding
+        )
+        for struck in world.faults.past_strikes:
+            self._on_strike(struck)
+        world.strike_listeners.append(self._on_strike)
+        self._people = CampaignPeople(
+            self._host,
+            profile,
+            random.Random(f"cuts {plan.seed}"),
+            is_over=lambda: self._attempts.deals >= plan.deals,
+            on_hand=self._on_hand,
+            on_action=self._causes.add_action,
+        )
+
+    async def run(self) -> LifeReport:
+        """Live it, then judge it."""
+        self._loop.set_exception_handler(self._host.handle_loop_error)
+        people = asyncio.ensure_future(self._run_people())
+        try:
+            await self._host.run(people)
+        finally:
+            people.cancel()
+            with suppress(asyncio.CancelledError):
+                await people
+            self._tracker.close()
+            self._host.close()
+        for crash in self._host.crashes:
+            self._add_finding("crashed", crash)
+        self._evidence.judge_life()
+        return LifeReport(
+            seed=self._plan.seed,
+            deals=self._attempts.deals,
+            attempts=self._attempts.ended_attempts(),
+            findings=tuple(self._findings),
+            ended_s=self._loop.time(),
+            strikes=tuple(sorted(self._strike_counts.items())),
+            left_behind=self._evidence.left_behind,
+        )
+
+    async def _run_people(self) -> None:
+        try:
+            await self._people.run()
+        except TableStuck as stuck:
+            self._add_finding("stuck", str(stuck))
+            return
+        self._host.mend()
+        await asyncio.sleep(SETTLE_S)
+
+    # What happens in it.
+
+    def _on_published(self, value: PublicState | PublicEvent) -> None:
+        if isinstance(value, PublicState):
+            self._people.observe(value)
+            return
+        self._moment_trigger.notify(value.kind)
+        self._log(f"{value.kind} {_reasons_text(value)}".rstrip())
+        deals = self._attempts.deals
+        self._attempts.apply(value)
+        if self._attempts.deals > deals:
+            self._people.new_deal()
+
+    def _on_step(self, kind: str) -> None:
+        """Look at the cards at a step of the attempt."""
+        notes = self._attempts.current
+        assert notes is not None
+        if kind == "verdict":
+            self._evidence.record_verdict(notes)
+            if self._observer is not None:
+                passages = self._tracker.passages(notes.first_passage)
+                told = tuple(card_histories(passages, self._card_faults))
+                self._observer.add_cards(self._loop.time(), notes.deal, notes.attempt, told)
+
+    def _on_strike(self, struck: FaultStrike) -> None:
+        told = fault_text(struck.fault)
+        self._strike_counts[told] += 1
+        self._causes.add_strike(struck)
+        if fault_menu()[struck.fault.name].strikes == "card":
+            filling = self._host.sim.world.tally.filling
+            self._card_faults[filling, struck.number].append(told)
+        self._log(f"{told} strikes, card {struck.number}")
+
+    def _on_hand(self, name: str) -> None:
+        self._attempts.note_hand(name)
+        self._log(f"people: {name}")
+
+    def _wrap_port(self, board: BoardName, port: LinkPort) -> LinkPort:
+        return port if self._observer is None else self._observer.wrap_port(board, port)
+
+    def _log(self, told: str) -> None:
+        if self._observer is not None:
+            notes = self._attempts.current
+            deal, attempt = (None, None) if notes is None else (notes.deal, notes.attempt)
+            self._observer.add_line(self._loop.time(), deal, attempt, told)
+
+    def _add_finding(self, kind: FindingKind, told: str, attempt: int | None = None) -> None:
+        notes = self._attempts.current
+        if attempt is not None:
+            notes = next((one for one in self._attempts.notes if one.attempt == attempt), notes)
+        deal, number = (None, None) if notes is None else (notes.deal, notes.attempt)
+        self._findings.append(LifeFinding(kind, self._plan.seed, deal, number, told))
+        self._log(f"{kind}: {told}")
+
+
+def _reasons_text(event: PublicEvent) -> str:
+    data = event.data
+    if event.kind == "fault":
+        return str(data["name"])
+    return " ".join([str(data.get("outcome", "")), *data.get("reasons", ())]).strip()

@@ -1,0 +1,222 @@
+"""Where a life is judged: the cards as they lay at each count and release, and all that was said.
+
+What lay where is kept from the moment in which it mattered; what was committed to is read out
+of the journal at the end, when it is open. Seeds that went with the power are opened with the
+chief's key.
+"""
+
+import base64
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from itertools import zip_longest
+from typing import NamedTuple, Protocol
+
+from nacl.secret import SecretBox
+
+from controller.journal.entries import JournalEntry, decode
+from controller.journal.packed_board_events import LoggedBoardEvent, unpack_events
+from controller.journal.store import STORE_NAME, open_read_only
+from controller.journal.verify import verify
+from controller.rules.profile import Profile
+from controller.vault.sealing import unseal_with
+from sim.campaign import life_judge
+from sim.campaign.attempt_log import AttemptLog, AttemptNotes
+from sim.campaign.campaign_lives import FindingKind
+from sim.campaign.ground_truth import CardTracker, Passage
+from sim.campaign.table_host import SETS, TableHost
+from sim.mechanics.mechanics_settings import BACKS
+from sim.mechanics.truth import Truth
+
+_NONCE = 32
+_LEAD_FIELDS = ("turned_up", "leader")
+
+
+class ReportFinding(Protocol):
+    """Takes a finding."""
+
+    def __call__(self, kind: FindingKind, told: str, attempt: int | None = None) -> None:
+        """Take what must not be; of the newest attempt where none is named."""
+
+
+class CardSnapshot(NamedTuple):
+    """How the cards lay at one moment of an attempt, and by which way they had come."""
+
+    attempt: int
+    when: str
+    truth: Truth
+    passages: tuple[Passage, ...]
+    has_unseen_fault: bool
+
+
+class LifeEvidence:
+    """Collects what a life shows, and judges it at its end.
+
+    `left_behind`: how often a card too many lay unseen in the machine beside right hands.
+    """
+
+    def __init__(
+        self,
+        host: TableHost,
+        tracker: CardTracker,
+        attempts: AttemptLog,
+        profile: Profile,
+        report: ReportFinding,
+    ) -> None:
+        self._host, self._tracker, self._attempts = host, tracker, attempts
+        self._report = report
+        self._snapshots: list[CardSnapshot] = []
+        self.left_behind = 0
+        deck = profile.deck
+        self._sets = {
+            one.id: life_judge.JudgedCardSet(deck.packs, deck.cards // deck.packs, BACKS[one.back])
+            for one in SETS
+        }
+        self._cards = deck.cards
+        self._turned_again = profile.turnup.faces()
+        host.sim.world.dealer.observe(self._on_lift, ["lift"])
+
+    def record_verdict(self, notes: AttemptNotes) -> None:
+        """Take the verdict of an attempt: right hands must lie there if it says so."""
+        if notes.outcome == "ok":
+            self._take_snapshot(notes, "held")
+
+    def judge_life(self) -> None:
+        """Judge the whole life; its journal is closed by now."""
+        entries = list(_read_entries(self._host))
+        for look in self._snapshots:
+            self._judge_snapshot(look, entries)
+        self._judge_order(entries)
+        self._judge_events(entries)
+        for finding in verify(self._host.state_dir).findings:
+            self._report("unproved", str(finding))
+
+    def _on_lift(self, name: str, value: int) -> None:
+        """See the lift come up with cards on it: from here on they are in people's hands."""
+        world = self._host.sim.world
+        if not value or not any(world.pockets.stacks[:4]):
+            return
+        notes = self._attempts.current
+        if notes is None or notes.outcome != "ok":
+            self._report("wrong_released", "the lift came up with cards and without a verdict")
+        elif not any(
+            look.attempt == notes.attempt and look.when == "out" for look in self._snapshots
+        ):
+            self._take_snapshot(notes, "out")
+
+    def _take_snapshot(self, notes: AttemptNotes, when: str) -> None:
+        passages = tuple(replace(one) for one in self._tracker.passages(notes.first_passage))
+        truth = self._host.sim.world.truth()
+        unseen = any(fault.name in life_judge.UNSEEN_FAULTS for fault in notes.active_faults)
+        self._snapshots.append(CardSnapshot(notes.attempt, when, truth, passages, unseen))
+
+    def _judge_snapshot(self, look: CardSnapshot, entries: list[JournalEntry]) -> None:
+        of = {entry.kind: entry for entry in entries if entry.attempt == look.attempt}
+        key = _chiefs_key(of["seed"], self._host)
+        promise, lies = _read_promise(of, key), (look.passages, look.truth)
+        released = of["released"].data if "released" in of else {}
+        told: dict[str, str] = {name: released[name] for name in _LEAD_FIELDS if name in released}
+        wrong = [
+            *life_judge.find_wrong_cards(look.truth, self._sets[promise.card_set]),
+            *life_judge.find_wrong_places(*lies, promise, self._cards),
+            *life_judge.find_wrong_turned_up(told, lies, promise, self._cards, self._turned_again),
+        ]
+        left = list(life_judge.find_left_behind(look.truth))
+        if left and not wrong and look.has_unseen_fault:
+            self.left_behind += look.when == "held"
+        else:
+            wrong += left
+        if wrong:
+            self._report("wrong_released", f"{look.when}: {'; '.join(wrong[:4])}", look.attempt)
+        opened = key.decrypt(_box(of["hands_box"], "box"))
+        inside = opened[:_NONCE], opened[_NONCE:]
+        for words in life_judge.find_wrong_hands(
+            of["held"].data["hands"], inside, lies, promise, self._cards
+        ):
+            self._report("unproved", f"{look.when}: {words}", look.attempt)
+
+    def _judge_order(self, entries: list[JournalEntry]) -> None:
+        """No card moves before commitment, cut and shuffle were on the feed."""
+        first = {}
+        for notes in reversed(self._attempts.notes):
+            for passage in self._tracker.passages(notes.first_passage)[:1]:
+                first[notes.attempt] = passage.window_s
+        for notes, after in zip_longest(self._attempts.notes, self._attempts.notes[1:]):
+            moved_s = first.get(notes.attempt)
+            if moved_s is None or (
+                after is not None and after.first_passage == notes.first_passage
+            ):
+                continue
+            late = [
+                step
+                for step in ("committed", "cut", "shuffled")
+                if notes.published_s.get(step, moved_s) >= moved_s
+            ]
+            if late:
+                told = f"a card moved before {', '.join(late)} was on the feed"
+                self._report("wrong_released", told, notes.attempt)
+
+    def _judge_events(self, entries: list[JournalEntry]) -> None:
+        boots, journal = self._host.sim.board_runs, list(_read_board_events(entries, self._host))
+        feeds = [(feed.numbers, feed.last_written) for feed in self._host.feeds]
+        public = [entry.n for entry in entries if entry.public]
+        lost = (
+            *life_judge.find_lost_events(boots, journal),
+            *life_judge.find_lost_public(public, feeds),
+        )
+        doubled = (
+            *life_judge.find_doubled_events(boots, journal),
+            *life_judge.find_doubled_public(feeds),
+        )
+        for told in lost:
+            self._report("events_lost", told)
+        for told in doubled:
+            self._report("events_doubled", told)
+
+
+def _read_entries(house: TableHost) -> Iterator[JournalEntry]:
+    with open_read_only(house.state_dir / STORE_NAME) as rows:
+        yield from (decode(row.body) for row in rows)
+
+
+def _read_board_events(
+    entries: Iterable[JournalEntry], house: TableHost
+) -> Iterator[LoggedBoardEvent]:
+    """Yield the boards' events of a journal, with their pockets, as the chief can read them."""
+    keys: dict[int | None, SecretBox] = {}
+    for entry in entries:
+        if entry.kind == "seed":
+            keys[entry.attempt] = _chiefs_key(entry, house)
+        elif entry.kind == "wire":
+            key = keys.get(entry.attempt)
+            yield from unpack_events(
+                entry.data, entry.attempt, None if key is None else key.decrypt
+            )
+
+
+def _read_promise(of: Mapping[str, JournalEntry], key: SecretBox) -> life_judge.DealPromise:
+    """Return what was promised of an attempt; a seed that nobody revealed the chief opens."""
+    committed, revealed = of["committed"], of.get("revealed")
+    shown = {"cut": of["cut"].data["cut"]} if revealed is None else revealed.data
+    seed = key.decrypt(_box(of["seed"], "box")).hex() if revealed is None else shown["seed"]
+    assert committed.deal is not None
+    assert committed.attempt is not None
+    return life_judge.DealPromise(
+        table_key=committed.data["table_key"],
+        match=committed.data["match"],
+        deal=committed.deal,
+        attempt=committed.attempt,
+        profile_hash=committed.data["profile_hash"],
+        card_set=committed.data["set"],
+        commitment=committed.data["commitment"],
+        seed=bytes.fromhex(seed),
+        cut=shown["cut"],
+    )
+
+
+def _chiefs_key(seed: JournalEntry, house: TableHost) -> SecretBox:
+    """Return the attempt's key, as the chief has it."""
+    return SecretBox(unseal_with(bytes(house.chief), _box(seed, "for_chief")))
+
+
+def _box(entry: JournalEntry, name: str) -> bytes:
+    return base64.b64decode(entry.data[name])

@@ -1,0 +1,344 @@
+"""The judge: what the mechanics saw against what was promised. Pure; it believes no controller.
+
+The sequence is computed here from PROOF.md's words, not with controller/deal: a wrong one
+there would judge itself. Each function returns what is wrong, in lines of words; none: right.
+"""
+
+import hashlib
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+
+import msgspec
+
+from controller.cards import face_text
+from controller.journal.packed_board_events import LoggedBoardEvent
+from sim.campaign.ground_truth import BoardRun, CoreEvent, Passage
+from sim.mechanics.cards import Cards
+from sim.mechanics.pockets import TRAY
+from sim.mechanics.truth import Truth
+
+POCKETS = "NWSE"
+_STREAM_BYTES = 4096
+"""Bytes that are asked of the stream: many times what a deal draws."""
+_OTHER_PLACES = ("hopper", "shuffler", "feeder", "window", "path")
+UNSEEN_FAULTS = frozenset({"sensor_stuck", "sensor_late", "hopper_early", "left_in_path"})
+"""The faults by which a card too many may lie where no sensor says so (deploy/THREATS.md)."""
+
+
+class JudgedCardSet(msgspec.Struct, frozen=True):
+    """What a set of this table must be: `packs` of `faces` different faces, all with `back`."""
+
+    packs: int
+    faces: int
+    back: int
+
+    @property
+    def hand(self) -> int:
+        """How many cards each of the four pockets gets."""
+        return self.packs * self.faces // len(POCKETS)
+
+
+class DealPromise(msgspec.Struct, frozen=True):
+    """What was committed to before the cut: the six fields, the hash, and then seed and cut."""
+
+    table_key: str
+    match: str
+    deal: int
+    attempt: int
+    profile_hash: str
+    card_set: str
+    commitment: str
+    seed: bytes
+    cut: int | None
+
+
+# The cards themselves.
+
+
+def find_wrong_cards(truth: Truth, card_set: JudgedCardSet) -> Iterator[str]:
+    """Yield why the four pockets are not four right hands of a whole set."""
+    pockets = truth.pockets[: len(POCKETS)]
+    counts = [len(pocket) for pocket in pockets]
+    if counts != [card_set.hand] * len(POCKETS):
+        yield f"the pockets hold {counts}, not {card_set.hand} each"
+    yield from find_wrong_set(sum(pockets, ()), card_set)
+
+
+def find_wrong_set(cards: Cards, card_set: JudgedCardSet) -> Iterator[str]:
+    """Yield why cards are not one whole set."""
+    faces = Counter(card.face for card in cards)
+    due = dict.fromkeys(range(card_set.faces), card_set.packs)
+    if faces != due:
+        more = sorted((faces - Counter(due)).elements())
+        fewer = sorted((Counter(due) - faces).elements())
+        yield f"it is no whole set: too many of face {more}, too few of {fewer}"
+    foreign = [card.id for card in cards if card.back != card_set.back]
+    if foreign:
+        yield f"cards {foreign} have another back"
+
+
+def find_left_behind(truth: Truth) -> Iterator[str]:
+    """Yield where cards lie in the machine besides the four pockets, where sensors look."""
+    places = {name: getattr(truth, name) for name in _OTHER_PLACES}
+    for name, lying in (places | {"tray": truth.pockets[TRAY]}).items():
+        if lying:
+            yield f"{len(lying)} lie in the {name}"
+
+
+# The sequence, by PROOF.md.
+
+
+def _field(value: bytes | str | int) -> bytes:
+    raw = value if isinstance(value, bytes) else str(value).encode()
+    return bytes(divmod(len(raw), 256)) + raw
+
+
+def compute_commitment(promise: DealPromise) -> str:
+    """Return what should have been published before the cut, in hex (PROOF.md, 1)."""
+    fields: tuple[bytes | str | int, ...] = (
+        promise.table_key,
+        promise.match,
+        promise.deal,
+        promise.attempt,
+        bytes.fromhex(promise.profile_hash),
+        promise.card_set,
+    )
+    context = b"".join(_field(one) for one in fields)
+    tag = _field("dealtable/commit/1")
+    return hashlib.sha256(tag + context + _field(promise.seed)).hexdigest()
+
+
+def compute_pockets(promise: DealPromise, cards: int) -> str:
+    """Return the pocket letter of every place, 1…cards (PROOF.md, 2 to 4)."""
+    return _shuffle(_stream(promise), cards)
+
+
+def compute_turned_up(promise: DealPromise, cards: int) -> Iterator[int]:
+    """Yield the places that are turned up, one after the other (PROOF.md, 4)."""
+    stream = _stream(promise)
+    _shuffle(stream, cards)
+    while True:
+        yield _draw(stream, cards) + 1
+
+
+def compute_hands_hash(promise: DealPromise, nonce: bytes, record: bytes) -> str:
+    """Return what binds the hands, in hex (PROOF.md, 6)."""
+    said = _field("dealtable/hands/1") + _field(bytes.fromhex(promise.commitment)) + _field(nonce)
+    return hashlib.sha256(said + record).hexdigest()
+
+
+def _stream(promise: DealPromise) -> Iterator[int]:
+    said = _field("dealtable/deal/1") + _field(bytes.fromhex(promise.commitment))
+    said += _field(promise.seed) + _field("" if promise.cut is None else promise.cut)
+    return iter(hashlib.shake_256(said).digest(_STREAM_BYTES))
+
+
+def _draw(stream: Iterator[int], bound: int) -> int:
+    return next(byte for byte in stream if byte < 256 - 256 % bound) % bound
+
+
+def _shuffle(stream: Iterator[int], cards: int) -> str:
+    order = [pocket for pocket in POCKETS for _ in range(cards // len(POCKETS))]
+    for last in range(cards - 1, 0, -1):
+        there = _draw(stream, last + 1)
+        order[last], order[there] = order[there], order[last]
+    return "".join(order)
+
+
+def compute_places(passages: Sequence[Passage], cards: int) -> dict[int, int]:
+    """Return the place of each card that lies in a pocket, by its id.
+
+    An arrival from the hopper has its own number as its place. What landed in the tray set its
+    place aside, once an arrival; an arrival from the tray takes the one set aside last, then
+    the places that no arrival from the hopper reached, the lowest first.
+    """
+    place_of: dict[int, int] = {}
+    aside: list[int] = []
+    hopper, place, arrival, rounds = 0, 0, 0, False
+    for passage in passages:
+        if passage.number != arrival:
+            arrival = passage.number
+            if passage.source == "hopper":
+                hopper += 1
+                place = hopper
+            else:
+                if not rounds:
+                    rounds, aside = True, [*range(cards, hopper, -1), *aside]
+                place = aside.pop() if aside else 0
+            set_aside = False
+        if passage.landed == TRAY and not set_aside:
+            aside.append(place)
+            set_aside = True
+        place_of[passage.card.id] = place
+    return place_of
+
+
+def find_wrong_places(
+    passages: Sequence[Passage], truth: Truth, promise: DealPromise, cards: int
+) -> Iterator[str]:
+    """Yield which cards lie in another pocket than the committed sequence has for their place."""
+    if compute_commitment(promise) != promise.commitment:
+        yield "the commitment is not the one of this context and seed"
+    sequence, place_of = compute_pockets(promise, cards), compute_places(passages, cards)
+    for letter, pocket in zip(POCKETS, truth.pockets, strict=False):
+        for card in pocket:
+            place = place_of.get(card.id, 0)
+            if not place:
+                yield f"card {card.id} lies in {letter} and came by no place"
+            elif sequence[place - 1] != letter:
+                yield f"place {place} lies in {letter}, committed was {sequence[place - 1]}"
+    used = Counter(
+        place_of[card.id] for pocket in truth.pockets[:4] for card in pocket if card.id in place_of
+    )
+    yield from (
+        f"place {place} was dealt {times} times" for place, times in used.items() if times > 1
+    )
+
+
+def find_wrong_turned_up(
+    released: Mapping[str, str],
+    look: tuple[Sequence[Passage], Truth],
+    promise: DealPromise,
+    cards: int,
+    again: Collection[int],
+) -> Iterator[str]:
+    """Yield why a release names the wrong card as turned up, or the wrong seat as its owner.
+
+    `told`: `turned_up` and `leader` of the release, where it has them; `again`: the faces for
+    which the rulebook turns another card up.
+    """
+    if "turned_up" not in released:
+        return
+    lies = _by_place(*look, cards)
+    for place in compute_turned_up(promise, cards):
+        letter, face = lies.get(place, ("nowhere", None))
+        if face is None or face not in again:
+            break
+    right = ("no card" if face is None else face_text(face), letter)
+    if right != (released["turned_up"], released.get("leader")):
+        yield f"turned up is {right}, the release says {dict(released)}"
+
+
+def find_wrong_hands(
+    bound: str,
+    opened: tuple[bytes, bytes],
+    look: tuple[Sequence[Passage], Truth],
+    promise: DealPromise,
+    cards: int,
+) -> Iterator[str]:
+    """Yield why the hands that were bound are not those that lie there.
+
+    `bound`: the hash that was published; `opened`: nonce and record, a face a place.
+    """
+    nonce, record = opened
+    if compute_hands_hash(promise, nonce, record) != bound:
+        yield "the bound hands are not those of its own record"
+    lies = _by_place(*look, cards)
+    wrong = [place for place, (_, face) in lies.items() if record[place - 1] != face]
+    if wrong:
+        yield f"the bound hands have another face at places {shorten(sorted(wrong))}"
+
+
+def _by_place(
+    passages: Sequence[Passage], truth: Truth, cards: int
+) -> dict[int, tuple[str, int | None]]:
+    """Return pocket and face of what lies at each place."""
+    place_of = compute_places(passages, cards)
+    return {
+        place_of[card.id]: (letter, card.face)
+        for letter, pocket in zip(POCKETS, truth.pockets, strict=False)
+        for card in pocket
+        if place_of.get(card.id)
+    }
+
+
+def shorten(numbers: Sequence[int]) -> str:
+    """Return the first of some numbers, in words."""
+    shown = ", ".join(map(str, numbers[:6]))
+    return shown if len(numbers) <= 6 else f"{shown} … ({len(numbers)})"
+
+
+DaemonEvents = tuple[Sequence[int], int]
+"""What one run of the daemon told, by number, and how far its journal went at its end."""
+
+
+def find_lost_events(
+    boots: Iterable[BoardRun], journal: Iterable[LoggedBoardEvent]
+) -> Iterator[str]:
+    """Yield what a board said and the journal does not have, or has otherwise.
+
+    A boot that died may have taken its last words with it, none that it was told to forget.
+    """
+    kept = _group_by_boot(journal)
+    for boot in boots:
+        known = kept.get(boot.boot, {})
+        said = {one.number: one for one in boot.events}
+        due = max(known, default=0) if not boot.is_alive else len(boot.events)
+        missing = [n for n in range(1, max(due, boot.kept) + 1) if n not in known]
+        if missing:
+            yield f"{boot.board}: events {shorten(missing)} of {len(said)} are not in the journal"
+        for number, events in known.items():
+            if said.get(number) != _core_event(events[0]):
+                yield f"{boot.board}: event {number} was {said.get(number)}, noted {events[0]}"
+
+
+def find_doubled_events(
+    boots: Iterable[BoardRun], journal: Iterable[LoggedBoardEvent]
+) -> Iterator[str]:
+    """Yield what the journal has twice, or of a boot that never was."""
+    known = {boot.boot for boot in boots}
+    for number, events in _group_by_boot(journal).items():
+        if number not in known:
+            yield f"the journal has events of a boot {number} that there never was"
+        twice = [n for n, same in events.items() if len(same) > 1]
+        if twice:
+            yield f"{next(iter(events.values()))[0].board}: events {shorten(twice)} stand twice"
+
+
+def find_lost_public(public: Collection[int], feeds: Sequence[DaemonEvents]) -> Iterator[str]:
+    """Yield which public entries never were on the feed.
+
+    `public`: their numbers in the journal; `feeds`: of each run of the daemon the
+    numbers that it told, and how far its journal went at its end: what it had written and not
+    yet told is no loss, whoever asks gets it.
+    """
+    told = {n for numbers, _ in feeds for n in numbers}
+    untold = set(public) - told
+    for numbers, wrote in feeds:
+        untold -= set(range(max(numbers, default=0) + 1, wrote + 1))
+    if untold:
+        yield f"public entries {shorten(sorted(untold))} were not on the feed"
+    if told - set(public):
+        strangers = shorten(sorted(told - set(public)))
+        yield f"the feed told {strangers}, which the journal does not have"
+
+
+def find_doubled_public(feeds: Sequence[DaemonEvents]) -> Iterator[str]:
+    """Yield what was on the feed twice, or out of order."""
+    numbers = [n for told, _ in feeds for n in told]
+    twice = sorted(n for n, times in Counter(numbers).items() if times > 1)
+    if twice:
+        yield f"events {shorten(twice)} were on the feed twice"
+    elif numbers != sorted(numbers):
+        yield "the feed's events came out of order"
+
+
+def _group_by_boot(
+    journal: Iterable[LoggedBoardEvent],
+) -> dict[int, dict[int, list[LoggedBoardEvent]]]:
+    found: dict[int, dict[int, list[LoggedBoardEvent]]] = {}
+    for event in journal:
+        found.setdefault(event.boot, {}).setdefault(event.number, []).append(event)
+    return found
+
+
+def _core_event(event: LoggedBoardEvent) -> CoreEvent:
+    return CoreEvent(
+        event.number,
+        event.attempt,
+        event.code,
+        event.seen,
+        event.landed,
+        event.index,
+        event.place,
+    )

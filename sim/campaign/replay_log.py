@@ -1,0 +1,131 @@
+"""One life told again: what each card did, what people did, and every word on both lines."""
+
+import asyncio
+from collections.abc import Iterator, Mapping, Sequence
+
+from controller.cards import POCKETS, face_text
+from drivers.firmware.protocol import BACK_A, BACK_B, FACES
+from drivers.link.frame_text import read_frames, to_line
+from drivers.link.recording import Chunk, MemoryRecording, RecordingPort
+from drivers.link.serial_port import LinkPort
+from sim.board_faults import BoardName
+from sim.campaign.campaign_lives import CardHistory
+from sim.campaign.campaign_report import align_columns
+from sim.mechanics.window import FULL_CONFIDENCE
+
+_TRAY = {"TRAY": "tray"}
+_BACKS = {BACK_A: "A", BACK_B: "B"}
+_HEADINGS = (
+    "index", "s", "card", "back", "of", "lay", "read as", "sent to", "gate at", "landed s",
+    "lies in",
+)  # fmt: skip
+
+
+class ReplayLog:
+    """Watches a life, and tells it in lines; `deal`: that one alone, None for all of them."""
+
+    def __init__(self, deal: int | None = None) -> None:
+        """Begin with an empty page."""
+        self._deal = deal
+        self._attempt: tuple[int | None, int | None] = (None, None)
+        self._lines: list[str] = []
+        self._recording: MemoryRecording | None = None
+        self._chunks_read = 0
+
+    def wrap_port(self, board: BoardName, port: LinkPort) -> LinkPort:
+        """Lay a tape on a line."""
+        if self._recording is None:
+            self._recording = MemoryRecording(asyncio.get_running_loop().time)
+        return RecordingPort(port, board, self._recording.add_chunk)
+
+    def add_line(self, at_s: float, deal: int | None, attempt: int | None, words: str) -> None:
+        """Take one line; what belongs to no deal is told beside the last one that did."""
+        self._begin_attempt(deal, attempt)
+        self._add(f"{at_s:11.3f}  {words}")
+
+    def add_cards(
+        self, at_s: float, deal: int, attempt: int, histories: tuple[CardHistory, ...]
+    ) -> None:
+        """Take what each card did."""
+        self._begin_attempt(deal, attempt)
+        self._add(f"{at_s:11.3f}  what each card did:")
+        routes = self._routes(attempt)
+        told = [_history_cells(tale, routes) for tale in sorted(histories, key=_sort_key)]
+        for each in align_columns([_HEADINGS, *told]):
+            self._add(f"  {each}".rstrip())
+
+    def text(self) -> str:
+        """Return the story for people."""
+        return "".join(f"{each}\n" for each in self._lines)
+
+    def frame_lines(self) -> Iterator[str]:
+        """Yield every frame on both lines, both ways, with its time: the whole life's."""
+        for one in read_frames(self._chunks()):
+            yield to_line(one, face_text)
+
+    def _chunks(self) -> Sequence[Chunk]:
+        return () if self._recording is None else self._recording.chunks
+
+    def _routes(self, attempt: int) -> dict[int, str]:
+        """Return where the host sent each card of an attempt, by its index on the board.
+
+        The first route counts; it is said again where nobody knows whether it was heard.
+        """
+        asked = [chunk for chunk in self._chunks()[self._chunks_read :] if chunk.way == "host"]
+        self._chunks_read = len(self._chunks())
+        found: dict[int, str] = {}
+        for one in read_frames(asked):
+            fields = dict(one.fields)
+            if one.name == "ROUTE" and fields["attempt"] == attempt:
+                pocket = _TRAY.get(str(fields["pocket"]), str(fields["pocket"]))
+                found.setdefault(int(fields["index"]), pocket)
+        return found
+
+    def _begin_attempt(self, deal: int | None, attempt: int | None) -> None:
+        now = (deal, attempt)
+        if deal is not None and now != self._attempt:
+            self._attempt = now
+            self._add(f"deal {deal}, attempt {attempt or '–'}")
+
+    def _add(self, words: str) -> None:
+        if self._deal in (None, self._attempt[0]):
+            self._lines.append(words)
+
+
+def _sort_key(tale: CardHistory) -> tuple[bool, int, float]:
+    """Return where a card stands in the story: as they were fed, then those that never were."""
+    return (tale.index is None, tale.index or 0, tale.window_s or 0.0)
+
+
+def _history_cells(tale: CardHistory, routes: Mapping[int, str]) -> tuple[str, ...]:
+    lies = _outlet_text(tale.landed) if isinstance(tale.landed, int) else tale.landed
+    struck = f"  ← {', '.join(tale.faults)}" if tale.faults else ""
+    return (
+        "–" if tale.index is None else str(tale.index),
+        _seconds_text(tale.window_s),
+        f"{face_text(tale.face)} #{tale.card}",
+        _BACKS.get(tale.back, "foreign"),
+        tale.source,
+        "face up" if tale.face_up else "face down",
+        " ".join(map(_reading_text, tale.readings)) or "–",
+        "–" if tale.index is None else routes.get(tale.index, "–"),
+        _outlet_text(tale.gate),
+        _seconds_text(tale.landed_s),
+        f"{lies}{struck}",
+    )
+
+
+def _reading_text(look: tuple[int, int, int, int]) -> str:
+    """Return what the reader said of a look: the face, and how sure, where it was not."""
+    face, back, face_up, confidence = look
+    seen = face_text(face) if face < FACES else "?"
+    doubt = "" if confidence == FULL_CONFIDENCE else f"({confidence})"
+    return f"{seen}{doubt}{'' if back in _BACKS else ' foreign back'}{' face up' * face_up}"
+
+
+def _outlet_text(outlet: int | None) -> str:
+    return "–" if outlet is None else POCKETS[outlet]
+
+
+def _seconds_text(at_s: float | None) -> str:
+    return "–" if at_s is None else f"{at_s:.3f}"

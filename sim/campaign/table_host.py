@@ -1,0 +1,353 @@
+"""The house around one table: power, disk, clock and the daemon, which may all fail it.
+
+Boards, cards and people live on over every death of the daemon; one daemon follows the other
+on the same journal.
+"""
+
+import asyncio
+import random
+import shutil
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from nacl.public import PrivateKey
+
+from controller.config import CardSetSection
+from controller.journal.entries import JournalError, public_event
+from controller.journal.store import JournalStore
+from controller.messages import CommandReply, PublicEvent, PublicState, Role
+from controller.rules.profile import Profile
+from drivers.link.serial_port import LinkPort
+from sim.board_faults import BoardName
+from sim.campaign.campaign_lives import LifePlan
+from sim.campaign.ground_truth import ObservedHardware
+from sim.mechanics.fault_menu import SimulatedFault
+from sim.mechanics.mechanics_settings import BACKS, MechanicsSettings, PhysicalSet
+from sim.tables.daemon_death import DaemonDeath, KillableStore, apply_power_loss, kill_daemon
+from sim.tables.table_in_process import TableInProcess, run_table_in_process
+
+SETS = (CardSetSection(id="S1", back="A"), CardSetSection(id="S2", back="B"))
+SIGNERS = {role: random.Random(f"people {role}").randbytes(32) for role in Role}
+"""People's keys: they stay the same people over all lives of a daemon."""
+RESTART_DELAY_S = 1.0
+"""How long the house takes to start a daemon that died, where the fault does not say."""
+_MAX_ROWS_TO_DEATH = 3
+"""A kill comes between the rows of the next commit, at most so many behind its first."""
+_KILL_TIMEOUT_S = 2.0
+"""A daemon that writes nothing is killed after this long all the same."""
+
+
+@dataclass
+class DaemonFeed:
+    """What one run of the daemon told, by number, and how far its journal went at its end."""
+
+    numbers: list[int] = field(default_factory=list)
+    last_written: int = 0
+
+
+PublishListener = Callable[[PublicState | PublicEvent], None]
+
+
+def chief_key(seed: str) -> PrivateKey:
+    """Return the chief's key of the life with this seed: what attempts are sealed to."""
+    return PrivateKey(random.Random(f"chief {seed}").randbytes(32))
+
+
+class TableHost:
+    """One table's house. `at` is the daemon's table while it runs; None: its screen is dark.
+
+    `told` gets what is published by a daemon that lives; `said(words)` what happens to the
+    house, for a story.
+    """
+
+    def __init__(
+        self,
+        plan: LifePlan,
+        profile: Profile,
+        state_dir: Path,
+        runtime_dir: Path,
+        *,
+        on_published: PublishListener,
+        log: Callable[[str], None],
+        wrap_port: Callable[[BoardName, LinkPort], LinkPort],
+    ) -> None:
+        self.table: TableInProcess | None = None
+        self.feeds: list[DaemonFeed] = []
+        self.state_dir = state_dir
+        self.crashes: list[str] = []
+        self.chief = chief_key(plan.seed)
+        self.needs_person: set[str] = set()
+        self._seed, self._profile = plan.seed, profile
+        self._runtime_dir = runtime_dir
+        self._on_published, self._log, self._wrap_port = on_published, log, wrap_port
+        self._loop = asyncio.get_running_loop()
+        self._rng = self._make_rng(plan.seed, "house")
+        boots = self._make_rng(plan.seed, "boots")
+        settings = MechanicsSettings(
+            packs=profile.deck.packs,
+            jokers=profile.deck.jokers,
+            sets=tuple(PhysicalSet(one.id, BACKS[one.back]) for one in SETS),
+            faults=plan.wear.rates,
+            together=plan.wear.together,
+        )
+        self.sim = ObservedHardware(
+            settings, self._make_rng(plan.seed, "mechanics"), boots=lambda: boots.getrandbits(32)
+        )
+        self.sim.world.outside_handlers["host"] = self._carry_out
+        self._store: KillableStore | None = None
+        self._daemon_died = asyncio.Event()
+        self._death_fault: SimulatedFault | None = None
+        self._start_requested = asyncio.Event()
+        self._disk_fault: SimulatedFault | None = None
+        self._clock_offset_s = 0.0
+        self._timers: list[asyncio.TimerHandle] = []
+        self._pending_commands: set[asyncio.Future[Any]] = set()
+
+    @staticmethod
+    def _make_rng(seed: str, what: str) -> random.Random:
+        return random.Random(f"{what} {seed}")
+
+    async def run(self, people: "asyncio.Future[None]") -> None:
+        """Keep a daemon running until people are done, or its code raises."""
+        while not (people.done() or self.crashes):
+            await self._run_daemon(people)
+            if self._death_fault is not None and not people.done():
+                await self._recover(self._death_fault)
+
+    def close(self) -> None:
+        """Leave no timer behind."""
+        for timer in self._timers:
+            timer.cancel()
+        self.sim.close()
+
+    # What people can do.
+
+    def command(self, role: Role, cmd: str, **args: Any) -> "asyncio.Future[CommandReply] | None":
+        """Give an order; None where no daemon is there to take it. It dies with the daemon."""
+        if self.table is None:
+            return None
+        command = self.table.make_command(role, cmd, **args)
+        asked = asyncio.ensure_future(self.table.lasting.submit(command))
+        self._pending_commands.add(asked)
+        asked.add_done_callback(self._on_answer)
+        return asked
+
+    def start_daemon(self) -> None:
+        """Start the daemon that waits for somebody to do that."""
+        self._start_requested.set()
+
+    def free_disk(self) -> None:
+        """Take something away from the full disk."""
+        if self._disk_fault is not None:
+            self.sim.world.end_fault(self._disk_fault)
+            self._disk_fault = None
+        self.needs_person.discard("disk")
+
+    def mend(self) -> None:
+        """Put everything right that still is wrong around the table."""
+        self.sim.mend()
+        self.free_disk()
+
+    def _on_answer(self, asked: "asyncio.Future[CommandReply]") -> None:
+        self._pending_commands.discard(asked)
+        if asked.cancelled():
+            return
+        if asked.exception() is not None:
+            self._record_crash(asked.exception())
+            return
+        error = asked.result().error
+        if error is not None and error.code == "NOT_CARRIED_OUT":
+            self._record_crash(RuntimeError(error.message))
+
+    async def _cancel_commands(self, *others: asyncio.Future[Any]) -> None:
+        """Leave no order of a daemon that is gone behind."""
+        asked = [*self._pending_commands, *others]
+        for one in asked:
+            one.cancel()
+        await asyncio.gather(*asked, return_exceptions=True)
+
+    # The daemon.
+
+    async def _run_daemon(self, people: "asyncio.Future[None]") -> None:
+        number = len(self.feeds)
+        self._daemon_died = asyncio.Event()
+        store = self._open()
+        dying = asyncio.ensure_future(self._daemon_died.wait())
+        try:
+            async with run_table_in_process(
+                MechanicsSettings(),
+                self._runtime_dir,
+                seed=self._make_rng(self._seed, f"daemon {number}").getrandbits(60),
+                store=store,
+                state_dir=self.state_dir,
+                sim=self.sim,
+                profile=self._profile,
+                card_sets=SETS,
+                signers=SIGNERS,
+                chief=bytes(self.chief.public_key),
+                reopen=self._reopen,
+                on_publish=self._publish,
+                clock_offset_s=lambda: self._clock_offset_s,
+                wrap_port=self._wrap_port,
+                command_prefix=f"{number}.",
+            ) as at:
+                self.table = at
+                assert at.run_task is not None
+                ends: set[asyncio.Future[Any]] = {people, dying, at.run_task}
+                await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
+        except Exception as error:
+            self._record_crash(error)
+        finally:
+            self.table = None
+            dying.cancel()
+            await self._cancel_commands(dying)
+            assert self._store is not None
+            if self._store.is_alive and not self._store.is_closed:
+                self.feeds[-1].last_written = self._store.last()[0]
+            self._store.close()
+
+    def _open(self) -> KillableStore:
+        store = KillableStore.open(self.state_dir)
+        store.last_synced = store.last()[0]
+        store.on_death = lambda: self._on_daemon_death(store)
+        store.is_disk_full = lambda: self._disk_fault is not None
+        self._store = store
+        self._publish_missed(store)
+        self.feeds.append(DaemonFeed())
+        return store
+
+    def _publish_missed(self, store: KillableStore) -> None:
+        """Take what the daemon before wrote and did not come to tell, as `events` gives it."""
+        last = max((n for feed in self.feeds for n in feed.numbers), default=0)
+        for chained in store.entries(last):
+            if chained.entry.public and self.feeds:
+                self._on_published(public_event(chained, "T01", simulated=True))
+
+    def _reopen(self) -> JournalStore:
+        """Open the journal again once the disk has room. Raises JournalError."""
+        before = self._store
+        if self._disk_fault is not None or before is None or not before.is_alive:
+            raise JournalError("there is no room yet")
+        store = self._open()
+        self.feeds[-2].last_written = store.last()[0]
+        return store
+
+    def _publish(self, value: PublicState | PublicEvent) -> bool:
+        if self._store is None or not self._store.is_alive:
+            return False
+        if isinstance(value, PublicEvent):
+            self.feeds[-1].numbers.append(value.n)
+        self._on_published(value)
+        return True
+
+    def _record_crash(self, error: BaseException | None) -> None:
+        if self._store is not None and not self._store.is_alive:
+            return  # whatever a dying daemon raises, nobody hears it
+        frame = error.__traceback__ if error is not None else None
+        while frame is not None and frame.tb_next is not None:
+            frame = frame.tb_next
+        where = ""
+        if frame is not None:
+            path = Path(frame.tb_frame.f_code.co_filename)
+            where = f" in {path.parent.name}/{path.name}:{frame.tb_lineno}"
+        self.crashes.append(f"{type(error).__name__}{where}: {error}")
+
+    def handle_loop_error(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+        """Take an error that no task was there to take: the loop's handler."""
+        error = context.get("exception")
+        self._record_crash(error if error is not None else RuntimeError(context.get("message")))
+
+    # What befalls the house.
+
+    def _carry_out(self, fault: SimulatedFault) -> None:
+        _FAULT_HANDLERS[fault.name](self, fault)
+
+    def _kill_daemon(self, fault: SimulatedFault) -> None:
+        store = self._store
+        if (
+            self._death_fault is not None
+            or store is None
+            or not store.is_alive
+            or self.table is None
+        ):
+            self.sim.world.end_fault(fault)  # one that is dead dies no more
+            return
+        self._death_fault = fault
+        if self._disk_fault is None and self._rng.random() < 0.5:
+            store.death = DaemonDeath(store.last()[0] + 1 + self._rng.randrange(_MAX_ROWS_TO_DEATH))
+            self._call_later(_KILL_TIMEOUT_S, lambda: self._on_daemon_death(store))
+        else:
+            self._on_daemon_death(store)
+
+    def _lose_power(self, fault: SimulatedFault) -> None:
+        store = self._store
+        if (
+            self._death_fault is not None
+            or store is None
+            or not store.is_alive
+            or self.table is None
+        ):
+            self.sim.world.end_fault(fault)
+            return
+        self._death_fault = fault
+        self.sim.set_power(on=False)
+        self._on_daemon_death(store)
+
+    def _on_daemon_death(self, store: KillableStore) -> None:
+        wrote = 0 if store.is_closed else store.last()[0]
+        if kill_daemon(self.sim, store):
+            self.feeds[-1].last_written = wrote
+            self._log("the daemon dies")
+            self._daemon_died.set()
+
+    def _fill_disk(self, fault: SimulatedFault) -> None:
+        if self._disk_fault is not None:
+            self.sim.world.end_fault(fault)
+            return
+        self._disk_fault = fault
+        if fault.for_ms is None:
+            self.needs_person.add("disk")
+        else:
+            self._call_later(fault.for_ms / 1000, self.free_disk)
+
+    def _jump_clock(self, fault: SimulatedFault) -> None:
+        self._clock_offset_s += fault.by_s
+        self.sim.world.end_fault(fault)
+
+    def _call_later(self, after_s: float, do: Callable[[], None]) -> None:
+        now_s = self._loop.time()
+        self._timers = [timer for timer in self._timers if timer.when() > now_s]
+        self._timers.append(self._loop.call_later(after_s, do))
+
+    async def _recover(self, fault: SimulatedFault) -> None:
+        """Wait until the daemon may start again, and leave what the power took from the disk."""
+        self._daemon_died.clear()
+        if fault.name == "power_lost":
+            assert self._store is not None
+            synced, rest = self._store.last_synced, self.state_dir.with_name("rest")
+            apply_power_loss(self.state_dir, self._runtime_dir, synced, rest)
+            self.feeds[-1].last_written = min(self.feeds[-1].last_written, synced)
+            shutil.rmtree(self.state_dir)
+            rest.rename(self.state_dir)
+        if fault.for_ms is None:
+            self._start_requested.clear()
+            self.needs_person.add("daemon")
+            await self._start_requested.wait()
+            self.needs_person.discard("daemon")
+        else:
+            await asyncio.sleep(fault.for_ms / 1000)
+        if fault.name == "power_lost":
+            self.sim.set_power(on=True)
+        self._death_fault = None
+        self.sim.world.end_fault(fault)
+        self._log("the daemon starts")
+
+
+_FAULT_HANDLERS: dict[str, Callable[[TableHost, SimulatedFault], None]] = {
+    "daemon_killed": TableHost._kill_daemon,
+    "power_lost": TableHost._lose_power,
+    "disk_full": TableHost._fill_disk,
+    "clock_jump": TableHost._jump_clock,
+}

@@ -1,0 +1,164 @@
+"""`dealtable bench`: figures against floors measured in the same run."""
+
+import importlib.util
+from pathlib import Path
+
+import click
+import msgspec
+from click.core import ParameterSource
+
+from controller.cli.options import DecimalNumber, WholeNumber, require_writable
+from controller.service.process_signals import handle_signals_as_ctrl_c
+from sim.bench.figure_registry import (
+    BenchFigure,
+    BenchOptions,
+    FigureResult,
+    bench_options,
+    load_figures,
+    measure,
+)
+
+EPILOG = """\b
+Examples:
+  dealtable bench                all figures: some minutes
+  dealtable bench ruling frame   two of them
+  dealtable bench --check        exit 1 where one costs too much
+  dealtable bench --check --small
+                                 the same, each figure as small as it can be
+  dealtable bench console pixels --seconds 1800
+                                 the console for half an hour, with its memory
+  dealtable bench reaction --plot reaction.svg
+                                 and how the times are distributed
+"""
+
+_MIN_ONE_DECIMAL = 10.0
+_SMALL_LOAD = {"seconds": 3.0, "feeds": 40, "browsers": 1}
+
+
+class _BenchCommand(click.Command):
+    """Its help names every figure; they are imported for that, and not before."""
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the table of figures, then the examples."""
+        with formatter.section("Figures"):
+            formatter.write_dl([(name, one.description) for name, one in load_figures().items()])
+        super().format_epilog(ctx, formatter)
+
+
+@click.command(cls=_BenchCommand, epilog=EPILOG)
+@click.argument("names", nargs=-1, metavar="[FIGURE...]")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON, one list.")
+@click.option("--check", is_flag=True, help="Exit 1 where a figure is above its limit.")
+@click.option(
+    "--small",
+    is_flag=True,
+    help="Measure each figure at the least size, a few minutes in all. Limits are the same; a "
+    f"console then has {_SMALL_LOAD['feeds']} tables and {_SMALL_LOAD['browsers']} browser for "
+    f"{_SMALL_LOAD['seconds']:g} s where nothing else is asked for.",
+)
+@click.option(
+    "--seconds",
+    type=DecimalNumber(1, 86_400),
+    default=BenchOptions.seconds,
+    show_default=True,
+    help="How long `console` and `pixels` watch a console with browsers; alone they watch it for "
+    "half as long behind that, 2 s at least and 20 s at most.",
+)
+@click.option(
+    "--feeds",
+    type=WholeNumber(1, 1_000),
+    default=BenchOptions.feeds,
+    show_default=True,
+    help="How many tables that console has; limits are for this many. `fan_in` hears so many, too.",
+)
+@click.option(
+    "--browsers",
+    type=WholeNumber(0, 50),
+    default=BenchOptions.browsers,
+    show_default=True,
+    help="How many browsers look at it.",
+)
+@click.option(
+    "--plot",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Draw what `reaction` measured here: an SVG (needs the extra `lab`).",
+)
+@click.pass_context
+def command(
+    ctx: click.Context,
+    names: tuple[str, ...],
+    as_json: bool,
+    check: bool,
+    small: bool,
+    seconds: float,
+    feeds: int,
+    browsers: int,
+    plot: Path | None,
+) -> None:
+    """Measure each FIGURE, or all of them: its cost as a multiple of a floor.
+
+    A figure that needs a missing program, such as Chromium, is left out. One line names the figure
+    and the program before anything is measured.
+    """
+    if plot is not None and importlib.util.find_spec("matplotlib") is None:
+        raise click.UsageError("--plot needs matplotlib: pip install 'dealtable[lab]'")
+    if plot is not None and names and "reaction" not in names:
+        raise click.UsageError("--plot draws what `reaction` measured, which is not asked for")
+    if plot is not None:
+        require_writable(plot)
+    bench_options.seconds, bench_options.feeds, bench_options.browsers, bench_options.plot = (
+        seconds,
+        feeds,
+        browsers,
+        plot,
+    )
+    bench_options.small = small
+    if small:
+        for name, value in _SMALL_LOAD.items():
+            if ctx.get_parameter_source(name) is ParameterSource.DEFAULT:
+                setattr(bench_options, name, value)
+    with handle_signals_as_ctrl_c():
+        _print_figures(names, as_json, check)
+
+
+def _print_figures(names: tuple[str, ...], as_json: bool, check: bool) -> None:
+    known = load_figures()
+    for name in names:
+        if name not in known:
+            raise click.BadParameter(f"no figure is called {name}: {', '.join(known)}")
+    measured = []
+    for asked in _select_measurable([known[name] for name in names or known]):
+        for one in measure(asked):
+            measured.append(one)
+            if not as_json:
+                click.echo(_format_figure(one))
+    if as_json:
+        click.echo(msgspec.json.encode(measured))
+    if check and not all(one.ok for one in measured):
+        raise SystemExit(1)
+
+
+def _select_measurable(asked: list[BenchFigure]) -> list[BenchFigure]:
+    """Return the figures that can be measured here. Print one line for each other one."""
+    lacking = {one.name: what for one in asked if (what := one.find_missing()) is not None}
+    lines = [f"{name}: not measured: {what}" for name, what in lacking.items()]
+    if len(lacking) == len(asked):
+        raise click.ClickException("; ".join(lines))
+    for line in lines:
+        click.echo(line, err=True)
+    return [one for one in asked if one.name not in lacking]
+
+
+def _format_figure(one: FigureResult) -> str:
+    name = " ".join(filter(None, (one.figure, one.what)))
+    aim = f", aim {one.aim}: {'met' if one.met else 'missed'}" if one.aim else ""
+    verdict = "" if one.ok else f"  too much: at most {one.most:g} ×"
+    return (
+        f"{name:30} {_format_number(one.value):>12} {one.unit}, {one.times_floor:.3g} × its floor "
+        f"of {_format_number(one.floor)}{aim}{verdict}"
+    )
+
+
+def _format_number(value: float) -> str:
+    """Return a value to its tenth; what is small, as a share of a core, by three digits."""
+    return f"{value:,.1f}" if value >= _MIN_ONE_DECIMAL else f"{value:.3g}"

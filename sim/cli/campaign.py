@@ -1,0 +1,226 @@
+"""`dealtable campaign`: deals by the thousand with faults, judged by the mechanics' truth."""
+
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+
+import click
+import msgspec
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TextColumn,
+    TimeRemainingColumn,
+)
+
+from controller.cli import CliError
+from controller.cli.options import require_writable
+from sim.campaign.campaign_lives import (
+    LIFE_DEALS,
+    WEAR_LEVELS,
+    CampaignPlan,
+    LifeReport,
+    ReplayRequest,
+    load_faults,
+    parse_replay,
+    plan_life,
+    plan_lives,
+)
+from sim.campaign.campaign_report import CampaignReport, merge_reports, render_campaign_report
+from sim.campaign.faults_page import render_faults_page
+from sim.campaign.life import run_life
+from sim.campaign.life_pool import run_lives
+from sim.campaign.replay_log import ReplayLog
+
+EPILOG = f"""\b
+Examples:
+  dealtable campaign                                 1000 hostile deals of seed 1
+  dealtable campaign --deals 10000 --faults worn     a tired club machine
+  dealtable campaign --seed 7 --stop                 end at the first finding
+  dealtable campaign --faults mine.toml --json       faults of one's own, a report for programs
+  dealtable campaign --replay 1.37.4                 deal 4 of life 37 of campaign 1, told
+  dealtable campaign --replay 1.37 --wire wire.txt   the whole life, its lines into a file
+
+\b
+A file of faults is TOML with the faults of sim/FAULTS.md at rates, and such as come together:
+  rates = [{{ name = "double_feed", rate = 0.001 }}]
+  together = [{{ rate = 0.05, faults = [{{ name = "left_in_pocket" }}, {{ name = "misread" }}] }}]
+
+A campaign is made of lives of {LIFE_DEALS} deals: one table each, from its set-up to its end. All
+that happens in one follows from its seed (CAMPAIGN.LIFE) and its faults, on any machine and with
+any number of jobs. Exit 0: all is right; 1: a finding; 2: bad usage; 130: broken off.
+"""
+
+_EXIT_INTERRUPTED = 128 + 2
+"""What a shell says of a program that Ctrl-C ended."""
+
+
+@click.command("campaign", epilog=EPILOG)
+@click.option("--deals", type=click.IntRange(1), default=1000, show_default=True)
+@click.option("--seed", type=click.IntRange(0), default=1, show_default=True)
+@click.option(
+    "--faults",
+    default="hostile",
+    show_default=True,
+    metavar="|".join((*WEAR_LEVELS, "FILE")),
+    help="How worn the machines are; a file brings faults of one's own.",
+)
+@click.option("--replay", metavar="SEED", help="Run one life again, and tell what happened in it.")
+@click.option(
+    "--wire",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="With --replay: where both lines' words go; else into a fresh temporary folder.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
+@click.option(
+    "--journal",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Write the journals to disk, a folder a life in this one; else they stay in memory.",
+)
+@click.option("--stop", is_flag=True, help="End at the first life with a finding.")
+@click.option("--jobs", type=click.IntRange(1, 512), help="Processes; else one for each core.")
+@click.option(
+    "--page",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Write the page of the menu and of this campaign's detection and recovery, too.",
+)
+@click.pass_context
+def command(
+    ctx: click.Context,
+    deals: int,
+    seed: int,
+    faults: str,
+    replay: str | None,
+    wire: Path | None,
+    as_json: bool,
+    journal: Path | None,
+    stop: bool,
+    jobs: int | None,
+    page: Path | None,
+) -> None:
+    """Deal in virtual time on machines with faults, and judge each deal by where the cards are.
+
+    The firmware, the lines, the drivers, the controller and the journal are those of a table;
+    the mechanics are simulated and know what really happened. What must never be is a finding
+    with its seed: wrong hands released, a fault blamed on the wrong place, an event lost or
+    doubled, a journal that `verify` doubts, a table that stands still. Misdeals without need
+    are counted beside these.
+    """
+    if journal is not None:
+        _make_journal_folder(journal)
+    if replay is not None:
+        if stop or page is not None or jobs is not None:
+            raise click.UsageError("--stop, --page and --jobs do not go with --replay")
+        ctx.exit(_run_replay(_parse_replay(replay), faults, journal, wire, as_json))
+    if wire is not None:
+        raise click.UsageError("--wire goes with --replay: only there the lines are listened to")
+    if page is not None:
+        require_writable(page)
+    plan = CampaignPlan(seed, deals, faults, load_faults(faults), journal)
+    with _show_progress(deals) as progress:
+        saw = partial(_advance, progress)
+        ran = run_lives(
+            plan_lives(plan), run_life, jobs=jobs or _count_cores(), stop=stop, on_report=saw
+        )
+    if not as_json:
+        click.echo(_format_pace(progress), err=True)
+    report = merge_reports(plan, ran.reports, interrupted=ran.interrupted)
+    click.echo(
+        msgspec.json.encode(report) if as_json else render_campaign_report(report), nl=as_json
+    )
+    if page is not None:
+        page.write_text(render_faults_page(report), "utf-8")
+    ctx.exit(_exit_code(report))
+
+
+def _exit_code(report: CampaignReport) -> int:
+    if report.findings:
+        return 1
+    return _EXIT_INTERRUPTED if report.interrupted else 0
+
+
+def _count_cores() -> int:
+    return len(os.sched_getaffinity(0))
+
+
+def _parse_replay(text: str) -> ReplayRequest:
+    try:
+        return parse_replay(text)
+    except ValueError as error:
+        raise CliError(str(error)) from None
+
+
+def _make_journal_folder(folder: Path) -> None:
+    """Make the folder of the journals; raises LineError where something lies in it already."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        taken = any(folder.iterdir())
+    except OSError as error:
+        raise CliError(f"{folder}: cannot hold journals: {error.strerror}") from None
+    if taken:
+        raise CliError(f"{folder}: other files lie there; name a folder that is empty or new")
+
+
+def _run_replay(
+    what: ReplayRequest, faults: str, journal: Path | None, wire: Path | None, as_json: bool
+) -> int:
+    """Run one life again and tell it; returns the exit code."""
+    story = ReplayLog(what.deal)
+    plan = plan_life(what.life_seed, what.deal or LIFE_DEALS, load_faults(faults), journal)
+    report = run_life(plan, story)
+    path = wire or Path(tempfile.mkdtemp(prefix="dealtable-")) / f"wire-{what.life_seed}.txt"
+    try:
+        with path.open("w", encoding="utf-8") as file:
+            file.writelines(f"{line}\n" for line in story.frame_lines())
+    except OSError as error:
+        raise CliError(f"{path}: the wire log cannot be written: {error.strerror}") from None
+    if as_json:
+        told = {"report": report, "story": story.text().splitlines(), "wire": str(path)}
+        click.echo(msgspec.json.encode(told))
+    else:
+        click.echo(story.text(), nl=False)
+        for finding in report.findings:
+            click.echo(f"{finding.kind}: deal {finding.deal or '–'}: {finding.words}")
+        click.echo(f"both lines, word by word: {path}")
+    return 1 if report.findings else 0
+
+
+@contextmanager
+def _show_progress(deals: int) -> Iterator[Progress]:
+    """Show a bar of the deals on a terminal, with their rate and the time that is left."""
+    console = Console(stderr=True)
+    columns = (
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("deals, {task.fields[rate]}{task.fields[found]}, left:"),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=console, disable=not console.is_terminal) as progress:
+        progress.add_task("", total=deals, rate="…", found="", findings=0)
+        yield progress
+
+
+def _advance(progress: Progress, report: LifeReport) -> None:
+    """Show that a life is over."""
+    (task,) = progress.tasks
+    count = task.fields["findings"] + len(report.findings)
+    progress.update(
+        task.id,
+        advance=report.deals,
+        rate=f"{task.speed or 0:.1f} a second",
+        findings=count,
+        found=f", {count} finding{'s' * (count != 1)}" if count else "",
+    )
+
+
+def _format_pace(progress: Progress) -> str:
+    """Return how long it took, and how fast that is."""
+    (task,) = progress.tasks
+    took_s = task.elapsed or 0.0
+    pace = f", {task.completed / took_s:.1f} deals a second" if took_s else ""
+    return f"took {took_s:.0f} s{pace}"

@@ -1,0 +1,356 @@
+"""`dealtable demo`: simulated tables, their daemons and their people, all in one."""
+
+import asyncio
+import contextlib
+import os
+import sys
+import tempfile
+from collections.abc import Coroutine, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from controller.cli import CliError
+from controller.cli.options import DecimalNumber, WholeNumber
+from controller.client.client import NoAnswer
+from controller.roster import CLIENTS_FOLDER
+from controller.service.process_signals import termination_signals
+from sim.board_process import find_micropython
+from sim.cli import demo_view as summary
+from sim.cli.demo_view import (
+    DEMO_LOGINS,
+    DEMO_PIN,
+    DemoProgress,
+    DemoResult,
+    DemoView,
+    open_demo_console,
+)
+from sim.hardware_on_ptys import refuse_host_faults
+from sim.mechanics.fault_menu import FaultError, parse_fault
+from sim.people.match_players import seat_match_players
+from sim.people.practice_players import DealResult, seat_players
+from sim.tables.console_process import ConsoleProcess
+from sim.tables.process_costs import costs_since
+from sim.tables.process_costs import measure_costs as spent
+from sim.tables.table_processes import (
+    HallError,
+    HallPlan,
+    TableProcess,
+    run_hall,
+    wait_for_process_end,
+)
+from sim.worker_processes import raise_open_file_limit
+
+EPILOG = """\b
+Examples:
+  dealtable demo                              a table and its console until Ctrl-C
+  dealtable demo --once --deals 3 --speed 20  three quick deals and a summary
+  dealtable demo --tables 4 --speed 5
+  dealtable demo --tables 50 --once --deals 3 --json --costs
+  dealtable demo --once --fault missing_card  a set that lacks a card
+
+A live demo opens the referees' console in a browser: its address and who may log in stand below
+the tables. While a demo runs, `dealtable watch --state-dir DIR` follows it from another terminal.
+"""
+
+# A table that brings no deal to its end in this time needs a hand that nobody here has.
+DEAL_TIMEOUT_S = 300.0
+
+Played = TypeVar("Played")
+
+
+@dataclass(frozen=True)
+class _DemoOptions:
+    """What was asked for. `deals`: None goes on until Ctrl-C. `console`: one is opened."""
+
+    plan: HallPlan
+    deals: int | None
+    live: bool
+    console: bool = False
+    console_port: int | None = None
+
+
+@click.command(epilog=EPILOG)
+@click.option("--tables", type=WholeNumber(1, 100), default=1, show_default=True)
+@click.option(
+    "--deals", type=WholeNumber(1), help="Practice deals a table, no matches; with --once, 1."
+)
+@click.option("--once", is_flag=True, help="Deal, print a summary, end; fail if anything is wrong.")
+@click.option("--json", "as_json", is_flag=True, help="With --once: one JSON object, nothing else.")
+@click.option("--costs", is_flag=True, help="With --once: CPU and memory, by kind of process.")
+@click.option(
+    "--speed",
+    type=DecimalNumber(0.1, 1000),
+    default=1.0,
+    show_default=True,
+    help="The mechanics this many times faster than 100 ms a card.",
+)
+@click.option("--port", type=WholeNumber(1, 65000), help="The first feed's port; else free ones.")
+@click.option("--no-console", is_flag=True, help="Without the referees' console in a browser.")
+@click.option(
+    "--console-port", type=WholeNumber(1, 65535), help="The console's port; else a free one."
+)
+@click.option(
+    "--state-dir",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Where journals and keys go, and stay; else a fresh temporary folder.",
+)
+@click.option(
+    "--firmware",
+    type=click.Choice(["cpython", "micropython"]),
+    default="cpython",
+    show_default=True,
+    help="The interpreter that the boards run under.",
+)
+@click.option(
+    "--boards",
+    type=click.Choice(["inside", "processes"]),
+    help="As in `dealtable sim`: boards inside the simulator, or each a process.",
+)
+@click.option("--fault", "faults", multiple=True, metavar="FAULT", help="As in `dealtable sim`.")
+@click.option("--seed", type=WholeNumber(0), default=0, show_default=True, help="The mechanics'.")
+def command(
+    tables: int,
+    deals: int | None,
+    once: bool,
+    as_json: bool,
+    costs: bool,
+    speed: float,
+    port: int | None,
+    no_console: bool,
+    console_port: int | None,
+    state_dir: Path | None,
+    firmware: str,
+    boards: str | None,
+    faults: tuple[str, ...],
+    seed: int,
+) -> None:
+    """Simulated tables: boards on ptys, the daemons, and the people at the tables.
+
+    Everything is as on a real table but the ends of the serial lines. People play matches, much
+    quicker than people do, and sometimes call the referee: that is you, in the console. Ctrl-C
+    leaves nothing running; the journal stays, for `dealtable verify`.
+    """
+    if (as_json or costs) and not once:
+        raise click.UsageError("--json and --costs go with --once")
+    if console_port is not None and (once or no_console):
+        raise click.UsageError("--console-port goes with a console: not with --once, --no-console")
+    _check_faults(faults)
+    _check_firmware(firmware, boards)
+    raise_open_file_limit()
+    folder = state_dir or Path(tempfile.mkdtemp(prefix="dealtable-"))
+    plan = HallPlan(folder.absolute(), tables, speed, seed, firmware, boards, faults, port)
+    options = _DemoOptions(
+        plan,
+        deals or (1 if once else None),
+        live=not once,
+        console=not once and not no_console,
+        console_port=console_port,
+    )
+    try:
+        outcome = asyncio.run(_run_demo(options))
+    except HallError as error:
+        raise click.ClickException(str(error)) from error
+    if outcome is None and once:
+        raise click.ClickException("interrupted before all deals were dealt")
+    if outcome is not None:
+        if as_json:
+            click.echo(summary.format_summary_json(plan, outcome, costs))
+        else:
+            for line in summary.format_summary_lines(plan, outcome, costs):
+                click.echo(line)
+        if wrong := outcome.list_problems():
+            raise click.ClickException("; ".join(wrong))
+
+
+def _check_faults(faults: Sequence[str]) -> None:
+    try:
+        refuse_host_faults(parse_fault(fault) for fault in faults)
+    except FaultError as error:
+        raise CliError(str(error)) from error
+
+
+def _check_firmware(firmware: str, boards: str | None) -> None:
+    try:
+        if firmware == "micropython":
+            if boards == "inside":
+                raise CliError("--boards inside runs under CPython: MicroPython needs processes")
+            find_micropython()
+    except FileNotFoundError as error:
+        raise CliError(str(error)) from error
+
+
+async def _run_demo(options: _DemoOptions) -> DemoResult | None:
+    """Run the hall; return what it brought, None where people only looked on.
+
+    Raises HallError where a process of the hall ends by itself.
+    """
+    task = asyncio.current_task()
+    assert task is not None
+    loop = asyncio.get_running_loop()
+    for number in termination_signals():
+        loop.add_signal_handler(number, task.cancel)
+    shown = DemoProgress(
+        options.plan.tables, None if options.live else options.deals, options.plan.rules.deck.cards
+    )
+    with contextlib.suppress(asyncio.CancelledError), shown as progress:
+        async with run_hall(options.plan, progress.on_tables_started) as tables:
+            about = _find_places(options.plan, tables)
+            if options.live:
+                return await _play_with_console(options, tables, about)
+            return await _play_unless_exited(_deal_once(options, tables, about, progress), tables)
+    return None
+
+
+async def _play_with_console(
+    options: _DemoOptions, tables: list[TableProcess], places: dict[str, Any]
+) -> DemoResult | None:
+    """Play before people, with a console where one was asked for."""
+    console: ConsoleProcess | None = None
+    async with contextlib.AsyncExitStack() as stack:
+        if options.console:
+            opening = open_demo_console(options.plan.state_dir, tables, options.console_port)
+            console = await stack.enter_async_context(opening)
+        if console is not None:
+            places["console"] = console.url
+            if not sys.stdout.isatty():
+                # A terminal shows it below the tables.
+                click.echo(f"console {console.url}  ({', '.join(DEMO_LOGINS)}: PIN {DEMO_PIN})")
+        await _play_live(options, tables, places, console)
+        return None
+
+
+async def _play_unless_exited(
+    play: Coroutine[Any, Any, Played], tables: list[TableProcess]
+) -> Played:
+    """Play to the end. Raises HallError as soon as a process of these tables ends by itself."""
+    playing, falling = (
+        asyncio.ensure_future(play),
+        asyncio.ensure_future(wait_for_process_end(tables)),
+    )
+    try:
+        await asyncio.wait((playing, falling), return_when=asyncio.FIRST_COMPLETED)
+        if falling.done():
+            falling.result()
+        return await playing
+    finally:
+        for one in (playing, falling):
+            one.cancel()
+        await asyncio.gather(playing, falling, return_exceptions=True)
+
+
+async def _deal_once(
+    options: _DemoOptions,
+    tables: list[TableProcess],
+    places: dict[str, Any],
+    progress: DemoProgress,
+) -> DemoResult:
+    """Deal at every table, and say what it cost."""
+    loop, me = asyncio.get_running_loop(), os.getpid()
+    before, begun_s = spent(me), loop.time()
+    rows = await asyncio.gather(
+        *(_deal_at_table(options, *one, progress) for one in enumerate(tables))
+    )
+    took = costs_since(before, spent(me))
+    return DemoResult(
+        places,
+        [one for dealt, _ in rows for one in dealt],
+        [failed for _, failed in rows if failed is not None],
+        took,
+        round(loop.time() - begun_s, 3),
+    )
+
+
+async def _deal_at_table(
+    options: _DemoOptions, number: int, table: TableProcess, progress: DemoProgress
+) -> tuple[list[DealResult], str | None]:
+    """Deal at one table; return its deals, and why there are fewer than were asked for."""
+    dealt: list[DealResult] = []
+    await asyncio.sleep(options.plan.start_delay_s(number))
+    async with seat_players(table, progress.on_state) as people:
+        try:
+            for _ in range(options.deals or 1):
+                async with asyncio.timeout(DEAL_TIMEOUT_S):
+                    dealt.append(await people.play_deal())
+        except TimeoutError:
+            return (
+                dealt,
+                f"table {table.id}: no deal in {DEAL_TIMEOUT_S:g} s; {people.status_text()}",
+            )
+        except (HallError, NoAnswer) as error:
+            return dealt, f"table {table.id}: {error}"
+    return dealt, None
+
+
+async def _play_live(
+    options: _DemoOptions,
+    tables: list[TableProcess],
+    places: dict[str, Any],
+    console: ConsoleProcess | None,
+) -> None:
+    """Show the tables while they deal; a table whose daemon ends leaves the others dealing.
+
+    Raises HallError at the end where a table was lost.
+    """
+    lost: list[str] = []
+    with DemoView(tables, places) as board:
+
+        async def at(number: int, table: TableProcess) -> None:
+            await asyncio.sleep(options.plan.start_delay_s(number))
+            if options.deals is None:
+                plan = options.plan
+                async with seat_match_players(
+                    table, number, plan.speed, board.on_state, plan.seed
+                ) as four:
+                    await four.play()
+            async with seat_players(table, board.on_state) as people:
+                for _ in range(options.deals or 0):
+                    await people.play_deal()
+
+        async def unless_lost(number: int, table: TableProcess) -> None:
+            try:
+                await _play_unless_exited(at(number, table), [table])
+            except (HallError, NoAnswer) as error:
+                lost.append(str(error))
+                board.print_line(str(error))
+
+        looking = [asyncio.ensure_future(board.refresh_forever())]
+        if console is not None:
+            looking.append(asyncio.ensure_future(_watch_console(console, board, places)))
+        try:
+            await asyncio.gather(*(unless_lost(*one) for one in enumerate(tables)))
+        finally:
+            for one in looking:
+                one.cancel()
+    if lost:
+        raise HallError("; ".join(dict.fromkeys(lost)))
+
+
+async def _watch_console(console: ConsoleProcess, view: DemoView, places: dict[str, Any]) -> None:
+    """Wait until the console ends by itself, and show that it is gone."""
+    assert console.process is not None
+    await console.process.wait()
+    places["console"] = None
+    view.print_line(f"the console ended by itself; see {console.log}")
+
+
+def _find_places(plan: HallPlan, tables: list[TableProcess]) -> dict[str, Any]:
+    """Return where everything is, while it runs."""
+    where = [
+        {
+            "table": table.id,
+            "feed": table.endpoints.feed,
+            "commands": table.endpoints.commands,
+            "state_dir": str(table.state_dir),
+            "clients": str(table.state_dir / CLIENTS_FOLDER),
+        }
+        for table in tables
+    ]
+    return {
+        "tables": where,
+        "feed": where[0]["feed"],
+        "commands": where[0]["commands"],
+        "state_dir": str(plan.state_dir),
+    }

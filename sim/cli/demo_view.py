@@ -1,0 +1,384 @@
+"""The console that a demo opens over its tables, and the people to try it with."""
+
+import asyncio
+import statistics
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, Self
+
+import click
+import msgspec
+from msgspec.structs import replace
+from rich.console import Console, Group, RenderableType
+from rich.live import Live
+from rich.panel import Panel
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+from rich.progress_bar import ProgressBar
+from rich.table import Table
+from rich.text import Text
+
+from controller.cards import POCKETS
+from controller.cli.console import find_missing_library, format_missing_library
+from controller.client.discovery import write_endpoints
+from controller.deal.sequence import sequence
+from controller.messages import MachinePhase, PublicState, Role
+from controller.rules.profile_files import load_profile
+from sim.bench.bare_table import mechanical_s
+from sim.mechanics.mechanics_settings import MechanicsSettings
+from sim.people.practice_players import DealResult
+from sim.tables.console_process import ConsoleProcess, run_console
+from sim.tables.process_costs import ProcessCost, count_cores
+from sim.tables.table_processes import HallError, HallPlan, TableProcess
+
+DEMO_PIN: Final = "1111"
+DEMO_LOGINS: Final = {
+    "chief": Role.CHIEF,
+    "referee": Role.REFEREE,
+    "technician": Role.TECHNICIAN,
+    "observer": Role.OBSERVER,
+}
+"""Who may log in, all with one PIN that everybody knows: over simulated tables alone."""
+
+
+@asynccontextmanager
+async def open_demo_console(
+    folder: Path, tables: Sequence[TableProcess], port: int | None
+) -> AsyncIterator[ConsoleProcess | None]:
+    """Open a console for the block and give it; None, in one line, where none opens."""
+    if (library := find_missing_library()) is not None:
+        click.echo(f"no console opens: {format_missing_library(library)}", err=True)
+        yield None
+        return
+    people = [(name, role, DEMO_PIN) for name, role in DEMO_LOGINS.items()]
+    async with AsyncExitStack() as stack:
+        try:
+            running = await stack.enter_async_context(
+                run_console(tables, folder, port=port, people=people)
+            )
+        except HallError as error:
+            click.echo(f"no console opens: {error}", err=True)
+            yield None
+            return
+        for table in tables:
+            write_endpoints(table.state_dir, replace(table.endpoints, console=running.url))
+        yield running
+
+
+REFRESH_INTERVAL_S = 0.2
+# So many tables have a panel each, with what lies in their pockets; more have a row each.
+MAX_PANELS = 3
+# Of a row: the table, its phase, its deals + redeals, and how far it is or what it calls for.
+_COLUMN_WIDTHS = (8, 10, 6, 16)
+_ROW_WIDTH = sum(_COLUMN_WIDTHS) + len(_COLUMN_WIDTHS) + 3
+_PHASE_STYLES = {
+    MachinePhase.FAULT: "bold red",
+    MachinePhase.DEALING: "bold cyan",
+    MachinePhase.HELD: "bold green",
+    MachinePhase.RELEASED: "green",
+}
+
+
+class DemoView:
+    """Shows every table of a hall for the block."""
+
+    def __init__(
+        self, tables: list[TableProcess], places: dict[str, Any], console: Console | None = None
+    ) -> None:
+        self._tables = tables
+        self._places = places
+        self._states: dict[str, PublicState] = {}
+        self._pockets: dict[str, list[int]] = {}
+        self._live = Live(console=console or Console(), auto_refresh=False)
+
+    def __enter__(self) -> Self:
+        self._live.start()
+        return self
+
+    def __exit__(self, *why: object) -> None:
+        self._live.stop()
+
+    def on_state(self, state: PublicState) -> None:
+        """Take a state from the feed; it is shown with the next look."""
+        self._states[state.table] = state
+
+    def print_line(self, text: str) -> None:
+        """Print a line above the tables; it stays."""
+        self._live.console.print(text, markup=False, highlight=False, soft_wrap=True)
+
+    async def refresh_forever(self) -> None:
+        """Show the tables again and again, until cancelled."""
+        while True:
+            if len(self._tables) <= MAX_PANELS and not await self._read_pockets():
+                return
+            self.show()
+            await asyncio.sleep(REFRESH_INTERVAL_S)
+
+    def show(self) -> None:
+        """Show the tables as they are known now."""
+        self._live.update(self._render(), refresh=True)
+
+    async def _read_pockets(self) -> bool:
+        """Ask the mechanics what lies there; False where the simulator has gone."""
+        for table in self._tables:
+            try:
+                truth = await table.control.request("truth")
+            except HallError:
+                return False
+            self._pockets[table.id] = [len(cards) for cards in truth["pockets"]]
+        return True
+
+    def _render(self) -> RenderableType:
+        where = f"feed {self._places['feed']}   state {self._places['state_dir']}   Ctrl-C ends"
+        last = Text(where, style="dim")
+        if self._places.get("console"):
+            last = Text.assemble(
+                "console ",
+                (self._places["console"], "bold"),
+                f"   {', '.join(DEMO_LOGINS)}: PIN {DEMO_PIN}\n",
+                last,
+            )
+        if len(self._tables) > MAX_PANELS:
+            return Group(self._render_rows(), self._render_totals(), last)
+        seen = [table for table in self._tables if table.id in self._states]
+        return Group(*(self._render_panel(self._states[table.id]) for table in seen), last)
+
+    def _render_rows(self) -> RenderableType:
+        """Return all tables, a short row each, in as many columns as the terminal is wide."""
+        columns = max(1, min(self._live.console.width // _ROW_WIDTH, len(self._tables)))
+        each = -(-len(self._tables) // columns)
+        grid = Table.grid(padding=(0, 3))
+        shown = [self._render_row(table) for table in self._tables]
+        for place in range(each):
+            grid.add_row(*shown[place::each])
+        return grid
+
+    def _render_row(self, table: TableProcess) -> RenderableType:
+        state = self._states.get(table.id)
+        row = Table.grid(padding=(0, 1))
+        for width in _COLUMN_WIDTHS:
+            row.add_column(width=width, no_wrap=True, overflow="ellipsis")
+        if state is None:
+            row.add_row(Text(table.id), Text("not yet", style="dim"))
+            return row
+        machine = state.machine
+        alert = state.alerts[0].name if state.alerts else ""
+        row.add_row(
+            Text(table.id),
+            Text(machine.phase.value, style=_PHASE_STYLES.get(machine.phase, "bold")),
+            f"{state.counters.deals}+{state.counters.redeals}",
+            Text(alert, style="bold red")
+            if alert
+            else ProgressBar(total=108, completed=machine.fed, width=_COLUMN_WIDTHS[-1]),
+        )
+        return row
+
+    def _render_totals(self) -> RenderableType:
+        states = self._states.values()
+        deals = sum(state.counters.deals for state in states)
+        redeals = sum(state.counters.redeals for state in states)
+        calling = sum(bool(state.alerts) for state in states)
+        return Text(
+            f"{len(states)} of {len(self._tables)} tables (simulated): {deals} deals, "
+            f"{redeals} redeals, {calling} calling for help"
+        )
+
+    def _render_panel(self, state: PublicState) -> RenderableType:
+        machine = state.machine
+        rows = Table.grid(padding=(0, 2))
+        phase = Text(machine.phase.value, style=_PHASE_STYLES.get(machine.phase, "bold"))
+        rows.add_row("phase", phase)
+        rows.add_row("deal", f"{machine.deal or '–'}, attempt {machine.of_deal or '–'}")
+        rows.add_row("fed", ProgressBar(total=108, completed=machine.fed, width=40))
+        rows.add_row("pockets", self._format_pocket_counts(state.table))
+        if state.fairness:
+            proof = state.fairness[-1]
+            cut = "uncut" if proof.uncut else f"cut {proof.cut or '…'}"
+            rows.add_row("proof", f"{proof.commitment[:24]}…  {cut}")
+        for alert in state.alerts:
+            told = Text(f"{alert.cause}. {alert.action}.")
+            rows.add_row(Text(alert.name, style="bold red"), told)
+        counters = state.counters
+        title = f"{state.table} (simulated): {counters.deals} deals, {counters.redeals} redeals"
+        return Panel(rows, title=Text(title))
+
+    def _format_pocket_counts(self, table: str) -> str:
+        counts = self._pockets.get(table, [0] * len(POCKETS))
+        pairs = zip(POCKETS, counts, strict=True)
+        return "   ".join(f"{pocket} {count:2}" for pocket, count in pairs) + "   (the mechanics')"
+
+
+_UNCOUNTED_PHASES = frozenset({MachinePhase.DEALING, MachinePhase.HELD})
+"""Phases in which the cards that were fed are of a deal not counted yet."""
+
+
+class DemoProgress:
+    """One line at the end of a terminal, gone when all is done; elsewhere nothing.
+
+    `deals` of `cards` each are to be dealt at every one of `tables`; None: the demo is live, and
+    shows itself once its tables are up.
+    """
+
+    def __init__(
+        self, tables: int, deals: int | None, cards: int, console: Console | None = None
+    ) -> None:
+        self._tables, self._deals, self._cards = tables, deals, cards
+        self._deals_before: dict[str, int] = {}
+        self._dealt: dict[str, int] = {}
+        self._fed: dict[str, int] = {}
+        console = console or Console(stderr=True)
+        columns = (
+            TextColumn("{task.description}", markup=False),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TextColumn("{task.fields[unit]}"),
+        )
+        self._bar = Progress(
+            *columns,
+            console=console,
+            transient=True,
+            auto_refresh=False,
+            disable=not console.is_terminal,
+        )
+        self._task = self._bar.add_task("starting", total=tables, unit="tables")
+
+    def __enter__(self) -> Self:
+        self._bar.start()
+        return self
+
+    def __exit__(self, *why: object) -> None:
+        self.remove()
+
+    def on_tables_started(self, tables: int) -> None:
+        """Say how many tables are there."""
+        if tables < self._tables:
+            self._bar.update(self._task, completed=tables, refresh=True)
+        elif self._deals is None:
+            self.remove()
+        else:
+            self._bar.update(
+                self._task,
+                description=self._format_progress(None),
+                completed=0,
+                total=self._tables * self._deals * self._cards,
+                unit="cards",
+                refresh=True,
+            )
+
+    def on_state(self, state: PublicState) -> None:
+        """Take a state of a table: how many cards were fed there for deals of this demo."""
+        table, machine = state.table, state.machine
+        before = self._deals_before.setdefault(table, state.counters.deals)
+        self._dealt[table] = dealt = state.counters.deals - before
+        fed = machine.fed if machine.phase in _UNCOUNTED_PHASES else 0
+        # A misdeal's cards are fed again: the line waits meanwhile.
+        self._fed[table] = max(self._fed.get(table, 0), dealt * self._cards + fed)
+        self._bar.update(
+            self._task,
+            description=self._format_progress(state),
+            completed=sum(self._fed.values()),
+            refresh=True,
+        )
+
+    def remove(self) -> None:
+        """Take the line away."""
+        self._bar.stop()
+
+    def _format_progress(self, state: PublicState | None) -> str:
+        """Return in words how far it is: of one table its phase, or what it calls for."""
+        asked = self._tables * (self._deals or 0)
+        words = f"{sum(self._dealt.values())} of {asked} deals"
+        if state is None or self._tables > 1:
+            return words
+        alert = state.alerts[0].name if state.alerts else state.machine.phase.value
+        return f"{words}, {alert}"
+
+
+# There is a line for every deal of so many tables, else only for what was not as usual.
+MAX_LISTED_TABLES = 8
+
+
+@dataclass(frozen=True)
+class DemoResult:
+    """What a demo brought: where it was, its deals, tables that failed, and what it cost.
+
+    `costs` are of the time in which people played, `took_s`, and by kind of process.
+    """
+
+    places: dict[str, Any]
+    deals: list[DealResult]
+    failures: list[str]
+    costs: dict[str, ProcessCost]
+    took_s: float
+
+    def list_problems(self) -> list[str]:
+        """Return what is not as it must be, a line each: wrong deals, tables that failed."""
+        wrong = [f"table {d.table}, deal {d.deal}: {d.wrong}" for d in self.deals if d.wrong]
+        return [*wrong, *self.failures]
+
+
+def format_summary_json(plan: HallPlan, result: DemoResult, costs: bool) -> bytes:
+    """Return the summary for programs; `costs`: with processor time and memory."""
+    told: dict[str, Any] = result.places | {
+        "deals": [_make_deal_row(plan, one) for one in result.deals]
+    }
+    if costs:
+        told["costs"] = {"cores": count_cores(), "took_s": result.took_s, "kinds": result.costs}
+    return msgspec.json.encode(told)
+
+
+def format_summary_lines(plan: HallPlan, result: DemoResult, costs: bool) -> Iterator[str]:
+    """Yield the summary for people."""
+    rows = [_make_deal_row(plan, one) for one in result.deals]
+    for row in rows:
+        if plan.tables <= MAX_LISTED_TABLES or row["misdeals"]:
+            yield _format_deal(row)
+    if plan.tables > MAX_LISTED_TABLES and rows:
+        yield _format_overview(plan, rows)
+    if costs:
+        for kind, cost in result.costs.items():
+            yield _format_cost(kind, cost, len(rows), result.took_s * plan.tables)
+    yield f"check it: dealtable verify {result.places['tables'][0]['state_dir']}"
+
+
+def _format_deal(row: dict[str, Any]) -> str:
+    counts = " ".join(f"{pocket} {count}" for pocket, count in row["landed"].items())
+    misdeals = "".join(f", {m['outcome']} before: {m['reason']}" for m in row["misdeals"])
+    return (
+        f"table {row['table']}, deal {row['deal']}: {row['outcome']}, fed {row['fed']}, "
+        f"{counts}; {row['wall_s']:.2f} s{misdeals}"
+    )
+
+
+def _format_overview(plan: HallPlan, rows: list[dict[str, Any]]) -> str:
+    """Return one line about the deals of many tables."""
+    paces = [row["wall_s"] / row["mechanical_s"] for row in rows]
+    misdeals = sum(len(row["misdeals"]) for row in rows)
+    return (
+        f"{plan.tables} tables, {len(rows)} deals, {misdeals} misdeals; "
+        f"{statistics.median(paces):.3f} times what their mechanics take, "
+        f"at most {max(paces):.3f}"
+    )
+
+
+def _format_cost(kind: str, cost: ProcessCost, deals: int, table_s: float) -> str:
+    """Return one kind of process; `table_s`: seconds times tables."""
+    each = cost.processes
+    return (
+        f"{kind:12}{each:4} processes {cost.cpu_s / max(deals, 1):7.3f} s CPU a deal, "
+        f"{100 * cost.cpu_s / table_s:5.2f} % of a core a table; "
+        f"{cost.rss_mib / each:5.1f} MiB each, {cost.pss_mib / each:5.1f} with shared pages divided"
+    )
+
+
+def _make_deal_row(plan: HallPlan, dealt: DealResult) -> dict[str, Any]:
+    """Return a deal for the summary, with the time the mechanics alone would take."""
+    profile = load_profile("international-000")
+    seed = bytes.fromhex(dealt.seed)
+    order = sequence(bytes.fromhex(dealt.commitment), seed, dealt.cut, profile.deck.cards)
+    row: dict[str, Any] = msgspec.to_builtins(dealt)
+    del row["wrong"], row["feeding_ms"]
+    settings = MechanicsSettings(speed=plan.speed)
+    alone_s = mechanical_s(settings, profile, order, feeding_ms=dealt.feeding_ms)
+    return row | {"mechanical_s": round(alone_s, 4)}

@@ -1,0 +1,364 @@
+"""`dealtable lab`: deals by the thousand, and the tests that a test house asks of them.
+
+NumPy, SciPy and Matplotlib are the extra `lab`: each is imported by what uses it. Collecting
+needs NumPy alone, a report SciPy, and its pictures Matplotlib.
+"""
+
+import hashlib
+import importlib.util
+import os
+import signal
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from functools import partial
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, cast
+
+import click
+import msgspec
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+from controller.cli import CliError
+from controller.cli.options import WholeNumber, require_writable
+
+if TYPE_CHECKING:
+    from sim.lab.collected_deals import CollectedDeals
+    from sim.lab.collection import CollectionPlan, CollectionResult
+    from sim.lab.family import FamilyJudgement
+    from sim.lab.lab_report import CollectionJudgement, LabReport
+
+PATHS = ("sequence", "full")
+METHODS = ("fair", "naive-pocket", "riffles", "reject-shift")
+
+_EXIT_INTERRUPTED = 128 + 2
+"""What a shell says of a program that Ctrl-C ended."""
+
+EPILOG = """\b
+Examples:
+  dealtable lab collect --deals 100000 --out deals.npz      deals of the production sequence
+  dealtable lab collect --deals 1000 --path full --out full.npz
+  dealtable lab report deals.npz --html report.html         judge them, with pictures
+  dealtable lab report --deals 1000 --seed 1                collect and judge
+  dealtable lab report --deals 1000 --method naive-pocket   what the tests catch
+
+The tests, their figures and the form of the file stand in controller/trials/LAB.md.
+"""
+
+
+@click.group("lab", epilog=EPILOG)
+def command() -> None:
+    """Collect deals, and test them as a test house does."""
+
+
+def _add_source_options(function: Callable[..., None]) -> Callable[..., None]:
+    for option in (
+        click.option("--jobs", type=WholeNumber(1, 512), help="Processes; else one a core."),
+        click.option(
+            "--seed",
+            type=WholeNumber(0),
+            help="Deals that can be collected again; else the system's entropy.",
+        ),
+        click.option(
+            "--method",
+            type=click.Choice(METHODS),
+            default=METHODS[0],
+            show_default=True,
+            help="How to deal; all but the first are not fair.",
+        ),
+        click.option(
+            "--path",
+            type=click.Choice(PATHS),
+            default=PATHS[0],
+            show_default=True,
+            help="The sequence alone, over a simulated input order; or whole simulated deals.",
+        ),
+    ):
+        function = option(function)
+    return function
+
+
+@command.command("collect", short_help="Collect raw data of deals into a file.")
+@click.option("--deals", type=WholeNumber(1, 10_000_000), required=True)
+@_add_source_options
+@click.option(
+    "--out",
+    type=click.Path(dir_okay=False, path_type=Path),
+    required=True,
+    help="The file to write; none may be there.",
+)
+@click.pass_context
+def collect_command(
+    ctx: click.Context,
+    deals: int,
+    path: Literal["sequence", "full"],
+    method: str,
+    seed: int | None,
+    jobs: int | None,
+    out: Path,
+) -> None:
+    """Collect raw data: which card was fed when, which pocket waited, where it lay.
+
+    Ctrl-C writes what was collected so far. Exit 0: all of it; 1: a part failed; 2: bad usage;
+    130: broken off.
+    """
+    _check_installed(path, method, "numpy")
+    _check_out(out)
+    from sim.lab.collected_deals import save_deals
+    from sim.lab.collection import CollectionPlan
+
+    plan = CollectionPlan(deals=deals, path=path, method=method, seed=seed)
+    collected = _collect(plan, jobs)
+    if len(collected.deals):
+        with _ignore_ctrl_c():
+            save_deals(collected.deals, out)
+        size = out.stat().st_size / 1e6
+        click.echo(f"{out}: {len(collected.deals)} of {deals} deals, {size:.1f} MB")
+    else:
+        click.echo("no deal was collected, no file was written")
+    ctx.exit(_print_failures(collected))
+
+
+@command.command("report", short_help="Judge collected deals by the whole family.")
+@click.argument(
+    "files", nargs=-1, metavar="[FILE...]", type=click.Path(dir_okay=False, path_type=Path)
+)
+@click.option("--deals", type=WholeNumber(1, 10_000_000), help="Collect these, in place of FILE.")
+@_add_source_options
+@click.option(
+    "--retest",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="As many fresh deals, where those of FILE cannot be dealt again here.",
+)
+@click.option(
+    "--html",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Write the report as a page, too; its pictures lie beside it as PNG.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
+@click.pass_context
+def report_command(
+    ctx: click.Context,
+    files: tuple[Path, ...],
+    deals: int | None,
+    path: Literal["sequence", "full"],
+    method: str,
+    seed: int | None,
+    jobs: int | None,
+    retest: Path | None,
+    html: Path | None,
+    as_json: bool,
+) -> None:
+    """Judge collected deals by the whole family of tests, together at 99 %.
+
+    Outside its bound: one retest, with as many fresh deals; outside again: exit 1. A retest
+    that was not made, because the deals come from elsewhere, is asked for, and exit 1. Tests
+    that these deals cannot answer are counted beside the verdict and change no exit code. 130:
+    broken off, nothing was judged; 2: bad usage.
+    """
+    if bool(files) == (deals is not None):
+        raise click.UsageError("name FILE or --deals, one of them")
+    _check_installed(path, method, "numpy", "scipy", *(["matplotlib"] if html else []))
+    from sim.lab.lab_report import judge_collection, make_report
+
+    if html is not None:
+        require_writable(html)
+    if files:
+        dealt, digests = _load_files(files)
+        plan = _find_plan(dealt)
+    else:
+        plan = _make_plan(deals or 0, path, method, seed)
+        dealt, digests = _collect_all(ctx, plan, jobs), {}
+    first, judgement = judge_collection(dealt, digests)
+    shown = [(dealt, judgement)]
+    fresh = _make_retest(ctx, first, plan, retest, jobs, shown)
+    report = make_report(first, fresh, partial(_collect_unfair, plan.seed if plan else seed))
+    if html is not None:
+        _write_page(html, report, *shown[-1])
+    _print_report(report, as_json=as_json)
+    ctx.exit(0 if report.is_inside else 1)
+
+
+def _print_report(report: "LabReport", *, as_json: bool) -> None:
+    from sim.lab.lab_report import render_lab_report
+
+    click.echo(msgspec.json.encode(report) if as_json else render_lab_report(report), nl=as_json)
+
+
+def _make_retest(
+    ctx: click.Context,
+    first: "CollectionJudgement",
+    plan: "CollectionPlan | None",
+    file: Path | None,
+    jobs: int | None,
+    shown: "list[tuple[CollectedDeals, FamilyJudgement]]",
+) -> "Callable[[], CollectionJudgement] | None":
+    """Return what brings the fresh deals: of the file, or dealt here; None where neither can."""
+    from sim.lab.lab_report import judge_collection
+
+    def judged(deals: "CollectedDeals", digests: dict[str, str]) -> "CollectionJudgement":
+        again, judgement = judge_collection(deals, digests)
+        shown.append((deals, judgement))
+        return again
+
+    if file is not None:
+        deals, digests = _load_files((file,))
+        if len(deals) != first.deals or set(digests.values()) & set(first.files.values()):
+            raise CliError(
+                f"{file}: a retest has as many fresh deals, here {first.deals}, not {len(deals)}"
+                if len(deals) != first.deals
+                else f"{file}: these are the same deals, a retest has fresh ones"
+            )
+        return lambda: judged(deals, digests)
+    if plan is None:
+        return None
+    again = msgspec.structs.replace(plan, again=True)
+    return lambda: judged(_collect_all(ctx, again, jobs), {})
+
+
+def _make_plan(
+    deals: int, path: Literal["sequence", "full"], method: str, seed: int | None
+) -> "CollectionPlan":
+    from sim.lab.collection import CollectionPlan
+
+    return CollectionPlan(deals=deals, path=path, method=method, seed=seed)
+
+
+def _find_plan(deals: "CollectedDeals") -> "CollectionPlan | None":
+    """Return how deals like these are collected here; None where they come from elsewhere."""
+    source = deals.source
+    if source.path not in PATHS or source.method not in METHODS:
+        return None
+    if source.path == "full" and importlib.util.find_spec("sim") is None:
+        return None
+    path = cast(Literal["sequence", "full"], source.path)
+    return _make_plan(len(deals), path, source.method, source.seed)
+
+
+def _collect_unfair(seed: int | None, method: str, deals: int) -> "CollectedDeals":
+    from sim.lab.collection import collect_deals
+
+    return collect_deals(_make_plan(deals, "sequence", method, seed), os.urandom).deals
+
+
+def _collect_all(ctx: click.Context, plan: "CollectionPlan", jobs: int | None) -> "CollectedDeals":
+    """Collect what a report is on: all of it, or nothing is judged."""
+    collected = _collect(plan, jobs)
+    if collected.interrupted or collected.failed or len(collected.deals) < plan.deals:
+        code = _print_failures(collected)
+        click.echo(f"{len(collected.deals)} of {plan.deals} deals: nothing was judged", err=True)
+        ctx.exit(code or 1)
+    return collected.deals
+
+
+def _collect(plan: "CollectionPlan", jobs: int | None) -> "CollectionResult":
+    from sim.lab.collection import collect_deals
+
+    with _show_progress(plan.deals) as progress:
+        saw = partial(_advance, progress)
+        return collect_deals(
+            plan, os.urandom, jobs=jobs or len(os.sched_getaffinity(0)), on_deals=saw
+        )
+
+
+def _print_failures(collected: "CollectionResult") -> int:
+    """Say what went wrong with a collection, and return the exit code."""
+    for words in collected.failed:
+        click.echo(words, err=True)
+    if collected.interrupted:
+        return _EXIT_INTERRUPTED
+    return 1 if collected.failed else 0
+
+
+def _load_files(files: tuple[Path, ...]) -> "tuple[CollectedDeals, dict[str, str]]":
+    """Read files of deals, one behind the other, and their SHA-256."""
+    from sim.lab.collected_deals import DealsSource, join_deals, load_deals
+
+    parts = [load_deals(path) for path in files]
+    digests = {}
+    for path in files:
+        with path.open("rb") as file:
+            digests[str(path)] = hashlib.file_digest(file, "sha256").hexdigest()
+    if len(parts) == 1:
+        return parts[0], digests
+    sources = [part.source for part in parts]
+    paths, methods = {one.path for one in sources}, {one.method for one in sources}
+    source = DealsSource(
+        path=paths.pop() if len(paths) == 1 else "several files",
+        method=methods.pop() if len(methods) == 1 else "several methods",
+        asked=sum(one.asked for one in sources),
+        given_up=sum(one.given_up for one in sources),
+        passes=max(one.passes for one in sources),
+        version=sources[0].version,
+    )
+    return join_deals(parts, source), digests
+
+
+def _write_page(
+    path: Path, report: "LabReport", deals: "CollectedDeals", judgement: "FamilyJudgement"
+) -> None:
+    from sim.lab.lab_page import render_lab_page
+    from sim.lab.lab_plots import draw_pictures
+
+    drawn = draw_pictures(deals, judgement)
+    issued = f"dealtable {version('dealtable')}, {datetime.now(UTC):%Y-%m-%d}"
+    path.write_text(render_lab_page(report, drawn, issued), "utf-8")
+    for one in drawn:
+        path.with_name(f"{path.stem}-{one.name}.png").write_bytes(one.png)
+
+
+def _check_installed(path: str, method: str, *packages: str) -> None:
+    """Refuse what cannot run here, `packages` among it. Raises LineError."""
+    missing = [name for name in packages if importlib.util.find_spec(name) is None]
+    if missing:
+        raise CliError(
+            f"this needs {' and '.join(missing)}, of the extra lab: "
+            "pip install 'dealtable[lab]', in a checkout pip install -e '.[lab]'"
+        )
+    if path == "full":
+        if importlib.util.find_spec("sim") is None:
+            raise CliError(
+                "--path full needs the simulator: install dealtable-sim beside dealtable"
+            )
+        if method != METHODS[0]:
+            raise click.UsageError("--method goes with --path sequence: a whole table deals fairly")
+
+
+def _check_out(out: Path) -> None:
+    """Refuse a file that cannot be written in the end. Raises LineError."""
+    if out.exists():
+        raise CliError(f"{out}: is there already; name another file")
+    require_writable(out)
+
+
+@contextmanager
+def _ignore_ctrl_c() -> Iterator[None]:
+    """Let no second Ctrl-C break off the writing of what is to be kept."""
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+@contextmanager
+def _show_progress(deals: int) -> Iterator[Progress]:
+    """Show a bar of the deals on a terminal, with their rate and the time that is left."""
+    console = Console(stderr=True)
+    columns: tuple[Any, ...] = (
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("deals, {task.fields[rate]}, left:"),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=console, disable=not console.is_terminal) as progress:
+        progress.add_task("", total=deals, rate="…")
+        yield progress
+
+
+def _advance(progress: Progress, deals: int) -> None:
+    """Show that deals were collected."""
+    (task,) = progress.tasks
+    progress.update(task.id, advance=deals, rate=f"{task.speed or 0:.0f} a second")

@@ -1,0 +1,279 @@
+"""`dealtable sim`: simulated tables alone, their boards on ptys, until Ctrl-C."""
+
+import asyncio
+import gc
+import os
+import random
+import sys
+import textwrap
+from contextlib import AsyncExitStack, ExitStack, suppress
+from pathlib import Path
+from typing import Any
+
+import click
+import msgspec
+
+from controller.cli import CliError
+from controller.cli.options import DecimalNumber, WholeNumber
+from controller.config import SimConfig, load_sim
+from controller.service.process_signals import termination_signals
+from sim.board_process import (
+    Interpreter,
+    cpython_interpreter,
+    find_micropython,
+    micropython_interpreter,
+)
+from sim.exact_loop import exact_loop
+from sim.hardware_on_ptys import HardwareOnPtys, TablePlan, plan_tables, refuse_host_faults
+from sim.mechanics.fault_menu import (
+    FaultError,
+    fault_from_fields,
+    fault_menu,
+    get_wear_level,
+    load_wear,
+    parse_fault,
+)
+from sim.mechanics.mechanics_settings import BACKS, MechanicsSettings, PhysicalSet
+from sim.memory_folders import memory_folder
+from sim.worker_processes import SimulatorWorkers, WorkerEnded, raise_open_file_limit
+
+# Tables of a hall begin this long after one another, so that their heartbeats and polls do
+# not come in step.
+START_INTERVAL_S = 0.013
+
+EPILOG = f"""
+Point a table's configuration at what is printed: [dealer] and [reader] take `port` and `id`,
+[panel] takes `pins = "unix:…"`, [table] takes `backend = "sim"`. The control socket moves
+people's hands: `echo '{{"do": "truth"}}' | socat - UNIX:CONTROL` (sim/CONTROL.md).
+
+\b
+A fault is NAME or NAME:field=value,… with these names (sim/faults.toml says what each takes):
+{textwrap.fill(", ".join(fault_menu()), 78, initial_indent="  ", subsequent_indent="  ")}
+
+\b
+Examples:
+  dealtable sim
+  dealtable sim --config sim.toml --speed 10
+  dealtable sim --tables 3 --json
+  dealtable sim --relay --fault bytes_corrupted:rate=0.01
+  dealtable sim --fault double_feed:at=40 --fault jam:place=window,clears_after=1
+"""
+
+
+@click.command(epilog=EPILOG)
+@click.option(
+    "--config",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="A sim.toml; without one, everything is as it comes.",
+)
+@click.option(
+    "--tables", type=WholeNumber(1, 500), default=1, show_default=True, help="How many tables."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print one line of JSON a table.")
+@click.option(
+    "--speed",
+    type=DecimalNumber(0.1, 1000),
+    help="The mechanics this many times faster; limits and heartbeats stay as they are.",
+)
+@click.option(
+    "--firmware",
+    type=click.Choice(["cpython", "micropython"]),
+    help="The interpreter that the boards run under.",
+)
+@click.option(
+    "--boards",
+    type=click.Choice(["inside", "processes"]),
+    help="Boards inside this process, each behind its pty: as it comes for more than one table; "
+    "or each as a process of its own: as it comes for one, and what MicroPython needs.",
+)
+@click.option("--no-attendant", is_flag=True, help="Nobody takes hands, loads cards, clears up.")
+@click.option("--fault", "faults", multiple=True, metavar="FAULT", help="What goes wrong; again.")
+@click.option(
+    "--faults",
+    "faults_file",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="A wear level of one's own, with `rates` and `together` as in sim/faults.toml.",
+)
+@click.option(
+    "--relay",
+    is_flag=True,
+    help="Let the lines of board processes pass through here, so that they can be unplugged and "
+    "spoilt at any time. A fault that is named needs no word for it.",
+)
+@click.option("--part", metavar="K/N", hidden=True, help="Only every Nth table, from the Kth.")
+@click.option(
+    "--runtime-dir",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Where ptys' links and sockets go; else a fresh folder in memory, removed at the end.",
+)
+def command(
+    config: Path | None,
+    tables: int,
+    as_json: bool,
+    speed: float | None,
+    firmware: str | None,
+    boards: str | None,
+    no_attendant: bool,
+    faults: tuple[str, ...],
+    faults_file: Path | None,
+    relay: bool,
+    part: str | None,
+    runtime_dir: Path | None,
+) -> None:
+    """Simulated tables alone, their boards on ptys.
+
+    Each table has mechanics, a dealer and a reader board that run the firmware itself, a
+    panel, and a simulated person. A board is a process of its own, which killing unplugs;
+    the boards of a hall run inside one simulator process a core. Runs until Ctrl-C, and
+    leaves nothing behind.
+    """
+    chosen = load_sim(config) if config else SimConfig()
+    with ExitStack() as stack:
+        root = runtime_dir or stack.enter_context(memory_folder())
+        plan = TablePlan(
+            id=chosen.sim.id,
+            folder=root,
+            settings=_make_settings(chosen, speed, faults, faults_file),
+            seed=chosen.mechanics.seed,
+            interpreter=_choose_interpreter(firmware or chosen.sim.firmware, boards, tables),
+            attendant=chosen.sim.attendant and not no_attendant,
+            dealer_id=chosen.sim.dealer_id,
+            reader_id=chosen.sim.reader_id,
+            control=chosen.sim.control,
+            relay=relay,
+        )
+        plans = plan_tables(plan, tables, root)
+        processes = min(tables, len(os.sched_getaffinity(0)))
+        raise_open_file_limit()
+        try:
+            with asyncio.Runner(loop_factory=exact_loop) as runner:
+                if part is None and processes > 1:
+                    runner.run(_run_workers(_worker_commands(root, processes), plans, as_json))
+                else:
+                    runner.run(
+                        _run_tables(_select_part(plans, part), as_json, is_part=part is not None)
+                    )
+        except WorkerEnded as error:
+            raise click.ClickException(str(error)) from error
+
+
+def _make_settings(
+    chosen: SimConfig, speed: float | None, faults: tuple[str, ...], faults_file: Path | None
+) -> MechanicsSettings:
+    """Return the mechanics' settings. Raises LineError for a fault that cannot be had here."""
+    mechanics = chosen.mechanics
+    try:
+        worn = get_wear_level(mechanics.wear) if faults_file is None else load_wear(faults_file)
+        written = [fault_from_fields(fields) for fields in chosen.faults]
+        named = [parse_fault(text) for text in faults]
+        refuse_host_faults((*written, *named))
+    except FaultError as error:
+        raise CliError(str(error)) from None
+    return MechanicsSettings(
+        packs=mechanics.packs,
+        jokers=mechanics.jokers,
+        cards=mechanics.cards,
+        sets=tuple(PhysicalSet(one.id, BACKS[one.back]) for one in chosen.card_sets),
+        speed=speed or mechanics.speed,
+        faults=(*worn.rates, *written, *named),
+        together=worn.together,
+    )
+
+
+def _choose_interpreter(name: str, boards: str | None, tables: int) -> Interpreter | None:
+    """Return how to run the boards' processes, None for boards inside this one.
+
+    Raises LineError where there is no MicroPython, or no way to have it inside.
+    """
+    if name == "micropython":
+        if boards == "inside":
+            raise CliError("--boards inside runs under CPython: MicroPython needs processes")
+        try:
+            return micropython_interpreter(find_micropython())
+        except FileNotFoundError as error:
+            raise CliError(str(error)) from None
+    inside = tables > 1 if boards is None else boards == "inside"
+    return None if inside else cpython_interpreter()
+
+
+def _worker_commands(root: Path, processes: int) -> list[list[str]]:
+    """Return the command of each process of a hall: this one, with its part of the tables."""
+    context = click.get_current_context()
+    words: list[str] = []
+    for option in context.command.params:
+        value = context.params[str(option.name)]
+        for one in value if option.multiple else (value,):
+            if one is True:
+                words.append(option.opts[0])
+            elif one not in (None, False):
+                words += [option.opts[0], str(one)]
+    command = [sys.executable, "-m", "controller.cli", "sim", *words, "--runtime-dir", str(root)]
+    return [[*command, "--part", f"{part + 1}/{processes}"] for part in range(processes)]
+
+
+def _select_part(plans: list[TablePlan], part: str | None) -> list[TablePlan]:
+    """Return every Nth plan from the Kth, for part "K/N"; all without one."""
+    if part is None:
+        return plans
+    first, _, every = part.partition("/")
+    return plans[int(first) - 1 :: int(every)]
+
+
+def _make_stop_event() -> asyncio.Event:
+    stop = asyncio.Event()
+    for number in termination_signals():
+        asyncio.get_running_loop().add_signal_handler(number, stop.set)
+    return stop
+
+
+async def _run_tables(plans: list[TablePlan], as_json: bool, *, is_part: bool) -> None:
+    """Run these tables in this process. A part of a hall ends with its standard input, too."""
+    stop = _make_stop_event()
+    if is_part:
+        asyncio.get_running_loop().add_reader(sys.stdin.fileno(), stop.set)
+    entropy = random.SystemRandom()
+    async with AsyncExitStack() as stack:
+        for plan in plans:
+            table = HardwareOnPtys(plan, lambda: entropy.getrandbits(32))
+            await stack.enter_async_context(table)
+            _print_table(table.info(), as_json or is_part)
+            sys.stdout.flush()
+            await asyncio.sleep(START_INTERVAL_S)
+        gc.collect()
+        gc.freeze()  # what was built up to here lives as long as the tables
+        await stop.wait()
+
+
+async def _run_workers(parts: list[list[str]], plans: list[TablePlan], as_json: bool) -> None:
+    """Run a process for each part; say where the tables are, in their order.
+
+    Raises WorkerEnded where one ends by itself; the others are ended with it.
+    """
+    stop = asyncio.ensure_future(_make_stop_event().wait())
+    async with SimulatorWorkers(parts) as workers:
+        work = asyncio.ensure_future(_print_tables(workers, len(parts), len(plans), as_json))
+        await asyncio.wait((stop, work), return_when=asyncio.FIRST_COMPLETED)
+        stop.cancel()
+        if work.done():
+            work.result()
+        work.cancel()
+        with suppress(asyncio.CancelledError):
+            await work
+
+
+async def _print_tables(workers: SimulatorWorkers, parts: int, tables: int, as_json: bool) -> None:
+    for number in range(tables):
+        _print_table(msgspec.json.decode(await workers.read_line(number % parts)), as_json)
+    sys.stdout.flush()
+    await workers.wait_for_exit()
+
+
+def _print_table(info: dict[str, Any], as_json: bool) -> None:
+    if as_json:
+        click.echo(msgspec.json.encode(info))
+        return
+    click.echo(f"table {info['table']}, {info['speed']:g} times the reference pace")
+    for name in ("dealer", "reader"):
+        click.echo(f"  {name:8}{info[name]}  id {info[f'{name}_id']}")
+    click.echo(f"  pins    unix:{info['pins']}")
+    click.echo(f"  control {info['control']}")

@@ -1,0 +1,377 @@
+"""A board inside the sim process, behind a pty of its own: for halls of many tables."""
+
+import asyncio
+import random
+import signal
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from drivers.firmware.dealer import DealerCore
+from drivers.firmware.protocol import RESET_POWER
+from drivers.firmware.reader import ReaderCore
+from sim.attendant import Attendant
+from sim.board_faults import BoardFaults, BoardName
+from sim.board_process import BoardProcess, Interpreter
+from sim.hardware_in_process import BOARDS, DEALER_ID, KINDS, READER_ID, own_firmware_hash
+from sim.mechanics.fault_menu import LACKS, FaultError, SimulatedFault, check_fault, fault_menu
+from sim.mechanics.mechanics_settings import MechanicsSettings
+from sim.mechanics.world import World
+from sim.panel_contacts import PanelContacts
+from sim.serial_lines import LineNoise, PtyLine, PtyNoise
+from sim.simulated_board import BoardStepper, SimulatedHal
+from sim.table_sockets import ControlServer, PinServer
+
+
+class PtyBoard:
+    """One board, stepped by this process's loop. `link` is the path of its port.
+
+    It does what BoardProcess does, without a process: `pid` is always None, and killing
+    it takes its pty away at once. What it stored it still knows when it starts again.
+    """
+
+    pid: int | None = None
+
+    def __init__(self, world: World, name: BoardName, uid: str, line: PtyLine) -> None:
+        self.name = name
+        self.uid = uid
+        self.boot = 0
+        self.line = line
+        self._world = world
+        self._stepper: BoardStepper | None = None
+        self._stored = b""
+
+    @property
+    def link(self) -> Path:
+        """The path under which its port is found."""
+        return self.line.link
+
+    @property
+    def pty(self) -> str | None:
+        """The pty that it is behind now."""
+        return self.line.pty
+
+    def start(
+        self,
+        boot: int,
+        reset_cause: int = RESET_POWER,
+        *,
+        uid: bytes | None = None,
+        firmware: bytes | None = None,
+    ) -> None:
+        """Give the board power with a boot id that it never had; nothing if it runs.
+
+        `uid`, `firmware`: of another board in its place, which has nothing stored.
+        """
+        if self._stepper is not None:
+            return
+        self.boot = boot
+        own = bytes.fromhex(self.uid)
+        hal = SimulatedHal(self._world, KINDS[self.name], uid or own)
+        build = DealerCore if self.name == "dealer" else ReaderCore
+        stored = self._stored if hal.uid == own else b""
+        core = build(hal, boot, reset_cause, firmware or own_firmware_hash(), stored)
+        self.line.plug()
+        self._stepper = BoardStepper(core, self.line, hal)
+
+    def kill(self, sig: signal.Signals = signal.SIGKILL) -> None:
+        """Take the board's power: its motors stand, its port vanishes."""
+        if self._stepper is not None:
+            if self._stepper.hal.uid == bytes.fromhex(self.uid):
+                self._stored = self._stepper.core.to_store() or self._stored
+            self._stepper.close()
+            self._stepper = None
+        self.line.unplug()
+
+    def hang(self) -> None:
+        """Let its firmware hang: its port and its motors stay as they are, nobody answers."""
+        if self._stepper is not None:
+            self._stepper.hang()
+
+    def resume(self) -> None:
+        """Let firmware that hung go on, with all that came meanwhile."""
+        if self._stepper is not None:
+            self._stepper.resume()
+
+    def erase_storage(self) -> None:
+        """Lose what it stored."""
+        self._stored = b""
+
+    async def wait_until_gone(self) -> None:
+        """Return: a killed board is gone at once."""
+
+    async def close(self) -> None:
+        """Switch the board off and take its link away."""
+        self.kill()
+        self.link.unlink(missing_ok=True)
+
+
+@dataclass(frozen=True)
+class TablePlan:
+    """One simulated table: its name, its folder, its mechanics and its boards.
+
+    `folder` gets the ptys' links (`dealer`, `reader`), the sockets `control` and
+    `pins`, and the boards' logs; it must exist and be short enough for a socket.
+    `interpreter` runs the boards as processes; None: they run inside this one. `relay`: the
+    lines of processes pass through this one, so that they can be unplugged and spoilt; those
+    of inside boards do anyway.
+    """
+
+    id: str
+    folder: Path
+    settings: MechanicsSettings
+    seed: int = 0
+    interpreter: Interpreter | None = None
+    attendant: bool = True
+    dealer_id: str = DEALER_ID
+    reader_id: str = READER_ID
+    control: Path | None = None
+    relay: bool = False
+
+
+class HardwareOnPtys:
+    """A world and two boards behind ptys, moved by people's hands over a control socket.
+
+    `boots` gives boot ids that no board ever had. It carries out the faults of its boards and,
+    where bytes pass through this process, of its lines; raises FaultError for others. Use it
+    as `async with`: nothing of it is left behind, neither process nor timer.
+    """
+
+    world: World
+    contacts: PanelContacts
+
+    def __init__(self, plan: TablePlan, boots: Callable[[], int]) -> None:
+        self.plan = plan
+        self._next_boot_id = boots
+        self._faults = BoardFaults(self)
+        self._pending_starts: dict[BoardName, asyncio.Task[None]] = {}
+        rng = random.Random(plan.seed)
+        self.world = World(plan.settings, rng, self._faults.handlers())
+        self.contacts = PanelContacts(self.world)
+        self._noise = LineNoise(self.world.faults, rng)
+        uids = dict(zip(BOARDS, (plan.dealer_id, plan.reader_id), strict=True))
+        self.boards: dict[BoardName, BoardProcess | PtyBoard] = {
+            name: self._make_board(name, uids[name]) for name in BOARDS
+        }
+        self.pins = PinServer(self.contacts, plan.folder / "pins")
+        self.control = ControlServer(self, plan.control or plan.folder / "control")
+        self.control.handlers |= {
+            "fault": self._add_fault,
+            "mend": self.mend,
+            "cross": self.swap_cables,
+        }
+        self._attendant: asyncio.Task[None] | None = None
+
+    async def __aenter__(self) -> "HardwareOnPtys":
+        """Start boards, sockets and attendant."""
+        try:
+            for board in self.boards.values():
+                board.start(self._next_boot_id())
+            await self.pins.open()
+            await self.control.open()
+            self.set_attendant(self.plan.attendant)
+        except BaseException:
+            await self.close()
+            raise
+        return self
+
+    async def __aexit__(self, *why: object) -> None:
+        await self.close()
+
+    async def restart(self, name: BoardName) -> None:
+        """Take a board's power and give it back: its own board, another boot, the same link."""
+        self.mend()
+        await self.boards[name].close()
+        self.boards[name].start(self._next_boot_id())
+
+    def start(
+        self,
+        name: BoardName,
+        reset_cause: int = RESET_POWER,
+        *,
+        uid: bytes | None = None,
+        firmware: bytes | None = None,
+    ) -> None:
+        """Give a board power as soon as what was there is gone; see sim/outside.py.
+
+        A start that still waits for that is replaced by this one.
+        """
+
+        async def start() -> None:
+            await self.boards[name].wait_until_gone()
+            self.boards[name].start(self._next_boot_id(), reset_cause, uid=uid, firmware=firmware)
+
+        if (waiting := self._pending_starts.get(name)) is not None:
+            waiting.cancel()
+        self._pending_starts[name] = asyncio.create_task(
+            start(), name=f"{self.plan.id} {name} starts"
+        )
+
+    def kill(self, name: BoardName) -> None:
+        """Take a board's power: its port vanishes."""
+        self.boards[name].kill()
+
+    def hang(self, name: BoardName) -> None:
+        """Let a board's firmware hang, its outputs as they are."""
+        self.boards[name].hang()
+
+    def resume(self, name: BoardName) -> None:
+        """Let a firmware that hung go on."""
+        self.boards[name].resume()
+
+    def erase_storage(self, name: BoardName) -> None:
+        """Let a board without power forget what it stored."""
+        self.boards[name].erase_storage()
+
+    def pull_cable(self, name: BoardName) -> None:
+        """Pull a board's cable out; the board keeps its power."""
+        line = self.boards[name].line
+        if line is not None:
+            line.unplug()
+
+    def plug_cable(self, name: BoardName) -> None:
+        """Put a board's cable in again."""
+        line = self.boards[name].line
+        if line is not None:
+            line.plug()
+
+    def swap_cables(self) -> None:
+        """Swap the cables of the two boards at the computer's end. Raises FaultError.
+
+        A second time puts them right; no restart of a board does.
+        """
+        dealer, reader = (self.boards[name].line for name in BOARDS)
+        if dealer is None or reader is None:
+            raise FaultError(_NO_LINES.format("cross"))
+        for line in (dealer, reader):
+            line.unplug()
+        dealer.link, reader.link = reader.link, dealer.link
+        for line in (dealer, reader):
+            line.plug()
+
+    def mend(self) -> None:
+        """Put cables in and own boards back, as a person does."""
+        self._faults.mend()
+
+    def set_attendant(self, on: bool) -> None:
+        """Have a simulated person at the table, or none."""
+        if self._attendant is not None:
+            self._attendant.cancel()
+            self._attendant = None
+        if on:
+            attendant = Attendant(self.world, self.contacts, self.mend)
+            self._attendant = asyncio.create_task(attendant.run(), name=f"{self.plan.id} attendant")
+
+    def info(self) -> dict[str, Any]:
+        """Return what a program needs to find its way: paths, ids, processes."""
+        folder = self.plan.folder
+        return {
+            "table": self.plan.id,
+            "dealer": str(folder / "dealer"),
+            "reader": str(folder / "reader"),
+            "dealer_id": self.plan.dealer_id,
+            "reader_id": self.plan.reader_id,
+            "control": str(self.plan.control or folder / "control"),
+            "pins": str(folder / "pins"),
+            "speed": self.world.clock.speed,
+            "attendant": self._attendant is not None,
+            "boards": {
+                name: {"pid": board.pid, "pty": board.pty, "boot": board.boot}
+                for name, board in self.boards.items()
+            },
+        }
+
+    def make_line(self, name: BoardName, spoil: PtyNoise) -> PtyLine:
+        """Return the line of a board, which `spoil` is the noise of."""
+        return PtyLine(self.plan.folder / name, spoil)
+
+    def _make_board(self, name: BoardName, uid: str) -> BoardProcess | PtyBoard:
+        plan, link = self.plan, self.plan.folder / name
+        line = self.make_line(name, partial(self._noise.distort, name))
+        if plan.interpreter is None:
+            return PtyBoard(self.world, name, uid, line)
+        relay = line if _has_lines(plan) else None
+        return BoardProcess(self.world, name, uid, plan.interpreter, link, relay)
+
+    def _add_fault(self, **fields: Any) -> None:
+        fault = msgspec.convert(fields, SimulatedFault)
+        if fault_menu()[check_fault(fault).name].strikes == "line" and not _has_lines(self.plan):
+            raise FaultError(_NO_LINES.format(fault.name))
+        self.world.add_fault(fault)
+
+    async def close(self) -> None:
+        """End the boards and everything else."""
+        self._faults.close()
+        for starting in self._pending_starts.values():
+            starting.cancel()
+        attendant = self._attendant
+        self.set_attendant(False)
+        if attendant is not None:
+            with suppress(asyncio.CancelledError):
+                await attendant
+        await self.control.close()
+        await self.pins.close()
+        for board in self.boards.values():
+            await board.close()
+        self.contacts.close()
+        self.world.close()
+
+
+_NO_LINES = f"{{}}: {LACKS} lines to its board processes; start it with --relay"
+
+
+def _has_lines(plan: TablePlan) -> bool:
+    """Tell whether bytes pass through this process: of themselves, or because a fault needs it."""
+    return plan.interpreter is None or plan.relay or _is_noisy(plan.settings)
+
+
+def _is_noisy(settings: MechanicsSettings) -> bool:
+    together = (fault for each in settings.together for fault in each.faults)
+    return any(
+        fault_menu()[fault.name].strikes == "line" for fault in (*settings.faults, *together)
+    )
+
+
+def refuse_host_faults(faults: Iterable[SimulatedFault]) -> None:
+    """Raise FaultError for a fault of the machine's own computer: a sim process has none.
+
+    One with a rate just does not come.
+    """
+    for fault in faults:
+        if fault_menu()[fault.name].strikes == "host" and not fault.rate:
+            raise FaultError(f"{fault.name}: {LACKS} daemon to kill")
+
+
+def plan_tables(plan: TablePlan, tables: int, root: Path) -> list[TablePlan]:
+    """Return the plans of `tables` tables like `plan`, each with a folder below `root`.
+
+    One table keeps the plan's name; of several, each has its own name, seed and board
+    ids, so that no two could be taken for each other. The folders are made here.
+    """
+    plans = []
+    for number in range(tables):
+        name = plan.id if tables == 1 else f"{plan.id}-{number + 1:02d}"
+        folder = root / name
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        plans.append(
+            replace(
+                plan,
+                id=name,
+                folder=folder,
+                seed=plan.seed + number,
+                dealer_id=_numbered_id(plan.dealer_id, number),
+                reader_id=_numbered_id(plan.reader_id, number),
+                control=plan.control if tables == 1 else None,
+            )
+        )
+    return plans
+
+
+def _numbered_id(uid: str, number: int) -> str:
+    """Return the id of table `number`: the last table's board never meets the first one's."""
+    return f"{(int(uid, 16) + (number << 16)) % (1 << 64):016x}"

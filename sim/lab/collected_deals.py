@@ -1,0 +1,339 @@
+"""Collected deals as arrays of one byte a card. LAB.md says what the columns mean.
+
+A row is a deal, a column a card in the order in which the hopper gave it: feed index 1…108.
+Seats are numbers in playing order (N 0, W 1, S 2, E 3); a card is copy × 54 + face.
+"""
+
+import os
+import re
+import struct
+import tempfile
+import zipfile
+import zlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, fields, replace
+from enum import IntEnum
+from pathlib import Path
+from typing import IO
+
+import msgspec
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from controller.cards import FACE_COUNT, SEATS
+from controller.host.toml_files import FileError
+
+CARDS = 2 * FACE_COUNT
+"""Cards of the set that all figures here are of: two packs with their jokers."""
+HAND = CARDS // len(SEATS)
+
+Rows = NDArray[np.uint8]
+Flags = NDArray[np.bool_]
+
+_BLOCK_DEALS = 5_000
+
+
+class ReadingOutcome(IntEnum):
+    """What became of a card at the reader."""
+
+    ACCEPTED = 0
+    READ_AGAIN = 1
+    TRAY = 2
+    TRAY_TWICE = 3
+
+
+class DealsSource(msgspec.Struct, frozen=True, kw_only=True):
+    """Where deals come from. `seed` is None for the system's entropy.
+
+    `asked`: deals that were to be collected; `given_up`: attempts that were misdeals or void
+    on the way, none of which is among the rows; `passes`: of the shuffler, before each deal.
+    """
+
+    path: str = "given"
+    method: str = "fair"
+    seed: int | None = None
+    asked: int = 0
+    given_up: int = 0
+    passes: int = 0
+    version: str = ""
+
+
+class InvalidDeals(ValueError):
+    """Arrays that are no deals; its text says in which row."""
+
+
+@dataclass(frozen=True, eq=False)
+class CollectedDeals:
+    """Deals in the order in which they were dealt.
+
+    `cards` fed by the hopper, the pocket `waiting` for each, the pocket among `seats` in which it
+    lay in the end, and its `verdicts`; `collected`: the stack before the shuffle, top first, None
+    where nobody saw it. `follows`: this deal's cards are those of the row before, dealt next.
+    """
+
+    cards: Rows
+    waiting: Rows
+    seats: Rows
+    verdicts: Rows
+    collected: Rows | None
+    follows: Flags
+    source: DealsSource
+
+    def __len__(self) -> int:
+        """Return the number of deals."""
+        return len(self.cards)
+
+    def blocks(self) -> Iterator["CollectedDeals"]:
+        """Yield the deals in blocks that arrays of numbers can be made of; `follows` is cut."""
+        for begin in range(0, len(self), _BLOCK_DEALS):
+            yield self[begin : begin + _BLOCK_DEALS]
+
+    def __getitem__(self, rows: slice) -> "CollectedDeals":
+        """Return the deals of these rows."""
+        collected = None if self.collected is None else self.collected[rows]
+        return CollectedDeals(
+            self.cards[rows],
+            self.waiting[rows],
+            self.seats[rows],
+            self.verdicts[rows],
+            collected,
+            self.follows[rows],
+            self.source,
+        )
+
+
+def make_deals(
+    cards: ArrayLike,
+    waiting: ArrayLike,
+    seats: ArrayLike,
+    verdicts: ArrayLike | None = None,
+    collected: ArrayLike | None = None,
+    follows: ArrayLike | None = None,
+    source: DealsSource | None = None,
+) -> CollectedDeals:
+    """Return deals from any rows of numbers. Raises WrongDeals for what cannot be deals.
+
+    Without `verdicts` every card was accepted; without `follows` each deal but the first
+    follows the one before it.
+    """
+    dealt = _as_rows("cards", cards)
+    shape = dealt.shape
+    flags = np.arange(len(dealt)) > 0 if follows is None else np.asarray(follows, np.bool_)
+    deals = CollectedDeals(
+        dealt,
+        _as_rows("waiting", waiting),
+        _as_rows("seats", seats),
+        np.zeros(shape, np.uint8) if verdicts is None else _as_rows("verdicts", verdicts),
+        None if collected is None else _as_rows("collected", collected),
+        flags,
+        source or DealsSource(asked=len(dealt)),
+    )
+    check_deals(deals)
+    return deals
+
+
+def check_deals(deals: CollectedDeals) -> None:
+    """Raise WrongDeals for the first row that is no deal of 108 cards to four hands of 27."""
+    shape = deals.cards.shape
+    for name, column in _columns(deals):
+        if column.shape != shape:
+            raise InvalidDeals(f"{name}: {column.shape} numbers, and the cards have {shape}")
+    if deals.follows.shape != shape[:1]:
+        raise InvalidDeals(f"follows: {deals.follows.shape} flags for {shape[0]} deals")
+    if len(deals) and deals.follows[0]:
+        raise InvalidDeals("row 0: nothing is there for the first deal to follow")
+    for begin in range(0, len(deals), _BLOCK_DEALS):
+        block = deals[begin : begin + _BLOCK_DEALS]
+        for name, bad in _bad_rows(block):
+            if bad.any():
+                raise InvalidDeals(f"row {begin + int(bad.argmax())}: {name}")
+
+
+def join_deals(parts: Sequence[CollectedDeals], source: DealsSource) -> CollectedDeals:
+    """Return deals one behind the other: where a part begins, nothing is followed."""
+    stacks = None if any(one.collected is None for one in parts) else True
+    return CollectedDeals(
+        _stack_rows([one.cards for one in parts]),
+        _stack_rows([one.waiting for one in parts]),
+        _stack_rows([one.seats for one in parts]),
+        _stack_rows([one.verdicts for one in parts]),
+        _stack_rows([one.collected for one in parts if one.collected is not None])
+        if stacks
+        else None,
+        np.concatenate([np.zeros(0, np.bool_), *(one.follows for one in parts)]),
+        source,
+    )
+
+
+def number_cards(faces: ArrayLike) -> Rows:
+    """Return cards for faces (0…53, n rows of 108): the first of two twins is copy 0.
+
+    Twins cannot be told apart; which one is called which depends on the feed order alone, so no
+    figure of the pockets changes its chances by it.
+    """
+    row = np.asarray(faces, np.int64)
+    order = np.argsort(row, axis=1, kind="stable")
+    copies = np.empty_like(row)
+    np.put_along_axis(copies, order, np.broadcast_to(np.arange(CARDS) % 2, row.shape), 1)
+    return (row + FACE_COUNT * copies).astype(np.uint8)
+
+
+def with_source(deals: CollectedDeals, source: DealsSource) -> CollectedDeals:
+    """Return the same deals with another word on where they come from."""
+    return replace(deals, source=source)
+
+
+def deal_columns(deals: CollectedDeals) -> dict[str, NDArray[np.uint8] | Flags]:
+    """Return the arrays that are there, by the name of their column."""
+    return dict(_columns(deals)) | {"follows": deals.follows}
+
+
+def _columns(deals: CollectedDeals) -> list[tuple[str, Rows]]:
+    named = [(one.name, getattr(deals, one.name)) for one in fields(CollectedDeals)]
+    return [
+        (name, column)
+        for name, column in named
+        if name not in ("follows", "source", None) and column is not None
+    ]
+
+
+def _bad_rows(deals: CollectedDeals) -> Iterator[tuple[str, NDArray[np.bool_]]]:
+    every = np.arange(CARDS)
+    share = np.repeat(np.arange(len(SEATS)), HAND)
+    sorted_as = [
+        ("its cards are not 0…107, each once", deals.cards, every),
+        ("the pockets do not wait for 27 cards each", deals.waiting, share),
+        ("the hands do not have 27 cards each", deals.seats, share),
+        ("its stack was not of the cards 0…107, each once", deals.collected, every),
+    ]
+    for words, column, right in sorted_as:
+        if column is not None:
+            yield words, np.any(np.sort(column, 1) != right, axis=1)
+    yield "a verdict is none of 0…3", np.any(deals.verdicts > max(ReadingOutcome), axis=1)
+
+
+def _as_rows(name: str, numbers: ArrayLike) -> Rows:
+    try:
+        row = np.asarray(numbers)
+    except ValueError as error:
+        raise InvalidDeals(f"{name}: rows of different lengths: {error}") from None
+    if row.ndim != 2 or row.shape[1] != CARDS:
+        raise InvalidDeals(f"{name}: rows of {CARDS} numbers are wanted, not {row.shape}")
+    if row.dtype.kind not in "iu" or (row.size and (row.min() < 0 or row.max() > 255)):
+        raise InvalidDeals(f"{name}: whole numbers 0…255 are wanted")
+    return row.astype(np.uint8)
+
+
+def _stack_rows(parts: Sequence[Rows]) -> Rows:
+    return np.concatenate([np.zeros((0, CARDS), np.uint8), *parts])
+
+
+MAX_DEALS = 10_000_000
+"""More than any file of ours has: a zip that claims more is not unpacked."""
+
+_SOURCE = "source"
+_MAX_SOURCE_BYTES = 10_000
+_MAX_ERROR_CHARS = 200
+_ROWS = ("cards", "waiting", "seats", "verdicts")
+_STACK = "collected"
+_FLAGS = "follows"
+_BYTE, _FLAG = "|u1", "|b1"
+
+# A .npy begins so, in every version of NumPy; the header's length follows in two bytes.
+_MAGIC = b"\x93NUMPY\x01\x00"
+_BEGIN = struct.Struct("<8sH")
+_HEADER = re.compile(
+    rb"\{'descr': '(?P<kind>\|[ub]1)', 'fortran_order': False, "
+    rb"'shape': \((?P<rows>\d{1,9}),(?: (?P<columns>\d{1,9}))?\), \} *\n"
+)
+
+
+def save_deals(deals: CollectedDeals, path: Path) -> None:
+    """Write the deals, whole or not at all; the same deals give the same bytes."""
+    arrays: dict[str, NDArray[np.uint8] | NDArray[np.bool_]] = deal_columns(deals)
+    arrays[_SOURCE] = np.frombuffer(msgspec.json.encode(deals.source), np.uint8)
+    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            np.savez_compressed(file, allow_pickle=False, **arrays)
+            file.flush()
+            os.fsync(file.fileno())
+        Path(name).chmod(0o644)
+        Path(name).replace(path)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+
+
+def load_deals(path: Path) -> CollectedDeals:
+    """Read a file of deals. Raises FileError, one line, for anything else."""
+    try:
+        with path.open("rb") as file:
+            return read_deals(file)
+    except OSError as error:
+        raise FileError(f"{path} cannot be read: {error.strerror}") from None
+    except InvalidDeals as error:
+        raise FileError(f"{path}: {error}") from None
+
+
+def read_deals(file: IO[bytes]) -> CollectedDeals:
+    """Read deals from an open file. Raises WrongDeals."""
+    try:
+        with zipfile.ZipFile(file) as archive:
+            return _unpack(archive)
+    except (
+        *(zipfile.BadZipFile, zlib.error, OSError, KeyError, ValueError, EOFError),
+        *(NotImplementedError, RuntimeError, OverflowError, msgspec.MsgspecError),
+    ) as error:
+        if isinstance(error, InvalidDeals) or getattr(error, "errno", None) is not None:
+            raise  # the disk's own words; a spoilt stream's OSError has no number
+        words = "".join(char if char.isprintable() else "·" for char in str(error))
+        raise InvalidDeals(
+            f"this is no file of collected deals: {words[:_MAX_ERROR_CHARS]}"
+        ) from None
+
+
+def _unpack(archive: zipfile.ZipFile) -> CollectedDeals:
+    there = set(archive.namelist())
+    numbers = {name: _read_array(archive, name, _BYTE, 2) for name in _ROWS}
+    stack = _read_array(archive, _STACK, _BYTE, 2) if f"{_STACK}.npy" in there else None
+    flags = _read_array(archive, _FLAGS, _FLAG, 1)
+    told = _read_array(archive, _SOURCE, _BYTE, 1, _MAX_SOURCE_BYTES).tobytes()
+    deals = CollectedDeals(
+        numbers["cards"],
+        numbers["waiting"],
+        numbers["seats"],
+        numbers["verdicts"],
+        stack,
+        flags.view(np.bool_),
+        msgspec.json.decode(told, type=DealsSource),
+    )
+    check_deals(deals)
+    return deals
+
+
+def _read_array(
+    archive: zipfile.ZipFile, name: str, kind: str, dimensions: int, most: int = MAX_DEALS
+) -> NDArray[np.uint8]:
+    """Return one array's bytes; nothing larger than it should be is unpacked. Raises WrongDeals."""
+    with archive.open(f"{name}.npy") as file:
+        begin = file.read(_BEGIN.size)
+        if len(begin) < _BEGIN.size or begin[: len(_MAGIC)] != _MAGIC:
+            raise InvalidDeals(f"{name}: a .npy header of version 1.0 is wanted")
+        header = file.read(int.from_bytes(begin[-2:], "little"))
+        found = _HEADER.fullmatch(header)
+        if found is None or found["kind"].decode() != kind:
+            raise InvalidDeals(f"{name}: rows of {kind} are wanted")
+        rows, columns_ = int(found["rows"]), int(found["columns"] or 1)
+        if rows > most or bool(found["columns"]) != (dimensions > 1):
+            raise InvalidDeals(f"{name}: it has other rows than a file of deals")
+        if dimensions > 1 and columns_ != CARDS:
+            raise InvalidDeals(f"{name}: rows of {CARDS} numbers are wanted, not {columns_}")
+        size = rows * columns_
+        raw = file.read(size + 1)
+    if len(raw) != size:
+        raise InvalidDeals(f"{name}: {size} bytes are wanted, {len(raw)} are there")
+    if kind == _FLAG and raw.translate(None, b"\x00\x01"):
+        raise InvalidDeals(f"{name}: flags 0 and 1 are wanted")
+    shape = (rows, columns_) if dimensions > 1 else (rows,)
+    return np.frombuffer(raw, np.uint8).reshape(shape)

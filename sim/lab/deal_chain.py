@@ -1,0 +1,262 @@
+"""The cards between two deals: how people leave them on the table, and the shuffler's passes.
+
+A model, and a hard one for a machine that would trust its shuffler: what was played together
+lies together in the stack, and few riffles leave much of that.
+"""
+
+import random
+from collections.abc import Callable, Sequence
+from functools import cache
+from itertools import groupby
+from typing import NamedTuple
+
+from controller.cards import SEATS
+from controller.deal import ledger as book
+from controller.deal.ledger import MAX_TRAY_CARDS, TRAY, Ledger
+from controller.deal.ledger import SEATS as LETTERS
+from controller.deal.sequence import SEED_BYTES, commitment, context, sequence
+from controller.rules.profile import Profile
+from controller.rules.profile_files import load_profile
+from controller.rules.regulations_page import profile_hash
+from sim.lab.collected_deals import (
+    CARDS,
+    HAND,
+    CollectedDeals,
+    DealsSource,
+    ReadingOutcome,
+    make_deals,
+)
+
+_FACES = 54
+_RANKS = 13
+
+
+def new_stack() -> list[int]:
+    """Return a set as it comes out of its two boxes."""
+    return list(range(CARDS))
+
+
+def collect_stack(cards: Sequence[int], seats: Sequence[int], chance: random.Random) -> list[int]:
+    """Return the stack that a deal leaves: `cards` went to `seats`, 0…3 in playing order.
+
+    Each player in turn lays down what he has of his lowest rank, jokers last; somebody leads.
+    """
+    held: list[list[int]] = [[] for _ in SEATS]
+    for card, seat in zip(cards, seats, strict=True):
+        held[seat].append(card)
+    groups = [
+        [list(group) for _, group in groupby(sorted(hand, key=_rank), key=_rank)] for hand in held
+    ]
+    leads = chance.randrange(len(SEATS))
+    stack: list[int] = []
+    for trick in range(max(map(len, groups))):
+        for turn in range(len(SEATS)):
+            hand = groups[(leads + turn) % len(SEATS)]
+            if trick < len(hand):
+                stack += hand[trick]
+    return stack
+
+
+def gather_pockets(cards: Sequence[int], seats: Sequence[int]) -> list[int]:
+    """Return the stack that a misdeal leaves: pocket upon pocket."""
+    return [
+        card
+        for pocket in range(len(SEATS))
+        for card, seat in zip(cards, seats, strict=True)
+        if seat == pocket
+    ]
+
+
+def riffle_stack(stack: Sequence[int], passes: int, chance: random.Random) -> list[int]:
+    """Return the stack after so many riffles of the Gilbert–Shannon–Reeds model.
+
+    It is cut where a fair coin for each card says, and each card falls from either half with the
+    chance of how many it still has.
+    """
+    cards = list(stack)
+    for _ in range(passes):
+        coins = chance.getrandbits(len(cards))
+        half = len(cards) - coins.bit_count()
+        upper, lower = iter(cards[:half]), iter(cards[half:])
+        cards = [next(lower if coins >> place & 1 else upper) for place in range(len(cards))]
+    return cards
+
+
+def _rank(card: int) -> int:
+    face = card % _FACES
+    return face % _RANKS if face < _FACES - 2 else face
+
+
+class PocketPlan(NamedTuple):
+    """By feed index: the pocket that waited (0…3), and the one in which the card lies."""
+
+    waiting: list[int]
+    seats: list[int]
+
+
+Method = Callable[[str, Sequence[int], random.Random], PocketPlan]
+
+_SEAT_NUMBERS = {letter: number for number, letter in enumerate(LETTERS)}
+READ_AGAIN_RATE = 0.01
+TRAY_RATE = 0.004
+STAYS_BAD_RATE = 0.1
+"""How often the simulated reader asks for another look, for the tray, and for the tray again."""
+
+
+def draw_verdicts(chance: random.Random) -> list[int] | None:
+    """Return what the reader says of 108 cards; None where it comes to a misdeal.
+
+    It knows neither faces nor pockets. Misdeals are those of a table: too many cards in the
+    tray, or one that is unreadable for the third time.
+    """
+    said = [int(ReadingOutcome.ACCEPTED)] * CARDS
+    in_tray = 0
+    for index in range(CARDS):
+        drawn = chance.random()
+        if drawn < TRAY_RATE:
+            in_tray += 1
+            said[index] = ReadingOutcome.TRAY
+            if chance.random() < STAYS_BAD_RATE:
+                if chance.random() < STAYS_BAD_RATE:
+                    return None
+                said[index] = ReadingOutcome.TRAY_TWICE
+        elif drawn < TRAY_RATE + READ_AGAIN_RATE:
+            said[index] = ReadingOutcome.READ_AGAIN
+    return said if in_tray <= MAX_TRAY_CARDS else None
+
+
+def deal_fairly(letters: str, said: Sequence[int], chance: random.Random) -> PocketPlan:
+    """Deal as a table does: the sequence, and the ledger's rule for cards from the tray."""
+    waiting = [_SEAT_NUMBERS[letter] for letter in letters]
+    if max(said) < ReadingOutcome.TRAY:
+        return PocketPlan(waiting, list(waiting))
+    return PocketPlan(waiting, route_through_tray(letters, said))
+
+
+def deal_to_random_pocket(letters: str, said: Sequence[int], chance: random.Random) -> PocketPlan:
+    """Deal each card to a random pocket among those that are not full."""
+    room = [HAND] * len(SEATS)
+    waiting = []
+    for _ in range(CARDS):
+        seat = chance.choice([seat for seat, left in enumerate(room) if left])
+        room[seat] -= 1
+        waiting.append(seat)
+    return PocketPlan(waiting, list(waiting))
+
+
+def deal_around(letters: str, said: Sequence[int], chance: random.Random) -> PocketPlan:
+    """Trust the shuffler: deal around the table, card by card."""
+    waiting = [index % len(SEATS) for index in range(CARDS)]
+    return PocketPlan(waiting, list(waiting))
+
+
+def deal_with_shift(letters: str, said: Sequence[int], chance: random.Random) -> PocketPlan:
+    """Give the pocket of a card that goes to the tray to the card behind it, and so on."""
+    waiting = [_SEAT_NUMBERS[letter] for letter in letters]
+    accepted = [index for index in range(CARDS) if said[index] < ReadingOutcome.TRAY]
+    again = [index for index in reversed(range(CARDS)) if said[index] >= ReadingOutcome.TRAY]
+    seats = [0] * CARDS
+    for index, seat in zip((*accepted, *again), waiting, strict=True):
+        seats[index] = seat
+    return PocketPlan(waiting, seats)
+
+
+def route_through_tray(letters: str, said: Sequence[int]) -> list[int]:
+    """Return where each card ends, by feed index, when the production ledger keeps the places.
+
+    The tray gives its last card first. A card that stays bad goes back there once more.
+    """
+    ledger = Ledger(expected=CARDS)
+    seats = [0] * CARDS
+    tray: list[tuple[int, int]] = []
+    for index in range(CARDS):
+        ledger = _pass_card(
+            ledger, index, said[index] - ReadingOutcome.READ_AGAIN, letters, tray, seats
+        )
+    ledger = book.with_unreached_places(ledger)
+    while tray:
+        index, more = tray.pop()
+        ledger = _pass_card(ledger, index, more, letters, tray, seats)
+    return seats
+
+
+def _pass_card(
+    ledger: Ledger,
+    card: int,
+    rounds: int,
+    letters: str,
+    tray: list[tuple[int, int]],
+    seats: list[int],
+) -> Ledger:
+    """Return the ledger after a card passed the window; `rounds`: how often it is bad from here."""
+    number = len(ledger.cards) + 1
+    seen = book.with_card(ledger, number, from_tray=number > CARDS, doubled=False)
+    assert seen is not None
+    letter = letters[seen.cards[-1].place - 1]
+    if rounds > 0:
+        tray.append((card, rounds - 1))
+    else:
+        seats[card] = _SEAT_NUMBERS[letter]
+    return book.with_landing(seen, number, TRAY if rounds > 0 else letter)
+
+
+METHODS: dict[str, Method] = {
+    "fair": deal_fairly,
+    "naive-pocket": deal_to_random_pocket,
+    "riffles": deal_around,
+    "reject-shift": deal_with_shift,
+}
+"""The ways to deal, by name. The first is the product's; the others must be caught."""
+
+UNFAIR_METHODS = tuple(METHODS)[1:]
+
+
+PROFILE = "international-000"
+_TABLE_KEY = "L" * 40
+
+Entropy = Callable[[int], bytes]
+
+
+def deal_chain(deals: int, method: str, entropy: Entropy, match: str = "lab") -> CollectedDeals:
+    """Deal so many deals, one after the other with the same cards.
+
+    `method`: of METHODS. `entropy(n)` gives n bytes: the seeds of the deals, and what people,
+    shuffler and reader do by chance. `match` names the chain, so that no context is there twice.
+    """
+    book = load_profile(PROFILE)
+    chance = random.Random(entropy(SEED_BYTES))
+    deal = METHODS[method]
+    rows: list[tuple[list[int], list[int], list[int], list[int], list[int]]] = []
+    stack, given_up, attempt = new_stack(), 0, 0
+    while len(rows) < deals:
+        attempt += 1
+        fed = riffle_stack(stack, book.shuffles(len(rows) + 1), chance)
+        letters = _make_sequence(book, match, len(rows) + 1, attempt, entropy, chance)
+        said = draw_verdicts(chance)
+        if said is None:
+            given_up += 1
+            stack = gather_pockets(fed, ["NWSE".index(letter) for letter in letters])
+            continue
+        waiting, seats = deal(letters, said, chance)
+        rows.append((fed, waiting, seats, said, stack))
+        stack = collect_stack(fed, seats, chance)
+    cards, waits, hands, looks, stacks = zip(*rows, strict=True)
+    source = DealsSource(
+        path="sequence", method=method, asked=deals, given_up=given_up, passes=book.shuffles(2)
+    )
+    return make_deals(cards, waits, hands, looks, stacks, source=source)
+
+
+def _make_sequence(
+    book: Profile, match: str, deal: int, attempt: int, entropy: Entropy, chance: random.Random
+) -> str:
+    """Return the sequence of one attempt as a table makes it: seed, commitment, then the cut."""
+    seed = entropy(SEED_BYTES)
+    bound_to = context(_TABLE_KEY, match, deal, attempt, _profile_hash(), "S1")
+    cut = chance.choice(book.cuts())
+    return sequence(commitment(bound_to, seed), seed, cut, CARDS)
+
+
+@cache
+def _profile_hash() -> bytes:
+    return profile_hash(load_profile(PROFILE))

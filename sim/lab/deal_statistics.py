@@ -1,0 +1,191 @@
+"""What is counted in deals, and the chance of such a count in fair ones.
+
+Two figures carry nearly all tests: counts of labelled cards by seat (a chi-square whose
+covariance is exact, because a hand of 27 is drawn without putting back), and counts of pairs of
+cards that lie in one hand (exact mean and variance from controller/trials/lab/chances.py).
+"""
+
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import stats
+
+from controller.cards import SEATS
+from sim.lab.collected_deals import CARDS
+
+Floats = NDArray[np.float64]
+
+MIN_EXPECTED = 5.0
+"""The least count that is expected in a class of a chi-square; smaller classes are joined."""
+
+_EPSILON = 1e-9
+
+
+class SeatCounts:
+    """How often cards with a label went to each seat, over deals that are added one by one.
+
+    Of a fair deal the counts o[g, s] have the mean k[g]/4 and the covariance
+    (108·[g=h]·k[g] − k[g]·k[h])/107 · ([s=t] − ¼)/4, k[g] being the cards with that label. So
+    Σ over seats of dᵀ(C/4)⁻¹d, d = o − k/4, C the sum of the first factor over the deals, is
+    chi-square with 3 × rank C degrees of freedom.
+    """
+
+    def __init__(self, labels: int) -> None:
+        """Begin with no deal, of so many labels."""
+        self.counts: Floats = np.zeros((labels, len(SEATS)))
+        self._spread: Floats = np.zeros((labels, labels))
+
+    def add(self, labels: NDArray[np.integer], seats: NDArray[np.integer]) -> None:
+        """Add deals: a label for each card (rows of 108), any other number for none."""
+        many, kinds = len(seats), len(self.counts)
+        marked = np.broadcast_to(labels, seats.shape).astype(np.int64)
+        marked = np.where((marked >= 0) & (marked < kinds), marked, kinds)
+        cells = np.bincount(
+            (marked * len(SEATS) + seats).ravel(), minlength=(kinds + 1) * len(SEATS)
+        )
+        self.counts += cells.reshape(kinds + 1, len(SEATS))[:kinds]
+        rows = np.arange(many)[:, None] * (kinds + 1)
+        each = np.bincount((rows + marked).ravel(), minlength=many * (kinds + 1))
+        of_deal = each.reshape(many, kinds + 1)[:, :kinds].astype(np.float64)
+        self._spread += (CARDS * np.diag(of_deal.sum(0)) - of_deal.T @ of_deal) / (CARDS - 1)
+
+    @property
+    def expected(self) -> Floats:
+        """The mean count of a label at a seat, one number a label."""
+        return np.asarray(self.counts.sum(1) / len(SEATS))
+
+    def chi_square(self) -> tuple[float, int]:
+        """Return the statistic and its degrees of freedom; 0 of them where nothing was counted.
+
+        Labels of which too few were counted are left out.
+        """
+        enough = self.expected >= MIN_EXPECTED
+        if not enough.any():
+            return 0.0, 0
+        off = (self.counts - self.expected[:, None])[enough]
+        spread = self._spread[np.ix_(enough, enough)] / len(SEATS)
+        rank = len(spread)
+        if abs(spread.sum(1)).max() < _EPSILON * spread.max():
+            # Every card has a label, so all counts of a seat make 27 a deal: one is no news.
+            spread, rank = spread + spread.max(), rank - 1
+        statistic = float((off * np.linalg.solve(spread, off)).sum())
+        return statistic, (len(SEATS) - 1) * rank
+
+
+def trend_chi_square(weights: Floats, seats: NDArray[np.integer]) -> float:
+    """Return the chi-square (3 degrees of freedom) of a number's sum in each hand.
+
+    `weights`: a number for each card, rows of 108 or one row for all deals. The sums differ from
+    their mean with the variance (108·Σw² − (Σw)²)/107 · ¼ in the sense of BySeat.
+    """
+    many = len(seats)
+    number = np.broadcast_to(weights, seats.shape)
+    sums = np.array([(number * (seats == seat)).sum() for seat in range(len(SEATS))])
+    rows = np.atleast_2d(weights)
+    spread = float((CARDS * (rows**2).sum(1) - rows.sum(1) ** 2).sum() / (CARDS - 1))
+    spread *= many / len(rows)
+    off = sums - sums.mean()
+    return float((off**2).sum() / (spread / len(SEATS))) if spread else 0.0
+
+
+def p_of_normal(z: float) -> float:
+    """Return the chance of a normal number this far off, to either side."""
+    return float(2 * stats.norm.sf(abs(z)))
+
+
+def p_of_chi_square(statistic: float, freedom: int) -> float:
+    """Return the chance of a chi-square at least this large."""
+    return float(stats.chi2.sf(statistic, freedom))
+
+
+def chi_square_limit(freedom: int, level: float) -> float:
+    """Return what a chi-square stays below with the chance `level`."""
+    return float(stats.chi2.ppf(level, freedom))
+
+
+def p_of_gamma(value: float, mean: float, variance: float) -> float:
+    """Return the chance of a sum of squares this far off, to either side.
+
+    The sum is taken for a gamma number with its exact mean and variance.
+    """
+    known = stats.gamma(mean * mean / variance, scale=variance / mean)
+    return float(min(1.0, 2 * min(known.cdf(value), known.sf(value))))
+
+
+def p_of_binomial(hits: int, tries: int, chance: float) -> float:
+    """Return the chance of a number of hits at least as unlikely as this one, exactly."""
+    return float(stats.binomtest(hits, tries, chance).pvalue)
+
+
+def p_of_least(chances: Iterable[float]) -> float:
+    """Return the chance that the least of several figures' chances is this small, at most."""
+    each = list(chances)
+    return min(1.0, len(each) * min(each)) if each else 1.0
+
+
+def fit_histogram(seen: Sequence[int], chances: Sequence[float]) -> tuple[float, int]:
+    """Return chi-square and freedom of a histogram against its chances.
+
+    Neighbouring classes are joined until LEAST is expected in each: by what is expected alone,
+    never by what was seen. A last small class joins the one before it.
+    """
+    many = sum(seen)
+    classes: list[tuple[float, float]] = []
+    have = due = 0.0
+    for count, chance in zip(seen, chances, strict=True):
+        have, due = have + count, due + many * chance
+        if due >= MIN_EXPECTED:
+            classes.append((have, due))
+            have = due = 0.0
+    if classes:
+        last_have, last_due = classes.pop()
+        classes.append((last_have + have, last_due + due))
+    statistic = sum((have - due) ** 2 / due for have, due in classes)
+    return statistic, max(0, len(classes) - 1)
+
+
+def longest_runs(letters: NDArray[np.integer]) -> NDArray[np.int64]:
+    """Return the longest run of equal letters in each row."""
+    run = np.ones(len(letters), np.int64)
+    longest = run.copy()
+    for before, after in pairwise(letters.T):
+        run = np.where(before == after, run + 1, 1)
+        np.maximum(longest, run, out=longest)
+    return longest
+
+
+def cards_until_all(letters: NDArray[np.integer]) -> NDArray[np.int64]:
+    """Return how many letters of each row it takes until every seat's was there."""
+    first = [(letters == seat).argmax(1) for seat in range(len(SEATS))]
+    return np.asarray(np.max(first, axis=0)) + 1
+
+
+def side_signs(seats: NDArray[np.integer]) -> Floats:
+    """Return +1 for the seats of side N+S, −1 for those of side W+E."""
+    return np.where(np.asarray(seats) % 2 == 0, 1.0, -1.0)
+
+
+_TWO = -1 / (CARDS - 1)
+_FOUR = 3 / ((CARDS - 1) * (CARDS - 3))
+
+
+def side_moments(weights: Floats) -> tuple[Floats, Floats]:
+    """Return mean and variance, a deal, of D²: D = the weights of one side less the other's.
+
+    Two cards' signs have the mean product −1/107, four cards' 3/(107·105); each way in which
+    some of four cards are the same one has its own sum of powers. `weights`: rows of 108, 0 for
+    a card that is not weighed.
+    """
+    p1, p2, p3, p4 = ((weights**power).sum(1) for power in (1, 2, 3, 4))
+    mean = p2 + (p1**2 - p2) * _TWO
+    even = p4 + 3 * (p2**2 - p4)
+    two = 4 * (p3 * p1 - p4) + 6 * (p2 * p1**2 - p2**2 - 2 * p3 * p1 + 2 * p4)
+    four = p1**4 - 6 * p2 * p1**2 + 3 * p2**2 + 8 * p3 * p1 - 6 * p4
+    return mean, even + two * _TWO + four * _FOUR - mean**2
+
+
+def as_floats(numbers: ArrayLike) -> Floats:
+    """Return numbers as an array of floats."""
+    return np.asarray(numbers, np.float64)

@@ -1,0 +1,129 @@
+"""Tests of the hands: which faces lie where."""
+
+import numpy as np
+
+from controller.cards import FACE_COUNT
+from sim.lab import deal_statistics
+from sim.lab.chances import bomb_moments as bombs_of
+from sim.lab.chances import four_cards_together
+from sim.lab.collected_deals import CARDS, ReadingOutcome
+from sim.lab.deal_measures import (
+    MIN_DEALS,
+    STRENGTH,
+    DealMeasures,
+    StatisticResult,
+    chi_square_result,
+    histogram_result,
+    mean_result,
+    not_answerable,
+)
+from sim.lab.deal_measures import pairs_result as pairs
+from sim.lab.deal_statistics import Floats
+
+
+def type_seat(seen: DealMeasures) -> StatisticResult:
+    """Ask whether any of the 54 faces prefers a seat."""
+    found = deal_statistics.SeatCounts(FACE_COUNT)
+    for block in seen.deals.blocks():
+        found.add(block.cards % FACE_COUNT, block.seats)
+    return chi_square_result(*found.chi_square())
+
+
+def strength(seen: DealMeasures) -> StatisticResult:
+    """Ask whether any seat gets the better cards."""
+    statistic = deal_statistics.trend_chi_square(
+        seen.side_weights(tray_only=False), seen.deals.seats
+    )
+    return chi_square_result(statistic, 3)
+
+
+def twins(seen: DealMeasures) -> StatisticResult:
+    """Ask how many faces lie in a hand with both copies."""
+    return pairs(seen.twins, [1] * CARDS)
+
+
+def jokers(seen: DealMeasures) -> StatisticResult:
+    """Ask how the four jokers are shared."""
+    chances = {together: float(chance) for together, chance in four_cards_together().items()}
+    return histogram_result(seen.jokers, chances)
+
+
+def bombs(seen: DealMeasures) -> StatisticResult:
+    """Ask how many ranks hands have four times or more."""
+    return mean_result(seen.bombs, *bombs_of())
+
+
+def sides(seen: DealMeasures) -> StatisticResult:
+    """Ask whether one side is the stronger more than chance has it, whichever side that is."""
+    return _sides(seen, tray_only=False)
+
+
+def tray_sides(seen: DealMeasures) -> StatisticResult:
+    """Ask the same of the cards alone that were in the tray."""
+    return _sides(seen, tray_only=True)
+
+
+def _sides(seen: DealMeasures, *, tray_only: bool) -> StatisticResult:
+    squares, means, variances = 0.0, 0.0, 0.0
+    counted = 0
+    for block in seen.deals.blocks():
+        part = DealMeasures(block)
+        weights: Floats = part.side_weights(tray_only=tray_only)
+        some = (weights != 0).sum(1) > 1  # one card's square is the same on either side
+        squares += float((part.side_lead(weights)[some] ** 2).sum())
+        mean, variance = deal_statistics.side_moments(weights[some])
+        means, variances = means + float(mean.sum()), variances + float(variance.sum())
+        counted += int(some.sum())
+    if counted < MIN_DEALS:
+        return not_answerable(
+            f"fewer than {MIN_DEALS} deals" + " with two cards in the tray" * tray_only
+        )
+    z = (squares - means) / np.sqrt(variances)
+    return StatisticResult(
+        float(z),
+        f"{squares / counted:.1f}",
+        f"{means / counted:.1f} ± {variances**0.5 / counted:.1f}",
+        deal_statistics.p_of_gamma(squares, means, variances),
+    )
+
+
+JOKER_WORTH, HONOUR_WORTH = 13, 9
+"""Where a card's worth makes it a joker, and a J, Q, K or A."""
+
+_NO_TRAY = "hardly a card was looked at twice"
+
+
+def waiting_verdict(seen: DealMeasures) -> StatisticResult:
+    """Ask whether the pocket that waits for a card has to do with its verdict.
+
+    The card lies there in the end, or own_place is outside: where such cards lie is no question
+    of its own.
+    """
+    found = deal_statistics.SeatCounts(len(ReadingOutcome) - 1)
+    for block in seen.deals.blocks():
+        found.add(block.verdicts.astype(np.int64) - 1, block.waiting)
+    return _seat_result(found)
+
+
+def tray_face(seen: DealMeasures) -> StatisticResult:
+    """Ask whether good cards that were in the tray go to one seat rather."""
+    found = deal_statistics.SeatCounts(3)
+    for block in seen.deals.blocks():
+        worth = STRENGTH[block.cards]
+        kind = np.where(worth >= JOKER_WORTH, 2, np.where(worth >= HONOUR_WORTH, 1, 0))
+        found.add(np.where(block.verdicts >= ReadingOutcome.TRAY, kind, -1), block.seats)
+    return _seat_result(found)
+
+
+def own_place(seen: DealMeasures) -> StatisticResult:
+    """Ask whether every card lies in the pocket that waited for it."""
+    moved = int((seen.deals.seats != seen.deals.waiting).sum())
+    return StatisticResult(float(moved), str(moved), "0", 0.0 if moved else 1.0)
+
+
+def _seat_result(found: deal_statistics.SeatCounts) -> StatisticResult:
+    answer = chi_square_result(*found.chi_square())
+    if answer.p is None:
+        return not_answerable(_NO_TRAY)
+    counts = found.counts.sum(0).astype(int)
+    return answer._replace(seen=f"{answer.statistic:.2f} (N W S E: {counts.tolist()})")

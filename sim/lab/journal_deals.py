@@ -1,0 +1,150 @@
+"""Whole simulated deals: firmware, mechanics, machine and journal in virtual time.
+
+A life of a campaign, at a tired machine, with its journal; what is counted is read from that
+journal alone. The chief opens its attempts: seed, cut, the record of the hands, all looks.
+"""
+
+import base64
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from controller.deal.sequence import SEED_BYTES
+from controller.deal.sequence import sequence as drawn
+from controller.journal.attempt_history import AttemptHistory, attempt_histories
+from controller.journal.packed_board_events import unpack_events
+from controller.journal.verify.card_course import SEATS, TRAY, CardCourse, trace_course
+from controller.journal.verify.sources import read_source
+from controller.messages import AttemptOutcome
+from controller.vault.sealing import AttemptKey, unseal_with
+from sim.campaign.campaign_lives import plan_life
+from sim.campaign.life import run_life
+from sim.campaign.table_host import chief_key
+from sim.lab.collected_deals import (
+    CARDS,
+    CollectedDeals,
+    DealsSource,
+    ReadingOutcome,
+    make_deals,
+    number_cards,
+)
+from sim.lab.deal_chain import Entropy
+from sim.mechanics.fault_menu import WearLevel, get_wear_level
+
+WEAR = "worn"
+"""How tired the machine is: its cards are read again, lie in the tray, come as two."""
+
+_IN_MEMORY = Path("/dev/shm")
+_NONCE = 32
+
+
+class AttemptByPlace(NamedTuple):
+    """One attempt out of its journal, by place: faces, pockets due and got, verdicts."""
+
+    faces: list[int]
+    waiting: list[int]
+    seats: list[int]
+    verdicts: list[int]
+    card_set: str
+    passes: int
+
+
+def deal_life(deals: int, entropy: Entropy, faults: WearLevel | None = None) -> CollectedDeals:
+    """Live one life of so many deals, and read its right attempts out of its journal.
+
+    `faults`: of the machine, those of WEAR where none are given. The stack before a shuffle is
+    in no journal: there is none here. Raises ValueError where a life came to fewer deals, or an
+    attempt's record does not open.
+    """
+    seed = entropy(SEED_BYTES).hex()
+    with tempfile.TemporaryDirectory(prefix="dl-", dir=_IN_MEMORY) as folder:
+        report = run_life(plan_life(seed, deals, faults or get_wear_level(WEAR), Path(folder)))
+        if report.findings:
+            raise ValueError(str(report.findings[0]))
+        entries = [chained.entry for chained in read_source(Path(folder) / seed).entries]
+    return deals_from_attempts(list(attempt_histories(entries).values()), chief_key(seed), deals)
+
+
+def deals_from_attempts(progresses: list[AttemptHistory], chief: Any, asked: int) -> CollectedDeals:
+    """Return the right attempts of a journal as deals; `chief` is the key they are sealed to."""
+    right = [one for one in progresses if one.outcome is AttemptOutcome.OK]
+    opened = [open_attempt(one, _make_unsealer(one, chief)) for one in right][:asked]
+    if len(opened) < asked:
+        raise ValueError(f"{len(opened)} of {asked} deals came to held hands")
+    source = DealsSource(
+        path="full",
+        asked=asked,
+        given_up=len(progresses) - len(right),
+        passes=max(one.passes for one in opened),
+    )
+    return make_deals(
+        number_cards([one.faces for one in opened]),
+        [one.waiting for one in opened],
+        [one.seats for one in opened],
+        [one.verdicts for one in opened],
+        follows=list(_follows(opened)),
+        source=source,
+    )
+
+
+def open_attempt(progress: AttemptHistory, unseal: Callable[[bytes], bytes]) -> AttemptByPlace:
+    """Read one attempt that was dealt right, with what opens its boxes."""
+    committed, cut = progress.data("committed"), progress.data("cut")
+    assert committed is not None
+    seed = unseal(_sealed_bytes(progress, "seed", "box"))
+    letters = drawn(
+        bytes.fromhex(committed["commitment"]), seed, None if cut is None else cut["cut"], CARDS
+    )
+    record = unseal(_sealed_bytes(progress, "hands_box", "box"))[_NONCE:]
+    events = [
+        event
+        for row in progress.wire_entries
+        for event in unpack_events(row.data, row.attempt, unseal)
+    ]
+    seen = trace_course(events, CARDS)
+    placed = seen.cards_by_place()
+    return AttemptByPlace(
+        faces=list(record),
+        waiting=[SEATS.index(letter) for letter in letters],
+        seats=[SEATS.index(str(placed[place].landed)) for place in range(1, CARDS + 1)],
+        verdicts=_verdicts(seen),
+        card_set=committed["set"],
+        passes=committed["passes"],
+    )
+
+
+def _verdicts(seen: CardCourse) -> list[int]:
+    """Return what became of the cards of each place: a place for the tray's rounds, up to two."""
+    said = [int(ReadingOutcome.ACCEPTED)] * CARDS
+    for place, card in seen.cards_by_place().items():
+        rounds = sum(
+            one.landed == TRAY and one.place == place for one in seen.cards.values()
+        )  # fmt: skip
+        if rounds or card.from_tray:  # the second of a doubled pair waited under another's index
+            said[place - 1] = ReadingOutcome.TRAY if rounds < 2 else ReadingOutcome.TRAY_TWICE
+        elif len(seen.looks.get(card.index, [])) > 1:
+            said[place - 1] = ReadingOutcome.READ_AGAIN
+    return said
+
+
+def _follows(opened: list[AttemptByPlace]) -> Iterator[bool]:
+    """Yield whether each deal was dealt with the set of the one before it."""
+    before = None
+    for one in opened:
+        yield one.card_set == before
+        before = one.card_set
+
+
+def _make_unsealer(progress: AttemptHistory, chief: Any) -> Callable[[bytes], bytes]:
+    raw = unseal_with(bytes(chief), _sealed_bytes(progress, "seed", "for_chief"))
+    return AttemptKey(raw, _refuse_sealing).unseal
+
+
+def _refuse_sealing(_: int) -> bytes:
+    raise AssertionError("nothing is closed here")
+
+
+def _sealed_bytes(progress: AttemptHistory, kind: str, field: str) -> bytes:
+    data = progress.data(kind) or {}
+    return base64.b64decode(data.get(field, ""))

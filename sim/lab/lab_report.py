@@ -1,0 +1,221 @@
+"""A report on collected deals: the family's judgement, its retest, naive methods beside it."""
+
+import hashlib
+from collections.abc import Callable, Iterator, Sequence
+from typing import Literal
+
+import msgspec
+
+from sim.lab.collected_deals import CollectedDeals, DealsSource
+from sim.lab.deal_chain import UNFAIR_METHODS
+from sim.lab.family import FAMILY, FAMILY_LEVEL, FamilyJudgement, JudgedTest, judge_deals
+
+UNFAIR_DEALS = 1_000
+"""Deals of each naive method in a report, or as many as the report itself has."""
+
+ReportVerdict = Literal["inside", "inside at the retest", "outside", "outside, not retested"]
+
+VERDICT_TEXTS: dict[ReportVerdict, str] = {
+    "inside": "No test is outside the family's bound.",
+    "inside at the retest": "Outside at first, inside with as many fresh deals.",
+    "outside": "Outside, and outside again with as many fresh deals.",
+    "outside, not retested": "Outside. The one retest is due: as many fresh deals, --retest FILE.",
+}
+
+
+class CollectionJudgement(msgspec.Struct, frozen=True, kw_only=True):
+    """One collection and its judgement. `files`: SHA-256 of each, by its name; `deals`: n.
+
+    `unjudged` are the tests that these deals cannot answer.
+    """
+
+    deals: int
+    source: DealsSource
+    files: dict[str, str]
+    outside: tuple[str, ...]
+    unjudged: tuple[str, ...]
+    results: tuple[JudgedTest, ...]
+
+
+class UnfairMethodResult(msgspec.Struct, frozen=True, kw_only=True):
+    """A naive method, judged by the same family: `outside` are the tests that catch it."""
+
+    method: str
+    deals: int
+    outside: tuple[str, ...]
+
+
+class LabReport(msgspec.Struct, frozen=True, kw_only=True):
+    """All that a report says. `family`: SHA-256 of the list of tests, as LAB.md states it."""
+
+    verdict: ReportVerdict
+    level: float
+    family: str
+    first: CollectionJudgement
+    retest: CollectionJudgement | None
+    naive: tuple[UnfairMethodResult, ...]
+
+    @property
+    def last(self) -> CollectionJudgement:
+        """The round that counts."""
+        return self.retest or self.first
+
+    @property
+    def is_inside(self) -> bool:
+        """Whether the deals are inside the family's bound, at the first time or the second."""
+        return not self.last.outside
+
+
+def judge_collection(
+    deals: CollectedDeals, files: dict[str, str] | None = None
+) -> tuple[CollectionJudgement, FamilyJudgement]:
+    """Judge one collection."""
+    judgement = judge_deals(deals)
+    return CollectionJudgement(
+        deals=len(deals),
+        source=deals.source,
+        files=files or {},
+        outside=judgement.outside,
+        unjudged=tuple(result.name for result in judgement.results if result.p is None),
+        results=judgement.results,
+    ), judgement
+
+
+def make_report(
+    first: CollectionJudgement,
+    fresh: Callable[[], CollectionJudgement] | None,
+    naive: Callable[[str, int], CollectedDeals] | None = None,
+) -> LabReport:
+    """Return the report: `fresh` collects the retest's deals, None where nobody can here.
+
+    `naive(method, deals)` deals by a naive method; None leaves them out.
+    """
+    retest = fresh() if first.outside and fresh is not None else None
+    return LabReport(
+        verdict=_verdict(first, retest),
+        level=FAMILY_LEVEL,
+        family=family_hash(),
+        first=first,
+        retest=retest,
+        naive=() if naive is None else _judge_unfair_methods(naive, min(first.deals, UNFAIR_DEALS)),
+    )
+
+
+def conclusion_text(report: LabReport) -> str:
+    """Return what a report comes to, and how much of the family it leaves open, and why."""
+    last = report.last
+    if not last.unjudged:
+        return VERDICT_TEXTS[report.verdict]
+    why = dict.fromkeys(result.why for result in last.results if result.p is None)
+    return (
+        f"{VERDICT_TEXTS[report.verdict]} {len(last.unjudged)} of {len(last.results)} tests "
+        f"not judged: {'; '.join(why)}."
+    )
+
+
+def family_hash() -> str:
+    """Return the SHA-256 of the names, figures and expectations of all tests."""
+    stated = "\n".join("\t".join((one.name, one.counted, one.expected)) for one in FAMILY)
+    return hashlib.sha256(stated.encode()).hexdigest()
+
+
+def _verdict(first: CollectionJudgement, retest: CollectionJudgement | None) -> ReportVerdict:
+    if not first.outside:
+        return "inside"
+    if retest is None:
+        return "outside, not retested"
+    return "outside" if retest.outside else "inside at the retest"
+
+
+def _judge_unfair_methods(
+    deal: Callable[[str, int], CollectedDeals], many: int
+) -> tuple[UnfairMethodResult, ...]:
+    return tuple(
+        UnfairMethodResult(
+            method=method, deals=many, outside=judge_deals(deal(method, many)).outside
+        )
+        for method in UNFAIR_METHODS
+    )
+
+
+_HEADS = ("test", "p", "bound", "95 %", "99 %", "found", "expected")
+_MARKS = {True: "in", False: "out", None: "–"}
+
+
+def render_lab_report(report: LabReport) -> str:
+    """Return the report as lines for people."""
+    lines = [*_collection_lines(report.first)]
+    if report.retest is not None:
+        lines += ["", "retest:", *_collection_lines(report.retest)]
+    if report.naive:
+        lines += ["", "naive methods, judged by the same tests:"]
+        lines += [
+            f"  {one.method:14} {one.deals} deals: "
+            + (f"outside by {', '.join(one.outside)}" if one.outside else "NOT caught")
+            for one in report.naive
+        ]
+    return "\n".join([*lines, "", conclusion_text(report)]) + "\n"
+
+
+def source_text(source_round: CollectionJudgement) -> str:
+    """Return in a line where the deals of a round come from."""
+    source = source_round.source
+    seed = "the system's entropy" if source.seed is None else f"seed {source.seed}"
+    given_up = f", {source.given_up} attempts given up" if source.given_up else ""
+    return (
+        f"{source_round.deals} deals ({source.path}, {source.method}, {seed}{given_up}), "
+        f"{len(source_round.results)} tests, together at 99 %"
+    )
+
+
+def result_cells(result: JudgedTest) -> tuple[str, ...]:
+    """Return a test's row of the table, below its headings."""
+    p = "–" if result.p is None else f"{result.p:.3g}"
+    found = result.why or result.seen
+    return (
+        result.name, p, f"{result.bound:.2g}", _MARKS[result.at_95], _MARKS[result.at_99],
+        found, result.expected,
+    )  # fmt: skip
+
+
+def _collection_lines(one: CollectionJudgement) -> Iterator[str]:
+    yield source_text(one)
+    for name, digest in one.files.items():
+        yield f"  {name}  SHA-256 {digest}"
+    rows: Sequence[Sequence[str]] = [_HEADS, *(result_cells(result) for result in one.results)]
+    widths = [max(len(row[place]) for row in rows) for place in range(5)]
+    out = {result.name for result in one.results if result.outside}
+    for row in rows:
+        marked = "*" if row[0] in out else " "
+        start = "  ".join(f"{each:{width}}" for each, width in zip(row, widths, strict=False))
+        yield f"{marked} {start}  {row[5][:60]}  [{row[6]}]"
+    yield f"outside the family's bound: {', '.join(one.outside) or 'none'}"
+
+
+FAMILY_BEGIN, FAMILY_END = (
+    "<!-- the family: made from controller/trials/lab/family.py -->",
+    "<!-- end -->",
+)
+
+
+def render_family() -> str:
+    """Return the family as the lines between BEGIN and END."""
+    return "\n".join(_family_lines()) + "\n"
+
+
+def update_page(page: str) -> str:
+    """Return the page with the family as it is now. Raises ValueError where its marks lack."""
+    before, found, rest = page.partition(FAMILY_BEGIN)
+    _, end, after = rest.partition(FAMILY_END)
+    if not (found and end):
+        raise ValueError(f"the page has no {FAMILY_BEGIN} or no {FAMILY_END}")
+    return f"{before}{FAMILY_BEGIN}\n{render_family()}{FAMILY_END}{after}"
+
+
+def _family_lines() -> Iterator[str]:
+    yield f"{len(FAMILY)} tests; SHA-256 of the list `{family_hash()}`."
+    yield ""
+    yield "| test | what is counted | in fair deals, and why | for |"
+    yield "|---|---|---|---|"
+    for one in FAMILY:
+        yield f"| `{one.name}` | {one.counted} | {one.expected} | {', '.join(one.shows)} |"

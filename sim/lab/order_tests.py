@@ -1,0 +1,320 @@
+"""Tests of the pockets alone: the sequence, place by place, whatever cards come."""
+
+from collections.abc import Iterator, Mapping
+from itertools import combinations
+
+import numpy as np
+
+from controller.cards import FACE_COUNT, SEATS
+from sim.lab import deal_statistics
+from sim.lab.chances import (
+    PAIR,
+    cards_until_all_seats,
+    guess_moments,
+    is_descent,
+    is_valley,
+    longest_run_chances,
+    pairs_covariance,
+    pairs_variance,
+    window_moments,
+)
+from sim.lab.collected_deals import CARDS
+from sim.lab.deal_measures import (
+    MIN_DEALS,
+    DealMeasures,
+    Ints,
+    StatisticResult,
+    chi_square_result,
+    histogram_result,
+    mean_result,
+    not_answerable,
+    pairs_result,
+)
+from sim.lab.deal_statistics import Floats
+
+DISTANCES = range(2, 13)
+"""How far apart the pairs of places lie that `serial` looks at."""
+
+_PLACES = np.arange(CARDS)
+
+
+def index_seat(seen: DealMeasures) -> StatisticResult:
+    """Ask whether any place of the feed order prefers a seat."""
+    found = deal_statistics.SeatCounts(CARDS)
+    for block in seen.deals.blocks():
+        found.add(_PLACES, block.seats)
+    return chi_square_result(*found.chi_square())
+
+
+def index_trend(seen: DealMeasures) -> StatisticResult:
+    """Ask whether early or late cards go to one seat rather."""
+    centred = deal_statistics.as_floats(_PLACES) - (CARDS - 1) / 2
+    return chi_square_result(deal_statistics.trend_chi_square(centred, seen.deals.seats), 3)
+
+
+def adjacent(seen: DealMeasures) -> StatisticResult:
+    """Ask whether neighbours in the feed order go together as often as they should."""
+    return pairs_result(seen.adjacent, pair_degrees(1))
+
+
+def serial(seen: DealMeasures) -> StatisticResult:
+    """Ask the same of cards some places apart; the least of the chances counts, times as many."""
+    return _least_likely(
+        {
+            f"at distance {apart}": pairs_result(seen.same_pocket_at(apart), pair_degrees(apart))
+            for apart in DISTANCES
+        }
+    )
+
+
+def descents(seen: DealMeasures) -> StatisticResult:
+    """Ask how often the pocket goes down, and how often down and up again; the least of both."""
+    return _least_likely(
+        {
+            "descents": mean_result(seen.descents, *window_moments(is_descent, 2)),
+            "valleys": mean_result(seen.valleys, *window_moments(is_valley, 3)),
+        }
+    )
+
+
+def guessing(seen: DealMeasures) -> StatisticResult:
+    """Ask how often somebody who forgets nothing guesses the next pocket."""
+    return mean_result(seen.right_guesses, *guess_moments())
+
+
+def poker(seen: DealMeasures) -> StatisticResult:
+    """Ask how alike the pockets are within blocks of four places."""
+    return pairs_result(seen.pairs_in_blocks, [3] * CARDS)
+
+
+def runs(seen: DealMeasures) -> StatisticResult:
+    """Ask how long the longest run of one pocket is."""
+    return histogram_result(seen.longest, dict(enumerate(map(float, longest_run_chances()))))
+
+
+def coupon(seen: DealMeasures) -> StatisticResult:
+    """Ask how many cards it takes until every seat has one."""
+    until = deal_statistics.cards_until_all(seen.deals.waiting)
+    chances = dict(enumerate(map(float, cards_until_all_seats())))
+    answer = histogram_result(until, chances)
+    mean = sum(cards * chance for cards, chance in chances.items())
+    if answer.p is None or answer.statistic is None:
+        return answer
+    return answer._replace(
+        seen=f"{answer.statistic:.2f} (mean {float(until.mean()):.3f}, of {mean:.3f})"
+    )
+
+
+def tail(seen: DealMeasures) -> StatisticResult:
+    """Ask how often the last two cards go to one seat."""
+    letters = seen.deals.waiting
+    hits = int((letters[:, -1] == letters[:, -2]).sum())
+    p = deal_statistics.p_of_binomial(hits, len(seen), float(PAIR))
+    spread = (float(PAIR) * (1 - float(PAIR)) / len(seen)) ** 0.5
+    z = (hits / len(seen) - float(PAIR)) / spread
+    return StatisticResult(z, f"{hits / len(seen):.4f}", f"{float(PAIR):.4f} ± {spread:.4f}", p)
+
+
+def same_again(seen: DealMeasures) -> StatisticResult:
+    """Ask whether the next sequence has the same pocket at the same place too often."""
+    letters = seen.deals.waiting
+    figures = np.asarray((letters[1:] == letters[:-1]).sum(1))
+    return mean_result(figures, CARDS / 4, SAME_SEAT_VARIANCE)
+
+
+def repeated(seen: DealMeasures) -> StatisticResult:
+    """Ask whether a sequence was there before: in 10⁵ deals the chance of one is 5·10⁻⁵³."""
+    rows = {row.tobytes() for row in seen.deals.waiting}
+    again = len(seen) - len(rows)
+    return StatisticResult(float(again), str(again), "0", 0.0 if again else 1.0)
+
+
+SAME_SEAT_VARIANCE = (
+    4 * 3 / 16 * CARDS / (CARDS - 1) * 81 / 4 + 12 / 16 * CARDS / (CARDS - 1) * 27 / 4
+)
+"""Variance of how many of 108 cards go where four hands of 27 had them: 20.44, sd 4.52.
+
+The 4 × 4 table of then and now has 27·27/108 in each cell; its diagonal's variance is
+4·(3/16)(108/107)(27 − 27²/108) + 12·(1/16)(108/107)(27²/108).
+"""
+
+
+def _least_likely(answers: Mapping[str, StatisticResult]) -> StatisticResult:
+    """Return the answer with the least chance, by its name; its chance times how many there are."""
+    chances = {name: one.p for name, one in answers.items() if one.p is not None}
+    if not chances:
+        return next(iter(answers.values()))
+    name = min(chances, key=lambda one: chances[one])
+    least = answers[name]
+    p = deal_statistics.p_of_least(chances.values())
+    return StatisticResult(least.statistic, f"{least.seen} {name}", least.expected, p)
+
+
+def pair_degrees(apart: int) -> list[int]:
+    """Return in how many pairs each place is, where a pair lies so far apart."""
+    return [(place >= apart) + (place < CARDS - apart) for place in range(CARDS)]
+
+
+_NO_STACK = "the stack before the shuffle was not seen"
+_NO_CHAIN = f"fewer than {MIN_DEALS} deals follow another"
+
+
+def collected_seat(seen: DealMeasures) -> StatisticResult:
+    """Ask whether a card's place in the collected stack says to which seat it goes."""
+    depths = seen.stack_of
+    if depths is None:
+        return not_answerable(_NO_STACK)
+    found = deal_statistics.SeatCounts(CARDS)
+    for begin, block in _blocks(seen):
+        found.add(depths[begin : begin + len(block)], block.deals.seats)
+    return chi_square_result(*found.chi_square())
+
+
+def collected_trend(seen: DealMeasures) -> StatisticResult:
+    """Ask whether cards from high or low in the collected stack go to one seat rather."""
+    depths = seen.stack_of
+    if depths is None:
+        return not_answerable(_NO_STACK)
+    centred = deal_statistics.as_floats(depths) - (CARDS - 1) / 2
+    return chi_square_result(deal_statistics.trend_chi_square(centred, seen.deals.seats), 3)
+
+
+def collected_pairs(seen: DealMeasures) -> StatisticResult:
+    """Ask whether cards that were collected next to each other stay together too often."""
+    figures = seen.neighbours_together
+    return not_answerable(_NO_STACK) if figures is None else pairs_result(figures, pair_degrees(1))
+
+
+def carry_over(seen: DealMeasures) -> StatisticResult:
+    """Ask how many cards go to the seat that had them in the deal before."""
+    if len(seen.followers) < MIN_DEALS:
+        return not_answerable(_NO_CHAIN)
+    return mean_result(seen.carried_over, CARDS / len(SEATS), SAME_SEAT_VARIANCE)
+
+
+def carry_table(seen: DealMeasures) -> StatisticResult:
+    """Ask whether any seat's cards go to any one seat in the next deal."""
+    if len(seen.followers) < MIN_DEALS:
+        return not_answerable(_NO_CHAIN)
+    found = deal_statistics.SeatCounts(len(SEATS))
+    found.add(seen.seat_of[seen.followers - 1], seen.seat_of[seen.followers])
+    return chi_square_result(*found.chi_square())
+
+
+# Figures that count pairs have an exact covariance, given the order in which the cards came:
+# it depends on how many of the pairs are the same or share a card, and on nothing else.
+
+_TWINS, _JOKERS = FACE_COUNT, 6
+_PATH = CARDS - 1
+_MIN_INDEPENDENT = 0.1
+
+
+def interplay(seen: DealMeasures) -> StatisticResult:
+    """Ask whether figures of one deal go together more than their pairs of cards do."""
+    figures, owed = _standardised(seen), shared_pair_correlations(seen)
+    return _strongest(
+        {
+            f"{a} × {b}": _studentised(_independent_part(figures[a], figures[b], owed[a, b]))
+            for a, b in combinations(figures, 2)
+        }
+    )
+
+
+def successive(seen: DealMeasures) -> StatisticResult:
+    """Ask whether a figure of a deal says anything of any figure of the next one."""
+    rows = seen.followers
+    if len(rows) < MIN_DEALS:
+        return not_answerable(_NO_CHAIN)
+    figures = _standardised(seen)
+    carried = np.zeros(len(seen))
+    carried[rows] = (seen.carried_over - CARDS / len(SEATS)) / SAME_SEAT_VARIANCE**0.5
+    figures["carried"] = carried
+    found = {
+        f"{a} → {b}": _studentised(then[rows - 1] * now[rows])
+        for a, then in figures.items()
+        for b, now in figures.items()
+    }
+    return _strongest(found)
+
+
+def _standardised(seen: DealMeasures) -> dict[str, Floats]:
+    """Return the figures of pairs, each less its mean and over its deviation."""
+    figures: dict[str, tuple[Ints, list[int]]] = {
+        "adjacent": (seen.adjacent, pair_degrees(1)),
+        "twins": (seen.twins, [1] * CARDS),
+    }
+    if seen.neighbours_together is not None:
+        figures["collected"] = (seen.neighbours_together, pair_degrees(1))
+    return {name: _scaled(counts, degrees) for name, (counts, degrees) in figures.items()}
+
+
+def _scaled(counts: Ints, degrees: list[int]) -> Floats:
+    mean = sum(degrees) // 2 * float(PAIR)
+    return np.asarray((counts - mean) / pairs_variance(degrees) ** 0.5)
+
+
+def shared_pair_correlations(seen: DealMeasures) -> dict[tuple[str, str], Floats]:
+    """Return each deal's correlation of two figures that their pairs of cards make."""
+    path, twin = pairs_variance(pair_degrees(1)) ** 0.5, pairs_variance([1] * CARDS) ** 0.5
+    places = seen.place_of.astype(np.int64)
+    fed_twins = (abs(places[:, :FACE_COUNT] - places[:, FACE_COUNT:]) == 1).sum(1)
+    owed = {("adjacent", "twins"): _path_and_twins(fed_twins) / (path * twin)}
+    stack = seen.deals.collected
+    if stack is not None:
+        rows = stack.astype(np.int64)
+        beside = (rows[:, 1:] % FACE_COUNT == rows[:, :-1] % FACE_COUNT).sum(1)
+        owed["twins", "collected"] = _path_and_twins(beside) / (path * twin)
+        fed = np.take_along_axis(places, rows, 1)
+        kept = (abs(fed[:, 1:] - fed[:, :-1]) == 1).sum(1)
+        ends = sum((fed[:, end] == last) for end in (0, -1) for last in (0, _PATH))
+        # Σ over cards of degree × degree: 2·2 each, less at four ends, one back where two meet.
+        touching = 4 * CARDS - 8 + np.asarray(ends) - 2 * kept
+        owed["adjacent", "collected"] = _covariances(kept, touching, _PATH * _PATH) / path**2
+    return owed
+
+
+def _independent_part(one: Floats, other: Floats, owed: Floats) -> Floats:
+    """Return products of one figure and what the other has beyond its correlation with it.
+
+    Where they hardly differ, because the cards were fed as they were collected, there is none.
+    """
+    rest = 1 - owed**2
+    some = rest > _MIN_INDEPENDENT
+    return np.asarray((one * (other - owed * one))[some] / rest[some] ** 0.5)
+
+
+def _path_and_twins(same: Ints) -> Floats:
+    """Return the covariance of 107 neighbours and 54 twins of which so many are the same pair."""
+    return _covariances(same, 2 * _PATH - 2 * same, _PATH * _TWINS)
+
+
+def _covariances(same: Ints, sharing: Ints, all_couples: int) -> Floats:
+    unit = pairs_covariance(1, 0, 0), pairs_covariance(0, 1, 0), pairs_covariance(0, 0, 1)
+    disjoint = all_couples - same - sharing
+    return np.asarray(same * unit[0] + sharing * unit[1] + disjoint * unit[2])
+
+
+def _studentised(products: Floats) -> tuple[float, float]:
+    """Return mean and z of products whose mean is 0 in fair deals."""
+    size = float((products**2).sum()) ** 0.5
+    return (float(products.mean()), float(products.sum()) / size) if size else (0.0, 0.0)
+
+
+def _strongest(found: dict[str, tuple[float, float]]) -> StatisticResult:
+    """Return the answer of the largest of these correlations, times how many there are."""
+    chances = {name: deal_statistics.p_of_normal(z) for name, (_, z) in found.items()}
+    worst = min(chances, key=lambda name: chances[name])
+    mean, z = found[worst]
+    return StatisticResult(
+        z,
+        f"{mean:+.4f} ({worst}, the largest of {len(found)})",
+        "0 behind what pairs in common make",
+        deal_statistics.p_of_least(chances.values()),
+    )
+
+
+def _blocks(seen: DealMeasures) -> Iterator[tuple[int, DealMeasures]]:
+    begin = 0
+    for block in seen.deals.blocks():
+        yield begin, DealMeasures(block)
+        begin += len(block)

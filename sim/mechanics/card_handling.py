@@ -1,0 +1,386 @@
+"""Cards that people leave behind in the machine."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from drivers.firmware.protocol import FROM_TRAY, HOPPER
+from sim.mechanics.cards import SET_FAULTS, Cards, PhysicalCard, alter_set
+from sim.mechanics.fault_effects import keep_wrong_set_active
+from sim.mechanics.fault_menu import SimulatedFault
+from sim.mechanics.mechanics_settings import MechanicsSettings
+from sim.mechanics.pockets import TRAY
+from sim.mechanics.sensors import OUTLETS
+
+if TYPE_CHECKING:
+    from sim.mechanics.world import World
+
+
+LEFT_CARD_FAULTS = ("left_in_pocket", "left_in_path")
+"""The faults of this kind, in the order in which they are asked for."""
+
+
+def _put_in_feeder(world: "World", pocket: int, cards: Cards) -> None:
+    world.feeders[HOPPER].place_by_hand(cards)
+
+
+def _put_in_tray(world: "World", pocket: int, cards: Cards) -> None:
+    world.pockets.add_by_hand(TRAY, cards)
+
+
+def _put_in_window(world: "World", pocket: int, cards: Cards) -> None:
+    world.window.place_by_hand(cards, in_gate=False)
+
+
+def _put_in_gate(world: "World", pocket: int, cards: Cards) -> None:
+    world.window.place_by_hand(cards, in_gate=True)
+
+
+def _put_in_chute(world: "World", pocket: int, cards: Cards) -> None:
+    world.pockets.stick_in_chute(pocket, cards)
+
+
+def _put_in_shuffler(world: "World", pocket: int, cards: Cards) -> None:
+    world.shuffler.place_by_hand(cards)
+
+
+def _put_on_floor(world: "World", pocket: int, cards: Cards) -> None:
+    world.pockets.floor.extend(cards)
+
+
+def _put_in_pocket(world: "World", pocket: int, cards: Cards) -> None:
+    world.pockets.add_by_hand(pocket, cards)
+
+
+_PutCards = Callable[["World", int, Cards], None]
+_CardsThere = Callable[["World", int], Sequence[PhysicalCard]]
+
+
+def _cards_in_feeder(world: "World", pocket: int) -> Cards:
+    return world.feeders[HOPPER].path
+
+
+def _cards_in_tray(world: "World", pocket: int) -> Sequence[PhysicalCard]:
+    return (*world.pockets.stacks[TRAY], *world.feeders[FROM_TRAY].path)
+
+
+def _cards_in_window(world: "World", pocket: int) -> Cards:
+    return world.window.cards
+
+
+def _cards_in_chute(world: "World", pocket: int) -> Cards:
+    return world.pockets.stuck[pocket]
+
+
+def _cards_in_shuffler(world: "World", pocket: int) -> Cards:
+    return world.shuffler.cards
+
+
+def _cards_on_floor(world: "World", pocket: int) -> Sequence[PhysicalCard]:
+    return world.pockets.floor
+
+
+def _cards_in_pocket(world: "World", pocket: int) -> Sequence[PhysicalCard]:
+    return world.pockets.stacks[pocket]
+
+
+# Where a card is left, how, and what lies there afterwards.
+_PLACES: dict[str, tuple[_PutCards, _CardsThere]] = {
+    "feeder": (_put_in_feeder, _cards_in_feeder),
+    "tray_feeder": (_put_in_tray, _cards_in_tray),
+    "window": (_put_in_window, _cards_in_window),
+    "gate": (_put_in_gate, _cards_in_window),
+    "landing": (_put_in_chute, _cards_in_chute),
+    "shuffler": (_put_in_shuffler, _cards_in_shuffler),
+    "lift": (_put_on_floor, _cards_on_floor),
+}
+# In these is room for one card, or one set, at a time.
+_SINGLE_PLACES = ("feeder", "window", "gate", "shuffler")
+
+
+def leave_card(world: "World", fault: SimulatedFault, cards: Cards) -> Cards:
+    """Leave the last of `cards` where the fault says; return the others.
+
+    Nothing is left where something lies already that has no room for one more. It is in
+    force until the hopper is filled again and that card lies there no more.
+    """
+    put, lies = _PLACES[fault.place]
+    if fault.name == "left_in_pocket":
+        put, lies = _put_in_pocket, _cards_in_pocket
+    elif fault.place in _SINGLE_PLACES and lies(world, fault.pocket):
+        return cards
+    *others, left = cards
+    put(world, fault.pocket, (left,))
+    filling = world.tally.filling
+    world.keep_active_while(
+        lambda: world.tally.filling == filling or left in lies(world, fault.pocket),
+    )
+    return tuple(others)
+
+
+# How long a person takes to open or close the lid, and to gather the cards.
+LID_MS = 300.0
+GATHER_MS = 700.0
+
+
+class OutOfReach(ValueError):
+    """People's hands cannot get there now; one line that says why."""
+
+
+class PeopleAtMachine:
+    """The hands at one machine.
+
+    `hands` holds what the four players took, `table` what they laid down as played,
+    `beside` the sets that lie beside the machine, `backs` their backs by name, `box` the
+    cards that are out of play.
+    A set is known by its name and told by its back, as people do: what is mixed into a
+    pile stays there until somebody sorts it. Whoever empties the machine also frees what
+    was jammed and turns every card's face down.
+    """
+
+    def __init__(self, world: "World", settings: MechanicsSettings) -> None:
+        self._world = world
+        self.cards_per_set, self._faces = settings.cards_per_set, settings.faces
+        self.backs = {card_set.name: card_set.back for card_set in settings.sets}
+        self.hands: tuple[list[PhysicalCard], ...] = tuple([] for _ in range(TRAY))
+        self.table: list[PhysicalCard] = []
+        self.beside: dict[str, list[PhysicalCard]] = {name: [] for name in self.backs}
+        self.box: list[PhysicalCard] = []
+
+    def unpack(self) -> None:
+        """Put the first set into the hopper and lay the others beside the machine."""
+        first, *others = self.backs
+        self.fill_hopper(self._world.new_set(self.cards_per_set, self.backs[first], self._faces))
+        for name in others:
+            self.beside[name] += self._world.new_set(
+                self.cards_per_set, self.backs[name], self._faces
+            )
+
+    def take_hands(self) -> None:
+        """Let each player take the cards of the own pocket; raises OutOfReach below the table."""
+        if not self._world.lift.is_up:
+            raise OutOfReach("the pockets are not up: nobody can reach the hands")
+        left = self._world.faults.strike("left_in_pocket", rate=0.0)
+        for seat, hand in enumerate(self.hands):
+            taken = self._world.pockets.empty(seat)
+            if left is not None and left.pocket == seat and taken:
+                taken = leave_card(self._world, left, taken)
+            hand.extend(taken)
+
+    def lay_down(self) -> None:
+        """Lay what the players hold on the table: the deal is played."""
+        for hand in self.hands:
+            self.table += _face_down(hand)
+            hand.clear()
+
+    def gather(self, card_set: str) -> None:
+        """Square up what was played and lay it beside the machine as that set.
+
+        Raises OutOfReach where nothing was played, or what was is another set by its backs.
+        """
+        if not self._is_mostly(self.table, card_set):
+            raise OutOfReach(f"set {card_set} does not lie on the table")
+        self.beside[card_set] += self.table
+        self.table.clear()
+
+    def load(self, card_set: str | None = None) -> None:
+        """Put a set into the hopper: the one of that name, else what was played or is held.
+
+        A named set is taken from beside the machine and from what was played, never out of
+        the players' hands. Raises OutOfReach where it is not there, or the hopper not free.
+        """
+        if card_set is None:
+            self.fill_hopper(self._take_all(*self.hands, self.table))
+            return
+        self._require_set(card_set)
+        if self._world.feeders[HOPPER].is_occupied or self._world.shuffler.cards:
+            raise OutOfReach("the hopper is not free: other cards lie in it")
+        self.fill_hopper(self._take_set(card_set))
+
+    def mix(self, card_set: str, n: int) -> None:
+        """Put `n` cards of a set among those of another one, by mistake.
+
+        Both piles lie beside the machine, on the table or in the hopper, else OutOfReach.
+        """
+        pile = self._pile_of(card_set)
+        others = [self._pile_of(name) for name in self.backs if name != card_set]
+        if not others or not 0 < n <= len(pile):
+            raise OutOfReach(f"there are no {n} cards to mix into another set")
+        for _ in range(n):
+            strayed = pile.pop(self._world.rng.randrange(len(pile)))
+            others[0].insert(self._world.rng.randrange(len(others[0])), strayed)
+        self._world.hopper_changed()
+
+    async def collect(self, card_set: str | None = None) -> None:
+        """Open the lid, put cards into the hopper, close the lid.
+
+        Without a name: every card of the machine, the hands and the table. With one: the
+        cards of the machine and of that set's pile, sorted by their backs; what has another
+        back goes to its own set beside the machine, or into the box.
+        """
+        if card_set is not None:
+            self._back_of(card_set)
+        await self._open_lid()
+        cards = self.empty_machine()
+        if card_set is None:
+            self.fill_hopper((*cards, *_face_down(self._take_all(*self.hands, self.table))))
+        else:
+            cards, back = (*cards, *self._take_set(card_set)), self._back_of(card_set)
+            self._put_away(card for card in cards if card.back != back)
+            self.fill_hopper(tuple(card for card in cards if card.back == back))
+        await self._close_lid()
+
+    async def change_set(
+        self, back: int | None = None, count: int | None = None, card_set: str | None = None
+    ) -> None:
+        """Open the lid, put another set into the hopper, close the lid.
+
+        With a name: that set, from beside the machine or from the table; what was in the
+        machine is laid beside it, sorted by its backs. Raises OutOfReach where the set is
+        not there. Without: a new one from a shop, and all other cards go into the box.
+        """
+        if card_set is not None:
+            self._require_set(card_set)
+        await self._open_lid()
+        cards = self.empty_machine()
+        if card_set is None:
+            self.box.extend((*cards, *self._take_all(*self.hands, self.table)))
+            back = next(iter(self.backs.values())) if back is None else back
+            count = self.cards_per_set if count is None else count
+            self.fill_hopper(self._world.new_set(count, back, self._faces))
+        else:
+            taken = self._take_set(card_set)
+            self._put_away(cards, instead_of=card_set)
+            self.fill_hopper(taken)
+        await self._close_lid()
+
+    def empty_machine(self) -> Cards:
+        """Take every card out of the machine and from the floor; mend it."""
+        world = self._world
+        cards: list[PhysicalCard] = []
+        for outlet in range(OUTLETS):
+            cards.extend(world.pockets.empty(outlet))
+        for feeder in world.feeders:
+            cards.extend(feeder.empty())
+        cards.extend(world.window.empty())
+        cards.extend(world.shuffler.empty())
+        cards.extend(self._take_all(world.hopper, world.pockets.floor))
+        for feeder in world.feeders:
+            feeder.stack_changed()
+        for motor in world.motors.values():
+            motor.free()
+        world.dealer.unstick_all()
+        return _face_down(cards)
+
+    def reload_hopper(self) -> None:
+        """Take the cards out of the hopper and put them back."""
+        self.fill_hopper(self._take_all(self._world.hopper))
+
+    def fill_hopper(self, cards: Cards) -> None:
+        """Lay `cards` into the hopper; what is wrong with the set happens here."""
+        world = self._world
+        if cards:
+            if world.tally.filling:
+                world.dealer.clear_disturbances()
+            world.tally.reset()
+            world.draw_combinations(len(cards))
+            cards = self._leave_cards(self._damage_set(cards))
+        world.hopper.extend(cards)
+        world.hopper_changed()
+
+    def put_right(self) -> None:
+        """Count the cards of the hopper one by one and make a whole set of them again.
+
+        What is missing is found, unless the players hold it or it lies in the machine; what
+        does not belong to the set is laid aside. Raises OutOfReach for an empty hopper.
+        """
+        if not self._world.hopper:
+            raise OutOfReach("no card lies in the hopper")
+        cards = self._take_all(self._world.hopper)
+        ids = self._world.ids_of_set(cards)
+        lost = [card for card in self.box if card.id in ids]
+        self.box = [card for card in self.box if card.id not in ids]
+        others = [card for card in cards if card.id not in ids]
+        self._put_away(card for card in others if self._world.belongs_to_set(card))
+        self.box += [card for card in others if not self._world.belongs_to_set(card)]
+        self.fill_hopper((*(card for card in cards if card.id in ids), *_face_down(lost)))
+
+    def _damage_set(self, cards: Cards) -> Cards:
+        """Let happen what is wrong with the set."""
+        world = self._world
+        for name in SET_FAULTS:
+            while cards and (fault := world.faults.strike(name)):
+                whole = cards
+                cards, out = alter_set(fault, whole, world.rng, world.make_card)
+                self.box.extend(out)
+                keep_wrong_set_active(world, whole, cards)
+                if fault.repeat or fault.rate:
+                    break
+        return cards
+
+    def _leave_cards(self, cards: Cards) -> Cards:
+        """Let happen what people leave behind when they clear up."""
+        for name in LEFT_CARD_FAULTS:
+            if len(cards) > 1 and (fault := self._world.faults.strike(name)):
+                cards = leave_card(self._world, fault, cards)
+        return cards
+
+    async def _open_lid(self) -> None:
+        self._world.set_lid(True)
+        await self._world.clock.wait_ms(GATHER_MS)
+
+    async def _close_lid(self) -> None:
+        await self._world.clock.wait_ms(LID_MS)
+        self._world.set_lid(False)
+
+    def _back_of(self, card_set: str) -> int:
+        if card_set not in self.backs:
+            known = ", ".join(self.backs)
+            raise OutOfReach(f"no set is called {card_set!r}; there are {known}")
+        return self.backs[card_set]
+
+    def _is_mostly(self, pile: list[PhysicalCard], card_set: str) -> bool:
+        """Whether a pile looks like a set to somebody who sees its backs."""
+        back = self._back_of(card_set)
+        return bool(pile) and Counter(card.back for card in pile).most_common(1)[0][0] == back
+
+    def _pile_of(self, card_set: str) -> list[PhysicalCard]:
+        """Return the pile that people take for a set. Raises OutOfReach."""
+        if self.beside.get(card_set):
+            return self.beside[card_set]
+        for pile in (self._world.hopper, self.table):
+            if self._is_mostly(pile, card_set):
+                return pile
+        raise OutOfReach(f"set {card_set} is not within reach")
+
+    def _require_set(self, card_set: str) -> None:
+        """Raise OutOfReach unless a set lies beside the machine or on the table."""
+        self._back_of(card_set)
+        if not (self.beside[card_set] or self._is_mostly(self.table, card_set)):
+            raise OutOfReach(f"set {card_set} lies neither beside the machine nor on the table")
+
+    def _take_set(self, card_set: str) -> Cards:
+        """Take a set from beside the machine and, if it looks like it, from the table."""
+        played = [self.table] if self._is_mostly(self.table, card_set) else []
+        return self._take_all(self.beside[card_set], *played)
+
+    def _put_away(self, cards: Iterable[PhysicalCard], instead_of: str | None = None) -> None:
+        """Lay cards beside the machine by their backs, foreign ones into the box.
+
+        Of two sets with one back, the cards are those of the one that is not loaded instead.
+        """
+        for card in cards:
+            names = [name for name, back in self.backs.items() if back == card.back]
+            names.sort(key=lambda name: name == instead_of)
+            (self.beside[names[0]] if names else self.box).append(card)
+
+    @staticmethod
+    def _take_all(*piles: list[PhysicalCard]) -> Cards:
+        cards = tuple(card for pile in piles for card in pile)
+        for pile in piles:
+            pile.clear()
+        return cards
+
+
+def _face_down(cards: Iterable[PhysicalCard]) -> Cards:
+    return tuple(PhysicalCard(card.id, card.face, card.back) for card in cards)

@@ -1,0 +1,204 @@
+"""The people at a simulated table: they see its feed, sign orders, and use their hands.
+
+They know no more than people do. What a deal really gave is asked of the mechanics
+afterwards, so that a table that lies about itself is found out.
+"""
+
+from collections import Counter
+from collections.abc import AsyncIterator, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
+from typing import Any
+
+import msgspec
+
+from controller.cards import FACE_COUNT, POCKETS
+from controller.client.client import Client
+from controller.deal.ledger import SEATS
+from controller.messages import (
+    AttemptOutcome,
+    Fairness,
+    LandedCards,
+    MachinePhase,
+    PublicState,
+    Role,
+)
+from controller.rules.profile import Profile
+from sim.tables.table_processes import TableProcess
+
+CUT = 41
+_FAILED = (AttemptOutcome.MISDEAL, AttemptOutcome.VOID)
+_SET_FAULTS = frozenset(
+    {"COUNT_SHORT", "COUNT_OVER", "HOPPER_NOT_EMPTY", "MISSING_CARD", "THIRD_COPY", "FOREIGN_BACK"}
+)
+_LOOSE_CARD_FAULTS = frozenset({"PATH_NOT_CLEAR", "POCKET_NOT_EMPTY"})
+
+
+class Misdeal(msgspec.Struct, frozen=True, kw_only=True):
+    """An attempt that gave no hands."""
+
+    attempt: int
+    outcome: AttemptOutcome
+    reason: str
+    reasons: list[str]
+
+
+class DealResult(msgspec.Struct, frozen=True, kw_only=True):
+    """One deal as it went. `landed` is where the mechanics say that the cards are,
+    `feeding_ms` what its feeder took for all of them, by the machine's own time."""
+
+    table: str
+    deal: int
+    attempt: int
+    outcome: AttemptOutcome
+    fed: int
+    landed: LandedCards
+    misdeals: list[Misdeal]
+    commitment: str
+    seed: str
+    cut: int | None
+    wall_s: float
+    feeding_ms: float
+    wrong: str | None
+
+
+class PracticePlayers:
+    """A referee and four players at one table, one deal after the other.
+
+    `on_state` sees every state that comes.
+    """
+
+    def __init__(
+        self,
+        table: TableProcess,
+        referee: Client,
+        player: Client,
+        on_state: Callable[[PublicState], None] = lambda state: None,
+    ) -> None:
+        self.table = table
+        self._referee, self._player = referee, player
+        self._on_state = on_state
+        self._state: PublicState | None = None
+
+    async def play_deal(self) -> DealResult:
+        """Play one deal, however many attempts it takes, until its proof is open."""
+        before = self._state.counters.deals if self._state is not None else None
+        misdeals: dict[int, Misdeal] = {}
+        held: dict[str, Any] | None = None
+        async for state in self._read_states():
+            machine, proof = state.machine, state.fairness[-1] if state.fairness else None
+            before = state.counters.deals if before is None else before
+            failed = proof if proof is not None and proof.outcome in _FAILED else None
+            if failed is not None and failed.attempt not in misdeals:
+                misdeals[failed.attempt] = _make_misdeal(failed)
+                await self._clear_up(failed.reasons)
+            if any(alert.name == "SET_BARRED" for alert in state.alerts):
+                counted = {"set": machine.card_set, "cards": self.table.profile.deck.cards}
+                await self._referee.ask("clear_set", counted)
+            elif machine.phase is MachinePhase.FAULT and _LOOSE_CARD_FAULTS & {
+                one.name for one in state.alerts
+            }:
+                await self._clear_up([])  # cards moved again after they were cleared up
+            elif machine.phase is MachinePhase.EMPTY and state.counters.deals == before:
+                await self._referee.ask("start_deal")
+            elif machine.phase is MachinePhase.COMMITTED:
+                await self._player.ask(
+                    "cut", {"n": CUT}, deal=machine.deal, attempt=machine.attempt
+                )
+            elif machine.phase is MachinePhase.HELD:
+                held = held or await self.table.control.request("truth")
+                await self._referee.ask("release", deal=machine.deal, attempt=machine.attempt)
+            elif machine.phase is MachinePhase.RELEASED:
+                await self._return_hands()
+            elif proof is not None and proof.reveal is not None and held is not None:
+                return _make_result(self.table, state, held, list(misdeals.values()))
+        raise AssertionError("a feed does not end")
+
+    def status_text(self) -> str:
+        """Return how the table stood when last seen: its phase, and what it calls for."""
+        if self._state is None:
+            return "nothing was heard of it"
+        alerts = ", ".join(alert.name for alert in self._state.alerts)
+        return f"it is {self._state.machine.phase.value}" + (f", {alerts}" if alerts else "")
+
+    async def _read_states(self) -> AsyncIterator[PublicState]:
+        """Yield the state as last seen, then every one that comes."""
+        if self._state is not None:
+            yield self._state
+        async for heard in self._player.feed():
+            if heard.topic.startswith("state/"):
+                self._state = msgspec.json.decode(heard.body, type=PublicState)
+                self._referee.boot = self._state.boot  # they all look at the one feed
+                self._on_state(self._state)
+                yield self._state
+
+    async def _return_hands(self) -> None:
+        """Lift the hands out; once the lift is down again, lay the set into the hopper."""
+        truth = await self.table.control.request("truth")
+        if truth["lift_up"]:
+            if any(truth["pockets"][:4]):
+                await self.table.control.request("take_hands")
+        elif any(truth["hands"]):
+            await self.table.control.request("load")
+
+    async def _clear_up(self, reasons: list[str]) -> None:
+        """Take all cards out; where the set is in doubt, bring another one."""
+        wrong_set = _SET_FAULTS & set(reasons)
+        await self.table.control.request("change_set" if wrong_set else "collect")
+
+
+@asynccontextmanager
+async def seat_players(
+    table: TableProcess, on_state: Callable[[PublicState], None] = lambda state: None
+) -> AsyncIterator[PracticePlayers]:
+    """Sit people down at a table for the block."""
+    async with AsyncExitStack() as stack:
+        referee = await stack.enter_async_context(table.client(Role.REFEREE))
+        player = await stack.enter_async_context(table.client(Role.TABLE, topics=("state/",)))
+        yield PracticePlayers(table, referee, player, on_state)
+
+
+def _make_misdeal(proof: Fairness) -> Misdeal:
+    return Misdeal(
+        attempt=proof.attempt,
+        outcome=proof.outcome or AttemptOutcome.VOID,
+        reason=proof.reasons[0],
+        reasons=list(proof.reasons),
+    )
+
+
+def _make_result(
+    table: TableProcess, state: PublicState, truth: dict[str, Any], misdeals: list[Misdeal]
+) -> DealResult:
+    proof = state.fairness[-1]
+    assert proof.reveal is not None
+    landed = {pocket: len(cards) for pocket, cards in zip(POCKETS, truth["pockets"], strict=True)}
+    return DealResult(
+        table=table.id,
+        deal=proof.deal,
+        attempt=proof.attempt,
+        outcome=AttemptOutcome.OK,
+        fed=state.machine.fed,
+        landed=msgspec.convert(landed, LandedCards),
+        misdeals=misdeals,
+        commitment=proof.commitment,
+        seed=proof.reveal.seed,
+        cut=proof.reveal.cut,
+        wall_s=round(truth["last_landing_s"] - truth["first_feed_s"], 4),
+        feeding_ms=round(truth["feeding_ms"], 3),
+        wrong=_find_mismatch(table.profile, state, truth, landed),
+    )
+
+
+def _find_mismatch(
+    profile: Profile, state: PublicState, truth: dict[str, Any], landed: dict[str, int]
+) -> str | None:
+    """Return what does not fit between the table's word and the mechanics; None: all fits."""
+    said = state.machine.landed
+    if said is None or msgspec.to_builtins(said) != landed:
+        return f"the table says {said}, the mechanics {landed}"
+    faces = Counter(card["face"] for pocket in truth["pockets"] for card in pocket)
+    if tuple(faces[face] for face in range(FACE_COUNT)) != profile.deck.composition():
+        return f"the hands are no set of {profile.deck.cards} cards"
+    if {len(truth["pockets"][seat]) for seat in range(len(SEATS))} != {profile.hand}:
+        return f"the hands are not of {profile.hand} cards: {landed}"
+    return None

@@ -1,0 +1,356 @@
+"""Four players and a referee at a table in process, who play whole matches and look after sets.
+
+They know the public state and what people see of the machine. They take the time that people
+take (`Pauses`), in virtual seconds, and clear up after whatever goes wrong.
+"""
+
+import asyncio
+import random
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+
+from controller.cards import composition
+from controller.match.phase import BEFORE_RELEASE, DEAL_UNDER_WAY
+from controller.match.phase import MatchPhase as Stage
+from controller.match.sheet_writing import sheet_signers
+from controller.messages import (
+    AttemptOutcome,
+    MachinePhase,
+    PublicMachine,
+    PublicMatch,
+    PublicState,
+    Role,
+    Seat,
+)
+from controller.seats import SEATS
+from sim.mechanics.card_handling import OutOfReach, PeopleAtMachine
+from sim.mechanics.cards import PhysicalCard
+from sim.mechanics.truth import Truth
+from sim.tables.table_in_process import TableInProcess
+
+PAIRS = {
+    "NS": {"id": "1", "name": "Plum", "players": {"N": "Nan", "S": "Sun"}},
+    "EW": {"id": "2", "name": "Bamboo", "players": {"E": "Eve", "W": "Wu"}},
+}
+LOOK_INTERVAL_S = 0.5
+"""How often people look at what the table waits for."""
+DEAL_TIMEOUT_S = 6 * 3600.0
+"""After so long with one deal something stands still."""
+_FAILED = (AttemptOutcome.MISDEAL, AttemptOutcome.VOID)
+_NEEDS_FACES = (Stage.ANTI_CHECK, Stage.TRIBUTE, Stage.RETURN)
+_MAX_LOOKS = 20
+"""After so many glances at one stage people see that the machine has no answer."""
+_ENDED = (Stage.OVER, Stage.SIGNED)
+_DurationRange = tuple[float, float]
+
+
+class PlayerDurations(msgspec.Struct, frozen=True, kw_only=True):
+    """How long people take, in seconds: at least, and at most. All provisional.
+
+    `start`: somebody presses start; `cut`: the cutter gives his number; `release`: somebody
+    presses for the hands; `take`: they are lifted out; `load`: a set is squared up and laid into
+    the hopper; `count`: 27 cards are counted and sorted; `exchange`: a card of tribute or return;
+    `play`: the cards are played; `confirm`: a side confirms the result.
+    """
+
+    start: _DurationRange = (1, 3)
+    cut: _DurationRange = (2, 6)
+    release: _DurationRange = (3, 8)
+    take: _DurationRange = (2, 4)
+    load: _DurationRange = (8, 20)
+    count: _DurationRange = (20, 45)
+    exchange: _DurationRange = (3, 10)
+    play: _DurationRange = (360, 600)
+    confirm: _DurationRange = (2, 6)
+
+
+class PlayerMistakes(msgspec.Struct, frozen=True, kw_only=True):
+    """How often, of all deals, hands that are out are dealt again, and sets are mixed up."""
+
+    claims: float = 0.0
+    redeals: float = 0.0
+    mixed: float = 0.0
+
+
+class SimulatedPlayers:
+    """The people at one table. `chance` says how long they take and who goes out first.
+
+    With `ahead` the set that is not in play is dealt while the other one is played. `on_hands`
+    is shown the mechanics just before the players take their hands.
+    """
+
+    def __init__(
+        self,
+        trial: TableInProcess,
+        chance: random.Random,
+        *,
+        deal_ahead: bool,
+        durations: PlayerDurations,
+        mistakes: PlayerMistakes | None = None,
+        on_hands: Callable[[PublicState, Truth], None] = lambda state, truth: None,
+    ) -> None:
+        self.table, self._chance, self._durations, self._deal_ahead = (
+            trial,
+            chance,
+            durations,
+            deal_ahead,
+        )
+        self._mistakes = mistakes or PlayerMistakes()
+        self._on_hands = on_hands
+        self._cleared_attempts: set[int] = set()
+        self._set_in_hands: str | None = None
+        self._stage: tuple[int | None, str] | None = None
+        self._looks = 0
+        self._world = trial.sim.world
+
+    @property
+    def match(self) -> PublicMatch:
+        """The match as the table showed it last."""
+        return self.table.states[-1].match
+
+    @property
+    def machine(self) -> PublicMachine:
+        """The machine as the table showed it last."""
+        return self.table.states[-1].machine
+
+    async def begin_match(self, match_id: str) -> None:
+        """Lay a match out, take the seats, and start it."""
+        await self.table.wait_for_state(lambda state: state.machine.phase is MachinePhase.EMPTY)
+        said = {"event": "Cup", "round": 1, "match_no": 1, "table_no": "1", "stage": "swiss"}
+        await self._command(Role.REFEREE, "set_match", match_id=match_id, pairs=PAIRS, **said)
+        for seat in SEATS:
+            await self._command(Role.TABLE, "confirm", seat=seat)
+        await self._command(Role.CHIEF, "start_match")
+
+    async def play(self, deals: int) -> int:
+        """Play so many deals, or fewer where the match ends before; return how many.
+
+        Raises TimeoutError where the table stands still.
+        """
+        played = 0
+        looking = asyncio.ensure_future(self._attend_machine())
+        try:
+            while played < deals and self.match.phase not in _ENDED:
+                async with asyncio.timeout(DEAL_TIMEOUT_S):
+                    await self._play_deal()
+                played += 1
+        finally:
+            looking.cancel()
+            await asyncio.gather(looking, return_exceptions=True)
+        return played
+
+    async def sign(self) -> None:
+        """End the match, where it is not over, and sign its sheet."""
+        if self.match.phase not in _ENDED:
+            await self._command(Role.CHIEF, "forfeit", side="EW", reason="they leave")
+        match = self.table.machine.record.match_written.match
+        assert match is not None  # it is signed, and stays until the next one
+        for signer in sheet_signers(match):
+            await self._command(Role.REFEREE, "sign", signer=signer, person=f"for {signer}")
+        await self._clear_up()
+
+    # The players.
+
+    async def _play_deal(self) -> None:
+        deal = self.match.deal
+        upset = self._draw_mistake()
+        while self.match.deal == deal and self.match.phase not in _ENDED:
+            self._put_set_away()
+            stage = self.match.phase
+            if self._has_hands_up():
+                await self._take_hands()
+            elif stage is Stage.HELD and self.machine.phase is MachinePhase.HELD:
+                await self._wait(self._durations.release)
+                await self._command(Role.REFEREE, "release")
+            elif stage in DEAL_UNDER_WAY and upset and self._chance.random() < 0.25:
+                await upset()
+                upset = None
+            elif self.match.claimed is not None or self.match.suspended is not None:
+                await self._recount()
+            elif stage in _NEEDS_FACES and self._is_stuck(stage):
+                await self._command(Role.CHIEF, "redeal", reason="the machine knows no faces")
+            elif stage is Stage.COUNT_CHECK:
+                await self._press_for_each(self._durations.count, "confirm")
+            elif stage in (Stage.TRIBUTE, Stage.RETURN):
+                await self._exchange()
+            elif stage is Stage.PLAY:
+                await self._play_cards()
+            elif stage is Stage.RESULT:
+                await self._press_for_each(self._durations.confirm, "confirm")
+            await asyncio.sleep(LOOK_INTERVAL_S)
+            self._put_set_away()
+
+    def _is_stuck(self, stage: str) -> bool:
+        """Tell whether a stage does not go on: after a power cut the machine knows no faces."""
+        same = self._stage == (self.match.attempt, stage)
+        self._looks = self._looks + 1 if same else 0
+        self._stage = (self.match.attempt, stage)
+        return self._looks > _MAX_LOOKS
+
+    def _draw_mistake(self) -> Callable[[], Any] | None:
+        """Return what will happen to this deal's hands, if anything."""
+        draw = self._chance.random()
+        if draw < self._mistakes.claims:
+            return lambda: self._command(Role.TABLE, "claim_count", seat=self._chance.choice(SEATS))
+        if draw < self._mistakes.claims + self._mistakes.redeals:
+            return lambda: self._command(Role.CHIEF, "redeal", reason="a card lay open")
+        if draw < self._mistakes.claims + self._mistakes.redeals + self._mistakes.mixed:
+            return self._mix
+        return None
+
+    async def _mix(self) -> None:
+        """Let a few cards of a set slip into the other one, where both are within reach."""
+        try:
+            self.table.people.mix(self._chance.choice(sorted(self._people.beside)), 3)
+        except OutOfReach:
+            return
+
+    def _has_hands_up(self) -> bool:
+        truth = self._world.truth()
+        return truth.lift_up and any(truth.pockets[:4])
+
+    async def _take_hands(self) -> None:
+        """Take the hands that are up; a card may be left in a pocket, and is taken then."""
+        await self.table.wait_for_state(lambda state: state.machine.set_out is not None)
+        self._set_in_hands = self.machine.set_out
+        if all(self._world.truth().pockets[:4]):
+            self._on_hands(self.table.states[-1], self._world.truth())
+        await self._wait(self._durations.take)
+        self._people.take_hands()
+
+    def _put_set_away(self) -> None:
+        """Square a set up whose deal is over: its cards are evidence no more."""
+        if self.match.phase in DEAL_UNDER_WAY or self._set_in_hands is None:
+            return
+        self.table.lay_down()
+        self._people.gather(self._set_in_hands)
+        self._set_in_hands = None
+
+    async def _recount(self) -> None:
+        """Answer a claimed count; the chief may, whoever claimed before."""
+        counts = {"N": 26, "W": 27, "S": 27, "E": 27}
+        await self._wait(self._durations.count)
+        if self.match.claimed is not None:
+            await self._command(Role.CHIEF, "recount", counts=counts)
+
+    async def _press_for_each(self, pause: _DurationRange, cmd: str) -> None:
+        """Have everybody who is waited for press once."""
+        await self._wait(pause)
+        for seat in self.match.waiting_for:
+            await self._command(Role.TABLE, cmd, seat=seat)
+
+    async def _exchange(self) -> None:
+        tribute = self.match.tribute
+        if tribute is not None and tribute.choice_open:
+            await self._command(Role.TABLE, "choose", payer=tribute.payers[0])
+        await self._press_for_each(self._durations.exchange, "confirm")
+
+    async def _play_cards(self) -> None:
+        deal, order = self.match.deal, self._chance.sample(SEATS, k=4)
+        await self._wait(self._durations.play)
+        for seat in order:
+            if (self.match.deal, self.match.phase) != (deal, Stage.PLAY):
+                return
+            await self._command(Role.REFEREE, "out", seat=seat)
+
+    # The machine and the sets.
+
+    async def _attend_machine(self) -> None:
+        """Start, cut, load and clear up, whenever the machine waits for it."""
+        while True:
+            await self._clear_up()
+            phase, free = self.machine.phase, self._is_hopper_free()
+            if phase is MachinePhase.COMMITTED:
+                await self._cut()
+            elif free and phase in (MachinePhase.EMPTY, MachinePhase.RELEASED) and self._may_load():
+                await self._load()
+            elif (
+                phase in (MachinePhase.EMPTY, MachinePhase.RELEASED)
+                and not free
+                and self._may_start()
+            ):
+                await self._wait(self._durations.start)
+                await self._command(Role.REFEREE, "start_deal")
+            await asyncio.sleep(LOOK_INTERVAL_S)
+
+    def _may_start(self) -> bool:
+        early = self._deal_ahead and self.match.phase in DEAL_UNDER_WAY
+        return early or self.match.phase in BEFORE_RELEASE
+
+    def _may_load(self) -> bool:
+        """Tell whether the set that is due lies there, and is no evidence any more."""
+        due = self.machine.card_set
+        return due != self._set_in_hands and bool(self._people.beside.get(due or ""))
+
+    async def _load(self) -> None:
+        await self._wait(self._durations.load)
+        card_set = self.machine.card_set
+        if self.machine.phase in (MachinePhase.EMPTY, MachinePhase.RELEASED) and self._may_load():
+            try:
+                self._people.load(card_set)
+            except OutOfReach:
+                return
+
+    async def _cut(self) -> None:
+        await self._wait(self._durations.cut)
+        seat: Seat | None = next(iter(self.machine.cutters), None)
+        if self.machine.phase is MachinePhase.COMMITTED:
+            await self._command(Role.TABLE, "cut", n=self._chance.randrange(6, 103), seat=seat)
+
+    async def _clear_up(self) -> None:
+        """Take the cards of an attempt without hands out, and count sets that are barred."""
+        proof = self.table.states[-1].fairness[-1] if self.table.states[-1].fairness else None
+        failed = proof is not None and proof.outcome in _FAILED
+        if failed and proof is not None and self._has_loose_cards(proof.attempt):
+            self._cleared_attempts.add(proof.attempt)
+            await asyncio.sleep(1)
+            await self.collect(self.machine.card_set)
+        for card_set in self.table.states[-1].sets:
+            if card_set.barred and card_set.id != self._set_in_hands:
+                await self._count_set(card_set.id)
+
+    def _has_loose_cards(self, attempt: int) -> bool:
+        """Tell whether cards of an attempt without hands have to be cleared up."""
+        lie_about = self.machine.phase is MachinePhase.FAULT and any(self._world.truth().pockets)
+        return attempt not in self._cleared_attempts or lie_about
+
+    async def collect(self, card_set: str | None) -> None:
+        """Open the lid, lay every card of the machine that is of this set into the hopper."""
+        await self._people.collect(card_set)
+
+    async def _count_set(self, card_set: str) -> None:
+        """Count a set in full; one that is not whole goes into the box, for a new one."""
+        lies_in = card_set == self.machine.card_set and bool(self._world.hopper)
+        pile = self._world.hopper if lies_in else self._people.beside[card_set]
+        if not pile:
+            return
+        if not self._is_whole(pile, card_set):
+            self._people.box.extend(pile)
+            pile.clear()
+            pile.extend(self._world.new_set(108, self._people.backs[card_set], 54))
+            self._world.hopper_changed()
+        await self._command(Role.REFEREE, "clear_set", set=card_set, cards=108)
+
+    def _is_whole(self, pile: list[PhysicalCard], card_set: str) -> bool:
+        faces = sorted(card.face for card in pile)
+        due = [face for face, n in enumerate(composition(2, jokers=True)) for _ in range(n)]
+        backs = {card.back for card in pile}
+        return faces == due and backs == {self._people.backs[card_set]}
+
+    def _is_hopper_free(self) -> bool:
+        truth = self._world.truth()
+        return not (truth.hopper or truth.shuffler or truth.feeder)
+
+    @property
+    def _people(self) -> PeopleAtMachine:
+        return self.table.people
+
+    async def _command(self, role: Role, cmd: str, **args: Any) -> Any:
+        answer = await self.table.send_command(role, cmd, **args)
+        await asyncio.sleep(0.1)
+        return answer
+
+    async def _wait(self, span: _DurationRange) -> None:
+        await asyncio.sleep(self._chance.uniform(*span))

@@ -1,0 +1,361 @@
+"""What a bad cable does to the bytes of a write: loses, doubles, changes or delays them."""
+
+import asyncio
+import os
+import pty
+import random
+import select
+import tty
+from collections import deque
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from drivers.errors import PortMissing
+from sim.mechanics.fault_effects import BYTE_FAULTS
+from sim.mechanics.fault_schedule import FaultSchedule
+
+# The pieces that arrive of one write, each after so many milliseconds; none: it is lost.
+DelayedPieces = list[tuple[float, bytes]]
+
+
+class LineNoise:
+    """Spoils writes as the fault book says; `rng` picks the bit that is turned over.
+
+    Pure: it knows neither time nor line. The pieces of one way arrive in the order in which
+    they were written, so that a delayed one holds up what comes after it.
+    """
+
+    def __init__(self, schedule: FaultSchedule, rng: random.Random) -> None:
+        self._schedule = schedule
+        self._rng = rng
+
+    def distort(self, board: str, way: str, data: bytes) -> DelayedPieces:
+        """Return what arrives of `data`, written to or by `board` (`way`: to_board, to_host)."""
+        book = self._schedule
+        if not book.has_any(BYTE_FAULTS):
+            return [(0.0, data)]
+        where = ("board", board), ("way", way)
+        if book.strike_fields("bytes_dropped", where):
+            return []
+        if book.strike_fields("bytes_corrupted", where):
+            data = self._flip_bit(data)
+        delayed = book.strike_fields("bytes_delayed", where)
+        after_ms = delayed.ms if delayed else 0.0
+        pieces = 2 if book.strike_fields("bytes_repeated", where) else 1
+        return [(after_ms, data)] * pieces
+
+    def _flip_bit(self, data: bytes) -> bytes:
+        """Turn one bit of one byte over."""
+        place = self._rng.randrange(len(data))
+        turned = data[place] ^ 1 << self._rng.randrange(8)
+        return data[:place] + bytes((turned,)) + data[place + 1 :]
+
+
+# Timers may fire a rounding error early: what is due within this has arrived.
+_ROUNDING_S = 1e-6
+
+ReceiveBytes = Callable[[bytes], None]
+# What the line does to the bytes of one write: the pieces that arrive (none: lost), and how
+# many milliseconds later each.
+PipeNoise = Callable[[bytes], Sequence[tuple[float, bytes]]]
+
+
+class PipeDirection:
+    """One direction of the line. `spoil` is what noise does to it, None for nothing."""
+
+    def __init__(self, delay_ms: float) -> None:
+        self.delay_ms = delay_ms
+        self.distort: PipeNoise | None = None
+        self._loop = asyncio.get_running_loop()
+        self._queue: deque[tuple[float, bytes]] = deque()
+        self._timer: asyncio.TimerHandle | None = None
+        self._receive: ReceiveBytes | None = None
+
+    def connect(self, receive: ReceiveBytes | None) -> None:
+        """Say who gets the bytes; None: nobody, and those on the way are lost."""
+        self._receive = receive
+        if receive is None:
+            self.clear()
+
+    def send(self, data: bytes) -> None:
+        """Put `data` on the way."""
+        if self._receive is None or not data:
+            return
+        now_s = self._loop.time()
+        for late_ms, piece in self.distort(data) if self.distort else ((0.0, data),):
+            due_s = now_s + (self.delay_ms + late_ms) / 1000
+            if self._queue:
+                due_s = max(due_s, self._queue[-1][0])
+            self._queue.append((due_s, piece))
+        if self._timer is None and self._queue:
+            self._timer = self._loop.call_at(self._queue[0][0], self._deliver)
+
+    def clear(self) -> None:
+        """Lose what is on the way."""
+        self._queue.clear()
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def _deliver(self) -> None:
+        self._timer = None
+        queue, now_s = self._queue, self._loop.time() + _ROUNDING_S
+        arrived = b""
+        while queue and queue[0][0] <= now_s:
+            arrived += queue.popleft()[1]
+        if queue:
+            self._timer = self._loop.call_at(queue[0][0], self._deliver)
+        if self._receive is not None and arrived:
+            self._receive(arrived)
+
+
+class PipePort:
+    """The host's end: a Port as drivers/link/port.py describes it.
+
+    While its cable is pulled it cannot be opened.
+    """
+
+    def __init__(self, to_board: PipeDirection, to_host: PipeDirection) -> None:
+        self.to_board = to_board
+        self.to_host = to_host
+        self._plugged = True
+        self._on_lost: Callable[[str], None] | None = None
+        self._lost_handle: asyncio.Handle | None = None
+
+    def open(self, on_bytes: ReceiveBytes, on_lost: Callable[[str], None]) -> None:
+        """Start: `on_bytes` gets what arrives, `on_lost(why)` is called once when unplugged.
+
+        Raises PortMissing while its cable is pulled.
+        """
+        if not self._plugged:
+            raise PortMissing("of the pipe", "its cable is pulled out")
+        self._on_lost = on_lost
+        self.to_host.connect(on_bytes)
+
+    def write(self, data: bytes) -> None:
+        """Send whole frames; never waits, never raises."""
+        if self._on_lost is not None:
+            self.to_board.send(data)
+
+    def close(self) -> None:
+        """Stop; may be called twice, and open() again afterwards."""
+        self._on_lost = None
+        self.to_host.connect(None)
+        if self._lost_handle is not None:
+            self._lost_handle.cancel()
+            self._lost_handle = None
+
+    def pull(self) -> None:
+        """Pull the cable out, and leave it out until `plug`."""
+        self._plugged = False
+        self.drop_connection()
+
+    def plug(self) -> None:
+        """Put the cable in again."""
+        self._plugged = True
+
+    def drop_connection(self) -> None:
+        """Pull the cable out and put it in: what is on the way is lost, and the host's end
+        learns of it.
+        """
+        on_lost = self._on_lost
+        self.to_board.clear()
+        if on_lost is not None:
+            self.close()
+            self._lost_handle = asyncio.get_running_loop().call_soon(on_lost, "unplugged")
+
+    def swap(self, other: "PipePort") -> None:
+        """Pull the cables out of this port and of another one, and put each into the other."""
+        self.drop_connection()
+        other.drop_connection()
+        self.to_board, other.to_board = other.to_board, self.to_board
+        self.to_host, other.to_host = other.to_host, self.to_host
+
+
+class PipeBoardEnd:
+    """The board's end: `write` sends to the host, `listen` says who gets the host's bytes."""
+
+    def __init__(self, to_board: PipeDirection, to_host: PipeDirection) -> None:
+        self._to_board = to_board
+        self._to_host = to_host
+
+    def listen(self, receive: ReceiveBytes | None) -> None:
+        """Give the host's bytes to `receive`; None: to nobody."""
+        self._to_board.connect(receive)
+
+    def write(self, data: bytes) -> None:
+        """Send bytes to the host."""
+        self._to_host.send(data)
+
+
+def make_pipe(delay_ms: float = 0) -> tuple[PipePort, PipeBoardEnd]:
+    """Return the two ends of a line on which bytes take `delay_ms` each way."""
+    to_board, to_host = PipeDirection(delay_ms), PipeDirection(delay_ms)
+    return PipePort(to_board, to_host), PipeBoardEnd(to_board, to_host)
+
+
+DeliverBytes = Callable[[bytes], None]
+# What noise does to a write, by its way: the pieces that arrive, each after some milliseconds.
+PtyNoise = Callable[[str, bytes], list[tuple[float, bytes]]]
+
+# How often a port that nobody has open is looked at.
+HOST_CHECK_INTERVAL_S = 0.02
+
+_MAX_READ_BYTES = 4096
+
+
+class _PtyDirection:
+    """One direction: pieces arrive in the order in which they were sent, some of them late."""
+
+    def __init__(self, arrive: DeliverBytes) -> None:
+        self._arrive = arrive
+        self._loop = asyncio.get_running_loop()
+        self._queue: deque[tuple[float, bytes]] = deque()
+        self._timer: asyncio.TimerHandle | None = None
+
+    def send(self, pieces: list[tuple[float, bytes]]) -> None:
+        """Put pieces on the way; one without a delay, and with none before it, is there."""
+        for after_ms, piece in pieces:
+            if after_ms <= 0 and not self._queue:
+                self._arrive(piece)
+                continue
+            due_s = self._loop.time() + after_ms / 1000
+            if self._queue:
+                due_s = max(due_s, self._queue[-1][0])
+            self._queue.append((due_s, piece))
+            if self._timer is None:
+                self._timer = self._loop.call_at(due_s, self._deliver)
+
+    def clear(self) -> None:
+        """Lose what is on the way."""
+        self._queue.clear()
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def _deliver(self) -> None:
+        self._timer = None
+        while self._queue and self._queue[0][0] <= self._loop.time():
+            self._arrive(self._queue.popleft()[1])
+        if self._queue and self._timer is None:
+            self._timer = self._loop.call_at(self._queue[0][0], self._deliver)
+
+
+class PtyLine:
+    """The board's end of a pty that is found under `link`, whichever pty that is.
+
+    Unplugged, the pty goes: the host sees its port vanish. What is written while no
+    host has the port open is lost, as on a cable that is not plugged in. `spoil` is
+    what noise does to the bytes of either way (`to_board`, `to_host`).
+    """
+
+    def __init__(self, link: Path, distort: PtyNoise = lambda way, data: [(0.0, data)]) -> None:
+        self.link = link
+        self.pty: str | None = None
+        self._loop = asyncio.get_running_loop()
+        self._board_fd: int | None = None
+        self._host_present = False
+        self._host_check: asyncio.TimerHandle | None = None
+        self._receive: DeliverBytes | None = None
+        self._distort = distort
+        self._to_board, self._to_host = (
+            _PtyDirection(self.deliver_to_board),
+            _PtyDirection(self._write_to_host),
+        )
+
+    def plug(self) -> None:
+        """Give the host a fresh port under the same name; nothing if it has one."""
+        if self._board_fd is not None:
+            return
+        board, host = pty.openpty()
+        # Both ends: a fresh pty echoes and edits until somebody says otherwise.
+        tty.setraw(board)
+        tty.setraw(host)
+        os.set_blocking(board, False)
+        self._board_fd, self.pty = board, os.ttyname(host)
+        os.close(host)
+        self._check_host()
+        link_pty(self.link, self.pty)
+
+    def unplug(self) -> None:
+        """Pull the cable out: what is on the way is lost.
+
+        The link goes before the pty, whose number the next one may have: another table's.
+        """
+        if self._board_fd is None:
+            return
+        self._stop_watching()
+        self._to_board.clear()
+        self._to_host.clear()
+        self.link.unlink(missing_ok=True)
+        os.close(self._board_fd)
+        self._board_fd = self.pty = None
+
+    @property
+    def board_fd(self) -> int | None:
+        """The descriptor of the board's end; None while unplugged, or while no host is there."""
+        return self._board_fd if self._host_present else None
+
+    def listen(self, receive: DeliverBytes | None) -> None:
+        """Give the host's bytes to `receive`; None: to nobody."""
+        self._receive = receive
+
+    def write(self, data: bytes) -> None:
+        """Send bytes to the host; what a full line does not take is lost."""
+        if self._host_present:
+            self._to_host.send(self._distort("to_host", data))
+
+    def _write_to_host(self, data: bytes) -> None:
+        if self._board_fd is not None and self._host_present:
+            with suppress(OSError):  # nobody reads there, or the port is closed this moment
+                os.write(self._board_fd, data)
+
+    def deliver_to_board(self, data: bytes) -> None:
+        """Give the board bytes that the host wrote."""
+        if self._receive is not None:
+            self._receive(data)
+
+    def _check_host(self) -> None:
+        """Look whether a host has opened the port; watch it then, else look again."""
+        assert self._board_fd is not None
+        self._host_check = None
+        poll = select.poll()
+        poll.register(self._board_fd, select.POLLIN)
+        if any(events & select.POLLHUP for _, events in poll.poll(0)):
+            self._host_check = self._loop.call_later(HOST_CHECK_INTERVAL_S, self._check_host)
+            return
+        self._host_present = True
+        self._loop.add_reader(self._board_fd, self._read_from_host)
+
+    def _stop_watching(self) -> None:
+        """Watch no more, and look no more."""
+        if self._host_present:
+            self._host_present = False
+            assert self._board_fd is not None
+            self._loop.remove_reader(self._board_fd)
+        if self._host_check is not None:
+            self._host_check.cancel()
+            self._host_check = None
+
+    def _read_from_host(self) -> None:
+        assert self._board_fd is not None
+        try:
+            data = os.read(self._board_fd, _MAX_READ_BYTES)
+        except BlockingIOError:
+            return
+        except OSError:
+            data = b""
+        if not data:  # the host has closed the port
+            self._stop_watching()
+            self._check_host()
+        else:
+            self._to_board.send(self._distort("to_board", data))
+
+
+def link_pty(link: Path, target: str) -> None:
+    """Let `link` lead to another pty; there is no moment without one."""
+    fresh = link.with_suffix(".new")
+    fresh.unlink(missing_ok=True)
+    fresh.symlink_to(target)
+    fresh.replace(link)

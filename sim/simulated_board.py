@@ -1,0 +1,209 @@
+"""The simulated twin of a board's pins, for a core that runs in this process."""
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
+from typing import Protocol
+
+from drivers.firmware.protocol import HAL_SIM, KIND_DEALER, KIND_READER
+from sim.mechanics.sensors import Sensors
+from sim.mechanics.window import EngineAnswer
+from sim.mechanics.world import World
+
+# The outputs of each kind of board, and what they are when it lets go of them.
+DEALER_OUTPUTS = ("source", "feed", "pass", "gate", "shuffle", "lift", "trigger")
+READER_OUTPUTS = ("shoot",)
+OUTPUTS: Mapping[int, tuple[str, ...]] = MappingProxyType(
+    {KIND_DEALER: DEALER_OUTPUTS, KIND_READER: READER_OUTPUTS}
+)
+
+
+def sensors_of(world: World, kind: int) -> Sensors:
+    """Return the sensors that a board of this kind (wire.KIND_…) is wired to."""
+    return {KIND_DEALER: world.dealer, KIND_READER: world.reader}[kind]
+
+
+class SimulatedHal:
+    """The pins of one board as drivers/firmware/hal.py wants them.
+
+    It keeps the edges until the core asks for them, in milliseconds of the board's
+    own clock, and calls `wake` at each, so that the shell steps the core.
+    """
+
+    kind = HAL_SIM
+
+    def __init__(self, world: World, board: int, uid: bytes) -> None:
+        """Wire a board of kind `board` (wire.KIND_…) with this unique id (8 bytes) up."""
+        self.uid = uid
+        self.board = board
+        self.wake: Callable[[], None] = lambda: None
+        self._world = world
+        self._loop = asyncio.get_running_loop()
+        self._started_s = self._loop.time()
+        self._levels = sensors_of(world, board).levels
+        self._edges: list[tuple[int, str, int]] = []
+        self._answers: list[EngineAnswer] = []
+        self._outputs = frozenset(OUTPUTS[board])
+        self._detachers = [sensors_of(world, board).attach(self._on_level)]
+        if board == KIND_READER:
+            world.answer_listeners.append(self._on_answer)
+            self._detachers.append(lambda: world.answer_listeners.remove(self._on_answer))
+
+    def now_ms(self) -> int:
+        """Return the board's own clock: whole milliseconds since it was made."""
+        return int((self._loop.time() - self._started_s) * 1000 + 1e-6)
+
+    def at_s(self, now_ms: int) -> float:
+        """Return the loop's time at which the board's clock says `now_ms`."""
+        return self._started_s + now_ms / 1000
+
+    def read(self, name: str) -> int:
+        """Return the level of an input now; raises KeyError for no input of this board."""
+        return self._levels[name]
+
+    def set(self, name: str, value: int) -> None:
+        """Put an output where it should be; raises KeyError for no output of this board."""
+        if name not in self._outputs:
+            raise KeyError(name)
+        self._world.set_output(name, value)
+
+    def edges(self) -> list[tuple[int, str, int]]:
+        """Return (t_ms, name, value) of every change since last asked, oldest first."""
+        edges, self._edges = self._edges, []
+        return edges
+
+    def answers(self) -> Sequence[EngineAnswer]:
+        """Return what the engine answered since last asked."""
+        answers, self._answers = self._answers, []
+        return answers
+
+    def close(self) -> None:
+        """Pull the plug: the board's outputs let go, and it hears nothing more."""
+        self._world.board_lost_power(OUTPUTS[self.board])
+        for unplug in self._detachers:
+            unplug()
+        self._detachers.clear()
+
+    def _on_level(self, name: str, value: int) -> None:
+        self._edges.append((self.now_ms(), name, value))
+        self.wake()
+
+    def _on_answer(self, answer: EngineAnswer) -> None:
+        self._answers.append(answer)
+        self.wake()
+
+
+# A deadline this far away (35 years) is none: a timer for it would only keep the loop from
+# noticing that nothing is left to wait for.
+NEVER_MS = 1 << 40
+
+
+class FirmwareCore(Protocol):
+    """What drivers/firmware/dealer.py and reader.py are: pure, in whole milliseconds."""
+
+    def step(self, now_ms: int, rx: bytes) -> bytes:
+        """Take the time and what the host sent; return what goes to the host."""
+
+    def deadline(self) -> int:
+        """Return the time by which it wants to be stepped again, in the same milliseconds."""
+
+    def to_store(self) -> bytes:
+        """Return what the board's flash should hold, b"" for nothing new."""
+
+
+class BoardLineEnd(Protocol):
+    """The board's end of a line; sim/pipe.py has one in process."""
+
+    def listen(self, receive: Callable[[bytes], None] | None) -> None:
+        """Give the host's bytes to `receive`; None: to nobody."""
+
+    def write(self, data: bytes) -> None:
+        """Send bytes to the host."""
+
+
+class BoardStepper:
+    """Steps a core when bytes arrive, at every edge of its pins, and at its deadline.
+
+    Everything of one instant is one step, as it is for a board that polls. `close()`
+    is the board losing its power: no timer of it is left on the loop.
+    """
+
+    def __init__(self, core: FirmwareCore, end: BoardLineEnd, hal: SimulatedHal) -> None:
+        self.core = core
+        self.hal = hal
+        self._line_end = end
+        self._loop = asyncio.get_running_loop()
+        self._received = b""
+        self._step_handle: asyncio.Handle | None = None
+        self._timer: asyncio.TimerHandle | None = None
+        self._timer_ms = 0
+        self._deadline_ms = 0
+        self._is_hung = False
+        hal.wake = self.wake
+        end.listen(self._receive)
+        self.wake()
+
+    def wake(self) -> None:
+        """Step the core soon, still in this instant."""
+        if self._step_handle is None and not self._is_hung:
+            self._step_handle = self._loop.call_soon(self._step)
+
+    def hang(self) -> None:
+        """Step the core no more, its outputs as they are, until `go_on`."""
+        self._is_hung = True
+        self._cancel_timers()
+
+    def resume(self) -> None:
+        """Step the core again: what came in meanwhile waits for it."""
+        self._is_hung = False
+        self.wake()
+
+    def close(self) -> None:
+        """Switch the board off."""
+        self._line_end.listen(None)
+        self.hal.close()
+        self.hal.wake = lambda: None
+        self._cancel_timers()
+
+    def _cancel_timers(self) -> None:
+        for handle in (self._step_handle, self._timer):
+            if handle is not None:
+                handle.cancel()
+        self._step_handle = self._timer = None
+
+    def _receive(self, data: bytes) -> None:
+        self._received += data
+        self.wake()
+
+    def _step(self) -> None:
+        self._step_handle = None
+        rx, self._received = self._received, b""
+        now_ms = self.hal.now_ms()
+        tx = self.core.step(now_ms, rx)
+        if tx:
+            self._line_end.write(tx)
+        self._deadline_ms = self.core.deadline()
+        if self._timer is None or self._timer_ms > self._deadline_ms:
+            self._arm_timer()
+
+    def _arm_timer(self) -> None:
+        """Have a timer at the core's deadline.
+
+        A deadline moves on with nearly every step: a timer that fires too early now and then, to
+        be set anew, is cheaper than one that is set anew each time.
+        """
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        if self._deadline_ms < NEVER_MS:
+            self._timer_ms = max(self._deadline_ms, self.hal.now_ms() + 1)
+            self._timer = self._loop.call_at(self.hal.at_s(self._timer_ms), self._on_timer)
+
+    def _on_timer(self) -> None:
+        self._timer = None
+        if self._step_handle is not None:
+            return
+        if self._deadline_ms <= self.hal.now_ms():
+            self._step()
+        else:
+            self._arm_timer()

@@ -1,0 +1,279 @@
+"""Servers on Unix sockets that speak in lines."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
+from inspect import isawaitable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from sim.board_faults import BoardName
+from sim.hardware_in_process import BOARDS
+from sim.mechanics.fault_menu import SimulatedFault
+from sim.mechanics.world import World
+from sim.panel_contacts import PanelContacts
+
+if TYPE_CHECKING:
+    from sim.hardware_on_ptys import HardwareOnPtys
+
+
+ServeClient = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
+
+
+class LineServer:
+    """Listens at `path` and runs `serve` for each client; `close` ends all of them."""
+
+    def __init__(self, path: Path, serve: ServeClient) -> None:
+        self.path = path
+        self._serve_client = serve
+        self._clients: set[asyncio.Task[None]] = set()
+        self._server: asyncio.Server | None = None
+
+    async def open(self) -> None:
+        """Listen; a socket that an earlier run left behind is replaced."""
+        self.path.unlink(missing_ok=True)
+        self._server = await asyncio.start_unix_server(self._accept, self.path)
+        self.path.chmod(0o600)
+
+    async def close(self) -> None:
+        """Listen no more, and end every client's task."""
+        if self._server is not None:
+            self._server.close()
+        clients = list(self._clients)
+        for client in clients:
+            client.cancel()
+        await asyncio.gather(*clients, return_exceptions=True)
+        self.path.unlink(missing_ok=True)
+
+    async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.current_task()
+        assert task is not None
+        self._clients.add(task)
+        try:
+            await self._serve_client(reader, writer)
+        except (ConnectionError, asyncio.CancelledError):
+            pass  # the client went away, or close() ends it
+        finally:
+            self._clients.discard(task)
+            writer.close()
+
+
+CarryOut = Callable[[str, dict[str, Any]], Awaitable[Any]]
+
+
+class ScriptStep(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One step: what it waits for, in this order, and what is done then.
+
+    `fillings`: until the hopper was filled so often more, that is so many deals on; `card`:
+    until that card of the filling came to the window; `after_ms`: so long, by the machine's
+    time. `do` and `with` (args) are a request as any other; without `do` it only waits.
+    """
+
+    fillings: int = 0
+    card: int = 0
+    after_ms: float = 0.0
+    do: str | None = None
+    args: dict[str, Any] = msgspec.field(default_factory=dict, name="with")
+
+
+class ScriptError(ValueError):
+    """A script that cannot be followed: which step, and why."""
+
+
+async def run_script(world: World, steps: Sequence[Any], do: CarryOut) -> list[Any]:
+    """Follow a script to its end; return what each of its requests gave.
+
+    Raises ScriptError before the first step for one that is none, and for a request that is
+    refused; what was done before it stays done.
+    """
+    try:
+        script = msgspec.convert(steps, tuple[ScriptStep, ...])
+    except msgspec.ValidationError as error:
+        raise ScriptError(str(error)) from error
+    results = []
+    for number, step in enumerate(script, 1):
+        await _wait_for_step(world, step)
+        if step.do is not None:
+            try:
+                results.append(await do(step.do, step.args))
+            except (ValueError, TypeError) as error:
+                raise ScriptError(f"step {number}: {step.do}: {error}") from error
+    return results
+
+
+async def _wait_for_step(world: World, step: ScriptStep) -> None:
+    """Wait until a step's moment has come."""
+    filling = world.tally.filling + step.fillings
+    changed = asyncio.Event()
+    unwatch = world.dealer.observe(lambda name, value: changed.set())
+    try:
+        while world.tally.filling < filling or world.tally.arrived < step.card:
+            changed.clear()
+            await changed.wait()
+    finally:
+        unwatch()
+    if step.after_ms > 0:
+        await world.clock.wait_ms(step.after_ms)
+
+
+class ControlRequest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One request: `do` names it, `with` (args) are its words; `id` comes back in the answer."""
+
+    do: str
+    id: int = 0
+    args: dict[str, Any] = msgspec.field(default_factory=dict, name="with")
+
+
+class ControlAnswer(msgspec.Struct, frozen=True, omit_defaults=True):
+    """The answer to the request of the same `id`: a result, or an error in one line."""
+
+    id: int
+    ok: bool
+    result: Any = None
+    error: str | None = None
+
+
+class ControlError(ValueError):
+    """A request that cannot be done; one line for people."""
+
+
+RequestHandler = Callable[..., Awaitable[Any] | Any]
+
+
+class ControlServer:
+    """Answers requests about one table."""
+
+    def __init__(self, table: "HardwareOnPtys", path: Path) -> None:
+        self._table = table
+        self._server = LineServer(path, self._serve)
+        world, contacts = table.world, table.contacts
+        self.handlers: dict[str, RequestHandler] = {
+            "info": table.info,
+            "truth": world.truth,
+            "collect": world.people.collect,
+            "take_hands": world.people.take_hands,
+            "lay_down": world.people.lay_down,
+            "gather": world.people.gather,
+            "load": world.people.load,
+            "put_right": world.people.put_right,
+            "mix": lambda card_set, n: world.people.mix(card_set, int(n)),
+            "change_set": self._change_set,
+            "lid": lambda open: world.set_lid(bool(open)),
+            "estop": lambda pressed: world.set_estop(bool(pressed)),
+            "press": contacts.press,
+            "release": contacts.release,
+            "tap": contacts.tap,
+            "pin": lambda number, level: contacts.set_pin(number, bool(level)),
+            "pins": lambda: {"levels": contacts.levels, "lamps": contacts.lamps},
+            "fault": lambda **fields: world.add_fault(msgspec.convert(fields, SimulatedFault)),
+            "clear_faults": lambda name=None: world.faults.clear(name),
+            "faults": lambda: {
+                "struck": world.faults.past_strikes,
+                "in_force": world.active_faults(),
+            },
+            "script": lambda steps: run_script(world, steps, self._carry_out),
+            "kill": self._kill,
+            "restart": self._restart,
+            "speed": lambda value: world.clock.set_speed(float(value)),
+            "attendant": lambda on: table.set_attendant(bool(on)),
+        }
+
+    async def open(self) -> None:
+        """Listen."""
+        await self._server.open()
+
+    async def close(self) -> None:
+        """Listen no more."""
+        await self._server.close()
+
+    async def answer(self, line: bytes) -> ControlAnswer:
+        """Do what one line asks for."""
+        try:
+            request = msgspec.json.decode(line, type=ControlRequest)
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+            return ControlAnswer(0, False, error=f"no request: {error}")
+        if request.do not in self.handlers:
+            return ControlAnswer(request.id, False, error=self._unknown_request(request.do))
+        try:
+            return ControlAnswer(request.id, True, await self._carry_out(request.do, request.args))
+        except (ValueError, TypeError) as error:
+            return ControlAnswer(request.id, False, error=f"{request.do}: {error}")
+
+    async def _carry_out(self, do: str, args: dict[str, Any]) -> Any:
+        """Do one request; raises ValueError or TypeError where it cannot be done."""
+        deed = self.handlers.get(do)
+        if deed is None:
+            raise ControlError(self._unknown_request(do))
+        result = deed(**args)
+        return await result if isawaitable(result) else result
+
+    def _unknown_request(self, do: str) -> str:
+        return f"nothing is called {do!r}: {', '.join(self.handlers)}"
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        async for line in reader:
+            answer = await self.answer(line)
+            writer.write(msgspec.json.encode(answer) + b"\n")
+            await writer.drain()
+
+    def _change_set(
+        self, back: int | None = None, count: int | None = None, card_set: str | None = None
+    ) -> Awaitable[None]:
+        if back not in (None, 0, 1, 2) or not (count is None or 4 <= count <= 216):
+            raise ControlError("back is 0 to 2, count 4 to 216")
+        return self._table.world.people.change_set(back, count, card_set)
+
+    def _kill(self, board: str) -> None:
+        self._table.boards[_board_name(board)].kill()
+
+    async def _restart(self, board: str) -> None:
+        await self._table.restart(_board_name(board))
+
+
+def _board_name(name: str) -> BoardName:
+    for board in BOARDS:
+        if board == name:
+            return board
+    raise ControlError(f"a board is {' or '.join(BOARDS)}, not {name!r}")
+
+
+class PinServer:
+    """Tells each client every level of the contacts, and takes its outputs.
+
+    The lines stand in sim/CONTROL.md. A line that is none of them is passed over.
+    """
+
+    def __init__(self, contacts: PanelContacts, path: Path) -> None:
+        self._contacts = contacts
+        self._server = LineServer(path, self._serve)
+
+    async def open(self) -> None:
+        """Listen."""
+        await self._server.open()
+
+    async def close(self) -> None:
+        """Listen no more; clients see their panel go away."""
+        await self._server.close()
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        loop = asyncio.get_running_loop()
+
+        def tell(number: int, level: bool) -> None:
+            writer.write(b"level %d %d %.6f\n" % (number, level, loop.time()))
+
+        for number, level in self._contacts.levels.items():
+            tell(number, level)
+        writer.write(b"ready\n")
+        detach = self._contacts.attach(tell)
+        try:
+            async for line in reader:
+                self._handle_line(line.split())
+        finally:
+            detach()
+
+    def _handle_line(self, words: list[bytes]) -> None:
+        if words[:1] == [b"out"] and len(words) == 3:
+            with suppress(ValueError):
+                self._contacts.set_output(int(words[1]), words[2] == b"1")

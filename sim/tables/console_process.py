@@ -1,0 +1,211 @@
+"""A referees' console over simulated tables, as a process of its own.
+
+What `demo`, `bench console` and the tests in a browser have in common. It keeps what it knows in
+one folder, so that it can be killed and started again upon it.
+"""
+
+import asyncio
+import json
+import urllib.request
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+from nacl.utils import random as entropy
+
+from controller.cli.console import make_console_keys
+from controller.client.discovery import Endpoints
+from controller.keys.enrolment import admit_file
+from controller.messages import Role
+from controller.roster import KEYS_FOLDER, TABLE_NAME, read_certificate
+from controller.service.wall_clock import read_wall_clock_ms
+from sim.tables.table_processes import HallError, TableProcess, end_program, start_program
+
+if TYPE_CHECKING:
+    from argon2 import PasswordHasher
+
+    from controller.console.accounts.account_store import Accounts
+    from controller.faults import Language
+
+Result = TypeVar("Result")
+_ANSWER_TIMEOUT_S: Final = 20.0
+_TABLES_PER_AREA: Final = 8
+_NAME: Final = "demo"
+_OWN_KEYS: Final = "console-keys"
+
+
+def area_of(number: int) -> str:
+    """Return the area of table `number` (0, 1, …): eight of a letter, as A, B, … Z, A2, …"""
+    place, letter = divmod(number // _TABLES_PER_AREA, 26)
+    return chr(ord("A") + letter) + (str(place + 1) if place else "")
+
+
+class ConsoleProcess:
+    """A console: where it is, and its process. `hasher`: of PINs that are written past it."""
+
+    def __init__(self, config: Path, hasher: "PasswordHasher | None" = None) -> None:
+        self.config, self.hasher = config, hasher
+        self.url = ""
+        self.process: asyncio.subprocess.Process | None = None
+
+    @property
+    def folder(self) -> Path:
+        """Where its configuration, its database and its log lie."""
+        return self.config.parent
+
+    @property
+    def log(self) -> Path:
+        """What it says."""
+        return self.folder / "console.log"
+
+    async def start(self) -> None:
+        """Start it, and wait until it opens. Raises HallError where it ends before that."""
+        with self.log.open("ab") as file:
+            self.process = await start_program(
+                *("console", "--config", str(self.config)),
+                stdout=asyncio.subprocess.PIPE,
+                stderr=file,
+            )
+        assert self.process.stdout is not None
+        line = (await self.process.stdout.readline()).decode()
+        url = next((word for word in line.split() if word.startswith("http")), None)
+        if url is None:
+            await self.stop()
+            raise HallError(f"the console did not open, see {self.log}: {self._last_log_line()}")
+        self.url = url
+
+    async def stop(self) -> int | None:
+        """End it as Ctrl-C does; return its exit status, None where none was started."""
+        return None if self.process is None else await end_program(self.process)
+
+    async def kill(self) -> None:
+        """End it as a power cut does."""
+        assert self.process is not None
+        self.process.kill()
+        await self.process.wait()
+
+    async def invite(
+        self, name: str, role: Role, table: str | None = None, language: str = "zh"
+    ) -> str:
+        """Write somebody into its database, also while it runs; return his code."""
+        return await self.run_in_thread(lambda: self._add_person(name, role, None, table, language))
+
+    async def add_account(
+        self, name: str, role: Role, pin: str, table: str | None = None, language: str = "zh"
+    ) -> None:
+        """Write somebody into its database who has a PIN already, also while it runs."""
+        await self.run_in_thread(lambda: self._add_person(name, role, pin, table, language))
+
+    async def accept_invitation(self, code: str, pin: str) -> None:
+        """Let whoever was invited set his PIN, as he would in his browser. Raises HallError."""
+        await self.run_in_thread(lambda: self._post("/api/accept", {"code": code, "pin": pin}))
+
+    async def run_in_thread(self, call: Callable[[], Result]) -> Result:
+        """Run what blocks aside, and return what it gives."""
+        return await asyncio.get_running_loop().run_in_executor(None, call)
+
+    def _add_person(
+        self, name: str, role: Role, pin: str | None, table: str | None, language: str
+    ) -> str:
+        from controller.console.accounts.account_store import Account
+
+        chosen: Language = "en" if language == "en" else "zh"
+        person = Account(name=name, role=role, table=table, language=chosen)
+        with _open_people(self.folder, self.hasher) as people:
+            code = people.invite(person)
+            if pin is not None:
+                people.accept_invitation(code, pin)
+        return code
+
+    def _last_log_line(self) -> str:
+        """Return the last line of its log, which may be gone when somebody wants to see it."""
+        said = self.log.read_text(encoding="utf-8", errors="replace").split("\n")
+        return next((line for line in reversed(said) if line.strip()), "it said nothing")
+
+    def _post(self, path: str, body: dict[str, Any]) -> Any:
+        headers = {"X-Dealtable": "1", "Content-Type": "application/json"}
+        asked = urllib.request.Request(
+            self.url + path, json.dumps(body).encode(), headers, method="POST"
+        )
+        try:
+            with urllib.request.urlopen(asked, timeout=_ANSWER_TIMEOUT_S) as answer:
+                return json.load(answer)
+        except OSError as error:
+            raise HallError(f"{self.url}{path}: {error}") from error
+
+
+@asynccontextmanager
+async def run_console(
+    tables: Sequence[TableProcess],
+    folder: Path,
+    *,
+    port: int | None = None,
+    store: str | None = None,
+    areas: Callable[[str], str] | None = None,
+    people: Sequence[tuple[str, Role, str]] = (),
+    hasher: "PasswordHasher | None" = None,
+) -> AsyncIterator[ConsoleProcess]:
+    """Run a console over the tables of a hall for the block. Raises HallError.
+
+    The console has keys of its own, as every console must: a program that floods a table under
+    another key cannot bar it. `port`: None takes a free one. `store`: its database, SQLite's in
+    `folder` if None. `areas` gives a table's area by its id. `people` may log in from
+    the start: name, role, PIN. `hasher` hashes the PINs that are not set by the console itself.
+    """
+    lines = [
+        _table_toml(table.endpoints, table.state_dir, area)
+        for table, area in (
+            (table, area_of(number) if areas is None else areas(table.id))
+            for number, table in enumerate(tables)
+        )
+    ]
+    running = ConsoleProcess(folder / "console.toml", hasher)
+    keys = folder / _OWN_KEYS
+    make_console_keys(keys, _NAME)
+    for table in tables:
+        for role in Role:
+            admit_file(table.state_dir, keys / f"{role.value}.key")
+    _write_config(running.config, _console_toml(port, store, keys, lines))
+    for name, role, pin in people:
+        await running.add_account(name, role, pin)
+    try:
+        await running.start()
+        yield running
+    finally:
+        await running.stop()
+
+
+def _write_config(config: Path, text: str) -> None:
+    config.parent.mkdir(parents=True, exist_ok=True)
+    config.write_text(text, encoding="utf-8")
+
+
+def _console_toml(port: int | None, store: str | None, keys: Path, lines: Sequence[str]) -> str:
+    own = f'[console]\nname = "{_NAME}"\nlisten = "127.0.0.1:{port or 0}"\nkeys = "{keys}"\n'
+    if store is not None:
+        own += f'store = "{store}"\n'
+    return "\n".join([own, *lines])
+
+
+def _table_toml(where: Endpoints, state_dir: Path, area: str) -> str:
+    verify = read_certificate(state_dir / KEYS_FOLDER / f"{TABLE_NAME}.key").verify
+    return (
+        f'[[tables]]\nid = "{where.table}"\narea = "{area}"\nfeed = "{where.feed}"\n'
+        f"commands = \"{where.commands}\"\nserver_key = '{where.server_key}'\n"
+        f'verify = "{verify.hex()}"\n'
+    )
+
+
+@contextmanager
+def _open_people(folder: Path, hasher: "PasswordHasher | None") -> Iterator["Accounts"]:
+    """Give the people of a console's database for the block, whether it runs or not."""
+    from controller.console.accounts.account_store import Accounts
+    from controller.console.console_config import load_console_config
+    from controller.console.store.archive import open_engine
+
+    engine = open_engine(load_console_config(folder / "console.toml").console.store)
+    try:
+        yield Accounts(engine, read_wall_clock_ms, entropy, hasher)
+    finally:
+        engine.dispose()

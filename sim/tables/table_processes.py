@@ -1,0 +1,406 @@
+"""Simulated tables as they really run: a sim process with its boards, and each table's daemon.
+
+What `demo`, `bench deal` and the tests of whole processes have in common. Nothing of
+a hall is left behind: its processes are ended by their own pids, last started first.
+"""
+
+import asyncio
+import os
+import signal
+import sys
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NoReturn
+
+import msgspec
+
+from controller.cli.table_access import new_command_id, read_client_identity
+from controller.client.client import Client
+from controller.client.discovery import Endpoints, NoEndpoints, read_endpoints, remove_endpoints
+from controller.config import CardSetSection, LimitsSection
+from controller.journal.entries import JournalError
+from controller.journal.store import LOCK_NAME, JournalStore
+from controller.messages import Role
+from controller.rules.profile import Profile
+from controller.rules.profile_files import load_profile
+from controller.service.process_signals import make_parent_death_hook
+from sim.memory_folders import memory_folder
+from sim.tables.process_costs import count_cores
+
+_MAX_LINE_BYTES = 1 << 22
+"""Bytes of an answer of the simulator: where every card of many sets lies is a long line."""
+POLL_INTERVAL_S = 0.02
+START_TIMEOUT_S = 30.0
+ROUND_S = 16.0
+"""From one deal to the next at the reference pace, with people who lose no time."""
+_END_TIMEOUT_S = 10.0
+
+
+class HallError(Exception):
+    """A process of the hall did not come up, or ended by itself; one line says which."""
+
+
+@dataclass(frozen=True)
+class HallPlan:
+    """What a hall is made of. `port`: the first table's feed is there, its commands one above,
+    the next table's behind; None takes free ones.
+
+    `boards`: "inside" the sim process or "processes"; None as `dealtable sim` has it.
+    `profile`, `event` (the file of an event's own regulations), `card_sets`, `deal_ahead` and
+    `limits` are each table's; the sets lie at it, packed as the profile says.
+    """
+
+    state_dir: Path
+    tables: int = 1
+    speed: float = 1.0
+    seed: int = 0
+    firmware: str = "cpython"
+    boards: str | None = None
+    faults: Sequence[str] = ()
+    port: int | None = None
+    profile: str = "international-000"
+    event: Path | None = None
+    card_sets: tuple[CardSetSection, ...] = (CardSetSection(id="S1", back="A"),)
+    deal_ahead: bool = False
+    limits: LimitsSection = field(default_factory=LimitsSection)
+
+    def start_delay_s(self, number: int) -> float:
+        """Return how long table `number` (0, 1, …) waits before its first deal.
+
+        The tables are spread over a round, so that their shuffles and deals do not come in step.
+        """
+        return number * ROUND_S / self.speed / self.tables
+
+    @property
+    def rules(self) -> Profile:
+        """The profile itself, with the event's regulations. Raises ProfileError."""
+        return load_profile(self.profile, self.event)
+
+
+class ControlClient:
+    """People's hands at one simulated table, over its control socket."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+
+    async def request(self, request_name: str, **args: Any) -> Any:
+        """Do one thing of sim/CONTROL.md and return its result. Raises HallError."""
+        try:
+            reader, writer = await asyncio.open_unix_connection(self.path, limit=_MAX_LINE_BYTES)
+        except OSError as error:
+            raise HallError(f"the simulator is not there: {error}") from error
+        try:
+            writer.write(msgspec.json.encode({"do": request_name, "with": args}) + b"\n")
+            answer = msgspec.json.decode(await reader.readline())
+        except (OSError, msgspec.DecodeError) as error:  # an answer that ends early is none
+            raise HallError(f"the simulator ended before it answered {request_name}") from error
+        finally:
+            writer.close()
+        if not answer["ok"]:
+            raise HallError(answer["error"])
+        return answer.get("result")
+
+
+class TableProcess:
+    """One table of a hall: where it is, its rules, who may talk to it, whose hands move it."""
+
+    def __init__(
+        self, info: dict[str, Any], state_dir: Path, config: Path, profile: Profile
+    ) -> None:
+        self.id: str = info["table"]
+        self.state_dir = state_dir
+        self.config = config
+        self.profile = profile
+        self.control = ControlClient(info["control"])
+        self._info = info
+        self.daemon: asyncio.subprocess.Process | None = None
+        self.simulator: asyncio.subprocess.Process | None = None
+
+    @property
+    def board_ports(self) -> tuple[str, str]:
+        """Where the dealer board and the reader board are found."""
+        return self._info["dealer"], self._info["reader"]
+
+    @property
+    def log(self) -> Path:
+        """What its daemon says."""
+        return self.state_dir / "daemon.log"
+
+    @property
+    def endpoints(self) -> Endpoints:
+        """Where its gateway is. Raises NoEndpoints."""
+        return read_endpoints(self.state_dir)
+
+    def client(self, role: Role, topics: Sequence[str] = ("",)) -> Client:
+        """Return a client with the key of a role."""
+        return Client(
+            self.endpoints,
+            read_client_identity(self.state_dir, role.value),
+            new_command_id,
+            topics=topics,
+        )
+
+    async def start_daemon(
+        self, timeout_s: float | None = None, environment: Mapping[str, str] | None = None
+    ) -> None:
+        """Start `dealtable run` and wait for its gateway. Raises HallError.
+
+        `limit_s`: how long the gateway may take. None stands for PATIENCE_S.
+        `environment`: what it has beside this process's own.
+        """
+        remove_endpoints(self.state_dir)  # a killed daemon leaves where it was
+        with self.log.open("ab") as file:
+            self.daemon = await start_program(
+                *("run", "--config", str(self.config)),
+                stderr=file,
+                env={**os.environ, **(environment or {})},
+            )
+        await _wait_until(
+            self._is_gateway_open,
+            self.daemon,
+            f"the daemon of table {self.id}",
+            self.log,
+            START_TIMEOUT_S if timeout_s is None else timeout_s,
+        )
+
+    async def stop_daemon(self) -> int | None:
+        """End the daemon as Ctrl-C does; return its exit status, None where none was started."""
+        return None if self.daemon is None else await end_program(self.daemon)
+
+    def _is_gateway_open(self) -> bool:
+        try:
+            return bool(self.endpoints)
+        except NoEndpoints:
+            return False
+
+
+@asynccontextmanager
+async def run_hall(
+    plan: HallPlan, on_started: Callable[[int], None] = lambda tables: None
+) -> AsyncIterator[list[TableProcess]]:
+    """Run a hall for the block: the simulator, and every table's daemon. Raises HallError.
+
+    As many daemons as there are cores begin at a time; `on_up` is told how many are there.
+    """
+    plan.state_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
+    async with AsyncExitStack() as stack:
+        runtime_dir = stack.enter_context(memory_folder())
+        tables = await stack.enter_async_context(run_simulator(plan, runtime_dir))
+        stack.push_async_callback(_stop_daemons, tables)
+        await _start_daemons(tables, on_started)
+        yield tables
+
+
+async def wait_for_process_end(tables: Sequence[TableProcess]) -> NoReturn:
+    """Wait until a process of a hall ends by itself. Raises HallError, which names it."""
+    waits = {
+        asyncio.ensure_future(process.wait()): what
+        for table in tables
+        for process, what in (
+            (table.daemon, f"the daemon of table {table.id} ended by itself; see {table.log}"),
+            (table.simulator, "the simulator ended by itself; its last words stand above"),
+        )
+        if process is not None
+    }
+    try:
+        ended, _ = await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+        raise HallError(waits[ended.pop()])
+    finally:
+        for wait in waits:
+            wait.cancel()
+
+
+async def _start_daemons(tables: Sequence[TableProcess], on_started: Callable[[int], None]) -> None:
+    """Start all daemons, one a core at a time. Raises the first HallError, once none starts."""
+    room = asyncio.Semaphore(count_cores())
+    up = 0
+
+    async def start(table: TableProcess) -> None:
+        nonlocal up
+        async with room:
+            await table.start_daemon()
+        up += 1
+        on_started(up)
+
+    starts = [asyncio.ensure_future(start(table)) for table in tables]
+    try:
+        await asyncio.gather(*starts)
+    finally:
+        for one in starts:
+            one.cancel()
+        await asyncio.gather(*starts, return_exceptions=True)
+
+
+async def _stop_daemons(tables: Sequence[TableProcess]) -> None:
+    await asyncio.gather(*(table.stop_daemon() for table in tables))
+
+
+async def start_simulator(
+    plan: HallPlan, config: Path, runtime_dir: Path
+) -> asyncio.subprocess.Process:
+    """Start `dealtable sim` with the tables of a hall; it prints a line of JSON for each."""
+    faults = [word for fault in plan.faults for word in ("--fault", fault)]
+    boards = ["--boards", plan.boards] if plan.boards else []
+    return await start_program(
+        "sim",
+        *("--config", str(config), "--json", "--no-attendant", "--runtime-dir", str(runtime_dir)),
+        *("--tables", str(plan.tables), "--speed", str(plan.speed), "--firmware", plan.firmware),
+        *boards,
+        *faults,
+        stdout=asyncio.subprocess.PIPE,
+    )
+
+
+StartSimulator = Callable[[HallPlan, Path, Path], Awaitable[asyncio.subprocess.Process]]
+
+
+@asynccontextmanager
+async def run_simulator(
+    plan: HallPlan, runtime_dir: Path, start: StartSimulator = start_simulator
+) -> AsyncIterator[list[TableProcess]]:
+    """Run the simulator alone, and give its tables, configured but without daemons."""
+    config = runtime_dir / "sim.toml"
+    config.write_text(_sim_toml(plan), encoding="utf-8")
+    sim = await start(plan, config, runtime_dir)
+    try:
+        assert sim.stdout is not None
+        tables = []
+        for number in range(plan.tables):
+            line = await sim.stdout.readline()
+            if not line:
+                raise HallError("the simulator ended by itself; its last words stand above")
+            tables.append(_configure_table(msgspec.json.decode(line), plan, runtime_dir, number))
+            tables[-1].simulator = sim
+        yield tables
+    finally:
+        await end_program(sim)
+
+
+def _configure_table(
+    info: dict[str, Any], plan: HallPlan, runtime_dir: Path, number: int
+) -> TableProcess:
+    """Write a table's configuration beside its state. Raises HallError where a daemon is there."""
+    name = info["table"]
+    state_dir = plan.state_dir if plan.tables == 1 else plan.state_dir / name
+    _refuse_in_use(state_dir)
+    state_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
+    ports = ("*", "*")
+    if plan.port is not None:
+        ports = (str(plan.port + 2 * number), str(plan.port + 2 * number + 1))
+    config = state_dir / "table.toml"
+    event = "" if plan.event is None else f'event = "{plan.event.absolute()}"\n'
+    limits = "\n".join(
+        f"{key} = {limit_s}" for key, limit_s in msgspec.structs.asdict(plan.limits).items()
+    )
+    config.write_text(
+        f"""\
+[table]
+id = "{name}"
+profile = "{plan.profile}"
+{event}backend = "sim"
+state_dir = "."
+runtime_dir = "{runtime_dir / f"{name}.run"}"
+
+[dealer]
+port = "{info["dealer"]}"
+id = "{info["dealer_id"]}"
+
+[reader]
+port = "{info["reader"]}"
+id = "{info["reader_id"]}"
+
+[panel]
+pins = "unix:{info["pins"]}"
+
+{_card_sets_toml(plan)}
+[gateway]
+feed = "tcp://127.0.0.1:{ports[0]}"
+commands = "tcp://127.0.0.1:{ports[1]}"
+
+[play]
+deal_ahead = {"true" if plan.deal_ahead else "false"}
+
+[limits]
+{limits}
+""",
+        encoding="utf-8",
+    )
+    return TableProcess(info, state_dir, config, plan.rules)
+
+
+def _refuse_in_use(state_dir: Path) -> None:
+    """Return if no daemon writes there, and what is there can be gone on with.
+
+    Raises HallError in the store's own words. Nothing of a table that lives is touched.
+    """
+    if (state_dir / LOCK_NAME).exists():
+        try:
+            JournalStore.open(state_dir).close()
+        except JournalError as error:
+            raise HallError(str(error)) from error
+
+
+def _sim_toml(plan: HallPlan) -> str:
+    """Return the sim.toml of a hall: its sets are packed as its profile says."""
+    deck = plan.rules.deck
+    return f"""\
+[mechanics]
+seed = {plan.seed}
+packs = {deck.packs}
+jokers = {"true" if deck.jokers else "false"}
+
+{_card_sets_toml(plan)}"""
+
+
+def _card_sets_toml(plan: HallPlan) -> str:
+    return "\n".join(
+        f'[[card_set]]\nid = "{card_set.id}"\nback = "{card_set.back}"\n'
+        for card_set in plan.card_sets
+    )
+
+
+async def start_program(
+    *words: str, module: str = "controller.cli", **more: Any
+) -> asyncio.subprocess.Process:
+    """Start `dealtable`, or another module, with these words: it ends with this process, and not
+    by its terminal. `more`: as for asyncio.create_subprocess_exec.
+    """
+    return await asyncio.create_subprocess_exec(
+        sys.executable,
+        *("-m", module, *words),
+        process_group=0,
+        preexec_fn=make_parent_death_hook(signal.SIGTERM),
+        **more,
+    )
+
+
+async def end_program(process: asyncio.subprocess.Process) -> int:
+    """Ask a program to end; end it where it does not. Return its exit status."""
+    if process.returncode is None:
+        process.send_signal(signal.SIGTERM)
+    try:
+        async with asyncio.timeout(_END_TIMEOUT_S):
+            return await process.wait()
+    except TimeoutError:
+        process.kill()
+        return await process.wait()
+
+
+async def _wait_until(
+    condition: Callable[[], bool],
+    process: asyncio.subprocess.Process,
+    what: str,
+    log: Path,
+    timeout_s: float,
+) -> None:
+    """Wait until `there()`. Raises HallError when the process ends first, or at the limit."""
+    try:
+        async with asyncio.timeout(timeout_s):
+            while not condition():
+                if process.returncode is not None:
+                    raise HallError(f"{what} ended by itself; see {log}")
+                await asyncio.sleep(POLL_INTERVAL_S)
+    except TimeoutError:
+        raise HallError(f"{what} is not there after {timeout_s:g} s") from None
