@@ -1,6 +1,6 @@
 """Ranks, suits, faces, sets and seats: the words for cards that everything else uses.
 
-A face is one number, 0..53, the same as on the serial line (drivers/firmware/wire.py):
+A face is one number, 0..53, the same as on the serial line (drivers/firmware/protocol.py):
 suit * 13 + rank for spades, hearts, clubs, diamonds and ranks 2…A, then the two
 jokers. A face says nothing about the pack a card came from: twins are equal.
 """

@@ -5,7 +5,7 @@
     python3 house.py DIR --unsigned            every file is as its manifest says, whoever made that
 
 Needs nothing but Python and openssl: on a blank computer there is no `dealtable` yet. The same
-words are signed as `dealtable release sign` signs (controller/release.py). Prints version, serial
+words are signed as `dealtable release sign` signs (controller/signing/releases.py). Prints version, serial
 and the SHA-256 of the manifest, with blanks between.
 """
 

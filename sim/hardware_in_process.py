@@ -1,7 +1,7 @@
 """A whole simulated table in one process: mechanics, both boards, and the lines to them.
 
 The host's ends are `ports`; everything runs on the loop that runs when it is made,
-so that under sim.virtual.VirtualLoop a deal takes no time at all.
+so that under sim.virtual_loop.VirtualLoop a deal takes no time at all.
 """
 
 import functools

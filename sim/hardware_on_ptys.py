@@ -197,7 +197,7 @@ class HardwareOnPtys:
         uid: bytes | None = None,
         firmware: bytes | None = None,
     ) -> None:
-        """Give a board power as soon as what was there is gone; see sim/outside.py.
+        """Give a board power as soon as what was there is gone; see sim/board_faults.py.
 
         A start that still waits for that is replaced by this one.
         """

@@ -111,7 +111,7 @@ class PipeDirection:
 
 
 class PipePort:
-    """The host's end: a Port as drivers/link/port.py describes it.
+    """The host's end: a Port as drivers/link/serial_port.py describes it.
 
     While its cable is pulled it cannot be opened.
     """

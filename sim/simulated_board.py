@@ -24,7 +24,7 @@ def sensors_of(world: World, kind: int) -> Sensors:
 
 
 class SimulatedHal:
-    """The pins of one board as drivers/firmware/hal.py wants them.
+    """The pins of one board as drivers/firmware/pins.py wants them.
 
     It keeps the edges until the core asks for them, in milliseconds of the board's
     own clock, and calls `wake` at each, so that the shell steps the core.
@@ -112,7 +112,7 @@ class FirmwareCore(Protocol):
 
 
 class BoardLineEnd(Protocol):
-    """The board's end of a line; sim/pipe.py has one in process."""
+    """The board's end of a line; sim/serial_lines.py has one in process."""
 
     def listen(self, receive: Callable[[bytes], None] | None) -> None:
         """Give the host's bytes to `receive`; None: to nobody."""

@@ -21,5 +21,5 @@ real ones, or simulated ones, which it cannot tell apart. People do what only ha
 
 SELFTEST.md has every figure and every sign of wear with limits and reasons; it is generated.
 
-No face passes: what the reader saw goes into controller/vault/reading.py, counts come out.
+No face passes: what the reader saw goes into controller/acceptance/read_counts.py, counts come out.
 """

@@ -111,7 +111,7 @@ class BoardPair:
     async def open(self) -> None:
         """Open both lines and let what the boards still had to say pass.
 
-        Raises PortMissing, PortBusy, LineLost and every mismatch of drivers/identity.py.
+        Raises PortMissing, PortBusy, LineLost and every mismatch of drivers/board_identity.py.
         """
         for board, link in self.links.items():
             self.welcomes[board] = await link.open({}, {})

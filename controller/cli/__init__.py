@@ -22,9 +22,9 @@ class CommandEntry(NamedTuple):
 
 
 COMMAND_ENTRIES = {
-    "demo": CommandEntry("controller.cli.demo", "Simulated tables, all in one.", needs_sim=True),
+    "demo": CommandEntry("sim.cli.demo", "Simulated tables, all in one.", needs_sim=True),
     "run": CommandEntry("controller.cli.run", "Run a table: its machine and its gateway."),
-    "sim": CommandEntry("controller.cli.sim", "Simulated boards alone, on ptys.", needs_sim=True),
+    "sim": CommandEntry("sim.cli.sim", "Simulated boards alone, on ptys.", needs_sim=True),
     "adapter": CommandEntry(
         "controller.cli.adapter", "Bought parts in a board's place: reader, drives."
     ),
@@ -56,11 +56,11 @@ COMMAND_ENTRIES = {
     "release": CommandEntry("controller.cli.release", "What was released, and is it installed."),
     "schema": CommandEntry("controller.cli.schema", "JSON Schemas of all public messages."),
     "campaign": CommandEntry(
-        "controller.cli.campaign", "Thousands of simulated deals with faults.", needs_sim=True
+        "sim.cli.campaign", "Thousands of simulated deals with faults.", needs_sim=True
     ),
-    "lab": CommandEntry("controller.cli.lab", "Collect deals, and test them as a test house does."),
+    "lab": CommandEntry("sim.cli.lab", "Collect deals, and test them as a test house does."),
     "bench": CommandEntry(
-        "controller.cli.bench", "Measure figures against their floors.", needs_sim=True
+        "sim.cli.bench", "Measure figures against their floors.", needs_sim=True
     ),
 }
 

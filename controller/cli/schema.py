@@ -137,8 +137,8 @@ def _build_definitions() -> tuple[dict[str, Any], dict[str, Any]]:
 
 _MODULE_PREFIXES: Final = {
     "controller.messages": "",
-    "controller.match.events": "",
-    "controller.match.meeting": "Meeting",
+    "controller.match.match_events": "",
+    "controller.match.match_state": "Meeting",
     "controller.sheet.form": "Sheet",
 }
 """What is put before the names of a module's types where two modules have the same."""

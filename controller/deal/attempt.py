@@ -1,7 +1,7 @@
 """One attempt as a reducer: what was seen goes in, what to do next comes out.
 
 `step(attempt, event)` is pure. Its effects are carried out by the dealing loop
-(controller/machine/dealing.py); what they lead to comes back as further events.
+(controller/machine/attempts/card_loop.py); what they lead to comes back as further events.
 The reducer deals blind: a card is an index here, its look a verdict without a face.
 """
 

@@ -147,7 +147,7 @@ def check_heat(config: TableConfig, facts: DoctorFacts) -> DoctorFindings:
 
 OLDEST_PYTHON: Final = (3, 11)
 SANDBOXED_COMPUTERS: Final = ("aarch64", "x86_64")
-"""Where the kernel is asked to refuse the machine any network (controller/cli/hardening.py)."""
+"""Where the kernel is asked to refuse the machine any network (controller/service/sandbox.py)."""
 _MAX_LINES: Final = 3
 _REINSTALL_ADVICE: Final = "install the release again: deploy/install.sh"
 

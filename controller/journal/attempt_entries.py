@@ -4,7 +4,7 @@ Bytes are lower-case hex, or base64 where a field says so; `at_ms` is the table'
 whole milliseconds that only go forward, over restarts, too. A field that may be missing is
 there only where that is said of it; null stands for what is not known. What no type here
 can say, because the journal knows no rulebook (a match, its events), is said where the
-schemas are made (controller/cli/schemas.py).
+schemas are made (controller/cli/schema.py).
 """
 
 from functools import cache
@@ -312,8 +312,8 @@ class TransferredData(EntryData, frozen=True):
 class TakenOverData(EntryData, frozen=True):
     """A match came from `table`, whose journal has `head` behind its `transferred`, entry `n`.
 
-    `digest` names the document it came in (controller/match/transfer.py), `sig` is that table's
-    signature of it, by the key `verify` that whoever ordered it named (controller/signing.py). Its
+    `digest` names the document it came in (controller/match/transfer_document.py), `sig` is that table's
+    signature of it, by the key `verify` that whoever ordered it named (controller/signing/signed_commands.py). Its
     `meeting` follows, and then its `events`, so many of kind `match`, with times of this table's
     clock. `proofs`: what its attempts promised so far, by table, deal and attempt. `moves`: how it
     came here, from table to table, for its score sheet; missing where the document has none.
@@ -426,7 +426,7 @@ class CommandData(EntryData, frozen=True):
     answered, as far as it is public; or `refused`: it was begun and could not be carried out after
     all. `args`, `of` (the deal and attempt that it named), `boot` (the run that it was for: this
     one) and `sig`: whoever knows the signer's key can check that he gave it
-    (controller/signing.py). Of these a button's command has `args` alone; `answer`, `tribute`,
+    (controller/signing/signed_commands.py). Of these a button's command has `args` alone; `answer`, `tribute`,
     `return` and `take_over` have them in a private row. Where `configure` is refused after it
     began, a row before that has as `result` the `settings` that the board took, and as `unknown`
     the setting that was sent to it without an answer: the board may have it. Where an entry cannot

@@ -38,7 +38,7 @@ BoardKind = Literal["dealer", "reader"]
 
 
 class BoardEventFields(Protocol):
-    """An event of a board, as drivers/events.py has it."""
+    """An event of a board, as drivers/board_events.py has it."""
 
     @property
     def board(self) -> BoardKind:

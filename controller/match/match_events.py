@@ -149,7 +149,7 @@ class TributeLaid(MatchEventBase, frozen=True, tag="TributeLaid"):
 
 
 class TributeValued(MatchEventBase, frozen=True, tag="TributeValued"):
-    """What each payer's tribute must count, by controller/rules/order.py."""
+    """What each payer's tribute must count, by controller/rules/ranks.py."""
 
     values: dict[Seat, int]
 

@@ -1,6 +1,6 @@
 """A ruling in force is carried out: one function for each consequence.
 
-What there is, and which penalty has which, stands in controller/rules/penalties/consequences.py.
+What there is, and which penalty has which, stands in controller/rules/penalties/proposals.py.
 """
 
 from collections.abc import Callable

@@ -466,7 +466,7 @@ class TableCounters(Message, frozen=True, kw_only=True):
 class SignedHead(Message, frozen=True, kw_only=True):
     """The journal's head behind entry `n`, signed by the table's machine. Bytes are hex.
 
-    What `sig` is over stands in controller/heads.py and deal/PROOF.md.
+    What `sig` is over stands in controller/signing/signed_heads.py and deal/PROOF.md.
     """
 
     n: int
@@ -478,7 +478,7 @@ class ProgramRelease(Message, frozen=True, kw_only=True):
     """The release that a table's program says it is.
 
     `serial` only grows from release to release. `hash`: over the files it runs from, as the
-    program itself *reports* it (controller/release.py): one that lies can say any.
+    program itself *reports* it (controller/signing/releases.py): one that lies can say any.
     """
 
     version: str

@@ -20,7 +20,7 @@ MIN_CONFIDENCE = 128
 
 
 class ReadEvent(Protocol):
-    """A READ event of the reader board, as drivers/events.py has it."""
+    """A READ event of the reader board, as drivers/board_events.py has it."""
 
     @property
     def attempt(self) -> int:

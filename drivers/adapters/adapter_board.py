@@ -35,7 +35,7 @@ class AdapterError(Exception):
 
 
 class AdapterHal(Protocol):
-    """A drivers.firmware.hal.Hal with parts behind it that wait for nobody.
+    """A drivers.firmware.pins.Hal with parts behind it that wait for nobody.
 
     `kind` is wire.HAL_ADAPTER; `cannot` has a line for each promise of a real board that it
     cannot give.

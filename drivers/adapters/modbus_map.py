@@ -43,7 +43,7 @@ OUTPUT_VALUES: Mapping[str, Mapping[str, int]] = {
     "lift": {"down": LIFT_DOWN, "up": LIFT_UP, "stay": LIFT_STAY},
     "trigger": {"off": 0, "on": 1},
 }
-"""The outputs but the gate: the words of the map for the values of drivers/firmware/hal.py."""
+"""The outputs but the gate: the words of the map for the values of drivers/firmware/pins.py."""
 STOP_VALUES: Mapping[str, int] = {"feed": STOP, "pass": STOP, "shuffle": 0, "lift": LIFT_STAY}
 """The motions that go on until they are stopped, and the value that stops them."""
 MOTORS: Mapping[str, int] = {
@@ -226,7 +226,7 @@ ModbusPlace = tuple[str, Table, int]
 
 
 def mapped_outputs(mapping: ModbusMap) -> Iterator[tuple[str, MappedOutput | MappedGate]]:
-    """Yield each output that is mapped, by its name in drivers/firmware/hal.py."""
+    """Yield each output that is mapped, by its name in drivers/firmware/pins.py."""
     for name in ("source", "feed", "pass", "shuffle", "lift", "gate", "trigger"):
         output = getattr(mapping.output, "pass_" if name == "pass" else name)
         if output is not None:

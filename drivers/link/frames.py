@@ -1,6 +1,6 @@
 """Frames as typed values: commands on their way out, a board's answers on their way in.
 
-The layouts are drivers/firmware/wire.py's; this file gives them types. Decoding
+The layouts are drivers/firmware/protocol.py's; this file gives them types. Decoding
 never raises: a payload with a right CRC and a wrong layout is None, and counted
 by the caller.
 """

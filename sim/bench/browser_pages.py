@@ -4,7 +4,7 @@ A process of its own: whoever started it says by a line of its input what to tel
 `heaps`, and it answers with a line of JSON, a `Seen` or a list of `Heap`. It ends with its input,
 and leaves no browser. Needs Playwright (an extra of the tests) and the system's Chromium.
 
-    python -m controller.trials.pixels --url http://127.0.0.1:8080 --count 5 --pin 271828
+    python -m sim.bench.browser_pages --url http://127.0.0.1:8080 --count 5 --pin 271828
 """
 
 import asyncio

@@ -1,6 +1,6 @@
 """The floor of `bench reaction`: bytes in, bytes out, by a process that does nothing else.
 
-python -m controller.trials.reaction.echo PTY
+python -m sim.bench.echo_process PTY
 """
 
 import os

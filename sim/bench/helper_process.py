@@ -48,7 +48,7 @@ async def run_helper(
     """Run a module of the trials as a process for the block; `env` goes on top of this one's."""
     process = await start_program(
         *words,
-        module=f"controller.trials.{module}",
+        module=f"sim.tables.{module}",
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,
         limit=_MAX_LINE_BYTES,

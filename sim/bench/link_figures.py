@@ -1,6 +1,6 @@
 """What asking a board costs: STATUS over its pty, and a bare process that answers as many bytes.
 
-    python -m controller.trials.query PTY ASKED ANSWERED
+    python -m sim.bench.link_figures PTY ASKED ANSWERED
 
 is that process: it writes ANSWERED bytes, then as many for each ASKED ones that it reads, until
 the line is gone.
@@ -130,7 +130,7 @@ async def _run_answerer(sent: int, got: int) -> AsyncIterator[Callable[[], Await
     for end in (ours, theirs):
         tty.setraw(end)
     words = (os.ttyname(theirs), str(sent), str(got))
-    process = await start_program(*words, module="controller.trials.query")
+    process = await start_program(*words, module="sim.bench.link_figures")
 
     async def turn() -> None:
         os.write(ours, bytes(sent))

@@ -170,7 +170,7 @@ async def _collect_samples(
                 *("--tables", str(plan.tables), "--speed", str(plan.speed)),
                 *("--samples", str(samples)),
                 *(word for peer in peers for word in ("--beside", peer.module)),
-                module="controller.trials.reaction.plant",
+                module="sim.bench.reaction_plant",
                 stdout=asyncio.subprocess.PIPE,
             )
 
@@ -212,7 +212,7 @@ async def _start_bare_table(table: TableProcess) -> asyncio.subprocess.Process:
     return await start_program(
         *table.board_ports,
         table.control.path,
-        module="controller.trials.reaction.plain",
+        module="sim.bench.bare_table",
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,
         stderr=sys.stderr,

@@ -172,7 +172,7 @@ ROUND_TIMEOUT_S: Final = 0.1
 """A table whose word has not come by then sits this round out: its boards would lose patience."""
 
 CHECKOUT: Final = Path(__file__).parents[3]
-_FLOOR = "controller.trials.reaction.echo"
+_FLOOR = "sim.bench.echo_process"
 
 Turn = Callable[[], float | None]
 

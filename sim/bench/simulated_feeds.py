@@ -5,7 +5,7 @@ of cards growing, has an event now and then, and answers who asks for its events
 somebody calls for a referee and thinks better of it, again and again. There are no machines
 behind. Everybody who knows a table's key may come in.
 
-    python -m controller.trials.feeds --count 400 --per-s 10
+    python -m sim.bench.simulated_feeds --count 400 --per-s 10
 
 prints one line of JSON, a list of `FeedAt`. With a line of its input nothing more happens at the
 tables, which only go on to say their states, and it prints what did, a `Said`; it ends with its

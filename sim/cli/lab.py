@@ -44,7 +44,7 @@ Examples:
   dealtable lab report --deals 1000 --seed 1                collect and judge
   dealtable lab report --deals 1000 --method naive-pocket   what the tests catch
 
-The tests, their figures and the form of the file stand in controller/trials/LAB.md.
+The tests, their figures and the form of the file stand in sim/lab/LAB.md.
 """
 
 

@@ -85,7 +85,7 @@ def run_part(part: CollectionPart, entropy: Entropy) -> CollectedDeals:
         entropy = random.Random(name).randbytes
     if plan.path == "sequence":
         return deal_chain(part.deals, plan.method, entropy, f"lab-{part.number}")
-    full = importlib.import_module("controller.trials.lab.full")  # needs the simulator
+    full = importlib.import_module("sim.lab.journal_deals")  # needs the simulator
     deals = full.deal_life(part.deals, entropy)
     assert isinstance(deals, CollectedDeals)
     return deals

@@ -2,7 +2,7 @@
 
 Two figures carry nearly all tests: counts of labelled cards by seat (a chi-square whose
 covariance is exact, because a hand of 27 is drawn without putting back), and counts of pairs of
-cards that lie in one hand (exact mean and variance from controller/trials/lab/chances.py).
+cards that lie in one hand (exact mean and variance from sim/lab/chances.py).
 """
 
 from collections.abc import Iterable, Sequence

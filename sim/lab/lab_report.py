@@ -193,7 +193,7 @@ def _collection_lines(one: CollectionJudgement) -> Iterator[str]:
 
 
 FAMILY_BEGIN, FAMILY_END = (
-    "<!-- the family: made from controller/trials/lab/family.py -->",
+    "<!-- the family: made from sim/lab/family.py -->",
     "<!-- end -->",
 )
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 BYTE_FAULTS = frozenset({"bytes_dropped", "bytes_corrupted", "bytes_repeated", "bytes_delayed"})
-"""Faults of a line that sim/noise.py carries out, write by write."""
+"""Faults of a line that sim/serial_lines.py carries out, write by write."""
 
 _OUTSIDE_TARGETS = ("line", "board", "host")
 

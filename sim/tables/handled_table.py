@@ -70,7 +70,7 @@ class HandledTable:
     async def load(self, card_set: str | None = None) -> None:
         """Put a set into the hopper: by its name once the hopper is free, else what was played.
 
-        Raises OutOfReach where the set is not there (sim/mechanics/people.py).
+        Raises OutOfReach where the set is not there (sim/mechanics/card_handling.py).
         """
         if card_set is not None:
             await self.wait_until_seen(

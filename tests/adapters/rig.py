@@ -127,7 +127,7 @@ def plainly(look: int, code: bytes | None) -> Says:
 
 
 class _Hal(BarcodeHal):
-    """The adapter's HAL on the loop's clock, as sim/boards.py steps a board."""
+    """The adapter's HAL on the loop's clock, as sim/simulated_board.py steps a board."""
 
     def __init__(
         self, port: PeerPort, engine: BarcodeEngine, codes: Mapping[bytes, CodedCard]
@@ -148,7 +148,7 @@ class _Hal(BarcodeHal):
 
 
 class _Stepped:
-    """A core and its HAL, stepped together as drivers/adapters/shell.py does."""
+    """A core and its HAL, stepped together as drivers/adapters/adapter_board.py does."""
 
     def __init__(self, core: BoardCore, hal: _Hal) -> None:
         self._core, self._hal = core, hal
@@ -176,7 +176,7 @@ class AtAdapter(msgspec.Struct):
     async def daemon(
         self, runtime_dir: Path, *, trigger: str = "asked", **more: Any
     ) -> AsyncIterator[TableInProcess]:
-        """Run a machine over it. `more`: as for controller.trials.inproc.trial."""
+        """Run a machine over it. `more`: as for sim.tables.table_in_process.trial."""
         reader = msgspec.convert({"port": "adapter", "id": UID, "trigger": trigger}, ReaderConfig)
         async with run_table_in_process(
             MechanicsSettings(),
@@ -218,7 +218,7 @@ class Table(AtAdapter):
 async def barcode_table(
     runtime_dir: Path, *, engine: BarcodeEngine = ENGINE, trigger: str = "asked", **more: Any
 ) -> AsyncIterator[Table]:
-    """Make a table whose reader is the adapter. `more`: as for controller.trials.inproc.trial."""
+    """Make a table whose reader is the adapter. `more`: as for sim.tables.table_in_process.trial."""
     async with (
         adapter_at(engine) as at,
         at.daemon(runtime_dir, trigger=trigger, seed=1, **more) as trial_,

@@ -30,21 +30,21 @@ def test_every_package_of_the_house_has_an_arrow_or_is_shared(pytestconfig: pyte
 @each_row(
     ("importer", "imported", "kept"),
     [
-        ("controller.deal.lock", "controller.rules", True),
-        ("controller.deal.lock", "controller.deal", True),
-        ("controller.deal.lock", "controller.cards", True),
-        ("controller.deal.lock", "controller.vault.vault", False),
+        ("controller.deal.hands_lock", "controller.rules", True),
+        ("controller.deal.hands_lock", "controller.deal", True),
+        ("controller.deal.hands_lock", "controller.cards", True),
+        ("controller.deal.hands_lock", "controller.vault.vault", False),
         ("controller.cards", "controller.deal", False),
         ("controller.cards", "controller.faults", True),
         ("controller.journal.verify", "controller.deal", True),
         ("controller.journal.verify", "controller.journal", True),
         ("controller.journal.store", "controller.deal", False),
         ("controller.brand_new", "controller.deal", False),
-        ("drivers.dealer", "controller.cards", False),
-        ("drivers.dealer", "drivers.link", True),
-        ("sim.boards", "drivers.link.port", True),
-        ("sim.boards", "drivers.dealer", False),
-        ("sim.boards", "controller.cards", False),
+        ("drivers.typed_boards", "controller.cards", False),
+        ("drivers.typed_boards", "drivers.link", True),
+        ("sim.simulated_board", "drivers.link.serial_port", True),
+        ("sim.simulated_board", "drivers.typed_boards", False),
+        ("sim.simulated_board", "controller.cards", False),
     ],
 )
 def test_an_arrow_allows_what_it_says_and_nothing_else(
@@ -69,7 +69,7 @@ def test_an_arrow_allows_what_it_says_and_nothing_else(
 
 @pytest.mark.parametrize(
     ("importer", "kept"),
-    [("controller.client.sockets", True), ("controller.machine.machine", False)],
+    [("controller.client.connection", True), ("controller.machine.machine", False)],
 )
 def test_a_reserved_library_is_imported_by_those_it_is_reserved_for(
     importer: str, kept: bool

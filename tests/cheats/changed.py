@@ -23,19 +23,19 @@ from sim.mechanics.fault_menu import parse_fault
 from sim.mechanics.mechanics_settings import MechanicsSettings
 from sim.tables.table_in_process import TableInProcess, run_table_in_process
 
-BOOK = "controller.machine.deals.AttemptWriter"
-BOOK_READ_AGAIN = "controller.machine.left_over.AttemptWriter"
+BOOK = "controller.machine.attempts.deal_cycle.AttemptWriter"
+BOOK_READ_AGAIN = "controller.machine.attempts.recovery.AttemptWriter"
 """The same part, where the machine takes it up again: for hands that are opened later."""
-RUN = "controller.machine.deals.AttemptRun"
-DEALING = "controller.machine.attempt_run.CardLoop"
+RUN = "controller.machine.attempts.deal_cycle.AttemptRun"
+DEALING = "controller.machine.attempts.attempt_run.CardLoop"
 RECORD = "controller.machine.machine.TableRecord"
 WIRE_LOG = "controller.machine.machine.BoardLog"
 COUNTER = "controller.machine.machine.CutCounter"
-VAULT = "controller.machine.attempt_book.Vault"
-HANDS_KEPT = "controller.machine.deals.UnopenedHands"
+VAULT = "controller.machine.attempts.attempt_writer.Vault"
+HANDS_KEPT = "controller.machine.attempts.deal_cycle.UnopenedHands"
 TABLE = "controller.machine.machine.TableBoards"
 OPENED_HANDS = "controller.machine.machine.OpenedHands"
-HANDS_OUT = "controller.machine.table.HandsWithPlayers"
+HANDS_OUT = "controller.machine.boards.table_boards.HandsWithPlayers"
 
 VICTIM = 2
 """The attempt that is cheated in, where the cheat says nothing else."""

@@ -106,7 +106,7 @@ def test_the_trace_of_a_failure_has_no_values(
 
 def test_no_process_of_a_table_loads_what_only_draws_and_a_command_that_draws_still_can() -> None:
     code = (
-        "import sys; import controller.cli.machine_process, controller.gateway.gateway;"
+        "import sys; import controller.service.machine_process, controller.gateway.gateway;"
         "assert not {'rich', 'pygments'} & set(sys.modules);"
         "import controller.cli.board; assert sys.modules['rich'].__name__ == 'rich'"
     )

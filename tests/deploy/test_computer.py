@@ -168,7 +168,7 @@ def test_a_table_warns_of_an_adapter_that_waits_longer_than_it_was_told(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, found_ms: int | None, told: int
 ) -> None:
     deploy(tmp_path, "check")
-    monkeypatch.setattr("controller.cli.latency.read_latency_ms", lambda port: found_ms)
+    monkeypatch.setattr("controller.service.machine_process.read_latency_ms", lambda port: found_ms)
     with structlog.testing.capture_logs() as logs:
         warn_about_latency(load_table(tmp_path / "T01.toml"))
     assert [line["log_level"] for line in logs] == ["warning"] * told

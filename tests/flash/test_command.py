@@ -75,8 +75,8 @@ def test_a_port_that_a_table_holds_is_not_touched(nobody: str) -> None:
 def test_a_port_where_nobody_answers_is_said_in_one_line(
     nobody: str, extra: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("drivers.flash.prompt.PROMPT_TIMEOUT_S", 0.2)
-    monkeypatch.setattr("drivers.flash.flashing.RESTART_TIMEOUT_S", 0.2)
+    monkeypatch.setattr("drivers.flash.micropython_prompt.PROMPT_TIMEOUT_S", 0.2)
+    monkeypatch.setattr("drivers.flash.flasher.RESTART_TIMEOUT_S", 0.2)
     result = run("--port", nobody, "--board", "dealer", *extra)
     assert result.exit_code == 2
     assert "no MicroPython prompt answers" in result.stderr

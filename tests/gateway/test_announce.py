@@ -125,7 +125,7 @@ async def test_a_table_says_nothing_unless_it_is_told_to(
     config: TableConfig, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     said: list[object] = []
-    monkeypatch.setattr("controller.gateway.announce.announce", said.append)
+    monkeypatch.setattr("controller.gateway.announcement.announce", said.append)
     async with open_gateway(config, read_wall_clock):
         await turn()
     assert said == []
@@ -138,7 +138,7 @@ async def test_without_the_library_one_line_says_so_and_the_table_goes_on(
     really = builtins.__import__
 
     def importing(name: str, *more: Any) -> Any:
-        if name == "controller.gateway.announce":
+        if name == "controller.gateway.announcement":
             raise ModuleNotFoundError("no zeroconf", name="zeroconf")
         return really(name, *more)
 
@@ -163,7 +163,7 @@ async def test_a_network_that_cannot_be_had_is_told_once_and_tried_again(
             tried.set()
         raise OSError(19, "No such device")
 
-    monkeypatch.setattr("controller.gateway.announce.AsyncZeroconf", no_network)
+    monkeypatch.setattr("controller.gateway.announcement.AsyncZeroconf", no_network)
     with structlog.testing.capture_logs() as lines:
         task = asyncio.create_task(announce(config, SOMEWHERE))
         await tried.wait()

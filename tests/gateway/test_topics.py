@@ -102,7 +102,7 @@ class Hostile:
 @pytest.fixture
 def no_refill(monkeypatch: pytest.MonkeyPatch) -> None:
     """A gateway that counts a key's messages and allows no more of them as time passes."""
-    monkeypatch.setattr("controller.gateway.topics.SUBSCRIPTIONS_PER_S", 0.0)
+    monkeypatch.setattr("controller.gateway.feed_socket.SUBSCRIPTIONS_PER_S", 0.0)
 
 
 @pytest.fixture

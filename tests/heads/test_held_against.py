@@ -101,7 +101,7 @@ def test_a_disk_without_room_is_said_and_the_table_is_watched_on(
 
     held = StateChecker(KEYS, heads, None)
     with monkeypatch.context() as disk:
-        disk.setattr("controller.cli.heads_file.os.fsync", full)
+        disk.setattr("controller.cli.kept_heads.os.fsync", full)
         (line,) = held.check(shows(5, 1))
         assert "No space left" in line.text
         assert list(held.check(shows(5, 1))) == []

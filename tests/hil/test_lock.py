@@ -13,7 +13,7 @@ from hil_tests.harness.bench_file import BenchInUse, BenchLock
 HOLDER = """
 import os, sys
 from pathlib import Path
-from hil_tests.lock import BenchLock
+from hil_tests.harness.bench_file import BenchLock
 BenchLock(Path(sys.argv[1])).acquire("Wu")
 print("taken", flush=True)
 sys.stdin.read()

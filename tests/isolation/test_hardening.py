@@ -72,7 +72,7 @@ async def test_a_process_of_the_machines_user_sees_nothing_of_its_inside_beside_
 
 ASK = """
 import errno, os, socket, sys, threading
-from controller.cli.hardening import deny_network, restrict_process
+from controller.service.sandbox import deny_network, restrict_process
 restrict_process(hide_memory=True)
 assert deny_network({instead})
 def ask():

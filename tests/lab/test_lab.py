@@ -308,7 +308,7 @@ for words in (["lab", "--help"], ["lab", "report", "--help"]):
     except SystemExit:
         pass
 first = sorted(set(sys.modules) & {"numpy", "scipy", "matplotlib", "sim"})
-import controller.trials.lab.collect, controller.trials.lab.report, controller.trials.lab.file
+import sim.lab.collection, sim.lab.lab_report, sim.lab.collected_deals
 print(first, "sim" in sys.modules)
 """
     told = subprocess.run(

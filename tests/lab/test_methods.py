@@ -104,7 +104,7 @@ def test_the_deals_are_those_of_the_production_sequence(monkeypatch: pytest.Monk
         made.append(sequence(committed, seed, cut, cards))
         return made[-1]
 
-    monkeypatch.setattr("controller.trials.lab.chain.sequence", listening)
+    monkeypatch.setattr("sim.lab.deal_chain.sequence", listening)
     deals = production(20)
 
     waiting = ["".join(POCKET_LETTERS[seat] for seat in row) for row in deals.waiting]

@@ -117,8 +117,8 @@ def test_nothing_in_its_code_names_what_was_seen_of_a_card(module: ModuleType) -
             names = {alias.name for alias in node.names}
             assert node.module is not None
             assert not node.module.startswith(("controller.vault", "controller.cards"))
-            assert node.module != "drivers.events" or names <= OF_EVENTS, names
-            assert node.module != "controller.journal.wire_group"
+            assert node.module != "drivers.board_events" or names <= OF_EVENTS, names
+            assert node.module != "controller.journal.packed_board_events"
         if isinstance(node, ast.Attribute):
             assert node.attr not in SEEN_OF_A_CARD, ast.unparse(node)
         if isinstance(node, ast.Name | ast.arg):

@@ -107,7 +107,7 @@ async def test_a_lid_that_is_open_as_the_daemon_returns_leaves_the_cards_counted
         run.stop("LID_OPENED")  # the panel's own contact says so before any board speaks
         await compare_with_boards(run, looks)
 
-    monkeypatch.setattr("controller.machine.deals.compare_with_boards", heard_first)
+    monkeypatch.setattr("controller.machine.attempts.deal_cycle.compare_with_boards", heard_first)
     async with daemon(1) as trial:
         await trial.wait_for_phase(MachinePhase.EMPTY)
         await trial.send_command(Role.REFEREE, "start_deal")

@@ -73,7 +73,7 @@ async def test_a_table_reports_its_release_and_watch_finds_a_wrong_file(
     assert said.strip().endswith("program same, dealer same, reader same")
     await table.stop_daemon()
 
-    with (program / "controller/rules/order.py").open("a") as file:
+    with (program / "controller/rules/ranks.py").open("a") as file:
         file.write("# another rule\n")
     await table.start_daemon()
     assert (await reported(table)).release != expected
@@ -81,7 +81,7 @@ async def test_a_table_reports_its_release_and_watch_finds_a_wrong_file(
     assert "program other (0.7.0 (7) " in said
     await table.stop_daemon()
     checked = await dealtable("release", "check", "--key", key)
-    assert (checked.code, checked.out) == (1, "controller/rules/order.py: changed\n")
+    assert (checked.code, checked.out) == (1, "controller/rules/ranks.py: changed\n")
 
 
 async def test_a_table_does_not_go_back_to_an_older_release(

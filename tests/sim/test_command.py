@@ -34,7 +34,7 @@ def test_the_help_names_every_fault_and_shows_how_to_go_on() -> None:
 def test_bad_usage_is_exit_2_and_leaves_nothing_behind(
     arguments: list[str], complaint: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("sim.folders.MEMORY", tmp_path)
+    monkeypatch.setattr("sim.memory_folders.MEMORY", tmp_path)
     result = CliRunner().invoke(main, ["sim", *arguments])
     assert result.exit_code == 2
     assert complaint in result.output
@@ -58,7 +58,7 @@ def test_a_value_in_a_configuration_is_of_its_fields_kind(tmp_path: Path) -> Non
 
 
 def test_without_micropython_boards_cannot_run_under_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sim.interpreters.FETCHED_MICROPYTHON", Path("nowhere"))
+    monkeypatch.setattr("sim.board_process.FETCHED_MICROPYTHON", Path("nowhere"))
     monkeypatch.setenv("PATH", "")
     monkeypatch.delenv("DEALTABLE_MICROPYTHON", raising=False)
     result = CliRunner().invoke(main, ["sim", "--firmware", "micropython"])

@@ -26,8 +26,8 @@ def test_a_wait_lasts_to_the_microsecond(wait_s: float, monkeypatch: pytest.Monk
         clock_s += 1e-6
         return clock_s
 
-    monkeypatch.setattr("sim.exact.select", SimpleNamespace(select=wait))
-    monkeypatch.setattr("sim.exact.time", SimpleNamespace(monotonic=monotonic))
+    monkeypatch.setattr("sim.exact_loop.select", SimpleNamespace(select=wait))
+    monkeypatch.setattr("sim.exact_loop.time", SimpleNamespace(monotonic=monotonic))
     with ExactSelector() as selector:
         begun = selector.now_s
         assert selector.select(wait_s) == []

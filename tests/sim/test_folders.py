@@ -12,7 +12,7 @@ from sim.memory_folders import OWNER, memory_folder, remove_orphans
 HOLDER = """
 import sys
 from pathlib import Path
-from sim.folders import memory_folder
+from sim.memory_folders import memory_folder
 with memory_folder(Path(sys.argv[1])) as folder:
     (folder / "keys").write_text("secret")
     print(folder, flush=True)

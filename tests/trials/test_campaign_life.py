@@ -335,9 +335,9 @@ def test_a_fault_that_is_called_by_another_name_is_wrong_blame(
 
 def test_the_same_seed_gives_the_same_report_however_a_process_orders_its_sets() -> None:
     program = (
-        "from controller.trials.campaign.life import run_life\n"
-        "from controller.trials.campaign.plan import load_faults\n"
-        "from controller.trials.campaign.values import LifePlan\n"
+        "from sim.campaign.life import run_life\n"
+        "from sim.campaign.campaign_lives import load_faults\n"
+        "from sim.campaign.campaign_lives import LifePlan\n"
         "report = run_life(LifePlan('9.2', 2, load_faults('hostile')))\n"
         "print((report.attempts, report.findings, report.ended_s, report.strikes))"
     )

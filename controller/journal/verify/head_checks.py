@@ -1,6 +1,6 @@
 """Heads that somebody kept: each must still lie in the chain, at its own number.
 
-Signed ones bear the table's own signature (controller/heads.py): whoever has one that is not
+Signed ones bear the table's own signature (controller/signing/signed_heads.py): whoever has one that is not
 in this journal can show to others that the table wrote its past anew.
 """
 

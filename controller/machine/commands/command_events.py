@@ -1,7 +1,7 @@
 """Tributes and returns as a referee saw them: values of cards, out of faces on the table.
 
 Where the machine has the hands a referee asks it instead whether a card is right
-(controller/vault/exchange.py): then nothing of this is an event.
+(controller/vault/dealt_hands.py): then nothing of this is an event.
 """
 
 from collections.abc import Callable

@@ -93,7 +93,7 @@ def failure_of(refusal: Refusal) -> Failure:
 class AcceptedCommand:
     """A command that was found in order. It ends with `done` or `refuse`.
 
-    `args` are of the type that controller/commands.py has for it; `who` gave it.
+    `args` are of the type that controller/commands/registry.py has for it; `who` gave it.
     """
 
     def __init__(

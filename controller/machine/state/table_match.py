@@ -82,7 +82,7 @@ class TableMatch(msgspec.Struct, frozen=True, kw_only=True):
     for which hands that were out are dealt again. `ahead`: the next deal, dealt while this
     one is played. `waited`: how long this one's hands took, once they are ordered
     out. `kept`: what happened and may only be seen with the rest of it
-    (controller/match/unseen.py). `needs`: what a referee was called for by the match.
+    (controller/match/tribute_exchange.py). `needs`: what a referee was called for by the match.
     `log`: everything that happened, from the journal's entry `begun` on. Of a match that came
     from another table: `digest`, the document it came in, `brought`, what its attempts elsewhere
     promised, and `moves`, from which table to which. `coming`: one on its way in. `sent`: the

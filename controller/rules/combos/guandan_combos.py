@@ -63,7 +63,7 @@ SEQUENCE_KINDS: frozenset[ComboKind] = frozenset({"straight", "straight_flush", 
 class Combo(msgspec.Struct, frozen=True, gc=False):
     """One reading of a play: which combination it is.
 
-    `rank` decides inside a kind. It is the value in level order (controller/rules/order.py)
+    `rank` decides inside a kind. It is the value in level order (controller/rules/ranks.py)
     for singles, pairs, triples, bombs and the triple of a full house; it is the natural rank
     of the highest group for straights, tubes, plates and straight flushes, where a low A
     counts 1: 5 for A2345, 3 for AA2233, 2 for AAA222. `size`: cards. `faces`: every card
