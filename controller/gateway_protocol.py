@@ -48,35 +48,6 @@ class Histogram:
         return MetricDistribution(name, labels, self._bounds_s, tuple(self._counts), self._sum_s)
 
 
-REFUSAL_LOG_INTERVAL_S: Final = 60.0
-MAX_REFUSED_KEYS: Final = 20
-
-
-class RefusalLogLimiter:
-    """When a refused key is worth a line in the log: once a minute, however often it comes.
-
-    Remembers no more than `REFUSED_KEYS` keys: a stranger may come with a new one every time,
-    so that keys are bounded too.
-    """
-
-    def __init__(self) -> None:
-        self._window_start_s = 0.0
-        self._keys: set[str] = set()
-        self._suppressed = 0
-
-    def allow_line(self, key: str, now_s: float) -> int | None:
-        """Return None to keep silent, or how many refusals were kept silent before this one."""
-        if not self._keys or now_s - self._window_start_s >= REFUSAL_LOG_INTERVAL_S:
-            self._window_start_s = now_s
-            self._keys.clear()
-        if key in self._keys or len(self._keys) >= MAX_REFUSED_KEYS:
-            self._suppressed += 1
-            return None
-        self._keys.add(key)
-        unsaid, self._suppressed = self._suppressed, 0
-        return unsaid
-
-
 SOCKET_NAME: Final = "machine.sock"
 
 MAX_MACHINE_LINE_BYTES: Final = 1 << 20

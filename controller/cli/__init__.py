@@ -59,9 +59,7 @@ COMMAND_ENTRIES = {
         "sim.cli.campaign", "Thousands of simulated deals with faults.", needs_sim=True
     ),
     "lab": CommandEntry("sim.cli.lab", "Collect deals, and test them as a test house does."),
-    "bench": CommandEntry(
-        "sim.cli.bench", "Measure figures against their floors.", needs_sim=True
-    ),
+    "bench": CommandEntry("sim.cli.bench", "Measure figures against their floors.", needs_sim=True),
 }
 
 

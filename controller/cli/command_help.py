@@ -8,10 +8,11 @@ import click
 import msgspec
 from msgspec import inspect
 
-from controller.commands.match_arguments import ConfirmVerbalArgs
 from controller.commands.registry import COMMANDS, CommandSpec, list_names, usage_line
+from controller.commands.ruling_arguments import ConfirmVerbalArgs
 from controller.faults import Language
-from controller.host.toml_files import expected_words, shorten
+from controller.host.printable_text import shorten
+from controller.host.toml_files import expected_words
 from controller.messages import MachinePhase, Role
 from controller.rules.penalties.offences import offence_catalogue
 from controller.words import Words

@@ -166,7 +166,7 @@ async def _run(config: ConsoleConfig, path: Path) -> None:
     """Serve until a signal. Raises ConfigError, StoreError as LineError."""
     from controller.console.console_clock import ConsoleClock
     from controller.console.server import ConsoleFailed, open_console, serve
-    from controller.console.store.archive import StoreError
+    from controller.console.store.database import StoreError
 
     stop = asyncio.Event()
     for number in termination_signals():
@@ -224,7 +224,7 @@ def _invite(config: ConsoleConfig, name: str, role: Role, language: Language) ->
     import msgspec
 
     from controller.console.accounts.account_store import Account, Accounts
-    from controller.console.store.archive import StoreError, open_engine
+    from controller.console.store.database import StoreError, open_engine
     from controller.messages import PersonName
 
     try:

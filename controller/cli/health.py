@@ -22,7 +22,7 @@ from controller.acceptance.wear_signs import (
 from controller.cli import CliError
 from controller.cli.selftest import REPORTS_FOLDER, format_report_line, read_reports
 from controller.host.atomic_files import replace_file
-from controller.host.toml_files import escape_unprintable
+from controller.host.printable_text import escape_unprintable
 from controller.journal.entries import ChainBreak, JournalEntry, JournalError, walk_chain
 from controller.journal.store import STORE_NAME, open_read_only
 from controller.service.wall_clock import read_wall_clock

@@ -8,7 +8,8 @@ from typing import Final
 import click
 
 from controller.cli.options import WholeNumber
-from controller.host.toml_files import FileError, escape_unprintable
+from controller.host.printable_text import escape_unprintable
+from controller.host.toml_files import FileError
 from controller.release import installed_program
 from controller.release.installed_program import (
     FIRMWARE_FOLDER,

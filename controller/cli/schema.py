@@ -17,8 +17,13 @@ from msgspec import UNSET, Meta, UnsetType
 
 from controller.cli.command_answers import ANSWER_TYPES, EventsAnswer
 from controller.commands.registry import COMMANDS, CommandSpec, list_names
-from controller.journal.attempt_entries import KeptEvent, MatchToldData, MeetingData, TakenOverData
-from controller.journal.entry_kinds import ENTRY_KINDS
+from controller.journal.entry_kinds import (
+    ENTRY_KINDS,
+    KeptEvent,
+    MatchToldData,
+    MeetingData,
+    TakenOverData,
+)
 from controller.match.match_events import MatchEvent
 from controller.match.match_state import Meeting
 from controller.match.transfer_document import TableMove, TransferProof

@@ -33,7 +33,7 @@ from controller.cli.maintenance import (
 from controller.cli.options import WholeNumber
 from controller.config import TableConfig, load_table
 from controller.host.atomic_files import replace_file
-from controller.host.toml_files import escape_unprintable
+from controller.host.printable_text import escape_unprintable
 from controller.messages import ProgramRelease
 from controller.release.installed_program import MANIFEST, find_program_folder, hash_program_files
 from controller.release.release_files import read_manifest

@@ -26,9 +26,9 @@ from controller.cli.table_access import new_command_id, read_client_identity, re
 from controller.cli.terminal_text import safe_json, safe_line
 from controller.client.client import REPLY_TIMEOUT_S, Client, NoAnswer
 from controller.client.connection import BadAddress
-from controller.commands.match_arguments import CardName
+from controller.commands.argument_values import Args, CardName
 from controller.commands.registry import COMMANDS, CommandSpec
-from controller.commands.table_arguments import Args, NoArgs
+from controller.commands.table_arguments import NoArgs
 from controller.faults import Language
 from controller.host.toml_files import inner_type, without_none
 from controller.messages import CommandReply, MachinePhase, PersonName, Role

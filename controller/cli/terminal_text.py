@@ -3,7 +3,7 @@
 import re
 from typing import Final
 
-from controller.host.toml_files import escape_unprintable, is_printable, shorten
+from controller.host.printable_text import escape_unprintable, is_printable, shorten
 
 MAX_LINE_CHARS: Final = 2_000
 """Characters of a line for people that are shown."""

@@ -15,7 +15,7 @@ from controller.cli.options import require_writable
 from controller.cli.table_access import new_command_id, read_client_identity, read_table_endpoints
 from controller.client.client import Client, NoAnswer
 from controller.client.connection import BadAddress
-from controller.host.toml_files import escape_unprintable
+from controller.host.printable_text import escape_unprintable
 from controller.messages import Failure, Role
 from controller.roster import KEYS_FOLDER, TABLE_NAME, RosterError, read_certificate
 from controller.signing.signed_commands import BadSignature, check_document

@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 import msgspec
 
-from controller.host.toml_files import escape_unprintable
+from controller.host.printable_text import escape_unprintable
 from controller.journal.entries import JournalError
 from controller.journal.verify import verify
 from controller.journal.verify.verify_report import VerifyReport

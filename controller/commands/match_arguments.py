@@ -8,154 +8,22 @@ from typing import Annotated, Any, Literal
 
 from msgspec import Meta
 
-from controller.cards import side_of
-from controller.commands.table_arguments import Args, CutDepth, NameText, SeatName, TextLine
+from controller.commands.argument_values import (
+    Args,
+    CardName,
+    CountsForSeats,
+    CutDepth,
+    FinishSeats,
+    HashText,
+    NameText,
+    PartNumber,
+    SeatName,
+    SignatureText,
+    TableMs,
+    VerbalArgs,
+)
 from controller.host.toml_files import Contradiction
-from controller.messages import Seat, Side
 from controller.words import Words
-
-MAX_TABLE_MS = 1 << 42
-"""No table's clock shows more: more than a hundred years (provisional)."""
-
-PenaltyName = Literal["none", "warning", "violation", "foul", "match_forfeit", "disqualification"]
-SideName = Annotated[
-    Side,
-    Meta(
-        description='a side: "NS" or "EW"',
-        extra={"zh": '一方："NS" 或 "EW"'},
-        examples=["NS"],
-        title="side",
-    ),
-]
-CardName = Annotated[
-    str,
-    Meta(
-        min_length=1,
-        max_length=4,
-        description='a card, as "SK", "H10" or "BJ"',
-        extra={"zh": '一张牌，如 "SK"、"H10" 或 "BJ"'},
-        examples=["SK"],
-    ),
-]
-RulingId = Annotated[
-    str,
-    Meta(
-        min_length=1,
-        max_length=16,
-        pattern=r"^[A-Za-z0-9-]+$",
-        description='the id of a ruling, as "R1"',
-        extra={"zh": '判罚的编号，如 "R1"'},
-        examples=["R1"],
-    ),
-]
-HandCount = Annotated[
-    int,
-    Meta(ge=0, le=108, description="a number of cards from 0 to 108", extra={"zh": "0至108的张数"}),
-]
-DealNumber = Annotated[
-    int,
-    Meta(
-        ge=0,
-        le=9999,
-        description="the number of a deal, 0 before the first",
-        extra={"zh": "副的序号，首副之前为0"},
-        examples=[1],
-    ),
-]
-RowNumber = Annotated[
-    int,
-    Meta(
-        ge=1,
-        le=9999,
-        description="the number of a row of the score sheet",
-        extra={"zh": "记分表的行号"},
-        examples=[3],
-    ),
-]
-TableMs = Annotated[
-    int,
-    Meta(
-        ge=0,
-        le=MAX_TABLE_MS,
-        description="milliseconds of the table's clock",
-        extra={"zh": "本台时钟的毫秒数"},
-        examples=[1_500_000],
-    ),
-]
-FinishSeats = Annotated[
-    tuple[SeatName, ...],
-    Meta(
-        min_length=2,
-        max_length=4,
-        description="a list of the seats that went out, in turn",
-        extra={"zh": "席位列表，按出完的先后"},
-        examples=[["N", "W", "S"]],
-    ),
-]
-
-HashText = Annotated[
-    str,
-    Meta(
-        pattern="^[0-9a-f]{64}$",
-        description="32 bytes as 64 lower-case hex digits",
-        extra={"zh": "32字节，写成64位小写十六进制数"},
-        examples=["00" * 32],
-    ),
-]
-SignatureText = Annotated[
-    str,
-    Meta(
-        pattern="^[0-9a-f]{128}$",
-        description="64 bytes as 128 lower-case hex digits",
-        extra={"zh": "64字节，写成128位小写十六进制数"},
-        examples=["00" * 64],
-    ),
-]
-PartNumber = Annotated[
-    int,
-    Meta(
-        ge=1, le=999, description="a number of 1 or more", extra={"zh": "1或以上的数"}, examples=[1]
-    ),
-]
-
-
-class CountsForSeats(Args, frozen=True, kw_only=True):
-    """A number of cards for each seat."""
-
-    N: HandCount
-    W: HandCount
-    S: HandCount
-    E: HandCount
-
-    def by_seat(self) -> dict[Seat, int]:
-        """Return them by seat."""
-        return {"N": self.N, "W": self.W, "S": self.S, "E": self.E}
-
-
-class VerbalArgs(Args, frozen=True, kw_only=True):
-    """A decision. `verbal`: a referee enters what the chief, called `by`, said to him."""
-
-    verbal: bool = False
-    by: NameText | None = None
-
-    def __post_init__(self) -> None:
-        """Refuse a chief's word without his name, and a name without his word."""
-        if self.verbal and self.by is None:
-            raise Contradiction(
-                Words("verbal without by", "写了 verbal 而未写 by"),
-                Words("the name of the chief who said it", "作出口头裁定的裁判长姓名"),
-            )
-        if self.by is not None and not self.verbal:
-            raise Contradiction(
-                Words("by without verbal", "写了 by 而未写 verbal"),
-                Words("verbal=true where the chief said it", "verbal=true（裁判长口头裁定）"),
-            )
-
-
-class VerbalReasonArgs(VerbalArgs, frozen=True, kw_only=True):
-    """A decision and its reason, which everybody may read."""
-
-    reason: TextLine
 
 
 class AnswerArgs(Args, frozen=True, kw_only=True):
@@ -312,104 +180,6 @@ class AntiArgs(Args, frozen=True, kw_only=True):
     stands: bool
 
 
-class ChargeArgs(Args, frozen=True, kw_only=True):
-    """A charge, as controller/rules/penalties/charges.py has it; what is not said is not so.
-
-    One of `side` and `seat` must be said; `deal`: None for the present one; `offence_ms`:
-    when it happened, None for now.
-    """
-
-    offence: Annotated[
-        str,
-        Meta(
-            pattern=r"^[a-z_]{1,40}$",
-            description="the id of an offence, as send --about propose lists them",
-            extra={"zh": "违例事项的编号"},
-            examples=["play_out_of_turn"],
-        ),
-    ]
-    side: SideName | None = None
-    seat: SeatName | None = None
-    person: NameText | None = None
-    deal: DealNumber | None = None
-    offence_ms: TableMs | None = None
-    pointed_out_by: Literal["N", "W", "S", "E", "referee", "clock", "outsider"] = "referee"
-    pointed_out_when: Literal["at_once", "later_trick", "later_deal"] = "at_once"
-    outsider_first: bool = False
-    acted_first: bool = False
-    exploited: bool = False
-    lapse_disputed: bool = False
-    settled_by_players: Literal["recognised", "annulled"] | None = None
-    harmed: bool = False
-    kind: NameText | None = None
-    step: (
-        Annotated[
-            int,
-            Meta(
-                ge=1, le=99, description="an overrun from 1 on", extra={"zh": "超时的次数，从1起"}
-            ),
-        ]
-        | None
-    ) = None
-
-    def __post_init__(self) -> None:
-        """Refuse a charge against nobody, and a seat of the other side."""
-        if self.side is None and self.seat is None:
-            raise Contradiction(
-                Words("neither side nor seat is said", "side 与 seat 均未写"),
-                Words("one of them", "其中之一"),
-            )
-        if self.side and self.seat and side_of(self.seat) != self.side:
-            raise Contradiction(
-                Words(
-                    f"seat {self.seat} does not play for {self.side}",
-                    f"seat {self.seat} 不属于 {self.side} 一方",
-                ),
-                Words("one of it", "该方的席位"),
-            )
-
-
-class ProposeArgs(ChargeArgs, frozen=True, kw_only=True):
-    """A charge and what it shall lead to; without `penalty` what the ladder says first.
-
-    `id`: what the ruling is called, else R1, R2, …
-    """
-
-    penalty: PenaltyName | None = None
-    id: RulingId | None = None
-
-
-class ConfirmVerbalArgs(Args, frozen=True, kw_only=True):
-    """What a referee entered as the chief's word: a ruling, or a correction by its row's number."""
-
-    ruling: RulingId | None = None
-    correction: RowNumber | None = None
-
-    def __post_init__(self) -> None:
-        """Refuse neither and both."""
-        if (self.ruling is None) == (self.correction is None):
-            raise Contradiction(
-                Words(
-                    "neither or both of ruling and correction",
-                    "ruling 与 correction 均未写或都写了",
-                ),
-                Words("one of them", "其中之一"),
-            )
-
-
-class ApproveArgs(VerbalArgs, frozen=True, kw_only=True):
-    """A ruling; `penalty`: another one than proposed (改判)."""
-
-    ruling: RulingId
-    penalty: PenaltyName | None = None
-
-
-class RejectArgs(VerbalArgs, frozen=True, kw_only=True):
-    """A ruling that comes to nothing."""
-
-    ruling: RulingId
-
-
 class AddTimeArgs(Args, frozen=True, kw_only=True):
     """How much more time the table gets; 0: the referee was asked, and gives none."""
 
@@ -423,23 +193,6 @@ class AddTimeArgs(Args, frozen=True, kw_only=True):
             examples=[120],
         ),
     ]
-
-
-class AdjustArgs(VerbalReasonArgs, frozen=True, kw_only=True):
-    """What the result of `deal` should have been, and what becomes of the later ones."""
-
-    deal: Annotated[
-        int,
-        Meta(
-            ge=1,
-            le=9999,
-            description="the number of a deal",
-            extra={"zh": "副的序号，从1起"},
-            examples=[2],
-        ),
-    ]
-    order: FinishSeats
-    choice: Literal["from_now", "void_later", "stand"] = "from_now"
 
 
 class CutByHandArgs(Args, frozen=True, kw_only=True):
@@ -535,36 +288,3 @@ class SignArgs(Args, frozen=True, kw_only=True):
         ]
         | None
     ) = None
-
-
-class ForfeitArgs(Args, frozen=True, kw_only=True):
-    """Which side loses the match, why, and by which offence (弃权判负)."""
-
-    side: SideName
-    reason: TextLine
-    offence: Annotated[
-        str,
-        Meta(
-            pattern=r"^[a-z_]{1,40}$",
-            description="the id of an offence, as send --about propose lists them",
-            extra={"zh": "违例事项的编号"},
-            examples=["default"],
-        ),
-    ] = "default"
-
-
-class ForeseeArgs(Args, frozen=True, kw_only=True):
-    """A decision that nobody has made: its command, and what that would say.
-
-    `propose`: what its ruling does once it is in force.
-    """
-
-    cmd: Literal["adjust", "propose", "approve", "reject", "forfeit", "redeal", "extra_deal"]
-    args: Annotated[
-        dict[str, Any],
-        Meta(
-            description="a table of the command's arguments",
-            extra={"zh": "该命令各参数的表"},
-            examples=[{"ruling": "R1"}],
-        ),
-    ]

@@ -10,17 +10,60 @@ from typing import Any, Final, Literal, NamedTuple, TypeVar
 import msgspec
 from msgspec import inspect
 
-from controller.commands import match_arguments as of_match
-from controller.commands import table_arguments as of
-from controller.commands.table_arguments import Args
-from controller.faults import fault
-from controller.host.toml_files import (
-    MAX_SHOWN_CHARACTERS,
-    escape_unprintable,
-    explain_error,
-    same_words,
-    shorten,
+from controller.commands.argument_values import Args, VerbalReasonArgs
+from controller.commands.match_arguments import (
+    AddTimeArgs,
+    AnswerArgs,
+    AntiArgs,
+    CardsLeftArgs,
+    ChooseArgs,
+    CutByHandArgs,
+    DocumentArgs,
+    HandsDealtArgs,
+    RecountArgs,
+    ResultArgs,
+    ReturnArgs,
+    SetMatchArgs,
+    SignArgs,
+    TakeOverArgs,
+    TransferArgs,
+    TributeArgs,
+    TurnedUpArgs,
 )
+from controller.commands.ruling_arguments import (
+    AdjustArgs,
+    ApproveArgs,
+    ChargeArgs,
+    ConfirmVerbalArgs,
+    ForeseeArgs,
+    ForfeitArgs,
+    ProposeArgs,
+    RejectArgs,
+)
+from controller.commands.table_arguments import (
+    AcknowledgeArgs,
+    AttendArgs,
+    CalibrateArgs,
+    CallArgs,
+    ClearSetArgs,
+    ConfigureArgs,
+    ConfirmArgs,
+    CutArgs,
+    EventsArgs,
+    HoldArgs,
+    NoArgs,
+    OneSeatArgs,
+    OpenHandArgs,
+    ReasonArgs,
+    ReplaceSetArgs,
+    ResumeArgs,
+    RoleArgs,
+    SeatArgs,
+    StartDealArgs,
+)
+from controller.faults import fault
+from controller.host.printable_text import MAX_SHOWN_CHARACTERS, escape_unprintable, shorten
+from controller.host.toml_files import explain_error, same_words
 from controller.messages import CommandReply, Failure, MachinePhase, Role
 from controller.words import COMMAND_WORDS as CALLED
 from controller.words import (
@@ -111,185 +154,149 @@ def _match_command(
 
 COMMANDS: Final[Mapping[str, CommandSpec]] = {
     # Reading: anybody, unsigned.
-    "snapshot": _reading_command(of.NoArgs, "the whole public state"),
-    "events": _reading_command(of.EventsArgs, "the public entries of the journal"),
-    "sheet": _reading_command(of.NoArgs, "the score sheet (记分表)"),
-    "document": _reading_command(
-        of_match.DocumentArgs, "the match that left for another table, in parts"
-    ),
-    "rulings": _reading_command(
-        of_match.ChargeArgs, "what a charge can lead to, the ladder's answer first"
-    ),
-    "foresee": _reading_command(of_match.ForeseeArgs, "what a decision would do to the match"),
-    "lost_time": _reading_command(
-        of.NoArgs, "the added time that the table's stops ask for (补时)"
-    ),
+    "snapshot": _reading_command(NoArgs, "the whole public state"),
+    "events": _reading_command(EventsArgs, "the public entries of the journal"),
+    "sheet": _reading_command(NoArgs, "the score sheet (记分表)"),
+    "document": _reading_command(DocumentArgs, "the match that left for another table, in parts"),
+    "rulings": _reading_command(ChargeArgs, "what a charge can lead to, the ladder's answer first"),
+    "foresee": _reading_command(ForeseeArgs, "what a decision would do to the match"),
+    "lost_time": _reading_command(NoArgs, "the added time that the table's stops ask for (补时)"),
     "offers": _reading_command(
-        of.RoleArgs, "which orders a role could give now, and why not the others"
+        RoleArgs, "which orders a role could give now, and why not the others"
     ),
     # The players, by the table's display, or a referee for them.
-    "seat": _match_command(
-        _TABLE_AND_REFEREES, of.SeatArgs, "a player takes his seat (就位)", "none"
-    ),
+    "seat": _match_command(_TABLE_AND_REFEREES, SeatArgs, "a player takes his seat (就位)", "none"),
     "cut": _machine_command(
         _TABLE_AND_REFEREES,
         frozenset({MachinePhase.COMMITTED}),
-        of.CutArgs,
+        CutArgs,
         "cuts the set (切牌)",
         "machine",
     ),
     "confirm": _match_command(
-        _TABLE_AND_REFEREES, of.ConfirmArgs, "the green button (确认); a referee's: both sides"
+        _TABLE_AND_REFEREES, ConfirmArgs, "the green button (确认); a referee's: both sides"
     ),
     "out": _match_command(
-        _TABLE_AND_REFEREES, of.OneSeatArgs, "the player has no cards left; a referee's word counts"
+        _TABLE_AND_REFEREES, OneSeatArgs, "the player has no cards left; a referee's word counts"
     ),
-    "call": _match_command(_TABLE_AND_REFEREES, of.CallArgs, "the red button (召请裁判)", "none"),
+    "call": _match_command(_TABLE_AND_REFEREES, CallArgs, "the red button (召请裁判)", "none"),
     "claim_count": _match_command(
-        _TABLE_AND_REFEREES, of.OneSeatArgs, "claims a wrong count (张数不符)"
+        _TABLE_AND_REFEREES, OneSeatArgs, "claims a wrong count (张数不符)"
     ),
     "answer": _match_command(
-        _TABLE_AND_REFEREES, of_match.AnswerArgs, "Big Two: open hand or double, yes or no"
+        _TABLE_AND_REFEREES, AnswerArgs, "Big Two: open hand or double, yes or no"
     ),
-    "choose": _match_command(
-        _TABLE_AND_REFEREES, of_match.ChooseArgs, "UP takes one of two equal tributes"
-    ),
+    "choose": _match_command(_TABLE_AND_REFEREES, ChooseArgs, "UP takes one of two equal tributes"),
     # A referee: the match and its start.
     "set_match": _machine_command(
         _REFEREES,
         _MOTIONLESS_PHASES,
-        of_match.SetMatchArgs,
+        SetMatchArgs,
         "lays a match out: its seats may be taken",
     ),
-    "start_match": _match_command(_CHIEF_ONLY, of.NoArgs, "opens the match (开赛)", "none"),
+    "start_match": _match_command(_CHIEF_ONLY, NoArgs, "opens the match (开赛)", "none"),
     "start_deal": _machine_command(
         _REFEREES,
         _START_PHASES,
-        of.StartDealArgs,
+        StartDealArgs,
         "starts the deal that is due, uncut where there is a reason",
     ),
     "release": _machine_command(
         _REFEREES,
         frozenset({MachinePhase.HELD}),
-        of.NoArgs,
+        NoArgs,
         "hands the hands out (放行)",
         "machine",
     ),
     "hold": _match_command(
-        _REFEREES, of.HoldArgs, "stops the table (暂停); the chief: the area", "none"
+        _REFEREES, HoldArgs, "stops the table (暂停); the chief: the area", "none"
     ),
-    "resume": _match_command(_REFEREES, of.ResumeArgs, "lets it go on (继续)", "none"),
+    "resume": _match_command(_REFEREES, ResumeArgs, "lets it go on (继续)", "none"),
     "attend": _machine_command(
-        _REFEREES, _ALL_PHASES, of.AttendArgs, "is at the table: a player's call is over (到台)"
+        _REFEREES, _ALL_PHASES, AttendArgs, "is at the table: a player's call is over (到台)"
     ),
     # Counts and sets.
-    "recount": _match_command(
-        _REFEREES, of_match.RecountArgs, "enters four counts after a claim (清点)"
-    ),
+    "recount": _match_command(_REFEREES, RecountArgs, "enters four counts after a claim (清点)"),
     "replace_set": _machine_command(
-        _REFEREES, _MOTIONLESS_PHASES, of.ReplaceSetArgs, "another set lies in the hopper (换牌)"
+        _REFEREES, _MOTIONLESS_PHASES, ReplaceSetArgs, "another set lies in the hopper (换牌)"
     ),
     "clear_set": _machine_command(
-        _REFEREES, _ALL_PHASES, of.ClearSetArgs, "a barred set was counted in full, and is right"
+        _REFEREES, _ALL_PHASES, ClearSetArgs, "a barred set was counted in full, and is right"
     ),
     # A deal at the table.
     "tribute": _match_command(
-        _REFEREES, of_match.TributeArgs, "is this the right tribute; by hand: enters it"
+        _REFEREES, TributeArgs, "is this the right tribute; by hand: enters it"
     ),
-    "return": _match_command(
-        _REFEREES, of_match.ReturnArgs, "is this a right return; by hand: enters it"
-    ),
-    "anti": _match_command(_REFEREES, of_match.AntiArgs, "by hand: whether anti-tribute stands"),
-    "swap_returns": _match_command(
-        _REFEREES, of.NoArgs, "the losers take each other's return card"
-    ),
-    "withdraw_out": _match_command(_REFEREES, of.OneSeatArgs, "a player is not out after all"),
-    "result": _match_command(_REFEREES, of_match.ResultArgs, "enters who went out (录入名次)"),
-    "left": _match_command(_REFEREES, of_match.CardsLeftArgs, "Big Two: enters the cards left"),
-    "name_leader": _match_command(_REFEREES, of.OneSeatArgs, "who leads after a forfeited deal"),
-    "stop_deal": _match_command(_REFEREES, of.ReasonArgs, "ends a deal that time has overtaken"),
+    "return": _match_command(_REFEREES, ReturnArgs, "is this a right return; by hand: enters it"),
+    "anti": _match_command(_REFEREES, AntiArgs, "by hand: whether anti-tribute stands"),
+    "swap_returns": _match_command(_REFEREES, NoArgs, "the losers take each other's return card"),
+    "withdraw_out": _match_command(_REFEREES, OneSeatArgs, "a player is not out after all"),
+    "result": _match_command(_REFEREES, ResultArgs, "enters who went out (录入名次)"),
+    "left": _match_command(_REFEREES, CardsLeftArgs, "Big Two: enters the cards left"),
+    "name_leader": _match_command(_REFEREES, OneSeatArgs, "who leads after a forfeited deal"),
+    "stop_deal": _match_command(_REFEREES, ReasonArgs, "ends a deal that time has overtaken"),
     # Clocks.
-    "call_clock": _match_command(_REFEREES, of.OneSeatArgs, "starts a player's clock (读秒)"),
+    "call_clock": _match_command(_REFEREES, OneSeatArgs, "starts a player's clock (读秒)"),
     "warn": _match_command(
-        _REFEREES, of.OneSeatArgs, "warned a player: his next limit counts from now"
+        _REFEREES, OneSeatArgs, "warned a player: his next limit counts from now"
     ),
-    "add_time": _match_command(
-        _REFEREES, of_match.AddTimeArgs, "gives the table more time (补时)", "none"
-    ),
+    "add_time": _match_command(_REFEREES, AddTimeArgs, "gives the table more time (补时)", "none"),
     # Rulings; what is the chief's the match refuses to a referee, but for the chief's word.
-    "propose": _match_command(
-        _REFEREES, of_match.ProposeArgs, "proposes a ruling on a charge", "none"
-    ),
-    "approve": _match_command(
-        _REFEREES, of_match.ApproveArgs, "puts a ruling in force (同意/改判)", "none"
-    ),
-    "reject": _match_command(
-        _REFEREES, of_match.RejectArgs, "rejects or overturns a ruling (驳回)", "none"
-    ),
+    "propose": _match_command(_REFEREES, ProposeArgs, "proposes a ruling on a charge", "none"),
+    "approve": _match_command(_REFEREES, ApproveArgs, "puts a ruling in force (同意/改判)", "none"),
+    "reject": _match_command(_REFEREES, RejectArgs, "rejects or overturns a ruling (驳回)", "none"),
     "extra_deal": _match_command(
-        _REFEREES, of_match.VerbalReasonArgs, "orders an extra deal (加打)", "none"
+        _REFEREES, VerbalReasonArgs, "orders an extra deal (加打)", "none"
     ),
-    "adjust": _match_command(
-        _REFEREES, of_match.AdjustArgs, "corrects a result (更正成绩)", "none"
-    ),
-    "redeal": _match_command(
-        _REFEREES, of_match.VerbalReasonArgs, "hands that are out are dealt again"
-    ),
+    "adjust": _match_command(_REFEREES, AdjustArgs, "corrects a result (更正成绩)", "none"),
+    "redeal": _match_command(_REFEREES, VerbalReasonArgs, "hands that are out are dealt again"),
     # A deal by hand, another table, the sheet.
-    "dealt_by_hand": _match_command(
-        _REFEREES, of.ReasonArgs, "this deal is dealt by hand (人工发牌)"
-    ),
-    "shuffled": _match_command(_REFEREES, of.OneSeatArgs, "by hand: who has shuffled"),
-    "cut_by_hand": _match_command(
-        _REFEREES, of_match.CutByHandArgs, "by hand: who has cut, and where"
-    ),
-    "turned_up": _match_command(
-        _REFEREES, of_match.TurnedUpArgs, "by hand: the card turned up (翻牌)"
-    ),
-    "hands_dealt": _match_command(
-        _REFEREES, of_match.HandsDealtArgs, "by hand: four right hands are drawn"
-    ),
+    "dealt_by_hand": _match_command(_REFEREES, ReasonArgs, "this deal is dealt by hand (人工发牌)"),
+    "shuffled": _match_command(_REFEREES, OneSeatArgs, "by hand: who has shuffled"),
+    "cut_by_hand": _match_command(_REFEREES, CutByHandArgs, "by hand: who has cut, and where"),
+    "turned_up": _match_command(_REFEREES, TurnedUpArgs, "by hand: the card turned up (翻牌)"),
+    "hands_dealt": _match_command(_REFEREES, HandsDealtArgs, "by hand: four right hands are drawn"),
     "transfer": _match_command(
-        _REFEREES, of_match.TransferArgs, "the match leaves for another table (转台)", "none"
+        _REFEREES, TransferArgs, "the match leaves for another table (转台)", "none"
     ),
     "take_over": _machine_command(
         _REFEREES,
         _MOTIONLESS_PHASES,
-        of_match.TakeOverArgs,
+        TakeOverArgs,
         "a match comes from another table (接台)",
     ),
-    "sign": _match_command(_REFEREES, of_match.SignArgs, "signs the score sheet (签名)", "none"),
+    "sign": _match_command(_REFEREES, SignArgs, "signs the score sheet (签名)", "none"),
     # The machine's faults.
     "acknowledge": _machine_command(
-        _REFEREES, _ALL_PHASES, of.AcknowledgeArgs, "somebody has seen to a fault (已知悉)"
+        _REFEREES, _ALL_PHASES, AcknowledgeArgs, "somebody has seen to a fault (已知悉)"
     ),
     "clear_jam": _machine_command(
-        _REFEREES, _ALL_PHASES, of.NoArgs, "the jammed card is out (卡牌已清)"
+        _REFEREES, _ALL_PHASES, NoArgs, "the jammed card is out (卡牌已清)"
     ),
     # The chief alone.
     "confirm_verbal": _match_command(
-        _CHIEF_ONLY, of_match.ConfirmVerbalArgs, "stands by what he said by word", "none"
+        _CHIEF_ONLY, ConfirmVerbalArgs, "stands by what he said by word", "none"
     ),
     "forfeit": _match_command(
-        _CHIEF_ONLY, of_match.ForfeitArgs, "a side loses the match (弃权判负)", "none"
+        _CHIEF_ONLY, ForfeitArgs, "a side loses the match (弃权判负)", "none"
     ),
     "void": _machine_command(
         _CHIEF_ONLY,
         _VOIDABLE_PHASES,
-        of.ReasonArgs,
+        ReasonArgs,
         "gives an attempt up before its release",
         "machine",
     ),
-    "open_hand": _match_command(_CHIEF_ONLY, of.OpenHandArgs, "looks at a hand (开验手牌)"),
+    "open_hand": _match_command(_CHIEF_ONLY, OpenHandArgs, "looks at a hand (开验手牌)"),
     # A technician: never a hand or a match.
     "selftest": _machine_command(
-        _TECHNICIAN_ONLY, _IDLE_PHASES, of.NoArgs, "tests motors, sensors and camera"
+        _TECHNICIAN_ONLY, _IDLE_PHASES, NoArgs, "tests motors, sensors and camera"
     ),
     "configure": _machine_command(
-        _TECHNICIAN_ONLY, _IDLE_PHASES, of.ConfigureArgs, "changes settings of a board"
+        _TECHNICIAN_ONLY, _IDLE_PHASES, ConfigureArgs, "changes settings of a board"
     ),
     "calibrate": _machine_command(
-        _TECHNICIAN_ONLY, _IDLE_PHASES, of.CalibrateArgs, "calibrates a board"
+        _TECHNICIAN_ONLY, _IDLE_PHASES, CalibrateArgs, "calibrates a board"
     ),
 }
 """Every command by its name."""

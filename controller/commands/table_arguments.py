@@ -8,88 +8,21 @@ Match commands have theirs in match_arguments.py.
 
 from typing import Annotated, Literal
 
-import msgspec
 from msgspec import Meta
 
+from controller.commands.argument_values import (
+    Args,
+    CardSetId,
+    CutDepth,
+    MatchPhaseName,
+    NameText,
+    SeatName,
+    SettingValue,
+    TextLine,
+)
 from controller.host.toml_files import Contradiction
-from controller.messages import Role, Seat
+from controller.messages import Role
 from controller.words import Words
-
-_LINE_BREAKS = r"\x00-\x1f\x7f-\x9f\u2028\u2029"
-_ONE_LINE = rf"^[^{_LINE_BREAKS}]*[^{_LINE_BREAKS}\s][^{_LINE_BREAKS}]*$"
-"""One line that says something: blanks are no reason and no name."""
-
-SeatName = Annotated[
-    Seat,
-    Meta(
-        description='a seat: "N", "W", "S" or "E"',
-        extra={"zh": '席位："N"、"W"、"S" 或 "E"'},
-        examples=["N"],
-        title="seat",
-    ),
-]
-TextLine = Annotated[
-    str,
-    Meta(
-        min_length=1,
-        max_length=200,
-        pattern=_ONE_LINE,
-        description="one line of text, 1 to 200 characters",
-        extra={"zh": "一行文字，1至200个字符"},
-        examples=["why it has to be"],
-    ),
-]
-NameText = Annotated[
-    str,
-    Meta(
-        min_length=1,
-        max_length=64,
-        pattern=_ONE_LINE,
-        description="a name, 1 to 64 characters",
-        extra={"zh": "名称，1至64个字符"},
-        examples=["Li Na"],
-    ),
-]
-CardSetId = Annotated[
-    str,
-    Meta(
-        min_length=1,
-        max_length=64,
-        pattern=_ONE_LINE,
-        description="the id of a set of cards",
-        extra={"zh": "一套牌的编号"},
-        examples=["A1"],
-    ),
-]
-CutDepth = Annotated[
-    int,
-    Meta(
-        ge=1,
-        le=107,
-        description="a number of cards, by most rulebooks from 6 to 102",
-        extra={"zh": "张数，多数规则为6至102"},
-        examples=[40],
-    ),
-]
-
-MatchPhaseName = Annotated[
-    str,
-    Meta(
-        pattern=r"^[a-z_]{1,20}$",
-        description="a phase of the match, as its state has it",
-        extra={"zh": "本局所处的阶段，按状态中的写法"},
-        examples=["play"],
-    ),
-]
-
-SettingValue = Annotated[
-    int, Meta(ge=0, le=60_000, description="a number from 0 to 60000", extra={"zh": "0至60000的数"})
-]
-"""A setting of a board: its own bounds are narrower."""
-
-
-class Args(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, gc=False):
-    """The arguments of a command; one that it does not know is refused."""
 
 
 class NoArgs(Args, frozen=True, kw_only=True):

@@ -4,6 +4,7 @@ A console that shows an hour-old state as if it were the present is worse than n
 table has a standing, and since when it has it.
 """
 
+from datetime import datetime
 from enum import StrEnum
 from typing import Final
 
@@ -11,8 +12,13 @@ import msgspec
 from msgspec.structs import replace
 
 from controller.client.connection import TableConnectionState
-from controller.console.view.wait_reasons import stamp_to_epoch_ms
 from controller.messages import PublicState
+
+
+def stamp_to_epoch_ms(stamp: str) -> int:
+    """Return a wall stamp of a table (UTC, ISO text) in milliseconds since 1970."""
+    return int(datetime.fromisoformat(stamp).timestamp() * 1000)
+
 
 SILENT_AFTER_MS: Final = 3_000
 """A table says its state once a second: behind three of them it is silent."""

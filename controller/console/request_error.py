@@ -1,6 +1,6 @@
 """Why the console does not do what it was asked, for whoever asked, in both languages."""
 
-from controller.host.toml_files import escape_unprintable, shorten
+from controller.host.printable_text import escape_unprintable, shorten
 
 
 class RequestError(Exception):

@@ -15,7 +15,7 @@ from starlette.routing import Route
 from controller.console.accounts.account_store import Account, NotAllowed
 from controller.console.rate_limits import TokenBuckets
 from controller.console.request_error import RequestError, unknown_table
-from controller.console.store.archive import StoreError
+from controller.console.store.database import StoreError
 from controller.host.loggers import structlog
 from controller.messages import Role
 from controller.words import roles_with_article

@@ -20,8 +20,8 @@ from controller.console.connection_limits import ConnectionLimiter, LimitedConne
 from controller.console.console import RefereeConsole, TaskSupervisor
 from controller.console.console_config import ConfiguredTable, ConsoleConfig, ConsoleSettings
 from controller.console.feed.table_feeds import TableFeeds
-from controller.console.store.archive import Archive, open_engine
-from controller.console.store.database import WorkerThread
+from controller.console.store.archive import Archive
+from controller.console.store.database import WorkerThread, open_engine
 from controller.console.table_snapshots import RunBlocking
 from controller.messages import Role
 from controller.signing.releases import Manifest

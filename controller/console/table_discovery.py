@@ -16,7 +16,7 @@ from controller.client.discovery import (
 )
 from controller.console.table_snapshots import natural_sort_key
 from controller.host.loggers import structlog
-from controller.host.toml_files import escape_unprintable, shorten
+from controller.host.printable_text import escape_unprintable, shorten
 
 LISTEN_TIMEOUT_S: Final = 60.0
 """So long it goes on listening after it was last asked."""

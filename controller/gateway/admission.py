@@ -10,8 +10,7 @@ import zmq
 import zmq.asyncio
 from zmq.utils import z85
 
-from controller.gateway_protocol import RefusalLogLimiter
-from controller.host.loggers import structlog
+from controller.host.loggers import RefusalLogLimiter, structlog
 from controller.roster import FolderRoster, NotAdmitted, RosterError
 from controller.roster.roster import format_moment
 

@@ -22,11 +22,10 @@ from controller.gateway_protocol import (
     MAX_ARGUMENT_DEPTH,
     CommandMessage,
     Histogram,
-    RefusalLogLimiter,
     ReplyMessage,
     is_too_deep,
 )
-from controller.host.loggers import structlog
+from controller.host.loggers import RefusalLogLimiter, structlog
 from controller.messages import ClientCommand, CommandReply
 from controller.roster import NotAdmitted
 from controller.words import Words

@@ -7,7 +7,6 @@ is expected.
 import difflib
 import re
 import tomllib
-import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
@@ -15,20 +14,14 @@ from typing import Any, TypeVar
 import msgspec
 from msgspec import inspect
 
+from controller.host.printable_text import (
+    MAX_SHOWN_CHARACTERS,
+    escape_unprintable,
+    is_printable,
+    shorten,
+    toml_text,
+)
 from controller.words import Words
-
-MAX_SHOWN_CHARACTERS = 60
-"""Characters of a value, or of a key, that are shown."""
-
-
-def escape_unprintable(text: str) -> str:
-    """Return text as one line: line breaks, control characters and the like are escaped."""
-    return "".join(sign if is_printable(sign) else _escape(sign) for sign in text)
-
-
-def toml_text(value: object) -> str:
-    """Return a value as a TOML file has it, shortened if it is long."""
-    return shorten(_toml_value(value))
 
 
 class Contradiction(ValueError):
@@ -71,34 +64,6 @@ def unknown_key_mistake(where: str, key: str, known: Iterable[str]) -> ValueMist
     if close:
         return ValueMistake(found, Words(f'"{close[0]}"?', f'"{close[0]}"'), ", did you mean ")
     return ValueMistake(found, Words(f"one of {', '.join(names)}", f"{'、'.join(names)} 之一"))
-
-
-def is_printable(character: str) -> bool:
-    """Tell whether a character has a place on a line: no break, no control, no direction mark."""
-    category = unicodedata.category(character)
-    return category[0] != "C" and category not in ("Zl", "Zp")
-
-
-def _escape(character: str) -> str:
-    return character.encode("unicode_escape").decode()
-
-
-def _toml_value(value: object) -> str:
-    match value:
-        case str():
-            return f'"{value}"'
-        case bool():
-            return "true" if value else "false"
-        case list() | tuple():
-            return f"[{', '.join(map(_toml_value, value))}]"
-        case dict():
-            return f"{{{', '.join(f'{key} = {_toml_value(held)}' for key, held in value.items())}}}"
-    return str(value)
-
-
-def shorten(text: str, max_length: int = MAX_SHOWN_CHARACTERS) -> str:
-    """Return text, cut off where it is longer than `longest` characters."""
-    return text if len(text) <= max_length else text[: max_length - 3] + "..."
 
 
 _PATH_PATTERN = re.compile(r" - at `\$([^`]*)`\Z")

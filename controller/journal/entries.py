@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from controller.host.toml_files import escape_unprintable
+from controller.host.printable_text import escape_unprintable
 from controller.messages import PublicEvent
 from controller.signing.encoding import canonical_json, length_prefixed
 

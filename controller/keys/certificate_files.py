@@ -14,7 +14,7 @@ from nacl.public import PrivateKey
 from nacl.signing import SigningKey
 
 from controller.host.atomic_files import make_folder, replace_file, write_new_file
-from controller.host.toml_files import escape_unprintable
+from controller.host.printable_text import escape_unprintable
 from controller.messages import Role
 from controller.roster import TABLE_NAME, Certificate, parse_certificate, sign_certificate
 

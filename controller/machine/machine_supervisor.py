@@ -13,7 +13,7 @@ from typing import Any
 
 from controller.host.loggers import structlog
 from controller.journal.entries import JournalError, StorageFailed
-from controller.machine.commands.command_processor import failure
+from controller.machine.commands.command_request import failure
 from controller.machine.machine import TableMachine
 from controller.messages import ClientCommand, CommandReply, PublicState
 

@@ -7,6 +7,7 @@ import asyncio
 
 import msgspec
 
+from controller.machine.state.fault_meanings import OVERDUE_FAULTS
 from controller.machine.state.table_match import TableMatch
 from controller.machine.table_record import TableRecord
 from controller.match.match_state import GuandanMatch
@@ -39,10 +40,6 @@ class WaitingLimits(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     out_ms: int
     result_ms: int
     slow_deal_ms: int
-
-
-OVERDUE_FAULTS = ("HANDS_WAIT", "OUT_UNCONFIRMED", "RESULT_UNCONFIRMED", "SLOW_DEAL")
-"""Every call of this kind, as the catalogue names it."""
 
 
 def due_calls(play: TableMatch, limits: WaitingLimits) -> dict[str, int]:

@@ -17,8 +17,9 @@ from controller.faults import fault
 from controller.journal.entries import ChainedEntry, JournalEntry, public_event
 from controller.journal.journal import Journal
 from controller.machine.state import table_match as at_play
-from controller.machine.state.state_fold import FaultKey, TableState, fold_state
+from controller.machine.state.state_fold import fold_state
 from controller.machine.state.table_match import TableMatch, apply_event
+from controller.machine.state.table_state import FaultKey, TableState
 from controller.match.match_events import MatchEvent, encode_match_event
 from controller.match.tribute_exchange import is_event_withheld, is_withholding
 from controller.messages import PublicEvent

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from controller.commands.match_arguments import MAX_TABLE_MS
+from controller.commands.argument_values import MAX_TABLE_MS
 from controller.match.match_events import MatchEvent, ResultEntered, RulingProposed
 from controller.match.match_state import AnyMatch, Meeting
 from controller.match.reducer import replay_events

@@ -21,7 +21,7 @@ from nacl.bindings import crypto_scalarmult
 from nacl.exceptions import BadSignatureError
 from nacl.signing import SigningKey, VerifyKey
 
-from controller.host.toml_files import MAX_SHOWN_CHARACTERS, escape_unprintable, shorten
+from controller.host.printable_text import MAX_SHOWN_CHARACTERS, escape_unprintable, shorten
 from controller.messages import Role
 from controller.signing.encoding import length_prefixed
 

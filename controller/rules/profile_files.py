@@ -15,7 +15,8 @@ from typing import Any
 import msgspec
 
 from controller.host import toml_files
-from controller.host.toml_files import toml_text, unknown_key_mistake
+from controller.host.printable_text import toml_text
+from controller.host.toml_files import unknown_key_mistake
 from controller.rules.profile import (
     KEYS_ABOUT_PROFILE,
     BigTwoProfile,

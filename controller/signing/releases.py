@@ -22,7 +22,7 @@ from msgspec import Meta
 from nacl.exceptions import BadSignatureError
 from nacl.signing import SigningKey, VerifyKey
 
-from controller.host.toml_files import escape_unprintable
+from controller.host.printable_text import escape_unprintable
 from controller.messages import Firmware, ProgramRelease, PublicState, ReportedBoards
 from controller.signing.encoding import canonical_json, length_prefixed
 from controller.signing.signed_commands import from_hex

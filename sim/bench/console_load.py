@@ -351,7 +351,7 @@ async def _measure_alone(
 
 async def _count_lost_events(database: Path, events: int) -> int:
     """Return how many events are not in the archive, once all are or nothing more comes there."""
-    from controller.console.store.archive import open_engine
+    from controller.console.store.database import open_engine
 
     engine = open_engine(f"sqlite:///{database}")
     now, kept = 0, -1

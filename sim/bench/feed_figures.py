@@ -23,8 +23,8 @@ from controller.console.commands.table_clients import load_identity
 from controller.console.console_config import ConfiguredTable
 from controller.console.feed.table_feeds import TableFeeds
 from controller.console.freshness import TableLinkState
-from controller.console.store.archive import Archive, open_engine
-from controller.console.store.database import WorkerThread
+from controller.console.store.archive import Archive
+from controller.console.store.database import WorkerThread, open_engine
 from controller.host.loggers import structlog
 from controller.keys.table_keys import create_table_keys
 from controller.messages import Role

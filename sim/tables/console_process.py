@@ -202,7 +202,7 @@ def _open_people(folder: Path, hasher: "PasswordHasher | None") -> Iterator["Acc
     """Give the people of a console's database for the block, whether it runs or not."""
     from controller.console.accounts.account_store import Accounts
     from controller.console.console_config import load_console_config
-    from controller.console.store.archive import open_engine
+    from controller.console.store.database import open_engine
 
     engine = open_engine(load_console_config(folder / "console.toml").console.store)
     try:

@@ -30,7 +30,11 @@ def test_every_fault_named_in_the_code_is_in_the_catalogue(pytestconfig: pytest.
 
 # Where names are told, shown or weighed: a name that stands nowhere else is raised by nobody.
 TELLING = (
-    *("controller/machine/public", "controller/machine/panel_control.py", "controller/machine/machine_metrics.py"),
+    *(
+        "controller/machine/public",
+        "controller/machine/panel_control.py",
+        "controller/machine/machine_metrics.py",
+    ),
     *("controller/journal/verify", "controller/trials", "controller/commands/table_arguments.py"),
 )
 

@@ -18,7 +18,7 @@ from controller.client.client import ClientIdentity, NoAnswer
 from controller.client.connection import TableConnectionState
 from controller.client.discovery import Endpoints
 from controller.config import TableConfig
-from controller.gateway_protocol import MAX_REFUSED_KEYS
+from controller.host.loggers import MAX_REFUSED_KEYS
 from controller.keys.enrolment import admit_file, revoke_client
 from controller.keys.table_keys import create_client_keys
 from controller.messages import Role

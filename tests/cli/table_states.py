@@ -3,8 +3,8 @@
 import msgspec
 
 from controller.machine.public.public_state import RunIdentity, public_state
-from controller.machine.state.state_fold import TableState
 from controller.machine.state.table_match import TableMatch
+from controller.machine.state.table_state import TableState
 from controller.messages import MachinePhase, PublicMachine, PublicMatch, PublicState
 from tests.table_doubles import STATE as EMPTY
 

@@ -9,7 +9,7 @@ from msgspec import inspect
 from controller.cards import FACE_COUNT, face_text
 from controller.commands.registry import COMMANDS, BadArgs, parse_args
 from controller.host.toml_files import inner_type
-from controller.machine.commands.command_processor import failure
+from controller.machine.commands.command_request import failure
 from tests.commands.examples import example
 from tests.commands.test_commands import BAD
 from tests.rows import each_row

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from controller.commands.match_arguments import AdjustArgs, ChargeArgs, PenaltyName
+from controller.commands.argument_values import PenaltyName
 from controller.commands.registry import (
     COMMANDS,
     BadArgs,
@@ -16,7 +16,8 @@ from controller.commands.registry import (
     role_or_phase_refusal,
     usage_line,
 )
-from controller.host.toml_files import is_printable
+from controller.commands.ruling_arguments import AdjustArgs, ChargeArgs
+from controller.host.printable_text import is_printable
 from controller.match.sheet_rows import CorrectionChoice
 from controller.messages import MachinePhase, Role
 from controller.rules.penalties.charges import Charge

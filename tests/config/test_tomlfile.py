@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from controller.cli import main
+from controller.host.printable_text import escape_unprintable
 from controller.host.toml_files import (
     FileError,
-    escape_unprintable,
     parse,
     parse_tables,
     read_text,

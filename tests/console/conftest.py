@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import Engine
 
-from controller.console.store.archive import open_engine
+from controller.console.store.database import open_engine
 from tests.console.postgres import Cluster, cluster, new_database
 
 MEMORY = Path("/dev/shm")

@@ -29,7 +29,8 @@ from controller.console.console import RefereeConsole
 from controller.console.console_config import ConfiguredTable, ConsoleConfig, ConsoleSettings
 from controller.console.freshness import ContactTimes, TableLinkState
 from controller.console.server import serve
-from controller.console.store.archive import Archive, StoredEvent, open_engine
+from controller.console.store.archive import Archive, StoredEvent
+from controller.console.store.database import open_engine
 from controller.console.table_snapshots import Result, StoreStatus, TableSnapshot, Unsubscribe
 from controller.keys.table_keys import create_client_keys
 from controller.messages import ClientCommand, CommandReply, PublicEvent, PublicState, Role

@@ -29,8 +29,12 @@ from controller.machine.commands.command_offers import (
     make_samples,
     verbal_sample,
 )
-from controller.machine.commands.command_processor import CommandRefused, failure, failure_of
-from controller.machine.commands.command_request import CommandSigner
+from controller.machine.commands.command_request import (
+    CommandRefused,
+    CommandSigner,
+    failure,
+    failure_of,
+)
 from controller.machine.commands.decision_preview import lost_time, preview_decision
 from controller.machine.commands.match_commands import meeting_data
 from controller.machine.commands.ruling_commands import legal_rulings

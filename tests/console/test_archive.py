@@ -13,10 +13,9 @@ from controller.console.store.archive import (
     Archive,
     JournalMark,
     StoredEvent,
-    StoreError,
     WriteBatch,
-    open_engine,
 )
+from controller.console.store.database import StoreError, open_engine
 from controller.console.store.database_schema import (
     EVENTS,
     JOURNAL_MARKS,

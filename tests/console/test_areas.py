@@ -6,10 +6,9 @@ from typing import Any
 import msgspec
 import pytest
 
-from controller.console.freshness import ContactTimes, TableLinkState
+from controller.console.freshness import ContactTimes, TableLinkState, stamp_to_epoch_ms
 from controller.console.table_snapshots import TableSnapshot
 from controller.console.view.area_clocks import AreaView, DifferingClock, SlowTable, build_areas
-from controller.console.view.wait_reasons import stamp_to_epoch_ms
 from controller.messages import PublicState
 from tests.console.states import call, state
 

@@ -17,7 +17,7 @@ from controller.console.commands.command_log import CommandLog, LoggedCommand
 from controller.console.console import RefereeConsole
 from controller.console.freshness import TableLinkState
 from controller.console.routes.area_routes import command_id
-from controller.console.store.archive import StoreError
+from controller.console.store.database import StoreError
 from controller.messages import ClientCommand, CommandReply, Role
 from tests.console.fake import Scripted, ScriptedLine, now
 from tests.console.web import logged_in, refused, standing

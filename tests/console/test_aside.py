@@ -7,8 +7,7 @@ from collections.abc import AsyncIterator
 import pytest
 from sqlalchemy.exc import OperationalError
 
-from controller.console.store.archive import StoreError
-from controller.console.store.database import WorkerThread
+from controller.console.store.database import StoreError, WorkerThread
 from tests.waiting import turn, until
 
 

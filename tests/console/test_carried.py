@@ -7,7 +7,8 @@ import pytest
 from httpx import AsyncClient
 
 from controller.console.console import RefereeConsole
-from controller.console.store.archive import Archive, StoredEvent, open_engine
+from controller.console.store.archive import Archive, StoredEvent
+from controller.console.store.database import open_engine
 from controller.console.store.match_records import EarlierRulings
 from controller.console.view.penalty_counters import MAX_RECORDS, earlier_penalties
 from controller.match import match_events

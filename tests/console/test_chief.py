@@ -5,11 +5,10 @@ from typing import Any
 import msgspec
 import pytest
 
-from controller.console.freshness import ContactTimes, TableLinkState
+from controller.console.freshness import ContactTimes, TableLinkState, stamp_to_epoch_ms
 from controller.console.table_snapshots import TableSnapshot
 from controller.console.view.chief_page import ChiefView, build_chief_view, open_matter_names
 from controller.console.view.integrity import HallNotes, OpenedHandNote, Workload
-from controller.console.view.wait_reasons import stamp_to_epoch_ms
 from controller.messages import ConnectedBoard, Firmware, PublicState, ReportedBoards
 from controller.signing.releases import Manifest
 from controller.signing.signed_heads import HeadConflict, KeptHead

@@ -19,7 +19,7 @@ from controller.console.freshness import (
     shift_contact_times,
 )
 from controller.console.live_pages.hall_page import Hall
-from controller.console.store.archive import open_engine
+from controller.console.store.database import open_engine
 from controller.console.table_snapshots import Result
 from controller.messages import Role
 from tests.console.fake import QUICK, now

@@ -24,7 +24,8 @@ from controller.console.commands.command_log import (
     ConsoleCommandRequest,
 )
 from controller.console.request_error import RequestError
-from controller.console.store.archive import Archive, StoredEvent, StoreError
+from controller.console.store.archive import Archive, StoredEvent
+from controller.console.store.database import StoreError
 from controller.keys.table_keys import create_client_keys
 from controller.messages import ClientCommand, CommandReply, PublicEvent, Role
 from controller.roster import read_certificate

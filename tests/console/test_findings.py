@@ -12,13 +12,8 @@ from controller.cli import CliError
 from controller.cli.console import read_expected_manifest
 from controller.console.console_config import ConsoleSettings
 from controller.console.live_pages.chief_notes import POLL_INTERVAL_S, ChiefNotes
-from controller.console.store.archive import (
-    Archive,
-    StoredEvent,
-    StoreError,
-    WriteBatch,
-    open_engine,
-)
+from controller.console.store.archive import Archive, StoredEvent, WriteBatch
+from controller.console.store.database import StoreError, open_engine
 from controller.console.table_snapshots import Result
 from controller.console.view.chief_page import ChiefView
 from controller.release.release_files import SIGNATURE_SUFFIX, make_release_keys, read_release_key

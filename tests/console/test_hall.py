@@ -13,7 +13,7 @@ from controller.console.call_assignments import AssignmentStore, CallAssignments
 from controller.console.console_config import ConfiguredTable
 from controller.console.freshness import SILENT_AFTER_MS
 from controller.console.live_pages.hall_page import Hall, HallPart
-from controller.console.store.archive import open_engine
+from controller.console.store.database import open_engine
 from controller.console.table_snapshots import TableSnapshot
 from controller.console.view.wait_reasons import DEAL_OVERDUE_MS, ESCALATION_MS
 from controller.messages import Role

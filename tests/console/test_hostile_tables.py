@@ -38,13 +38,8 @@ from controller.console.live_pages.table_page import OFFERS_INTERVAL_S, TablePag
 from controller.console.request_error import RequestError
 from controller.console.sheet_keeper import RETRY_INTERVAL_S, SheetKeeper
 from controller.console.store import match_records
-from controller.console.store.archive import (
-    Archive,
-    StoredEvent,
-    StoreError,
-    WriteBatch,
-    open_engine,
-)
+from controller.console.store.archive import Archive, StoredEvent, WriteBatch
+from controller.console.store.database import StoreError, open_engine
 from controller.console.store.match_records import AttemptRecords
 from controller.console.store.score_sheets import ScoreSheetStore
 from controller.console.table_snapshots import TableSnapshot

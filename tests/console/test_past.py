@@ -19,11 +19,11 @@ from controller.console.freshness import (
     LINK_BY_LINE_STATE,
     ContactTimes,
     TableLinkState,
+    stamp_to_epoch_ms,
     with_line_state,
     with_state,
 )
 from controller.console.store.archive import JournalMark
-from controller.console.view.wait_reasons import stamp_to_epoch_ms
 from controller.messages import PublicEvent
 from tests.console.journal import Journal
 from tests.console.states import state

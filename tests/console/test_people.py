@@ -27,7 +27,7 @@ from controller.console.accounts.login_throttle import (
     MAX_WAIT_MS,
     LoginThrottle,
 )
-from controller.console.store.archive import open_engine
+from controller.console.store.database import open_engine
 from controller.console.store.database_schema import SESSIONS
 from controller.messages import Role
 from tests.console.fake import QUICK

@@ -3,9 +3,9 @@
 import msgspec
 import pytest
 
-from controller.console.freshness import Freshness
+from controller.console.freshness import Freshness, stamp_to_epoch_ms
 from controller.console.view.hall_rows import HallRow, build_hall_row
-from controller.console.view.wait_reasons import WaitingTable, list_reasons, stamp_to_epoch_ms
+from controller.console.view.wait_reasons import WaitingTable, list_reasons
 from controller.messages import PublicState
 from tests.console.states import alert, call, state
 

@@ -15,7 +15,7 @@ from controller.commands.registry import refusal_reply
 from controller.console.console import RefereeConsole
 from controller.console.request_error import RequestError
 from controller.console.sheet_keeper import RETRY_INTERVAL_S, SheetKeeper
-from controller.console.store.archive import open_engine
+from controller.console.store.database import open_engine
 from controller.console.store.score_sheets import ScoreSheetStore, StoredSheet
 from controller.match import match_events
 from controller.messages import ClientCommand, CommandReply

@@ -17,7 +17,8 @@ from controller.console.accounts.sessions import (
 )
 from controller.console.commands.command_log import CommandLog
 from controller.console.console import RefereeConsole
-from controller.console.store.archive import Archive, StoreError
+from controller.console.store.archive import Archive
+from controller.console.store.database import StoreError
 from controller.console.table_snapshots import Result, StoreStatus
 from controller.messages import Role
 from tests.console.fake import Scripted

@@ -35,7 +35,7 @@ from controller.console.routing import (
     route,
 )
 from controller.console.server import open_console
-from controller.console.store.archive import StoreError, open_engine
+from controller.console.store.database import StoreError, open_engine
 from controller.console.store.database_schema import COMMAND_LOG
 from controller.messages import Role
 from tests.console.fake import PIN, now

@@ -17,7 +17,7 @@ from controller.console.live_pages.table_page import EXPIRY_S
 from controller.console.request_error import RequestError
 from controller.console.routes import stream_routes as streams
 from controller.console.routing import ConsoleRequest
-from controller.console.store.archive import StoreError
+from controller.console.store.database import StoreError
 from controller.messages import CommandReply, PublicEvent, PublicState, Role
 from tests.console.fake import Scripted
 from tests.console.web import Events, listening, logged_in, standing

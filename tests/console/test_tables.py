@@ -17,8 +17,8 @@ from controller.client.client import ClientIdentity
 from controller.console.console_config import ConfiguredTable
 from controller.console.feed.table_feeds import TableFeeds
 from controller.console.freshness import ContactTimes, Freshness
-from controller.console.store.archive import Archive, open_engine
-from controller.console.store.database import WorkerThread
+from controller.console.store.archive import Archive
+from controller.console.store.database import WorkerThread, open_engine
 from sim.bench.simulated_feeds import SimulatedFeed, StateTemplate
 from tests.console.journal import Journal
 from tests.console.postgres import Cluster, new_database

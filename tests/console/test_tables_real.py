@@ -16,8 +16,8 @@ from controller.console.console_config import ConfiguredTable
 from controller.console.feed.feed_sockets import READ_INTERVAL_S
 from controller.console.feed.table_feeds import TableFeeds
 from controller.console.freshness import Freshness
-from controller.console.store.archive import Archive, open_engine
-from controller.console.store.database import WorkerThread
+from controller.console.store.archive import Archive
+from controller.console.store.database import WorkerThread, open_engine
 from controller.keys.enrolment import enrol_client
 from controller.messages import Role
 from controller.roster import KEYS_FOLDER, Certificate, read_sign_file

@@ -9,8 +9,7 @@ from sqlalchemy import Engine, func, insert, select, text, update
 
 from controller.console.accounts.account_store import SESSION_MS, Account, Accounts, NotAllowed
 from controller.console.commands.command_log import CommandLog, LoggedCommand
-from controller.console.store.archive import StoreError, open_engine
-from controller.console.store.database import WorkerThread
+from controller.console.store.database import StoreError, WorkerThread, open_engine
 from controller.console.store.database_schema import ACCOUNTS, COMMAND_LOG, SESSIONS
 from controller.messages import ClientCommand, Role
 from tests.console.fake import QUICK

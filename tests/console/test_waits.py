@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from controller.console.freshness import Freshness
+from controller.console.freshness import Freshness, stamp_to_epoch_ms
 from controller.console.view.wait_reasons import (
     ESCALATION_MS,
     Urgency,
@@ -17,7 +17,6 @@ from controller.console.view.wait_reasons import (
     build_waiting_table,
     is_deal_due,
     list_reasons,
-    stamp_to_epoch_ms,
 )
 from controller.faults import fault_catalogue
 from controller.match.referee_calls import REFEREE_CALL_WORDS

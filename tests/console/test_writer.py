@@ -11,10 +11,10 @@ from controller.console.store.archive import (
     Archive,
     JournalMark,
     StoredEvent,
-    StoreError,
     WriteBatch,
     WriteResult,
 )
+from controller.console.store.database import StoreError
 from controller.console.store.event_writer import (
     IDLE_CHECK_INTERVAL_S,
     RETRY_INTERVAL_S,

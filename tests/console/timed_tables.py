@@ -6,10 +6,9 @@ from typing import Any
 
 import msgspec
 
-from controller.console.freshness import ContactTimes, TableLinkState
+from controller.console.freshness import ContactTimes, TableLinkState, stamp_to_epoch_ms
 from controller.console.live_pages.hall_page import Hall
 from controller.console.table_snapshots import TableSnapshot
-from controller.console.view.wait_reasons import stamp_to_epoch_ms
 from controller.messages import Role
 from tests.console.fake import Scripted
 from tests.console.states import state

@@ -17,7 +17,8 @@ from msgspec import inspect
 from controller.cli.adapter_files import BarcodeFile
 from controller.config import SimConfig, TableConfig
 from controller.console.console_config import ConsoleConfig
-from controller.host.toml_files import expected_words, inner_type, toml_text
+from controller.host.printable_text import toml_text
+from controller.host.toml_files import expected_words, inner_type
 from controller.rules import key_text as rule_keys
 from controller.rules.profile import Profile
 from controller.rules.profile_files import load_profile, profile_names

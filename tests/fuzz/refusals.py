@@ -1,6 +1,6 @@
 """How something may be refused: in one line that a person can read, and a terminal can print."""
 
-from controller.host.toml_files import is_printable
+from controller.host.printable_text import is_printable
 
 LONGEST_LINE = 1000
 

@@ -262,7 +262,9 @@ async def test_a_flood_is_refused_beyond_what_may_wait_and_the_others_are_served
 @pytest.fixture
 def no_refill(monkeypatch: pytest.MonkeyPatch) -> None:
     """A gateway that counts a key's commands and allows no more of them as time passes."""
-    monkeypatch.setattr("controller.gateway.command_socket.RateLimiter", lambda: RateLimiter(per_s=0))
+    monkeypatch.setattr(
+        "controller.gateway.command_socket.RateLimiter", lambda: RateLimiter(per_s=0)
+    )
 
 
 async def test_what_a_key_sends_beyond_its_rate_is_refused_and_never_reaches_the_machine(

@@ -14,8 +14,8 @@ from controller.journal.entries import StorageFailed
 from controller.journal.store import JournalStore
 from controller.journal.verify import verify
 from controller.machine.panel_control import STEP_INTERVAL_S, CutCounter, choose_lamps
-from controller.machine.state.state_fold import TableState
 from controller.machine.state.table_match import TableMatch
+from controller.machine.state.table_state import TableState
 from controller.messages import Fairness, MachinePhase, PublicEvent, PublicState, Role
 from controller.rules.profile_files import load_profile, profile_names
 from drivers.link import frames

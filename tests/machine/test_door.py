@@ -18,8 +18,8 @@ from controller.gateway_protocol import (
 )
 from controller.machine.gateway_socket import GatewaySocket
 from controller.machine.public.public_state import RunIdentity, public_state
-from controller.machine.state.state_fold import TableState
 from controller.machine.state.table_match import TableMatch
+from controller.machine.state.table_state import TableState
 from controller.messages import ClientCommand, CommandReply, MachinePhase, PublicState
 
 ABOUT = RunIdentity(table="T01", boot="00", simulated=True, profile="p", card_set="S1")

@@ -7,8 +7,7 @@ import pytest
 
 from controller.commands.registry import parse_args
 from controller.machine.commands.command_events import events_of_command
-from controller.machine.commands.command_processor import CommandRefused
-from controller.machine.commands.command_request import CommandSigner
+from controller.machine.commands.command_request import CommandRefused, CommandSigner
 from controller.machine.commands.decision_preview import lost_time, preview_decision
 from controller.machine.public.public_match import public_match
 from controller.machine.state.table_match import TableMatch, apply_event

@@ -6,8 +6,8 @@ import pytest
 
 from controller.machine.commands.command_processor import EARLY_PRESS_TIMEOUT_S
 from controller.machine.panel_control import choose_lamps
-from controller.machine.state.state_fold import TableState
 from controller.machine.state.table_match import TableMatch
+from controller.machine.state.table_state import TableState
 from controller.messages import MachinePhase, Role
 from drivers.panel import LampMode, Lamps, PanelLost, PanelPins
 from sim.tables.table_in_process import TableInProcess

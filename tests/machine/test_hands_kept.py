@@ -19,8 +19,8 @@ from controller.journal.store import JournalStore
 from controller.journal.verify import verify
 from controller.keys.table_keys import create_client_keys
 from controller.machine.attempts.released_hands import openable_attempts
-from controller.machine.state.state_fold import PlayedAttempt
 from controller.machine.state.table_match import TableMatch
+from controller.machine.state.table_state import PlayedAttempt
 from controller.messages import MachinePhase, Role
 from controller.roster import read_certificate
 from sim.mechanics.mechanics_settings import MechanicsSettings

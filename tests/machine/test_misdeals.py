@@ -8,7 +8,8 @@ from pytest_mock import MockerFixture
 
 from controller.journal.entries import JournalEntry, StoredRow, decode
 from controller.journal.store import JournalStore
-from controller.machine.state.state_fold import MAX_SHOWN_PROOFS, TableState, fold_state
+from controller.machine.state.state_fold import fold_state
+from controller.machine.state.table_state import MAX_SHOWN_PROOFS, TableState
 from controller.messages import AttemptOutcome, MachinePhase, Role
 from sim.mechanics.fault_menu import parse_fault
 from tests.machine.tables import Tables

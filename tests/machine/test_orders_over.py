@@ -15,8 +15,7 @@ from hypothesis import strategies as st
 from controller.journal.entries import StorageFailed
 from controller.journal.store import JournalStore
 from controller.journal.verify import verify
-from controller.machine.commands.command_processor import AcceptedCommand
-from controller.machine.commands.command_request import DONE, CompletedCommands
+from controller.machine.commands.command_request import DONE, AcceptedCommand, CompletedCommands
 from controller.machine.state import state_fold as table_state
 from controller.messages import ClientCommand, CommandReply, Failure, MachinePhase, Role
 from controller.roster import Certificate, Roster

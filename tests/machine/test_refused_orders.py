@@ -13,7 +13,7 @@ import msgspec
 import pytest
 
 from controller.commands.registry import COMMANDS
-from controller.host.toml_files import is_printable
+from controller.host.printable_text import is_printable
 from controller.messages import ClientCommand, Failure, MachinePhase, Role
 from controller.signing.signed_commands import sign_command
 from controller.words import COMMAND_WORDS as CALLED

@@ -6,9 +6,8 @@ from controller.machine.state.fault_meanings import (
     HARMLESS_FAULTS,
     alert,
     is_attempt_reason,
-    shown_phase,
 )
-from controller.machine.state.state_fold import TableState
+from controller.machine.state.table_state import TableState, shown_phase
 from controller.messages import MachinePhase
 
 

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from controller.console.store.archive import Archive, open_engine
+from controller.console.store.archive import Archive
+from controller.console.store.database import open_engine
 from controller.journal.entries import decode
 from controller.journal.store import STORE_NAME, open_read_only
 from sim.people.practice_players import PracticePlayers, seat_players

@@ -19,7 +19,7 @@ from controller.console.accounts.login_throttle import LoginThrottle
 from controller.console.store.database_schema import ACCOUNTS, INVITATIONS, SESSIONS
 from controller.faults import Language
 from controller.host.loggers import structlog
-from controller.host.toml_files import escape_unprintable, shorten
+from controller.host.printable_text import escape_unprintable, shorten
 from controller.messages import Role
 
 SESSION_MS: Final = 16 * 3_600_000

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Final
 
 from controller.console.accounts.account_store import Account, Accounts, ListedAccount, NotAllowed
-from controller.console.store.archive import StoreError
+from controller.console.store.database import StoreError
 from controller.console.table_snapshots import RunBlocking
 from controller.faults import Language
 from controller.host.loggers import structlog

@@ -12,7 +12,7 @@ from controller.console.accounts.account_store import Account
 from controller.console.commands.command_dispatcher import STORE_UNAVAILABLE, CommandDispatcher
 from controller.console.commands.command_log import CommandLog, CommandResult, ConsoleCommandRequest
 from controller.console.request_error import RequestError
-from controller.console.store.archive import StoreError
+from controller.console.store.database import StoreError
 from controller.console.store.database_schema import AREA_ACTION_LOG
 from controller.console.table_snapshots import RunBlocking, TableSnapshot
 from controller.host.loggers import structlog

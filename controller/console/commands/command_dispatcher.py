@@ -27,10 +27,10 @@ from controller.console.commands.command_log import (
 )
 from controller.console.commands.table_clients import load_identity, unseal_result
 from controller.console.request_error import RequestError, unknown_table
-from controller.console.store.archive import StoreError
+from controller.console.store.database import StoreError
 from controller.console.table_snapshots import Result, RunBlocking, Tables, TableSnapshot
 from controller.host.loggers import structlog
-from controller.host.toml_files import escape_unprintable
+from controller.host.printable_text import escape_unprintable
 from controller.messages import (
     ClientCommand,
     CommandReply,

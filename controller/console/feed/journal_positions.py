@@ -12,8 +12,8 @@ from typing import Final
 import msgspec
 from msgspec.structs import replace
 
+from controller.console.freshness import stamp_to_epoch_ms
 from controller.console.store.archive import JournalMark
-from controller.console.view.wait_reasons import stamp_to_epoch_ms
 from controller.messages import PublicEvent
 
 JOURNAL_START: Final = JournalMark(0, "0" * 64)

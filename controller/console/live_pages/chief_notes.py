@@ -13,7 +13,9 @@ from typing import Final, TypeVar
 import msgspec
 
 from controller.console.feed.journal_positions import JournalPosition, position_of
-from controller.console.store.archive import Archive, StoreError
+from controller.console.freshness import stamp_to_epoch_ms
+from controller.console.store.archive import Archive
+from controller.console.store.database import StoreError
 from controller.console.table_snapshots import (
     RunBlocking,
     StartTask,
@@ -24,7 +26,6 @@ from controller.console.table_snapshots import (
 )
 from controller.console.view.chief_page import ChiefView, build_chief_view, open_matter_names
 from controller.console.view.integrity import HallNotes, OpenedHandNote, Workload
-from controller.console.view.wait_reasons import stamp_to_epoch_ms
 from controller.host.loggers import structlog
 from controller.messages import PublicEvent
 from controller.signing.releases import Manifest

@@ -16,7 +16,8 @@ from controller.console.freshness import Freshness
 from controller.console.live_pages.hall_page import Hall
 from controller.console.live_pages.page_parts import PageParts
 from controller.console.request_error import RequestError, unknown_table
-from controller.console.store.archive import Archive, StoreError
+from controller.console.store.archive import Archive
+from controller.console.store.database import StoreError
 from controller.console.table_snapshots import RunBlocking, Tables, TableSnapshot
 from controller.console.view.area_clocks import AreaStopView, area_stop_of, is_playing
 from controller.console.view.event_lines import TableEventLine, describe_events

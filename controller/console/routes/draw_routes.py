@@ -11,7 +11,7 @@ from controller.console.commands.command_dispatcher import STORE_UNAVAILABLE
 from controller.console.commands.command_log import CommandLog, ConsoleCommandRequest, LoggedCommand
 from controller.console.request_error import RequestError
 from controller.console.routing import REFEREES, ConsoleRequest, page, route
-from controller.console.store.archive import StoreError
+from controller.console.store.database import StoreError
 from controller.console.store.match_records import EarlierRulings
 from controller.console.view.draw_file import COLUMNS, example_draw
 from controller.console.view.draw_validation import (

@@ -8,7 +8,7 @@ from typing import Any, Final, Literal
 
 import msgspec
 
-from controller.commands.match_arguments import ChargeArgs, ForeseeArgs
+from controller.commands.ruling_arguments import ChargeArgs, ForeseeArgs
 from controller.console.request_error import RequestError
 from controller.console.routing import REFEREES, ConsoleRequest, page, route
 from controller.console.view.combination_questions import (

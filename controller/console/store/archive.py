@@ -1,7 +1,6 @@
 """The archive of events: nothing twice, nothing lost, two pasts of one table side by side."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from importlib import import_module
 from typing import Any, Final
 
 import msgspec
@@ -12,31 +11,23 @@ from sqlalchemy import (
     Row,
     ScalarSelect,
     and_,
-    create_engine,
-    event,
     func,
     select,
 )
-from sqlalchemy.engine import make_url
-from sqlalchemy.exc import ArgumentError, SQLAlchemyError
+from sqlalchemy.exc import SQLAlchemyError
 
+from controller.console.store.database import StoreError, dialect_insert, first_line
 from controller.console.store.database_schema import (
     DISAGREEMENTS,
     EVENTS,
     HEADS,
     IS_COMMAND,
     JOURNAL_MARKS,
-    DatabaseTooNew,
-    migrate,
 )
 from controller.messages import PublicEvent
 from controller.signing.signed_heads import HeadConflict, KeptHead, head_conflict
 
 PAGE_ROWS: Final = 1_000
-
-
-class StoreError(Exception):
-    """The database cannot be used; one line says which, why, and what to do."""
 
 
 class StoredEvent(msgspec.Struct, frozen=True, gc=False):
@@ -72,27 +63,6 @@ class WriteResult(msgspec.Struct, frozen=True):
     events: int
     marks: Mapping[str, JournalMark]
     disagreements: tuple[HeadConflict, ...]
-
-
-def open_engine(url: str) -> Engine:
-    """Return the database at `url`, with its tables in their present version. Raises StoreError.
-
-    SQLite keeps what it said it kept through a power cut, and lets readers read meanwhile. A
-    PostgreSQL that has gone without a word is given up within seconds.
-    """
-    try:
-        name = make_url(url).get_backend_name()
-        engine = create_engine(url, pool_pre_ping=True, connect_args=_CONNECT_ARGS.get(name, {}))
-    except (ArgumentError, ImportError) as error:
-        raise StoreError(f"store {_masked_url(url)}: {first_line(error)}") from None
-    if engine.dialect.name == "sqlite":
-        event.listen(engine, "connect", _set_pragmas)
-    try:
-        migrate(engine)
-    except (SQLAlchemyError, DatabaseTooNew) as error:
-        engine.dispose()
-        raise StoreError(f"store {_masked_url(url)}: {first_line(error)}") from None
-    return engine
 
 
 class Archive:
@@ -273,15 +243,6 @@ class Archive:
         return (wrong,)
 
 
-def dialect_insert(engine: Engine) -> Any:
-    """Return the `insert` of an engine's own dialect, which can leave alone what is there.
-
-    How it is told is not the same type in SQLite and PostgreSQL. The dialect that a console has
-    not is never imported: PostgreSQL's takes a twentieth of a console's start.
-    """
-    return import_module(f"sqlalchemy.dialects.{engine.dialect.name}").insert
-
-
 def _present_journal(table: str) -> ScalarSelect[int]:
     """The number of a table's present journal: 1 as long as nobody knows how complete it is."""
     known = select(func.coalesce(func.max(JOURNAL_MARKS.c.journal), 1))
@@ -329,32 +290,5 @@ def _optional_head(row: Row[Any] | None) -> KeptHead | None:
     return None if row is None else _head_of_row(row)
 
 
-def _set_pragmas(connection: Any, record: object) -> None:
-    for setting in ("journal_mode=WAL", "synchronous=FULL", "busy_timeout=5000"):
-        connection.execute(f"PRAGMA {setting}")
-
-
-def _masked_url(url: str) -> str:
-    """A database's URL without its password."""
-    try:
-        return make_url(url).render_as_string(hide_password=True)
-    except ArgumentError:
-        return "(no URL)"
-
-
-def first_line(error: Exception) -> str:
-    """Return what a database's error says, in one line."""
-    return str(getattr(error, "orig", None) or error).strip().partition("\n")[0]
-
-
-_CONNECT_ARGS: Final[Mapping[str, dict[str, Any]]] = {
-    "postgresql": {
-        "connect_timeout": 5,
-        "keepalives_idle": 5,
-        "keepalives_interval": 2,
-        "keepalives_count": 3,
-        "tcp_user_timeout": 10_000,
-    }
-}
 _EVENT_DECODER = msgspec.json.Decoder(PublicEvent)
 _DISAGREEMENT_DECODER = msgspec.json.Decoder(HeadConflict)

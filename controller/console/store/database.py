@@ -8,12 +8,22 @@ import asyncio
 import contextlib
 import queue
 import threading
-from collections.abc import Callable
-from typing import Any, NamedTuple, TypeVar
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from typing import Any, Final, NamedTuple, TypeVar
 
-from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy import (
+    Engine,
+    create_engine,
+    event,
+)
+from sqlalchemy.engine import make_url
+from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 
-from controller.console.store.archive import StoreError, first_line
+from controller.console.store.database_schema import (
+    DatabaseTooNew,
+    migrate,
+)
 
 Result = TypeVar("Result")
 
@@ -73,3 +83,66 @@ def _set_outcome(
 ) -> None:
     if not answer.done():
         set_outcome(outcome)
+
+
+class StoreError(Exception):
+    """The database cannot be used; one line says which, why, and what to do."""
+
+
+def open_engine(url: str) -> Engine:
+    """Return the database at `url`, with its tables in their present version. Raises StoreError.
+
+    SQLite keeps what it said it kept through a power cut, and lets readers read meanwhile. A
+    PostgreSQL that has gone without a word is given up within seconds.
+    """
+    try:
+        name = make_url(url).get_backend_name()
+        engine = create_engine(url, pool_pre_ping=True, connect_args=_CONNECT_ARGS.get(name, {}))
+    except (ArgumentError, ImportError) as error:
+        raise StoreError(f"store {_masked_url(url)}: {first_line(error)}") from None
+    if engine.dialect.name == "sqlite":
+        event.listen(engine, "connect", _set_pragmas)
+    try:
+        migrate(engine)
+    except (SQLAlchemyError, DatabaseTooNew) as error:
+        engine.dispose()
+        raise StoreError(f"store {_masked_url(url)}: {first_line(error)}") from None
+    return engine
+
+
+def dialect_insert(engine: Engine) -> Any:
+    """Return the `insert` of an engine's own dialect, which can leave alone what is there.
+
+    How it is told is not the same type in SQLite and PostgreSQL. The dialect that a console has
+    not is never imported: PostgreSQL's takes a twentieth of a console's start.
+    """
+    return import_module(f"sqlalchemy.dialects.{engine.dialect.name}").insert
+
+
+def _set_pragmas(connection: Any, record: object) -> None:
+    for setting in ("journal_mode=WAL", "synchronous=FULL", "busy_timeout=5000"):
+        connection.execute(f"PRAGMA {setting}")
+
+
+def _masked_url(url: str) -> str:
+    """A database's URL without its password."""
+    try:
+        return make_url(url).render_as_string(hide_password=True)
+    except ArgumentError:
+        return "(no URL)"
+
+
+def first_line(error: Exception) -> str:
+    """Return what a database's error says, in one line."""
+    return str(getattr(error, "orig", None) or error).strip().partition("\n")[0]
+
+
+_CONNECT_ARGS: Final[Mapping[str, dict[str, Any]]] = {
+    "postgresql": {
+        "connect_timeout": 5,
+        "keepalives_idle": 5,
+        "keepalives_interval": 2,
+        "keepalives_count": 3,
+        "tcp_user_timeout": 10_000,
+    }
+}

@@ -17,10 +17,10 @@ from controller.console.store.archive import (
     Archive,
     JournalMark,
     StoredEvent,
-    StoreError,
     WriteBatch,
     WriteResult,
 )
+from controller.console.store.database import StoreError
 from controller.console.table_snapshots import RunBlocking, StartTask, StoreStatus
 from controller.host.loggers import structlog
 from controller.signing.signed_heads import KeptHead

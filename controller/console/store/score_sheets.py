@@ -7,7 +7,7 @@ import msgspec
 from sqlalchemy import ColumnElement, Engine, Row, delete, select
 from sqlalchemy.exc import SQLAlchemyError
 
-from controller.console.store.archive import StoreError, dialect_insert
+from controller.console.store.database import StoreError, dialect_insert
 from controller.console.store.database_schema import SHEETS
 from controller.sheet.form import ScoreSheet
 

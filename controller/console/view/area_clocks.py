@@ -7,9 +7,9 @@ from typing import Final, TypeVar
 
 import msgspec
 
-from controller.console.freshness import MIN_SKEW_MS, Freshness
+from controller.console.freshness import MIN_SKEW_MS, Freshness, stamp_to_epoch_ms
 from controller.console.table_snapshots import TableSnapshot, natural_sort_key
-from controller.console.view.wait_reasons import Urgency, list_table_reasons, stamp_to_epoch_ms
+from controller.console.view.wait_reasons import Urgency, list_table_reasons
 from controller.messages import MachinePhase, PublicState
 from controller.words import reason_words
 from controller.words import signer_words as by_words

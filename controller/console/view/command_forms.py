@@ -7,7 +7,8 @@ from typing import Any, Final, Literal, get_args, get_origin, get_type_hints
 import msgspec
 from msgspec import inspect
 
-from controller.commands.match_arguments import CountsForSeats, PairDetailsBySide
+from controller.commands.argument_values import CountsForSeats
+from controller.commands.match_arguments import PairDetailsBySide
 from controller.commands.registry import COMMANDS, BoundTo, CommandSpec
 from controller.console.view.phrases import name_of
 from controller.messages import Role

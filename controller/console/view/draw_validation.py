@@ -20,7 +20,7 @@ from controller.console.view.draw_file import (
     parse_heading,
     parse_rows,
 )
-from controller.host.toml_files import is_printable
+from controller.host.printable_text import is_printable
 from controller.rules.penalties.penalty_record import PenaltyRecord
 from controller.words import Words
 

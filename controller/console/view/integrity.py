@@ -5,10 +5,10 @@ from typing import Final, Literal
 
 import msgspec
 
-from controller.console.freshness import Freshness
+from controller.console.freshness import Freshness, stamp_to_epoch_ms
 from controller.console.table_snapshots import TableSnapshot
 from controller.console.view.phrases import fault_words
-from controller.console.view.wait_reasons import UNHEARD_WORDS, stamp_to_epoch_ms
+from controller.console.view.wait_reasons import UNHEARD_WORDS
 from controller.messages import PublicState
 from controller.seats import SEAT_NAMES
 from controller.signing.releases import Manifest, compare_state

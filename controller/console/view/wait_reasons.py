@@ -6,13 +6,12 @@ only a technician wants to know.
 """
 
 from collections.abc import Iterable, Mapping
-from datetime import datetime
 from enum import IntEnum
 from typing import Final
 
 import msgspec
 
-from controller.console.freshness import Freshness
+from controller.console.freshness import Freshness, stamp_to_epoch_ms
 from controller.console.table_snapshots import TableSnapshot, natural_sort_key
 from controller.faults import fault_catalogue
 from controller.messages import Alert, MachinePhase, PublicRuling, PublicState, RefereeCall, Role
@@ -262,11 +261,6 @@ def _urgency(alert: Alert, state: PublicState) -> Urgency:
 
 def _are_players_present(state: PublicState) -> bool:
     return bool(state.match.seated) and state.match.verdict is None
-
-
-def stamp_to_epoch_ms(stamp: str) -> int:
-    """Return a wall stamp of a table (UTC, ISO text) in milliseconds since 1970."""
-    return int(datetime.fromisoformat(stamp).timestamp() * 1000)
 
 
 ESCALATION_MS: Final = 120_000

@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from controller.host.toml_files import escape_unprintable
+from controller.host.printable_text import escape_unprintable
 from controller.journal.entries import (
     HEAD_BYTES,
     ChainBreak,

@@ -6,7 +6,7 @@ from typing import Literal
 
 import msgspec
 
-from controller.host.toml_files import escape_unprintable
+from controller.host.printable_text import escape_unprintable
 from controller.journal.verify.reason_checks import ReasonCheck
 
 Grade = Literal["sequence", "hands"]

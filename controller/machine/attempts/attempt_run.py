@@ -10,17 +10,19 @@ import asyncio
 from collections.abc import Callable, Coroutine, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Final, Self, TypeVar
+from typing import Any, Final, TypeVar
 
 from controller.deal.attempt import AttemptState, Stage
 from controller.deal.hands_lock import known_set_faults
 from controller.deal.ledger import Ledger
 from controller.deal.observations import AttemptStopped, BothBegan, ShufflerDone
 from controller.faults import driver_error_fault, fault
-from controller.machine.attempts.attempt_writer import AttemptBinding, AttemptWriter
+from controller.machine.attempts.attempt_writer import (
+    AttemptBinding,
+    AttemptWriter,
+    opens_at_deal_end,
+)
 from controller.machine.attempts.card_loop import CardLoop
-from controller.machine.attempts.recovery import UnfinishedAttempt
-from controller.machine.attempts.released_hands import opens_at_deal_end
 from controller.machine.boards.board_log import BoardLog
 from controller.machine.boards.board_observations import (
     BEGIN_RETRY_INTERVAL_S,
@@ -32,11 +34,8 @@ from controller.machine.boards.board_observations import (
     refusal_fault,
     retry_once,
 )
-from controller.machine.commands.command_processor import (
-    AcceptedCommand,
-    CommandProcessor,
-    uncut_reason,
-)
+from controller.machine.commands.command_processor import CommandProcessor
+from controller.machine.commands.command_request import AcceptedCommand, uncut_reason
 from controller.machine.state.due_deals import MISDEALS_BEFORE_CALL
 from controller.messages import AttemptOutcome, Seat
 from controller.words import Words
@@ -120,25 +119,6 @@ class AttemptRun:
         self._events_before_verdict: int | None = None
         self._ended_in_earlier_run = False
         self.is_complete = True  # False: a look of an earlier run cannot be told again
-
-    @classmethod
-    def restore(cls, deps: AttemptDeps, unfinished: UnfinishedAttempt) -> Self:
-        """Take up an attempt of an earlier run of the daemon where it stands.
-
-        It collects its boards' events from now on, and follows none before `take_up`.
-        """
-        run = cls(deps, unfinished.restore_writer())
-        run.collects_events = True
-        # It had the order to let them out, so that the board may have begun to.
-        run.hands_out = unfinished.is_release_ordered and run.writer.is_held
-        if run.writer.outcome is not None:
-            run.cards_at_rest.set()
-        for event in unfinished.readable_events():
-            run.on_event(event)
-        run.is_complete = unfinished.is_complete
-        if run.needs_boards and not (run.writer.is_held or unfinished.is_complete):
-            run.stop("RESTARTED")
-        return run
 
     @property
     def needs_boards(self) -> bool:

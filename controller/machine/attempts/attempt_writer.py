@@ -367,3 +367,8 @@ def _to_base64(raw: bytes) -> str:
 
 def _from_base64(text: str) -> bytes:
     return base64.b64decode(text)
+
+
+def opens_at_deal_end(when: str, *, practice: bool) -> bool:
+    """Tell whether hands are shown with their seed: a practice deal is a match of its own."""
+    return when == "deal_end" or (practice and when != "never")

@@ -19,7 +19,7 @@ from controller.machine.attempts.recovery import compare_with_boards, read_unfin
 from controller.machine.attempts.released_hands import UnopenedHands
 from controller.machine.attempts.table_clearing import POLL_INTERVAL_S, TableClearing
 from controller.machine.boards.table_boards import TableBoards
-from controller.machine.commands.command_processor import AcceptedCommand, uncut_reason
+from controller.machine.commands.command_request import AcceptedCommand, uncut_reason
 from controller.machine.state.card_sets import next_set
 from controller.machine.state.due_deals import NextDeal, is_cut_awaited, is_needed, next_deal
 from controller.machine.state.fault_meanings import FAULTS_TO_ACKNOWLEDGE

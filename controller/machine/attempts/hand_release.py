@@ -11,7 +11,7 @@ from controller.faults import driver_error_fault
 from controller.machine.attempts.attempt_run import AttemptDeps, AttemptEnded, AttemptRun
 from controller.machine.attempts.attempt_writer import LeadRule
 from controller.machine.boards.board_observations import can_reach_hands, refusal_fault, retry_once
-from controller.machine.commands.command_processor import AcceptedCommand
+from controller.machine.commands.command_request import AcceptedCommand
 from drivers.errors import BoardRefused, BoardResult, DriverError, LineLost
 
 # What a board answers to a release that it knows nothing of any more.

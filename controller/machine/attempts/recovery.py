@@ -169,13 +169,32 @@ StatusPoll = Callable[[], AsyncIterator[DealerStatus]]
 """Yields the dealer board's status, again and again, whenever both boards are there."""
 
 
+def restore_attempt(deps: AttemptDeps, unfinished: UnfinishedAttempt) -> AttemptRun:
+    """Resume an attempt that an earlier run of the daemon left unfinished.
+
+    It collects its boards' events from now on, and follows none before `replay`.
+    """
+    run = AttemptRun(deps, unfinished.restore_writer())
+    run.collects_events = True
+    # It had the order to let them out, so that the board may have begun to.
+    run.hands_out = unfinished.is_release_ordered and run.writer.is_held
+    if run.writer.outcome is not None:
+        run.cards_at_rest.set()
+    for event in unfinished.readable_events():
+        run.on_event(event)
+    run.is_complete = unfinished.is_complete
+    if run.needs_boards and not (run.writer.is_held or unfinished.is_complete):
+        run.stop("RESTARTED")
+    return run
+
+
 def read_unfinished(deps: AttemptDeps) -> tuple[AttemptRun, ...]:
     """Return the attempts that the journal leaves open, the oldest first.
 
     Ask before the boards speak: what they send again belongs to these.
     """
     return tuple(
-        AttemptRun.restore(deps, UnfinishedAttempt.read(deps.binding, number))
+        restore_attempt(deps, UnfinishedAttempt.read(deps.binding, number))
         for number in unfinished_attempts(deps.binding.record)
     )
 

@@ -10,11 +10,11 @@ from collections.abc import Sequence
 from controller.journal.attempt_history import AttemptHistory, attempt_histories
 from controller.journal.entries import StorageFailed
 from controller.machine.attempts.attempt_run import AttemptRun
-from controller.machine.attempts.attempt_writer import AttemptBinding
+from controller.machine.attempts.attempt_writer import AttemptBinding, opens_at_deal_end
 from controller.machine.attempts.recovery import UnfinishedAttempt
 from controller.machine.state.due_deals import is_deal_over, is_dealt_again, is_match_over
-from controller.machine.state.state_fold import PlayedAttempt
 from controller.machine.state.table_match import DealId, TableMatch
+from controller.machine.state.table_state import PlayedAttempt
 from controller.machine.table_record import TableRecord
 from controller.vault.dealt_hands import DealtHands
 
@@ -94,11 +94,6 @@ def _check_close_task(closing: asyncio.Task[None]) -> None:
 
 ENTRIES_PER_TURN = 200
 """Entries that are read before the loop has its turn again."""
-
-
-def opens_at_deal_end(when: str, *, practice: bool) -> bool:
-    """Tell whether hands are shown with their seed: a practice deal is a match of its own."""
-    return when == "deal_end" or (practice and when != "never")
 
 
 def openable_attempts(

@@ -15,7 +15,7 @@ from controller.journal.entries import StorageFailed
 from controller.machine.attempts.attempt_run import AttemptRun
 from controller.machine.attempts.released_hands import HandsWithPlayers
 from controller.machine.boards.board_log import BoardLog
-from controller.machine.state.fault_meanings import shown_phase
+from controller.machine.state.table_state import shown_phase
 from controller.machine.table_record import TableRecord
 from controller.messages import ConnectedBoard, MachinePhase, ReaderTrigger, ReportedBoards
 from drivers.board_events import BoardEvent, BoardEventCode, BoardKind, BoardStopReason

@@ -10,9 +10,9 @@ from typing import Any
 import msgspec
 
 from controller.cards import parse_face
+from controller.commands.argument_values import Args, VerbalReasonArgs
 from controller.commands.match_arguments import (
     AddTimeArgs,
-    AdjustArgs,
     AnswerArgs,
     AntiArgs,
     CardsLeftArgs,
@@ -27,11 +27,10 @@ from controller.commands.match_arguments import (
     SignArgs,
     TributeArgs,
     TurnedUpArgs,
-    VerbalReasonArgs,
 )
 from controller.commands.registry import convert_value
+from controller.commands.ruling_arguments import AdjustArgs
 from controller.commands.table_arguments import (
-    Args,
     ConfirmArgs,
     HoldArgs,
     NoArgs,

@@ -11,11 +11,10 @@ from typing import Any, Final
 
 import msgspec
 
-from controller.commands.match_arguments import VerbalArgs
+from controller.commands.argument_values import Args, VerbalArgs
 from controller.commands.registry import COMMANDS, parse_args
-from controller.commands.table_arguments import Args
-from controller.machine.commands.command_processor import CommandProcessor, failure
-from controller.machine.commands.command_request import CommandSigner, RequestedCommand
+from controller.machine.commands.command_processor import CommandProcessor
+from controller.machine.commands.command_request import CommandSigner, RequestedCommand, failure
 from controller.machine.table_record import TableRecord
 from controller.match.match_state import AnyMatch, GuandanMatch
 from controller.match.sheet_rows import last_deal_row

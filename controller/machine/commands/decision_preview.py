@@ -8,12 +8,16 @@ from typing import Any
 
 import msgspec
 
-from controller.commands.match_arguments import ForeseeArgs
+from controller.commands.argument_values import Args
 from controller.commands.registry import BadArgs, parse_args
-from controller.commands.table_arguments import Args
+from controller.commands.ruling_arguments import ForeseeArgs
 from controller.machine.commands.command_events import events_of_command
-from controller.machine.commands.command_processor import CommandRefused, failure, failure_of
-from controller.machine.commands.command_request import CommandSigner
+from controller.machine.commands.command_request import (
+    CommandRefused,
+    CommandSigner,
+    failure,
+    failure_of,
+)
 from controller.machine.public.next_step import next_words
 from controller.machine.public.public_results import numbers_by_side, public_verdict
 from controller.machine.state.table_match import TableMatch, apply_event, dry_run

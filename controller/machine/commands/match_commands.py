@@ -12,22 +12,26 @@ from typing import Any
 import msgspec
 
 from controller.cards import Face, parse_face
-from controller.commands.match_arguments import ChargeArgs, ForeseeArgs
 from controller.commands.registry import BadArgs
+from controller.commands.ruling_arguments import ChargeArgs, ForeseeArgs
 from controller.journal.entries import check_entry_data
 from controller.machine.commands.command_events import events_of_command, meeting_of
-from controller.machine.commands.command_processor import (
+from controller.machine.commands.command_request import (
     AcceptedCommand,
     CommandRefused,
+    RequestedCommand,
     failure,
     failure_of,
 )
-from controller.machine.commands.command_request import RequestedCommand
 from controller.machine.commands.decision_preview import lost_time, preview_decision
 from controller.machine.commands.ruling_commands import legal_rulings
 from controller.machine.public.score_sheet import sheet_data
-from controller.machine.state.due_deals import disqualified_pairs
-from controller.machine.state.table_match import TableMatch, apply_event, dry_run
+from controller.machine.state.table_match import (
+    TableMatch,
+    apply_event,
+    disqualified_pairs,
+    dry_run,
+)
 from controller.machine.table_record import TableRecord
 from controller.match import match_events as events
 from controller.match.match_effects import EventRefused

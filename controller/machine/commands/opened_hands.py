@@ -7,9 +7,13 @@ import base64
 from collections.abc import Callable, Iterator
 
 from controller.cards import face_text
-from controller.machine.commands.command_processor import AcceptedCommand, CommandRefused, failure
-from controller.machine.commands.command_request import RequestedCommand
-from controller.machine.state.state_fold import HandViewed
+from controller.machine.commands.command_request import (
+    AcceptedCommand,
+    CommandRefused,
+    RequestedCommand,
+    failure,
+)
+from controller.machine.state.table_state import HandViewed
 from controller.machine.table_record import TableRecord
 from controller.match.match_state import AnyMatch
 from controller.roster import Roster

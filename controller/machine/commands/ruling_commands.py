@@ -3,7 +3,7 @@
 The program proposes what the rulebook's ladder says; every penalty is a person's (A15.2).
 """
 
-from controller.commands.match_arguments import (
+from controller.commands.ruling_arguments import (
     ApproveArgs,
     ChargeArgs,
     ConfirmVerbalArgs,

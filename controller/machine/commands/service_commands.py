@@ -9,7 +9,7 @@ from controller.commands.table_arguments import CalibrateArgs, ConfigureArgs
 from controller.faults import driver_error_fault
 from controller.host.toml_files import unknown_key_mistake
 from controller.machine.boards.table_boards import TableBoards
-from controller.machine.commands.command_processor import AcceptedCommand, CommandRefused, failure
+from controller.machine.commands.command_request import AcceptedCommand, CommandRefused, failure
 from controller.machine.table_record import TableRecord
 from controller.words import Words
 from drivers import typed_boards as of_dealer

@@ -11,8 +11,12 @@ from typing import Any, Final
 from controller.commands.table_arguments import CutArgs
 from controller.machine.attempts.deal_cycle import DealCycle, DealSettings
 from controller.machine.boards.table_boards import TableBoards
-from controller.machine.commands.command_processor import CommandRefused, failure, failure_of
-from controller.machine.commands.command_request import RequestedCommand
+from controller.machine.commands.command_request import (
+    CommandRefused,
+    RequestedCommand,
+    failure,
+    failure_of,
+)
 from controller.machine.commands.match_commands import MatchCommands
 from controller.machine.commands.opened_hands import OpenedHands
 from controller.machine.commands.service_commands import ServiceCommands

@@ -17,8 +17,12 @@ from controller.faults import fault, fault_catalogue
 from controller.machine.attempts.deal_cycle import DealCycle, DealSettings
 from controller.machine.boards.table_boards import TableBoards
 from controller.machine.commands.command_events import EVENT_MAKERS
-from controller.machine.commands.command_processor import AcceptedCommand, CommandRefused, failure
-from controller.machine.commands.command_request import RequestedCommand
+from controller.machine.commands.command_request import (
+    AcceptedCommand,
+    CommandRefused,
+    RequestedCommand,
+    failure,
+)
 from controller.machine.commands.match_commands import MatchCommands
 from controller.machine.commands.opened_hands import OpenedHands
 from controller.machine.commands.service_commands import ServiceCommands

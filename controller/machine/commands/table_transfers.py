@@ -13,13 +13,13 @@ import msgspec
 from controller.commands.match_arguments import DocumentArgs, TakeOverArgs, TransferArgs
 from controller.journal.attempt_history import AttemptHistory, attempt_histories
 from controller.journal.entries import check_entry_data
-from controller.machine.commands.command_processor import (
+from controller.machine.commands.command_request import (
     AcceptedCommand,
     CommandRefused,
+    RequestedCommand,
     failure,
     failure_of,
 )
-from controller.machine.commands.command_request import RequestedCommand
 from controller.machine.commands.match_commands import MatchCommands, meeting_data
 from controller.machine.public.score_sheet import count_rows
 from controller.machine.state.table_match import TransferredMatch

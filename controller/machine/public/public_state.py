@@ -9,8 +9,8 @@ from typing import Literal
 import msgspec
 
 from controller.machine.public.public_match import public_match
-from controller.machine.state.state_fold import TableState
 from controller.machine.state.table_match import TableMatch
+from controller.machine.state.table_state import TableState
 from controller.match.referee_calls import REFEREE_CALL_WORDS
 from controller.messages import (
     MachinePhase,

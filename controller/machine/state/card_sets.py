@@ -6,17 +6,19 @@ evidence until its deal is over.
 """
 
 from collections.abc import Iterator, Mapping
+from typing import Any
 
 import msgspec
 
-from controller.messages import CardSetState
-
-
-class SetInPlay(msgspec.Struct, frozen=True, gc=False):
-    """The attempt whose hands the players hold, and its set."""
-
-    attempt: int
-    card_set: str
+from controller.faults import fault
+from controller.journal.entries import JournalEntry
+from controller.machine.state.table_state import (
+    MAX_SHOWN_PROOFS,
+    TableState,
+)
+from controller.messages import (
+    CardSetState,
+)
 
 
 def next_set(
@@ -58,3 +60,51 @@ def _sets_of_other_back(
     back = known[name].back if name in known else sets.get(name)
     others = [one for one in turned if sets[one] != back]
     return iter(sorted(others, key=lambda one: one in known and bool(known[one].barred)))
+
+
+_FOREIGN = "FOREIGN_BACK"
+
+
+def set_changes_of_attempt(state: TableState, entry: JournalEntry) -> dict[str, Any]:
+    """Return the changes that an attempt with a set makes to the sets."""
+    name = entry.data["set"]
+    known = state.sets.get(name, CardSetState(id=name, back=entry.data["back"]))
+    used = msgspec.structs.replace(known, attempts=known.attempts + 1)
+    dealt_with = {**state.set_by_attempt, entry.attempt or 0: name}
+    return {
+        "sets": state.sets | {name: used},
+        "loaded_set": name,
+        "set_by_attempt": dict(list(dealt_with.items())[-MAX_SHOWN_PROOFS:]),
+    }
+
+
+def set_of_attempt(state: TableState, entry: JournalEntry) -> CardSetState | None:
+    """Return the set that an attempt was dealt with; another one may be loaded by now."""
+    return state.sets.get(state.set_by_attempt.get(entry.attempt or 0, ""))
+
+
+def sets_after_verdict(state: TableState, entry: JournalEntry) -> dict[str, CardSetState]:
+    """Return the sets with the attempt's own one barred, where its count is in doubt."""
+    doubts = [name for name in entry.data["reasons"] if not fault(name).counts_hold]
+    known = set_of_attempt(state, entry)
+    if known is None:
+        return state.sets
+    barred = list(dict.fromkeys([*known.barred, *doubts]))
+    sets = replace_set(state, known, barred=barred, misdeals=known.misdeals + bool(doubts))
+    mixed = mixed_sets(sets, known) if _FOREIGN in doubts else ()
+    return sets | {name: _bar_set(sets[name], _FOREIGN) for name in mixed}
+
+
+def _bar_set(known: CardSetState, why: str) -> CardSetState:
+    """Return a set that may not be dealt with until a person has counted it."""
+    return msgspec.structs.replace(known, barred=list(dict.fromkeys([*known.barred, why])))
+
+
+def replace_set(state: TableState, known: CardSetState, **changes: Any) -> dict[str, CardSetState]:
+    """Return the sets of `state`, with `changes` to one of them."""
+    return state.sets | {known.id: msgspec.structs.replace(known, **changes)}
+
+
+def counts_after_release(known: CardSetState, state: TableState) -> dict[str, Any]:
+    """Return what a release adds to its set's history."""
+    return {"deals": known.deals + 1, "last_match": state.match, "last_deal": state.deal}

@@ -2,17 +2,11 @@
 
 import msgspec
 
-from controller.machine.state.state_fold import TableState
-from controller.machine.state.table_match import DealId, TableMatch
-from controller.match.match_state import GuandanMatch
+from controller.machine.state.table_match import NEXT_DEAL_PHASES, DealId, TableMatch
+from controller.machine.state.table_state import TableState
 from controller.match.next_deal import is_time_up_for_deals
 from controller.match.phase import BEFORE_RELEASE, DEAL_UNDER_WAY, ENDED_PHASES, MatchPhase
-from controller.match.ruling_desk import current_record
 from controller.messages import AttemptOutcome
-from controller.rules.penalties.penalty_record import pairs_disqualified
-
-NEXT_DEAL_PHASES = DEAL_UNDER_WAY | {MatchPhase.FORFEIT, MatchPhase.MATCH_CHECK}
-"""While a match is in these phases its next deal may be on its way."""
 
 
 def due_deal(play: TableMatch) -> DealId | None:
@@ -58,17 +52,6 @@ def is_cut_awaited(play: TableMatch, deal: DealId) -> bool:
     """
     at_cut = play.match is not None and play.match.phase is MatchPhase.CUT
     return at_cut and play.ahead is None and due_deal(play) == deal
-
-
-def disqualified_pairs(play: TableMatch) -> frozenset[tuple[str, str]]:
-    """Return event and pair of each pair that a match at this table has disqualified."""
-    match = play.match
-    if not isinstance(match, GuandanMatch):
-        return play.disqualified
-    event = match.meeting.event
-    return play.disqualified | {
-        (event, pair) for pair in pairs_disqualified(current_record(match), event)
-    }
 
 
 def is_match_over(play: TableMatch, match_id: str) -> bool:

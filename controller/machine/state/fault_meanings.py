@@ -6,9 +6,11 @@ The one home of these lists; what each fault is called and what to do stands in 
 from collections.abc import Mapping
 
 from controller.faults import fault
-from controller.machine import table_calls
-from controller.machine.state.state_fold import TableState
-from controller.messages import Alert, MachinePhase
+from controller.messages import Alert
+
+OVERDUE_FAULTS = ("HANDS_WAIT", "OUT_UNCONFIRMED", "RESULT_UNCONFIRMED", "SLOW_DEAL")
+"""Every call of this kind, as the catalogue names it."""
+
 
 CALLING_FAULTS = frozenset(
     {
@@ -17,7 +19,7 @@ CALLING_FAULTS = frozenset(
         "SET_BARRED",
         "SET_TOO_EARLY",
         "NO_CHIEF",
-        *table_calls.OVERDUE_FAULTS,
+        *OVERDUE_FAULTS,
     }
 )
 """Faults for which somebody is called though nothing is broken."""
@@ -27,21 +29,11 @@ FAULTS_TO_ACKNOWLEDGE = frozenset({"ESTOP_PRESSED", "TWO_MISDEALS"})
 """Faults that stay up until a person has said that he saw them."""
 _FIRST_OTHER_CODE = 300
 """Reasons of attempts have codes below this one."""
-_SAFE_PHASES = frozenset({MachinePhase.HELD, MachinePhase.RELEASED})
 
 
 def is_attempt_reason(name: str) -> bool:
     """Tell whether a fault is a reason of an attempt: the catalogue's 1xx and 2xx."""
     return fault(name).code < _FIRST_OTHER_CODE
-
-
-def shown_phase(state: TableState, *, boards_up: bool) -> MachinePhase:
-    """Return the phase that people see: a fault hides every phase but safe hands.
-
-    `boards_up`: both boards answer and are the right ones.
-    """
-    stopped = not boards_up or any(name not in HARMLESS_FAULTS for name, _ in state.faults)
-    return MachinePhase.FAULT if stopped and state.phase not in _SAFE_PHASES else state.phase
 
 
 def alert(name: str, since: str, evidence: Mapping[str, object] | None = None) -> Alert:

@@ -9,13 +9,25 @@ from typing import Any
 
 import msgspec
 
-from controller.faults import fault
 from controller.journal.entries import JournalEntry
-from controller.machine.state.card_sets import SetInPlay, mixed_sets
+from controller.machine.state.card_sets import (
+    counts_after_release,
+    replace_set,
+    set_changes_of_attempt,
+    set_of_attempt,
+    sets_after_verdict,
+)
 from controller.machine.state.fault_meanings import alert
-from controller.machine.state.table_state import WaitingTimes, read_waiting_times
+from controller.machine.state.table_state import (
+    MAX_SHOWN_PROOFS,
+    FaultKey,
+    HandViewed,
+    PlayedAttempt,
+    SetInPlay,
+    TableState,
+    read_waiting_times,
+)
 from controller.messages import (
-    Alert,
     AttemptOutcome,
     CardSetState,
     Fairness,
@@ -23,97 +35,10 @@ from controller.messages import (
     MachinePhase,
     RefereeCall,
     Reveal,
-    Seat,
-    TableCounters,
 )
 
-_FOREIGN = "FOREIGN_BACK"
-MAX_SHOWN_PROOFS = 8
-"""Attempts whose proofs stand in the public state; the others are in the event log."""
 MAX_REMEMBERED_ANSWERS = 1000
 """Commands whose ids are known again; a client repeats one within seconds."""
-
-FaultKey = tuple[str, str]
-
-
-class HandViewed(msgspec.Struct, frozen=True, gc=False):
-    """Somebody saw a hand of a match's deal: whose key asked for it, and his name."""
-
-    match: str | None
-    deal: int | None
-    key: str
-    by: str
-
-
-class PlayedAttempt(msgspec.Struct, frozen=True, gc=False):
-    """An attempt whose hands went out, and whose record is not open.
-
-    `match` is what it was dealt for, `rules` the hash of its profile (hex), `since` the number
-    of its first entry. `over`: its seed is out, so that its hands may be, when the profile says.
-    """
-
-    attempt: int
-    deal: int
-    match: str
-    rules_hash: str
-    first_entry: int
-    is_over: bool = False
-
-
-class TableState(msgspec.Struct, frozen=True, kw_only=True):
-    """Where the table is. `attempts` is the highest number ever given to an attempt.
-
-    `match` is what the present attempt was committed for, `tried` how many attempts at its last
-    deals there were, by deal. `misdeals_in_a_row` counts the
-    attempts of the present deal without right hands since its last right ones; hands that were
-    out and are dealt again count, too (as the match counts them). `faults` are latched, by name
-    and board; `calls` are seats that wait for the referee; `answers` are by signer and id of a
-    command, `kept` is what the next row of a command keeps back.
-    `sets` by id, `loaded` the one that was dealt with last or said to be loaded, `used` the one
-    whose hands were the last to go out in the match `meeting` (None once somebody said which
-    one is loaded), `out` whose hands the players hold, `waited` how long for; `dealt_with` the
-    one of each attempt whose proof is shown. `pauses`: why the machine begins nothing, and who
-    stopped it. `opened`: hands that the chief looked at. `seeded`: the entry of the newest seed;
-    `promised`: the newest attempt, if its hands go out; `played`: those whose did.
-    """
-
-    phase: MachinePhase = MachinePhase.EMPTY
-    match: str | None = None
-    deal: int | None = None
-    attempt: int | None = None
-    attempts: int = 0
-    attempts_by_deal: dict[int, int] = {}
-    outcome: AttemptOutcome | None = None
-    misdeals_in_a_row: int = 0
-    fed: int = 0
-    refed: int = 0
-    landed: LandedCards | None = None
-    leader: Seat | None = None
-    turned_up: str | None = None
-    proofs: tuple[Fairness, ...] = ()
-    faults: dict[FaultKey, Alert] = {}
-    calls: tuple[RefereeCall, ...] = ()
-    answers: dict[tuple[str, str], dict[str, Any]] = {}
-    kept_command: dict[str, Any] = {}
-    sets: dict[str, CardSetState] = {}
-    loaded_set: str | None = None
-    used_set: str | None = None
-    set_in_play: SetInPlay | None = None
-    meeting_match: str | None = None
-    waiting_times: WaitingTimes | None = None
-    set_by_attempt: dict[int, str] = {}
-    pauses: dict[str, str] = {}
-    taken_transfers: frozenset[str] = frozenset()
-    viewed_hands: tuple[HandViewed, ...] = ()
-    newest_seed: int = 0
-    newest_attempt: PlayedAttempt | None = None
-    played_attempts: tuple[PlayedAttempt, ...] = ()
-    counters: TableCounters = TableCounters()
-
-    @property
-    def is_unfinished(self) -> bool:
-        """Whether an attempt was begun whose verdict is not written."""
-        return self.attempt is not None and self.outcome is None
 
 
 def fold_state(state: TableState, entry: JournalEntry) -> TableState:
@@ -222,46 +147,6 @@ def _is_same_deal(state: TableState, entry: JournalEntry) -> bool:
     return (state.match, state.deal) == (entry.data["match"], entry.deal)
 
 
-def set_changes_of_attempt(state: TableState, entry: JournalEntry) -> dict[str, Any]:
-    """Return the changes that an attempt with a set makes to the sets."""
-    name = entry.data["set"]
-    known = state.sets.get(name, CardSetState(id=name, back=entry.data["back"]))
-    used = msgspec.structs.replace(known, attempts=known.attempts + 1)
-    dealt_with = {**state.set_by_attempt, entry.attempt or 0: name}
-    return {
-        "sets": state.sets | {name: used},
-        "loaded_set": name,
-        "set_by_attempt": dict(list(dealt_with.items())[-MAX_SHOWN_PROOFS:]),
-    }
-
-
-def set_of_attempt(state: TableState, entry: JournalEntry) -> CardSetState | None:
-    """Return the set that an attempt was dealt with; another one may be loaded by now."""
-    return state.sets.get(state.set_by_attempt.get(entry.attempt or 0, ""))
-
-
-def sets_after_verdict(state: TableState, entry: JournalEntry) -> dict[str, CardSetState]:
-    """Return the sets with the attempt's own one barred, where its count is in doubt."""
-    doubts = [name for name in entry.data["reasons"] if not fault(name).counts_hold]
-    known = set_of_attempt(state, entry)
-    if known is None:
-        return state.sets
-    barred = list(dict.fromkeys([*known.barred, *doubts]))
-    sets = replace_set(state, known, barred=barred, misdeals=known.misdeals + bool(doubts))
-    mixed = mixed_sets(sets, known) if _FOREIGN in doubts else ()
-    return sets | {name: _bar_set(sets[name], _FOREIGN) for name in mixed}
-
-
-def _bar_set(known: CardSetState, why: str) -> CardSetState:
-    """Return a set that may not be dealt with until a person has counted it."""
-    return msgspec.structs.replace(known, barred=list(dict.fromkeys([*known.barred, why])))
-
-
-def replace_set(state: TableState, known: CardSetState, **changes: Any) -> dict[str, CardSetState]:
-    """Return the sets of `state`, with `changes` to one of them."""
-    return state.sets | {known.id: msgspec.structs.replace(known, **changes)}
-
-
 def _on_set_loaded(state: TableState, entry: JournalEntry) -> TableState:
     name, back = entry.data["set"], entry.data["back"]
     known = state.sets.get(name, CardSetState(id=name, back=back))
@@ -368,11 +253,6 @@ def _set_still_in_play(state: TableState, entry: JournalEntry) -> SetInPlay | No
         if state.set_in_play is not None and state.set_in_play.attempt == entry.attempt
         else state.set_in_play
     )
-
-
-def counts_after_release(known: CardSetState, state: TableState) -> dict[str, Any]:
-    """Return what a release adds to its set's history."""
-    return {"deals": known.deals + 1, "last_match": state.match, "last_deal": state.deal}
 
 
 def _on_revealed(state: TableState, entry: JournalEntry) -> TableState:

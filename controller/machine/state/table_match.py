@@ -6,21 +6,24 @@ from typing import Any
 import msgspec
 
 from controller.journal.entries import JournalEntry
-from controller.machine.state.due_deals import NEXT_DEAL_PHASES, disqualified_pairs
 from controller.machine.state.table_state import WaitingTimes
 from controller.match import match_events
 from controller.match import match_events as events
 from controller.match.match_effects import MatchEffect
 from controller.match.match_events import MatchEvent, decode_match_event
-from controller.match.match_state import AnyMatch, Meeting
+from controller.match.match_state import AnyMatch, GuandanMatch, Meeting
 from controller.match.next_deal import StepResult
 from controller.match.phase import BEFORE_RELEASE, DEAL_UNDER_WAY, MatchPhase
 from controller.match.reducer import new_match, step
 from controller.match.referee_calls import call_of_effect, is_call_open
+from controller.match.ruling_desk import current_record
 from controller.match.transfer_document import TableMove, TransferProof
 from controller.messages import AttemptOutcome, RefereeCall
-from controller.rules.penalties.penalty_record import PenaltyRecord
+from controller.rules.penalties.penalty_record import PenaltyRecord, pairs_disqualified
 from controller.rules.profile import Profile
+
+NEXT_DEAL_PHASES = DEAL_UNDER_WAY | {MatchPhase.FORFEIT, MatchPhase.MATCH_CHECK}
+"""While a match is in these phases its next deal may be on its way."""
 
 
 class DealAhead(msgspec.Struct, frozen=True, kw_only=True):
@@ -395,3 +398,14 @@ def _replace_match(play: TableMatch, entry: JournalEntry, profile: Profile) -> T
         return transfer_away(play, entry)
     assert play.arriving is not None
     return apply_arrival(play.arriving, entry)
+
+
+def disqualified_pairs(play: TableMatch) -> frozenset[tuple[str, str]]:
+    """Return event and pair of each pair that a match at this table has disqualified."""
+    match = play.match
+    if not isinstance(match, GuandanMatch):
+        return play.disqualified
+    event = match.meeting.event
+    return play.disqualified | {
+        (event, pair) for pair in pairs_disqualified(current_record(match), event)
+    }

@@ -1,0 +1,172 @@
+"""Arguments of the commands that make a ruling, or end a match by one."""
+
+from typing import Annotated, Any, Literal
+
+from msgspec import Meta
+
+from controller.cards import side_of
+from controller.commands.argument_values import (
+    Args,
+    DealNumber,
+    FinishSeats,
+    NameText,
+    PenaltyName,
+    RowNumber,
+    RulingId,
+    SeatName,
+    SideName,
+    TableMs,
+    TextLine,
+    VerbalArgs,
+    VerbalReasonArgs,
+)
+from controller.host.toml_files import Contradiction
+from controller.words import Words
+
+
+class ChargeArgs(Args, frozen=True, kw_only=True):
+    """A charge, as controller/rules/penalties/charges.py has it; what is not said is not so.
+
+    One of `side` and `seat` must be said; `deal`: None for the present one; `offence_ms`:
+    when it happened, None for now.
+    """
+
+    offence: Annotated[
+        str,
+        Meta(
+            pattern=r"^[a-z_]{1,40}$",
+            description="the id of an offence, as send --about propose lists them",
+            extra={"zh": "违例事项的编号"},
+            examples=["play_out_of_turn"],
+        ),
+    ]
+    side: SideName | None = None
+    seat: SeatName | None = None
+    person: NameText | None = None
+    deal: DealNumber | None = None
+    offence_ms: TableMs | None = None
+    pointed_out_by: Literal["N", "W", "S", "E", "referee", "clock", "outsider"] = "referee"
+    pointed_out_when: Literal["at_once", "later_trick", "later_deal"] = "at_once"
+    outsider_first: bool = False
+    acted_first: bool = False
+    exploited: bool = False
+    lapse_disputed: bool = False
+    settled_by_players: Literal["recognised", "annulled"] | None = None
+    harmed: bool = False
+    kind: NameText | None = None
+    step: (
+        Annotated[
+            int,
+            Meta(
+                ge=1, le=99, description="an overrun from 1 on", extra={"zh": "超时的次数，从1起"}
+            ),
+        ]
+        | None
+    ) = None
+
+    def __post_init__(self) -> None:
+        """Refuse a charge against nobody, and a seat of the other side."""
+        if self.side is None and self.seat is None:
+            raise Contradiction(
+                Words("neither side nor seat is said", "side 与 seat 均未写"),
+                Words("one of them", "其中之一"),
+            )
+        if self.side and self.seat and side_of(self.seat) != self.side:
+            raise Contradiction(
+                Words(
+                    f"seat {self.seat} does not play for {self.side}",
+                    f"seat {self.seat} 不属于 {self.side} 一方",
+                ),
+                Words("one of it", "该方的席位"),
+            )
+
+
+class ProposeArgs(ChargeArgs, frozen=True, kw_only=True):
+    """A charge and what it shall lead to; without `penalty` what the ladder says first.
+
+    `id`: what the ruling is called, else R1, R2, …
+    """
+
+    penalty: PenaltyName | None = None
+    id: RulingId | None = None
+
+
+class ConfirmVerbalArgs(Args, frozen=True, kw_only=True):
+    """What a referee entered as the chief's word: a ruling, or a correction by its row's number."""
+
+    ruling: RulingId | None = None
+    correction: RowNumber | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse neither and both."""
+        if (self.ruling is None) == (self.correction is None):
+            raise Contradiction(
+                Words(
+                    "neither or both of ruling and correction",
+                    "ruling 与 correction 均未写或都写了",
+                ),
+                Words("one of them", "其中之一"),
+            )
+
+
+class ApproveArgs(VerbalArgs, frozen=True, kw_only=True):
+    """A ruling; `penalty`: another one than proposed (改判)."""
+
+    ruling: RulingId
+    penalty: PenaltyName | None = None
+
+
+class RejectArgs(VerbalArgs, frozen=True, kw_only=True):
+    """A ruling that comes to nothing."""
+
+    ruling: RulingId
+
+
+class AdjustArgs(VerbalReasonArgs, frozen=True, kw_only=True):
+    """What the result of `deal` should have been, and what becomes of the later ones."""
+
+    deal: Annotated[
+        int,
+        Meta(
+            ge=1,
+            le=9999,
+            description="the number of a deal",
+            extra={"zh": "副的序号，从1起"},
+            examples=[2],
+        ),
+    ]
+    order: FinishSeats
+    choice: Literal["from_now", "void_later", "stand"] = "from_now"
+
+
+class ForfeitArgs(Args, frozen=True, kw_only=True):
+    """Which side loses the match, why, and by which offence (弃权判负)."""
+
+    side: SideName
+    reason: TextLine
+    offence: Annotated[
+        str,
+        Meta(
+            pattern=r"^[a-z_]{1,40}$",
+            description="the id of an offence, as send --about propose lists them",
+            extra={"zh": "违例事项的编号"},
+            examples=["default"],
+        ),
+    ] = "default"
+
+
+class ForeseeArgs(Args, frozen=True, kw_only=True):
+    """A decision that nobody has made: its command, and what that would say.
+
+    `propose`: what its ruling does once it is in force.
+    """
+
+    cmd: Literal["adjust", "propose", "approve", "reject", "forfeit", "redeal", "extra_deal"]
+    args: Annotated[
+        dict[str, Any],
+        Meta(
+            description="a table of the command's arguments",
+            extra={"zh": "该命令各参数的表"},
+            examples=[{"ruling": "R1"}],
+        ),
+    ]

@@ -1,0 +1,44 @@
+"""Text of strangers as it may be shown: short, printable, on one line."""
+
+import unicodedata
+
+MAX_SHOWN_CHARACTERS = 60
+"""Characters of a value, or of a key, that are shown."""
+
+
+def escape_unprintable(text: str) -> str:
+    """Return text as one line: line breaks, control characters and the like are escaped."""
+    return "".join(sign if is_printable(sign) else _escape(sign) for sign in text)
+
+
+def toml_text(value: object) -> str:
+    """Return a value as a TOML file has it, shortened if it is long."""
+    return shorten(_toml_value(value))
+
+
+def is_printable(character: str) -> bool:
+    """Tell whether a character has a place on a line: no break, no control, no direction mark."""
+    category = unicodedata.category(character)
+    return category[0] != "C" and category not in ("Zl", "Zp")
+
+
+def _escape(character: str) -> str:
+    return character.encode("unicode_escape").decode()
+
+
+def _toml_value(value: object) -> str:
+    match value:
+        case str():
+            return f'"{value}"'
+        case bool():
+            return "true" if value else "false"
+        case list() | tuple():
+            return f"[{', '.join(map(_toml_value, value))}]"
+        case dict():
+            return f"{{{', '.join(f'{key} = {_toml_value(held)}' for key, held in value.items())}}}"
+    return str(value)
+
+
+def shorten(text: str, max_length: int = MAX_SHOWN_CHARACTERS) -> str:
+    """Return text, cut off where it is longer than `longest` characters."""
+    return text if len(text) <= max_length else text[: max_length - 3] + "..."
