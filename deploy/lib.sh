@@ -108,12 +108,12 @@ fits_computer() { # a 64-bit Debian 12 or 13, with a Python of its own
 verified() { # wheelhouse, key or "unsigned": sets version, serial, digest and name
     local said
     if [ "$2" = unsigned ]; then
-        said=$(python3 -I "$1/house.py" "$1" --unsigned) || die "this wheelhouse is not used"
+        said=$(python3 -I "$1/verify_wheelhouse.py" "$1" --unsigned) || die "this wheelhouse is not used"
         note "nobody's signature was asked for (--unsigned)"
     else
         [ -n "$2" ] || die "who signed it? --key release.key, or --unsigned for a bench"
         command -v openssl >/dev/null || die "openssl is needed to check signatures: apt install openssl"
-        said=$(python3 -I "$1/house.py" "$1" --key "$2") || die "this wheelhouse is not used"
+        said=$(python3 -I "$1/verify_wheelhouse.py" "$1" --key "$2") || die "this wheelhouse is not used"
     fi
     read -r version serial digest <<<"$said"
     name=$version-$serial
@@ -176,7 +176,7 @@ install_version() { # wheelhouse, extras: beside the others, in a folder of its 
         die "$name could not be installed; nothing else was changed"
     rm -rf "$place/house"
     mkdir "$place/house"
-    cp -r "$1"/{manifest.json,house.py,lib.sh,upgrade.sh,uninstall.sh,units,computer} "$place/house"
+    cp -r "$1"/{manifest.json,verify_wheelhouse.py,lib.sh,upgrade.sh,uninstall.sh,units,computer} "$place/house"
     cp "$1"/*.md "$place/house"
     [ ! -f "$1/manifest.json.sig" ] || cp "$1/manifest.json.sig" "$place/house"
     chown -R root:root "$place"

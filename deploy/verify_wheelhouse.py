@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 """Check a wheelhouse before anything of it is run: is it all that was signed, and by whom.
 
-    python3 house.py DIR --key release.key     exit 0: it is; 1: it is not, one line says why
-    python3 house.py DIR --unsigned            every file is as its manifest says, whoever made that
+    python3 verify_wheelhouse.py DIR --key release.key
+        exit 0: it is; 1: it is not, one line says why
+    python3 verify_wheelhouse.py DIR --unsigned
+        every file is as its manifest says, whoever made that
 
 Needs nothing but Python and openssl: on a blank computer there is no `dealtable` yet. The same
-words are signed as `dealtable release sign` signs (controller/signing/releases.py). Prints version, serial
-and the SHA-256 of the manifest, with blanks between.
+words are signed as `dealtable release sign` signs (controller/signing/releases.py). Prints
+version, serial and the SHA-256 of the manifest, with blanks between.
 """
 
 import argparse

@@ -108,7 +108,7 @@ done
 # Its own installer: a blank computer may have no pip.
 "$python" -m pip --disable-pip-version-check download -q -d "$out/wheels" --only-binary=:all: --no-deps pip
 
-cp "$root"/deploy/{install.sh,upgrade.sh,uninstall.sh,lib.sh,house.py} "$out"
+cp "$root"/deploy/{install.sh,upgrade.sh,uninstall.sh,lib.sh,verify_wheelhouse.py} "$out"
 cp -r "$root"/deploy/{units,computer} "$out"
 cp "$root"/deploy/*.{md,toml,svg} "$out"
 dealtable release make "$out" --whole "${of[@]}"

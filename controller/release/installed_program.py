@@ -21,7 +21,6 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-import controller
 from controller.faults import fault
 from controller.host.atomic_files import replace_file
 from controller.host.toml_files import FileError
@@ -196,7 +195,7 @@ class RememberedRelease(msgspec.Struct, frozen=True, kw_only=True):
 
 def find_program_folder() -> Path:
     """Return the folder that this program's packages lie in."""
-    return Path(controller.__file__).parents[1]
+    return Path(__file__).parents[2]
 
 
 def hash_program_files(folder: Path) -> dict[str, str]:

@@ -43,7 +43,7 @@ class _StepsFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 @cache
 def load_steps() -> Mapping[str, GuidedStep]:
     """Return every step by its name."""
-    return toml_files.read(Path(__file__).with_name("steps.toml"), _StepsFile).step
+    return toml_files.read(Path(__file__).parents[1] / "steps.toml", _StepsFile).step
 
 
 def find_step(name: str) -> GuidedStep:

@@ -74,7 +74,7 @@ class ScenarioTable:
     """One table for one scenario. `program` and `hands` are the target's.
 
     Whatever waits raises TimeoutError, saying what for. `expected` are the alerts that may
-    come up; all others are findings after the scenario (afterwards.py).
+    come up; all others are findings after the scenario (scenario_end.py).
     """
 
     def __init__(

@@ -16,9 +16,9 @@ import micropython
 gc.collect()
 EMPTY = gc.mem_alloc()
 
-from firmware import codec, hal_rp2, rp2_loop, wire  # noqa: E402
+from firmware import framing, protocol, rp2_hal, rp2_loop  # noqa: E402
 from firmware.dealer import DealerCore  # noqa: E402
-from firmware.hal import FORWARD  # noqa: E402
+from firmware.pins import FORWARD  # noqa: E402
 from firmware.reader import ReaderCore  # noqa: E402
 
 gc.collect()
@@ -26,8 +26,8 @@ CODE = gc.mem_alloc()
 CARDS = 108
 IDLE = 20  # turns in which nothing happens, timed together: one takes two ticks of the clock
 SESSION = 0x5EA10001
-PINS = dict(hal_rp2.FAST)
-LIFT_DOWN = 1 << hal_rp2.SLOW.index("lift_down")
+PINS = dict(rp2_hal.FAST)
+LIFT_DOWN = 1 << rp2_hal.SLOW.index("lift_down")
 # What a bitwise CRC-16 of ten bytes takes on an emulated chip at 125 MHz. The emulator is said to
 # be near, not exact.
 CHIP_CRC_US = 2_643
@@ -42,7 +42,7 @@ class Line:
         self.events = 0
         self.bytes = 0
         self.said = []
-        self.decoder = codec.Decoder()
+        self.decoder = framing.Decoder()
 
     def read(self):
         rx, self.rx = self.rx, b""
@@ -56,17 +56,17 @@ class Line:
         """Take what the board said: outside of what is measured."""
         said, self.said = b"".join(self.said), []
         for payload in self.decoder.feed(said):
-            if payload[0] == wire.EVENT:
+            if payload[0] == protocol.EVENT:
                 self.events += 1
-            elif payload[0] == wire.ACK:
-                assert payload[wire.BOARD_HEADER_SIZE + 2] == wire.DONE, payload
+            elif payload[0] == protocol.ACK:
+                assert payload[protocol.BOARD_HEADER_SIZE + 2] == protocol.DONE, payload
 
     def say(self, kind, *fields):
-        if kind >= wire.BEGIN:
+        if kind >= protocol.BEGIN:
             self.number += 1
-        number = self.number if kind >= wire.BEGIN else 0
-        frame = wire.pack_host_frame(kind, SESSION, number, self.events, self.events, *fields)
-        self.rx += codec.encode(frame)
+        number = self.number if kind >= protocol.BEGIN else 0
+        frame = protocol.pack_host_frame(kind, SESSION, number, self.events, self.events, *fields)
+        self.rx += framing.encode(frame)
 
 
 class Clock:
@@ -77,7 +77,7 @@ class Clock:
 
 
 def register(outlet):
-    machine.REGISTER[0] = LIFT_DOWN | 1 << (hal_rp2.GATE_BITS + outlet)
+    machine.REGISTER[0] = LIFT_DOWN | 1 << (rp2_hal.GATE_BITS + outlet)
 
 
 def locked(what):
@@ -96,7 +96,7 @@ class Table:
         register(0)
         self.line = Line()
         self.clock = Clock()
-        self.hal = hal_rp2.Rp2DealerHal()
+        self.hal = rp2_hal.Rp2DealerHal()
         board = DealerCore(self.hal, 7)
         self.loop = rp2_loop.ChipLoop(board, self.hal, self.line, self.clock, lambda *_: None)
         self.turns = 0
@@ -131,7 +131,7 @@ class Table:
         self.edge("window", 1)
         for _ in range(15):  # the reader looks at it
             self.turn()
-        self.say(wire.ROUTE, 7, index, outlet)
+        self.say(protocol.ROUTE, 7, index, outlet)
         register(outlet)
         for _ in range(4):
             self.turn()
@@ -141,7 +141,7 @@ class Table:
         self.edge(f"land_{outlet}", 0)
         for _ in range(40):  # the next one is fed
             self.turn()
-        self.line.say(wire.BEAT)
+        self.line.say(protocol.BEAT)
         self.turn()
 
 
@@ -153,10 +153,10 @@ def deal():
     board = gc.mem_alloc() - before
     machine.drive(PINS["hopper"], 1)
     table.turn()
-    table.line.say(wire.HELLO)
+    table.line.say(protocol.HELLO)
     table.turn()
-    table.say(wire.BEGIN, 7, CARDS, CARDS // 4)
-    table.say(wire.FEED, 7, wire.HOPPER, CARDS)
+    table.say(protocol.BEGIN, 7, CARDS, CARDS // 4)
+    table.say(protocol.FEED, 7, protocol.HOPPER, CARDS)
     # The litter of each card is counted.
     table.loop._garbage.is_due = lambda now_ms, can_pause: False
     for _ in range(3):
@@ -202,10 +202,10 @@ def deal():
 
 def handlers():
     """Every handler, both edges of each, with the heap locked; and the window's cut."""
-    hal = hal_rp2.Rp2ReaderHal()
+    hal = rp2_hal.Rp2ReaderHal()
     for level in (1, 0):
-        locked(lambda: machine.drive(hal_rp2.PULSE_PIN, level))  # noqa: B023
-    pin = machine.LINES[hal_rp2.PULSE_PIN]
+        locked(lambda: machine.drive(rp2_hal.PULSE_PIN, level))  # noqa: B023
+    pin = machine.LINES[rp2_hal.PULSE_PIN]
     pin.watch.shown = 12
     locked(lambda: pin.watch.handler(pin))
     for _ in range(100):  # a ring that is full only counts
@@ -217,7 +217,7 @@ def handlers():
 
 def motion():
     """Starting and stopping a motor."""
-    hal = hal_rp2.Rp2DealerHal()
+    hal = rp2_hal.Rp2DealerHal()
     began = time.ticks_us()
     for _ in range(100):
         hal.set("feed", FORWARD)

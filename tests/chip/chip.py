@@ -17,7 +17,7 @@ from typing import Any, Protocol
 import drivers.firmware
 from tests.chip import pio
 
-MODULES = ("rp2_ramp", "rp2_steppers", "rp2_sensors", "rp2_gate", "hal_rp2", "rp2_loop")
+MODULES = ("speed_ramp", "rp2_motors", "rp2_sensors", "rp2_hal", "rp2_loop")
 UID = bytes.fromhex("e660a4931754432f")
 PWRON_RESET, WDT_RESET = 1, 3
 

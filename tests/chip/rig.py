@@ -74,7 +74,7 @@ class OnChip:
 
     def __init__(self, chip: Chip, kind: str, end: PipeBoardEnd) -> None:
         self.chip, self.stalled = chip, False
-        self.hal: Any = chip.loaded["hal_rp2"].HALS[kind]()
+        self.hal: Any = chip.loaded["rp2_hal"].HALS[kind]()
         core: type[BoardCore] = {"dealer": DealerCore, "reader": ReaderCore}[kind]
         self.board = core(self.hal, 77, self.hal.reset_cause())
         self.saved: dict[str, bytes] = {}
@@ -103,7 +103,7 @@ class DealerPins:
 
     def __init__(self, chip: Chip, world: World) -> None:
         self._chip, self._world = chip, world
-        self._tables = chip.loaded["hal_rp2"]
+        self._tables = chip.loaded["rp2_hal"]
         self._fast = dict(self._tables.FAST)
         self.shift = Shift(chip)
         self.gate_steps = 0
@@ -169,7 +169,7 @@ class ReaderPins:
     """The wires between the reader's chip, its engine and the dealer's trigger wire."""
 
     def __init__(self, chip: Chip, world: World) -> None:
-        pulse = chip.loaded["hal_rp2"].PULSE_PIN
+        pulse = chip.loaded["rp2_hal"].PULSE_PIN
         world.reader.attach(lambda _, value: chip.at(pulse, value))
         assert chip.uart is not None
         self._uart, self._world = chip.uart, world
@@ -214,7 +214,7 @@ class ChipTable:
 
     def pin(self, name: str) -> int:
         """A fast sensor's pin."""
-        pins: dict[str, int] = dict(self.chip.loaded["hal_rp2"].FAST)
+        pins: dict[str, int] = dict(self.chip.loaded["rp2_hal"].FAST)
         return pins[name]
 
     def close(self) -> None:

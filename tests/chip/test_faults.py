@@ -244,7 +244,7 @@ async def test_a_board_that_starts_with_a_weak_supply_moves_nothing(on_chips: On
     for line in chip.lines:
         line.irq, line.output = None, False
         line.level = 0
-    hal = chip.loaded["hal_rp2"].Rp2DealerHal()
+    hal = chip.loaded["rp2_hal"].Rp2DealerHal()
     assert hal.read("supply") == 1
     assert chip.lines[0].level == 0
 

@@ -130,4 +130,4 @@ class _Nothing:
 
 
 _CHIP = Chip(lambda: 0.0, lambda after, act: _Nothing())
-_PROGRAM = _CHIP.loaded["rp2_steppers"]._step_program
+_PROGRAM = _CHIP.loaded["rp2_motors"]._step_program

@@ -108,6 +108,6 @@ def test_no_process_of_a_table_loads_what_only_draws_and_a_command_that_draws_st
     code = (
         "import sys; import controller.service.machine_process, controller.gateway.gateway;"
         "assert not {'rich', 'pygments'} & set(sys.modules);"
-        "import controller.cli.board; assert sys.modules['rich'].__name__ == 'rich'"
+        "import sim.cli.demo_view; assert sys.modules['rich'].__name__ == 'rich'"
     )
     subprocess.run([sys.executable, "-c", code], check=True)

@@ -1,6 +1,6 @@
 """The pins of both boards and of the panel, from the firmware's own tables and the configuration's.
 
-`hal_rp2.py` runs on the chip alone, so that its tables are read and not imported.
+`rp2_hal.py` runs on the chip alone, so that its tables are read and not imported.
 """
 
 import ast
@@ -18,7 +18,7 @@ from drivers.firmware import protocol
 ROOT: Final = Path(__file__).parents[2]
 PAGE: Final = ROOT / "deploy" / "WIRING.md"
 DRAWING: Final = ROOT / "deploy" / "wiring.svg"
-_HAL: Final = ROOT / "drivers" / "firmware" / "hal_rp2.py"
+_HAL: Final = ROOT / "drivers" / "firmware" / "rp2_hal.py"
 _OUTLETS: Final = ("N", "W", "S", "E", "tray")
 
 
@@ -33,7 +33,7 @@ class Pin(NamedTuple):
 
 @cache
 def tables() -> dict[str, Any]:
-    """Return every constant of hal_rp2.py that can be read without running it."""
+    """Return every constant of rp2_hal.py that can be read without running it."""
     found: dict[str, Any] = {}
     for node in ast.parse(_HAL.read_text("utf-8")).body:
         if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):

@@ -11,7 +11,7 @@ from click.testing import CliRunner, Result
 from controller.cli import main
 from controller.release.release_files import make_release_keys, read_release_key
 
-HOUSE = Path(__file__).parents[2] / "deploy" / "house.py"
+HOUSE = Path(__file__).parents[2] / "deploy" / "verify_wheelhouse.py"
 
 
 def release(*words: object) -> Result:

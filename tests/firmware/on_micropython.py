@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from drivers.firmware.dealer import DealerCore
     from drivers.firmware.reader import ReaderCore
 else:
+    from firmware import framing, protocol
     from firmware.dealer import DealerCore
     from firmware.reader import ReaderCore
 

@@ -45,7 +45,7 @@ def test_a_prompt_answers_after_bytes_that_are_no_text(micropython: str, tmp_pat
     assert prompt.stdout.endswith(b"OK42\n\x04\x04>")
 
 
-@pytest.mark.parametrize("spoiled", ["b/firmware/wire.py", "b/firmware/tidy.py", "main.py"])
+@pytest.mark.parametrize("spoiled", ["b/firmware/protocol.py", "b/firmware/rp2_loop.py", "main.py"])
 def test_what_reads_back_otherwise_is_refused_and_the_old_one_runs_on(
     chip: MakeChip, monkeypatch: pytest.MonkeyPatch, spoiled: str
 ) -> None:
@@ -62,7 +62,7 @@ def test_what_reads_back_otherwise_is_refused_and_the_old_one_runs_on(
         restart(prompt)
 
     monkeypatch.setattr(MicroPythonPrompt, "restart", while_it_restarts)
-    newer = patched(NEWER, "tidy.py", (b"IDLE_INTERVAL_MS = 1000", b"IDLE_INTERVAL_MS = 1001"))
+    newer = patched(NEWER, "rp2_loop.py", (b"IDLE_INTERVAL_MS = 1000", b"IDLE_INTERVAL_MS = 1001"))
     with pytest.raises(WrongHash, match=Path(spoiled).name) as told:
         board.flasher(newer).flash()
     assert "the old one is kept" in str(told.value)
@@ -72,7 +72,7 @@ def test_what_reads_back_otherwise_is_refused_and_the_old_one_runs_on(
     assert board.flasher(OWN).is_running_image(board.welcome())
 
 
-BROKEN = patched(NEWER, "hal_rp2.py", (b"import machine\n", b"import machine\n1 / 0\n"))
+BROKEN = patched(NEWER, "rp2_hal.py", (b"import machine\n", b"import machine\n1 / 0\n"))
 MUTE = patched(
     patched(NEWER, "rp2_loop.py", (b"TRIAL_MS = 60_000", b"TRIAL_MS = 1_500")),
     "board.py",
@@ -107,7 +107,11 @@ def test_a_board_that_does_not_stand_still_keeps_its_chip(
     chip: MakeChip, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     board = chip(
-        patched(OWN, "board.py", (b"wire.BUSY if self.is_busy() else wire.DONE", b"wire.BUSY")),
+        patched(
+            OWN,
+            "board.py",
+            (b"protocol.BUSY if self.is_busy() else protocol.DONE", b"protocol.BUSY"),
+        ),
         "reader",
     )
     with pytest.raises(FlashRefused, match=r"does not let go now \(BUSY\)"):

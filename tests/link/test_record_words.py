@@ -154,7 +154,8 @@ def test_places_and_results_have_their_words() -> None:
     spoken = [
         event(1, protocol.LANDED, 4, protocol.SOUTH), event(2, protocol.JAM, 4, protocol.AT_GATE),
         event(3, protocol.LID, 0, 1), event(4, protocol.POCKET, 1, protocol.TRAY),
-        event(5, protocol.STOPPED, 0, protocol.BY_ESTOP), event(6, protocol.HOPPER_EMPTY, 0, protocol.FROM_TRAY),
+        event(5, protocol.STOPPED, 0, protocol.BY_ESTOP),
+        event(6, protocol.HOPPER_EMPTY, 0, protocol.FROM_TRAY),
         event(7, protocol.STALL, 0, protocol.MOTOR_LIFT), event(8, protocol.LANDED, 4, 99),
         of_board(protocol.ACK, 3, BoardResult.NOT_CLEAR),
     ]  # fmt: skip

@@ -53,7 +53,7 @@ def _pages() -> Iterator[Page]:
     yield Page(configuration.PAGE, _whole(configuration.page))
     yield Page(selftest_page.PAGE, _whole(selftest_page.page))
     yield Page(_of("sim", "FAULTS.md"), faults_page.update_menu)
-    yield Page(_of("controller", "trials", "LAB.md"), lab_report.update_page)
+    yield Page(_of("sim", "lab", "LAB.md"), lab_report.update_page)
     yield Page(
         messages_page.PAGE,
         lambda text: messages_page.page(text, all_said()),

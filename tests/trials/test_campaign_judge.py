@@ -4,6 +4,7 @@ import hashlib
 import json
 from collections.abc import Callable
 from dataclasses import replace
+from importlib import resources
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,7 @@ pytestmark = pytest.mark.slow
 CARDS = 108
 SET = life_judge.JudgedCardSet(packs=2, faces=54, back=0)
 VECTORS: list[dict[str, Any]] = json.loads(
-    (Path(life_judge.__file__).parents[2] / "deal" / "vectors.json").read_text(encoding="utf-8")
+    resources.files("controller.deal").joinpath("vectors.json").read_text(encoding="utf-8")
 )
 
 
