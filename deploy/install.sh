@@ -60,10 +60,10 @@ fi
 now=$(current)
 [ -z "$now" ] || [ "$now" = "$name" ] ||
     die "$now is installed here: upgrade.sh goes from one version to the next"
-extras=modbus,pi
+extras=pi
 if [ -n "$console" ] || has_console; then
     extras=console
-    [ -z "$id$(tables)" ] || extras=console,modbus,pi
+    [ -z "$id$(tables)" ] || extras=console,pi
 fi
 
 install_version "$house" "$extras"

@@ -9,7 +9,7 @@ UNITS=/etc/systemd/system
 COMMAND=/usr/local/bin/dealtable
 MADE_FOLDERS=$PREFIX/made-folders # those of the system that install.sh had to make
 TABLE_UNITS=(dealtable-machine dealtable-gateway)
-ADAPTER_UNITS=(dealtable-barcode dealtable-modbus) # a technician enables them where there are such parts
+ADAPTER_UNITS=(dealtable-barcode) # a technician enables them where there are such parts
 
 dry=false     # say only
 changes=0     # what was done, or would be

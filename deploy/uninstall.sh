@@ -50,8 +50,8 @@ gone "$UNITS/dealtable-console.service" \
     /etc/sysusers.d/dealtable.conf /etc/sysusers.d/dealtable-console.conf \
     /etc/modules-load.d/dealtable.conf /etc/systemd/journald.conf.d/dealtable.conf
 made_folders_gone
-gone /run/dealtable /run/dealtable-barcode /run/dealtable-modbus "$ETC" "$COMMAND" "$PREFIX" \
-    "$VAR-barcode" "$VAR-modbus"
+gone /run/dealtable /run/dealtable-barcode "$ETC" "$COMMAND" "$PREFIX" \
+    "$VAR-barcode"
 for place in "$VAR" "$CONSOLE_VAR"; do
     if $keep && [ -e "$place" ]; then
         note "$place stays"

@@ -85,7 +85,7 @@ needed() { # Python, whether for a console: requirements beside those that every
     "$python" - "$root/pyproject.toml" "$1" "$2" <<'END'
 import sys, tomllib
 extras = tomllib.load(open(sys.argv[1], "rb"))["project"]["optional-dependencies"]
-for line in extras["pi"] + extras["modbus"] + (extras["console"] if sys.argv[3] == "true" else []):
+for line in extras["pi"] + (extras["console"] if sys.argv[3] == "true" else []):
     requirement, _, marker = line.partition(";")
     # The one marker there is: what has no wheel for a newer Python (lgpio).
     assert marker.strip() in ("", "python_version < '3.13'"), marker

@@ -1,87 +1,16 @@
-"""`dealtable adapter modbus`: the dealer board over a Modbus RTU line, and a look at that line."""
+"""`dealtable adapter`: a bought part in the place of a board."""
 
-import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import click
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
 
 from controller.cli import CliError
-from controller.cli.adapter_files import load_modbus_file
-from drivers.adapters.adapter_board import AdapterError, AdapterStorage, serve
-from drivers.adapters.modbus_map import MapError
-from drivers.firmware.dealer import DealerCore
-from drivers.firmware.main import BoardClock, own_source_hash
-
-SETTLE_TIMEOUT_MS = 3000
-"""How long units may take to come before the board is there, with or without them."""
-
-
-def serve_modbus(path: Path, on_message: Callable[[str], None]) -> None:
-    """Be the dealer board until a signal; `say` takes what people should know.
-
-    Raises LineError, and FileError for the map.
-    """
-    told = load_modbus_file(path)
-    try:
-        from drivers.adapters.modbus_dealer import ModbusHal
-        from drivers.adapters.modbus_rtu import ModbusSerialPort
-    except ImportError as missing:
-        raise CliError(_NOT_INSTALLED.format(missing.name)) from None
-    clock = BoardClock()
-    port = ModbusSerialPort(told.line)
-    try:
-        hal = ModbusHal(told, port, clock.now_ms, on_message)
-        folder = AdapterStorage(told.adapter.folder)
-        board = DealerCore(hal, folder.next_boot(), 0, own_source_hash(), folder.load())
-        hal.wait_for_units(SETTLE_TIMEOUT_MS)
-        serve(board, hal, told.adapter.link, store=folder.store, log=on_message)
-    except (AdapterError, MapError) as error:
-        raise CliError(str(error)) from None
-    finally:
-        port.close()
-
-
-def check_modbus(path: Path) -> None:
-    """Read every mapped place once and print what stands there; exit 1 where one does not answer.
-
-    Nothing is written to the line. Raises LineError, and FileError for the map.
-    """
-    told = load_modbus_file(path)
-    try:
-        from drivers.adapters.modbus_probe import probe_line
-        from drivers.adapters.modbus_rtu import ModbusPortLost, ModbusSerialPort
-    except ImportError as missing:
-        raise CliError(_NOT_INSTALLED.format(missing.name)) from None
-    clock = BoardClock()
-    port = ModbusSerialPort(told.line)
-    try:
-        port.read()  # that it is there
-        rows = list(probe_line(told, port, clock.now_ms))
-    except ModbusPortLost as gone:
-        raise CliError(str(gone)) from None
-    finally:
-        port.close()
-    table = Table("name", "unit", "place", "says", "means")
-    for row in rows:
-        table.add_row(*map(Text, (row.name, row.unit, row.place, row.says, row.means)))
-    Console().print(table)
-    if any(row.wrong for row in rows):
-        sys.exit(1)
-
-
-_NOT_INSTALLED = "{} is not installed: pip install 'dealtable[modbus]'"
-
+from drivers.adapters.adapter_board import AdapterError
 
 EPILOG = """\b
 Examples:
   dealtable adapter barcode barcode.toml --learn
   dealtable adapter barcode barcode.toml
-  dealtable adapter modbus modbus.toml --check
-  dealtable adapter modbus modbus.toml
 """
 
 config_argument = click.argument("path", metavar="CONFIG", type=click.Path(path_type=Path))
@@ -145,20 +74,3 @@ def barcode(path: Path, learn: bool, back: str) -> None:
 
 def _print_message(line: str) -> None:
     click.echo(line, err=True)
-
-
-@command.command(short_help="A dealer: drives and inputs on a Modbus RTU line.")
-@config_argument
-@click.option("--check", is_flag=True, help="Read every input once and print them; nothing moves.")
-def modbus(path: Path, check: bool) -> None:
-    """Be the dealer board over the drives and inputs that CONFIG maps, such as modbus.toml.
-
-    Every drive is told to stop at the start and at the end, and nothing moves unless all of them
-    answer. Exit 1: --check found a unit that does not answer or refuses.
-    """
-    from controller.cli.adapter import check_modbus, serve_modbus
-
-    if check:
-        check_modbus(path)
-    else:
-        serve_modbus(path, _print_message)

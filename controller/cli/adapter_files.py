@@ -12,7 +12,6 @@ from controller.config import BoardId
 from controller.host import toml_files
 from drivers.adapters.barcode_engine import BarcodeEngine, Parity
 from drivers.adapters.barcode_reader import ANSWER_MARGIN_MS, CodedCard
-from drivers.adapters.modbus_map import MapError, ModbusMap, check_map
 from drivers.firmware.protocol import BACK_A, BACK_B
 
 BackName = Literal["A", "B"]
@@ -152,17 +151,3 @@ def append_card(text: str, code: str, face: Face, back: BackName) -> str:
     said = code.replace("\\", "\\\\").replace('"', '\\"')
     row = f'[[card]]\ncode = "{said}"\nface = "{face_text(face)}"\nback = "{back}"\n'
     return f"{text.rstrip()}\n\n{row}"
-
-
-class ModbusFileError(toml_files.FileError):
-    """A map of a Modbus line cannot be used; its text is one line that says why."""
-
-
-def load_modbus_file(path: Path) -> ModbusMap:
-    """Return the map in a file. Raises FileError."""
-    told = toml_files.read(path, ModbusMap)
-    try:
-        check_map(told)
-    except MapError as error:
-        raise ModbusFileError(f"{path}: {error}") from None
-    return told

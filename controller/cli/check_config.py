@@ -6,7 +6,7 @@ import click
 
 from controller.cards import FACE_COUNT
 from controller.cli import CliError
-from controller.cli.adapter_files import BACKS, load_barcode_file, load_modbus_file
+from controller.cli.adapter_files import BACKS, load_barcode_file
 from controller.config import TableConfig, load_sim, load_table
 from controller.console.console_config import load_console_config as load_console
 from controller.host.toml_files import FileError, parse_tables, read_text
@@ -14,7 +14,6 @@ from controller.rules.profile import rules_by_key
 from controller.rules.profile_files import load_profile
 from controller.service.process_users import check_separation
 from controller.service.table_profile import load_table_profile
-from drivers.adapters.modbus_map import units_without_watchdog
 
 EPILOG = """\b
 Examples:
@@ -30,7 +29,7 @@ Examples:
 def command(files: tuple[Path, ...]) -> None:
     """Check each FILE, and say what is wrong, or in a line what it sets up.
 
-    A table.toml, sim.toml, console.toml, barcode.toml, modbus.toml or an event's. Opens no port and
+    A table.toml, sim.toml, console.toml, barcode.toml or an event's. Opens no port and
     makes no folder. Where a file names two users, it says what would let the gateway's user to what
     is the machine's. Exit 2 if any file is wrong.
     """
@@ -57,8 +56,6 @@ def _describe_file(file: Path) -> str:
         return _describe_console(file)
     if "table" not in keys and {"adapter", "engine"} <= keys:
         return _describe_barcode(file)
-    if "table" not in keys and {"adapter", "line"} <= keys:
-        return _describe_modbus(file)
     config = load_table(file)
     check_separation(config, file)
     return (
@@ -106,16 +103,6 @@ def _describe_barcode(file: Path) -> str:
         for back in BACKS
     )
     return f"barcode reader {profile.adapter.id} at {profile.adapter.link}, codes for {backs}"
-
-
-def _describe_modbus(file: Path) -> str:
-    """Return what a modbus.toml maps, and which drives do not stop by themselves."""
-    told = load_modbus_file(file)
-    units = f"{len(told.unit)} {'unit' if len(told.unit) == 1 else 'units'}"
-    warns = (
-        f", without a watchdog: {', '.join(bare)}" if (bare := units_without_watchdog(told)) else ""
-    )
-    return f"dealer {told.adapter.id} at {told.adapter.link}, {units} on {told.line.port}{warns}"
 
 
 def _describe_boards(config: TableConfig) -> str:

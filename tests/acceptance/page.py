@@ -35,10 +35,8 @@ def _figures() -> Iterator[str]:
     yield "| figure | part | what | warn | fail | fault | what to do | why |"
     yield "|---|---|---|---|---|---|---|---|"
     for name, row in selftest_figures.figure_limits().items():
-        parts = "<br>".join(
-            f"{selftest_figures.machine_parts()[part].zh} {selftest_figures.machine_parts()[part].en}"
-            for part in row.parts
-        )
+        named = selftest_figures.machine_parts()
+        parts = "<br>".join(f"{named[part].zh} {named[part].en}" for part in row.parts)
         yield (
             f"| `{name}` | {parts} | {row.zh}<br>{row.en} | {_bound(row, 'warn')} "
             f"| {_bound(row, 'fail')} | {row.fault} | {row.do_zh}<br>{row.do_en} | {row.reason} |"

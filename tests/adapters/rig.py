@@ -218,7 +218,7 @@ class Table(AtAdapter):
 async def barcode_table(
     runtime_dir: Path, *, engine: BarcodeEngine = ENGINE, trigger: str = "asked", **more: Any
 ) -> AsyncIterator[Table]:
-    """Make a table whose reader is the adapter. `more`: as for sim.tables.table_in_process.trial."""
+    """Make a table whose reader is the adapter; `more` as for table_in_process.trial."""
     async with (
         adapter_at(engine) as at,
         at.daemon(runtime_dir, trigger=trigger, seed=1, **more) as trial_,

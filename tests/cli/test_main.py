@@ -137,41 +137,14 @@ def test_a_line_is_one_line_whatever_was_typed() -> None:
 
 def test_check_config_says_what_each_file_sets_up(pytestconfig: pytest.Config) -> None:
     deploy = pytestconfig.rootpath / "deploy"
-    files = ("table.toml", "sim.toml", "barcode.toml", "modbus.toml")
+    files = ("table.toml", "sim.toml", "barcode.toml")
     shown = run("check-config", *(str(deploy / name) for name in files))
     assert shown.exit_code == 0, shown.output
-    table, simulated, reader, dealer = shown.stdout.splitlines()
+    table, simulated, reader = shown.stdout.splitlines()
     assert "table T01, real boards" in table
     assert "rules provisional: dealtable rules international-000" in table
     assert "simulated table T01" in simulated
     assert "0 of 54 faces of back A" in reader
-    assert "dealer a0b0c0d0e0f00001 at /run/dealtable/T01-modbus/dealer, " in dealer
-    assert dealer.endswith("units on /dev/table-modbus")
-
-
-def test_check_config_names_the_drives_that_go_on_when_nobody_speaks_to_them(
-    pytestconfig: pytest.Config, tmp_path: Path
-) -> None:
-    example = (pytestconfig.rootpath / "deploy" / "modbus.toml").read_text(encoding="utf-8")
-    file = tmp_path / "modbus.toml"
-    watchdog = "watchdog = { holding = 0x40, value = 500 }"
-    whole = f"[unit.rollers]\nnumber = 3\n{watchdog}"
-    assert whole in example
-    file.write_text(example.replace(whole, "[unit.rollers]\nnumber = 3"), encoding="utf-8")
-    shown = run("check-config", str(file))
-    assert shown.exit_code == 0, shown.output
-    assert shown.stdout.endswith("without a watchdog: rollers\n")
-
-
-def test_check_config_says_what_is_wrong_with_a_modbus_map_in_one_line(
-    pytestconfig: pytest.Config, tmp_path: Path
-) -> None:
-    example = (pytestconfig.rootpath / "deploy" / "modbus.toml").read_text(encoding="utf-8")
-    file = tmp_path / "modbus.toml"
-    file.write_text(example.replace("number = 3", "number = 2"), encoding="utf-8")
-    told = run("check-config", str(file))
-    assert (told.exit_code, told.stdout) == (2, "")
-    assert told.stderr == f"Error: {file}: unit.rollers.number = 2: that is unit.feeder\n"
 
 
 def test_check_config_says_what_an_event_settles(pytestconfig: pytest.Config) -> None:

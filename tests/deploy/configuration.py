@@ -22,7 +22,6 @@ from controller.host.toml_files import expected_words, inner_type
 from controller.rules import key_text as rule_keys
 from controller.rules.profile import Profile
 from controller.rules.profile_files import load_profile, profile_names
-from drivers.adapters.modbus_map import ModbusMap
 
 ROOT: Final = Path(__file__).parents[2]
 PAGE: Final = ROOT / "deploy" / "CONFIGURATION.md"
@@ -33,7 +32,6 @@ SHAPES: Final[Mapping[str, type[msgspec.Struct]]] = {
     "sim.toml": SimConfig,
     "console.toml": ConsoleConfig,
     "barcode.toml": BarcodeFile,
-    "modbus.toml": ModbusMap,
 }
 """The files whose keys are all in one type each; an event's are a rulebook's."""
 ANY: Final = "NAME"

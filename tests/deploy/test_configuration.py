@@ -3,7 +3,7 @@
 import re
 import tomllib
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import msgspec
 import pytest
@@ -15,14 +15,13 @@ from controller.console.console_config import load_console_config as load_consol
 from controller.rules import key_text as rule_keys
 from controller.rules.profile import rules_by_key
 from controller.rules.profile_files import load_profile
-from drivers.adapters.modbus_map import ModbusMap, check_map
 from drivers.firmware import protocol
 from drivers.firmware.settings import BoardSettings
 from tests.deploy.configuration import PAGE, ROOT, SHAPES, meanings, parts, takes
 
 DEPLOY = ROOT / "deploy"
 WHOLE = ("table.toml", "sim.toml", "console.toml", "barcode.toml")
-"""Examples in which every key stands, switched off or not; modbus.toml names each of them."""
+"""Examples in which every key stands, switched off or not."""
 OTHERWISE = {
     ("table.toml", "runtime_dir"),  # what it is without being said depends on the table's name
     ("table.toml", "announce"),  # switched off, as the next two: shown with what it is there for
@@ -112,15 +111,6 @@ def test_the_examples_can_be_used_as_they_are() -> None:
     load_console(DEPLOY / "console.toml")
     load_barcode_file(DEPLOY / "barcode.toml")
     load_profile("international-000", DEPLOY / "event.toml")
-    raw = tomllib.loads((DEPLOY / "modbus.toml").read_text("utf-8"))
-    check_map(msgspec.convert(raw, ModbusMap, dec_hook=place))
-
-
-def test_the_example_of_a_modbus_line_names_every_key() -> None:
-    text = (DEPLOY / "modbus.toml").read_text("utf-8")
-    for part in parts("modbus.toml"):
-        for field in part.shape.fields:
-            assert re.search(rf"\b{field.encode_name}\b", text), field.encode_name
 
 
 @pytest.mark.parametrize(
@@ -139,10 +129,9 @@ def test_a_key_that_is_switched_off_is_seen() -> None:
 
 
 def test_types_within_types_are_found() -> None:
-    assert {part.name for part in parts("modbus.toml")} >= {
-        "MappedCounter",
-        "MappedWord",
-        "MappedGateSensor",
+    assert {part.name for part in parts("barcode.toml")} >= {
+        "BarcodeCardSection",
+        "BarcodeEngineSection",
     }
     top = inspect.type_info(SHAPES["table.toml"])
     assert isinstance(top, inspect.StructType)
@@ -152,12 +141,11 @@ def test_types_within_types_are_found() -> None:
 
 
 def test_a_list_says_how_long_it_may_be_and_a_choice_of_types_names_both() -> None:
-    (output,) = (part for part in parts("modbus.toml") if part.name == "MappedOutput")
-    (stop,) = (field for field in output.values if field.encode_name == "stop")
-    assert takes(stop.type) == (
+    word = Annotated[int, msgspec.Meta(ge=-32768, le=65535)]
+    some = Annotated[tuple[word, ...], msgspec.Meta(min_length=1, max_length=16)]
+    assert takes(inspect.type_info(word | some)) == (
         "a whole number from -32768 to 65535, "
         "or a list of 1 to 16 values, each a whole number from -32768 to 65535"
     )
-    (gate,) = (part for part in parts("modbus.toml") if part.name == "MappedGate")
-    (places,) = (field for field in gate.values if field.encode_name == "positions")
-    assert takes(places.type) == "a list of 5 values, each a number"
+    five = Annotated[tuple[float, ...], msgspec.Meta(min_length=5, max_length=5)]
+    assert takes(inspect.type_info(five)) == "a list of 5 values, each a number"
