@@ -1,4 +1,4 @@
-"""Figures of the source: phrases that are hard to read, class names, importers, circles, lengths."""
+"""Figures of the source: hard phrases, class names, importers, circles, lengths of files."""
 
 import ast
 import io
