@@ -171,7 +171,7 @@ GAP_S: Final = (0.001, 0.004)
 ROUND_TIMEOUT_S: Final = 0.1
 """A table whose word has not come by then sits this round out: its boards would lose patience."""
 
-CHECKOUT: Final = Path(__file__).parents[3]
+CHECKOUT: Final = Path(__file__).parents[2]
 _FLOOR = "sim.bench.echo_process"
 
 Turn = Callable[[], float | None]

@@ -91,7 +91,7 @@ class StateTemplate:
 
 def read_example_state() -> PublicState:
     """Return the state that messages.md shows: a match in play."""
-    page = Path(__file__).parents[1] / "messages.md"
+    page = Path(__file__).parents[2] / "controller" / "messages.md"
     found = _EXAMPLE.search(page.read_text(encoding="utf-8"))
     assert found is not None
     return msgspec.json.decode(found[1], type=PublicState)

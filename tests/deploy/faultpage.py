@@ -76,7 +76,7 @@ def page(language: Language) -> str:
 
 
 _COLUMNS: Final[Mapping[Language, str]] = {
-    "en": "| code | what happened | told with it | first | then | part | for whom |",
+    "en": "| code | what happened | details | first | then | part | repaired by |",
     "zh": "| 代码 | 原因 | 随附信息 | 先做 | 再做 | 部位 | 由谁处理 |",
 }
 

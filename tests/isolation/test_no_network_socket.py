@@ -32,7 +32,7 @@ READY = "ready\n"
 
 # What nothing in the machine's process may be; `http` and its like would bring the network in.
 NETWORK = (
-    *("zmq", "controller.gateway", "controller.console", "http.client", "http.server"),
+    *("zmq", "controller.gateway.", "controller.console", "http.client", "http.server"),
     *("urllib.request", "socketserver", "ftplib", "smtplib", "xmlrpc", "uvicorn", "starlette"),
 )
 
