@@ -49,8 +49,8 @@ class BigTwoComboRules(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fie
     `a_low`: A2345 is a straight (seed 002 A8.4). All other keys are provisional.
     `two_in_straights`: a 2 may be part of a straight. `straights_by`: the cards of a straight rank
     in natural order or as singles do. `full_house_by` and `four_one_by`: the meaning of "the
-    highest card" (A9.4) in a full house and in 铁枝. `five_cards`: five cards may be followed by any
-    other five (A9.4) or only by the same kind (A7).
+    highest card" (A9.4) in a full house and in 铁枝. `five_cards`: five cards may be followed by
+    any other five (A9.4) or only by the same kind (A7).
     """
 
     a_low: bool

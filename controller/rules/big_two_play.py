@@ -179,7 +179,8 @@ def pass_objections(
 def must_play_largest_single(playing: BigTwoTrickState, last_card: LastCardRules) -> bool:
     """Return True if the seat `turn` may play no single except its largest.
 
-    This applies to the 上家 of a player with one card: the seat that plays just before (seed 002 A7).
+    This applies to the 上家 of a player with one card: the seat that plays just before (seed 002
+    A7).
     """
     return last_card.largest_single and playing.cards(next_seat(playing.turn)) == 1
 
