@@ -160,8 +160,7 @@ def play_objections(
 def pass_objections(
     playing: BigTwoTrickState, rules: BigTwoRules, hand: Collection[Face] | None = None
 ) -> tuple[str, ...]:
-    """Return the reasons why the seat `turn` may not pass, as keys of OBJECTIONS (empty: it may).
-    """
+    """Return why the seat `turn` may not pass, as keys of OBJECTIONS (empty: it may pass)."""
     if playing.seat_out():
         return ("deal_over",)
     if playing.top is None:

@@ -310,8 +310,7 @@ def _trimmed_time(tied: Sequence[str], record: _RankingRecord) -> _KeyByEntrant 
 def _playing_times(
     tied: Sequence[str], record: _RankingRecord, least: int
 ) -> dict[str, list[int]] | None:
-    """Return the times of all deals of each tied entrant, or None if one of them has too few times.
-    """
+    """Return the times of the deals of each tied entrant, or None if one entrant has too few."""
     times = {
         entrant: [row.time_ms for row in record.rows[entrant] if row.time_ms is not None]
         for entrant in tied

@@ -27,8 +27,7 @@ class FinishError(ValueError):
 
 
 class FinishOrder(msgspec.Struct, frozen=True, gc=False, tag="played_out"):
-    """The finish order of a deal that was played out. After a double-down, 3RD and LAST are None.
-    """
+    """The finish order of a played deal. After a double-down, 3RD and LAST are None."""
 
     up: Seat
     second: Seat

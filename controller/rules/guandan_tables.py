@@ -154,8 +154,7 @@ class LevelRules(ProfileTable, frozen=True):
 
 
 class TributeRules(ProfileTable, frozen=True):
-    """The rules for tribute and return. `return_*`: the cards that may be given back, by receiver.
-    """
+    """The rules for tribute and return. `return_*`: the cards that may be given back."""
 
     exclude_wild: bool
     tie_choice: Literal["payer", "receiver"]

@@ -176,8 +176,7 @@ def _open_matters(rows: tuple[_OpenMatterRow, ...], profile: Profile) -> tuple[O
 
 
 def _big_two_gaps(profile: Profile, *, left_to_event: bool) -> tuple[OpenMatter, ...]:
-    """Return the gaps of Big Two, the only text with its own table. `left_to_event` selects them.
-    """
+    """Return gaps of Big Two, the only text with its own table. `left_to_event` selects."""
     return tuple(
         OpenMatter(
             Words(gap.en, gap.zh),

@@ -157,8 +157,7 @@ def _replaced_value_rows(point: RegulationPoint) -> PageItem:
 
 
 def _origin_marks(point: RegulationPoint) -> tuple[str, ...]:
-    """Return the source of a value that no event has settled, and the article that leaves it open.
-    """
+    """Return the source of an unsettled value, and the article that leaves it open."""
     source = () if point.unset and point.article is None else (_origin_text(point),)
     if point.left_by is None:
         return source

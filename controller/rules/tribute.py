@@ -179,8 +179,8 @@ _TIE_NEIGHBOURS: dict[str, tuple[_Neighbour, _Neighbour]] = {
 """The neighbour of UP that pays UP, and the one that UP gives back to, after equal tributes.
 
 Clockwise: every payer gives to the left, and every return goes back the same way (seed 000 A10.2).
-From the left (左贡右还): winners take from the left and give back to the right, so returns cross (seed
-004 CN5). If UP makes no choice, clockwise applies (provisional).
+From the left (左贡右还): winners take from the left and give back to the right, so returns cross
+(seed 004 CN5). If UP makes no choice, clockwise applies (provisional).
 """
 
 

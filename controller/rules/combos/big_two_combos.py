@@ -173,8 +173,7 @@ def _read_two_ranks(laid: tuple[Face, ...], combos: BigTwoComboRules) -> BigTwoC
 
 
 def _sequence_order(laid: tuple[Face, ...], combos: BigTwoComboRules) -> tuple[Face, ...] | None:
-    """Return five cards in their straight order, or None. A straight has no A and 2 in the middle.
-    """
+    """Return five cards in straight order, or None. A straight has no A and 2 in the middle."""
     rising = tuple(sorted(laid, key=natural_rank))
     ranks = [natural_rank(face) for face in rising]
     if ranks == [2, 3, 4, 5, 14]:
@@ -292,8 +291,7 @@ def cite_kind(name: BigTwoKind) -> CitedRule:
 
 
 def cite_lead_rule(profile: BigTwoProfile) -> CitedRule:
-    """Return the rule for leads. The first play of a deal may have to contain a card (seed 002 A7).
-    """
+    """Return the rule for leads. The first play may have to contain a card (seed 002 A7)."""
     return cite_big_two_rule("first_lead" if profile.bigtwo.lead.must_include else "lead", profile)
 
 

@@ -12,8 +12,7 @@ from controller.words import Words
 
 
 class QuestionError(ValueError):
-    """A question that cannot be judged. `words` is one line for people, str() is the English one.
-    """
+    """A question that cannot be judged. `words` is one line for people, str() is English."""
 
     def __init__(self, en: str, zh: str) -> None:
         """Store the message in both languages."""
@@ -147,7 +146,7 @@ def normalise_text(text: str) -> str:
 
 
 def rank_of_sign(sign: str) -> int | None:
-    """Return the natural rank of one sign ("5", "10", "T", "五"), or None if the sign is no rank."""
+    """Return the natural rank of a sign ("5", "10", "T", "五"), or None for no rank."""
     return _RANKS.get(sign)
 
 
@@ -155,8 +154,8 @@ def split_tokens(text: str, *, jokers: bool, level: int | None) -> list[list[Car
     """Return the words of a play, each as a list of tokens. No word is empty.
 
     `jokers`: the cards include jokers. Without jokers, SJ is the jack of spades. `level`: the rank
-    that 参谋 and similar words mean, whose heart is 逢人配. With None these words are refused. Raises
-    NotationError.
+    that 参谋 and similar words mean, whose heart is 逢人配. With None these words are refused.
+    Raises NotationError.
     """
     return [
         list(_tokens(text, word.group(), word.start(), jokers=jokers, level=level))

@@ -1,4 +1,4 @@
-"""The combinations (牌型) of Guandan: the ten kinds, the readings of cards, and their comparison."""
+"""The combinations (牌型) of Guandan: the ten kinds, the readings of cards, the comparison."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -316,8 +316,7 @@ def _combo(
 
 
 def _stand_in_suit(kind: ComboKind, cards: SortedCards) -> int:
-    """Return the suit that a wild card takes. It is hearts, its own suit, if that changes nothing.
-    """
+    """Return the suit that a wild card takes: its own, hearts, if that changes nothing."""
     if kind == "straight_flush":
         return min(cards.suits)
     return _SPADES if kind == "straight" and cards.suits == {HEARTS} else HEARTS

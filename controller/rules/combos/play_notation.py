@@ -136,7 +136,7 @@ def parse_ranks(text: str) -> tuple[int, ...]:
 
 
 def parse_typed_level(text: str) -> int:
-    """Return the level written as `text`, a natural rank: "5", "打5", "打五". Raises QuestionError."""
+    """Return the level written as `text` ("5", "打5", "打五"). Raises QuestionError."""
     level = rank_of_sign(normalise_text(text).strip().removeprefix("打").strip())
     if level is None:
         raise QuestionError(
@@ -319,8 +319,7 @@ _KIND_LAST_PATTERN = re.compile(rf"(?P<ranks>.*?)(?P<kind>{_NAME_PATTERN})\s*", 
 
 
 class ComboDeclaration(msgspec.Struct, frozen=True, gc=False):
-    """A declaration by a player. A field is None if it was not declared. `ranks` are natural ranks.
-    """
+    """A player's declaration. A field is None if it was not declared. `ranks` are natural."""
 
     kind: ComboKind | None
     ranks: tuple[int, ...] | None
