@@ -91,7 +91,7 @@ def has_anti_tribute(
 def must_claim_anti_tribute(profile: GuandanProfile) -> bool:
     """Return True if payers must claim 抗贡. Otherwise 抗贡 applies automatically.
 
-    In seeds 003 R4.3–4 and 004 CN5 the word is "may". Under seed 000 A10.3 no tribute is needed.
+    Seeds 003 R4.3–4 and 004 CN5 use "may". Under seed 000 A10.3 no tribute is needed.
     """
     return profile.tribute.anti == "declared"
 

@@ -66,7 +66,7 @@ class CardToken(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def is_chinese_suit(self) -> bool:
-        """Tell whether it is a suit written in Chinese: it stands before its card."""
+        """Return True if the token is a suit in Chinese, which comes before its card."""
         return self.suit is not None and self.text not in _EITHER_SIDE
 
 
@@ -151,7 +151,7 @@ def rank_of_sign(sign: str) -> int | None:
 
 
 def split_tokens(text: str, *, jokers: bool, level: int | None) -> list[list[CardToken]]:
-    """Return the words of a play, each as a list of tokens. No word is empty.
+    """Return a play as words, each a list of at least one token.
 
     `jokers`: the cards include jokers. Without jokers, SJ is the jack of spades. `level`: the rank
     that 参谋 and similar words mean, whose heart is 逢人配. With None these words are refused.
@@ -164,7 +164,7 @@ def split_tokens(text: str, *, jokers: bool, level: int | None) -> list[list[Car
 
 
 def is_small_or_jack(word: list[CardToken]) -> bool:
-    """Return True if a word is SJ alone, once or more. No other joker then shows its meaning."""
+    """Return True if all tokens are SJ. No other joker then shows the meaning of SJ."""
     return all(token.text == _SJ for token in word)
 
 

@@ -235,9 +235,9 @@ def readings(cards: Sequence[Face], level: int) -> tuple[Combo, ...]:
     """Return all possible readings of the cards as one play, the default reading first.
 
     A wild card stands for any card except a joker (seed 000 A7.2). Wild cards without any other
-    card are level cards. Readings differ in kind, in rank or in the ranks that wild cards stand
-    for, never in suits alone. Five cards in sequence and of one suit are a straight flush, and a
-    plain straight if that is declared (A7.2).
+    card are level cards. Readings differ in kind, in rank or in the ranks of the replaced cards,
+    never in suits alone. Five cards in sequence and of one suit are a straight flush, and a plain
+    straight if that is declared (A7.2).
     """
     sorted_cards = sort_cards(cards, level)
     if not sorted_cards.natural_cards:
