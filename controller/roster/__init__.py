@@ -1,7 +1,7 @@
 """The clients that are admitted at a table and may give commands, read from certificates.
 
-A certificate is a file in pyzmq's format (ZPL: `section`, then ` key = value`). This package reads
-it without ZeroMQ, because the machine, which checks commands, has no network.
+A certificate is a file in pyzmq's format (ZPL: `section`, then indented `key = value` lines). This
+package reads it without ZeroMQ, because the machine, which checks commands, has no network.
 
     admitted/*.key   clients that may connect and give commands
     revoked/*.key    revoked keys: never admitted again, whatever is in admitted/

@@ -1,7 +1,8 @@
 """Big Two (锄大地), a practice profile: the rules as data, card points and deal scores.
 
 Seed 002 requires approved software and the same deals at several tables (A3, A13). A table that
-deals alone can therefore only offer practice. big_two_gaps.py lists the rules that the seed lacks.
+deals its own cards can therefore only offer practice. big_two_gaps.py lists the rules that the seed
+lacks.
 """
 
 from collections.abc import Collection, Mapping
@@ -67,7 +68,7 @@ class BigTwoComboRules(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fie
 
 
 class LastCardRules(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
-    """The duties that the last cards of a hand bring (报单, seed 002 A4.8, A7).
+    """The duties when a player has few cards left (报单, seed 002 A4.8, A7).
 
     From `report_at` cards on, the player reports the number of cards to the others.
     `largest_single`: the player before a player with one card must play the largest single, or more
@@ -94,8 +95,9 @@ class ChoiceRules(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=T
 
 
 class CardPointBand(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
-    """A band of card numbers: from `least` to `most` cards left, each card counts `times` card
-    points.
+    """A band of card numbers and its factor.
+
+    From `least` to `most` cards left, each card counts `times` card points.
     """
 
     least: CardCount
@@ -167,8 +169,9 @@ class RankingPointRules(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fi
 
 
 class FinalRankingRules(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
-    """The tie-breaks between equal totals, in order. After them comes a play-off (加赛, seed 002
-    App2.2).
+    """The tie-breaks between equal totals, in order.
+
+    After them comes a play-off (加赛, seed 002 App2.2).
     """
 
     tie_breaks: tuple[TieBreakName, ...]

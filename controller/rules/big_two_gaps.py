@@ -7,11 +7,11 @@ import msgspec
 
 
 class BigTwoGap(msgspec.Struct, frozen=True, gc=False):
-    """A rule that the rulebook does not give. `article`: its expected place, or the unclear
-    article.
+    """A rule that the rulebook does not give.
 
-    `key`: the profile key that holds a provisional value, or None if there is none.
-    `left_to_event`: only the regulations of the event can fill the gap.
+    `article`: its expected place, or the unclear article. `key`: the profile key that holds a
+    provisional value, or None if there is none. `left_to_event`: only the regulations of the
+    event can fill the gap.
     """
 
     name: str

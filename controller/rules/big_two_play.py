@@ -49,8 +49,9 @@ class BigTwoTrickState(msgspec.Struct, frozen=True, gc=False):
 
 
 class PlayObjection(msgspec.Struct, frozen=True, gc=False):
-    """The reason why a play or a pass is not legal. `provisional`: the seed has another possible
-    reading.
+    """The reason why a play or a pass is not legal.
+
+    `provisional`: the seed has another possible reading.
     """
 
     article: str
@@ -95,10 +96,10 @@ def begin_play(first_hand: Seat, hand: int = HAND_CARDS) -> BigTwoTrickState:
 
 
 def after_play(playing: BigTwoTrickState, combo: BigTwoCombo) -> BigTwoTrickState:
-    """Return the deal after a play of the seat `turn`. The caller has already checked that it is
-    legal.
+    """Return the deal after a play of the seat `turn`.
 
-    Raises ValueError if the deal is over or if the seat has fewer cards.
+    The caller has already checked that the play is legal. Raises ValueError if the deal is over or
+    if the seat has fewer cards.
     """
     _refuse_when_over(playing)
     seat = SEATS.index(playing.turn)

@@ -24,10 +24,10 @@ PERCENT_DECIMALS = 2
 
 
 class DealComparison(msgspec.Struct, frozen=True, gc=False):
-    """The result of one entrant in a deal. `mp` is at most `top`, and `percent` is only for
-    display.
+    """The result of one entrant in a deal.
 
-    `place` and `points` follow from the exact percentage, not from the rounded one.
+    `mp` is at most `top`, and `percent` is only for display. `place` and `points` follow from the
+    exact percentage, not from the rounded one.
     """
 
     entrant: str
@@ -175,11 +175,11 @@ class RankedDeal(msgspec.Struct, frozen=True, gc=False):
 
 
 class RankingLine(msgspec.Struct, frozen=True, gc=False):
-    """A line of the final ranking. `decided_by` separated it from the line above; None on the first
-    line.
+    """A line of the final ranking.
 
-    "play_off": no test separates the two entrants. They share a place until they have played a
-    play-off.
+    `decided_by`: the test that separates this line from the line above, None on the first line.
+    "play_off": no test separates the two entrants. They share a place until they have played
+    a play-off.
     """
 
     place: int
@@ -234,8 +234,9 @@ def _order_tied(
     tests: Sequence[tuple[RankingReason, _TieBreakTest]],
     record: _RankingRecord,
 ) -> Iterator[tuple[str, RankingReason | None]]:
-    """Yield tied entrants in order, each with the test that separated it from the one before (or
-    None).
+    """Yield tied entrants in order, each with the test that separates it from the one before.
+
+    The test of the first entrant is None.
     """
     if len(tied) < 2 or not tests:
         yield from ((entrant, "play_off" if n else None) for n, entrant in enumerate(tied))

@@ -38,7 +38,7 @@ def leader_by_wind(profile: GuandanProfile, finished: Seat, place: FinishPlace) 
     """Return the seat that leads if the last play of `finished` is not beaten: the partner (借风).
 
     Seed 000 A9 states this rule for UP. For 2ND the rule is provisional. The result is None if the
-    rulebook gives the lead to no partner, and after 3RD, whose play ends the deal.
+    rulebook has no 借风 for that place, and after 3RD, whose play ends the deal.
     """
     with_wind = place == "UP" or (place == "2ND" and profile.conduct.wind_second)
     return partner(finished) if with_wind and profile.conduct.wind == "partner" else None

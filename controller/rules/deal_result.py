@@ -47,8 +47,9 @@ class FinishOrder(msgspec.Struct, frozen=True, gc=False, tag="played_out"):
 
     @property
     def payers(self) -> tuple[Seat, ...]:
-        """Return the seats that owe tribute: LAST, or both losers, UP's next first (seed 000
-        A10.1–2).
+        """Return the seats that owe tribute: LAST, or both losers (seed 000 A10.1–2).
+
+        Of two losers, the seat next to UP is first.
         """
         if self.last is not None:
             return (self.last,)

@@ -175,8 +175,9 @@ class TributeRules(ProfileTable, frozen=True):
 
 
 class ConductRules(ProfileTable, frozen=True):
-    """The rules about how cards are played. A referee needs them, and the machine cannot observe
-    them.
+    """The rules about how cards are played.
+
+    A referee needs them, and the machine cannot observe them.
     """
 
     pass_form: Literal["one_for_match", "any"]
@@ -209,9 +210,7 @@ class EndingRules(ProfileTable, frozen=True):
     matches: Annotated[int, Meta(ge=1, le=9)]
 
     def __post_init__(self) -> None:
-        """Refuse a method that is not legal, that lacks its limit, or under which no deal would
-        begin.
-        """
+        """Refuse a method that is not legal, that lacks its limit, or that allows no deal."""
         _refuse_duplicates("methods", self.methods, self.methods)
         if self.method not in self.methods:
             raise ValueError(f'method = "{self.method}": expected one of {", ".join(self.methods)}')

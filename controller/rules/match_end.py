@@ -105,8 +105,9 @@ def _first_to_reach(standing: MatchStanding) -> Side | None:
 
 
 PENALTY_END_REASONS = frozenset({"forfeit", "disqualified", "both_lost"})
-"""Reasons for an end without a comparison of levels. A forfeit keeps the better real points
-(A15.3.4).
+"""Reasons for an end without a comparison of levels.
+
+A forfeit keeps the better real points (A15.3.4).
 """
 
 
@@ -180,8 +181,9 @@ def _level_points(
 def _has_fixed_level_points(
     profile: GuandanProfile, end: MatchVerdict, standing: MatchStanding
 ) -> bool:
-    """Return True if the level points are the fixed ones of a forfeit, not those of the table
-    (A15.3.4).
+    """Return True if the level points are the fixed ones of a forfeit (A15.3.4).
+
+    The other possibility is the points of the table.
     """
     if end.how not in PENALTY_END_REASONS or not profile.score.forfeit_level_points:
         return False

@@ -33,8 +33,7 @@ class PerSide(msgspec.Struct, frozen=True, gc=False):
 
 
 class PlayedDeal(msgspec.Struct, frozen=True, gc=False):
-    """The facts of a deal that the standing depends on: its level, the owner of the level, the
-    result.
+    """The facts of a deal for the standing: its level, the owner of the level, the result.
 
     `level` is the level that was really played, even if the sheet changes later. `owner` is None in
     the first deal. `extra`: a deal that only decides the match.

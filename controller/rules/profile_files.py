@@ -298,8 +298,7 @@ class ProfilesByHash:
         self._event_profiles = {profile_hash(profile): profile for profile in settled}
 
     def find(self, hashed: bytes) -> Profile | None:
-        """Return the profile with that hash, or None for rules that this program no longer has, or
-        not yet.
+        """Return the profile with that hash, or None if this program does not have its rules.
 
         The name of the profile does not matter, because the commitment covers the hash alone.
         """

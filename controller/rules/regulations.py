@@ -105,9 +105,7 @@ def regulations_to_settle(profile: Profile) -> Regulations:
 
 
 def _points(profile: Profile) -> list[RegulationPoint]:
-    """Return every key that the text leaves to the event, that the event settles, or that is
-    provisional.
-    """
+    """Return every key that is left to the event, settled by the event, or provisional."""
     return [
         _point(profile, key, value)
         for key, value in rules_by_key(profile).items()

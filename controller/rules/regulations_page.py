@@ -35,11 +35,12 @@ _KNOWN: dict[bytes, bytes] = {}
 
 
 def profile_hash(profile: Profile) -> bytes:
-    """Return the hash that names a profile in commitments. It covers the rules and the regulations
-    page.
+    """Return the hash that names a profile in commitments.
 
-    SHA-256( L("dealtable/profile/1") ‖ L(SHA-256 of the profile as canonical JSON) ‖ L(SHA-256 of
-    the page) ), as defined in controller/deal/PROOF.md.
+    The hash covers the rules and the page of regulations:
+
+    SHA-256( L("dealtable/profile/1") ‖ L(SHA-256 of the profile as canonical JSON) ‖
+    L(SHA-256 of the page) ), as defined in controller/deal/PROOF.md.
     """
     text = canonical_json(profile)
     if text not in _KNOWN:

@@ -46,8 +46,9 @@ def wrap(text: str, width: int) -> list[str]:
 
 
 def pack(parts: Iterable[str], width: int) -> list[str]:
-    """Place parts side by side, with two blanks between them. A part that does not fit begins a new
-    line.
+    """Place parts side by side, with two blanks between them.
+
+    A part that does not fit begins a new line.
     """
     lines: list[str] = []
     for part in parts:

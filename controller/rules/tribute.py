@@ -69,8 +69,9 @@ def finish_owing_tribute(
 
 
 def tribute_payers(profile: GuandanProfile, previous: DealResult | None) -> tuple[Seat, ...]:
-    """Return the seats that owe tribute: LAST, or both losers, UP's next first. () means no
-    tribute.
+    """Return the seats that owe tribute: LAST, or both losers, UP's next first.
+
+    () means no tribute.
     """
     owed = finish_owing_tribute(profile, previous)
     return () if owed is None else owed.payers
@@ -110,8 +111,9 @@ def tribute_choices(profile: GuandanProfile, hand: Sequence[Face], level: Level)
 
 
 def tribute_value(profile: GuandanProfile, hand: Sequence[Face], level: Level) -> int:
-    """Return the value of the card that must be paid. Raises TributeError as `tribute_choices`
-    does.
+    """Return the value of the card that must be paid.
+
+    Raises TributeError as `tribute_choices` does.
     """
     return value_at_level(next(iter(tribute_choices(profile, hand, level))), level)
 

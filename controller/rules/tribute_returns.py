@@ -20,8 +20,9 @@ from controller.seats import partner
 MAX_LOW_RANK = 10
 
 ReturnRule = ReturnKind
-"""any card ("any"), 10 or less including 10 ("ten"), or any card with a warning above 10
-("ten_advised").
+"""The rule for a return: "any" card, "ten" or less, or "ten_advised".
+
+"ten" includes 10. "ten_advised" allows any card, with a warning above 10.
 """
 
 ReturnState = Literal["right", "warn", "wrong"]
@@ -63,8 +64,9 @@ def return_rule(profile: GuandanProfile, finish: FinishOrder, giver: Seat, to: S
 def return_rule_between(
     profile: GuandanProfile, giver: Seat, to: Seat, *, double: bool
 ) -> ReturnRule:
-    """Return which cards may be given back, as `return_rule` does. `double`: two tributes were
-    paid.
+    """Return which cards may be given back, as `return_rule` does.
+
+    `double`: two tributes were paid.
     """
     rules = profile.tribute
     return {

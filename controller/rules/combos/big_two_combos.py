@@ -125,11 +125,10 @@ def can_beat(
 def can_follow(
     challenger: BigTwoCombo, on_table: BigTwoCombo, combos: BigTwoComboRules = USUAL_COMBO_RULES
 ) -> bool:
-    """Return True if two plays can be compared at all: they are of the same kind (seed 002 A7,
-    A9.3).
+    """Return True if two plays can be compared, because their kinds fit (seed 002 A7, A9.3).
 
-    If `five_cards` is "one_class", five cards may follow any five. A9.4 ranks the kinds, against
-    the wording of A7 (provisional).
+    Plays of the same kind fit. If `five_cards` is "one_class", five cards may follow any five. A9.4
+    ranks the kinds, against the wording of A7 (provisional).
     """
     if combos.five_cards == "one_class" and challenger.kind in FIVE_CARD_KINDS:
         return on_table.kind in FIVE_CARD_KINDS
@@ -186,7 +185,7 @@ def _sequence_order(laid: tuple[Face, ...], combos: BigTwoComboRules) -> tuple[F
 def _combo(kind: BigTwoKind, faces: tuple[Face, ...], deciding: tuple[Face, ...]) -> BigTwoCombo:
     """Return a play that is compared by the highest of its deciding cards.
 
-    In a run the last card decides, at its rank in the run. This is never a 2 or a low ace.
+    In a run the last card decides, at its rank in the run. The last card is never a 2 or a low ace.
     """
     rank, suit = max(map(single_value, deciding))
     return BigTwoCombo(kind, rank, suit, faces)

@@ -122,7 +122,7 @@ _ANY_TOKEN = re.compile(
     f"|(?P<suit>{_alternatives(iter(_SUITS))}){_EMOJI}"
 )
 _WHICH_JOKER = re.compile(r"JOKER|大小[王鬼点]|双[王鬼点]|[RL]J|🃏|(?<![大小])[王鬼点]")
-"""Ambiguous names of jokers. If BJ means the black joker, RJ is the big one, so the program asks.
+"""Ambiguous names of jokers. RJ and a black BJ could each be the big joker.
 """
 
 _NO_SUCH_CARD = Words(
@@ -138,8 +138,9 @@ _WHICH_JOKER_WORDS = Words(
 
 
 def normalise_text(text: str) -> str:
-    """Return text with wide letters made narrow and small letters made capital. Places do not
-    change.
+    """Return text with wide letters made narrow and small letters made capital.
+
+    Places do not change.
     """
     narrow = (unicodedata.normalize("NFKC", char).upper() for char in text)
     return "".join(new if len(new) == 1 else old for old, new in zip(text, narrow, strict=True))

@@ -173,8 +173,9 @@ def judge_play(
 
 
 def judge_contained_kinds(profile: Profile | str, level: int | None, play: str) -> ContainedKinds:
-    """Return the kinds that an exposed play contains (seed 000 A16.3.1). Raises as `judge_play`
-    does.
+    """Return the kinds that an exposed play contains (seed 000 A16.3.1).
+
+    Raises as `judge_play` does.
     """
     profile = _loaded_profile(profile)
     if isinstance(profile, BigTwoProfile):

@@ -1,5 +1,4 @@
-"""The reasons of a ruling: the rules for the reading of a play, and for the comparison of two
-plays.
+"""The reasons of a ruling: rules for reading a play, and for comparing two plays.
 
 Rules are keys of combo_rules.COMBO_RULES.
 """

@@ -83,8 +83,9 @@ SUIT_RANKS = tuple(range(2, ACE + 1))
 """The natural ranks 2…A that every suit has."""
 JOKER_RANKS = (SMALL_JOKER_VALUE, BIG_JOKER_VALUE)
 MAX_BOMB_CARDS = 10
-"""The largest bomb: eight of one rank and two wild cards (provisional, `long_bomb` in
-combo_rules.py).
+"""The largest bomb: eight of one rank and two wild cards.
+
+This is provisional (`long_bomb` in combo_rules.py).
 """
 
 RankGroups = tuple[tuple[int, int], ...]

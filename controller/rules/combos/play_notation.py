@@ -63,10 +63,10 @@ def _is_wild_at(face: Face, level: int | None) -> bool:
 
 
 class TypedPlay(msgspec.Struct, frozen=True, gc=False):
-    """A typed play: cards in the order in which they were written. `bare`: the cards without a
-    suit.
+    """A typed play: cards in the order in which they were written.
 
-    Bare cards also have suits in `faces`, chosen so that they change nothing in the ruling.
+    `bare`: the cards without a suit. Bare cards also have suits in `faces`, chosen so that they
+    change nothing in the ruling.
     """
 
     faces: tuple[Face, ...]
@@ -279,8 +279,9 @@ def _refuse_too_many(
 
 
 def _too_few_words(count: int, what: str, both: bool) -> Words:
-    """Return the error text for a card of which there are only `count`. `both`: in two plays
-    together.
+    """Return the error text for a card of which there are only `count`.
+
+    `both`: in two plays together.
     """
     if not count:
         return _NO_JOKERS
@@ -359,9 +360,7 @@ def parse_declaration(text: str, cards: int) -> ComboDeclaration:
 
 
 def _ranks_of_range(part: str, kind: ComboKind | None, cards: int) -> tuple[int, ...] | None:
-    """Return the ranks of a sequence that is named by its two ends, or None if the text has no
-    range.
-    """
+    """Return the ranks of a sequence that is named by its two ends, or None."""
     ends = _ENDS_PATTERN.fullmatch(part)
     if ends is None:
         return None

@@ -139,8 +139,9 @@ def find_offence(name: str) -> Offence:
 
 
 def remedy_words(profile: GuandanProfile, name: str) -> Words:
-    """Return the procedure for the cards after an offence, in words. It does not depend on the
-    ruling.
+    """Return the procedure for the cards after an offence, in words.
+
+    It does not depend on the ruling.
     """
     return find_offence(name).ladder(profile.penalties.catalogue).remedy
 
