@@ -145,7 +145,7 @@ def _possible_first_drawers(profile: GuandanProfile, previous: DealResult | None
 
 
 def first_drawer_by_count(profile: GuandanProfile, cutter: Seat, face: Face) -> Seat:
-    """Return the seat that draws the first card of the match, by the turned-up card's pips.
+    """Return the seat that draws first in the first deal, by the pips of the turned-up card.
 
     The count begins with 1 at the cutter, or at the next seat (`count_from`), and follows the
     direction of the draw (seed 000 A5.1.2, 004 CN5). The pips of A, J, Q and K are provisional

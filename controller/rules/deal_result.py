@@ -126,9 +126,10 @@ def _both_seats(one: Seat, other: Seat) -> Words:
 def finish_with_dead_hands(places: Sequence[str], dead_seats: Collection[str]) -> FinishOrder:
     """Return the finish of a deal in which the hands of `dead_seats` were removed (A18.4).
 
-    `places` are the seats that went out, in turn. It may include `dead_seats` or not, because those
-    seats count as LAST and later seats move up. All other seats except one are therefore enough. If
-    there are several dead hands, the one of UP's partner is LAST (provisional). Raises FinishError.
+    `places` are the seats that went out, in turn. The list may include `dead_seats` or not, because
+    those seats count as LAST and later seats move up. All other seats except one are therefore
+    enough. If there are several dead hands, the one of UP's partner is LAST (provisional). Raises
+    FinishError.
     """
     others = [seat for seat in cast(Sequence[Seat], places) if seat not in dead_seats]
     alive = [seat for seat in SEATS if seat not in dead_seats]

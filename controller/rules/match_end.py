@@ -183,7 +183,7 @@ def _has_fixed_level_points(
 ) -> bool:
     """Return True if the level points are the fixed ones of a forfeit (A15.3.4).
 
-    The other possibility is the points of the table.
+    Otherwise they follow from the table of level points.
     """
     if end.how not in PENALTY_END_REASONS or not profile.score.forfeit_level_points:
         return False
@@ -197,8 +197,8 @@ def _forfeit_points(
 ) -> int:
     """Return the level points of the innocent side: its real points if they are more (A15.3.4).
 
-    `forfeit_keeps`: "higher" compares the points of the innocent side with the fixed points,
-    "margin" compares the difference between both sides.
+    `forfeit_keeps`: "higher" compares the real points of the innocent side with the fixed points.
+    "margin" compares the difference between the real points of both sides with the fixed points.
     """
     lead = standing.levels.of(winner) - standing.levels.of(other_side(winner))
     if lead <= 0 or profile.score.forfeit_keeps == "none":

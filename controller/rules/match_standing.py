@@ -139,8 +139,8 @@ def _deal_points(profile: GuandanProfile, result: DealResult, climbed: int) -> i
 def has_passed_a(profile: GuandanProfile, standing: MatchStanding, played: PlayedDeal) -> bool:
     """Return True if the winners of a deal pass A with it (seed 000 A14.2.1).
 
-    A may not be jumped: the deal was played at A, and the winners were at A. With
-    `a_own_level_only` the deal was also played at the winners' own A (provisional).
+    A may not be jumped, so the deal must have been played at A, and the winners must have been at
+    A. With `a_own_level_only` it must also have been the winners' own A (provisional).
     """
     rules, winners = profile.levels, played.result.winners
     if standing.levels.of(winners) != ACE or played.level != ACE:

@@ -122,7 +122,7 @@ _ANY_TOKEN = re.compile(
     f"|(?P<suit>{_alternatives(iter(_SUITS))}){_EMOJI}"
 )
 _WHICH_JOKER = re.compile(r"JOKER|大小[王鬼点]|双[王鬼点]|[RL]J|🃏|(?<![大小])[王鬼点]")
-"""Ambiguous names of jokers. RJ and a black BJ could each be the big joker.
+"""Ambiguous joker names, which are refused. With RJ for the red joker, BJ may be the black one.
 """
 
 _NO_SUCH_CARD = Words(

@@ -175,7 +175,7 @@ def _refuse_jacks(text: str, written: Sequence[list[CardToken]]) -> None:
     for word in written:
         if letters and is_small_or_jack(word):
             raise _notation_error(text, word[0], _SMALL_JOKER_OR_JACK)
-        # Otherwise each suit comes after its card.
+        # A word in which each suit comes after its card needs no check.
         if word[0].suit is not None or word[-1].suit is None:
             for token, behind in pairwise(word):
                 if (token.text, behind.text) == ("S", "J"):

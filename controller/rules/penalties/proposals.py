@@ -209,9 +209,8 @@ def propose_penalties(
 
     A foul or a higher penalty needs the chief, and so does every choice except the first (seed 000
     A15.2). If the right to a penalty may have lapsed, one of the choices is no penalty. A dispute
-    about the lapse needs the chief. If the players settled the
-    case and it is closed or recognised, the first choice is no penalty. Raises LookupError for an
-    unknown offence.
+    about the lapse needs the chief. If the players settled the case and it is closed or recognised,
+    the first choice is no penalty. Raises LookupError for an unknown offence.
     """
     found = legal_penalties(profile, record, charge)
     if charge.settled_by_players and profile.penalties.settled_by_players == "closed":
