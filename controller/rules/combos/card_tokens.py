@@ -122,8 +122,7 @@ _ANY_TOKEN = re.compile(
     f"|(?P<suit>{_alternatives(iter(_SUITS))}){_EMOJI}"
 )
 _WHICH_JOKER = re.compile(r"JOKER|大小[王鬼点]|双[王鬼点]|[RL]J|🃏|(?<![大小])[王鬼点]")
-"""Ambiguous joker names, which are refused. With RJ for the red joker, BJ may be the black one.
-"""
+"""Ambiguous joker names, which are refused. With RJ for the red joker, BJ may be the black one."""
 
 _NO_SUCH_CARD = Words(
     "no such card: ranks are 2…10 or T, J, Q, K, A; suits S H C D or ♠♥♣♦; jokers SJ, BJ",
