@@ -1,12 +1,12 @@
-"""Who may give orders at a table: the admitted clients, out of their certificates.
+"""The clients that are admitted at a table and may give commands, read from certificates.
 
-A certificate is a file in pyzmq's format (ZPL: `section`, then `    key = value`). It is
-read here without ZeroMQ, because the machine, which checks orders, has no network.
+A certificate is a file in pyzmq's format (ZPL: `section`, then indented `key = value` lines). This
+package reads it without ZeroMQ, because the machine, which checks commands, has no network.
 
-    admitted/*.key   who may connect and give orders
-    revoked/*.key    whose key was taken away: never admitted again, whatever lies in admitted/
-    clients/         pairs that were made on this computer
-    keys/            the table's own
+    admitted/*.key   clients that may connect and give commands
+    revoked/*.key    revoked keys: never admitted again, whatever is in admitted/
+    clients/         key pairs that were made on this computer
+    keys/            the table's own keys
 """
 
 from controller.roster.certificate import (
@@ -24,7 +24,7 @@ from controller.roster.certificate import (
     sign_certificate,
 )
 
-# Exported by its own name: in a list of words it would read as a fault.
+# Exported in a statement of its own, because the name in a list of words would read as a fault.
 from controller.roster.certificate import SIGN_FILE as SIGN_FILE
 from controller.roster.roster import (
     ADMITTED_FOLDER,

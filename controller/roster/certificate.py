@@ -1,13 +1,13 @@
-"""One certificate: what its file says, and the fingerprint that people compare.
+"""One certificate: the contents of its file, and the fingerprint that people compare.
 
-Metadata: `name`, `role`, `verify` (Ed25519, hex), a chief's `seal` (X25519, hex); the secret
-file has `sign` and `unseal` besides. `expires` is a day (UTC; the last one on which it is
-valid) or a moment; one in revoked/ has `revoked` (a moment) and `reason`. A public file that is
-carried to a table has `proof`: its owner's signature of name, role, keys and end. The fingerprint
-is over the keys, so the proof binds the rest to it.
+Metadata: `name`, `role`, `verify` (Ed25519, hex), a chief's `seal` (X25519, hex). The secret file
+also has `sign` and `unseal`. `expires` is a day (UTC, the last day on which the certificate is
+valid) or a moment. A certificate in revoked/ has `revoked` (a moment) and `reason`. A public file
+that is carried to a table has `proof`: its owner's signature of name, role, keys and end. The
+fingerprint covers the keys, so the proof binds the other fields to the fingerprint.
 
-The table's own secrets lie apart: keys/table.key_secret has the CURVE secret, which is the
-gateway's; keys/table.sign has the Ed25519 secret, which is the machine's.
+The table's own secrets are in separate files. keys/table.key_secret has the CURVE secret of the
+gateway. keys/table.sign has the Ed25519 secret of the machine.
 """
 
 import hashlib
@@ -39,19 +39,19 @@ _PROOF_BYTES: Final = 64
 _ANY_SCALAR: Final = b"\x01" * _KEY_BYTES
 _Z85_PATTERN: Final = re.compile(r"[0-9a-zA-Z.\-:+=^!/*?&<>()\[\]{}@%$#]{40}")
 _NAME_PATTERN: Final = re.compile(r"\w[\w.-]{0,39}")
-"""A name is a file's name, and stands in lists and logs: letters of any script, digits, _ . -"""
+"""The form of a name: letters of any script, digits, _ . - because it is used in files and logs."""
 
 
 class RosterError(Exception):
-    """A certificate that cannot be used; one line names the file and what is wrong."""
+    """A certificate that cannot be used. One line names the file and the error."""
 
 
 class Certificate(msgspec.Struct, frozen=True, kw_only=True):
-    """One certificate. The table's own has no role; a public one no secrets.
+    """One certificate. The table's own has no role, and a public one has no secrets.
 
-    `curve` and `curve_secret` are Z85 text, the other keys 32 raw bytes: `verify`
-    and `sign` for signatures, `seal` and `unseal` for sealed answers. `expires` is the first
-    moment (UTC) at which it is valid no more.
+    `curve` and `curve_secret` are Z85 text, the other keys 32 raw bytes: `verify` and `sign` for
+    signatures, `seal` and `unseal` for sealed answers. `expires` is the first moment (UTC) at which
+    the certificate is no longer valid.
     """
 
     name: str
@@ -68,21 +68,21 @@ class Certificate(msgspec.Struct, frozen=True, kw_only=True):
     proof: bytes | None = None
 
     def __repr__(self) -> str:
-        """Say whose it is; keys stay out of logs."""
+        """Return name and role only, so that keys stay out of logs."""
         return f"Certificate({self.name!r}, role={self.role})"
 
     def __rich_repr__(self) -> list[tuple[str, object]]:
-        """Say the same to rich, which asks every Struct field by field."""
+        """Return the same fields for rich, which otherwise prints every field of a Struct."""
         return [("name", self.name), ("role", self.role)]
 
     @property
     def has_secrets(self) -> bool:
-        """Whether any secret is in it."""
+        """Return True if the certificate contains any secret."""
         return any((self.curve_secret, self.sign, self.unseal))
 
 
 def fingerprint(certificate: Certificate) -> str:
-    """Return what people compare: sixteen hex digits over all its public keys, in fours."""
+    """Return the fingerprint: sixteen hex digits over all public keys, in groups of four."""
     keys = (certificate.curve, certificate.verify, certificate.seal or b"")
     digits = hashlib.sha256(
         b"".join(length_prefixed(key) for key in (_FINGERPRINT_CONTEXT, *keys))
@@ -94,13 +94,13 @@ def fingerprint(certificate: Certificate) -> str:
 
 
 def sign_certificate(certificate: Certificate) -> bytes:
-    """Return the owner's signature of what a certificate says; it has to hold `sign`."""
+    """Return the owner's signature of a certificate. The certificate must contain `sign`."""
     assert certificate.sign is not None
     return SigningKey(certificate.sign).sign(_certificate_signed_bytes(certificate)).signature
 
 
 def has_valid_proof(certificate: Certificate) -> bool:
-    """Tell whether its owner signed what a certificate says, as it is."""
+    """Return True if the owner signed the present contents of a certificate."""
     if certificate.proof is None:
         return False
     try:
@@ -113,9 +113,10 @@ def has_valid_proof(certificate: Certificate) -> bool:
 
 
 def parse_moment(text: str) -> datetime:
-    """Return a wall stamp or a certificate's date as a moment, a day's being its end.
+    """Return a wall clock stamp or a certificate's date as a moment. A day becomes its end.
 
-    All in UTC. Raises ValueError for what is neither, or has no time zone.
+    All moments are in UTC. Raises ValueError for any other text, or for a moment without a time
+    zone.
     """
     try:
         when = datetime.fromisoformat(text)
@@ -141,7 +142,7 @@ def read_certificate(path: Path) -> Certificate:
 
 
 def parse_certificate(text: str) -> Certificate:
-    """Return the certificate that a file's text is. Raises KeyError, ValueError, OverflowError."""
+    """Return the certificate in a file's text. Raises KeyError, ValueError, OverflowError."""
     sections = _parse_sections(text)
     metadata, curve = sections.get("metadata", {}), sections.get("curve", {})
     return Certificate(
@@ -161,9 +162,9 @@ def parse_certificate(text: str) -> Certificate:
 
 
 def read_sign_secret(folder: Path) -> bytes:
-    """Return the table's 32-byte Ed25519 secret out of `folder`/keys/table.sign.
+    """Return the table's 32-byte Ed25519 secret from `folder`/keys/table.sign.
 
-    Raises RosterError where it is not there, or is not that of keys/table.key beside it.
+    Raises RosterError if the file is missing, or if the secret does not belong to keys/table.key.
     """
     path = folder / KEYS_FOLDER / SIGN_FILE
     secret = read_sign_file(path)
@@ -192,7 +193,7 @@ def read_sign_file(path: Path) -> bytes:
 
 
 def _parse_sections(text: str) -> dict[str, dict[str, str]]:
-    """Read ZPL: a name alone opens a section, indented `key = value` lines fill it."""
+    """Parse ZPL: a name alone opens a section, indented `key = value` lines fill it."""
     sections: dict[str, dict[str, str]] = {}
     section: dict[str, str] | None = None
     for number, line in enumerate(text.splitlines(), start=1):
@@ -214,10 +215,10 @@ def _optional_key(metadata: dict[str, str], name: str) -> bytes | None:
 
 
 def _seal_key(metadata: dict[str, str]) -> bytes | None:
-    """Return what is sealed to. Raises ValueError for a key that nothing can be sealed to.
+    """Return the key for sealed answers. Raises ValueError for a key that cannot be used.
 
-    Those are the points of small order: whatever secret meets them, the same comes of it, and the
-    sealing would fail in the moment in which an attempt begins.
+    Unusable keys are the points of small order. With such a key every secret gives the same result,
+    and the sealing would fail at the moment when an attempt begins.
     """
     seal = _optional_key(metadata, "seal")
     if seal is not None:
@@ -236,7 +237,7 @@ def _parse_proof(text: str) -> bytes:
 
 
 def _certificate_signed_bytes(certificate: Certificate) -> bytes:
-    """What the owner's signature is over."""
+    """Return the bytes that the owner's signature covers."""
     role, end = certificate.role, certificate.expires
     keys = (certificate.curve, certificate.verify, certificate.seal or b"")
     said = (certificate.name, role.value if role else "", *keys, end.isoformat() if end else "")
@@ -250,7 +251,7 @@ def _checked_name(text: str) -> str:
 
 
 def parse_key(text: str) -> bytes:
-    """Return the key that a text is. Raises ValueError for what is none."""
+    """Return the key in a text. Raises ValueError for any other text."""
     raw = key_bytes(text)
     if raw is None:
         raise ValueError("a key is 64 lower-case hex digits")
@@ -258,7 +259,7 @@ def parse_key(text: str) -> bytes:
 
 
 def key_bytes(key: bytes | str | None) -> bytes | None:
-    """Return a key's bytes. One spelling alone: 32 bytes, or 64 lower-case hex digits."""
+    """Return a key's bytes: 32 bytes, or 64 lower-case hex digits. Another spelling gives None."""
     if not isinstance(key, str):
         return key
     try:

@@ -1,4 +1,4 @@
-"""The roster: who is admitted, whose key was taken away, and what a refused key is told."""
+"""The roster: the admitted clients, the revoked keys, and the reasons why a key is refused."""
 
 import os
 from collections.abc import Callable, Iterable, Sequence
@@ -23,16 +23,16 @@ ADMITTED_FOLDER: Final = "admitted"
 REVOKED_FOLDER: Final = "revoked"
 CLIENTS_FOLDER: Final = "clients"
 WATCH_CLIENT: Final = "watch"
-"""The client with whose key `dealtable watch` comes to a table of this computer."""
+"""The client whose key `dealtable watch` uses to connect to a table on this computer."""
 
 EXPIRY_WARNING_TIME: Final = timedelta(days=7)
-"""How long before its end a key counts as about to expire (provisional)."""
+"""The time before the end of a key when it counts as about to expire (provisional)."""
 
 
 class NotAdmitted(msgspec.Struct, frozen=True):
-    """Why a key is refused: a row of the fault catalogue, and what is known of it.
+    """The reason why a key is refused: a row of the fault catalogue, and evidence.
 
-    `name` is whose key it was, for the log; "" for a stranger's.
+    `name` is the owner of the key, for the log. It is "" for an unknown key.
     """
 
     code: Literal["UNKNOWN_KEY", "KEY_REVOKED", "KEY_EXPIRED", "TOO_MANY"]
@@ -41,12 +41,12 @@ class NotAdmitted(msgspec.Struct, frozen=True):
 
     @property
     def evidence(self) -> dict[str, str]:
-        """What is known, as the catalogue's placeholders have it."""
+        """Return the evidence with the names of the catalogue's placeholders."""
         return {"found": self.found} if self.found else {}
 
 
 class Roster:
-    """The clients of a table. `now` is the wall's moment; without one, nothing expires."""
+    """The clients of a table. `now` returns the wall clock's time. Without it no key expires."""
 
     def __init__(
         self,
@@ -58,8 +58,11 @@ class Roster:
 
     @staticmethod
     def load(folder: Path) -> "Roster":
-        """Read `folder`/admitted/*.key and revoked/*.key. Raises RosterError for a file that does
-        not say who may do what: wrong form, no role, a secret in it, or a key twice."""
+        """Read `folder`/admitted/*.key and revoked/*.key.
+
+        Raises RosterError for a file that does not define the rights of a client: wrong form, no
+        role, a secret in it, or a key twice.
+        """
         clients = [read_admitted(path) for path in key_files(folder / ADMITTED_FOLDER)]
         for client in clients:
             clash = find_clash(client, clients)
@@ -75,26 +78,26 @@ class Roster:
 
     @property
     def clients(self) -> Sequence[Certificate]:
-        """Everybody in admitted/ whose key was not taken away, expired or not."""
+        """Return all clients in admitted/ whose key is not revoked, expired or not."""
         return tuple(each for each in self._clients if not self.revocation_of(each))
 
     @property
     def revoked(self) -> Sequence[Certificate]:
-        """Those whose key was taken away."""
+        """Return the revoked certificates."""
         return self._revoked
 
     def admitted_client(self, verify: bytes | str | None) -> Certificate | None:
-        """Return whose signing key this is (raw or hex) if it is admitted now."""
+        """Return the client with this signing key (raw or hex) if it is admitted now."""
         found = self.look_up_signing_key(verify)
         return found if isinstance(found, Certificate) else None
 
     def look_up_signing_key(self, verify: bytes | str | None) -> Certificate | NotAdmitted:
-        """Return whose signing key this is (raw or hex), or why it is refused."""
+        """Return the client with this signing key (raw or hex), or why the key is refused."""
         raw = key_bytes(verify)
         return self._look_up(lambda each: each.verify == raw)
 
     def look_up_curve_key(self, curve: str) -> Certificate | NotAdmitted:
-        """Return who connects with this public CURVE key (Z85), or why it is refused."""
+        """Return the client with this public CURVE key (Z85), or why the key is refused."""
         return self._look_up(lambda each: each.curve == curve)
 
     def chief_seals(self) -> tuple[bytes, ...]:
@@ -106,11 +109,11 @@ class Roster:
         )
 
     def has_expired(self, client: Certificate) -> bool:
-        """Tell whether a certificate's time is over."""
+        """Return True if a certificate has expired."""
         return bool(client.expires and self._now and client.expires <= self._now())
 
     def expiring_clients(self) -> Sequence[Certificate]:
-        """Return the clients whose time is over within a week."""
+        """Return the clients whose certificate expires within a week."""
         if self._now is None:
             return []
         soon = self._now() + EXPIRY_WARNING_TIME
@@ -121,7 +124,7 @@ class Roster:
         ]
 
     def revocation_of(self, client: Certificate) -> Certificate | None:
-        """Return the revoked certificate that has a key of this one; None where none has."""
+        """Return the revoked certificate that shares a key with this one, or None."""
         return next((each for each in self._revoked if shared_key(each, client)), None)
 
     def _look_up(self, is_it: Callable[[Certificate], bool]) -> Certificate | NotAdmitted:
@@ -148,7 +151,7 @@ def read_admitted(path: Path) -> Certificate:
 
 
 def shared_key(one: Certificate, other: Certificate) -> str | None:
-    """Return which key two certificates have in common; None where none is."""
+    """Return the kind of key that two certificates have in common, or None."""
     for kind in ("verify", "curve", "seal"):
         key = getattr(one, kind)
         if key and key == getattr(other, kind):
@@ -159,9 +162,10 @@ def shared_key(one: Certificate, other: Certificate) -> str | None:
 def find_clash(
     client: Certificate, others: Iterable[Certificate]
 ) -> tuple[Certificate, str] | None:
-    """Return another client that cannot be admitted beside this one, and what they both have.
+    """Return another client that cannot be admitted beside this one, and their common field.
 
-    A name may be there twice while a key is renewed: same role, and at most one without an end.
+    A name may occur twice while a key is renewed: with the same role, and at most one without an
+    end.
     """
     for other in others:
         if other is client:
@@ -176,9 +180,9 @@ def find_clash(
 
 
 def key_files(folder: Path) -> list[Path]:
-    """Return the certificates in a folder, none where it is missing.
+    """Return the certificate files in a folder, or none if the folder is missing.
 
-    Raises RosterError where it cannot be looked into: nobody knows then who is in it.
+    Raises RosterError if the folder cannot be read, because its clients are then unknown.
     """
     try:
         return sorted(path for path in folder.iterdir() if path.name.endswith(".key"))
@@ -189,7 +193,7 @@ def key_files(folder: Path) -> list[Path]:
 
 
 def format_moment(moment: datetime | None) -> str:
-    """Return a moment as people read it; "" for none."""
+    """Return a moment as people read it, or "" for None."""
     return "" if moment is None else moment.strftime("%Y-%m-%d %H:%M UTC")
 
 
@@ -197,13 +201,14 @@ _FolderContent = frozenset[tuple[str, str, tuple[int, ...]]]
 
 
 class FolderRoster(Roster):
-    """A roster that follows its folder; each question looks whether a file has changed.
+    """A roster that follows its folder. Each query checks whether a file has changed.
 
-    `wall` gives the wall's stamp. `on_read` is told of each reading after the first, with what
-    is wrong in the folder. A file in admitted/ that says nothing useful admits nobody, and
-    nobody else loses his place by it. One in revoked/ takes away whom it names by its name or by
-    a key in it; where it names nobody, nobody is admitted until it is mended, for it was put
-    there to keep somebody out. Raises RosterError where the folder is wrong from the beginning.
+    `wall` returns the wall clock's stamp. `on_read` is called for each reading after the first,
+    with the errors in the folder. A file in admitted/ without valid contents admits no client, and
+    does not affect other clients. A file in revoked/ revokes the clients that match it by file name
+    or by a key in it. If it matches no client, no client is admitted until the file is corrected,
+    because its purpose is to keep somebody out. Raises RosterError if the folder has errors at the
+    start.
     """
 
     def __init__(
@@ -233,12 +238,12 @@ class FolderRoster(Roster):
         return super().revoked
 
     def current(self) -> Roster:
-        """Return the roster of this moment, for several questions at once."""
+        """Return the roster of this moment, for several queries at once."""
         self._refresh()
         return Roster(self._clients, self._revoked, self._now)
 
     def _look_up(self, is_it: Callable[[Certificate], bool]) -> Certificate | NotAdmitted:
-        """See Roster; with one look at the folder."""
+        """See Roster. The folder is read only once."""
         return self.current()._look_up(is_it)
 
     def _refresh(self) -> None:
@@ -249,7 +254,7 @@ class FolderRoster(Roster):
         wrong: list[RosterError] = []
         unread: list[Path] = []
         gone = _read_certificates(self._folder / REVOKED_FOLDER, read_certificate, wrong, unread)
-        # Once taken away, a key stays so for this process, whatever becomes of the file.
+        # A revoked key stays revoked in this process, even if its file is removed.
         self._revoked = tuple(dict.fromkeys((*self._revoked, *gone)))
         now = list(_read_certificates(self._folder / ADMITTED_FOLDER, read_admitted, wrong, []))
         self._without_clashes = tuple(_drop_clashing_newcomers(self._without_clashes, now, wrong))
@@ -263,7 +268,7 @@ def _read_certificates(
     wrong: list[RosterError],
     unread: list[Path],
 ) -> Iterable[Certificate]:
-    """Yield the certificates of a folder; `unread` takes what is none, the folder itself too."""
+    """Yield the certificates of a folder. Add unreadable files, or the folder, to `unread`."""
     try:
         files = key_files(folder)
     except RosterError as error:
@@ -274,7 +279,7 @@ def _read_certificates(
         try:
             yield reading(path)
         except RosterError as error:
-            if os.path.lexists(path):  # else it was taken away meanwhile
+            if os.path.lexists(path):  # Otherwise the file has been removed in the meantime.
                 wrong.append(error)
                 unread.append(path)
 
@@ -282,7 +287,7 @@ def _read_certificates(
 def _drop_clashing_newcomers(
     before: Sequence[Certificate], now: Sequence[Certificate], wrong: list[RosterError]
 ) -> Iterable[Certificate]:
-    """Leave out those who came with the key or the name of somebody else."""
+    """Leave out new clients that have the key or the name of another client."""
     for each in now:
         clash = None if each in before else find_clash(each, now)
         if clash is None:
@@ -296,7 +301,10 @@ def _drop_clashing_newcomers(
 def _drop_unreadably_revoked(
     clients: Sequence[Certificate], unread: Sequence[Path], wrong: list[RosterError]
 ) -> Sequence[Certificate]:
-    """Leave out whom the files that cannot be read take away."""
+    """Leave out the clients that unreadable files in revoked/ match.
+
+    If an unreadable file matches no client, the result is empty.
+    """
     for path in unread:
         meant = [each for each in clients if _is_named_by_file(each, path)]
         if not meant:
@@ -309,7 +317,7 @@ def _drop_unreadably_revoked(
 
 
 def _is_named_by_file(client: Certificate, path: Path) -> bool:
-    """Tell whether a file that is no certificate names a client, or has a key of its."""
+    """Return True if an unreadable file has the name of a client or contains its key."""
     if path.name in (f"{client.name}.key", f"{client.name}-{fingerprint(client)}.key"):
         return True
     with suppress(OSError):
@@ -319,9 +327,10 @@ def _is_named_by_file(client: Certificate, path: Path) -> bool:
 
 
 def _folder_content(folder: Path) -> _FolderContent:
-    """What tells one content of the folders from another, without opening a file.
+    """Return a stamp of the folders' content that changes with it, without opening a file.
 
-    The time of the last change to the inode (ctime) is one that nobody sets back.
+    The stamp includes the time of the last change to the inode (ctime), which programs cannot set
+    back.
     """
     found = set()
     for name in (ADMITTED_FOLDER, REVOKED_FOLDER):
@@ -338,6 +347,6 @@ def _folder_content(folder: Path) -> _FolderContent:
 def _file_stamp(file: "os.DirEntry[str]") -> tuple[int, ...]:
     try:
         stat = file.stat()
-    except OSError:  # it went meanwhile, or leads nowhere
+    except OSError:  # The file has been removed, or is a link without a target.
         return ()
     return stat.st_ino, stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns

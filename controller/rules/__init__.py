@@ -1,9 +1,10 @@
-"""The rulebooks: pure functions over values, one data file per profile.
+"""The rulebooks: pure functions over values, with one data file for each profile.
 
-PROFILES.md maps every rule to its key and to the code that acts on it. What a rulebook is
-as data: profile.py, tables.py, read by rulebooks.py; its keys in words: keys.py; what an
-event has to settle: regulations.py and its page (columns.py breaks its lines). One deal:
-ceremony.py, tribute.py, returns.py, wrong_card.py, conduct.py, result.py. One match:
-levels.py, standing.py, ending.py, score.py. One event: regional.py. Cards: order.py, combos/
-(and the judge). People: seats.py, penalties/. Another card game: bigtwo/.
+PROFILES.md lists every rule with its key and the code that uses it. A rulebook as data: profile.py
+and guandan_tables.py, read by profile_files.py. The words for its keys: key_text.py. The points
+that an event must settle: regulations.py, printed by regulations_page.py (text_columns.py breaks
+the lines). One deal: deal_duties.py, tribute.py, tribute_returns.py, wrong_card.py, conduct.py,
+deal_result.py. One match: match_standing.py, match_end.py. One event: regional_draw.py. Cards:
+ranks.py and combos/ (which also judges plays). People: penalties/. Big Two: big_two.py,
+big_two_play.py, big_two_ranking.py, big_two_gaps.py.
 """

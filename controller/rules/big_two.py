@@ -1,8 +1,8 @@
-"""Big Two (锄大地), a practice profile: combinations, play, choices, scores and rankings.
+"""Big Two (锄大地), a practice profile: the rules as data, card points and deal scores.
 
-Seed 002 wants approved software and the same deals at several tables (A3, A13): at a
-table that deals by itself nothing here is more than practice, and what the seed lacks
-is listed in gaps.py.
+Seed 002 requires approved software and the same deals at several tables (A3, A13). A table that
+deals its own cards can therefore only offer practice. big_two_gaps.py lists the rules that the seed
+lacks.
 """
 
 from collections.abc import Collection, Mapping
@@ -22,16 +22,16 @@ TieBreakName = Literal["beaten_average", "round_places", "total_time", "trimmed_
 
 
 class LeadRules(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
-    """Who leads a deal: the seat that holds the card `holder`, here ♦3 (seed 002 A7).
+    """The first lead of a deal: the seat that holds the card `holder`, here ♦3 (seed 002 A7).
 
-    He is the first hand (首家). `must_include`: his first play contains that card.
+    That seat is the first hand (首家). `must_include`: the first play must contain that card.
     """
 
     holder: str
     must_include: bool
 
     def __post_init__(self) -> None:
-        """Refuse what is no card, or one that a pack without jokers lacks."""
+        """Refuse a text that is no card, and a joker, because the pack has no jokers."""
         try:
             joker = is_joker(self.face())
         except ValueError as mistake:
@@ -45,13 +45,13 @@ class LeadRules(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=Tru
 
 
 class BigTwoComboRules(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
-    """What counts as a combination, and what decides between two of one kind.
+    """The definition of the combinations, and the card that decides between two of one kind.
 
-    `a_low`: A2345 is a straight (seed 002 A8.4). All else is provisional: that a 2 may
-    stand in a straight at all (`two_in_straights`), whether its cards rank there in their
-    natural order or as singles do (`straights_by`), what "the highest card" of A9.4 is in
-    a full house and in 铁枝, and whether `five_cards` may be followed by any other five
-    (A9.4) or only by the same kind (A7).
+    `a_low`: A2345 is a straight (seed 002 A8.4). All other keys are provisional.
+    `two_in_straights`: a 2 may be part of a straight. `straights_by`: the cards of a straight rank
+    in natural order or as singles do. `full_house_by` and `four_one_by`: the meaning of "the
+    highest card" (A9.4) in a full house and in 铁枝. `five_cards`: five cards may be followed by
+    any other five (A9.4) or only by the same kind (A7).
     """
 
     a_low: bool
@@ -62,17 +62,18 @@ class BigTwoComboRules(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fie
     five_cards: Literal["one_class", "same_kind"]
 
     def __post_init__(self) -> None:
-        """Refuse A2345 where no straight may hold a 2."""
+        """Refuse A2345 if no straight may contain a 2."""
         if self.a_low and not self.two_in_straights:
             raise ValueError("a_low = true: expected false where two_in_straights is false")
 
 
 class LastCardRules(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
-    """What the last cards of a hand oblige to (报单, seed 002 A4.8, A7).
+    """The duties when a player has few cards left (报单, seed 002 A4.8, A7).
 
-    From `report_at` cards on the others are told the number. `largest_single`: who plays
-    before a player with one card plays his largest single or more than one card.
-    `may_pass`: he may pass a single that his largest would beat (provisional).
+    From `report_at` cards on, the player reports the number of cards to the others.
+    `largest_single`: the player before a player with one card must play the largest single, or more
+    than one card. `may_pass`: that player may pass on a single that the largest single would beat
+    (provisional).
     """
 
     report_at: Annotated[int, Meta(ge=1, le=13)]
@@ -83,8 +84,8 @@ class LastCardRules(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields
 class ChoiceRules(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
     """One choice before play: open hand (明牌) or doubling (加倍), seed 002 A6.
 
-    `order`: all seats at once, or in turn from the first hand. After `limit_s` seconds
-    the answer is `default`. Who answers yes plays for `factor` times the points (App1.1).
+    `order`: all seats at once, or in turn from the first hand. After `limit_s` seconds the answer
+    is `default`. A seat that answers yes plays for `factor` times the points (App1.1).
     """
 
     order: Literal["at_once", "in_turn"]
@@ -94,7 +95,10 @@ class ChoiceRules(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=T
 
 
 class CardPointBand(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
-    """From `least` to `most` cards left, each card counts `times` card points."""
+    """A band of card numbers and its factor.
+
+    From `least` to `most` cards left, each card counts `times` card points.
+    """
 
     least: CardCount
     most: CardCount
@@ -102,12 +106,12 @@ class CardPointBand(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields
 
 
 class ScoringRules(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
-    """What cards left in hand cost: `card_points` in bands, from no card up (002 App1.1)."""
+    """The cost of cards left in hand: `card_points` in bands, from 0 cards up (002 App1.1)."""
 
     card_points: tuple[CardPointBand, ...]
 
     def __post_init__(self) -> None:
-        """Refuse bands that overlap or leave a number of cards out."""
+        """Refuse bands that overlap or that leave out a number of cards."""
         if not self.card_points:
             raise ValueError(f"card_points: empty, expected bands from 0 to {HAND_CARDS} cards")
         due = 0
@@ -123,10 +127,10 @@ class ScoringRules(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=
 
 
 class MatchpointRules(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
-    """What one comparison gives: for a worse and for an equal score (seed 002 App2.1).
+    """The matchpoints of one comparison, for a worse and for an equal score (seed 002 App2.1).
 
-    `among`: places are taken among those of the same seat, or among all who played the
-    deal at any seat; the seed does not say which (provisional).
+    `among`: places are assigned among the entrants of the same seat, or among all who played the
+    deal at any seat. The seed does not define this (provisional).
     """
 
     worse: Annotated[int, Meta(ge=1, le=100)]
@@ -140,12 +144,12 @@ class MatchpointRules(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fiel
 
 
 class RankingPointRules(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
-    """What a place in one deal is worth (seed 002 App2.1).
+    """The ranking points of a place in one deal (seed 002 App2.1).
 
-    `listed`: places 1, 2, … `rest`: the places after them; the seed lost the factor, half
-    of two places above is provisional. `decimals` are kept, halves rounded up (provisional).
-    `shared`: after a shared 1st comes the 3rd (skip, the rule) or the 2nd (dense, the
-    printed example).
+    `listed`: places 1, 2, … `rest`: the places after the listed ones. The seed lost the factor, so
+    half of the points two places above is provisional. `decimals` are kept, and halves are rounded
+    up (provisional). `shared`: after a shared 1st place comes the 3rd (skip, the rule) or the 2nd
+    (dense, the printed example).
     """
 
     listed: tuple[Points, ...]
@@ -154,7 +158,7 @@ class RankingPointRules(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fi
     shared: Literal["skip", "dense"]
 
     def __post_init__(self) -> None:
-        """Refuse points that rise from a place to the next, or too few to halve."""
+        """Refuse points that rise from one place to the next, and lists too short to halve."""
         if tuple(sorted(self.listed, reverse=True)) != self.listed:
             raise ValueError(
                 "listed: rises, expected every place to be worth no more than the last"
@@ -165,7 +169,10 @@ class RankingPointRules(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fi
 
 
 class FinalRankingRules(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
-    """How equal totals are told apart, in order; then a play-off (加赛, seed 002 App2.2)."""
+    """The tie-breaks between equal totals, in order.
+
+    After them comes a play-off (加赛, seed 002 App2.2).
+    """
 
     tie_breaks: tuple[TieBreakName, ...]
 
@@ -177,7 +184,7 @@ class FinalRankingRules(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fi
 
 
 class BigTwoRules(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
-    """All of them: what a profile of Big Two has beside the keys of every profile."""
+    """All rules that only a profile of Big Two has, in addition to the keys of every profile."""
 
     lead: LeadRules
     combos: BigTwoComboRules
@@ -191,7 +198,7 @@ class BigTwoRules(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=T
 
 
 HAND_CARDS = 13
-"""Cards a hand, and so the most that can be left (seed 002 A4.4)."""
+"""Cards in a hand, which is also the most that can be left (seed 002 A4.4)."""
 
 
 def card_points(left: int, scoring: ScoringRules) -> int:
@@ -211,11 +218,12 @@ def deal_scores(
     open_hands: Collection[Seat] = (),
     doubled: Collection[Seat] = (),
 ) -> dict[Seat, int]:
-    """Return the scores (得分) of the four seats; they add up to 0 (seed 002 App1.1).
+    """Return the scores (得分) of the four seats. The sum of all scores is 0 (seed 002 App1.1).
 
-    Two seats settle the difference of their card points, times the factor of either: who
-    showed his hand, and who doubled. `left`: cards left, by seat. Raises ValueError where
-    it does not hold four seats of which just one is out (A10), or a seat chose that is none.
+    Two seats settle the difference of their card points. The difference is multiplied by the
+    factors of both seats, for an open hand and for doubling. `left`: cards left, by seat. Raises
+    ValueError if `left` does not contain four seats of which exactly one is out (A10), or if
+    `open_hands` or `doubled` contains an unknown seat.
     """
     if set(left) != set(SEATS):
         raise ValueError(f"cards left of {' '.join(left)}: expected {' '.join(SEATS)}")

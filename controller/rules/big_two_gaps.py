@@ -1,16 +1,17 @@
-"""What seed 002 leaves open: gaps that stay gaps, in whole sentences for the regulations.
+"""Questions that seed 002 leaves open, in whole sentences for the regulations page.
 
-Where a profile key fills one for the time being (provisional), the gap names it.
+If a profile key fills a gap for now (provisional), the gap names that key.
 """
 
 import msgspec
 
 
 class BigTwoGap(msgspec.Struct, frozen=True, gc=False):
-    """Something the rulebook does not give. `article`: where it would stand or is unclear.
+    """A rule that the rulebook does not give.
 
-    `key`: the profile key that holds a provisional value, None where nothing does. `left`:
-    the event's regulations have to say it, nobody else can.
+    `article`: its expected place, or the unclear article. `key`: the profile key that holds a
+    provisional value, or None if there is none. `left_to_event`: only the regulations of the
+    event can fill the gap.
     """
 
     name: str

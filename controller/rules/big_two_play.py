@@ -1,7 +1,7 @@
-"""Play in a deal of Big Two: whose turn it is, what he may play, when trick and deal end.
+"""Play in a deal of Big Two: the turn, the legal plays, and the end of a trick and of the deal.
 
-`Playing` holds no hand, so that it may be public; the rules that look into a hand ask
-for it, and are silent without it.
+`BigTwoTrickState` contains no hand, so it may be public. Rules that need a hand take the hand as an
+argument. Without the hand these rules are not checked.
 """
 
 from collections.abc import Collection, Sequence
@@ -21,14 +21,14 @@ from controller.rules.combos.big_two_combos import (
 )
 
 PASSES_TO_END_TRICK = len(SEATS) - 1
-"""So many passes in a row end a trick (seed 002 A4.5)."""
+"""This many passes in a row end a trick (seed 002 A4.5)."""
 
 
 class BigTwoTrickState(msgspec.Struct, frozen=True, gc=False):
-    """A deal while it is played. `left`: cards a seat, in the order of SEATS.
+    """The state of a deal during play. `left`: cards of each seat, in the order of SEATS.
 
-    `owner` laid `top`, the highest play of the trick; both are None where `turn` leads.
-    `opened`: somebody has played in this deal.
+    `owner` laid `top`, the highest play of the trick. Both are None if the seat `turn` leads.
+    `opened`: a play has been made in this deal.
     """
 
     turn: Seat
@@ -43,13 +43,16 @@ class BigTwoTrickState(msgspec.Struct, frozen=True, gc=False):
         return self.left[SEATS.index(seat)]
 
     def seat_out(self) -> Seat | None:
-        """Return who is out, which ends the deal (seed 002 A10), or None."""
+        """Return the seat that is out, which ends the deal (seed 002 A10), or None."""
         empty = [seat for seat in SEATS if not self.cards(seat)]
         return cast(Seat, empty[0]) if empty else None
 
 
 class PlayObjection(msgspec.Struct, frozen=True, gc=False):
-    """Why a play or a pass is not legal. `provisional`: the seed can be read otherwise."""
+    """The reason why a play or a pass is not legal.
+
+    `provisional`: the seed has another possible reading.
+    """
 
     article: str
     en: str
@@ -93,9 +96,10 @@ def begin_play(first_hand: Seat, hand: int = HAND_CARDS) -> BigTwoTrickState:
 
 
 def after_play(playing: BigTwoTrickState, combo: BigTwoCombo) -> BigTwoTrickState:
-    """Return the deal after a play of the seat whose turn it is; what was legal is asked before.
+    """Return the deal after a play of the seat `turn`.
 
-    Raises ValueError where the deal is over or the seat has fewer cards.
+    The caller has already checked that the play is legal. Raises ValueError if the deal is over or
+    if the seat has fewer cards.
     """
     _refuse_when_over(playing)
     seat = SEATS.index(playing.turn)
@@ -109,10 +113,10 @@ def after_play(playing: BigTwoTrickState, combo: BigTwoCombo) -> BigTwoTrickStat
 
 
 def after_pass(playing: BigTwoTrickState) -> BigTwoTrickState:
-    """Return the deal after a pass: the third in a row ends the trick, and its owner leads.
+    """Return the deal after a pass. The third pass in a row ends the trick, and its owner leads.
 
-    Seed 002 A4.5–6. Who passed may play again in the same trick. Raises ValueError where
-    the deal is over or there is nothing to pass.
+    Seed 002 A4.5–6. A player who passed may play again in the same trick. Raises ValueError if the
+    deal is over or if there is no play to pass on.
     """
     _refuse_when_over(playing)
     if playing.owner is None:
@@ -129,10 +133,10 @@ def play_objections(
     rules: BigTwoRules,
     hand: Collection[Face] | None = None,
 ) -> tuple[str, ...]:
-    """Return why the seat whose turn it is may not play `cards`, as keys of OBJECTIONS.
+    """Return the reasons why the seat `turn` may not play `cards`, as keys of OBJECTIONS.
 
-    Empty: legal. `hand` is what he holds before the play; without it nothing is said
-    about cards he lacks and his largest single.
+    An empty result means that the play is legal. `hand` is the hand before the play. Without
+    `hand`, the function does not check for cards that the seat lacks, nor for its largest single.
     """
     if playing.seat_out():
         return ("deal_over",)
@@ -157,7 +161,7 @@ def play_objections(
 def pass_objections(
     playing: BigTwoTrickState, rules: BigTwoRules, hand: Collection[Face] | None = None
 ) -> tuple[str, ...]:
-    """Return why the seat whose turn it is may not pass, as keys of OBJECTIONS; empty: he may."""
+    """Return why the seat `turn` may not pass, as keys of OBJECTIONS (empty: it may pass)."""
     if playing.seat_out():
         return ("deal_over",)
     if playing.top is None:
@@ -173,20 +177,21 @@ def pass_objections(
 
 
 def must_play_largest_single(playing: BigTwoTrickState, last_card: LastCardRules) -> bool:
-    """Tell whether the seat whose turn it is may play no single but his largest.
+    """Return True if the seat `turn` may play no single except its largest.
 
-    He is the 上家 of a player with one card: the seat that plays just before (seed 002 A7).
+    This applies to the 上家 of a player with one card: the seat that plays just before (seed 002
+    A7).
     """
     return last_card.largest_single and playing.cards(next_seat(playing.turn)) == 1
 
 
 def largest_single(hand: Collection[Face]) -> Face:
-    """Return the highest single of a hand. Raises ValueError for an empty one."""
+    """Return the highest single of a hand. Raises ValueError for an empty hand."""
     return max(hand, key=single_value)
 
 
 def seats_to_report(playing: BigTwoTrickState, last_card: LastCardRules) -> tuple[Seat, ...]:
-    """Return the seats whose cards left are told to all (报单, seed 002 A4.8, A7)."""
+    """Return the seats whose number of cards left is public (报单, seed 002 A4.8, A7)."""
     few = range(1, last_card.report_at + 1)
     return tuple(cast(Seat, seat) for seat in SEATS if playing.cards(seat) in few)
 

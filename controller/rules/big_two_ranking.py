@@ -1,7 +1,7 @@
-"""Matchpoints (MP), percentages, places and ranking points of one deal, in exact numbers.
+"""Matchpoints (MP), percentages, places and ranking points of one deal, and the final ranking.
 
-They compare those who held the same cards at the same seat: a deal that only one table
-played has none (seed 002 A13, App2.1).
+All numbers are exact. The comparison is between entrants who held the same cards at the same seat.
+A deal that was played at one table only therefore has no matchpoints (seed 002 A13, App2.1).
 """
 
 from bisect import bisect_left, bisect_right
@@ -24,9 +24,10 @@ PERCENT_DECIMALS = 2
 
 
 class DealComparison(msgspec.Struct, frozen=True, gc=False):
-    """What one entrant made of a deal. `mp` of at most `top`; `percent` is for the eye.
+    """The result of one entrant in a deal.
 
-    `place` and `points` follow from the exact percentage, not from the rounded one.
+    `mp` is at most `top`, and `percent` is only for display. `place` and `points` follow from the
+    exact percentage, not from the rounded one.
     """
 
     entrant: str
@@ -39,7 +40,7 @@ class DealComparison(msgspec.Struct, frozen=True, gc=False):
 
 
 class _FieldScore(msgspec.Struct, frozen=True, gc=False):
-    """An entrant within his field, before anybody has a place."""
+    """The score of an entrant within one field, before places are assigned."""
 
     score: int
     mp: int
@@ -52,11 +53,11 @@ class _FieldScore(msgspec.Struct, frozen=True, gc=False):
 def compare_deal(
     fields: Iterable[Mapping[str, int]], matchpoints: MatchpointRules, ranking: RankingPointRules
 ) -> tuple[DealComparison, ...]:
-    """Return what everybody made of a deal, best first.
+    """Return the results of all entrants in a deal, best first.
 
-    `fields`: one for each seat, with the score of each entrant who held it. Places are
-    taken within a field or over all of them (`matchpoints.among`, provisional). Raises
-    ValueError for a field of one, who has nobody to be compared with, and for an entrant
+    `fields`: one mapping for each seat, with the score of each entrant who held that seat. Places
+    are assigned within a field or over all fields (`matchpoints.among`, provisional). Raises
+    ValueError for a field with one entrant, because no comparison is possible, and for an entrant
     in two fields.
     """
     fields = tuple(fields)
@@ -73,8 +74,8 @@ def compare_deal(
 def matchpoints_of(scores: Mapping[str, int], rules: MatchpointRules) -> dict[str, int]:
     """Return the matchpoints of each entrant of a field.
 
-    With 2 for a worse and 1 for an equal score that is 2 × below + equal - 1, and N(N-1)
-    in all (seed 002 App2.1).
+    With 2 for a worse score and 1 for an equal score, an entrant gets 2 × below + equal - 1, and
+    the whole field gets N(N-1) (seed 002 App2.1).
     """
     rising = sorted(scores.values())
 
@@ -86,9 +87,9 @@ def matchpoints_of(scores: Mapping[str, int], rules: MatchpointRules) -> dict[st
 
 
 def max_matchpoints(entrants: int, rules: MatchpointRules) -> int:
-    """Return the most matchpoints that one of so many can make (seed 002 App2.1).
+    """Return the most matchpoints that one of `entrants` entrants can make (seed 002 App2.1).
 
-    Raises ValueError below two entrants.
+    Raises ValueError for fewer than two entrants.
     """
     if entrants < 2:
         raise ValueError(
@@ -101,9 +102,10 @@ def max_matchpoints(entrants: int, rules: MatchpointRules) -> int:
 def places_by_value(
     values: Mapping[str, Fraction], shared: Literal["skip", "dense"] = "skip"
 ) -> dict[str, int]:
-    """Return the place of each entrant, the highest value first; equal values share a place.
+    """Return the place of each entrant, the highest value first. Equal values share a place.
 
-    After a shared place as many are left out as shared it (skip), or none (dense).
+    After a shared place, "skip" leaves out as many places as were shared, and "dense" leaves out
+    none.
     """
     rising = sorted(set(values.values()) if shared == "dense" else values.values())
     return {name: len(rising) - bisect_right(rising, value) + 1 for name, value in values.items()}
@@ -112,8 +114,9 @@ def places_by_value(
 def ranking_points(place: int, rules: RankingPointRules) -> Decimal:
     """Return the ranking points of a place, 1 or more (seed 002 App2.1).
 
-    Past the listed places the seed lost the factor; k(x) = k(x-2) / 2 is provisional.
-    The halves are exact, only the result is rounded. Raises ValueError for a place below 1.
+    The seed lost the factor for the places after the listed ones. The formula k(x) = k(x-2) / 2 is
+    provisional. The halves are exact, and only the result is rounded. Raises ValueError for a place
+    below 1.
     """
     if place < 1:
         raise ValueError(f"places begin with 1, not {place}")
@@ -126,7 +129,7 @@ def ranking_points(place: int, rules: RankingPointRules) -> Decimal:
 
 
 def round_half_up(value: Fraction, decimals: int) -> Decimal:
-    """Return a value of 0 or more with so many decimals, halves up (provisional)."""
+    """Return a value of 0 or more with `decimals` decimals, halves rounded up (provisional)."""
     units = int(value * 10**decimals + Fraction(1, 2))
     return Decimal(units).scaleb(-decimals)
 
@@ -157,9 +160,9 @@ RankingReason = Literal[TieBreakName, "total", "play_off"]
 
 
 class RankedDeal(msgspec.Struct, frozen=True, gc=False):
-    """One deal of one entrant. `score` is the deal's, `points` its ranking points.
+    """One deal of one entrant. `score` is the score of the deal, `points` its ranking points.
 
-    `time_ms`: how long he took for all his plays; None where nobody measured it.
+    `time_ms`: the time that the entrant took for all plays, or None if the time was not measured.
     """
 
     entrant: str
@@ -172,9 +175,11 @@ class RankedDeal(msgspec.Struct, frozen=True, gc=False):
 
 
 class RankingLine(msgspec.Struct, frozen=True, gc=False):
-    """A line of the final ranking. `by` told it from the line above; None on the first.
+    """A line of the final ranking.
 
-    "play_off": nothing tells the two apart, they share a place until they have played.
+    `decided_by`: the test that separates this line from the line above, None on the first line.
+    "play_off": no test separates the two entrants. They share a place until they have played
+    a play-off.
     """
 
     place: int
@@ -188,8 +193,8 @@ def final_ranking(
 ) -> tuple[RankingLine, ...]:
     """Return the final ranking over all deals, best first.
 
-    A tie-break that lacks its data for one of those tied is passed over for all of them.
-    Raises ValueError where an entrant has a deal twice.
+    If a tie-break lacks its data for one of the tied entrants, it is skipped for all of them.
+    Raises ValueError if an entrant has a deal twice.
     """
     record = _RankingRecord(played)
     tests: list[tuple[RankingReason, _TieBreakTest]] = [("total", _total_points)]
@@ -202,7 +207,7 @@ def final_ranking(
 
 
 class _RankingRecord:
-    """What was played, sorted for the tests below."""
+    """All played deals by entrant, and the total points, as input of the tests below."""
 
     def __init__(self, played: Iterable[RankedDeal]) -> None:
         self.rows: dict[str, list[RankedDeal]] = defaultdict(list)
@@ -229,7 +234,10 @@ def _order_tied(
     tests: Sequence[tuple[RankingReason, _TieBreakTest]],
     record: _RankingRecord,
 ) -> Iterator[tuple[str, RankingReason | None]]:
-    """Yield the tied in order, each with what told him from the one before (None: nobody is)."""
+    """Yield tied entrants in order, each with the test that separates it from the one before.
+
+    The test of the first entrant is None.
+    """
     if len(tied) < 2 or not tests:
         yield from ((entrant, "play_off" if n else None) for n, entrant in enumerate(tied))
         return
@@ -246,9 +254,10 @@ def _total_points(tied: Sequence[str], record: _RankingRecord) -> _KeyByEntrant:
 
 
 def _beaten_average(tied: Sequence[str], record: _RankingRecord) -> _KeyByEntrant:
-    """(1) The average total of beaten opponents: same table, lower score in that round.
+    """Tie-break (1): the average total of beaten opponents (same table, lower score in that round).
 
-    Provisional: one who was beaten in two rounds counts twice, and to beat nobody is 0.
+    Provisional: an opponent who was beaten in two rounds counts twice, and an entrant without
+    beaten opponents gets 0.
     """
     tables: dict[tuple[int, int], Counter[str]] = defaultdict(Counter)
     for row in record.every_row():
@@ -268,7 +277,7 @@ def _beaten_average(tied: Sequence[str], record: _RankingRecord) -> _KeyByEntran
 
 
 def _round_places(tied: Sequence[str], record: _RankingRecord) -> _KeyByEntrant:
-    """(2) More 1st places in a round, then more 2nd places, and so on.
+    """Tie-break (2): more 1st places in a round, then more 2nd places, and so on.
 
     Provisional: a round is ranked by the sum of its ranking points, among all entrants.
     """
@@ -286,13 +295,13 @@ def _round_places(tied: Sequence[str], record: _RankingRecord) -> _KeyByEntrant:
 
 
 def _total_time(tied: Sequence[str], record: _RankingRecord) -> _KeyByEntrant | None:
-    """(3) Less playing time in all."""
+    """Tie-break (3): less playing time in total."""
     times = _playing_times(tied, record, least=1)
     return times and {entrant: -sum(of) for entrant, of in times.items()}
 
 
 def _trimmed_time(tied: Sequence[str], record: _RankingRecord) -> _KeyByEntrant | None:
-    """(4) Less time a deal on average, without one's slowest and one's fastest."""
+    """Tie-break (4): less time a deal on average, without the slowest and the fastest deal."""
     times = _playing_times(tied, record, least=3)
     return times and {
         entrant: -Fraction(sum(sorted(of)[1:-1]), len(of) - 2) for entrant, of in times.items()
@@ -302,7 +311,7 @@ def _trimmed_time(tied: Sequence[str], record: _RankingRecord) -> _KeyByEntrant 
 def _playing_times(
     tied: Sequence[str], record: _RankingRecord, least: int
 ) -> dict[str, list[int]] | None:
-    """Return the time of each deal of each of the tied, None where one has too few."""
+    """Return the times of the deals of each tied entrant, or None if one entrant has too few."""
     times = {
         entrant: [row.time_ms for row in record.rows[entrant] if row.time_ms is not None]
         for entrant in tied
@@ -317,4 +326,4 @@ _TIE_BREAK_TESTS: dict[TieBreakName, _TieBreakTest] = {
     "total_time": _total_time,
     "trimmed_time": _trimmed_time,
 }
-"""One function a tie-break: the higher key ranks first."""
+"""One function for each tie-break. The higher key ranks first."""

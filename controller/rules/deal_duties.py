@@ -1,8 +1,8 @@
-"""Who shuffles, cuts, turns up a card, draws first and leads: what comes before the cards.
+"""The duties before a deal: who shuffles, cuts, turns up a card, draws first and leads.
 
-With a machine its program replaces shuffling and drawing (seed 000 A5.3), so that nobody
-is the shuffler and nobody draws first; the cut and the turn-up stay. A deal whose hands
-are drawn by hand follows the rulebook's order in all of it.
+If a machine deals, its program replaces the shuffle and the draw (seed 000 A5.3). There is then no
+shuffler and no first drawer, but the cut and the turn-up remain. If people draw the hands, the deal
+follows all of the order in the rulebook.
 """
 
 import msgspec
@@ -17,21 +17,21 @@ from controller.words import Words
 
 
 class DutyError(ValueError):
-    """A duty that cannot be told from what was given; its text is one line."""
+    """A duty that does not follow from the given facts. Its text is one line."""
 
 
 class NoPipsError(DutyError):
-    """A joker was turned up, and nothing can be counted by it."""
+    """A joker was turned up, so there are no pips to count."""
 
 
 class DealDuties(msgspec.Struct, frozen=True, gc=False):
-    """What players do before a deal.
+    """The duties of the players before a deal.
 
-    `shufflers` and `cutters`: who may do it, any one of them; no shuffler where a machine
-    shuffles. `shuffles`: least and most passes. `cuts`: least and most cards of the packet
-    taken off. `turnup`: a card is turned up. `first_drawer`: None where a machine deals, or
-    where the count by the turned-up card or the naming of a leader decides. `keys`: the
-    rules it rests on.
+    `shufflers` and `cutters`: the seats that may do it. Any one of them is enough. There is no
+    shuffler if a machine shuffles. `shuffles`: least and most passes. `cuts`: least and most cards
+    of the packet taken off. `turnup`: a card is turned up. `first_drawer`: None if a machine deals,
+    or if the count by the turned-up card or the naming of a leader decides. `keys`: the rules that
+    these duties depend on.
     """
 
     shufflers: tuple[Seat, ...]
@@ -44,12 +44,12 @@ class DealDuties(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def shuffler(self) -> Seat | None:
-        """Return who shuffles; None where several may, or a machine does."""
+        """Return the seat that shuffles, or None if several seats may or a machine does."""
         return _only_seat(self.shufflers)
 
     @property
     def cutter(self) -> Seat | None:
-        """Return who cuts; None where several may."""
+        """Return the seat that cuts, or None if several seats may."""
         return _only_seat(self.cutters)
 
 
@@ -61,11 +61,11 @@ def duties_before_deal(
     by_hand: bool,
     shuffler: Seat | None = None,
 ) -> DealDuties:
-    """Return who does what before deal `deal` (1, 2, …), by the result of the one before.
+    """Return the duties before deal `deal` (1, 2, …), by the result of the deal before.
 
-    `previous` is None where no deal of the match counts yet. `shuffler`: who did shuffle by
-    hand, where several may; his opponents cut the first deal. Raises CeremonyError where he
-    may not shuffle.
+    `previous` is None if no deal of the match counts yet. `shuffler`: the seat that shuffled by
+    hand, if several seats may. The opponents of that seat cut the first deal. Raises DutyError if
+    that seat may not shuffle.
     """
     shufflers, shuffler_key = _allowed_shufflers(profile, previous) if by_hand else _BY_MACHINE
     if shuffler is not None:
@@ -87,7 +87,7 @@ def duties_before_deal(
 
 
 _SeatsAndKey = tuple[tuple[Seat, ...], str]
-"""Who may do it, and the key of the rule that says so."""
+"""The seats that may do it, and the key of the rule for it."""
 
 _BY_MACHINE: _SeatsAndKey = ((), "ceremony.machine_program")
 
@@ -97,9 +97,10 @@ def _only_seat(seats: tuple[Seat, ...]) -> Seat | None:
 
 
 def _allowed_shufflers(profile: GuandanProfile, previous: DealResult | None) -> _SeatsAndKey:
-    """Tell who may shuffle by hand.
+    """Return the seats that may shuffle by hand.
 
-    After a double-down two players are LAST: either of them (seed 000 A5.1.3, A10.2).
+    After a double-down two players are LAST, and either of them may shuffle (seed 000 A5.1.3,
+    A10.2).
     """
     rules = profile.ceremony
     if previous is None:
@@ -115,7 +116,7 @@ def _allowed_shufflers(profile: GuandanProfile, previous: DealResult | None) -> 
 def _allowed_cutters(
     profile: GuandanProfile, previous: DealResult | None, shufflers: tuple[Seat, ...]
 ) -> _SeatsAndKey:
-    """Tell who may cut; nobody is among the shufflers where a machine shuffles."""
+    """Return the seats that may cut. `shufflers` is empty if a machine shuffles."""
     rules = profile.ceremony
     if isinstance(previous, ForfeitedDeal):
         named = previous.leader
@@ -132,7 +133,7 @@ def _allowed_cutters(
 
 
 def _possible_first_drawers(profile: GuandanProfile, previous: DealResult | None) -> _SeatsAndKey:
-    """Tell who draws first by hand; nobody yet where a count or a name decides."""
+    """Return the seats that may draw first by hand: none while a count or a name must decide."""
     if previous is None:
         return (), "ceremony.count_from"
     if isinstance(previous, ForfeitedDeal):
@@ -144,11 +145,11 @@ def _possible_first_drawers(profile: GuandanProfile, previous: DealResult | None
 
 
 def first_drawer_by_count(profile: GuandanProfile, cutter: Seat, face: Face) -> Seat:
-    """Return who draws the first deal's first card: counted by the turned-up card's pips.
+    """Return the seat that draws first in the first deal, by the pips of the turned-up card.
 
-    The cutter counts as 1 (or his next, `count_from`), and it goes the way hands are drawn
-    (seed 000 A5.1.2, 004 CN5). What A, J, Q and K count is provisional (cards.pip_value).
-    Raises NoPipsError for a joker.
+    The count begins with 1 at the cutter, or at the next seat (`count_from`), and follows the
+    direction of the draw (seed 000 A5.1.2, 004 CN5). The pips of A, J, Q and K are provisional
+    (cards.pip_value). Raises NoPipsError for a joker.
     """
     pips = pip_value(face)
     if pips is None:
@@ -158,15 +159,15 @@ def first_drawer_by_count(profile: GuandanProfile, cutter: Seat, face: Face) -> 
 
 
 def is_turnup_valid(profile: Profile, face: Face) -> bool:
-    """Tell whether a turned-up card counts; else the cut and the turn-up are repeated."""
+    """Return True if a turned-up card counts. Otherwise the cut and the turn-up are repeated."""
     return face not in profile.turnup.faces()
 
 
 def drawer_of_card(profile: Profile, first_drawer: Seat, position: int) -> Seat:
-    """Return who draws card `position` (1…108) where hands are drawn one card at a time.
+    """Return the seat that draws card `position` (1…108) if hands are drawn one card at a time.
 
-    By hand only: a machine deals in an order of its own (seed 000 A5.1.6, A5.3). Raises
-    CeremonyError for a position that the set does not have.
+    This is for a deal by hand only, because a machine uses its own order (seed 000 A5.1.6, A5.3).
+    Raises DutyError for a position that the set does not have.
     """
     if not 1 <= position <= profile.deck.cards:
         raise DutyError(f"card {position}: the set has cards 1…{profile.deck.cards}")
@@ -174,9 +175,9 @@ def drawer_of_card(profile: Profile, first_drawer: Seat, position: int) -> Seat:
 
 
 def cut_problem(profile: Profile, n: int) -> Words | None:
-    """Return in one line why a packet of `n` cards is no legal cut; None where it is one.
+    """Return in one line why a packet of `n` cards is no legal cut, or None for a legal cut.
 
-    Seed 000 A5.1.5 wants more than five from either end, 004 CN5 any number.
+    Seed 000 A5.1.5 requires more than five cards from either end, 004 CN5 allows any number.
     """
     legal = profile.cuts()
     if n in legal:
@@ -195,12 +196,12 @@ def leader_of_deal(
     turned_to: Seat | None = None,
     tribute: TributePlan | None = None,
 ) -> Seat | None:
-    """Return who leads the next deal; None while that is open.
+    """Return the seat that leads the next deal, or None while the leader is open.
 
-    `turned_to`: who got the turned-up card of the first deal (seed 000 A3.8.1). `tribute`:
-    the plan by the values that were paid, or tribute.anti_plan. After a forfeited deal the
-    other side names the leader (seed 000 A15.3.3). Still open are a turn-up, a name or a
-    tribute not known yet, and returns that decide (tribute.leader_by_returns).
+    `turned_to`: the seat that got the turned-up card of the first deal (seed 000 A3.8.1).
+    `tribute`: the plan by the paid values, or tribute.plan_without_tribute. After a forfeited deal
+    the other side names the leader (seed 000 A15.3.3). The leader is open while the turn-up, the
+    name or the tribute is unknown, or while the returns must decide (tribute.leader_by_returns).
     """
     if previous is None:
         return turned_to

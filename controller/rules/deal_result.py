@@ -1,7 +1,7 @@
-"""How a deal ended: who went out in which order, and what class of win that is.
+"""The result of a deal: the order in which players went out, and the class of the win.
 
-Seed 000 A3.9: UP, 2ND and 3RD are the players who empty their hands, LAST the one
-left with cards. A deal that one side lost by a penalty has no finish order at all.
+Seed 000 A3.9: UP, 2ND and 3RD are the players who empty their hands, and LAST is the player left
+with cards. A deal that one side lost by a penalty has no finish order.
 """
 
 from collections.abc import Collection, Sequence
@@ -18,16 +18,16 @@ ResultClass = Literal["R12", "R13", "R14"]
 
 
 class FinishError(ValueError):
-    """No finish order: its text is one line, `words` the same in both languages."""
+    """A list of seats that is no finish order. Its text is one line, `words` has both languages."""
 
     def __init__(self, en: str, zh: str) -> None:
-        """Keep both."""
+        """Store the message in both languages."""
         super().__init__(en)
         self.words = Words(en, zh)
 
 
 class FinishOrder(msgspec.Struct, frozen=True, gc=False, tag="played_out"):
-    """A deal that was played out. After a double-down nobody is 3RD or LAST."""
+    """The finish order of a played deal. After a double-down, 3RD and LAST are None."""
 
     up: Seat
     second: Seat
@@ -36,7 +36,7 @@ class FinishOrder(msgspec.Struct, frozen=True, gc=False, tag="played_out"):
 
     @property
     def winners(self) -> Side:
-        """Return the side of UP, which alone is upgraded (seed 000 A3.10)."""
+        """Return the side of UP. Only this side climbs (seed 000 A3.10)."""
         return side_of(self.up)
 
     @property
@@ -47,7 +47,10 @@ class FinishOrder(msgspec.Struct, frozen=True, gc=False, tag="played_out"):
 
     @property
     def payers(self) -> tuple[Seat, ...]:
-        """Return who owes tribute: LAST, or both losers, UP's next first (seed 000 A10.1–2)."""
+        """Return the seats that owe tribute: LAST, or both losers (seed 000 A10.1–2).
+
+        Of two losers, the seat next to UP is first.
+        """
         if self.last is not None:
             return (self.last,)
         following = next_seat(self.up)
@@ -55,15 +58,16 @@ class FinishOrder(msgspec.Struct, frozen=True, gc=False, tag="played_out"):
 
     @property
     def places(self) -> tuple[Seat, ...]:
-        """Return the places that were taken: two names after a double-down, else four."""
+        """Return the seats that took a place: two after a double-down, otherwise four."""
         places = (self.up, self.second, self.third, self.last)
         return tuple(seat for seat in places if seat is not None)
 
 
 class ForfeitedDeal(msgspec.Struct, frozen=True, gc=False, tag="forfeited"):
-    """A deal that `loser` lost by a penalty; it counts as R12 (seed 000 A15.3.3).
+    """A deal that `loser` lost by a penalty. It counts as R12 (seed 000 A15.3.3).
 
-    Nobody was UP. `leader` of the next deal is named by the other side; None until then.
+    No seat was UP. The other side names the `leader` of the next deal, and until then `leader` is
+    None.
     """
 
     loser: Side
@@ -71,12 +75,12 @@ class ForfeitedDeal(msgspec.Struct, frozen=True, gc=False, tag="forfeited"):
 
     @property
     def winners(self) -> Side:
-        """Return the side that the deal was given to."""
+        """Return the side that received the deal."""
         return other_side(self.loser)
 
     @property
     def result_class(self) -> ResultClass:
-        """Return R12: it is scored as a double-down."""
+        """Return R12, because the deal is scored as a double-down."""
         return "R12"
 
 
@@ -84,9 +88,9 @@ DealResult = FinishOrder | ForfeitedDeal
 
 
 def parse_finish(places: Sequence[str]) -> FinishOrder:
-    """Return the finish order of seats `order`: two after a double-down, else three or four.
+    """Return the finish order of the seats `places`: two after a double-down, else three or four.
 
-    Raises FinishError where the names are no finish order of one deal.
+    Raises FinishError if the seats are not the finish order of one deal.
     """
     if not set(places) <= set(SEATS) or len(set(places)) != len(places):
         said = " ".join(places)
@@ -120,18 +124,20 @@ def _both_seats(one: Seat, other: Seat) -> Words:
 
 
 def finish_with_dead_hands(places: Sequence[str], dead_seats: Collection[str]) -> FinishOrder:
-    """Return the finish of a deal in which the hands of `dead` were taken out (A18.4).
+    """Return the finish of a deal in which the hands of `dead_seats` were removed (A18.4).
 
-    `order` is who went out, in turn, those of `dead` among them or not: they count as LAST
-    and who came behind moves up, so that all others but one out are enough. Of several dead
-    hands UP's partner's is LAST (provisional). Raises FinishError.
+    `places` are the seats that went out, in turn. The list may include `dead_seats` or not, because
+    those seats count as LAST and later seats move up. All other seats except one are therefore
+    enough. If there are several dead hands, the one of UP's partner is LAST (provisional). Raises
+    FinishError.
     """
     others = [seat for seat in cast(Sequence[Seat], places) if seat not in dead_seats]
     alive = [seat for seat in SEATS if seat not in dead_seats]
     if len(others) == len(alive) - 1:
         others += [seat for seat in alive if seat not in others]
     if len(others) < len(alive) or not alive:
-        return parse_finish(others[:1])  # which is none yet
+        # The list is too short, so parse_finish raises FinishError.
+        return parse_finish(others[:1])
     up, mate = others[0], partner(others[0])
     if len(others) > 1 and others[1] == mate:
         return parse_finish(others[:2])

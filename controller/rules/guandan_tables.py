@@ -1,8 +1,7 @@
-"""The tables of a Guandan rulebook: one struct each, filled from a profile's file.
+"""The tables of a Guandan rulebook: one struct each, filled from the file of a profile.
 
-No key has a default here: what a rulebook says, or what is proposed where it is silent,
-stands in its file, with its article or marked as provisional. What the keys mean to a
-person is told in keys.toml.
+No key has a default here. The file contains every value, either with its article or marked as
+provisional if the rulebook is silent. keys.toml explains the keys to people.
 """
 
 from collections.abc import Sequence
@@ -27,22 +26,22 @@ Rank = Annotated[
 ReturnKind = Literal["any", "ten", "ten_advised"]
 ReturnVisibility = Literal["open", "together", "secret"]
 CatalogueNumber = Literal["000", "003", "004"]
-"""A text with offences of its own; 001 has the words of 000."""
+"""A text with its own offences. Text 001 has the same words as 000."""
 
 
 class ProfileTable(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
-    """A table of a profile's file; a key it does not know is a mistake."""
+    """A table of a profile's file. An unknown key is an error."""
 
 
 def _refuse_duplicates(key: str, values: Sequence[object], among: Sequence[object]) -> None:
-    """Raise ValueError for what `among` has a second time; `values` is how it is written."""
+    """Raise ValueError if `among` contains a value twice. `values` is the list as it is written."""
     for n, value in enumerate(among):
         if value in among[:n]:
             raise ValueError(f'{key}[{n}] = "{values[n]}": expected each of them once')
 
 
 class DeckRules(ProfileTable, frozen=True):
-    """What a set is made of: `cards` is all of them together."""
+    """The composition of a set. `cards` is the number of all cards together."""
 
     packs: Annotated[int, Meta(ge=1, le=4)]
     jokers: bool
@@ -59,20 +58,20 @@ class DeckRules(ProfileTable, frozen=True):
 
 
 class DirectionRules(ProfileTable, frozen=True):
-    """Which way it goes round: `play`, and `draw` where hands are drawn by hand."""
+    """The direction of `play`, and of `draw` if people draw the hands."""
 
     play: Literal["ccw"]
     draw: Literal["ccw", "cw"]
 
 
 class TurnupRules(ProfileTable, frozen=True):
-    """The card that is turned up: in the first deal or not, and which ones do not count."""
+    """The card that is turned up: whether the first deal has one, and which cards do not count."""
 
     deal1: bool
     redo_on: list[str]
 
     def __post_init__(self) -> None:
-        """Refuse what is no card, and a card that is named twice."""
+        """Refuse a text that is no card, and a card that is named twice."""
         try:
             faces = [parse_face(card) for card in self.redo_on]
         except ValueError as mistake:
@@ -85,10 +84,10 @@ class TurnupRules(ProfileTable, frozen=True):
 
 
 class CeremonyRules(ProfileTable, frozen=True):
-    """Who does what before the cards lie with the players, where hands do it.
+    """The duties of the players before the cards are dealt, if people shuffle and deal.
 
-    `cutter_by_hand` cuts the first deal where a person shuffled it; with a machine it is
-    the profile's `cutter_first`.
+    `cutter_by_hand` cuts the first deal if a person shuffled. If a machine shuffled, the profile's
+    `cutter_first` cuts.
     """
 
     machine_program: bool
@@ -104,7 +103,7 @@ class CeremonyRules(ProfileTable, frozen=True):
 
 
 class CountingRules(ProfileTable, frozen=True):
-    """What happens when hands are counted after the deal."""
+    """The procedure when hands are counted after the deal."""
 
     check: Literal["referee_recount"]
     misdeal: Literal["new_set"]
@@ -112,7 +111,7 @@ class CountingRules(ProfileTable, frozen=True):
 
 
 class UpgradeSteps(ProfileTable, frozen=True):
-    """How many levels UP's side climbs, by class of result."""
+    """The number of levels that the side of UP climbs, by class of result."""
 
     R12: LevelSteps
     R13: LevelSteps
@@ -120,7 +119,7 @@ class UpgradeSteps(ProfileTable, frozen=True):
 
 
 class LevelRules(ProfileTable, frozen=True):
-    """The ladder from 2 to past A, and what A asks for."""
+    """The ladder of levels from 2 to past A, and the requirements at A."""
 
     start: Rank
     upgrade: UpgradeSteps
@@ -155,7 +154,7 @@ class LevelRules(ProfileTable, frozen=True):
 
 
 class TributeRules(ProfileTable, frozen=True):
-    """Tribute and return. `return_*`: what may be given back, and to whom."""
+    """The rules for tribute and return. `return_*`: the cards that may be given back."""
 
     exclude_wild: bool
     tie_choice: Literal["payer", "receiver"]
@@ -176,7 +175,10 @@ class TributeRules(ProfileTable, frozen=True):
 
 
 class ConductRules(ProfileTable, frozen=True):
-    """How cards are played: what a referee needs and no machine sees."""
+    """The rules about how cards are played.
+
+    A referee needs them, and the machine cannot observe them.
+    """
 
     pass_form: Literal["one_for_match", "any"]
     play_form: Literal["at_once_in_order", "at_once"]
@@ -192,7 +194,7 @@ class ConductRules(ProfileTable, frozen=True):
 
 
 class EndingRules(ProfileTable, frozen=True):
-    """How a match ends. `deals` and `time_s`: 0 where the event's regulations say it."""
+    """The end of a match. `deals` and `time_s` are 0 if the event's regulations set them."""
 
     methods: list[Literal["play_to_A", "deals", "timed", "timed_deals"]]
     method: Literal["play_to_A", "deals", "timed", "timed_deals"]
@@ -208,7 +210,7 @@ class EndingRules(ProfileTable, frozen=True):
     matches: Annotated[int, Meta(ge=1, le=9)]
 
     def __post_init__(self) -> None:
-        """Refuse a method that is not among the legal ones, lacks its limit or never deals."""
+        """Refuse a method that is not legal, that lacks its limit, or that allows no deal."""
         _refuse_duplicates("methods", self.methods, self.methods)
         if self.method not in self.methods:
             raise ValueError(f'method = "{self.method}": expected one of {", ".join(self.methods)}')
@@ -224,7 +226,7 @@ class EndingRules(ProfileTable, frozen=True):
 
 
 class DealPoints(ProfileTable, frozen=True):
-    """Points that a won deal brings, by class of result; all 0 where there are none."""
+    """The points for a won deal, by class of result. All are 0 if the rulebook has none."""
 
     R12: Points
     R13: Points
@@ -232,11 +234,11 @@ class DealPoints(ProfileTable, frozen=True):
 
 
 class ScoreRules(ProfileTable, frozen=True):
-    """What a match is worth. Lists of points are empty where the rulebook has none.
+    """The points of a match. Lists of points are empty if the rulebook has none.
 
-    `match_points`: for a win, a draw, a loss. `level_points`: winner's and loser's, by
-    difference of levels 0…13. `deal_points_by`: by the levels that the winners climbed, or by
-    the result, though fewer levels were left.
+    `match_points`: for a win, a draw, a loss. `level_points`: for the winner and the loser, by
+    difference of levels 0…13. `deal_points_by`: by the levels that the winners climbed, or by the
+    result, even if fewer levels were left.
     """
 
     match_points: list[Points]
@@ -249,7 +251,7 @@ class ScoreRules(ProfileTable, frozen=True):
     forfeit_keeps: Literal["higher", "margin", "none"]
 
     def __post_init__(self) -> None:
-        """Refuse lists of another length, and points that favour the loser."""
+        """Refuse lists of a wrong length, and points that favour the loser."""
         expected = {
             "match_points": (0, 3),
             "level_points": (0, 14),
@@ -275,14 +277,14 @@ class ScoreRules(ProfileTable, frozen=True):
 
 
 def _refuse_rising_points(key: str, points: Sequence[int]) -> None:
-    """Raise ValueError for points that rise from the better to the worse, or are all the same."""
+    """Raise ValueError for points that rise from better to worse results, or are all the same."""
     falling = all(points[n] >= points[n + 1] for n in range(len(points) - 1))
     if points and not (falling and points[0] > points[-1]):
         raise ValueError(f"{key} = {list(points)}: expected the most first and less at the end")
 
 
 class ClockRules(ProfileTable, frozen=True):
-    """Time limits, in seconds; 0: none. A clock only proposes, a referee rules."""
+    """Time limits in seconds (0: no limit). A clock only proposes, and a referee rules."""
 
     play_clock: Literal["off", "on_call", "every_play"]
     play_s: Seconds
@@ -297,13 +299,13 @@ class ClockRules(ProfileTable, frozen=True):
     added_time_chief_s: Seconds
 
     def __post_init__(self) -> None:
-        """Refuse a default for being late where nobody said how late."""
+        """Refuse a default for lateness without a time limit for lateness."""
         if self.late_then == "default" and not self.late_s:
             raise ValueError('late_s = 0: late_then = "default" needs a time, give late_s')
 
 
 class PenaltyRules(ProfileTable, frozen=True):
-    """The ladder of penalties: how often is too often, and what a foul does."""
+    """The ladder of penalties: the limits of repetition, and the effect of a foul."""
 
     catalogue: CatalogueNumber
     violations_to_foul: Times
@@ -324,14 +326,14 @@ class PenaltyRules(ProfileTable, frozen=True):
     settled_by_players: Literal["referee_decides", "closed"]
 
     def __post_init__(self) -> None:
-        """Refuse bounds of levels between which there is none."""
+        """Refuse level bounds in the wrong order, because no level is between them."""
         low, high = self.level_bounds
         if RANKS.index(low) > RANKS.index(high):
             raise ValueError(f'level_bounds = ["{low}", "{high}"]: expected the lower one first')
 
 
 class SheetRoles(ProfileTable, frozen=True):
-    """Who keeps the score sheet and who signs it."""
+    """The persons who keep and sign the score sheet."""
 
     scorer: Seat | Literal["referee"]
     checker: Seat | Literal["none"]
@@ -339,7 +341,7 @@ class SheetRoles(ProfileTable, frozen=True):
     substitution: Literal["regulations", "before_event"]
 
     def __post_init__(self) -> None:
-        """Refuse a score sheet that nobody signs, or somebody twice."""
+        """Refuse a score sheet without signers, and a signer who is listed twice."""
         if not self.signers:
             raise ValueError("signers: empty, expected at least one who signs")
         _refuse_duplicates("signers", self.signers, self.signers)

@@ -1,4 +1,4 @@
-"""What the keys of the profiles mean to a person, in English and Chinese (keys.toml)."""
+"""The keys and values of the profiles in words, in English and Chinese (keys.toml)."""
 
 import tomllib
 from collections.abc import Mapping, Sequence
@@ -15,7 +15,7 @@ _MINUTE_S = 60
 
 
 class UnitForm(msgspec.Struct, frozen=True, array_like=True):
-    """How a number of something is written; `one` is English for one of them."""
+    """The text for a number with a unit. `one` is the English text for the number 1."""
 
     en: str
     zh: str
@@ -23,7 +23,7 @@ class UnitForm(msgspec.Struct, frozen=True, array_like=True):
 
 
 class KeyText(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A key in words; keys.toml says what each field means."""
+    """The words for one key. keys.toml explains each field."""
 
     label: Words
     about: Words
@@ -48,13 +48,13 @@ def all_keys() -> Mapping[str, KeyText]:
 
 
 def table_title(key: str) -> Words:
-    """Return the title of the table that a dotted key stands in."""
+    """Return the title of the table that contains a dotted key."""
     table, dot, _ = key.partition(".")
     return _keys_file().tables[table if dot else "general"]
 
 
 def value_words(key: str, value: object) -> Words:
-    """Return the value of a dotted key as a person reads it. Raises KeyError for an unknown key."""
+    """Return the value of a dotted key in words. Raises KeyError for an unknown key."""
     words = _keys_file().keys[key]
     if _value_name(value) in words.choices:
         return words.choices[_value_name(value)]
@@ -66,19 +66,19 @@ def value_words(key: str, value: object) -> Words:
 
 
 def remark_on_key(profile: Profile, key: str) -> Words | None:
-    """Return what is to be said about a key under a profile's text, None for nothing."""
+    """Return the remark on a key for the text of a profile, or None if there is no remark."""
     return _keys_file().keys[key].remarks.get(profile.text)
 
 
 def is_unset(key: str, value: object) -> bool:
-    """Tell whether a value settles nothing: somebody has to fill it in."""
+    """Return True if a value settles nothing, so that a person must fill it in."""
     return value in _keys_file().keys[key].unset and not isinstance(value, bool)
 
 
 def has_no_effect(profile: Profile, key: str) -> bool:
-    """Tell whether a key has no effect in a profile, because of what others are fixed to.
+    """Return True if a key has no effect in a profile, because of the fixed values of other keys.
 
-    As long as an event may still decide one of those, it may have one.
+    While an event may still change one of those other keys, the key may have an effect.
     """
     rules = rules_by_key(profile)
     deciding = _keys_file().keys[key].idle
@@ -98,7 +98,7 @@ def _list_words(words: KeyText, values: Sequence[object]) -> Words:
     items = [words.choices.get(_value_name(value)) or _common_words(value) for value in values]
     en = words.joined.join(item.en for item in items)
     zh = words.joined.replace(", ", "、").join(item.zh for item in items)
-    en, zh = en.replace("−0", "0"), zh.replace("−0", "0")  # nothing has no sign
+    en, zh = en.replace("−0", "0"), zh.replace("−0", "0")  # Zero has no sign.
     return Words(en, zh) if words.unit is None else _with_unit(words.unit, Words(en, zh))
 
 
@@ -110,7 +110,7 @@ def _number_words(words: KeyText, value: int) -> Words:
 
 
 def _with_unit(unit: str, text: Words) -> Words:
-    """Put a number, or several as one text, before what it counts."""
+    """Put a number, or several numbers as one text, before its unit."""
     form = _keys_file().units[unit]
     en = form.one if text.en == "1" else form.en
     return Words(en.format(text.en), form.zh.format(text.zh))
@@ -122,7 +122,7 @@ def _common_words(value: object) -> Words:
 
 
 def _value_name(value: object) -> str:
-    """Write a value as keys.toml names it; a pair of numbers and a band as people read them."""
+    """Return a value as keys.toml names it. Pairs of numbers and bands are written for people."""
     match value:
         case bool():
             return "true" if value else "false"

@@ -1,4 +1,4 @@
-"""When a match is over and who has won it (seed 000 A14, 003 N4.3, 004 CN5)."""
+"""The end of a match, its winner and its score (seed 000 A13.3, A14, 003 N4.3, 004 CN5)."""
 
 from collections.abc import Sequence
 from typing import Literal
@@ -26,9 +26,9 @@ EndReason = Literal[
 
 
 class MatchVerdict(msgspec.Struct, frozen=True, gc=False):
-    """How a match ended. `winner` is None after a draw.
+    """The way a match ended. `winner` is None after a draw.
 
-    "disqualified": the losing pair may not play on in the event (seed 000 A15.3.5).
+    After "disqualified" the losing pair may not continue in the event (seed 000 A15.3.5).
     """
 
     winner: Side | None
@@ -36,7 +36,7 @@ class MatchVerdict(msgspec.Struct, frozen=True, gc=False):
 
 
 class ExtraDealNeeded(msgspec.Struct, frozen=True, gc=False):
-    """The limit is reached and nobody has won: an extra deal decides (加打一副)."""
+    """The limit is reached without a winner. An extra deal decides the match (加打一副)."""
 
 
 def decide_match(
@@ -47,11 +47,11 @@ def decide_match(
     knockout: bool,
     extra_result: DealResult | None = None,
 ) -> MatchVerdict | ExtraDealNeeded | None:
-    """Return how the match has ended after a deal; None: it goes on.
+    """Return how the match has ended after a deal, or None if the match continues.
 
-    `time_up`: its time is over. `knockout`: it must have a winner (seed 000 A14.5).
-    `extra`: the result of the extra deal that was just played; who took UP in it wins, at
-    A v A as elsewhere (provisional).
+    `time_up`: the time of the match is over. `knockout`: the match must have a winner (seed 000
+    A14.5). `extra_result`: the result of the extra deal that was just played. The side of UP in the
+    extra deal wins the match, also if both sides are at A (provisional).
     """
     if standing.won is not None:
         past_a = standing.levels.of(standing.won) == PAST_A
@@ -64,16 +64,17 @@ def decide_match(
 
 
 def is_limit_reached(profile: GuandanProfile, deals: int, *, time_up: bool) -> bool:
-    """Tell whether a match has had its deals or its time (seed 000 A14.2)."""
+    """Return True if a match has reached its number of deals or its time (seed 000 A14.2)."""
     method, rules = profile.ending.method, profile.ending
     by_deals = method in ("deals", "timed_deals") and deals >= rules.deals
     return by_deals or (method in ("timed", "timed_deals") and time_up)
 
 
 def round_winner(profile: GuandanProfile, matches: Sequence[MatchVerdict]) -> Side | None:
-    """Return who has won a round by its matches so far, the best of `ending.matches`.
+    """Return the side that has won a round by its matches so far, the best of `ending.matches`.
 
-    Seed 000 A14.3. None: nobody has more than half of them yet, or the round is drawn.
+    Seed 000 A14.3. The result is None if neither side has more than half of the matches yet, or if
+    the round is drawn.
     """
     for side in SIDES:
         if sum(one.winner == side for one in matches) > profile.ending.matches / 2:
@@ -95,7 +96,7 @@ def _decide_by_level(
 
 
 def _first_to_reach(standing: MatchStanding) -> Side | None:
-    """Return who came to the equal level first; None where neither has left the start."""
+    """Return the side that reached the equal level first, or None if neither has left the start."""
     level = standing.levels.NS
     ns, ew = standing.first_row_at_level("NS", level), standing.first_row_at_level("EW", level)
     if ns == ew:
@@ -104,14 +105,17 @@ def _first_to_reach(standing: MatchStanding) -> Side | None:
 
 
 PENALTY_END_REASONS = frozenset({"forfeit", "disqualified", "both_lost"})
-"""Ends without a level to compare; a forfeit keeps the better real points (A15.3.4)."""
+"""Reasons for an end without a comparison of levels.
+
+A forfeit keeps the better real points (A15.3.4).
+"""
 
 
 class MatchScore(msgspec.Struct, frozen=True, gc=False):
-    """A match in points. None: the rulebook has no points of that kind.
+    """The points of a match. A field is None if the rulebook has no points of that kind.
 
-    `total`: match points and deal points together. `rests_on`: the provisional keys behind
-    these numbers, to be printed beside them.
+    `total`: match points plus deal points. `rests_on`: the provisional keys that these numbers
+    depend on, printed beside the numbers.
     """
 
     match_points: PerSide | None
@@ -141,7 +145,7 @@ def match_score(profile: GuandanProfile, standing: MatchStanding, end: MatchVerd
 
 
 def level_points(profile: GuandanProfile, difference: int) -> tuple[int, int]:
-    """Return winner's and loser's level points for a difference of 0…13 levels."""
+    """Return the level points of the winner and of the loser for a difference of 0…13 levels."""
     return profile.score.level_points[difference]
 
 
@@ -177,7 +181,10 @@ def _level_points(
 def _has_fixed_level_points(
     profile: GuandanProfile, end: MatchVerdict, standing: MatchStanding
 ) -> bool:
-    """Tell whether level points are those of a forfeit, whatever the table says (A15.3.4)."""
+    """Return True if the level points are the fixed ones of a forfeit (A15.3.4).
+
+    Otherwise they follow from the table of level points.
+    """
     if end.how not in PENALTY_END_REASONS or not profile.score.forfeit_level_points:
         return False
     if end.winner is None or end.how != "forfeit":
@@ -188,9 +195,10 @@ def _has_fixed_level_points(
 def _forfeit_points(
     profile: GuandanProfile, standing: MatchStanding, winner: Side, fixed: int
 ) -> int:
-    """Return the innocent side's level points: its real ones where they are more (A15.3.4).
+    """Return the level points of the innocent side: its real points if they are more (A15.3.4).
 
-    `forfeit_keeps`: "higher" compares the points themselves, "margin" both sides' difference.
+    `forfeit_keeps`: "higher" compares the real points of the innocent side with the fixed points.
+    "margin" compares the difference between the real points of both sides with the fixed points.
     """
     lead = standing.levels.of(winner) - standing.levels.of(other_side(winner))
     if lead <= 0 or profile.score.forfeit_keeps == "none":
@@ -206,7 +214,7 @@ def _has_deal_points(profile: GuandanProfile) -> bool:
 
 
 def _points_by_side(winner: Side | None, win: int, loss: int) -> PerSide:
-    """Return both sides' points; without a winner both have lost."""
+    """Return the points of both sides. Without a winner both sides get the points of a loss."""
     if winner is None:
         return PerSide(loss, loss)
     return PerSide(win, loss) if winner == "NS" else PerSide(loss, win)

@@ -1,7 +1,7 @@
-"""How two sides stand in a match, and what a deal or a penalty changes in that.
+"""The standing of two sides in a match, and the changes by a deal or a penalty.
 
-The ladder, the rules of A and who plays which level: seed 000 A3.10–11, A14.2; the
-failures at A of 003 R5.5 and 004 CN5. Nothing here knows how a deal was played.
+The ladder, the rules of A and the choice of the level: seed 000 A3.10–11, A14.2. Failures at A: 003
+R5.5 and 004 CN5. This module does not depend on how a deal was played.
 """
 
 import msgspec
@@ -24,19 +24,19 @@ class PerSide(msgspec.Struct, frozen=True, gc=False):
         return self.NS if side == "NS" else self.EW
 
     def replace(self, side: Side, number: int) -> "PerSide":
-        """Return both with `side`'s number replaced."""
+        """Return both numbers with the number of `side` replaced."""
         return PerSide(number, self.EW) if side == "NS" else PerSide(self.NS, number)
 
     def add(self, side: Side, number: int) -> "PerSide":
-        """Return both with `number` added to `side`'s."""
+        """Return both numbers with `number` added to the number of `side`."""
         return self.replace(side, self.of(side) + number)
 
 
 class PlayedDeal(msgspec.Struct, frozen=True, gc=False):
-    """What a deal contributes: at which level and whose, and how it ended.
+    """The facts of a deal for the standing: its level, the owner of the level, the result.
 
-    The level is what was played, a fact, whatever the sheet says afterwards. `owner` is
-    None in the first deal. `extra`: a deal that only decides the match.
+    `level` is the level that was really played, even if the sheet changes later. `owner` is None in
+    the first deal. `extra`: a deal that only decides the match.
     """
 
     level: Level
@@ -46,7 +46,7 @@ class PlayedDeal(msgspec.Struct, frozen=True, gc=False):
 
 
 class LevelReached(msgspec.Struct, frozen=True, gc=False):
-    """In `row` of the sheet, 0 at the start, `side` came to `level`."""
+    """The arrival of `side` at `level` in `row` of the sheet. Row 0 is the start."""
 
     side: Side
     level: Level
@@ -54,12 +54,12 @@ class LevelReached(msgspec.Struct, frozen=True, gc=False):
 
 
 class MatchStanding(msgspec.Struct, frozen=True, gc=False):
-    """Where a match stands between two deals.
+    """The standing of a match between two deals.
 
-    `owner`: whose level is played next, None before the first deal. `failures`: deals in
-    which a side did not pass its own A. `reached`: when sides came to which levels.
-    `points`: 004's. `won`: who passed A, or whose opponents failed too often at it.
-    `previous`: how the last deal ended.
+    `owner`: the side whose level is played next, None before the first deal. `failures`: deals in
+    which a side did not pass its own A. `reached`: the rows in which sides reached levels.
+    `points`: the deal points of 004. `won`: the side that passed A, or whose opponents failed too
+    often at A. `previous`: the result of the last deal.
     """
 
     levels: PerSide
@@ -72,18 +72,18 @@ class MatchStanding(msgspec.Struct, frozen=True, gc=False):
     previous: DealResult | None = None
 
     def first_row_at_level(self, side: Side, level: Level) -> int:
-        """Return in which row `side` first came to `level` or beyond; 0 at the start.
+        """Return the row in which `side` first reached `level` or a higher one. 0 is the start.
 
-        A level that was lost again by a penalty was reached nevertheless (seed 003 N4.3).
+        A level that a penalty took away again still counts as reached (seed 003 N4.3).
         """
         rows = [climb.row for climb in self.reached if climb.side == side and climb.level >= level]
         return min(rows, default=0)
 
 
 def level_due(profile: GuandanProfile, standing: MatchStanding) -> Level:
-    """Return the level of the next deal: the previous winners' (provisional).
+    """Return the level of the next deal: the level of the previous winners (provisional).
 
-    The first one is played at the start's, whatever a penalty has changed by then (003 N4.3).
+    The first deal is played at the starting level, even after a penalty (003 N4.3).
     """
     if standing.owner is None:
         return parse_level(profile.levels.start)
@@ -100,7 +100,7 @@ def initial_standing(profile: GuandanProfile) -> MatchStanding:
 def standing_after_deal(
     profile: GuandanProfile, standing: MatchStanding, played: PlayedDeal, row: int
 ) -> MatchStanding:
-    """Return the standing after a deal that counts; `row` numbers it on the sheet."""
+    """Return the standing after a deal that counts. `row` is its number on the sheet."""
     winners, steps = played.result.winners, levels_gained(profile, played.result)
     passed = has_passed_a(profile, standing, played)
     level = PAST_A if passed else _climb(profile, standing.levels.of(winners), steps)
@@ -124,10 +124,10 @@ def levels_gained(profile: GuandanProfile, result: DealResult) -> int:
 
 
 def _deal_points(profile: GuandanProfile, result: DealResult, climbed: int) -> int:
-    """Return what a won deal brings: by the levels climbed, or by its result (004 CN5).
+    """Return the points of a won deal: by the levels climbed, or by its result (004 CN5).
 
-    "升一级5分": with fewer levels left up to A than the result is worth, the text may mean either
-    (provisional). Who passes A is taken to climb what the result is worth.
+    The text "升一级5分" is ambiguous if fewer levels are left up to A than the result is worth
+    (provisional). A side that passes A counts as climbing the full worth of the result.
     """
     points: dict[str, int] = msgspec.structs.asdict(profile.score.deal_points)
     if profile.score.deal_points_by == "result":
@@ -137,10 +137,10 @@ def _deal_points(profile: GuandanProfile, result: DealResult, climbed: int) -> i
 
 
 def has_passed_a(profile: GuandanProfile, standing: MatchStanding, played: PlayedDeal) -> bool:
-    """Tell whether the winners of a deal pass A with it (seed 000 A14.2.1).
+    """Return True if the winners of a deal pass A with it (seed 000 A14.2.1).
 
-    A may not be jumped: the deal was played at A, and by a winner who stood there; with
-    `a_own_level_only` the A was his own (provisional).
+    A may not be jumped, so the deal must have been played at A, and the winners must have been at
+    A. With `a_own_level_only` it must also have been the winners' own A (provisional).
     """
     rules, winners = profile.levels, played.result.winners
     if standing.levels.of(winners) != ACE or played.level != ACE:
@@ -157,8 +157,9 @@ def apply_level_penalty(
 ) -> MatchStanding:
     """Return the standing after a penalty moved `side` by `steps` levels (seed 003 R6.2–3).
 
-    Between the bounds of the profile, never past A, and not back from there: a side past A
-    has won (provisional). The level of a deal that is being played does not change.
+    The new level stays within the bounds of the profile, and a penalty never lifts a side past A. A
+    side past A does not come back, because that side has won (provisional). The level of a deal in
+    progress does not change.
     """
     if standing.levels.of(side) == PAST_A:
         return standing
@@ -170,7 +171,10 @@ def apply_level_penalty(
 
 
 def _climb(profile: GuandanProfile, level: Level, steps: int) -> Level:
-    """Climb, but stop where a level must be played (seed 000 A14.2.1: A; an event: others)."""
+    """Return the level after a climb. The climb stops at a level that must be played.
+
+    Seed 000 A14.2.1 names A, and an event may name other levels.
+    """
     if level >= ACE:
         return level
     stops = [parse_level(rank) for rank in profile.levels.must_play]
@@ -196,7 +200,7 @@ def _count_failure(
 ) -> MatchStanding:
     """Count a deal at A that its owner did not pass (003 R5.5, 004 CN5).
 
-    An extra deal counts none: who is UP wins it (provisional).
+    An extra deal never counts as a failure, because UP wins it (provisional).
     """
     owner, rules = played.owner, profile.levels
     if played.extra:
@@ -242,4 +246,4 @@ def _lose_match(
 
 
 _AFTER_LAST_FAILURE = {"back_to_2": _return_to_start, "opponents_win": _lose_match}
-"""What the last allowed failure at A leads to."""
+"""The consequence of the last allowed failure at A."""

@@ -1,8 +1,7 @@
-"""A profile: one rulebook as data, as rulebooks.py reads it from profiles/NAME.toml.
+"""A profile: one rulebook as data, read by profile_files.py from profiles/NAME.toml.
 
-Each rule is a key, dotted where it stands in a table; each key has its article in
-`sources` or stands in `provisional`, because the rulebook is silent and the value is a
-proposal.
+Each rule is a key, dotted if it belongs to a table. Each key has its article in `sources`, or it is
+listed in `provisional` because the rulebook is silent and the value is a proposal.
 """
 
 from collections.abc import Iterator, Mapping
@@ -24,18 +23,18 @@ KEYS_ABOUT_PROFILE = frozenset(
         *("provisional", "sources", "left_to_event", "departs"),
     )
 )
-"""Keys about a profile itself; all others are rules."""
+"""Keys about a profile itself. All other keys are rules."""
 
 RulebookNumber = Literal["000", "001", "002", "003", "004"]
-"""The number that a rulebook is cited by: of its seed."""
+"""The number that cites a rulebook: the number of its seed."""
 
 
 class EventRegulations(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
-    """An event whose regulations are in force.
+    """The regulations of an event, when they are in force.
 
-    `settled`: the keys they fix. `instead_of`: the articles of the rulebook that they
-    replace, by key; none for a key that was provisional. `before`: the values that were in
-    force without them, by key.
+    `settled`: the keys that the regulations fix. `instead_of`: the replaced articles of the
+    rulebook, by key (none for a key that was provisional). `before`: the values that were in force
+    without the regulations, by key.
     """
 
     title_en: str
@@ -47,16 +46,15 @@ class EventRegulations(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fie
 
 
 class Profile(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
-    """What every rulebook has, as far as a dealing table needs it.
+    """The parts of a rulebook that every dealing table needs, for any game.
 
-    `hand`: cards a seat. `cut_margin`: a cut takes more cards than that from either
-    end. `cutter_first` cuts the first deal, `cutter_later` the others. `shuffles_*`:
-    least and most passes. `hands_opened`: when the record of a deal that was played is
-    published. Every rule's dotted key stands in `sources`, with its article
-    or the event that settled it, or in `provisional`. `left_to_event`: the article that
-    leaves a key to the event's regulations. `departs`: the article that a provisional
-    value departs from, though it says something else. `like`: the profile that everything is from
-    which its own file does not hold. `text`: the number its rulebook is cited by.
+    `hand`: cards a seat. `cut_margin`: a cut takes more cards than this number from either end.
+    `cutter_first` cuts the first deal, `cutter_later` the others. `shuffles_*`: least and most
+    passes. `hands_opened`: the time when the record of a played deal is published. The dotted key
+    of every rule is in `sources`, with its article or the event that settled it, or in
+    `provisional`. `left_to_event`: the article that leaves a key to the regulations of the event.
+    `departs`: the article that contradicts a provisional value. `like`: the profile that provides
+    every value which the profile's own file lacks. `text`: the number that cites its rulebook.
     """
 
     name: str
@@ -82,7 +80,7 @@ class Profile(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True)
     event: EventRegulations | None
 
     def __post_init__(self) -> None:
-        """Refuse hands that do not add up to the set, and a cut that leaves nothing."""
+        """Refuse hands that do not add up to the set, and a cut margin that leaves no legal cut."""
         if self.hand * len(SEATS) != self.deck.cards:
             raise ValueError(f"hand = {self.hand}: expected {self.deck.cards // len(SEATS)}")
         if not self.cuts():
@@ -96,23 +94,26 @@ class Profile(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True)
 
     @property
     def title(self) -> Words:
-        """What people call the rulebook, in both languages; `name` is for programs."""
+        """Return the name that people use for the rulebook, in both languages.
+
+        `name` is for programs.
+        """
         return Words(self.title_en, self.title_zh)
 
     def cuts(self) -> range:
-        """Return the legal cuts: how many cards the packet taken off may have."""
+        """Return the legal cuts: the possible numbers of cards in the packet taken off."""
         return range(self.cut_margin + 1, self.deck.cards - self.cut_margin)
 
     def shuffles(self, deal: int) -> int:
-        """Return how often the shuffler passes before deal `deal` (1, 2, …): the least."""
+        """Return the least number of shuffler passes before deal `deal` (1, 2, …)."""
         return self.shuffles_first[0] if deal == 1 else self.shuffles_later[0]
 
     def article(self, key: str) -> str | None:
-        """Return where the value of a dotted key is from; None where it is provisional."""
+        """Return the source of the value of a dotted key, or None if the value is provisional."""
         return self.sources.get(key)
 
     def is_settled(self, key: str) -> bool:
-        """Tell whether the event's regulations say what a dotted key is."""
+        """Return True if the regulations of the event settle a dotted key."""
         return self.event is not None and key in self.event.settled
 
 
@@ -133,9 +134,9 @@ class GuandanProfile(Profile, frozen=True):
 
 
 class BigTwoProfile(Profile, frozen=True):
-    """A rulebook of Big Two: a practice profile (seed 002 A13 wants duplicated deals).
+    """A rulebook of Big Two: a practice profile (seed 002 A13 requires duplicated deals).
 
-    `deals`: of a match.
+    `deals`: number of deals in a match.
     """
 
     game: Literal["bigtwo"]
@@ -152,7 +153,7 @@ def rules_by_key(profile: Profile) -> dict[str, Any]:
 
 
 def flatten_tables(rules: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
-    """Yield every value of nested tables with its dotted key; a list is one value."""
+    """Yield every value of nested tables with its dotted key. A list is one value."""
     for key, value in rules.items():
         if isinstance(value, Mapping):
             yield from flatten_tables(value, f"{prefix}{key}.")

@@ -1,8 +1,8 @@
-"""The rulebooks there are: profiles/NAME.toml, read, filled up and checked.
+"""The available rulebooks: profiles/NAME.toml, read, completed and checked.
 
-A file holds what its rulebook says and what is proposed where it is silent. `like` names
-the profile that everything else is taken from: as a proposal, or with its articles where
-both have the same text. An event's file overrides single rules.
+A file contains the rules of its rulebook, and proposed values for rules that the rulebook lacks.
+`like` names the profile that provides all other values. They count as proposals, or they keep their
+articles if both profiles have the same text. The file of an event overrides single rules.
 """
 
 import re
@@ -30,29 +30,29 @@ from controller.rules.regulations_page import profile_hash
 from controller.words import Words
 
 FIXED_KEYS = ("deck", "hand")
-"""Rules that no event may override: a machine is built for them."""
+"""Rules that no event may override, because a machine is built for them."""
 
 _KEYS_NO_EVENT_MAY_SET = (*FIXED_KEYS, *sorted(KEYS_ABOUT_PROFILE))
-"""What an event's file cannot name, though a profile has it."""
+"""Keys of a profile that the file of an event cannot name."""
 
 _PROFILE_TYPES: dict[str, type[Profile]] = {"guandan": GuandanProfile, "bigtwo": BigTwoProfile}
 
 
 class ProfileError(toml_files.FileError):
-    """A profile that does not exist or is not one; its text is one line."""
+    """A profile that does not exist or is not valid. Its text is one line."""
 
 
 class UnknownProfile(ProfileError):
-    """A name that is no profile's, or the beginning of several; `words` is one line."""
+    """A name that matches no profile, or the beginning of several names. `words` is one line."""
 
     def __init__(self, en: str, zh: str) -> None:
-        """Say in both languages which profiles there are."""
+        """Store the message in both languages."""
         super().__init__(en)
         self.words = Words(en, zh)
 
 
 class _EventHeading(msgspec.Struct, frozen=True):
-    """What an event's file says beside the rules that it settles."""
+    """The fields of an event's file that describe the event, in addition to the rules."""
 
     profile: str
     title_en: str
@@ -61,7 +61,7 @@ class _EventHeading(msgspec.Struct, frozen=True):
 
 
 def profile_names() -> list[str]:
-    """Return the names of all profiles there are, sorted."""
+    """Return the names of all profiles, sorted."""
     return sorted(
         entry.name.removesuffix(".toml")
         for entry in _folder().iterdir()
@@ -70,9 +70,9 @@ def profile_names() -> list[str]:
 
 
 def find_profile(text: str, event: Path | None = None) -> Profile:
-    """Return the profile whose name begins with `text`, as people shorten it: "inter", "bcta".
+    """Return the profile whose name begins with `text`, an abbreviation such as "inter" or "bcta".
 
-    With the rules that the event's file settles. Raises ProfileError, one line.
+    The rules that the file `event` settles are applied. Raises ProfileError, one line.
     """
     begun = [name for name in profile_names() if name.startswith(text)] if text else []
     exact = text in begun
@@ -85,7 +85,7 @@ def find_profile(text: str, event: Path | None = None) -> Profile:
 
 
 def load_profile(name: str, event: Path | None = None) -> Profile:
-    """Return the profile of that name, with the rules that the event's file settles.
+    """Return the profile of that name, with the rules that the file `event` settles.
 
     Raises ProfileError, one line.
     """
@@ -95,12 +95,12 @@ def load_profile(name: str, event: Path | None = None) -> Profile:
 
 @cache
 def _load_once(name: str) -> Profile:
-    """Read a profile once: a table, a console and a hall's simulator ask for it again and again."""
+    """Read a profile once. A table, a console and a simulator of a hall request it many times."""
     return read_profile(_profile_text(name), f"{name}.toml")
 
 
 def load_guandan(name: str, event: Path | None = None) -> GuandanProfile:
-    """Return a profile of Guandan. Raises ProfileError, also where it is one of Big Two."""
+    """Return a profile of Guandan. Raises ProfileError, also for a profile of Big Two."""
     profile = load_profile(name, event)
     if not isinstance(profile, GuandanProfile):
         raise ProfileError(f'profile "{name}": expected a rulebook of Guandan')
@@ -108,7 +108,7 @@ def load_guandan(name: str, event: Path | None = None) -> GuandanProfile:
 
 
 def read_profile(text: str, name: str) -> Profile:
-    """Return a profile from TOML text; `name` stands for its file. Raises ProfileError."""
+    """Return a profile from TOML text. `name` is the name of its file. Raises ProfileError."""
     raw = toml_files.parse_tables(text, ProfileError, name=name)
     if f"{raw.get('name')}.toml" != name:
         named = toml_text(raw.get("name"))
@@ -147,7 +147,7 @@ def apply_event_file(profile: Profile, event: Path) -> Profile:
 
 
 def _take_event_heading(raw: dict[str, Any], name: str) -> _EventHeading:
-    """Take out of an event's tables what they say about the event. Raises ProfileError."""
+    """Remove and return the fields of an event's tables that describe it. Raises ProfileError."""
     toml_files.refuse_unprintable_text(raw, ProfileError, name=name)
     said = {key: raw.pop(key) for key in _EventHeading.__struct_fields__ if key in raw}
     about = toml_files.convert_tables(said, _EventHeading, ProfileError, name=name)
@@ -160,7 +160,7 @@ def _take_event_heading(raw: dict[str, Any], name: str) -> _EventHeading:
 
 
 def _refuse_forbidden_keys(profile: Profile, raw: dict[str, Any], name: str) -> None:
-    """Raise ProfileError for what an event may not settle, or what no profile has."""
+    """Raise ProfileError for a key that an event may not settle, or that no profile has."""
     of_profile = [
         key for key in type(profile).__struct_fields__ if key not in _KEYS_NO_EVENT_MAY_SET
     ]
@@ -174,7 +174,7 @@ def _refuse_forbidden_keys(profile: Profile, raw: dict[str, Any], name: str) -> 
 
 
 def _complete_profile(raw: dict[str, Any], name: str) -> Profile:
-    """Fill a file's tables up from the profile it is like, and find each rule's source."""
+    """Complete the tables of a file from its base profile, and find the source of each rule."""
     same_text = raw.pop("same_text", False)
     told, proposed = raw.pop("sources", {}), raw.pop("provisional", [])
     own = [key for key, _ in flatten_tables(_without_keys_about_profile(raw))]
@@ -251,7 +251,7 @@ def _without_keys_about_profile(raw: dict[str, Any]) -> dict[str, Any]:
 
 
 def _merge_tables(below: dict[str, Any], above: dict[str, Any]) -> dict[str, Any]:
-    """Lay tables over tables: what `above` has counts."""
+    """Merge two nested tables. Values of `above` override values of `below`."""
     both = {
         key: _merge_tables(below[key], value)
         if isinstance(value, dict) and isinstance(below.get(key), dict)
@@ -262,12 +262,12 @@ def _merge_tables(below: dict[str, Any], above: dict[str, Any]) -> dict[str, Any
 
 
 def _closest_name(key: str, named: Container[str]) -> str | None:
-    """Return the most particular of the names that cover a dotted key."""
+    """Return the most specific name in `named` that covers a dotted key."""
     return next((name for name in _key_and_its_tables(key) if name in named), None)
 
 
 def _key_and_its_tables(key: str) -> Iterator[str]:
-    """Yield the names that cover a dotted key, from itself to its first word."""
+    """Yield the names that cover a dotted key, from the whole key to its first word."""
     while key:
         yield key
         key = key.rpartition(".")[0]
@@ -288,9 +288,9 @@ def _folder() -> resources.abc.Traversable:
 
 
 class ProfilesByHash:
-    """Every profile of this program, and each as the files in `events` settle it.
+    """All profiles of this program by hash, and one more profile for each file in `events`.
 
-    Raises ProfileError, one line, for a file that is no event's.
+    Raises ProfileError, one line, for a file that is no event's file.
     """
 
     def __init__(self, events: Sequence[Path] = ()) -> None:
@@ -298,21 +298,21 @@ class ProfilesByHash:
         self._event_profiles = {profile_hash(profile): profile for profile in settled}
 
     def find(self, hashed: bytes) -> Profile | None:
-        """Return the profile of that hash; None for rules that are not here any more, or not yet.
+        """Return the profile with that hash, or None if this program does not have its rules.
 
-        Whatever name they are given: the hash alone is bound by the commitment.
+        The name of the profile does not matter, because the commitment covers the hash alone.
         """
         settled = self._event_profiles.get(hashed)
         return _own_profiles_by_hash().get(hashed) if settled is None else settled
 
 
 def _profile_name_in(event: Path) -> str:
-    """Return the name of the profile that an event's file says it is for. Raises ProfileError."""
+    """Return the name of the profile that an event's file is for. Raises ProfileError."""
     text = toml_files.read_text(event, ProfileError)
     return str(toml_files.parse_tables(text, ProfileError, name=str(event)).get("profile", ""))
 
 
 @cache
 def _own_profiles_by_hash() -> dict[bytes, Profile]:
-    """Return the program's own profiles by their hashes, which takes a while."""
+    """Return the program's own profiles by their hashes. This takes a while."""
     return {profile_hash(profile): profile for profile in map(load_profile, profile_names())}

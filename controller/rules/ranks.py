@@ -1,6 +1,6 @@
-"""Levels: the fourteen grades that a side climbs, 2…10, J, Q, K, A and past A (seed 000 A3.11).
+"""Levels and ranks: the fourteen levels 2…10, J, Q, K, A and past A, and the value of a card.
 
-A grade is a number, 2…14 as the natural ranks are, and 15 for past A.
+A level is a number: 2…14, the same as the natural ranks, and 15 for past A (seed 000 A3.11).
 """
 
 from controller.cards import BIG_JOKER, RANKS, SMALL_JOKER, Face
@@ -17,12 +17,12 @@ _LEVELS = {text: grade for grade, text in _TEXTS.items()}
 
 
 def level_text(grade: Level) -> str:
-    """Return a grade as people write it: "2"…"10", "J", "Q", "K", "A", and "A+" past A."""
+    """Return a level as people write it: "2"…"10", "J", "Q", "K", "A", and "A+" past A."""
     return _TEXTS[grade]
 
 
 def level_change_words(steps: int) -> Words:
-    """Return so many levels up, or down where it is less than none, in words."""
+    """Return a change of levels in words: levels up if `steps` is positive, else levels down."""
     many, way = abs(steps), Words("up", "升") if steps > 0 else Words("down", "降")
     number = _NUMBERS[many] if many < len(_NUMBERS) else str(many)
     return Words(f"{number} level{'' if many == 1 else 's'} {way.en}", f"{way.zh}{many}级")
@@ -32,7 +32,7 @@ _NUMBERS = ("no", "one", "two", "three", "four", "five", "six")
 
 
 def parse_level(text: str) -> Level:
-    """Return the grade written as `text`; T counts as 10. Raises ValueError for anything else."""
+    """Return the level written as `text`. T counts as 10. Raises ValueError for any other text."""
     word = text.strip().upper()
     try:
         return _LEVELS["10" if word == "T" else word]
@@ -45,7 +45,7 @@ SMALL_JOKER_VALUE = 16
 BIG_JOKER_VALUE = 17
 
 HEARTS = 1
-"""The place of hearts among the suits of a face."""
+"""The index of hearts among the suits of a face."""
 
 
 def natural_rank(face: Face) -> int:
@@ -56,7 +56,7 @@ def natural_rank(face: Face) -> int:
 
 
 def value_at_level(face: Face, level: int) -> int:
-    """Return what a face counts beside others: jokers, then the level, then A…2.
+    """Return the value of a face in level order: jokers first, then the level, then A…2.
 
     `level` is a natural rank, 2…14 (seed 000 A7.1, A8.1).
     """
@@ -65,12 +65,12 @@ def value_at_level(face: Face, level: int) -> int:
 
 
 def is_joker(face: Face) -> bool:
-    """Tell whether a face is one of the two jokers."""
+    """Return True if a face is one of the two jokers."""
     return face in (SMALL_JOKER, BIG_JOKER)
 
 
 def is_wild(face: Face, level: int) -> bool:
-    """Tell whether a face is wild (逢人配): the hearts of the level (seed 000 A7.2)."""
+    """Return True if a face is wild (逢人配): the heart of the level (seed 000 A7.2)."""
     return not is_joker(face) and face // len(RANKS) == HEARTS and natural_rank(face) == level
 
 

@@ -1,8 +1,9 @@
-"""Who meets whom in the regional stage of seed 004: 32 teams, three matches.
+"""The pairings of the regional stage of seed 004: 32 teams, three matches.
 
-Its Chinese and English differ in match 2 and neither says match 3 to the end: that pairs
-add up to 32, then to 31, and that the two teams left over meet is the reading which fits
-both texts (provisional).
+The Chinese and English texts of the seed differ in match 2, and neither describes match 3
+completely. This module uses the reading that fits both texts (provisional): the numbers of two
+opponents add up to 33 in match 1, to 32 in match 2 and to 31 in match 3. The two teams left over in
+a match play each other.
 """
 
 TEAMS = 32
@@ -12,8 +13,8 @@ MATCHES = 3
 def regional_opponent(team: int, match: int) -> int:
     """Return the number of the team that `team` (1…32) meets in `match` (1…3).
 
-    The best of the region meets the last, and one less far down in each later match.
-    Raises ValueError for a number that there is not.
+    In match 1 the best team of the region meets the last. In each later match the best team meets
+    the next higher team in the list. Raises ValueError if the team or the match does not exist.
     """
     if not 1 <= team <= TEAMS or not 1 <= match <= MATCHES:
         raise ValueError(f"team {team}, match {match}: there are teams 1…32 and matches 1…3")

@@ -1,8 +1,8 @@
-"""What an event has to settle beside its rulebook: the 补充规定, as data.
+"""The points that an event must settle in addition to its rulebook: the 补充规定, as data.
 
-The keys that the text leaves to the event, every provisional value, every human act that
-the machine replaces, and what the text does not say at all. The rows that no key holds
-stand in regulations.toml; those of Big Two in bigtwo/gaps.py.
+These are the keys that the text leaves to the event, every provisional value, every human act that
+the machine replaces, and every question on which the text is silent. Rows without a key are in
+regulations.toml. The rows of Big Two are in big_two_gaps.py.
 """
 
 import tomllib
@@ -20,13 +20,13 @@ from controller.words import Words
 
 
 class RegulationPoint(msgspec.Struct, frozen=True):
-    """A key that the event's regulations are to settle, with the value in force until then.
+    """A key that the event's regulations must settle, with the value in force until then.
 
-    `remark`: what this text says about it. `unset`: the value settles nothing, somebody has
-    to fill it in. `article`: where the rulebook has it, None: nowhere. `left_by`: the
-    article that leaves it to the event. `departs`: the article that the rulebook's
-    provisional value departs from. `settled`: the event's regulations say it; then
-    `before` is the value that they replace, and `provisional` is over.
+    `remark`: a remark on the key for this text. `unset`: the value settles nothing, and a person
+    must fill it in. `article`: the article of the rulebook, None if there is none. `left_by`: the
+    article that leaves the key to the event. `departs`: the article that the provisional value
+    departs from. `settled`: the event's regulations settle the key. Then `before` is the replaced
+    value, and the key is no longer `provisional`.
     """
 
     key: str
@@ -46,8 +46,9 @@ class RegulationPoint(msgspec.Struct, frozen=True):
 class ReplacedAct(msgspec.Struct, frozen=True):
     """A human act of the text that the machine replaces.
 
-    `article`: where the text asks for it, empty where it is silent. `allowed_by`: the
-    article that lets a machine do it; None: only the event's regulations can.
+    `article`: the article that requires the act, empty if the text is silent. `allowed_by`: the
+    article that allows a machine to do it. None means that only the event's regulations can allow
+    it.
     """
 
     title: Words
@@ -59,7 +60,7 @@ class ReplacedAct(msgspec.Struct, frozen=True):
 
 
 class OpenMatter(msgspec.Struct, frozen=True):
-    """Something that the text leaves open and no key holds, or how unclear words are read."""
+    """A question that the text leaves open without a key, or the reading of unclear words."""
 
     what: Words
     article: str
@@ -67,11 +68,10 @@ class OpenMatter(msgspec.Struct, frozen=True):
 
 
 class Regulations(msgspec.Struct, frozen=True):
-    """Everything an event's regulations have to say about one profile.
+    """All points that an event's regulations must cover for one profile.
 
-    `cited`: what the articles are of. `departs`: what differs from an article by the
-    rulebook's provisional value, `changed`: what the event says where an article leaves
-    nothing to it.
+    `cited`: the document of the cited articles. `departs`: provisional values that differ from an
+    article. `changed`: values that the event sets although an article leaves nothing open.
     """
 
     cited: Words
@@ -85,7 +85,7 @@ class Regulations(msgspec.Struct, frozen=True):
 
 
 def regulations_to_settle(profile: Profile) -> Regulations:
-    """Return what an event that plays by this profile has to settle, or has settled.
+    """Return the points that an event under this profile must settle, or has settled.
 
     A key without effect in this profile is left out, unless the event names it.
     """
@@ -105,7 +105,7 @@ def regulations_to_settle(profile: Profile) -> Regulations:
 
 
 def _points(profile: Profile) -> list[RegulationPoint]:
-    """Every key that the text leaves to the event, that it settles, or that is provisional."""
+    """Return every key that is left to the event, settled by the event, or provisional."""
     return [
         _point(profile, key, value)
         for key, value in rules_by_key(profile).items()
@@ -141,7 +141,7 @@ class _ReplacedActRow(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     allowed: dict[RulebookNumber, str] = {}
 
     def for_text(self, text: RulebookNumber) -> ReplacedAct:
-        """Return the row as it is for one text."""
+        """Return the row in its form for one text."""
         return ReplacedAct(
             self.title,
             self.by,
@@ -174,7 +174,7 @@ def _open_matters(rows: tuple[_OpenMatterRow, ...], profile: Profile) -> tuple[O
 
 
 def _big_two_gaps(profile: Profile, *, left_to_event: bool) -> tuple[OpenMatter, ...]:
-    """The gaps of the one text that has a table of its own; `left`: those for the event."""
+    """Return gaps of Big Two, the only text with its own table. `left_to_event` selects."""
     return tuple(
         OpenMatter(
             Words(gap.en, gap.zh),

@@ -1,7 +1,7 @@
-"""The 补充规定 as a page to be signed, in Chinese and English, and the hash that binds it.
+"""The 补充规定 as a page to sign, in Chinese and English, and the hash that commitments use.
 
-The page is plain text: what is printed is what is hashed, byte for byte (UTF-8, a line
-feed after every line).
+The page is plain text. The printed text and the hashed text are the same bytes (UTF-8, a line feed
+after every line).
 """
 
 import hashlib
@@ -20,10 +20,10 @@ from controller.words import Words
 
 PageLines = Iterator[str]
 PageItem = Iterator[tuple[str, ...]]
-"""Rows of one item of the page, each of parts that stand side by side where they fit."""
+"""Rows of one item of the page. The parts of a row are placed side by side if they fit."""
 
 WIDTH = 78
-"""Cells of the longest line: it fits a terminal and a sheet of paper."""
+"""Cells of the longest line. The line fits a terminal and a sheet of paper."""
 
 _INDENT = "     "
 _RULE = "─" * 72
@@ -31,14 +31,16 @@ _SILENT = "[规则未载 the text is silent]"
 _PROVISIONAL = "【暂定 provisional】"
 _BLANK = "____________________"
 _KNOWN: dict[bytes, bytes] = {}
-"""Hashes by a profile's text: its page takes long to write, and a process has few profiles."""
+"""Hashes by the text of a profile. A page takes long to write, and a process uses few profiles."""
 
 
 def profile_hash(profile: Profile) -> bytes:
-    """Return what commitments name a profile by: its rules and its page of regulations.
+    """Return the hash that names a profile in commitments.
+
+    The hash covers the rules and the page of regulations:
 
     SHA-256( L("dealtable/profile/1") ‖ L(SHA-256 of the profile as canonical JSON) ‖
-    L(SHA-256 of the page) ), as controller/deal/PROOF.md says.
+    L(SHA-256 of the page) ), as defined in controller/deal/PROOF.md.
     """
     text = canonical_json(profile)
     if text not in _KNOWN:
@@ -58,7 +60,7 @@ def page_hash(profile: Profile) -> bytes:
 
 
 def regulations_text(profile: Profile) -> str:
-    """Return the page for one profile, with its event's regulations if it has them."""
+    """Return the page for one profile, with the regulations of its event if there are any."""
     return "".join(f"{line}\n" for line in _page_lines(profile))
 
 
@@ -110,14 +112,14 @@ def _page_head(profile: Profile) -> PageLines:
 
 
 def _hanging_lines(*parts: str) -> PageLines:
-    """Yield parts as lines of which only the first begins at the margin."""
+    """Yield parts as lines. Only the first line begins at the margin."""
     first, *more = pack(parts, WIDTH - len(_INDENT))
     yield first
     yield from (_INDENT + line for line in more)
 
 
 def _section(number: str, title: Words, items: Iterable[PageItem]) -> PageLines:
-    """One part of the page: its items, numbered, all their lines at one indent."""
+    """Yield one section of the page: its numbered items, all their lines at one indent."""
     yield ""
     yield from _hanging_lines(f"{number}、{title.zh}", title.en)
     yield _RULE
@@ -147,7 +149,7 @@ def _point_item(point: RegulationPoint) -> PageItem:
 
 
 def _replaced_value_rows(point: RegulationPoint) -> PageItem:
-    """What the event's regulations replace, and where it was from."""
+    """Yield the value that the regulations of the event replace, and the source of that value."""
     if point.before is None or point.before == point.value:
         yield "与原值相同 as it was", _origin_text(point)
     else:
@@ -156,7 +158,7 @@ def _replaced_value_rows(point: RegulationPoint) -> PageItem:
 
 
 def _origin_marks(point: RegulationPoint) -> tuple[str, ...]:
-    """Where a value is from that no event has settled, and who is to settle it."""
+    """Return the source of an unsettled value, and the article that leaves it open."""
     source = () if point.unset and point.article is None else (_origin_text(point),)
     if point.left_by is None:
         return source

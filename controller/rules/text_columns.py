@@ -1,7 +1,7 @@
-"""Lines of Chinese and English text that fit a width: a Chinese character takes two cells.
+"""Lines of Chinese and English text that fit a width. A Chinese character takes two cells.
 
-What is wrapped here is hashed (regulations_page.py), so the same text gives the same lines
-with any version of Python: which characters are wide stands in a table of this file.
+The wrapped text is hashed (regulations_page.py), so every version of Python must produce the same
+lines from the same text. A table in this file therefore lists the wide characters.
 """
 
 import re
@@ -33,7 +33,7 @@ def cell_width(text: str) -> int:
 def wrap(text: str, width: int) -> list[str]:
     """Break a text into lines of at most `width` cells, between words or Chinese characters.
 
-    What is longer than a whole line is broken anywhere.
+    A piece longer than a whole line is broken anywhere.
     """
     lines, line = [], ""
     for gap, piece in _unbroken_pieces(text, width):
@@ -46,7 +46,10 @@ def wrap(text: str, width: int) -> list[str]:
 
 
 def pack(parts: Iterable[str], width: int) -> list[str]:
-    """Set parts side by side, two blanks between them; a part that does not fit goes below."""
+    """Place parts side by side, with two blanks between them.
+
+    A part that does not fit begins a new line.
+    """
     lines: list[str] = []
     for part in parts:
         if lines and cell_width(f"{lines[-1]}  {part}") <= width:
@@ -61,7 +64,7 @@ def _is_wide(character: str) -> bool:
 
 
 def _unbroken_pieces(text: str, width: int) -> Iterator[tuple[str, str]]:
-    """Yield what is not broken, each with the blanks before it."""
+    """Yield the pieces that must not be broken, each with the blanks before it."""
     for gap, word in re.findall(r"( *)([^ ]+)", text):
         before, piece = gap, ""
         for sign in word:

@@ -1,10 +1,9 @@
-"""Tribute (贡牌): who pays whom, with what, and who leads after it.
+"""Tribute (贡牌): the payers and receivers, the cards to pay, and the leader after tribute.
 
-Faces go only into what is asked where hands are known: anti_stands, required,
-required_value, is_right.
-Everything else counts with the values of cards, in the order of the level (order.value).
-What is given back for it stands in returns.py, and what a wrong card costs in
-wrong_card.py.
+Only functions for known hands take faces: has_anti_tribute, tribute_choices, tribute_value and
+is_right_tribute. All other functions take the values of cards in level order
+(ranks.value_at_level). tribute_returns.py has the rules for returns, and wrong_card.py has the cost
+of a wrong card.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -19,30 +18,30 @@ from controller.rules.ranks import SMALL_JOKER_VALUE, Level, is_wild, value_at_l
 from controller.seats import next_seat, partner, previous_seat
 
 BIG_JOKERS = 2
-"""Big jokers that let payers off: both there are (seed 000 A10.3)."""
+"""The number of big jokers that frees payers from tribute: both of them (seed 000 A10.3)."""
 
 _COMMON_ARTICLES = {
     "single": {"000": "A10.1", "001": "A10.1", "003": "R4.4", "004": "CN5"},
     "double": {"000": "A10.2", "001": "A10.2", "003": "R4.3, R4.5", "004": "CN5"},
     "anti": {"000": "A10.3", "001": "A10.3", "003": "R4.3–4", "004": "CN5"},
 }
-"""Where each rulebook says what all of them have alike and what therefore is no key."""
+"""The article of each rulebook for rules that all rulebooks share, so these rules have no key."""
 
 GiverAndReceiver = tuple[Seat, Seat]
-"""Who gives a card, and who gets it."""
+"""The seat that gives a card, and the seat that receives it."""
 
 
 class TributeError(ValueError):
-    """A tribute or return that cannot be told from what was given; its text is one line."""
+    """A tribute or return that does not follow from the given facts. Its text is one line."""
 
 
 class TributePlan(msgspec.Struct, frozen=True, gc=False):
-    """Where tributes and returns go, UP's first.
+    """The routes of tributes and returns, those of UP first.
 
-    `payments`: payer and receiver. `returns`: who gives back, and to whom. `equal`: two
-    tributes of one value. `choice_open`: UP may still choose whose card he takes. `leader`:
-    None until the returns decide. `article`: where the rulebook says it; `keys`: the rules
-    used in which rulebooks differ.
+    `payments`: payer and receiver. `returns`: giver and receiver of the return. `equal`: two
+    tributes have the same value. `choice_open`: UP may still choose whose tribute to take.
+    `leader`: None until the returns decide. `article`: the article of the rulebook. `keys`: the
+    used rules that differ between rulebooks.
     """
 
     payments: tuple[GiverAndReceiver, ...]
@@ -57,10 +56,10 @@ class TributePlan(msgspec.Struct, frozen=True, gc=False):
 def finish_owing_tribute(
     profile: GuandanProfile, previous: DealResult | None
 ) -> FinishOrder | None:
-    """Return the finish order by which tribute is owed; None where none is.
+    """Return the finish order that determines the tribute, or None if no tribute is owed.
 
-    None in a match's first deal, and after a forfeited one (seed 000 A15.3.3). An event may
-    say otherwise: then the named leader counts as UP of a double-down.
+    The result is None in the first deal of a match, and after a forfeited deal (seed 000 A15.3.3).
+    An event may have a different rule. Then the named leader counts as UP of a double-down.
     """
     if previous is None or isinstance(previous, FinishOrder):
         return previous
@@ -70,7 +69,10 @@ def finish_owing_tribute(
 
 
 def tribute_payers(profile: GuandanProfile, previous: DealResult | None) -> tuple[Seat, ...]:
-    """Return who owes tribute: LAST, or both losers, UP's next first; () for nobody."""
+    """Return the seats that owe tribute: LAST, or both losers, UP's next first.
+
+    () means no tribute.
+    """
     owed = finish_owing_tribute(profile, previous)
     return () if owed is None else owed.payers
 
@@ -78,9 +80,9 @@ def tribute_payers(profile: GuandanProfile, previous: DealResult | None) -> tupl
 def has_anti_tribute(
     profile: GuandanProfile, payers: Sequence[Seat], hands: Mapping[Seat, Sequence[Face]]
 ) -> bool:
-    """Tell whether those who owe tribute hold both big jokers among them (抗贡).
+    """Return True if the payers hold both big jokers between them (抗贡).
 
-    Who owes nothing does not count, though he be LAST's partner (seed 000 A10.3).
+    A player who owes nothing does not count, even as the partner of LAST (seed 000 A10.3).
     """
     rules = profile.tribute
     allowed = rules.anti_single if len(payers) == 1 else rules.anti_double
@@ -88,9 +90,9 @@ def has_anti_tribute(
 
 
 def must_claim_anti_tribute(profile: GuandanProfile) -> bool:
-    """Tell whether payers have to claim 抗贡; else it stands by itself.
+    """Return True if payers must claim 抗贡. Otherwise 抗贡 applies automatically.
 
-    Seeds 003 R4.3–4 and 004 CN5 say "may", seed 000 A10.3 that no tribute is needed.
+    Seeds 003 R4.3–4 and 004 CN5 use "may". Under seed 000 A10.3 no tribute is needed.
     """
     return profile.tribute.anti == "declared"
 
@@ -98,8 +100,8 @@ def must_claim_anti_tribute(profile: GuandanProfile) -> bool:
 def tribute_choices(profile: GuandanProfile, hand: Sequence[Face], level: Level) -> frozenset[Face]:
     """Return the faces of which one must be paid: the largest of the hand, but no wild card.
 
-    `level` is that of the deal about to be played. Suits do not matter, so there may be
-    several (seed 000 A8.1, A10.1). Raises TributeError for a hand that has nothing to pay.
+    `level` is the level of the next deal. Suits do not matter, so there may be several faces (seed
+    000 A8.1, A10.1). Raises TributeError for a hand that has nothing to pay.
     """
     payable = [face for face in hand if not (profile.tribute.exclude_wild and is_wild(face, level))]
     if not payable:
@@ -109,31 +111,34 @@ def tribute_choices(profile: GuandanProfile, hand: Sequence[Face], level: Level)
 
 
 def tribute_value(profile: GuandanProfile, hand: Sequence[Face], level: Level) -> int:
-    """Return what the card counts that must be paid. Raises TributeError as `required`."""
+    """Return the value of the card that must be paid.
+
+    Raises TributeError as `tribute_choices` does.
+    """
     return value_at_level(next(iter(tribute_choices(profile, hand, level))), level)
 
 
 def is_right_tribute(
     profile: GuandanProfile, hand: Sequence[Face], level: Level, card: Face
 ) -> bool:
-    """Tell whether `card` is a right tribute from `hand`; if not: 贡错牌 (seed 000 A18.1)."""
+    """Return True if `card` is a right tribute from `hand`. False means 贡错牌 (seed 000 A18.1)."""
     return card in tribute_choices(profile, hand, level)
 
 
 def chooser_of_tribute(
     profile: GuandanProfile, payer: Seat, receiver: Seat, tribute: int, *, double: bool = False
 ) -> Seat:
-    """Return who says which one is paid, where a payer holds several of the value `tribute`.
+    """Return the seat that chooses the card if a payer holds several cards of the value `tribute`.
 
-    A receiver has that choice in a `double` tribute alone, and not of jokers: those of one
-    size have one face (seed 003 R4.5). Everywhere else the payer has it (provisional).
+    A receiver has this choice only in a `double` tribute, and not for jokers, because jokers of one
+    size have one face (seed 003 R4.5). In all other cases the payer chooses (provisional).
     """
     asked = double and tribute < SMALL_JOKER_VALUE
     return receiver if asked and profile.tribute.tie_choice == "receiver" else payer
 
 
 def plan_without_tribute(profile: GuandanProfile, finish: FinishOrder) -> TributePlan:
-    """Return the plan where 抗贡 stands: nobody pays and UP leads (seed 000 A10.3, A3.8.2)."""
+    """Return the plan under 抗贡: no tribute is paid and UP leads (seed 000 A10.3, A3.8.2)."""
     key = "tribute.anti_single" if len(finish.payers) == 1 else "tribute.anti_double"
     return TributePlan(
         (), (), finish.up, _COMMON_ARTICLES["anti"][profile.text], (key, "tribute.anti")
@@ -146,10 +151,10 @@ def plan_tribute(
     values: Mapping[Seat, int],
     payer_chosen_by_up: Seat | None = None,
 ) -> TributePlan:
-    """Return where tributes and returns go, by the values of the cards that were laid.
+    """Return the routes of tributes and returns, by the values of the cards that were laid.
 
-    `values` has every payer and nobody else. `up_takes`: the payer whose card UP chose,
-    where a rulebook lets him choose between equal ones. Raises TributeError for anything else.
+    `values` contains exactly the payers. `payer_chosen_by_up`: the payer whose card UP chose, if
+    the rulebook lets UP choose between equal cards. Raises TributeError for any other input.
     """
     owed = finish.payers
     if set(values) != set(owed):
@@ -173,11 +178,11 @@ _TIE_NEIGHBOURS: dict[str, tuple[_Neighbour, _Neighbour]] = {
     "from_left": (previous_seat, next_seat),
     "choice": (next_seat, next_seat),
 }
-"""Which neighbour of UP pays him, and which one UP gives back to, where tributes are equal.
+"""The neighbour of UP that pays UP, and the one that UP gives back to, after equal tributes.
 
-Clockwise: every payer gives to his left, every return goes back the same way (seed 000
-A10.2). From the left (左贡右还): winners take from their left and give back to their right,
-so that returns cross (seed 004 CN5). A choice not made falls as clockwise (provisional).
+Clockwise: every payer gives to the left, and every return goes back the same way (seed 000 A10.2).
+From the left (左贡右还): winners take from the left and give back to the right, so returns cross
+(seed 004 CN5). If UP makes no choice, clockwise applies (provisional).
 """
 
 
@@ -185,12 +190,13 @@ def _plan_equal_tributes(
     profile: GuandanProfile, finish: FinishOrder, tribute: int, payer_chosen_by_up: Seat | None
 ) -> TributePlan:
     rules = profile.tribute
-    choice = rules.double_tie == "choice" and tribute < SMALL_JOKER_VALUE  # not of jokers: R4.5
+    # Jokers give no choice: R4.5.
+    choice = rules.double_tie == "choice" and tribute < SMALL_JOKER_VALUE
     if payer_chosen_by_up is not None and not (choice and payer_chosen_by_up in finish.payers):
         raise TributeError(f"UP cannot choose the tribute of {payer_chosen_by_up}")
     pays, gets = (neighbour(finish.up) for neighbour in _TIE_NEIGHBOURS[rules.double_tie])
     if payer_chosen_by_up is not None:
-        pays = gets = payer_chosen_by_up  # who was chosen gets the return, too
+        pays = gets = payer_chosen_by_up  # The chosen payer also gets the return.
     returns = tuple((receiver, payer) for payer, receiver in _pair_payers(finish, gets))
     by_returns = rules.tie_leader == "smaller_return"
     return TributePlan(
@@ -205,18 +211,18 @@ def _plan_equal_tributes(
 
 
 def _pair_payers(finish: FinishOrder, with_up: Seat) -> tuple[GiverAndReceiver, ...]:
-    """Pair one payer with UP and his partner with 2ND."""
+    """Pair one payer with UP, and the partner of that payer with 2ND."""
     return ((with_up, finish.up), (partner(with_up), finish.second))
 
 
 def leader_by_returns(
     profile: GuandanProfile, finish: FinishOrder, plan: TributePlan, returned: Mapping[Seat, int]
 ) -> Seat:
-    """Return who leads once returns are known: `returned` has their values, by who got them.
+    """Return the seat that leads. `returned` has the values of the returns, by receiver.
 
-    After equal tributes the payer who got the smaller return leads, and UP's next where
-    the returns are equal, too (seed 003 R4.3, R4.5); else whom the plan names. Raises
-    TributeError while a return is missing.
+    After equal tributes the payer with the smaller return leads. If the returns are equal too, UP's
+    next leads (seed 003 R4.3, R4.5). Otherwise the plan names the leader. Raises TributeError while
+    a return is missing.
     """
     if plan.leader is not None:
         return plan.leader

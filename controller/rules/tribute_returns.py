@@ -1,6 +1,7 @@
-"""Returns (还牌): what may be given back for a tribute, and to whom.
+"""Returns (还牌): the cards that may be given back for a tribute, and the player who receives them.
 
-A verdict says no more than its rulebook: where that is silent it only warns.
+A verdict never goes further than the rulebook. Where the rulebook is silent, the verdict is only a
+warning.
 """
 
 from collections.abc import Sequence
@@ -19,17 +20,20 @@ from controller.seats import partner
 MAX_LOW_RANK = 10
 
 ReturnRule = ReturnKind
-"""any, ten (10 or less, 10 included), or ten_advised: any, but above 10 something is said."""
+"""The rule for a return: "any" card, "ten" or less, or "ten_advised".
+
+"ten" includes 10. "ten_advised" allows any card, with a warning above 10.
+"""
 
 ReturnState = Literal["right", "warn", "wrong"]
 
 
 class ReturnError(ValueError):
-    """A return of a card that nobody holds; its text is one line."""
+    """A return of a card that is not in the hand. Its text is one line."""
 
 
 class ReturnVerdict(msgspec.Struct, frozen=True, gc=False):
-    """What a rulebook says of a card. `article` is None where `key` is provisional."""
+    """The verdict of a rulebook on one returned card. `article` is None if `key` is provisional."""
 
     state: ReturnState
     why_en: str
@@ -50,9 +54,9 @@ def _key_of_return(giver: Seat, to: Seat, *, double: bool) -> str:
 
 
 def return_rule(profile: GuandanProfile, finish: FinishOrder, giver: Seat, to: Seat) -> ReturnRule:
-    """Return what may be given back: any card, 10 or less (含10), or any with a word about it.
+    """Return which cards may be given back: any, 10 or less (含10), or any with a warning.
 
-    To one's own partner as after R14; seed 000 A10.1.
+    A return to the giver's own partner happens after R14 (seed 000 A10.1).
     """
     return return_rule_between(profile, giver, to, double=finish.last is None)
 
@@ -60,7 +64,10 @@ def return_rule(profile: GuandanProfile, finish: FinishOrder, giver: Seat, to: S
 def return_rule_between(
     profile: GuandanProfile, giver: Seat, to: Seat, *, double: bool
 ) -> ReturnRule:
-    """Return what may be given back, as `return_rule`; `double`: two tributes were paid."""
+    """Return which cards may be given back, as `return_rule` does.
+
+    `double`: two tributes were paid.
+    """
     rules = profile.tribute
     return {
         "tribute.return_partner": rules.return_partner,
@@ -70,7 +77,7 @@ def return_rule_between(
 
 
 def return_visibility(profile: GuandanProfile, finish: FinishOrder) -> ReturnVisibility:
-    """Return how returns are seen: openly, together once both are there, or never (暗还)."""
+    """Return how returns are shown: openly, together when both are there, or never (暗还)."""
     rules = profile.tribute
     return rules.returns_double if finish.last is None else rules.returns_single
 
@@ -82,12 +89,12 @@ def undisputed_returns(
     rule: ReturnRule,
     received: Face | None = None,
 ) -> frozenset[Face]:
-    """Return the faces that may be given back beyond doubt, never none of them.
+    """Return the faces that may certainly be given back. The result is never empty.
 
-    `hand` has the received card in it, `received` says which it is. Where 10 or less is
-    due, level cards are left out as long as there are others, because they count above A;
-    without any card of 10 or less it is the smallest one (both provisional). Raises
-    ReturnError where the received card is not in the hand.
+    `hand` includes the received card, and `received` is that card. If 10 or less is due, level
+    cards are left out while there are other cards, because level cards rank above A. A hand without
+    any card of 10 or less returns its smallest card. Both readings are provisional. Raises
+    ReturnError if the received card is not in the hand.
     """
     own = list(hand)
     if received is not None and not profile.tribute.return_received:
@@ -114,11 +121,11 @@ def judge_return(
     hand: Sequence[Face] | None = None,
     received: Face | None = None,
 ) -> ReturnVerdict:
-    """Return what the rulebook says of `card`, given back by `giver` to `to`.
+    """Return the verdict of the rulebook on `card`, which `giver` gives back to `to`.
 
-    `hand`: what `giver` held, with the received card and the one he returns; without it a
-    card above 10 is judged as if he had a smaller one. Raises ReturnError where the card
-    is not in the hand.
+    `hand`: the cards of `giver` before the return, with the received card and the returned card.
+    Without `hand`, a card above 10 is judged as if the giver had a smaller card. Raises ReturnError
+    if the card is not in the hand.
     """
     if hand is not None and card not in hand:
         raise ReturnError(f"{face_text(card)} was returned, but is not in the hand")
@@ -172,7 +179,7 @@ _REASONS: dict[str, tuple[ReturnState, str | None, str, str]] = {
         "还错牌：手中无10以下（含10）的牌时须还最小的牌，{card}不是最小的牌",
     ),
 }
-"""State, key (None: the rule of this return), and the words for it."""
+"""State, key (None: the rule of this return), and the reason in English and Chinese."""
 
 
 def _return_reason(

@@ -1,7 +1,8 @@
-"""A wrong tribute (贡错牌) or a wrong return (还错牌), and what a rulebook does about it.
+"""The remedy for a wrong tribute (贡错牌) or a wrong return (还错牌).
 
-Before the first lead it is corrected; once play has begun a wrong tribute costs the rest of
-the hand (seed 000 A18.3–4). Nothing is done here: a referee or the chief decides.
+Before the first lead a wrong card is corrected. After play has begun, a wrong tribute costs the
+rest of the hand (seed 000 A18.3–4). This module only proposes a remedy. A referee or the chief
+decides.
 """
 
 from typing import Literal
@@ -15,11 +16,11 @@ RemedyAction = Literal["corrected", "dead_hand", "stands"]
 
 
 class WrongCardRemedy(msgspec.Struct, frozen=True, gc=False):
-    """What is proposed once a person has found a card to be the wrong one.
+    """The proposed remedy after a person has found a wrong card.
 
-    `dead_hand`: the offender's cards are laid face down, the others play on and he counts
-    as LAST (result.with_dead_hands). `needs`: who decides. `article`: None where `key` is
-    provisional.
+    `dead_hand`: the offender's cards are laid face down, the others continue, and the offender
+    counts as LAST (deal_result.finish_with_dead_hands). `needs`: the role that decides. `article`:
+    None if `key` is provisional.
     """
 
     action: RemedyAction
@@ -34,10 +35,10 @@ class WrongCardRemedy(msgspec.Struct, frozen=True, gc=False):
 def remedy_for_wrong_card(
     profile: GuandanProfile, kind: WrongCardKind, in_play: bool
 ) -> WrongCardRemedy:
-    """Return what is due for a wrong card, found before the first lead or `in_play`.
+    """Return the remedy for a wrong card that was found before the first lead or `in_play`.
 
-    That a wrong return found in play stands, with a warning, is provisional: no seed says
-    anything, so the chief has discretion (seed 000 A15.3.7, A18).
+    A wrong return that is found in play remains valid, with a warning. This is provisional: no seed
+    has a rule for this case, so the chief has discretion (seed 000 A15.3.7, A18).
     """
     rules = profile.penalties
     if not in_play:

@@ -1,1 +1,1 @@
-"""The score sheet (记分表): as values that cross the socket, as words, as a print."""
+"""The score sheet (记分表): as values for the socket (form.py), and as a printed page."""

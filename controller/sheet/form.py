@@ -1,7 +1,7 @@
-"""The score sheet (记分表) as values: all that stands on its print, in reading order.
+"""The score sheet (记分表) as values: all the contents of its print, in reading order.
 
-What crosses the socket for the command `sheet` is this, as JSON. Levels and ranks are
-texts; every `_ms` is by the table's clock, every `_at` the wall's, where it is known.
+These values cross the socket as JSON for the command `sheet`. Levels and ranks are texts. Every
+`_ms` is a time of the table's clock. Every `_at` is a time of the wall clock, if that is known.
 """
 
 from typing import Literal
@@ -19,7 +19,7 @@ class SheetPart(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class SheetRules(SheetPart, frozen=True, kw_only=True):
-    """The rulebook: its name and titles, its event's title, and the hash that commitments name."""
+    """The rulebook: its name and titles, its event's title, and the hash in commitments."""
 
     name: str
     title_en: str
@@ -30,15 +30,18 @@ class SheetRules(SheetPart, frozen=True, kw_only=True):
 
 
 class DealOutcome(SheetPart, frozen=True, kw_only=True):
-    """How a deal ended: who went out, in turn, or whose it is not because it was forfeited."""
+    """The result of a deal: the seats that went out, in turn, or the side that forfeited."""
 
     order: list[Seat] = []
     forfeited_by: Side | None = None
 
 
 class CardPassed(SheetPart, frozen=True, kw_only=True):
-    """A tribute or a return; `card`: its rank, null where it was not told. `secret`: nobody may
-    tell it (暗还, seed 004 CN5)."""
+    """A tribute or a return.
+
+    `card`: its rank, null if it was not reported. `secret`: the rank may not be shown (暗还, seed
+    004 CN5).
+    """
 
     giver: Seat
     to: Seat
@@ -47,7 +50,7 @@ class CardPassed(SheetPart, frozen=True, kw_only=True):
 
 
 class SheetPenalty(SheetPart, frozen=True, kw_only=True):
-    """A penalty of a deal. `overturned`: the chief took it back, it counts no more."""
+    """A penalty of a deal. `overturned`: the chief withdrew it, so it no longer counts."""
 
     ruling: str
     side: Side
@@ -59,11 +62,11 @@ class SheetPenalty(SheetPart, frozen=True, kw_only=True):
 
 
 class DealLine(SheetPart, frozen=True, kw_only=True):
-    """A deal as it was played; `outcome`, `gain` and `levels` as they count now.
+    """A deal as it was played. `outcome`, `gain` and `levels` have the values that count now.
 
-    `gain`: levels that the winners really climbed; `levels`, `points`: of the sides behind
-    it, null where it does not count any more. `written`: the levels that were written at the
-    time, where a correction has changed them. `uncut`: it was dealt, and nobody had cut.
+    `gain`: the levels that the winners really climbed. `levels`, `points`: of the sides after the
+    deal, null if the deal no longer counts. `written`: the levels that were written at the time, if
+    a correction has changed them. `uncut`: the deal was dealt without a cut.
     """
 
     row: int
@@ -98,7 +101,7 @@ class DealLine(SheetPart, frozen=True, kw_only=True):
 
 
 class BigTwoLine(SheetPart, frozen=True, kw_only=True):
-    """A deal of Big Two; `totals`: of the seats behind it."""
+    """A deal of Big Two. `totals`: of the seats after the deal."""
 
     row: int
     deal: int
@@ -115,11 +118,13 @@ class BigTwoLine(SheetPart, frozen=True, kw_only=True):
 
 
 class SheetCorrection(SheetPart, frozen=True, kw_only=True):
-    """The result of a deal was written wrongly: old and new, whose word it was, and why.
+    """A correction of a deal's result: the old and the new result, the decision and its reason.
 
-    `entered_by`: who entered it as the chief's, which `by` gave; `confirmed_by`: who confirmed
-    that in writing, null: he has still to, or it was no word. `reason_zh`: the reason in Chinese
-    where the table wrote it, of a ruling its offence; null: `reason` is a person's, as he wrote it.
+    `by`: the person who decided. `entered_by`: the person who entered a spoken decision of the
+    chief `by`. `confirmed_by`: the person who confirmed that decision in writing. It is null if the
+    confirmation is still missing, or if the decision was not spoken. `reason_zh`: the reason in
+    Chinese if the table wrote it (for a ruling: its offence). It is null if `reason` was written by
+    a person.
     """
 
     row: int
@@ -136,7 +141,7 @@ class SheetCorrection(SheetPart, frozen=True, kw_only=True):
 
 
 class SheetNote(SheetPart, frozen=True, kw_only=True):
-    """Something else that was written between the deals, in words."""
+    """A note of something else that was written between the deals, in words."""
 
     row: int
     at_ms: int
@@ -145,9 +150,9 @@ class SheetNote(SheetPart, frozen=True, kw_only=True):
 
 
 class SignatureLine(SheetPart, frozen=True, kw_only=True):
-    """A line to sign on; `person` and `at_ms` are null as long as nobody has.
+    """A line for a signature. `person` and `at_ms` are null until it is signed.
 
-    `duty`: who keeps the sheet (记分), or checks that (监督), where the rulebook says.
+    `duty`: the duty to keep the sheet (记分), or to check it (监督), if the rulebook assigns it.
     """
 
     signer: str
@@ -157,7 +162,7 @@ class SignatureLine(SheetPart, frozen=True, kw_only=True):
 
 
 class SheetVersion(SheetPart, frozen=True, kw_only=True):
-    """The sheet as it was signed, or is to be: with so many rows, and by whom so far."""
+    """A version of the sheet for signature: its number of rows, and the signatures so far."""
 
     version: int
     rows: int

@@ -1,4 +1,4 @@
-"""The words of a printed score sheet, in English and in Chinese."""
+"""The printed score sheet: a page of plain text, in English or in Chinese."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -25,13 +25,13 @@ from controller.words import Words, decided_by_words, signer_words
 
 
 def rules_words(rules: SheetRules) -> Words:
-    """Return what a rulebook is called, with what its event settles."""
+    """Return the title of a rulebook, with the title of its event."""
     en, zh = ((rules.title_en, rules.event_en), (rules.title_zh, rules.event_zh))
     return Words(" · ".join(filter(None, en)), " · ".join(filter(None, zh)))
 
 
 def confirmation_words(one: SheetCorrection) -> Words | None:
-    """Return whether the chief has confirmed his word, in words; None: it was none by mouth."""
+    """Return the state of a spoken decision's confirmation in words, or None if not spoken."""
     if one.confirmed_by is not None:
         by = signer_words(one.confirmed_by)
         return Words(f"confirmed by {by.en}", f"{by.zh}已书面确认")
@@ -41,7 +41,7 @@ def confirmation_words(one: SheetCorrection) -> Words | None:
 
 
 def correction_reason(one: SheetCorrection) -> Words:
-    """Return why a result was corrected: as a person wrote it, or the offence of its ruling."""
+    """Return the reason of a correction: a person's own text, or the offence of its ruling."""
     return Words(one.reason, one.reason_zh or one.reason)
 
 
@@ -116,11 +116,11 @@ SHEET_LABELS: dict[str, Words] = {
     "sheet_rows": Words("rows", "行数"),
     "head": Words("Journal head", "日志头"),
 }
-"""Every word of the page."""
+"""Every text of the page, by its label."""
 
 
 PAGE_WIDTH = 80
-"""Cells of the longest line: it fits a terminal and a sheet of paper."""
+"""Cells of the longest line. The line fits a terminal and a sheet of paper."""
 
 _INDENT = "    "
 _SIGNATURE_BLANK = "____________________"
@@ -137,20 +137,20 @@ _SEAT_LETTERS = {
     "E": Words("E", "东"),
 }
 _HASH_DIGITS = 16
-"""Digits of a hash or a journal's head that are printed."""
+"""The number of printed digits of a hash or a journal head."""
 
 
 def render_sheet(sheet: Mapping[str, Any], language: Language) -> str:
-    """Return the page of a sheet (sheet_view.sheet).
+    """Return the printed page of a sheet (the JSON form of ScoreSheet) in one language.
 
-    Raises msgspec.ValidationError, a ValueError, for what is no sheet.
+    Raises msgspec.ValidationError, a ValueError, for input that is no sheet.
     """
     whole = msgspec.convert(sheet, ScoreSheet)
     return "".join(f"{line}\n" for line in _Page(whole, language).lines())
 
 
 class _Page:
-    """One sheet in one language."""
+    """The page of one sheet in one language."""
 
     def __init__(self, sheet: ScoreSheet, language: Language) -> None:
         self._sheet, self._language = sheet, language
@@ -178,7 +178,7 @@ class _Page:
         return self._in_language(_SEAT_LETTERS[seat])
 
     def _seat_names(self, seats: Sequence[Seat]) -> str:
-        """Seats in running words: a column alone has their letters."""
+        """Return full names of seats, for running text. Only columns use single letters."""
         return self._label("between_seats").join(
             self._in_language(_SEAT_NAMES[seat]) for seat in seats
         )
@@ -186,7 +186,7 @@ class _Page:
     def _labelled(self, label: str, value: object) -> str:
         return f"{self._label(label)} {value}"
 
-    # -- the head --------------------------------------------------------------
+    # -- the heading -----------------------------------------------------------
 
     def _header(self) -> Iterator[str]:
         sheet = self._sheet
@@ -254,7 +254,7 @@ class _Page:
         ]
 
     def _places(self, line: DealLine) -> list[str]:
-        """The four places; of a double-down the losers have none."""
+        """Return the four places. After a double-down the losers have none."""
         there = [self._seat_letter(seat) for seat in line.outcome.order]
         return [*there, *["—"] * (4 - len(there))]
 
@@ -267,7 +267,7 @@ class _Page:
         )
 
     def _remarks(self, line: DealLine) -> str:
-        """What the columns have no room for."""
+        """Return the facts of a deal that have no column."""
         told = []
         if line.outcome.forfeited_by is not None:
             told.append(self._outcome_text(line.outcome))
@@ -322,7 +322,7 @@ class _Page:
         told += [self._labelled("misdeals", line.misdeals)] if line.misdeals else []
         return self._label("comma").join(told)
 
-    # -- what stands below -------------------------------------------------------
+    # -- the part below the deals -----------------------------------------------
 
     def _corrections_and_notes(self) -> Iterator[str]:
         sheet = self._sheet
@@ -436,7 +436,7 @@ def _indented(text: str) -> Iterator[str]:
 
 
 def _duration_text(ms: int) -> str:
-    """Return a time as hours, minutes and seconds."""
+    """Return a duration as hours, minutes and seconds."""
     minutes, seconds = divmod(ms // 1000, 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours}:{minutes:02d}:{seconds:02d}"

@@ -1,1 +1,1 @@
-"""Guandan's combinations (牌型): what cards are, which of two is greater, and how to write them."""
+"""The combinations (牌型): reading of cards, comparison of two plays, and their notation."""

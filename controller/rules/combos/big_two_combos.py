@@ -1,7 +1,7 @@
-"""The combinations of Big Two: what a play is, and which of two plays is higher.
+"""The combinations of Big Two: the reading of a play, and the comparison of two plays.
 
-Where ranks are equal, suits decide (seed 002 A9.1). A play has one reading at most:
-nothing is wild, and the seed knows no declaring.
+If ranks are equal, suits decide (seed 002 A9.1). A play has at most one reading, because there are
+no wild cards and the seed has no declarations.
 """
 
 from collections import Counter
@@ -37,7 +37,7 @@ FIVE_CARD_KINDS: tuple[BigTwoKind, ...] = (
 """The kinds of five cards, low to high (seed 002 A9.4)."""
 
 TWO_VALUE = 15
-"""What a 2 counts among singles: more than an ace (seed 002 A9.2)."""
+"""The value of a 2 among singles. It is higher than an ace (seed 002 A9.2)."""
 
 USUAL_COMBO_RULES = BigTwoComboRules(
     a_low=True,
@@ -47,11 +47,11 @@ USUAL_COMBO_RULES = BigTwoComboRules(
     four_one_by="four",
     five_cards="one_class",
 )
-"""What holds where nobody hands in a profile's own table: the same as bigtwo-2017-002."""
+"""The rules that apply if the caller passes no table of a profile: those of bigtwo-2017-002."""
 
 
 class BigTwoKindName(msgspec.Struct, frozen=True, gc=False):
-    """How people call a kind, how many cards it has, and where the seed says what it is."""
+    """The names of a kind, its number of cards, and the article of the seed that defines it."""
 
     en: str
     zh: str
@@ -72,10 +72,10 @@ BIG_TWO_KIND_NAMES: dict[BigTwoKind, BigTwoKindName] = {
 
 
 class BigTwoCombo(msgspec.Struct, frozen=True, gc=False):
-    """A play as it is read. `faces` are its cards from low to high.
+    """The reading of a play. `faces` are its cards from low to high.
 
-    `rank` and `suit` are those of the card that decides within the kind: 3…14 for 3…A,
-    15 for a 2 (in a run, by its place there); suits ♦ 0, ♣ 1, ♥ 2, ♠ 3.
+    `rank` and `suit` belong to the card that decides within the kind: 3…14 for 3…A, 15 for a 2 (in
+    a straight: the rank of its place). Suits: ♦ 0, ♣ 1, ♥ 2, ♠ 3.
     """
 
     kind: BigTwoKind
@@ -85,12 +85,12 @@ class BigTwoCombo(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def size(self) -> int:
-        """How many cards it has."""
+        """Return how many cards the play has."""
         return len(self.faces)
 
 
 def single_value(face: Face) -> tuple[int, int]:
-    """Return what a card counts as a single: its rank, 3 lowest and 2 highest, then its suit.
+    """Return the value of a card as a single: its rank, 3 lowest and 2 highest, then its suit.
 
     Seed 002 A9.1–2. Suits: ♦ 0, ♣ 1, ♥ 2, ♠ 3.
     """
@@ -101,9 +101,10 @@ def single_value(face: Face) -> tuple[int, int]:
 def readings(
     cards: Sequence[Face], combos: BigTwoComboRules = USUAL_COMBO_RULES
 ) -> tuple[BigTwoCombo, ...]:
-    """Return what a play is: one reading, or none where it is no combination.
+    """Return the reading of a play: one reading, or none if the play is no combination.
 
-    A joker, and two of one face, are in no pack of 52 cards: such a play is none.
+    A pack of 52 cards has no joker and no face twice. A play with a joker or with equal faces is
+    therefore no combination.
     """
     if len(set(cards)) != len(cards) or any(face >= SMALL_JOKER for face in cards):
         return ()
@@ -115,7 +116,7 @@ def readings(
 def can_beat(
     challenger: BigTwoCombo, on_table: BigTwoCombo, combos: BigTwoComboRules = USUAL_COMBO_RULES
 ) -> bool:
-    """Tell whether a play is legal on the one before: comparable with it, and higher."""
+    """Return True if a play is legal on the one before: comparable and higher."""
     return can_follow(challenger, on_table, combos) and compare_key(challenger) > compare_key(
         on_table
     )
@@ -124,10 +125,10 @@ def can_beat(
 def can_follow(
     challenger: BigTwoCombo, on_table: BigTwoCombo, combos: BigTwoComboRules = USUAL_COMBO_RULES
 ) -> bool:
-    """Tell whether two plays can be compared at all: the same kind (seed 002 A7, A9.3).
+    """Return True if two plays can be compared, because their kinds fit (seed 002 A7, A9.3).
 
-    Five cards follow any five where they are one class: A9.4 ranks the kinds, against the
-    letter of A7 (provisional).
+    Plays of the same kind fit. If `five_cards` is "one_class", five cards may follow any five. A9.4
+    ranks the kinds, against the wording of A7 (provisional).
     """
     if combos.five_cards == "one_class" and challenger.kind in FIVE_CARD_KINDS:
         return on_table.kind in FIVE_CARD_KINDS
@@ -135,7 +136,7 @@ def can_follow(
 
 
 def compare_key(combo: BigTwoCombo) -> tuple[int, int, int]:
-    """Return what comparable plays are ordered by: kind of five, then the deciding card."""
+    """Return the sort key of comparable plays: the kind of five cards, then the deciding card."""
     place = FIVE_CARD_KINDS.index(combo.kind) if combo.kind in FIVE_CARD_KINDS else 0
     return place, combo.rank, combo.suit
 
@@ -171,7 +172,7 @@ def _read_two_ranks(laid: tuple[Face, ...], combos: BigTwoComboRules) -> BigTwoC
 
 
 def _sequence_order(laid: tuple[Face, ...], combos: BigTwoComboRules) -> tuple[Face, ...] | None:
-    """Return five cards as they stand in a straight, or None: A and 2 in the middle are none."""
+    """Return five cards in straight order, or None. A straight has no A and 2 in the middle."""
     rising = tuple(sorted(laid, key=natural_rank))
     ranks = [natural_rank(face) for face in rising]
     if ranks == [2, 3, 4, 5, 14]:
@@ -184,7 +185,7 @@ def _sequence_order(laid: tuple[Face, ...], combos: BigTwoComboRules) -> tuple[F
 def _combo(kind: BigTwoKind, faces: tuple[Face, ...], deciding: tuple[Face, ...]) -> BigTwoCombo:
     """Return a play that is compared by the highest of its deciding cards.
 
-    In a run the last card decides, at the rank it has there: never a 2 or a low ace.
+    In a run the last card decides, at its rank in the run. The last card is never a 2 or a low ace.
     """
     rank, suit = max(map(single_value, deciding))
     return BigTwoCombo(kind, rank, suit, faces)
@@ -195,7 +196,7 @@ _SUIT_NEXT_ZH = "，相同比花色"
 
 
 class _BigTwoRule(msgspec.Struct, frozen=True, gc=False):
-    """A rule in both languages with its article; `key`: the profile's rule that it follows."""
+    """A rule in both languages with its article. `key`: the rule of the profile that it follows."""
 
     en: str
     zh: str
@@ -263,7 +264,7 @@ _RULES_BY_KEY = {
         "highest_card": ("four and one compare by their highest card", "铁枝以最大牌张比较"),
     },
 }
-"""What a profile's key says of the card that decides within a kind of five."""
+"""The text for each value of a profile's key about the card that decides within a kind of five."""
 
 _KEY_OF_KIND: dict[BigTwoKind, str] = {
     "straight": "straights_by",
@@ -274,12 +275,12 @@ _KEY_OF_KIND: dict[BigTwoKind, str] = {
 
 
 def cite_big_two_rule(rule: str, profile: BigTwoProfile) -> CitedRule:
-    """Return a rule as `profile` has it. Raises KeyError for unknown names."""
+    """Return a rule in the form of `profile`. Raises KeyError for unknown names."""
     return _cite(rule, _BIG_TWO_RULES[rule], profile)
 
 
 def cite_kind(name: BigTwoKind) -> CitedRule:
-    """Return the rule that makes a play of that kind."""
+    """Return the rule that defines the given kind."""
     return CitedRule(
         name,
         BIG_TWO_KIND_NAMES[name].en,
@@ -289,7 +290,7 @@ def cite_kind(name: BigTwoKind) -> CitedRule:
 
 
 def cite_lead_rule(profile: BigTwoProfile) -> CitedRule:
-    """Return what may be led: the first play of a deal may have to hold a card (seed 002 A7)."""
+    """Return the rule for leads. The first play may have to contain a card (seed 002 A7)."""
     return cite_big_two_rule("first_lead" if profile.bigtwo.lead.must_include else "lead", profile)
 
 
@@ -318,7 +319,7 @@ _DECK = composition(1, jokers=False)
 
 
 def judge_big_two(profile: BigTwoProfile, play: str, on: str | None) -> PlayRuling:
-    """Return the ruling on `play` as a lead or on the play `on`. Raises Nonsense."""
+    """Return the ruling on `play` as a lead, or on the play `on`. Raises QuestionError."""
     below = None if on is None else parse_play(on, None, _DECK, suits_decide=True)
     above = parse_play(play, None, _DECK, suits_decide=True, other_play=below)
     table, lying = (None, None) if below is None else _judge_one_play(profile, below)
@@ -330,7 +331,7 @@ def judge_big_two(profile: BigTwoProfile, play: str, on: str | None) -> PlayRuli
 def _legality(
     profile: BigTwoProfile, combo: BigTwoCombo | None, lying: BigTwoCombo | None, *, leads: bool
 ) -> tuple[bool, tuple[CitedRule, ...]]:
-    """Return whether a play is legal, and the reasons beside what it is itself."""
+    """Return whether a play is legal, and the reasons apart from those of its own reading."""
     if combo is None:
         return False, ()
     if leads:

@@ -1,4 +1,4 @@
-"""Questions that cannot be judged, said in one line for the people who typed them."""
+"""Card tokens: typed text split into suits, ranks and jokers, and the errors for bad input."""
 
 import re
 import unicodedata
@@ -12,19 +12,19 @@ from controller.words import Words
 
 
 class QuestionError(ValueError):
-    """What was asked cannot be judged; `words` is one line for people, str() the English."""
+    """A question that cannot be judged. `words` is one line for people, str() is English."""
 
     def __init__(self, en: str, zh: str) -> None:
-        """Say in both languages what is wrong."""
+        """Store the message in both languages."""
         super().__init__(en)
         self.words = Words(en, zh)
 
 
 class NotationError(QuestionError):
-    """A play is not written as one; its text is one line, `place` counts signs from 1."""
+    """A text that is not a play. The message is one line, and `place` counts characters from 1."""
 
     def __init__(self, text: str, begin: int, end: int, says: Words) -> None:
-        """Say what is wrong with `text[begin:end]`; an empty part is not pointed at."""
+        """Store what is wrong with `text[begin:end]`. An empty part is not quoted."""
         self.place = place_of(text, begin)
         part = printable_text(text[begin:end])
         en = f'"{printable_text(text)}": place {self.place}, "{part}": ' if part else ""
@@ -33,14 +33,14 @@ class NotationError(QuestionError):
 
 
 def printable_text(text: str) -> str:
-    """Return what somebody typed, fit for one line: a dot for each character that is no sign."""
+    """Return typed text in a form for one line, with a dot for each unprintable character."""
     return "".join(char if char.isprintable() else "·" for char in text)
 
 
 def place_of(text: str, index: int) -> int:
-    """Return the place of a character as a person counts: what changes the sign before it is none.
+    """Return the place of a character as a person counts. Combining characters do not count.
 
-    Such is the selector that a telephone's keyboard puts behind ♠.
+    An example is the variation selector that a telephone's keyboard puts after ♠.
     """
     return 1 + sum(unicodedata.category(char) not in ("Mn", "Me") for char in text[:index])
 
@@ -48,8 +48,8 @@ def place_of(text: str, index: int) -> int:
 class CardToken(msgspec.Struct, frozen=True, gc=False):
     """A suit, a rank, or a card named as a whole, written as `text[begin:end]`.
 
-    `sign`: its letters, large; a suit that is one of S, H, C, D is a `letter`, one in Chinese a
-    `word`. `face`: a joker, or the wild card.
+    `text`: the normalised characters in capitals. A suit is one of the letters S, H, C, D, a sign,
+    or a Chinese word. `face`: a joker or the wild card.
     """
 
     text: str
@@ -61,12 +61,12 @@ class CardToken(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def is_suit_letter(self) -> bool:
-        """Tell whether it is a suit written as a letter."""
+        """Return True if the token is a suit written as a letter."""
         return self.text in _LETTERS
 
     @property
     def is_chinese_suit(self) -> bool:
-        """Tell whether it is a suit written in Chinese: it stands before its card."""
+        """Return True if the token is a suit in Chinese, which comes before its card."""
         return self.suit is not None and self.text not in _EITHER_SIDE
 
 
@@ -96,9 +96,9 @@ _JOKERS = {
 }
 _FOUR_JOKERS = frozenset({"四大天王", "天王炸", "王炸"})
 _WILD_WORDS = ("逢人配", "百搭", "配")
-"""What players call the heart of the level."""
+"""Players' names for the heart of the level."""
 _LEVEL_WORDS = ("参谋", "參謀", "级牌", "級牌")
-"""What players call the level's rank, of whichever suit (seeds 000 and 001, A7.1)."""
+"""Players' names for the rank of the level, in any suit (seeds 000 and 001, A7.1)."""
 
 
 def _alternatives(signs: Iterator[str]) -> str:
@@ -110,10 +110,10 @@ _WORD = re.compile(rf"(?:BIG|SMALL){_GAP}JOKER|[^\s,、;:+–/.。·•・()\[\]
 _JOKERS_ALONE = re.compile(f"(?:{_alternatives(iter(_JOKERS))})+")
 _JOKER = re.compile(_alternatives(iter(_JOKERS)))
 _EMOJI = "\ufe0f?"
-"""A sign from a telephone's keyboard is followed by this."""
+"""The variation selector that may follow a sign from a telephone's keyboard."""
 RANK_PATTERN = _alternatives(iter(_RANKS))
 SUIT_PATTERN = f"(?:{_alternatives(iter(_SUITS))}){_EMOJI}"
-"""A rank and a suit, as parts of patterns for text that is `plain`."""
+"""A rank and a suit, as parts of patterns for text from `normalise_text`."""
 _ANY_TOKEN = re.compile(
     f"(?P<joker>{_alternatives(sign for sign in _JOKERS if sign != _SJ)})"
     f"|(?P<wild>{_alternatives(iter(_WILD_WORDS))})"
@@ -122,7 +122,7 @@ _ANY_TOKEN = re.compile(
     f"|(?P<suit>{_alternatives(iter(_SUITS))}){_EMOJI}"
 )
 _WHICH_JOKER = re.compile(r"JOKER|大小[王鬼点]|双[王鬼点]|[RL]J|🃏|(?<![大小])[王鬼点]")
-"""Where BJ were the black joker, RJ would be the big one: it is better asked than taken."""
+"""Ambiguous joker names, which are refused. With RJ for the red joker, BJ may be the black one."""
 
 _NO_SUCH_CARD = Words(
     "no such card: ranks are 2…10 or T, J, Q, K, A; suits S H C D or ♠♥♣♦; jokers SJ, BJ",
@@ -137,21 +137,25 @@ _WHICH_JOKER_WORDS = Words(
 
 
 def normalise_text(text: str) -> str:
-    """Return text with wide letters made narrow and small ones large, place for place."""
+    """Return text with wide letters made narrow and small letters made capital.
+
+    Places do not change.
+    """
     narrow = (unicodedata.normalize("NFKC", char).upper() for char in text)
     return "".join(new if len(new) == 1 else old for old, new in zip(text, narrow, strict=True))
 
 
 def rank_of_sign(sign: str) -> int | None:
-    """Return the natural rank of one sign: "5", "10", "T", "五"; None: it is none."""
+    """Return the natural rank of a sign ("5", "10", "T", "五"), or None for no rank."""
     return _RANKS.get(sign)
 
 
 def split_tokens(text: str, *, jokers: bool, level: int | None) -> list[list[CardToken]]:
-    """Return the words of a play, each as its tokens; none is empty.
+    """Return a play as words, each a list of at least one token.
 
-    `jokers`: the cards have some; else SJ is the jack of spades. `level`: the rank that 参谋 and
-    its like stand for, and 逢人配 for the heart of it; None: for nothing. Raises NotationError.
+    `jokers`: the cards include jokers. Without jokers, SJ is the jack of spades. `level`: the rank
+    that 参谋 and similar words mean, whose heart is 逢人配. With None these words are refused.
+    Raises NotationError.
     """
     return [
         list(_tokens(text, word.group(), word.start(), jokers=jokers, level=level))
@@ -160,7 +164,7 @@ def split_tokens(text: str, *, jokers: bool, level: int | None) -> list[list[Car
 
 
 def is_small_or_jack(word: list[CardToken]) -> bool:
-    """Tell whether a word is SJ alone, once or more: no other joker shows what is meant."""
+    """Return True if all tokens are SJ. No other joker then shows the meaning of SJ."""
     return all(token.text == _SJ for token in word)
 
 

@@ -1,4 +1,8 @@
-"""Readings and declarations of Guandan as a ruling shows them."""
+"""Rulings on typed plays: whether a play is legal, the reasons, and the kinds that a play contains.
+
+judge_play() rules on plays of Guandan and of Big Two. judge_contained_kinds() is for wrong leads in
+Guandan.
+"""
 
 from functools import cache
 
@@ -46,7 +50,7 @@ from controller.rules.ranks import LEVEL_VALUE, is_joker, is_wild, natural_rank,
 
 
 def show_reading(combo: Combo, play: TypedPlay, level: int) -> ComboReading:
-    """Return a reading of a play, its cards as they are laid."""
+    """Return a reading of a play for people, with its cards as they are laid."""
     name = COMBO_NAMES[combo.kind]
     return ComboReading(
         kind=combo.kind,
@@ -85,7 +89,7 @@ def bare_card_texts(play: TypedPlay) -> tuple[str, ...]:
 
 
 def _laid_cards(combo: Combo, play: TypedPlay, level: int) -> tuple[LaidCard, ...]:
-    """Return the cards as they count. A wild card is itself, where it can be, in the last place."""
+    """Return the cards as they count. A wild card that can be itself takes the last such place."""
     wild = [face_text(face) for face in play.faces if is_wild(face, level)]
     stand_ins = list(combo.wild_faces)
     written = [face for face, bare in zip(play.faces, play.bare, strict=True) if not bare]
@@ -138,11 +142,11 @@ def judge_play(
     declare: str | None = None,
     on_declare: str | None = None,
 ) -> PlayRuling:
-    """Return the ruling on `play` as a lead, or on the play `on` that lies on the table.
+    """Return the ruling on `play` as a lead, or on the play `on` on the table.
 
-    `profile`: one that was loaded, or the name of a rulebook; `level`: a natural rank
-    (2…14; None in Big Two). Plays are as notation.py reads them, declarations as declare.py
-    does. Raises Nonsense, and ProfileError for a name that is none.
+    `profile`: a loaded profile, or the name of a rulebook. `level`: a natural rank (2…14, None in
+    Big Two). Plays and declarations are written as play_notation.py reads them. Raises
+    QuestionError, and ProfileError for an unknown name.
     """
     profile = _loaded_profile(profile)
     if isinstance(profile, BigTwoProfile):
@@ -169,7 +173,10 @@ def judge_play(
 
 
 def judge_contained_kinds(profile: Profile | str, level: int | None, play: str) -> ContainedKinds:
-    """Return the kinds that an exposed play contains (seed 000 A16.3.1). Raises as `judge`."""
+    """Return the kinds that an exposed play contains (seed 000 A16.3.1).
+
+    Raises as `judge_play` does.
+    """
     profile = _loaded_profile(profile)
     if isinstance(profile, BigTwoProfile):
         raise QuestionError(
@@ -205,7 +212,7 @@ def _loaded_profile(profile: Profile | str) -> Profile:
 
 
 def _require_level(level: int | None) -> int:
-    """Return the level of a question on Guandan. Raises Nonsense."""
+    """Return the level of a question on Guandan. Raises QuestionError if the level is missing."""
     if level not in SUIT_RANKS:
         raise QuestionError(
             "which level is played? give it: 2…10, J, Q, K or A",
@@ -230,7 +237,7 @@ def _wild_cards_left(level: int, *plays: TypedPlay | None) -> int:
 def _legality(
     combo: Combo | None, lying: Combo | None, *, leads: bool
 ) -> tuple[bool, tuple[str, ...]]:
-    """Return whether a play is legal, and the rules that say so beside what it is itself."""
+    """Return whether a play is legal, and the rules for it apart from those of its own reading."""
     if combo is None:
         return False, ()
     if leads:

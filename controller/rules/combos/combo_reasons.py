@@ -1,6 +1,6 @@
-"""The rules behind a ruling: what makes a play what it is, and what decides between two.
+"""The reasons of a ruling: rules for reading a play, and for comparing two plays.
 
-Rules are keys of articles.RULES.
+Rules are keys of combo_rules.COMBO_RULES.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -44,7 +44,7 @@ _COMPARISON_RULES: dict[ComboKind, tuple[str, ...]] = {
 
 
 def rules_of_kind(combo: Combo, level: int) -> Iterator[str]:
-    """Yield the rules that make a play what it is."""
+    """Yield the rules that make a play the given combination."""
     yield combo.kind
     if combo.kind == "bomb" and combo.size > _LISTED_BOMB:
         yield "long_bomb"
@@ -62,7 +62,7 @@ def rules_of_choice(
     declaration: ComboDeclaration | None,
     table: Combo | None = None,
 ) -> Iterator[str]:
-    """Yield the rules by which the first reading counts of those that a declaration left."""
+    """Yield the rules that select the first of the readings `left` after a declaration."""
     if declaration:
         lower = "declared_lower" if left[0].wild_faces else "declared_plain"
         yield "declared" if bomb_class(left[0]) == bomb_class(found[0]) else lower
@@ -74,10 +74,10 @@ def rules_of_choice(
 
 
 def prefer_kind_on_table(left: Sequence[Combo], table: Combo | None) -> tuple[Combo, ...]:
-    """Return undeclared readings with those first that count on what lies on the table.
+    """Return undeclared readings in order, with those first that match the play on the table.
 
-    Among those of the highest class, the kind of the table's play: else a play that can
-    follow would not (provisional).
+    Among the readings of the highest class, the kind of the table's play comes first. Otherwise a
+    play that can follow would not be read as one that follows (provisional).
     """
     if table is None or not left:
         return tuple(left)
@@ -126,7 +126,7 @@ def rules_of_comparison(challenger: Combo, table: Combo) -> Iterator[str]:
 
 
 def broken_rule(cards: Sequence[Face], level: int) -> str:
-    """Return the rule (a key of articles.RULES) that cards without a reading break."""
+    """Return the rule (a key of combo_rules.COMBO_RULES) that cards without a reading break."""
     sorted_cards = sort_cards(cards, level)
     if any(map(is_joker, cards)):
         if _uses_wild_as_joker(sorted_cards, len(cards)):
@@ -142,7 +142,7 @@ def broken_rule(cards: Sequence[Face], level: int) -> str:
 
 
 def _uses_wild_as_joker(cards: SortedCards, size: int) -> bool:
-    """Tell whether the cards would be a combination if a wild card could be a joker."""
+    """Return True if the cards would be a combination with a wild card as a joker."""
     jokers = [
         dict(pattern.groups)
         for pattern in PATTERNS.get(size, ())
@@ -163,7 +163,7 @@ def _has_triple(cards: SortedCards) -> bool:
 
 
 def _mistake_patterns() -> Iterator[tuple[str, RankGroups]]:
-    """Yield what is too long, too short, or goes past the A, with the rule against it."""
+    """Yield patterns that are too long, too short, or go past the A, each with the broken rule."""
     for top in range(ACE + 1, ACE + 4):
         yield "straight_wraps", sequence_groups(top, 5)
     yield "tube_wraps", sequence_groups(ACE + 1, 3, each=2)
@@ -186,13 +186,14 @@ def _mistakes_by_size() -> dict[int, tuple[tuple[str, RankGroups], ...]]:
 
 
 _MISTAKES = _mistakes_by_size()
-"""The mistakes by their number of cards; the first that fits is told."""
+"""The mistakes by their number of cards. The first matching mistake is reported."""
 
 
 def bare_notes(play: TypedPlay, combo: Combo | None, level: int, hearts: int) -> Iterator[str]:
-    """Yield the rules (keys of articles.RULES) that say what bare cards were taken to be.
+    """Yield the rules (keys of combo_rules.COMBO_RULES) about the assumed suits of bare cards.
 
-    `combo`: what the play counts as; `hearts`: wild cards that neither play shows.
+    `combo`: the combination that the play counts as. `hearts`: number of wild cards that neither
+    play shows.
     """
     if combo is not None and combo.kind == "straight" and _may_be_of_one_suit(play, level):
         yield "bare_suits"
@@ -203,7 +204,7 @@ def bare_notes(play: TypedPlay, combo: Combo | None, level: int, hearts: int) ->
 def contained_notes(
     play: TypedPlay, kinds: tuple[ComboKind, ...], level: int, hearts: int
 ) -> Iterator[str]:
-    """Yield the same for the kinds that a play contains."""
+    """Yield the rules about the assumed suits of bare cards, for the kinds that a play contains."""
     if "straight_flush" not in kinds and any(
         "straight_flush" in contained_kinds(_as_if_of_suit(play, suit, level), level)
         for suit in range(len(SUITS))
@@ -214,7 +215,7 @@ def contained_notes(
 
 
 def contained_kinds_as_written(play: TypedPlay, level: int) -> tuple[ComboKind, ...]:
-    """Return the kinds that a play contains; no straight flush of suits that nobody wrote."""
+    """Return the kinds in a play, without a straight flush that needs unwritten suits."""
     kinds = contained_kinds(play.faces, level)
     written = [face for face, bare in _faces_with_bare(play) if not bare or is_wild(face, level)]
     if "straight_flush" in kinds and "straight_flush" not in contained_kinds(written, level):
@@ -233,7 +234,7 @@ def _may_be_of_one_suit(play: TypedPlay, level: int) -> bool:
 
 
 def _as_if_of_suit(play: TypedPlay, suit: int, level: int) -> tuple[Face, ...]:
-    """Return the cards as if all that are bare were of one suit; none of them becomes wild."""
+    """Return the cards with all bare cards in one suit. No bare card becomes wild."""
     return tuple(
         face
         if not bare or is_joker(face) or is_wild(face, level)
@@ -246,7 +247,7 @@ def _as_if_of_suit(play: TypedPlay, suit: int, level: int) -> tuple[Face, ...]:
 def _may_be_wild(
     play: TypedPlay, level: int, hearts: int, read: Callable[[tuple[Face, ...]], object]
 ) -> bool:
-    """Tell whether bare cards of the level would make another play of it as wild ones."""
+    """Return True if bare level cards, read as wild cards, would make a different play."""
     wild = HEARTS * len(RANKS) + level - 2
     faces, left = list(play.faces), hearts
     for n, (face, bare) in enumerate(_faces_with_bare(play)):

@@ -1,7 +1,7 @@
-"""The rules that a ruling on combinations rests on, and where each rulebook has them.
+"""The rules that a ruling on combinations depends on, with their articles in each rulebook.
 
-A rule that a rulebook does not state is cited from the one that does, as provisional; so
-is what no rulebook states.
+A rule that a rulebook does not state is cited from a rulebook that states it, as provisional. A
+rule that no rulebook states is also provisional.
 """
 
 import msgspec
@@ -14,11 +14,11 @@ _UNDECLARED_KEY = "conduct.undeclared"
 
 
 class ComboRule(msgspec.Struct, frozen=True, gc=False):
-    """A rule in both languages. Its articles: `a` of seeds 000 and 001, `r` of 003, `cn` of 004.
+    """A rule in both languages, with its articles in seeds 000 and 001, in 003 and in 004.
 
-    An article that is None is silent. `leans_on`: what a proposal is taken from. `key`: the
-    rule of the profile that an event may settle. `notation`: no rule, but how the question
-    was understood. "{level}" in its words is the level played.
+    An article is None if the text is silent. `similar_article`: the article that a proposal is
+    derived from. `key`: the rule of the profile that an event may settle. `is_about_notation`: not
+    a rule, but the interpretation of the question. "{level}" in the texts is the level played.
     """
 
     en: str
@@ -32,9 +32,9 @@ class ComboRule(msgspec.Struct, frozen=True, gc=False):
 
 
 class CitedRule(msgspec.Struct, frozen=True, gc=False):
-    """Why a ruling is as it is: a rule as the profile that was asked has it.
+    """A reason of a ruling: a rule in the form that the requested profile has.
 
-    `provisional`: the profile's rulebook does not say so.
+    `provisional`: the rulebook of the profile does not state the rule.
     """
 
     rule: str
@@ -308,11 +308,11 @@ COMBO_RULES: dict[str, ComboRule] = {
         "four jokers beat everything", "四大天王可压所有的牌", "A8.7", "R1", "CN3"
     ),
 }
-"""Every rule by its key; the kinds of combination have theirs among them."""
+"""Every rule by its key. The kinds of combination are among the keys."""
 
 
 def cite_rule(rule: str, profile: Profile, level: int) -> CitedRule:
-    """Return a rule as `profile` has it: from its rulebook, or from its event's regulations.
+    """Return a rule in the form of `profile`: from its rulebook, or from its event's regulations.
 
     `level`: a natural rank. Raises KeyError for unknown names.
     """

@@ -1,4 +1,4 @@
-"""The ten kinds of combination (牌型) of Guandan, and one combination as a value."""
+"""The combinations (牌型) of Guandan: the ten kinds, the readings of cards, the comparison."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -32,7 +32,7 @@ ComboKind = Literal[
 
 
 class ComboName(msgspec.Struct, frozen=True, gc=False):
-    """What people call a kind, in English and Chinese; `others` are names in use beside those."""
+    """The names of a kind in English and Chinese. `others` are further names in use."""
 
     en: str
     zh: str
@@ -51,9 +51,9 @@ COMBO_NAMES: dict[ComboKind, ComboName] = {
     "straight_flush": ComboName("straight flush", "同花顺", ("火箭",)),
     "joker_bomb": ComboName("joker bomb", "四大天王", ("天王炸", "王炸", "四王")),
 }
-"""Every kind with its names (seed 000 A4; its others also 003 R1, 004 CN3, and what players say).
+"""Every kind with its names (seed 000 A4). Other names: also 003 R1, 004 CN3 and usage of players.
 
-Its articles are in articles.py.
+The articles of the kinds are in combo_rules.py.
 """
 
 SEQUENCE_KINDS: frozenset[ComboKind] = frozenset({"straight", "straight_flush", "tube", "plate"})
@@ -61,14 +61,14 @@ SEQUENCE_KINDS: frozenset[ComboKind] = frozenset({"straight", "straight_flush", 
 
 
 class Combo(msgspec.Struct, frozen=True, gc=False):
-    """One reading of a play: which combination it is.
+    """One reading of a play as a combination.
 
-    `rank` decides inside a kind. It is the value in level order (controller/rules/ranks.py)
-    for singles, pairs, triples, bombs and the triple of a full house; it is the natural rank
-    of the highest group for straights, tubes, plates and straight flushes, where a low A
-    counts 1: 5 for A2345, 3 for AA2233, 2 for AAA222. `size`: cards. `faces`: every card
-    as it counts, laid low to high (seed 000 A11.2). `wild`: the faces that the wild
-    cards stand for, each of them also in `faces`.
+    `rank` decides within a kind. For singles, pairs, triples, bombs and the triple of a full house,
+    it is the value in level order (controller/rules/ranks.py). For straights, tubes, plates and
+    straight flushes, it is the natural rank of the highest group, where a low A counts 1: 5 for
+    A2345, 3 for AA2233, 2 for AAA222. `size`: number of cards. `faces`: every card as it counts,
+    laid low to high (seed 000 A11.2). `wild_faces`: the faces that the wild cards stand for, each
+    of them also in `faces`.
     """
 
     kind: ComboKind
@@ -83,14 +83,17 @@ SUIT_RANKS = tuple(range(2, ACE + 1))
 """The natural ranks 2…A that every suit has."""
 JOKER_RANKS = (SMALL_JOKER_VALUE, BIG_JOKER_VALUE)
 MAX_BOMB_CARDS = 10
-"""The largest bomb: eight of one rank, two wild cards (provisional, `long_bomb` in articles.py)."""
+"""The largest bomb: eight of one rank and two wild cards.
+
+This is provisional (`long_bomb` in combo_rules.py).
+"""
 
 RankGroups = tuple[tuple[int, int], ...]
-"""How many cards of which natural rank, laid low to high; a low A comes first."""
+"""The number of cards of each natural rank, laid low to high. A low A comes first."""
 
 
 class ComboPattern(msgspec.Struct, frozen=True, gc=False):
-    """A kind with its groups. `rank`: the natural rank that decides inside the kind."""
+    """A kind with its groups. `rank`: the natural rank that decides within the kind."""
 
     kind: ComboKind
     rank: int
@@ -98,15 +101,15 @@ class ComboPattern(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def size(self) -> int:
-        """Return how many cards it takes."""
+        """Return how many cards the pattern takes."""
         return sum(count for _, count in self.groups)
 
 
 def sequence_groups(top: int, length: int, each: int = 1) -> RankGroups:
     """Return `length` consecutive groups of `each` cards up to the rank `top`.
 
-    Below 2 comes the A (000 A4.7: A2345), above the A it begins again with 2: what wraps
-    is no combination, but has to be known to be refused.
+    The A comes below the 2 (000 A4.7: A2345). Above the A the ranks begin again with 2. Groups that
+    wrap are no combination, but the program needs them to name the mistake.
     """
     return tuple(
         ((rank - 2) % len(SUIT_RANKS) + 2, each) for rank in range(top - length + 1, top + 1)
@@ -114,11 +117,11 @@ def sequence_groups(top: int, length: int, each: int = 1) -> RankGroups:
 
 
 def fill_pattern(groups: RankGroups, have: Mapping[int, int], wilds: int) -> tuple[int, ...] | None:
-    """Return the ranks that the wild cards stand for where cards fill `groups`, else None.
+    """Return the ranks that the wild cards stand for if the cards fill `groups`, else None.
 
-    `have`: how many natural cards there are of each natural rank; with the wild cards they
-    must be as many as the groups take. A card that belongs to no group leaves a place
-    open too many. A wild card is never a joker (seed 000 A7.2).
+    `have`: the number of natural cards of each natural rank. With the wild cards, they must be as
+    many as the groups take. A card outside all groups therefore leaves one place too many open. A
+    wild card is never a joker (seed 000 A7.2).
     """
     lacking = tuple(rank for rank, count in groups for _ in range(count - have.get(rank, 0)))
     if len(lacking) != wilds or any(rank in JOKER_RANKS for rank in lacking):
@@ -127,7 +130,7 @@ def fill_pattern(groups: RankGroups, have: Mapping[int, int], wilds: int) -> tup
 
 
 def _equal_rank_patterns() -> Iterator[ComboPattern]:
-    """Yield what has one rank only (seed 000 A4.1, A4.2, A4.4, A4.8)."""
+    """Yield the patterns of one rank only (seed 000 A4.1, A4.2, A4.4, A4.8)."""
     for rank in (*SUIT_RANKS, *JOKER_RANKS):
         yield ComboPattern("single", rank, ((rank, 1),))
         yield ComboPattern("pair", rank, ((rank, 2),))
@@ -138,7 +141,7 @@ def _equal_rank_patterns() -> Iterator[ComboPattern]:
 
 
 def _full_house_patterns() -> Iterator[ComboPattern]:
-    """Yield a triple with a pair of another rank, jokers too (seed 000 A4.6)."""
+    """Yield a triple with a pair of another rank, also of jokers (seed 000 A4.6)."""
     for triple in SUIT_RANKS:
         for pair in (*SUIT_RANKS, *JOKER_RANKS):
             if pair != triple:
@@ -146,7 +149,7 @@ def _full_house_patterns() -> Iterator[ComboPattern]:
 
 
 def _sequence_patterns() -> Iterator[ComboPattern]:
-    """Yield what is consecutive, the A low or high (seed 000 A4.3, A4.5, A4.7, A4.9)."""
+    """Yield the consecutive patterns, the A low or high (seed 000 A4.3, A4.5, A4.7, A4.9)."""
     for top in range(5, ACE + 1):
         yield ComboPattern("straight", top, sequence_groups(top, 5))
         yield ComboPattern("straight_flush", top, sequence_groups(top, 5))
@@ -169,11 +172,11 @@ PATTERNS: dict[int, tuple[ComboPattern, ...]] = {
         sorted(_all_patterns(), key=lambda pattern: pattern.size), key=lambda pattern: pattern.size
     )
 }
-"""Every combination there is, by its number of cards."""
+"""Every possible combination, by its number of cards."""
 
 
 _SPECIAL_BOMBS: dict[ComboKind, int] = {"straight_flush": 11, "joker_bomb": 99}
-"""A straight flush is like a bomb of five and a half cards; four jokers beat all (A8.5–7)."""
+"""The classes of special bombs. A straight flush ranks between bombs of 5 and 6 cards (A8.5–7)."""
 
 
 def bomb_class(combo: Combo) -> int:
@@ -184,19 +187,20 @@ def bomb_class(combo: Combo) -> int:
 
 
 def compare_key(combo: Combo) -> tuple[int, int]:
-    """Return what is greater for the greater of two that may follow one another.
+    """Return a sort key that is greater for the greater of two comparable combinations.
 
-    Ordinary < bomb of 4 < of 5 < straight flush < bomb of 6 < … < of 10 < joker bomb; then
-    the rank. Suits never count (seed 000 A8.1). Two ordinary ones of different kinds cannot
-    be compared: `beats` knows.
+    Ordinary < bomb of 4 < of 5 < straight flush < bomb of 6 < … < of 10 < joker bomb, then the
+    rank. Suits never count (seed 000 A8.1). Two ordinary combinations of different kinds cannot be
+    compared. `can_beat` checks that.
     """
     return bomb_class(combo), combo.rank
 
 
 def can_beat(challenger: Combo, table: Combo) -> bool:
-    """Tell whether a combination may be played on the one that lies on the table.
+    """Return True if a combination may be played on the combination on the table.
 
-    An ordinary one follows its own kind alone (seed 000 A6.1); equal ones never beat.
+    An ordinary combination follows only its own kind (seed 000 A6.1). An equal combination never
+    beats another.
     """
     if not bomb_class(challenger) and challenger.kind != table.kind:
         return False
@@ -205,11 +209,11 @@ def can_beat(challenger: Combo, table: Combo) -> bool:
 
 _SPADES = 0
 _UNDECLARED_PREFERENCE: dict[ComboKind, int] = {"plate": -1}
-"""Where nothing is declared a tube goes before a plate: provisional, A7.3.2 wants a declaration."""
+"""Without a declaration a tube goes before a plate. Provisional: A7.3.2 requires a declaration."""
 
 
 class SortedCards(msgspec.Struct, frozen=True, gc=False):
-    """Cards sorted for reading: the wild ones, the natural ones, and how many of each rank."""
+    """Cards sorted for reading: the wild cards, the natural cards, and the number of each rank."""
 
     wild_cards: tuple[Face, ...]
     natural_cards: tuple[Face, ...]
@@ -217,24 +221,24 @@ class SortedCards(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def suits(self) -> frozenset[int]:
-        """Return the suits of the natural cards; a joker has one of its own."""
+        """Return the suits of the natural cards. Jokers count as a suit of their own."""
         return frozenset(face // len(RANKS) for face in self.natural_cards)
 
 
 def sort_cards(cards: Sequence[Face], level: int) -> SortedCards:
-    """Return `cards` sorted for reading; `level` is a natural rank, 2…14."""
+    """Return `cards` sorted for reading. `level` is a natural rank, 2…14."""
     plain = tuple(sorted(face for face in cards if not is_wild(face, level)))
     wild = tuple(face for face in cards if is_wild(face, level))
     return SortedCards(wild, plain, Counter(map(natural_rank, plain)))
 
 
 def readings(cards: Sequence[Face], level: int) -> tuple[Combo, ...]:
-    """Return everything that the cards may be as one play, the reading by default first.
+    """Return all possible readings of the cards as one play, the default reading first.
 
-    A wild card stands for any card but a joker (seed 000 A7.2); wild cards without any
-    other card are level cards. Readings differ in kind, in rank or in the ranks that wild
-    cards stand for, never in suits alone. Five in sequence and of one suit are a straight
-    flush, and a straight where that is declared (A7.2).
+    A wild card stands for any card except a joker (seed 000 A7.2). Wild cards without any other
+    card are level cards. Readings differ in kind, in rank or in the ranks of the replaced cards,
+    never in suits alone. Five cards in sequence and of one suit are a straight flush, and a plain
+    straight if that is declared (A7.2).
     """
     sorted_cards = sort_cards(cards, level)
     if not sorted_cards.natural_cards:
@@ -254,19 +258,19 @@ def readings(cards: Sequence[Face], level: int) -> tuple[Combo, ...]:
 
 
 def default_reading(cards: Sequence[Face], level: int) -> Combo | None:
-    """Return what a play counts as where nobody declared anything, or None if it is nothing.
+    """Return the reading that counts without a declaration, or None if there is no reading.
 
-    Two pairs and a wild card are the higher full house (seed 000 A7.2.2). All else is
+    Two pairs and a wild card are the higher full house (seed 000 A7.2.2). All other choices are
     provisional: the higher class, the higher end of a straight, a tube before a plate.
     """
     return next(iter(readings(cards, level)), None)
 
 
 def must_be_declared(found: Sequence[Combo]) -> bool:
-    """Tell whether a player had to say at once which of its readings his play is.
+    """Return True if a player had to declare at once which reading the play is.
 
-    Where only one of them is of the highest class it speaks for itself; otherwise the wild
-    card fits either end, either triple, or a tube and a plate (seed 000 A7.3.2).
+    If only one reading is of the highest class, no declaration is needed. Otherwise the wild card
+    fits either end, either triple, or a tube and a plate (seed 000 A7.3.2).
     """
     highest = max(map(bomb_class, found), default=0)
     return len({(combo.kind, combo.rank) for combo in found if bomb_class(combo) == highest}) > 1
@@ -275,8 +279,8 @@ def must_be_declared(found: Sequence[Combo]) -> bool:
 def contained_kinds(cards: Sequence[Face], level: int) -> tuple[ComboKind, ...]:
     """Return the kinds that can be played with some or all of the cards.
 
-    One of them is named by the left-hand neighbour of a player who led a wrong play
-    (seed 000 A16.3.1).
+    After a wrong lead, the left-hand neighbour of the player names one of these kinds (seed 000
+    A16.3.1).
     """
     sorted_cards = sort_cards(cards, level)
     kinds = {
@@ -313,16 +317,16 @@ def _combo(
 
 
 def _stand_in_suit(kind: ComboKind, cards: SortedCards) -> int:
-    """Return the suit that a wild card takes: hearts, its own, where that changes nothing."""
+    """Return the suit that a wild card takes: its own, hearts, if that changes nothing."""
     if kind == "straight_flush":
         return min(cards.suits)
     return _SPADES if kind == "straight" and cards.suits == {HEARTS} else HEARTS
 
 
 def _preference(combo: Combo, level: int) -> tuple[int, int, int, bool, tuple[int, ...]]:
-    """Return what is greatest for the reading that counts by default.
+    """Return a sort key that is greatest for the default reading.
 
-    Where the ranks of a pair are free, wild cards rather stay what they are.
+    If the ranks of a pair are free, wild cards preferably remain level cards.
     """
     stands_for = tuple(map(natural_rank, combo.wild_faces))
     itself = all(rank == level for rank in stands_for)

@@ -1,4 +1,7 @@
-"""Suits for cards that were written without one, so that they mean nothing."""
+"""The notation of plays and declarations: parsing of typed text, and neutral suits for bare cards.
+
+A bare card is written without a suit. It gets a suit that changes nothing in the ruling.
+"""
 
 import re
 from collections import Counter
@@ -33,11 +36,11 @@ def faces_of(rank: int) -> tuple[Face, ...]:
 def assign_suits(
     faces: Sequence[Face | None], ranks: Sequence[int], level: int | None, deck: Sequence[int]
 ) -> tuple[Face, ...]:
-    """Return `faces` with one of the rank beside it for each None.
+    """Return `faces` with each None replaced by a face of the rank at the same place in `ranks`.
 
-    It is of the suit that the play has least of: no straight flush comes of it. Of the
-    level, whose hearts would be wild, hearts are taken last. `deck`, how many of each of
-    the 54 faces there are, must hold so many cards of every rank.
+    The new face has the suit that is rarest in the play, so that no straight flush results. Hearts
+    of the level, which would be wild, are used last. `deck`, the number of each of the 54 faces,
+    must have enough cards of every rank.
     """
     used = Counter(face for face in faces if face is not None)
     suits = Counter(face // len(RANKS) for face in used.elements())
@@ -60,9 +63,10 @@ def _is_wild_at(face: Face, level: int | None) -> bool:
 
 
 class TypedPlay(msgspec.Struct, frozen=True, gc=False):
-    """Cards in the order in which they were written; `bare`: those without a suit.
+    """A typed play: cards in the order in which they were written.
 
-    Bare cards have suits all the same, chosen so that they mean nothing.
+    `bare`: the cards without a suit. Bare cards also have suits in `faces`, chosen so that they
+    change nothing in the ruling.
     """
 
     faces: tuple[Face, ...]
@@ -70,7 +74,7 @@ class TypedPlay(msgspec.Struct, frozen=True, gc=False):
 
 
 class _TypedCard(msgspec.Struct, frozen=True, gc=False):
-    """A card written as `text[begin:end]`: its natural rank, and its face where that is given."""
+    """A card written as `text[begin:end]`: its natural rank, and its face if the text gives one."""
 
     begin: int
     end: int
@@ -106,11 +110,11 @@ def parse_play(
 ) -> TypedPlay:
     """Return the play written as `text`.
 
-    `deck`: how many of each of the 54 faces there are. Cards without a suit get suits that
-    make neither a straight flush nor a wild card unless nothing else is left; `level`, a
-    natural rank, says which hearts are wild, None that nothing is. `suits_decide`: a card
-    without a suit is refused. `beside` is another play of the same deal: both together
-    are no more than the deck has. Raises NotationError, one line.
+    `deck`: the number of each of the 54 faces. Cards without a suit get suits that make neither a
+    straight flush nor a wild card, unless nothing else is left. `level`, a natural rank, defines
+    which hearts are wild. With None there are no wild cards. `suits_decide`: a card without a suit
+    is refused. `other_play` is another play of the same deal: both plays together may not use more
+    cards than the deck has. Raises NotationError, one line.
     """
     cards = _parse_cards(text, jokers=deck[SMALL_JOKER] > 0, suits_decide=suits_decide, level=level)
     if not cards:
@@ -125,14 +129,14 @@ def parse_play(
 
 
 def parse_ranks(text: str) -> tuple[int, ...]:
-    """Return the natural ranks written as `text`, suits left out. Raises NotationError."""
+    """Return the natural ranks written as `text`, without suits. Raises NotationError."""
     return tuple(
         card.rank for card in _parse_cards(text, jokers=True, suits_decide=True, level=None)
     )
 
 
 def parse_typed_level(text: str) -> int:
-    """Return the level written as `text`, a natural rank: "5", "打5", "打五". Raises Nonsense."""
+    """Return the level written as `text` ("5", "打5", "打五"). Raises QuestionError."""
     level = rank_of_sign(normalise_text(text).strip().removeprefix("打").strip())
     if level is None:
         raise QuestionError(
@@ -143,7 +147,7 @@ def parse_typed_level(text: str) -> int:
 
 
 def play_text(play: TypedPlay) -> str:
-    """Return a play as people write it; `parse_play` reads it as the same play."""
+    """Return a play as people write it. `parse_play` reads the text as the same play."""
     return " ".join(
         rank_text(natural_rank(face)) if bare else face_text(face)
         for face, bare in zip(play.faces, play.bare, strict=True)
@@ -166,12 +170,13 @@ def _parse_cards(
 
 
 def _refuse_jacks(text: str, written: Sequence[list[CardToken]]) -> None:
-    """Refuse SJ where it may be meant as the jack of spades. Raises NotationError."""
+    """Refuse SJ if it may mean the jack of spades. Raises NotationError."""
     letters = any(token.is_suit_letter for word in written for token in word)
     for word in written:
         if letters and is_small_or_jack(word):
             raise _notation_error(text, word[0], _SMALL_JOKER_OR_JACK)
-        if word[0].suit is not None or word[-1].suit is None:  # else each suit is behind its card
+        # A word in which each suit comes after its card needs no check.
+        if word[0].suit is not None or word[-1].suit is None:
             for token, behind in pairwise(word):
                 if (token.text, behind.text) == ("S", "J"):
                     raise NotationError(text, token.begin, behind.end, _SMALL_JOKER_OR_JACK)
@@ -180,7 +185,7 @@ def _refuse_jacks(text: str, written: Sequence[list[CardToken]]) -> None:
 def _cards_of_word(
     text: str, tokens: list[CardToken], *, suits_decide: bool
 ) -> Iterator[_TypedCard]:
-    """Yield the cards of a word; each rank has the suit before it, or the one behind it."""
+    """Yield the cards of a word. Each rank has the suit before it, or the suit after it."""
     suits = [token for token in tokens if token.suit is not None]
     ends_open = tokens[-1].suit is None
     in_chinese = ends_open and all(token.is_chinese_suit for token in suits)
@@ -199,7 +204,7 @@ def _cards_of_word(
 
 
 def _suit_groups(tokens: Sequence[CardToken]) -> Iterator[list[CardToken]]:
-    """Yield each suit or joker with the ranks after it; ranks before the first come alone."""
+    """Yield each suit or joker with the ranks after it. Ranks before the first suit come alone."""
     group: list[CardToken] = []
     for token in tokens:
         if group and token.rank is None:
@@ -226,7 +231,7 @@ def _span(tokens: Iterable[CardToken]) -> tuple[int, int]:
 
 
 def _refuse_no_run(text: str, suit: CardToken, ranks: Sequence[CardToken]) -> None:
-    """Refuse ranks that one suit touches and that are no run. Raises NotationError."""
+    """Refuse ranks of one suit that are no run. Raises NotationError."""
     if _is_run([token.rank for token in ranks if token.rank is not None]):
         return
     begin, end = _span((suit, *ranks))
@@ -240,7 +245,7 @@ def _refuse_no_run(text: str, suit: CardToken, ranks: Sequence[CardToken]) -> No
 
 
 def _is_run(ranks: Sequence[int]) -> bool:
-    """Tell whether ranks rise or fall, the A high or low, with gaps that wild cards may fill."""
+    """Return True if ranks rise or fall, the A high or low, with gaps that wild cards may fill."""
     for ace in (14, 1):
         row = [ace if rank == 14 else rank for rank in ranks]
         steps = [after - before for before, after in pairwise(row)]
@@ -253,7 +258,7 @@ def _is_run(ranks: Sequence[int]) -> bool:
 def _refuse_too_many(
     text: str, cards: Iterable[_TypedCard], deck: Sequence[int], beside: TypedPlay | None
 ) -> None:
-    """Refuse the first card of which there are not so many. Raises NotationError."""
+    """Refuse the first card that exceeds the number in the deck. Raises NotationError."""
     also = zip(beside.faces, beside.bare, strict=True) if beside else ()
     faces, ranks = Counter[Face](), Counter[int]()
     for face, bare in also:
@@ -274,7 +279,10 @@ def _refuse_too_many(
 
 
 def _too_few_words(count: int, what: str, both: bool) -> Words:
-    """Say that there are only so many; `both`: in two plays together."""
+    """Return the error text for a card of which there are only `count`.
+
+    `both`: in two plays together.
+    """
     if not count:
         return _NO_JOKERS
     together = Words(" in both plays together", "两手牌合计") if both else Words("", "")
@@ -299,37 +307,37 @@ _NAME_PATTERN = "|".join(
     )
 )
 _RANGE_PATTERN = "[-~\u2010-\u2015\u2212\u301c]+|[至到]|TO"
-"""Dashes of every keyboard; the wide ones are narrow in text that is `plain`."""
+"""Dashes of all keyboards. Wide dashes are narrow in text from `normalise_text`."""
 _ENDS_PATTERN = re.compile(
     rf"[\s:,]*(?:从|從|FROM)?\s*(?:{SUIT_PATTERN})?(?P<low>{RANK_PATTERN})(?:{SUIT_PATTERN})?"
     rf"\s*(?:{_RANGE_PATTERN})\s*(?:{SUIT_PATTERN})?(?P<high>{RANK_PATTERN})(?:{SUIT_PATTERN})?[\s:,]*"
 )
 _CARDS_PER_RANK: dict[ComboKind, int] = {"tube": 2, "plate": 3}
-"""How many cards of each rank a kind of sequence has, where it is not one."""
+"""The number of cards of each rank in a kind of sequence, if it is not 1."""
 _LOW_ACE = 1
 _KIND_FIRST_PATTERN = re.compile(rf"\s*(?P<kind>{_NAME_PATTERN})(?P<ranks>.*)", re.DOTALL)
 _KIND_LAST_PATTERN = re.compile(rf"(?P<ranks>.*?)(?P<kind>{_NAME_PATTERN})\s*", re.DOTALL)
 
 
 class ComboDeclaration(msgspec.Struct, frozen=True, gc=False):
-    """What was declared; what is None was left open. `ranks` are natural, as they were said."""
+    """A player's declaration. A field is None if it was not declared. `ranks` are natural."""
 
     kind: ComboKind | None
     ranks: tuple[int, ...] | None
 
     def allows(self, combo: Combo) -> bool:
-        """Tell whether a reading is what was declared."""
+        """Return True if a reading matches the declaration."""
         return (self.kind is None or combo.kind == self.kind) and (
             self.ranks is None or sorted(map(natural_rank, combo.faces)) == sorted(self.ranks)
         )
 
 
 def parse_declaration(text: str, cards: int) -> ComboDeclaration:
-    """Return what a play of so many cards was declared to be.
+    """Return the declaration written as `text`, for a play of `cards` cards.
 
-    "plate", "钢板", "34567", "3-7", "straight 34567" or "顺子：从3到7". Suits in it count for
-    nothing.
-    Raises Nonsense, one line; also where it names another number of ranks than there are cards.
+    Examples: "plate", "钢板", "34567", "3-7", "straight 34567" or "顺子：从3到7". Suits in the text
+    are ignored. Raises QuestionError, one line, also if the number of ranks differs from the number
+    of cards.
     """
     said = normalise_text(text)
     found = _KIND_FIRST_PATTERN.fullmatch(said) or _KIND_LAST_PATTERN.fullmatch(said)
@@ -352,7 +360,7 @@ def parse_declaration(text: str, cards: int) -> ComboDeclaration:
 
 
 def _ranks_of_range(part: str, kind: ComboKind | None, cards: int) -> tuple[int, ...] | None:
-    """Return the ranks of a sequence that is named by its two ends; None: it is not."""
+    """Return the ranks of a sequence that is named by its two ends, or None."""
     ends = _ENDS_PATTERN.fullmatch(part)
     if ends is None:
         return None

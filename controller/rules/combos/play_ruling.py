@@ -1,4 +1,4 @@
-"""What a ruling on combinations says: values that become JSON, the same for both card games."""
+"""The parts of a ruling on combinations: values that become JSON, the same for both card games."""
 
 import msgspec
 
@@ -11,9 +11,9 @@ class RulingPart(msgspec.Struct, frozen=True, gc=False):
 
 
 class LaidCard(RulingPart, frozen=True):
-    """A card as it is laid; a wild one that is not itself `stands_for` another.
+    """A card in its place in a play. A wild card that replaces another card `stands_for` that card.
 
-    Neither has a suit where the card was written without one, or stands for any suit.
+    Neither text has a suit if the card was written without one, or if it stands for any suit.
     """
 
     card: str
@@ -27,7 +27,7 @@ class LaidCard(RulingPart, frozen=True):
 class ComboReading(RulingPart, frozen=True):
     """One combination that a play may be.
 
-    `cards`: as they count and as they are laid; `decides`: the rank that decides inside
+    `cards`: in the order in which they count and are laid. `decides`: the rank that decides within
     the kind, as people write it.
     """
 
@@ -40,7 +40,7 @@ class ComboReading(RulingPart, frozen=True):
 
 
 class DeclaredCombo(RulingPart, frozen=True):
-    """What was declared: a kind, ranks as they were said, or both; and that in words."""
+    """The declared combination: a kind, the declared ranks, or both, and a text for people."""
 
     kind: str | None
     ranks: tuple[str, ...] | None
@@ -49,11 +49,11 @@ class DeclaredCombo(RulingPart, frozen=True):
 
 
 class JudgedPlay(RulingPart, frozen=True):
-    """One play: everything it may be, and what it is.
+    """One play: all its possible readings, and the reading that counts.
 
-    `bare`: its cards that were written without a suit. `default` counts where nothing is
-    declared, `counts_as` after the declaration; either is None where the cards are
-    nothing. `declaration_due`: the player had to declare.
+    `bare`: its cards that were written without a suit. `default` counts without a declaration,
+    `counts_as` counts after the declaration. Either is None if the cards are no combination.
+    `declaration_due`: the player had to declare.
     """
 
     play: str
@@ -67,10 +67,10 @@ class JudgedPlay(RulingPart, frozen=True):
 
 
 class PlayRuling(RulingPart, frozen=True, tag_field="type", tag="ruling"):
-    """Whether `play` is legal on `table`, or as a lead where that is None, and why.
+    """The ruling whether `play` is legal on `table`, or as a lead if `table` is None, with reasons.
 
-    `event`: whose regulations are in force over the rulebook. `provisional`: some reason
-    of it is in no article of either.
+    `event`: the event whose regulations override the rulebook. `provisional`: at least one reason
+    is in no article of the rulebook or the regulations.
     """
 
     profile: str
@@ -86,7 +86,7 @@ class PlayRuling(RulingPart, frozen=True, tag_field="type", tag="ruling"):
 
 
 class ContainedKinds(RulingPart, frozen=True, tag_field="type", tag="containing"):
-    """The kinds that an exposed play contains, of which its player has to lead the one named."""
+    """The kinds that an exposed play contains. The player must lead the kind that is named."""
 
     profile: str
     event: str | None
@@ -126,7 +126,7 @@ def make_ruling(
 
 
 def reading_text(reading: ComboReading, chinese: bool = False) -> str:
-    """Return a reading as people say it: "straight 4 5 6 7 8(♥2)"."""
+    """Return a reading as people write it: "straight 4 5 6 7 8(♥2)"."""
     return f"{reading.zh if chinese else reading.en} {' '.join(map(str, reading.cards))}"
 
 
@@ -137,7 +137,7 @@ def _ruling_sentence(play: JudgedPlay, table: JudgedPlay | None, legal: bool) ->
             if judged.default and judged.declared:
                 what = f"is no {judged.declared.en}", f"不能算{judged.declared.zh}"
             return f"not legal: {judged.play} {what[0]}", f"不合法：{judged.play} {what[1]}"
-    assert play.counts_as is not None  # the loop above has answered otherwise
+    assert play.counts_as is not None  # The loop above has returned in the other case.
     en, zh = reading_text(play.counts_as), reading_text(play.counts_as, chinese=True)
     if table is None or table.counts_as is None:
         return f"legal: {en}", f"合法：{zh}"

@@ -1,6 +1,7 @@
-"""Offences and what they lead to: always a proposal, never more.
+"""Offences and their penalties. The program only proposes penalties, and a person decides.
 
-offences.toml is the catalogue; a charge (charges.py) meets the record of the pair
-(records.py, counts.py) on the ladder (ladder.py), and proposals.py puts the answers to a
-person. consequences.py says what a penalty does to the match, controller/match carries it out.
+offences.toml is the catalogue, read by offences.py. A charge (charges.py) and the record of the
+pair (penalty_record.py) go into the ladder (penalty_ladder.py). proposals.py returns the legal
+answers for a person, with the consequences of each penalty for the match. controller/match carries
+out the consequences.
 """

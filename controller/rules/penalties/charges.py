@@ -1,7 +1,7 @@
-"""A charge: what somebody is said to have done, who said so, and when.
+"""A charge: the alleged offence, the person who pointed it out, and the time.
 
-Seed 000 A15.1, A15.3.6, A15.3.8. Whether a right to a penalty has lapsed is never decided
-here: the reasons why it may have are named, and a person decides.
+Seed 000 A15.1, A15.3.6, A15.3.8. This module never decides whether a right to a penalty has lapsed.
+It returns the possible reasons, and a person decides.
 """
 
 from collections.abc import Callable
@@ -15,22 +15,22 @@ from controller.rules.profile import GuandanProfile
 from controller.words import Words
 
 PointedOutBy = Seat | Literal["referee", "clock", "outsider"]
-"""A player of the table, or nobody of them (seed 000 A15.1)."""
+"""A player of the table, or a source that is not a player (seed 000 A15.1)."""
 
 LapseReason = Literal["not_at_once", "outsider", "acted_first", "exploited"]
-"""The four of seed 000 A15.3.8, in its order."""
+"""The four reasons of seed 000 A15.3.8, in its order."""
 
 
 class Charge(Incident, frozen=True, kw_only=True, gc=False):
-    """An offence as it is put to a referee.
+    """An offence that is put to a referee.
 
-    `at_ms`: when it happened, not when it was pointed out. `kind`: which way, of the
-    offence's list. `step`: which overrun of a clock this is (1, 2, …); None: the ladder's
-    step is counted from the record. `harmed`: it cost the other side something.
-    `pointed_out_*`, `outsider_first`, `acted_first`, `exploited`: what a lapse may rest on;
-    `lapse_disputed`: the sides do not agree on that, so that the chief decides.
-    `settled_by_players`: None where they did not; else what the referee makes of the penalty
-    that they accepted or waived among themselves.
+    `at_ms`: the time of the offence, not the time when it was pointed out. `kind`: the way of
+    committing it, from the offence's list. `step`: the number of this overrun of a clock (1, 2, …).
+    With None, the ladder's step is counted from the record. `harmed`: the offence cost the other
+    side something. `pointed_out_*`, `outsider_first`, `acted_first`, `exploited`: possible reasons
+    of a lapse. `lapse_disputed`: the sides disagree about the lapse, so the chief decides.
+    `settled_by_players`: None if the players settled nothing. Otherwise it is the referee's
+    decision on the penalty that the players accepted or waived among themselves.
     """
 
     pointed_out_by: PointedOutBy
@@ -53,17 +53,17 @@ class Charge(Incident, frozen=True, kw_only=True, gc=False):
 
 
 def lapse_reasons(charge: Charge) -> tuple[LapseReason, ...]:
-    """Return why the right to a penalty may have lapsed (seed 000 A15.3.8 ①–④); () for none.
+    """Return why the right to a penalty may have lapsed (seed 000 A15.3.8 ①–④), () for no reason.
 
-    What a clock reports needs nobody to point it out (seed 000 A21).
+    A report by a clock needs no person to point the offence out (seed 000 A21).
     """
     return tuple(reason for reason, may in _LAPSE_TESTS.items() if may(charge))
 
 
 def lapse_words(reason: LapseReason, charge: Charge | None = None) -> Words:
-    """Return a reason of a lapse in words: of a charge, what of it is the case.
+    """Return a reason of a lapse in words. With a charge, the words fit the facts of the charge.
 
-    What a referee has seen himself was pointed out, and by no player (seed 000 A15.3.8 ①).
+    An offence that only the referee saw was pointed out, but not by a player (seed 000 A15.3.8 ①).
     """
     if reason == "not_at_once" and charge is not None:
         nobody = _NOT_BY_A_PLAYER.get(str(charge.pointed_out_by))
@@ -78,7 +78,7 @@ _NOT_BY_A_PLAYER = {"referee": "referee_alone", "outsider": "outsider_alone"}
 
 
 def lapse_article(profile: GuandanProfile, reason: LapseReason) -> str | None:
-    """Return where a reason of a lapse stands; None: the rulebook knows none (provisional)."""
+    """Return the article of a reason of a lapse, or None if the rulebook has none (provisional)."""
     if profile.penalties.catalogue != "000":
         return None
     return f"A15.3.8{'①②③④'[list(_LAPSE_TESTS).index(reason)]}"

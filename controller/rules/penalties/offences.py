@@ -1,7 +1,7 @@
-"""The catalogue of offences (offences.toml): a closed set, each with its own ladder.
+"""The catalogue of offences (offences.toml): a closed set, each offence with its own ladder.
 
-The texts differ in what they punish; `penalties.catalogue` of a profile says which one is
-read. Where a text says nothing of an offence, what seed 000 does is proposed instead.
+The texts punish different offences. `penalties.catalogue` of a profile selects the text. If a text
+is silent on an offence, the penalties of seed 000 are proposed instead.
 """
 
 from collections.abc import Mapping
@@ -24,16 +24,16 @@ OffenceTrait = Literal["out_of_turn", "hidden", "disturbance", "late"]
 
 
 class OffencesError(toml_files.FileError):
-    """The catalogue is not one; its text is one line."""
+    """The catalogue file is not valid. The text of the error is one line."""
 
 
 class PenaltyOption(ProfileTable, frozen=True):
-    """One legal penalty. `articles` or the profile's `key` says where it stands;
-    without either it stands where the offence's own penalty does.
+    """One legal penalty for an offence.
 
-    `loses`: the right to play, once ("turn"), in the whole trick ("trick"), or for as long as
-    the key of that name in the profile's `penalties` has it. `dead_hand`: the cards left to
-    the offender are dead. `chief`: it is the chief's though it is no foul.
+    `articles` or the profile's `key` names its source. Without either, the source is that of the
+    offence's own penalty. `loses`: the right to play, once ("turn"), in the whole trick ("trick"),
+    or as the key of that name in the profile's `penalties` defines. `dead_hand`: the offender's
+    remaining cards are dead. `chief`: only the chief may give the penalty, although it is no foul.
     """
 
     penalty: Penalty
@@ -45,11 +45,11 @@ class PenaltyOption(ProfileTable, frozen=True):
 
 
 OffenceStep = tuple[PenaltyOption, ...]
-"""What the first, second … time leads to: the ladder's penalty, then the other legal ones."""
+"""The options for the first, second … time: the ladder's penalty, then the other legal ones."""
 
 
 class OffenceLadder(ProfileTable, frozen=True):
-    """What a text has of its own, instead of seed 000's."""
+    """The ladder of one text for an offence, instead of the ladder of seed 000."""
 
     steps: tuple[OffenceStep, ...]
     counted: CountedParty
@@ -58,12 +58,12 @@ class OffenceLadder(ProfileTable, frozen=True):
     counted_at: tuple[CountedParty, ...] = ()
 
     def counted_for_step(self, step: int) -> CountedParty:
-        """Return whose offences the step `at` (from 0) is counted by."""
+        """Return the party whose offences count for step number `step` (from 0)."""
         return self.counted_at[step] if self.counted_at else self.counted
 
 
 class OffenceKind(ProfileTable, frozen=True):
-    """One way to commit an offence, to be picked from a list."""
+    """One way to commit an offence, for selection from a list."""
 
     id: str
     en: str
@@ -74,11 +74,11 @@ class OffenceKind(ProfileTable, frozen=True):
 class Offence(ProfileTable, frozen=True):
     """One row of the catalogue.
 
-    `articles` of its penalty, `scope_articles` of how far it is counted: a text that is not
-    among them is silent. `counted_at`: whose offences each step is counted by, where that is
-    not the same. `remedy`: what happens with the cards. `direct_foul`: where it has harmed
-    the other side, a foul at once (seed 000 A15.3.3 ②). `trait`: what a key of the profile
-    knows it by.
+    `articles`: the articles of the penalty. `scope_articles`: the articles about the scope of the
+    count. A text that is not among them is silent. `counted_at`: the party whose offences each step
+    counts, if the steps differ. `remedy`: the procedure for the cards. `direct_foul`: a foul at
+    once if the offence harmed the other side (seed 000 A15.3.3 ②). `trait`: the name by which a key
+    of the profile refers to the offence.
     """
 
     id: str
@@ -97,7 +97,7 @@ class Offence(ProfileTable, frozen=True):
     trait: OffenceTrait | None = None
 
     def __post_init__(self) -> None:
-        """Refuse a ladder without steps, a step without options, and steps nobody counts."""
+        """Refuse a ladder without steps, a step without options, and steps that are not counted."""
         for where, ladder in self._ladders():
             steps, owners = ladder.steps, ladder.counted_at
             if not steps or not all(steps):
@@ -121,7 +121,7 @@ class Offence(ProfileTable, frozen=True):
         return OffenceLadder(self.steps, self.counted, self.scope, self.remedy, self.counted_at)
 
     def ladder(self, text: CatalogueNumber) -> OffenceLadder:
-        """Return the steps that hold under a text, how they are counted, and the remedy."""
+        """Return the steps under a text, with their count and the remedy."""
         return self.own.get(text) or self._common_ladder()
 
 
@@ -131,7 +131,7 @@ def offence_catalogue() -> Mapping[str, Offence]:
 
 
 def find_offence(name: str) -> Offence:
-    """Return the offence of that id. Raises LookupError where there is none."""
+    """Return the offence with that id. Raises LookupError if there is none."""
     try:
         return offence_catalogue()[name]
     except KeyError:
@@ -139,14 +139,17 @@ def find_offence(name: str) -> Offence:
 
 
 def remedy_words(profile: GuandanProfile, name: str) -> Words:
-    """Return what happens with the cards after an offence, whatever else is ruled."""
+    """Return the procedure for the cards after an offence, in words.
+
+    It does not depend on the ruling.
+    """
     return find_offence(name).ladder(profile.penalties.catalogue).remedy
 
 
 def catalogue_words(kind: str, name: str) -> Words:
-    """Return the words for a penalty, reason, effect … (`kind`) called `name`.
+    """Return the words for `name`, a penalty, reason, effect … (`kind`).
 
-    Raises LookupError where there are none.
+    Raises LookupError if there are none.
     """
     return _offences_file().words[kind][name]
 
@@ -157,7 +160,7 @@ class _OffencesFile(msgspec.Struct, frozen=True):
 
 
 def read_offences(text: str, name: str) -> Mapping[str, Offence]:
-    """Return the offences of TOML text by their id; `name` stands for its file.
+    """Return the offences of a TOML text by id. `name` is the name of the file.
 
     Raises OffencesError, one line.
     """

@@ -1,4 +1,7 @@
-"""How often before: what of the record a penalty is raised for (ladder.py)."""
+"""The legal penalties for a charge: the step of the ladder, raised by the record of the pair.
+
+legal_penalties() is the entry point. The functions that begin with `count_` count earlier offences.
+"""
 
 from collections.abc import Callable, Iterable
 from typing import Literal
@@ -27,13 +30,14 @@ from controller.rules.profile import GuandanProfile
 from controller.words import Words
 
 EarlierCount = Callable[[PenaltyRecord, Charge, Offence], int | None]
-"""How often before; None: this rung is not for this offence."""
+"""The number of earlier cases, or None if the rung does not apply to the offence."""
 
 
 def count_violations(record: PenaltyRecord, charge: Charge, row: Offence) -> int | None:
-    """Return the violations of the pair in the round; its disturbances too, for one.
+    """Return the number of violations of the pair in the round.
 
-    Seed 000 A15.3.3 ①: the second time, of either. A first disturbance is never raised.
+    For a disturbance, earlier disturbances count too. Seed 000 A15.3.3 ①: the limit is the second
+    time of either. A first disturbance is never raised (None).
     """
     before = earlier_entries(record, charge, "pair", "round")
     disturbs = row.trait == "disturbance"
@@ -45,7 +49,7 @@ def count_violations(record: PenaltyRecord, charge: Charge, row: Offence) -> int
 
 
 def count_warnings_out_of_turn(record: PenaltyRecord, charge: Charge, row: Offence) -> int | None:
-    """Return the side's warnings in the deal since those that made a foul (seed 003 R6.2)."""
+    """Return the side's warnings in the deal after the last resulting foul (seed 003 R6.2)."""
     if row.trait != "out_of_turn":
         return None
     such = {one.id for one in offence_catalogue().values() if one.trait == row.trait}
@@ -69,7 +73,7 @@ def count_hidden_cards(record: PenaltyRecord, charge: Charge, row: Offence) -> i
 def counter_of_penalty(
     penalty: Penalty, counted: Literal["pair", "side"], scope: CountScope
 ) -> EarlierCount:
-    """Return the count of a penalty that a pair or side was given within a scope."""
+    """Return a counter of the penalties of one kind for a pair or side within a scope."""
 
     def count(record: PenaltyRecord, charge: Charge, row: Offence) -> int:
         return sum(
@@ -80,13 +84,14 @@ def counter_of_penalty(
 
 
 HARM_ARTICLES: ArticleByCatalogue = {"000": "A15.3.3②"}
-"""Where a foul without a ladder stands: what was plain, grave and harmed the other side."""
+"""The articles for a foul without a ladder: a plain and grave act that harmed the other side."""
 
 
 class LegalPenalty(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """A legal penalty, and why. `proposed`: what of it no rulebook says, None for nothing.
+    """A legal penalty and its reason.
 
-    `keys`: the profile's rules it rests on.
+    `gap`: the part that no rulebook states, None if there is no such part. `keys`: the rules of the
+    profile that the penalty depends on.
     """
 
     penalty: Penalty
@@ -102,7 +107,7 @@ class LegalPenalty(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 def legal_penalties(
     profile: GuandanProfile, record: PenaltyRecord, charge: Charge
 ) -> tuple[LegalPenalty, ...]:
-    """Return the legal penalties: the ladder's, raised as the record asks, then the others.
+    """Return the legal penalties: the ladder's, raised as the record requires, then the others.
 
     Raises LookupError for an offence that is not in the catalogue.
     """
@@ -129,7 +134,8 @@ def _step_penalties(
     ladder = row.ladder(profile.penalties.catalogue)
     at, number = _reached_step(record, charge, row, ladder)
     why = _step_reason(row, ladder, charge, at, number)
-    counted = at > 0 and charge.step is None  # without that, how far it is counted is nothing
+    # Without a count, the scope of the count does not matter.
+    counted = at > 0 and charge.step is None
     unsaid = counted and profile.penalties.catalogue not in row.scope_articles
     return tuple(
         _penalty_from_option(profile, row, option, why, unsaid) for option in ladder.steps[at]
@@ -139,7 +145,7 @@ def _step_penalties(
 def _reached_step(
     record: PenaltyRecord, charge: Charge, row: Offence, ladder: OffenceLadder
 ) -> tuple[int, int]:
-    """Return the highest step (from 0) that its owner has reached, and how often he did it."""
+    """Return the highest step (from 0) that was reached, and the number of offences."""
 
     def nth(at: int) -> int:
         before = earlier_entries(record, charge, ladder.counted_for_step(at), ladder.scope)
@@ -174,7 +180,7 @@ def _penalty_from_option(
 def _turn_loss(
     profile: GuandanProfile, option: PenaltyOption
 ) -> tuple[TurnLoss | None, str | None]:
-    """Return which right to play is lost, and the key of the profile that says so, if one does."""
+    """Return the lost right to play, and the profile key that defines it (None if no key does)."""
     match option.loses:
         case "out_of_turn_skips" | "delay_skips" as key:
             how = getattr(profile.penalties, key)
@@ -206,7 +212,7 @@ def _step_reason(
     )
 
 
-# -- what a key of the profile says beside the catalogue ----------------------
+# -- rules from keys of the profile, in addition to the catalogue --------------
 
 
 LegalPenalties = tuple[LegalPenalty, ...]
@@ -224,16 +230,17 @@ def _add_direct_foul(
 def _put_foul_first_if_harmed(
     charge: Charge, row: Offence, foul: LegalPenalty, step: LegalPenalties
 ) -> LegalPenalties:
-    """Put a foul at once before the step's options, where it did harm (seed 000 A15.3.3 ②)."""
+    """Put a foul before the step's options if the act did harm (seed 000 A15.3.3 ②)."""
     return _first_of_each_penalty((foul, *step)) if charge.harmed and row.direct_foul else step
 
 
 def _hidden_card_penalties(
     profile: GuandanProfile, charge: Charge, row: Offence, step: LegalPenalties
 ) -> LegalPenalties:
-    """A foul where it did harm (seed 000); else a text has one answer, harm or no harm.
+    """Return the penalties for hidden cards: a foul if they did harm (seed 000), or a fixed answer.
 
-    Seed 003 R6.3: levels; 004 D: expelled. Such a text knows no warning and no violation.
+    The fixed answer does not depend on harm. Seed 003 R6.3: levels. Seed 004 D: disqualification.
+    Under such a text there is no warning and no violation.
     """
     how = profile.penalties.hidden
     named = _penalty_from_key(profile, _HIDDEN_CARD_PENALTY[how], "penalties.hidden", step[0].why)
@@ -289,11 +296,11 @@ def _offence_reason(template: str, row: Offence) -> Words:
     return Words(text.en.format(offence=row.en), text.zh.format(offence=row.zh))
 
 
-# -- what the record makes of it ----------------------------------------------
+# -- effect of the record -----------------------------------------------------
 
 
 class LadderRung(msgspec.Struct, frozen=True):
-    """`below`, once too often by the profile's `limit`, is `above`."""
+    """A rung of the ladder: at the profile's `limit`, the penalty `below` becomes `above`."""
 
     below: Penalty
     above: Penalty
@@ -318,13 +325,13 @@ LADDER_RUNGS = (
         counter_of_penalty("match_forfeit", "pair", "event"),
     ),
 )
-"""From the lowest to the highest; one that was climbed leads to the next."""
+"""The rungs from the lowest to the highest. A raised penalty can reach the next rung."""
 
 
 def _raised_by_record(
     profile: GuandanProfile, record: PenaltyRecord, charge: Charge, one: LegalPenalty
 ) -> tuple[LegalPenalty, ...]:
-    """Return what a penalty is raised to by what happened before, lowest first."""
+    """Return the penalties that earlier entries raise a penalty to, lowest first."""
     raised: tuple[LegalPenalty, ...] = ()
     penalty, row = one.penalty, find_offence(charge.offence)
     for rung in LADDER_RUNGS:

@@ -1,7 +1,7 @@
-"""The record of penalties: what was applied to whom, and how often before.
+"""The record of penalties: all applied penalties, and a search for earlier entries.
 
-It belongs to pairs and persons, not to a table, and is carried into their next match.
-Counters are never stored: they are counted from the record whenever one is needed.
+The record belongs to pairs and persons, not to a table, and is carried into their next match.
+Counters are never stored. They are counted from the record when they are needed.
 """
 
 from collections.abc import Callable
@@ -12,21 +12,22 @@ import msgspec
 from controller.messages import Seat, Side
 
 Penalty = Literal["none", "warning", "violation", "foul", "match_forfeit", "disqualification"]
-"""Oral warning 口头警告, violation 违例, foul 犯规, match lost, expelled (seed 000 A15.3)."""
+"""Oral warning 口头警告, violation 违例, foul 犯规, match lost, disqualified (seed 000 A15.3)."""
 
 CountedParty = Literal["player", "pair", "side"]
-"""Whose offences are added up."""
+"""The party whose offences are added up."""
 
 CountScope = Literal["occasion", "deal", "match", "round", "event"]
-"""How far they are added up; "occasion": not at all, each one stands for itself."""
+"""The scope of the count. "occasion" means no count: each offence is separate."""
 
 
 class Incident(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """An offence, who committed it, where, and when.
+    """An offence with the offender, the place and the time.
 
-    `seat` and `person` are None where it was the pair's, as coming late. `match` is unique
-    in its round, `deal` counts from 1 in its match, 0 before the first. `at_ms`: when it
-    happened, by the clock of its match's events; it is told, never counted by.
+    `seat` and `person` are None if the pair committed the offence, for example by coming late.
+    `match` is unique in its round. `deal` counts from 1 in its match, and is 0 before the first
+    deal. `at_ms`: the time of the offence, by the clock of the match's events. It is only displayed
+    and never used for a count.
     """
 
     offence: str
@@ -42,22 +43,22 @@ class Incident(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
 
 class PenaltyEntry(Incident, frozen=True, kw_only=True, gc=False):
-    """One applied penalty or warning; `article` is None where its rule is provisional."""
+    """One applied penalty or warning. `article` is None if its rule is provisional."""
 
     penalty: Penalty
     article: str | None
 
 
 PenaltyRecord = tuple[PenaltyEntry, ...]
-"""Everything applied so far, in the order in which it happened."""
+"""Everything applied so far, in order of time."""
 
 
 def earlier_entries(
     record: PenaltyRecord, incident: Incident, counted: CountedParty, scope: CountScope
 ) -> PenaltyRecord:
-    """Return what stands in the record of the same player, pair or side within a scope.
+    """Return the entries of the same player, pair or side within a scope.
 
-    Nothing where each occasion stands for itself.
+    The result is empty for the scope "occasion".
     """
     if scope == "occasion":
         return ()
@@ -70,7 +71,7 @@ def earlier_entries(
 
 
 def pairs_disqualified(record: PenaltyRecord, event: str) -> frozenset[str]:
-    """Return the pairs that may not go on in an event (seed 000 A15.3.5)."""
+    """Return the pairs that are excluded from an event (seed 000 A15.3.5)."""
     return frozenset(
         entry.pair
         for entry in record

@@ -1,7 +1,7 @@
-"""What a penalty does to the match: a closed set of values that the match acts on.
+"""Proposals of penalties, and the consequences of a penalty for the match.
 
-What happens with the cards on the table is no part of it: that is the remedy text of an
-offence (offences.toml).
+The consequences are a closed set of values that the match applies. The cards on the table are not
+part of them. The remedy text of an offence (offences.toml) describes the procedure for the cards.
 """
 
 from collections.abc import Callable
@@ -21,45 +21,48 @@ from controller.words import Words
 
 
 class DealLost(msgspec.Struct, frozen=True, gc=False, tag="deal_lost"):
-    """`side` loses this deal; it counts as a double-down (seed 000 A15.3.3)."""
+    """The loss of this deal by `side`. It counts as a double-down (seed 000 A15.3.3)."""
 
     side: Side
 
 
 class LevelUp(msgspec.Struct, frozen=True, gc=False, tag="level_up"):
-    """`side` climbs `steps` levels at once; the deal goes on at its level (seed 003 R6)."""
+    """A climb of `side` by `steps` levels at once. The deal keeps its level (seed 003 R6)."""
 
     side: Side
     steps: int
 
 
 class LevelDown(msgspec.Struct, frozen=True, gc=False, tag="level_down"):
-    """`side` falls `steps` levels at once; the deal goes on at its level (seed 003 R6.3)."""
+    """A fall of `side` by `steps` levels at once. The deal keeps its level (seed 003 R6.3)."""
 
     side: Side
     steps: int
 
 
 class MatchLost(msgspec.Struct, frozen=True, gc=False, tag="match_lost"):
-    """`side` loses this match (seed 000 A15.3.4)."""
+    """The loss of this match by `side` (seed 000 A15.3.4)."""
 
     side: Side
 
 
 class PairDisqualified(msgspec.Struct, frozen=True, gc=False, tag="disqualified"):
-    """`pair` may not go on in the event (seed 000 A15.3.5; seed 004 rule D)."""
+    """The exclusion of `pair` from the event (seed 000 A15.3.5; seed 004 rule D)."""
 
     pair: str
 
 
 class DeadHand(msgspec.Struct, frozen=True, gc=False, tag="dead_hand"):
-    """The cards left to `seat` are dead, and he counts as LAST (seed 000 A18.4)."""
+    """A dead hand: the cards of `seat` are dead, and `seat` is LAST (seed 000 A18.4)."""
 
     seat: Seat
 
 
 class TurnLost(msgspec.Struct, frozen=True, gc=False, tag="turn_lost"):
-    """`seat` may not lead or follow: in the whole trick (圈), or once in it (seed 000 A15.3.2)."""
+    """The loss of the right of `seat` to lead or follow (seed 000 A15.3.2).
+
+    It applies to the whole trick (圈), or once in the trick.
+    """
 
     seat: Seat
     whole_trick: bool
@@ -74,7 +77,7 @@ ProfileKeys = tuple[str, ...]
 def consequences_of(
     profile: GuandanProfile, charge: Charge, legal_penalty: LegalPenalty
 ) -> tuple[Consequences, ProfileKeys]:
-    """Return what a legal penalty does to the match, and the profile's rules it rests on."""
+    """Return the consequences of a penalty, and the profile keys that they depend on."""
     effects, keys = _CONSEQUENCES_BY_PENALTY.get(legal_penalty.penalty, _no_consequences)(
         profile, charge
     )
@@ -85,7 +88,7 @@ def consequences_of(
 def consequence_words(effect: Consequence, earlier: int | None = None) -> Words:
     """Return a consequence in words.
 
-    `earlier`: the deal that it is for, where a later one is played now.
+    `earlier`: the deal that the consequence is for, if a later deal is in progress.
     """
     name = str(effect.__struct_config__.tag)
     if earlier is not None and isinstance(effect, DealLost | DeadHand):
@@ -107,7 +110,7 @@ def consequence_words(effect: Consequence, earlier: int | None = None) -> Words:
 
 
 def penalty_words(penalty: Penalty, effects: Consequences) -> Words:
-    """Return what a player gets, in words: the penalty, or what is lost where none is recorded."""
+    """Return the penalty in words, or the lost rights if no penalty is recorded."""
     lost = [
         catalogue_words("also", also)
         for effect in effects
@@ -129,7 +132,7 @@ def _no_consequences(profile: GuandanProfile, charge: Charge) -> tuple[Consequen
 
 
 def _foul_consequences(profile: GuandanProfile, charge: Charge) -> tuple[Consequences, ProfileKeys]:
-    """A deal lost (seed 000 A15.3.3), or levels (seed 003 R6.2–3)."""
+    """Return a lost deal (seed 000 A15.3.3), or changes of level (seed 003 R6.2–3)."""
     rules, side = profile.penalties, charge.side
     if find_offence(charge.offence).trait == "hidden" and rules.hidden == "levels":
         theirs, own = rules.hidden_levels
@@ -144,14 +147,14 @@ def _foul_consequences(profile: GuandanProfile, charge: Charge) -> tuple[Consequ
 def _forfeit_consequences(
     profile: GuandanProfile, charge: Charge
 ) -> tuple[Consequences, ProfileKeys]:
-    """The match, where the other side's better score may stay (seed 000 A15.3.4)."""
+    """Return the lost match. The other side may keep its better score (seed 000 A15.3.4)."""
     return (MatchLost(charge.side),), ()
 
 
 def _disqualification_consequences(
     profile: GuandanProfile, charge: Charge
 ) -> tuple[Consequences, ProfileKeys]:
-    """The match at the fixed score, and the event (seed 000 A15.3.5)."""
+    """Return the lost match at the fixed score, and the exclusion (seed 000 A15.3.5)."""
     return (MatchLost(charge.side), PairDisqualified(charge.pair)), ()
 
 
@@ -174,17 +177,18 @@ def _seat_consequences(seat: Seat | None, way: LegalPenalty) -> Consequences:
 
 
 CHIEF_PENALTIES: frozenset[Penalty] = frozenset({"foul", "match_forfeit", "disqualification"})
-"""What only the chief may give, whatever article it comes from (seed 000 A15.2.2)."""
+"""Penalties that only the chief may give, under every article (seed 000 A15.2.2)."""
 
 ProposalAuthority = Literal["referee", "chief"]
 
 
 class PenaltyProposal(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """One legal answer to a charge; a person makes it a ruling.
+    """One legal answer to a charge. A person makes it a ruling.
 
-    `needs`: who may. `article`: where the penalty stands, None where the rulebook is silent.
-    `provisional`: something of it is proposed and in no rulebook. `effects`: what the match
-    acts on. `keys`: the rules of the profile it rests on.
+    `needs`: the role that may give it. `article`: the article of the penalty, None if the rulebook
+    is silent. `provisional`: a part of the answer is only proposed and in no rulebook. `effects`:
+    the consequences that the match applies. `keys`: the rules of the profile that the answer
+    depends on.
     """
 
     penalty: Penalty
@@ -201,12 +205,12 @@ class PenaltyProposal(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 def propose_penalties(
     profile: GuandanProfile, record: PenaltyRecord, charge: Charge
 ) -> tuple[PenaltyProposal, ...]:
-    """Return the legal answers to a charge: first what the ladder says, then the others.
+    """Return the legal answers to a charge: first the answer of the ladder, then the others.
 
-    A foul and more is the chief's, and so is every choice but the first (seed 000 A15.2).
-    Where the right to a penalty may have lapsed, no penalty is among the choices; a dispute
-    about that is the chief's. What the players settled is closed, or recognised: then no
-    penalty comes first. Raises LookupError for an offence that there is not.
+    A foul or a higher penalty needs the chief, and so does every choice except the first (seed 000
+    A15.2). If the right to a penalty may have lapsed, one of the choices is no penalty. A dispute
+    about the lapse needs the chief. If the players settled the case and it is closed or recognised,
+    the first choice is no penalty. Raises LookupError for an unknown offence.
     """
     found = legal_penalties(profile, record, charge)
     if charge.settled_by_players and profile.penalties.settled_by_players == "closed":
@@ -221,7 +225,7 @@ def propose_penalties(
 def discretionary_proposal(
     profile: GuandanProfile, charge: Charge, penalty: Penalty
 ) -> PenaltyProposal:
-    """Return a penalty that the chief gives at his discretion (seed 000 A15.3.7)."""
+    """Return a penalty at the discretion of the chief (seed 000 A15.3.7)."""
     row, text = find_offence(charge.offence), catalogue_words("why", "discretion")
     article = "A15.3.7" if profile.penalties.catalogue == "000" else None
     way = LegalPenalty(
@@ -249,7 +253,7 @@ def _ladder_proposals(
 def _settled_proposal(
     profile: GuandanProfile, charge: Charge, why: Literal["settled_closed", "settled_recognised"]
 ) -> PenaltyProposal:
-    """Answer without a penalty what the players settled (seed 000 A15.3.6, 004 rule B)."""
+    """Return an answer without a penalty to a settled case (seed 000 A15.3.6, 004 rule B)."""
     article = profile.article(SETTLED_KEY)
     way = LegalPenalty(
         penalty="none", article=article, why=catalogue_words("why", why), keys=(SETTLED_KEY,)
@@ -260,9 +264,9 @@ def _settled_proposal(
 def _accepted_penalties(
     profile: GuandanProfile, found: tuple[LegalPenalty, ...]
 ) -> tuple[LegalPenalty, ...]:
-    """Return the ladder's answers as what the players accepted and the referee recognised.
+    """Return the ladder's answers as accepted by the players and recognised by the referee.
 
-    Seed 000 A15.3.6. Who may give it stays as it was: a foul and a choice are the chief's.
+    Seed 000 A15.3.6. The required role does not change: a foul and a choice need the chief.
     """
     text, article = catalogue_words("why", "settled_recognised"), profile.article(SETTLED_KEY)
     return tuple(
@@ -277,7 +281,7 @@ def _accepted_penalties(
 
 
 def _lapse_proposals(profile: GuandanProfile, charge: Charge) -> tuple[PenaltyProposal, ...]:
-    """Offer that nothing is done, because the right to a penalty has lapsed (A15.3.8)."""
+    """Return the answer without a penalty if the right to a penalty may have lapsed (A15.3.8)."""
     reasons = lapse_reasons(charge)
     if not reasons:
         return ()
@@ -306,7 +310,7 @@ def _make_proposal(
 
 
 def _reason_line(way: LegalPenalty, language: Literal["en", "zh"]) -> str:
-    """Say in one line why, what, and where it stands or that it is proposed."""
+    """Return one line: the reason, the penalty, and its article or the mark of a proposal."""
     colon, comma, opening, closing = _PUNCTUATION[language]
     also = ["dead_hand"] if way.dead_hand else []
     also += [way.turn_loss] if way.turn_loss else []
