@@ -1,9 +1,10 @@
-"""The dealing loop: what the boards see goes into the attempt, what it asks for goes out.
+"""The card loop: observations go into the attempt, and its effects go to the boards.
 
-Called inside the serial ports' read callbacks; whatever follows from an event is
-on the line before that callback returns. Blind: it may not import the vault or
-the cards, it is told sightings and never a board's event, and of a card's look the
-verdict alone: no value that comes here can hold a face.
+The loop runs inside the read callbacks of the serial ports. It writes its answer before that
+callback returns.
+
+This module must not import the vault or the cards. It receives observations and verdicts, never
+board events, so no value here can contain a face.
 """
 
 import asyncio
@@ -18,26 +19,28 @@ from drivers.board_events import FeedSource, Outlet
 from drivers.link import frames
 
 _MOTIONS = (todo.ShuffleCards, todo.FeedCards, todo.RouteCard, todo.RereadCard, todo.AwaitLook)
-"""What waits while the table is held; the end of an attempt does not."""
+"""Effects that are postponed while the table is paused. The end of an attempt is not postponed."""
 _OUTLET_CODES = dict(zip(OUTLETS, Outlet, strict=True))
 LOOK_TIMEOUT_S = 0.3
-"""A card that only one of window and reader saw has the boards' counts compared after this
-long, unless said otherwise: where they agree it goes to the tray."""
+"""Longest wait for the second board when only one board has reported a card. After it the counts of
+both boards are compared. If they agree, the card goes to the tray.
+"""
 
 
 class CardLoop:
-    """Carries one attempt from BEGIN to its end, over two boards.
+    """One attempt on two boards, from BEGIN to its end.
 
-    `dealer` and `reader` put a command on their board's line; `stop` stops all
-    motion. `on_check` is called when the last card has landed; its answer comes
-    back through `see(Settled…)`. `on_alone` is called with the index of a card that only one
-    board has seen for `pair_s` seconds; its answer is `alone`, or that the attempt is broken.
-    `on_end` is called once, when the lock holds or the attempt is refused; `on_change` after
-    every event that moved a count.
+    `dealer` and `reader` write a command to their board. `stop_motion` stops all motion.
 
-    While `quiet` nothing that is asked for is done: so an attempt of an earlier run of the
-    daemon is told what happened, until `go_on` does what is due now. While it is held (`hold`)
-    nothing that moves a card is done, whatever is seen.
+    `on_count_due` is called when the last card has landed. The caller answers with
+    `observe(FinalCount)`. `on_look_overdue` is called with the index of a card that only one board
+    has reported for `look_timeout_s`. The caller answers with `give_up_look`, or stops the attempt.
+    `on_end` is called once, when the hands are held or the attempt is refused. `on_change` is
+    called after every observation.
+
+    While `is_replaying` is True, effects are discarded: an attempt of an earlier run receives its
+    past observations until `end_replay` carries out what is due. While the loop is paused, no card
+    is moved.
     """
 
     def __init__(
@@ -76,11 +79,11 @@ class CardLoop:
         }
 
     def observe_board(self, observation: Observation) -> None:
-        """Take what the dealer board saw; while `quiet`, what it had seen before."""
+        """Handle an observation of the dealer board, which may be a past one during a replay."""
         (self._replay if self.is_replaying else self.observe)(observation)
 
     def observe(self, observation: Observation) -> None:
-        """Let the attempt take a sighting, and do at once what it asks for."""
+        """Give an observation to the attempt, and carry out its effects at once."""
         self.attempt, effects = step(self.attempt, observation)
         for effect in () if self.is_replaying else effects:
             if not (self._is_paused and isinstance(effect, _MOTIONS)):
@@ -94,8 +97,8 @@ class CardLoop:
     def is_look_overdue(self, index: int) -> bool:
         """Return whether only one board has reported a card, and the wait for the other is over.
 
-        False while a new wait runs (for a second look), and while the table is held: the counts
-        are compared again afterwards.
+        Return False while a new wait runs (for a second look) and while the table is paused. The
+        counts are compared again afterwards.
         """
         if self._look_timer is not None or self._is_paused:
             return False
@@ -105,25 +108,28 @@ class CardLoop:
         return waits or (early is not None and early.index == index)
 
     def give_up_look(self, index: int) -> None:
-        """Wait no more for the other board's word on a card: the tray gives it a second look."""
+        """Stop waiting for the other board's report on a card. The card goes to the tray for a
+        second look.
+        """
         self.observe(LookOverdue(index))
 
     def pause(self) -> None:
-        """Stop all motion; `end_hold` goes on from where it stands."""
+        """Stop all motion until `resume`."""
         self._is_paused = True
         self.close()
         self._stop_motion()
 
     def resume(self) -> None:
-        """Let the cards go on that `hold` stopped."""
+        """Continue with the cards that `pause` stopped."""
         self._is_paused = False
         self.resend_targets()
 
     def resend_targets(self) -> None:
-        """Say again where to be: after a new session, or when a board missed its host.
+        """Send the present targets to both boards again.
 
-        Commands are absolute, so that what was done already is not done twice. A table that is
-        held stays so.
+        This is necessary after a new session, and after a board stopped because it received
+        nothing. Commands are absolute, so a board does not repeat what it has done. A paused table
+        stays paused.
         """
         attempt = self.attempt
         if self.is_replaying or self._is_paused:
@@ -144,10 +150,10 @@ class CardLoop:
                 self._route(todo.RouteCard(card.index, card.route))
 
     def _replay(self, observation: Observation) -> None:
-        """Let the attempt take a sighting that an earlier run may have acted on.
+        """Give the attempt an observation on which an earlier run may have acted.
 
-        Only what the sensors saw was written down, not that a patience ended: a card that
-        went to the tray without a route waited for its look in vain.
+        The journal contains what the sensors saw, but not that a wait ended. So a card that went to
+        the tray without a route must have been overdue.
         """
         if (
             isinstance(observation, CardGated)
@@ -158,10 +164,11 @@ class CardLoop:
         self.observe(observation)
 
     def adopt_route(self, index: int, outlet: str) -> bool:
-        """Take the route that the board has for the card it holds; False for a wrong one.
+        """Adopt the route that the board has for the card at its hold point. Return False for a
+        wrong one.
 
-        A board keeps the first route it was given, and the host that gave it is gone: it may
-        have lost patience with the card's look, which sends a card to the tray.
+        A board keeps the first route that it received. The earlier run that sent it may have
+        stopped waiting for the card's look, which sends a card to the tray.
         """
         card = self.attempt.ledger.card(index)
         if card is None or card.gated is not None or card.route == outlet:
@@ -175,7 +182,7 @@ class CardLoop:
         return True
 
     def end_replay(self) -> None:
-        """Be quiet no more: do what is due where the attempt stands now."""
+        """End the replay, and carry out what is due now."""
         self.is_replaying = False
         attempt = self.attempt
         if attempt.stage is Stage.ENDED:
@@ -191,7 +198,7 @@ class CardLoop:
         return card is not None and card.route is None
 
     def close(self) -> None:
-        """Leave no timer behind."""
+        """Cancel the timer."""
         if self._look_timer is not None:
             self._look_timer.cancel()
             self._look_timer = None
