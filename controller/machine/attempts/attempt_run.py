@@ -1,9 +1,9 @@
-"""One attempt from its seed to its end, in the steps of controller/deal/PROOF.md.
+"""One attempt, from its seed to its end, in the steps of controller/deal/PROOF.md.
 
-Each step is in the journal, and so on the feed, before the next one begins: seed
-and commitment, cut, shuffle, first card, verdict, release. A procedure one can
-read from top to bottom; what the cards do in between is the dealing loop's, what
-is written the book's.
+Each step is in the journal, and so on the feed, before the next step begins: seed and commitment,
+cut, shuffle, first card, verdict, release. The method `run` is a procedure that can be read from
+top to bottom. The card loop (card_loop.py) handles the cards. The attempt writer
+(attempt_writer.py) writes the entries.
 """
 
 import asyncio
@@ -45,7 +45,7 @@ from drivers.link.frames import LookCommand, RereadCommand
 from drivers.typed_boards import DealerBoard, ReaderBoard
 
 _T = TypeVar("_T")
-# What a record keeps of the count at the end: what no event of a board shows.
+# Fields of the final count that a record keeps, because no event of a board shows them.
 _FINAL_COUNT_FIELDS = (
     *("hopper_empty", "path_empty", "tray_empty", "lift_down", "pockets_seen"),
     *("board_fed", "board_landed", "board_locked", "reader_pulses"),
@@ -56,8 +56,8 @@ _FINAL_COUNT_FIELDS = (
 class AttemptDeps:
     """What every attempt at this table works with.
 
-    `cutter` says who cuts, where that is somebody's; `cut_s` how long a cut may take; `look_s`
-    how long a card that only one board has seen waits for the other's word.
+    `cutter` returns the seat that cuts, if a seat must. `cut_s` is the longest wait for a cut.
+    `look_s` is the longest wait for the second board when only one board has reported a card.
     """
 
     binding: AttemptBinding
@@ -75,7 +75,7 @@ _UNCUT_REASON_MISSING: Final = {
     "found": Words("no reason", "未写理由"),
     "expected": Words("uncut=true and a reason", "不切牌（uncut=true）并写明理由"),
 }
-"""What the order that starts a deal lacks while the cut is waited for."""
+"""Evidence of the refusal when a deal is started while its cut is awaited."""
 
 
 class AttemptEnded(Exception):
@@ -87,11 +87,11 @@ class AttemptEnded(Exception):
 
 
 class AttemptRun:
-    """One attempt with its book: `run` goes as far as held hands, release.py from there.
+    """One attempt with its writer. `run` ends at held hands; hand_release.py continues from there.
 
-    `over` is set once no card of it is on its way any more, whatever became of it; `lifted`
-    is done once the dealer board says that the lift is up. `let_out`: the hands are out, or
-    may be.
+    `cards_at_rest` is set as soon as no card of the attempt moves any more. `lifted` is done when
+    the dealer board reports that the lift is up. `hands_out` is True once the hands may have left
+    the machine.
     """
 
     def __init__(self, deps: AttemptDeps, book: AttemptWriter) -> None:
@@ -114,15 +114,16 @@ class AttemptRun:
         self.collects_events = False
         self._final_count: dict[str, Any] = {}
         self._refusal_text = (
-            f"{BoardResult.NOT_LOCKED.name} (dealer)"  # of the count: nothing was ordered
+            # The fault of the count: no command was refused.
+            f"{BoardResult.NOT_LOCKED.name} (dealer)"
         )
         self._events_before_verdict: int | None = None
         self._ended_in_earlier_run = False
-        self.is_complete = True  # False: a look of an earlier run cannot be told again
+        self.is_complete = True  # False if a look of an earlier run cannot be reported again.
 
     @property
     def needs_boards(self) -> bool:
-        """Whether its next step is the boards', so that they must know of it."""
+        """Return whether the boards take the next step, so that they must know the attempt."""
         book = self.writer
         if book.outcome is None:
             return not book.is_key_lost
@@ -130,7 +131,7 @@ class AttemptRun:
 
     @property
     def events_without_reads(self) -> Sequence[BoardEvent]:
-        """Its board events so far but for the reader's looks, in the order in which they came."""
+        """Return the board events so far, without the reader's looks, in order of receipt."""
         return self._events_without_reads
 
     @property
@@ -152,15 +153,15 @@ class AttemptRun:
                 self.card_loop.observe(ShufflerDone())
         for event in events:
             self._handle_event(event)
-        # Which of them it was that ended it, only an earlier run knew.
+        # Only the earlier run knew which of them ended the attempt.
         self._ended_in_earlier_run = (
             self.card_loop is not None and self.card_loop.attempt.stage is Stage.ENDED
         )
 
-    # What happens meanwhile.
+    # Events during the attempt.
 
     def on_event(self, event: BoardEvent) -> None:
-        """Take an event of either board, inside the read callback."""
+        """Handle an event of either board, inside the read callback."""
         if event.attempt != self.number:
             return
         self.writer.vault.keep_event(event)
@@ -172,7 +173,7 @@ class AttemptRun:
             self._handle_event(event)
 
     def _handle_event(self, event: BoardEvent) -> None:
-        """Let the dealing loop learn of an event; of a READ, the verdict alone."""
+        """Give an event to the card loop. For a READ, the loop receives only the verdict."""
         if isinstance(event, CardReadEvent):
             if self.card_loop is not None:
                 self.card_loop.observe(self.writer.vault.take_read(event))
@@ -183,7 +184,7 @@ class AttemptRun:
         if self.card_loop is not None and self.hands_out:
             return
         if event.code is BoardEventCode.ENGINE and self.writer.is_held:
-            return  # hands that are held were read
+            return  # Cards of held hands have been read already.
         seen = self._observations.observation_of(event)
         if self.card_loop is not None and seen is not None:
             if event.code is BoardEventCode.AT_READER and not self.card_loop.is_replaying:
@@ -193,10 +194,10 @@ class AttemptRun:
             self.stop(seen.reason)
 
     def on_refused(self, refused: BoardRefused) -> None:
-        """Take that a board refuses a command that nobody waits for: the attempt is over.
+        """Stop the attempt when a board refuses a command that has no waiting sender.
 
-        A reader that has counted another card does not look at this one: that look fails to come,
-        which has the boards' counts compared.
+        A reader that has counted a later card does not look at this one. The missing look then
+        starts the comparison of the counts, so this refusal does not stop the attempt.
         """
         looks = isinstance(refused.command, LookCommand | RereadCommand)
         counted_on = looks and refused.result is BoardResult.WRONG_INDEX
@@ -204,7 +205,7 @@ class AttemptRun:
             self._spawn(self._stop_for_refusal(refused))
 
     def on_line_lost(self, reason: str) -> None:
-        """Take that a board is gone. Hands that are held wait for it to come back."""
+        """Stop the attempt when a board is lost. Held hands wait until the board is back."""
         if not self.writer.is_held:
             self.stop(reason)
 
@@ -218,7 +219,7 @@ class AttemptRun:
         return self._stop_reason.done() or self._final_state.done()
 
     def stop(self, reason: str) -> None:
-        """End the attempt for a reason outside the cards; hands that are out stay out."""
+        """End the attempt for a reason outside the cards. Hands that are out stay out."""
         if self.hands_out:
             return
         if not self._stop_reason.done():
@@ -228,7 +229,7 @@ class AttemptRun:
 
     @property
     def is_released(self) -> bool:
-        """Whether its hands are out, or may be."""
+        """Return whether the hands are out, or may be."""
         return self.hands_out or self.writer.has("released")
 
     def pause(self) -> None:
@@ -237,18 +238,18 @@ class AttemptRun:
             self.card_loop.pause()
 
     def resume(self) -> None:
-        """Let the cards go on that `hold` stopped."""
+        """Continue with the cards that `pause` stopped."""
         if self.card_loop is not None:
             self.card_loop.resume()
 
     def resend_targets(self) -> None:
-        """Tell the boards again where to be, after a new session."""
+        """Send the present targets to both boards again, after a new serial session."""
         if self.card_loop is not None:
             self.card_loop.resend_targets()
 
     @property
     def fed(self) -> int:
-        """Cards fed from the hopper so far."""
+        """Return the number of cards fed from the hopper so far."""
         return 0 if self._ledger is None else self._ledger.fed
 
     @property
@@ -260,11 +261,11 @@ class AttemptRun:
     async def run(
         self, uncut: str | None = None, start_command: AcceptedCommand | None = None
     ) -> AttemptOutcome:
-        """Deal until the hands are held, or the attempt has ended otherwise.
+        """Deal until the hands are held or the attempt has ended otherwise. Return the outcome.
 
-        `uncut` is the referee's reason to deal without a cut; `start` the order that
-        began the deal, answered once the commitment is out. Steps that an earlier run of
-        the daemon took are not taken again. Raises StorageFailed.
+        `uncut` is the referee's reason to deal without a cut. `start_command` is the command that
+        began the deal; it is answered when the commitment is published. Steps that an earlier run
+        of the daemon took are not taken again. Raises StorageFailed.
         """
         if self.writer.is_held:
             return AttemptOutcome.OK
@@ -318,7 +319,7 @@ class AttemptRun:
             self._record.clear_fault("CUT_LATE")
 
     async def _take_one_cut(self) -> bool:
-        """Take one order that may be the cut; return whether it was one."""
+        """Wait for one command that may be the cut. Return whether it was the cut."""
         order = await self.until_stopped(self._deps.processor.wait_for("cut", "start_deal"))
         vetoed = self._deps.processor.actions.step_refusal(order.message.cmd, order.args)
         if vetoed is not None:  # the match moved between the order and this moment
@@ -369,7 +370,7 @@ class AttemptRun:
         )
 
     async def _deal(self) -> tuple[str, ...]:
-        """Deal the cards; return why there are no right hands, nothing where there are."""
+        """Deal the cards. Return the reasons why there are no right hands, or () if there are."""
         assert self.card_loop is not None
         self._require_running()
         if self._record.state.pauses:
@@ -382,22 +383,24 @@ class AttemptRun:
         return attempt.reasons if attempt.stage is Stage.ENDED else ()
 
     def _require_running(self) -> None:
-        """Raise Ended where something ended the attempt while its steps were written."""
+        """Raise AttemptEnded if the attempt has ended while its steps were written."""
         if self._stop_reason.done():
             raise AttemptEnded(self._stop_reason.result())
         if self._final_state.done():
             raise AttemptEnded(*self._final_state.result().reasons)
 
     def _on_shuffled(self, passes: int) -> None:
-        """Go on behind the shuffle once; a board that is told twice says it twice."""
+        """Continue after the shuffle, once. A board that receives the command twice reports it
+        twice.
+        """
         told = self.writer.has("shuffled") or self._is_writing_shuffled
         if not told and self.card_loop is not None and not self._has_ended:
             self._is_writing_shuffled = True
             self._spawn(self._write_shuffled(passes))
 
     async def _write_shuffled(self, passes: int) -> None:
-        """Write that the shuffler is done; the first card moves behind that."""
-        if self._has_ended:  # an order or a line was quicker: no step stands behind the verdict
+        """Write that the shuffler is done, and then feed the first card."""
+        if self._has_ended:  # A command or a lost line was faster. No step may follow the verdict.
             return
         self.writer.write_shuffled(passes)
         await self._record.sync()
@@ -405,9 +408,9 @@ class AttemptRun:
         self.card_loop.observe(ShufflerDone())
 
     async def _begin_board(self, begin: Callable[[], Coroutine[Any, Any, None]]) -> None:
-        """Have a board begin; it is asked again where what it refused for is gone.
+        """Make a board begin. Repeat the command if the obstacle is gone.
 
-        Raises Ended, DriverError.
+        Raises AttemptEnded, DriverError.
         """
         for left in reversed(range(MAX_BEGIN_RETRIES + 1)):
             try:
@@ -423,7 +426,7 @@ class AttemptRun:
         self.stop(await self._refusal_fault(refused, dealt=self.fed > 0))
 
     async def _refusal_fault(self, refused: BoardRefused, *, dealt: bool) -> str:
-        """Return the fault behind a refusal, and keep what people are told of it."""
+        """Return the fault behind a refusal, and keep the text that people will see."""
         self._refusal_text = f"{refused.result.name} ({refused.board})"
         why, self._final_count = await refusal_fault(
             refused, self._deps.dealer, are_cards_fed=dealt
@@ -431,21 +434,22 @@ class AttemptRun:
         return why
 
     async def _compare_counts(self, index: int) -> None:
-        """Ask both boards how many cards they counted: only one of them saw card `index`.
+        """Compare the counts of both boards, because only one of them has reported card `index`.
 
-        A card that one board never noticed would give its look to the next one.
+        If one board never noticed a card, the look at that card would count for the next one.
         """
         assert self.card_loop is not None
         try:
             status = await retry_once(self._deps.dealer.get_status)
             read = await retry_once(self._deps.reader.get_status)
         except (SessionRenewed, LineLost):
-            return  # a new session waits for the look again; a lost line ends the attempt
+            # After a new session the loop waits for the look again. A lost line ends the attempt.
+            return
         except DriverError as error:
             self.card_loop.stop(driver_error_fault(error))
             return
         if not self.card_loop.is_look_overdue(index):
-            return  # the word came meanwhile, and what was asked first is no longer so
+            return  # The report came meanwhile, so the comparison is out of date.
         if status.fed == read.pulses:
             self.card_loop.give_up_look(index)
             return
@@ -453,7 +457,7 @@ class AttemptRun:
         self.card_loop.stop("PULSE_COUNT")
 
     async def _take_final_count(self) -> None:
-        """Ask both boards and the vault for the final count."""
+        """Take the final count from both boards and the vault."""
         assert self.card_loop is not None
         try:
             status = await retry_once(self._deps.dealer.get_status)
@@ -479,7 +483,7 @@ class AttemptRun:
             self._stop_reason.set_result(attempt.reasons[0])
 
     async def _hold_hands(self) -> None:
-        """Bind the hands, and write the verdict before anybody may lift them."""
+        """Bind the hands, and write the verdict before they can be released."""
         assert self._ledger is not None
         self._deps.board_log.write()
         self.writer.write_held(self._ledger)
@@ -488,7 +492,7 @@ class AttemptRun:
         await self._deps.board_log.sync()
 
     async def reveal(self, *, practice: bool) -> None:
-        """Show seed and cut: the deal is over; and its hands, where the profile says so.
+        """Publish seed and cut after the deal, and the hands if the profile opens them now.
 
         Raises StorageFailed.
         """
@@ -501,7 +505,7 @@ class AttemptRun:
         self.writer.close()
 
     async def recall(self, *reasons: str) -> None:
-        """Write that hands which were out are dealt again, and open the whole record.
+        """Write that released hands are dealt again, and publish the whole record.
 
         Raises StorageFailed.
         """
@@ -514,7 +518,7 @@ class AttemptRun:
         self.writer.close()
 
     async def end(self, *reasons: str) -> AttemptOutcome:
-        """Write why there are no hands, and open the whole record; return how it ended.
+        """Write why there are no hands, publish the whole record, and return the outcome.
 
         Raises StorageFailed.
         """
@@ -539,10 +543,10 @@ class AttemptRun:
         return AttemptOutcome.VOID if self.writer.outcome is AttemptOutcome.OK else outcome
 
     def _raise_faults(self, reasons: Sequence[str], in_a_row: int) -> None:
-        """Tell people why there are no hands, until the cards are back.
+        """Raise the faults that explain why there are no hands. They stay until the cards are back.
 
-        In one commit with the verdict: a daemon that dies behind it must not leave people without
-        a word, and the next one finds the attempt over.
+        They are in one commit with the verdict. If the daemon dies afterwards, people still see the
+        reason, and the next run finds the attempt ended.
         """
         why = {reason: fault_place(reason, self.events_without_reads) for reason in reasons}
         if "BOARD_REFUSED" in why:
@@ -551,12 +555,12 @@ class AttemptRun:
             why | ({"TWO_MISDEALS": {}} if in_a_row >= MISDEALS_BEFORE_CALL else {})
         )
 
-    # What holds the steps together.
+    # Tasks.
 
     async def until_stopped(self, work: Coroutine[Any, Any, _T]) -> _T:
-        """Return what `work` gives, or end the attempt when it is broken first.
+        """Return the result of `work`. Raise AttemptEnded if the attempt is stopped first.
 
-        Nothing of `work` is done where it is broken already.
+        If it is stopped already, `work` is not begun.
         """
         if self._stop_reason.done():
             work.close()
@@ -572,7 +576,7 @@ class AttemptRun:
         raise AttemptEnded(self._stop_reason.result())
 
     def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
-        """Do what an event asks for once the read callback has returned."""
+        """Run `work` as a task, after the read callback has returned."""
         aside = self._loop.create_task(work)
         self._tasks.add(aside)
         aside.add_done_callback(self._on_task_done)

@@ -1,7 +1,7 @@
-"""What an attempt leaves in the journal, step by step, and the secrets behind it.
+"""The entries that an attempt writes to the journal, step by step, and its secrets.
 
-The order of the entries is that of PROOF.md; `verify` holds a journal against it.
-Who calls writes a step, syncs, and only then takes the next one.
+The order of the entries is that of PROOF.md, and `verify` checks it. The caller writes a step,
+syncs, and only then takes the next step.
 """
 
 import base64
@@ -25,16 +25,17 @@ from controller.vault.vault import Vault
 from drivers.board_events import Back
 
 LeadRule = Literal["turn_up", "holder", "none"]
-"""How a release says who leads: by a card that is turned up, by whoever holds the card
-that leads (Big Two), or not at all."""
+"""How a release names the leader: by a turned-up card, by the holder of the leading card (Big Two),
+or not at all.
+"""
 
 
 @dataclass(frozen=True)
 class AttemptBinding:
-    """What every attempt of this table is bound to, and where its secrets lie.
+    """What every attempt of this table is bound to, and the places of its secrets.
 
-    `chief` gives the public key that attempt keys are sealed to, as of now, and None while no
-    chief is admitted; `entropy` that many fresh bytes.
+    `chief_key` returns the public key that attempt keys are sealed to now, or None if no chief is
+    admitted. `entropy` returns the given number of random bytes.
     """
 
     record: TableRecord
@@ -46,15 +47,15 @@ class AttemptBinding:
 
     @cached_property
     def profile_hash(self) -> bytes:
-        """Return what every commitment names the profile by."""
+        """Return the hash that stands for the profile in every commitment."""
         return profile_hash(self.profile)
 
 
 @dataclass(frozen=True)
 class AttemptPlan:
-    """What an attempt is dealt for: attempt `number` of deal `deal` of a match.
+    """The target of an attempt: attempt `number` of deal `deal` of a match.
 
-    `card_set` is the set's id, `back` its back; `passes` is how often it is shuffled.
+    `card_set` is the set's id, `back` its back, and `passes` the number of shuffler passes.
     """
 
     match_id: str
@@ -66,11 +67,11 @@ class AttemptPlan:
 
 
 class AttemptWriter:
-    """The entries of the attempt of a plan, closed with `key`, drawn from `seed`.
+    """The entries of one attempt, sealed with `key` and drawn from `seed`.
 
-    `vault` holds its faces, and no other attempt's, until the book is closed. Without
-    `key` (it went with the power) there are no faces, and nothing can be opened. A step
-    that stands in the journal is not written again.
+    `vault` holds the faces of this attempt until `close`. If the key was lost with the power, there
+    are no faces, and nothing can be opened. A step that the journal already contains is not written
+    again.
     """
 
     def __init__(
@@ -107,7 +108,9 @@ class AttemptWriter:
 
     @classmethod
     def new(cls, bound_to: AttemptBinding, plan: AttemptPlan, chief: bytes) -> Self:
-        """Begin a book: with a fresh key, that `chief` can open too, and a fresh seed."""
+        """Return a writer for a new attempt, with a fresh seed and a fresh key that `chief` can
+        also open.
+        """
         key = AttemptKey.new(bound_to.entropy)
         return cls(bound_to, plan, key, bound_to.entropy(fair.SEED_BYTES), chief)
 
@@ -115,10 +118,10 @@ class AttemptWriter:
     def restore(
         cls, bound_to: AttemptBinding, progress: AttemptHistory, key: AttemptKey | None
     ) -> Self:
-        """Take up the book where an earlier run of the daemon left it.
+        """Return a writer for an attempt that an earlier run of the daemon left.
 
-        The vault gets bound hands back. Raises CannotUnseal, KeyError for an attempt
-        that was not committed to.
+        The vault gets its bound hands back. Raises CannotUnseal, and KeyError for an attempt
+        without a commitment.
         """
         seed = b"" if key is None else key.unseal(_from_base64(progress.steps["seed"].data["box"]))
         book = cls(bound_to, _plan_of(progress), key, seed)
@@ -135,9 +138,9 @@ class AttemptWriter:
 
     @property
     def sequence(self) -> str:
-        """The pocket letter of every place, once the cut is known.
+        """Return the pocket letter of every place. The cut must be known.
 
-        Raises ValueError where the seed went with the power.
+        Raises ValueError if the seed was lost with the power.
         """
         if self.is_key_lost:
             raise ValueError(f"the seed of attempt {self.number} went with the power")
@@ -146,7 +149,8 @@ class AttemptWriter:
 
     @property
     def is_key_lost(self) -> bool:
-        """Whether its key went with the power, so that only the chief can open it."""
+        """Return whether the key was lost with the power. Then only the chief can open the attempt.
+        """
         return self._key is None
 
     @property
@@ -176,7 +180,7 @@ class AttemptWriter:
         return self._key.seal(plain)
 
     def write_committed(self) -> None:
-        """Write the seed, closed, and its commitment; from here on the vault takes faces in."""
+        """Write the sealed seed and its commitment. From now on the vault accepts faces."""
         to, plan, deck = self._binding, self.plan, self._binding.profile.deck
         self.vault.begin(self.number)
         assert self._key is not None
@@ -202,7 +206,7 @@ class AttemptWriter:
     def write_cut(
         self, cut: int | None, reason: str | None = None, seat: str | None = None
     ) -> None:
-        """Write the players' number and who cut, or why there is no number."""
+        """Write the cut and who cut, or the reason why there is no cut."""
         self.cut = cut
         said = {"reason": reason, "seat": seat}
         self._write("cut", {"cut": cut} | {name: word for name, word in said.items() if word})
@@ -228,7 +232,7 @@ class AttemptWriter:
     def write_failure(
         self, outcome: AttemptOutcome, reasons: Sequence[str], ledger: Ledger | None
     ) -> None:
-        """Write why there are no hands; hands that were held already are withdrawn."""
+        """Write why there are no hands. Hands that were held are withdrawn."""
         if self.outcome is AttemptOutcome.OK:
             self._write("withdrawn", {"reasons": list(reasons)})
         else:
@@ -237,8 +241,8 @@ class AttemptWriter:
     def write_released(self, lead: LeadRule, waited: Mapping[str, int]) -> None:
         """Write that the hands are out, how long people `waited` (ms), and who leads (`lead`).
 
-        "turn_up": the turned-up card, and the seat that got it. "holder": the seat that
-        holds the card that leads, whose face is in the rulebook (seed 002 A7). "none": nothing.
+        "turn_up": the turned-up card, and the seat that got it. "holder": the seat with the leading
+        card, whose face is in the rulebook (seed 002 A7). "none": no leader.
         """
         self._write("released", {**_LEAD_WRITERS[lead](self), **waited})
 
@@ -247,10 +251,10 @@ class AttemptWriter:
         self._write("recalled", {"reasons": list(reasons)})
 
     def write_revealed(self, events: Sequence[BoardEventFields] = ()) -> None:
-        """Write seed and cut; without the key, that the chief alone can open them.
+        """Write seed and cut. Without the key, write that only the chief can open them.
 
-        `events`: the boards' of hands that were played, so that anybody can compare where their
-        cards went; of an attempt that gave none the record follows, and has them.
+        `events` are the board events of hands that were played, so that people can compare the
+        pockets of their cards. For an attempt without hands they are in the record that follows.
         """
         if self.is_key_lost:
             self._write("sealed_to_chief", {"reason": "POWER"})
@@ -264,12 +268,12 @@ class AttemptWriter:
         final_count: Mapping[str, Any],
         events_before_verdict: int | None = None,
     ) -> dict[str, Any]:
-        """Return all that was seen of an attempt: its board events, its hands, the last look.
+        """Return all that was observed in an attempt: its board events, its hands, the final count.
 
-        `last_look` is what the sensors said at the end, where they were asked; `counted`, how
-        many of the events came before the verdict was made up. With the attempt's key, which hides
-        nothing more, so that anybody with the journal can open the rows. It is empty where that
-        went with the power.
+        `final_count` has the sensors at the end, if they were asked. `events_before_verdict` is the
+        number of events before the verdict. The record contains the attempt's key, which hides
+        nothing any more, so that every reader of the journal can open its rows. It is empty if the
+        key was lost with the power.
         """
         if self.is_key_lost:
             return {}
@@ -288,15 +292,15 @@ class AttemptWriter:
         return record
 
     def write_record(self, record: dict[str, Any]) -> None:
-        """Publish the record of an attempt, where it can be opened."""
+        """Publish the record of an attempt, if it can be opened."""
         if not self.is_key_lost:
             self._write("record", record)
 
     def close(self) -> None:
         """Forget faces and key: the attempt is over.
 
-        The key's file stays as long as hands that were played are not shown yet, where they
-        will be (hands_kept.py).
+        The key's file stays while played hands are locked that will be shown later
+        (released_hands.py).
         """
         self.vault.forget()
         if not self._keeps_key:
@@ -331,7 +335,7 @@ class AttemptWriter:
 
     def _find_holder(self) -> dict[str, str]:
         profile = self._binding.profile
-        assert isinstance(profile, BigTwoProfile)  # no other rulebook has a card that leads
+        assert isinstance(profile, BigTwoProfile)  # No other rulebook has a leading card.
         return {"leader": seat_with(self.vault, self.sequence, profile.bigtwo.lead.face())}
 
     def _write(self, kind: str, data: dict[str, Any], *, public: bool = True) -> None:
@@ -370,5 +374,5 @@ def _from_base64(text: str) -> bytes:
 
 
 def opens_at_deal_end(when: str, *, practice: bool) -> bool:
-    """Tell whether hands are shown with their seed: a practice deal is a match of its own."""
+    """Return whether hands are shown with their seed. A practice deal is a match of its own."""
     return when == "deal_end" or (practice and when != "never")

@@ -1,7 +1,7 @@
-"""One deal after the other: when an attempt may begin, and what follows from its end.
+"""The sequence of deals: when an attempt may begin, and what follows its end.
 
-What is to be dealt stands in due.py, how an attempt goes in attempt_run.py, and what
-becomes of hands that are out in hands_out.py; this is their order in time.
+due_deals.py decides which deal is next, attempt_run.py runs an attempt, and released_hands.py
+handles hands that are out. This module puts them in order.
 """
 
 import asyncio
@@ -33,7 +33,7 @@ from drivers.errors import DriverError
 
 
 class DealStart(NamedTuple):
-    """A deal to begin, and the order that begins it; None: by itself."""
+    """A deal to begin, and the command that begins it. None: it begins automatically."""
 
     due: NextDeal
     command: AcceptedCommand | None
@@ -41,11 +41,11 @@ class DealStart(NamedTuple):
 
 @dataclass(frozen=True)
 class DealSettings:
-    """How deals are dealt at this table, by its configuration.
+    """How deals are dealt at this table, from its configuration.
 
-    `practice` names what is dealt without a match; `sets` are its sets by id, with their
-    backs, the first one in the machine when its journal begins. A table that is `testing`
-    opens no match.
+    `practice_match` is the match id of deals without a match. `sets` has the table's sets by id,
+    with their backs; the first one is in the machine when its journal begins. A table with
+    `testing` opens no match.
     """
 
     practice_match: str
@@ -55,7 +55,7 @@ class DealSettings:
 
 
 class DealCycle:
-    """Deals at one table, from order to order."""
+    """The deals of one table, one after another."""
 
     def __init__(
         self, deps: AttemptDeps, table_boards: TableBoards, settings: DealSettings
@@ -75,7 +75,7 @@ class DealCycle:
 
     @property
     def startable_deal(self) -> NextDeal | None:
-        """The deal that an order may begin now; None: no order can begin one."""
+        """Return the deal that a command may begin now, or None."""
         return self._startable_deal
 
     @property
@@ -88,11 +88,14 @@ class DealCycle:
 
     @property
     def chief_key(self) -> bytes | None:
-        """The key that an attempt is sealed to which begins now; None: nobody's, so none begins."""
+        """Return the key to which an attempt is sealed that begins now, or None if there is no
+        chief.
+        """
         return self._deps.binding.chief_key()
 
     def on_match_changed(self) -> None:
-        """Take the match as it stands now: hands that it needs no more are void or shown."""
+        """React to a change of the match: hands that it no longer needs become void or are shown.
+        """
         self._match_news.set()
         self._table_boards.hands_with_players.on_match_changed()
         self._unopened_hands.on_match_changed()
@@ -122,26 +125,29 @@ class DealCycle:
 
     @property
     def set_size(self) -> int:
-        """How many cards a set of this table has."""
+        """Return the number of cards in a set of this table."""
         return self._profile.deck.cards
 
     def cutters(self) -> tuple[Seat, ...]:
-        """Return who may cut the present attempt, whose word it is first; () for anybody."""
+        """Return the seats that may cut the present attempt, in order of precedence. () means any
+        seat.
+        """
         match, due = self._record.match_written.match, self._present_deal
         if match is None or due is None or due.is_practice:
             return ()
-        if self.is_ahead:  # its rulebook's cutter is not known yet (provisional)
+        # The cutter by the rulebook is not known yet, so this one is provisional.
+        if self.is_ahead:
             return (next_seat(match.cutter or match.profile.cutter_first),)
         return match.duties.cutters if match.duties is not None else ()
 
     def on_switch(self, reason: str) -> None:
-        """Take an open lid or a pressed e-stop, as the panel tells."""
+        """React to an open lid or a pressed emergency stop, as reported by the panel."""
         self._table_boards.stop_attempt(reason)
         if reason in FAULTS_TO_ACKNOWLEDGE:
             self._record.raise_fault(reason)
 
     def close(self) -> None:
-        """Leave no task behind."""
+        """Cancel the tasks of hands that are out."""
         self._table_boards.hands_with_players.cancel()
         self._unopened_hands.cancel()
 
@@ -156,7 +162,7 @@ class DealCycle:
             self._present_deal = _deal_of_plan(left.writer.plan, self._settings.practice_match)
             self._table_boards.run = left
             await compare_with_boards(left, self._clearing.poll_statuses)
-            self._void_if_not_needed()  # what voids it may have come while no daemon ran
+            self._void_if_not_needed()  # The reason to void it may have come while no daemon ran.
             await self._complete_attempt(left, None)
         while True:
             await self._table_boards.ready.wait()
@@ -167,7 +173,7 @@ class DealCycle:
     # Before an attempt.
 
     async def _next_start(self) -> DealStart | None:
-        """Return the next deal once it may begin; None: look again."""
+        """Return the next deal as soon as it may begin. None: call again."""
         await self._table_boards.hands_with_players.wait_closed()
         barred = self._is_set_barred()
         due = self._next_deal()
@@ -184,22 +190,23 @@ class DealCycle:
         if barred or self._is_set_barred() or self._has_no_chief() or self._record.state.pauses:
             await self._watch_hopper()
             return None
-        self._record.clear_fault("SET_TOO_EARLY")  # from here on it is welcome
+        self._record.clear_fault("SET_TOO_EARLY")  # From now on a set in the hopper is right.
         order = None if due.is_automatic else await self._await_start(due)
         away = not self._table_boards.ready.is_set()
-        if away or due != self._next_deal():  # while somebody cleared up, or gave the order
+        # The situation may have changed during the clearing or the wait.
+        if away or due != self._next_deal():
             if order is not None:
                 order.refuse("BOARD_AWAY" if away else "NO_DEAL_DUE")
             return None
         return DealStart(due, order) if due.is_automatic or order is not None else None
 
     def _next_deal(self) -> NextDeal | None:
-        """Return the deal that is to be dealt next, as the match stands now."""
+        """Return the next deal, by the present match."""
         state, play, custom = self._record.state, self._record.match_written, self._settings
         return next_deal(state, play, custom.practice_match, ahead=custom.deal_ahead)
 
     def _is_set_barred(self) -> bool:
-        """Tell whether the set in the machine may not be dealt with, and show it."""
+        """Return whether the set in the machine may not be used, and set the fault accordingly."""
         loaded = self.loaded_set
         evidence = {"found": loaded.id}
         if loaded.last_deal is not None:
@@ -208,13 +215,15 @@ class DealCycle:
         return bool(loaded.barred)
 
     def _has_no_chief(self) -> bool:
-        """Tell whether no chief is admitted whom an attempt could be sealed to, and show it."""
+        """Return whether no chief is admitted to whom an attempt could be sealed, and set the
+        fault.
+        """
         without = self.chief_key is None
         self._record.set_fault("NO_CHIEF", without)
         return without
 
     async def _await_start(self, due: NextDeal) -> AcceptedCommand | None:
-        """Wait for the order to begin `due`; None where something else is due by then."""
+        """Wait for the command that begins `due`. Return None if another deal is due by then."""
         self._startable_deal = due
         self._match_news.clear()
         self._deps.on_change()
@@ -230,7 +239,9 @@ class DealCycle:
             self._startable_deal = None
 
     async def _watch_hopper(self) -> None:
-        """Wait for news while people have the cards, and keep their evidence from the hopper."""
+        """Wait for news while people have the cards, and warn if cards are put into the hopper too
+        early.
+        """
         self._match_news.clear()
         with suppress(DriverError):
             status = await self._deps.dealer.get_status()
@@ -244,18 +255,18 @@ class DealCycle:
             ):
                 await (
                     self._table_boards.hands_with_players.close()
-                )  # played at another table, and its cards are back
+                )  # Played at another table, and its cards are back.
         await self._wait_for_news(set())
 
     def _is_evidence_needed(self) -> bool:
-        """Tell whether the cards on the table may still be needed to judge by."""
+        """Return whether the cards on the table may still be needed as evidence."""
         match = self._record.match_written.match
         if match is None or match.by_hand or self._settings.deal_ahead:
-            return False  # by hand the set on the table never came out of this machine's lift
+            return False  # In a deal by hand the cards on the table did not come from this machine.
         return match.phase in DEAL_UNDER_WAY
 
     async def _wait_for_news(self, others: set[asyncio.Future[AcceptedCommand]]) -> None:
-        """Wait for news, for one of `others`, or until the sensors are to be asked again."""
+        """Wait for news, for one of `others`, or until the next poll of the sensors."""
         news = asyncio.ensure_future(self._match_news.wait())
         waiting: set[asyncio.Future[Any]] = {news, *others}
         try:
@@ -265,10 +276,10 @@ class DealCycle:
         finally:
             news.cancel()
 
-    # An attempt.
+    # During an attempt.
 
     async def _run_attempt(self, start: DealStart) -> None:
-        chief = self.chief_key  # as the roster is in the moment of the commitment
+        chief = self.chief_key  # The roster at the moment of the commitment counts.
         if chief is None:
             if start.command is not None:
                 start.command.refuse("NO_CHIEF")
@@ -296,7 +307,7 @@ class DealCycle:
         uncut: str | None = None,
         start_command: AcceptedCommand | None = None,
     ) -> None:
-        """Take an attempt from where it stands to its end."""
+        """Run an attempt from its present step to its end."""
         self._table_boards.run = run
         watching = asyncio.ensure_future(self._show_openings_until_cut(run))
         try:
@@ -308,16 +319,17 @@ class DealCycle:
             self._last_end_s = asyncio.get_running_loop().time()
 
     async def _show_openings_until_cut(self, run: AttemptRun) -> None:
-        """Show what is open while a cut is waited for: an alert that stays keeps people from it."""
+        """Show open doors while a cut is awaited. A constant alert keeps people from opening them.
+        """
         async for status in self._clearing.poll_statuses():
             if run.writer.has("cut") or run.writer.outcome is not None:
                 return
             self._clearing.show_openings(status)
 
     async def _release_hands(self, run: AttemptRun) -> None:
-        """Let held hands out by order, and see the lift down again."""
+        """Release held hands by command, and wait until the lift is down again."""
         due, out = self._present_deal, self._table_boards.hands_with_players
-        assert due is not None  # it was dealt for something
+        assert due is not None  # Every attempt is dealt for a deal.
         watching = asyncio.ensure_future(self._watch_hopper_while_held(run))
         try:
             gone = await HandRelease(self._deps, run).run(
@@ -330,28 +342,28 @@ class DealCycle:
         if not gone:
             return
         out.on_match_changed()
-        await out.wait_closed()  # the hands before are shown before these are anybody's
+        await out.wait_closed()  # The hands before are shown before these are handed over.
         self._table_boards.run = None
         out.hand_over(run, None if due.is_practice else DealId(due.match_id, due.deal))
         if self._table_boards.unfinished_runs:
-            return  # another attempt was begun behind it: the lift was down by then
+            return  # Another attempt was begun after it, so the lift was down.
         await self._clearing.wait_lift_down(set_back=due.is_practice)
         if due.is_practice:
             await out.close()
 
     def _write_release_ordered(self) -> None:
-        """Tell the match that its hands are on their way out; the desk has asked it."""
+        """Write into the match that its hands are about to be released."""
         due = self._present_deal
         if due is not None and not due.is_practice:
             self._record.write_match(ReleaseOrdered(at_ms=self._record.clock()))
 
     def _waiting_times(self) -> dict[str, int]:
-        """Return how long people waited for the hands that go out; nothing in practice."""
+        """Return how long people waited for the hands that are released, {} in practice."""
         waited = self._record.match_written.waiting_times
         return {} if waited is None or self.is_practice else msgspec.to_builtins(waited)
 
     async def _watch_hopper_while_held(self, run: AttemptRun) -> None:
-        """Say while hands are held that no set may lie in the hopper: they would not come out."""
+        """Raise a fault if a set is in the hopper while hands are held: they could not come out."""
         try:
             async for status in self._clearing.poll_statuses():
                 if run.is_released:
@@ -361,7 +373,9 @@ class DealCycle:
             self._record.clear_fault("SET_TOO_EARLY")
 
     def _lead_rule(self, deal: int) -> LeadRule:
-        """Return how the release of a deal says who leads; of one dealt ahead it is not known."""
+        """Return how the release of a deal names the leader. For a deal dealt ahead the leader is
+        not known.
+        """
         if isinstance(self._profile, BigTwoProfile):
             return "holder"
         match = self._record.match_written.match
