@@ -327,7 +327,7 @@ async def _measure_with_browsers(
     words = ("--url", console.url, "--count", str(load.browsers), "--pin", _PIN)
     own = console.folder / "browsers"  # what they leave goes with everything else
     own.mkdir()
-    async with run_helper("pixels", *words, env={"TMPDIR": str(own)}) as helper:
+    async with run_helper("browser_pages", *words, env={"TMPDIR": str(own)}) as helper:
         await helper.read(dict[str, str])  # they are open
         await asyncio.sleep(SETTLE_S)
         looked = _PageWatch(helper)
@@ -339,7 +339,7 @@ async def _measure_alone(
     seconds: float, at: Sequence[FeedAddress], watch: _PhaseTimer
 ) -> tuple[LoadPhase, float]:
     """Return the phase of a console alone, and the share of a bare process over the same time."""
-    async with run_helper("bare_drain") as bare:
+    async with run_helper("feed_drain") as bare:
         bare.send(msgspec.json.encode(list(at)))
         async with asyncio.timeout(_START_TIMEOUT_S):
             await bare.read(dict[str, str])  # it hears them all

@@ -190,7 +190,7 @@ async def measure_drain(feeds: int, seconds: float, per_s: float = STATES_PER_S)
     with memory_folder(Path(tempfile.gettempdir())) as folder:
         async with (
             run_feeds(feeds, per_s) as served,
-            run_helper("bare_drain") as bare,
+            run_helper("feed_drain") as bare,
             open_feed_reader(folder) as lines,
             asyncio.timeout(_START_TIMEOUT_S + seconds),
         ):

@@ -48,7 +48,7 @@ async def run_helper(
     """Run a module of the trials as a process for the block; `env` goes on top of this one's."""
     process = await start_program(
         *words,
-        module=f"sim.tables.{module}",
+        module=f"sim.bench.{module}",
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,
         limit=_MAX_LINE_BYTES,
@@ -81,5 +81,5 @@ async def run_feeds(
     """
     words = {"count": count, "per-s": per_s, "callers": callers, "past": past}
     told = [word for name, value in words.items() for word in (f"--{name}", str(value))]
-    async with run_helper("feeds", *told) as process:
+    async with run_helper("simulated_feeds", *told) as process:
         yield FeedsProcess(process, await process.read(list[FeedAddress]))

@@ -13,7 +13,7 @@ from tests.waiting import until
 
 WORDS = ("bench", "pixels", "--feeds", "10", "--browsers", "1", "--seconds", "600")
 LOOKING = "with 1 browsers"
-PARTS = ("trials.feeds", "cli console", "trials.pixels", "chromium")
+PARTS = ("bench.simulated_feeds", "cli console", "bench.browser_pages", "chromium")
 
 pytestmark = pytest.mark.browser
 
