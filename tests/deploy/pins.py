@@ -57,15 +57,15 @@ USED: Final = (
 )
 """The constants that the pages below are made of."""
 _FAST: Final = {
-    "window": "a card stands before the reader",
+    "window": "a card is before the reader",
     "exit": "a card is behind the gate",
     "double": "more than one card's thickness",
-    "hopper": "cards lie in the hopper",
-    "tray_feed": "a card lies at the tray's feeder",
+    "hopper": "cards are in the hopper",
+    "tray_feed": "a card is at the tray's feeder",
     **{f"land_{n}": f"landing beam, {outlet}" for n, outlet in enumerate(_OUTLETS)},
 }
 _SLOW: Final = {
-    **{f"pocket_{n}": f"cards lie in it: {outlet}" for n, outlet in enumerate(_OUTLETS)},
+    **{f"pocket_{n}": f"cards are in it: {outlet}" for n, outlet in enumerate(_OUTLETS)},
     "lid": "the lid is open",
     "estop": "the e-stop is pressed",
     "lift": "the lift is fully up",
@@ -104,7 +104,7 @@ def register() -> list[Pin]:
     pins = [Pin(f"bit {bit}", name, "in", _SLOW[name]) for bit, name in enumerate(tables()["SLOW"])]
     first = len(pins)
     pins += [
-        Pin(f"bit {first + n}", f"gate {outlet}", "in", f"the gate stands at {outlet}")
+        Pin(f"bit {first + n}", f"gate {outlet}", "in", f"the gate is at {outlet}")
         for n, outlet in enumerate(_OUTLETS[: protocol.OUTLETS])
     ]
     return pins
