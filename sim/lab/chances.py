@@ -184,7 +184,7 @@ def four_cards_together() -> dict[int, Fraction]:
 
 
 def four_cards_at_seat() -> tuple[Fraction, ...]:
-    """Return the chances that a seat gets 0, 1, 2, 3 or 4 of four given cards, such as the jokers."""
+    """Return the chances that a seat gets 0…4 of four given cards, such as the jokers."""
     return tuple(_hand(4, k) for k in range(5))
 
 
@@ -243,7 +243,7 @@ def _hand(cards: int, here: int) -> Fraction:
 
 
 def _split(cards: int, split: Sequence[int]) -> Fraction:
-    """Return the chance that the first hands contain the numbers in `split` of `cards` given cards."""
+    """Return the chance that the first hands contain `split` of `cards` given cards."""
     ways, left, others, dealt = 1, cards, N - cards, N
     all_ways = 1
     for here in split:

@@ -159,7 +159,7 @@ def check_deals(deals: CollectedDeals) -> None:
 
 
 def join_deals(parts: Sequence[CollectedDeals], source: DealsSource) -> CollectedDeals:
-    """Return the parts as one sequence of deals. The first deal of each part follows no other deal."""
+    """Return all parts as one collection. The first deal of each part follows no other deal."""
     stacks = None if any(one.collected is None for one in parts) else True
     return CollectedDeals(
         _stack_rows([one.cards for one in parts]),

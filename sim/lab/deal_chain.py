@@ -258,7 +258,7 @@ def deal_chain(deals: int, method: str, entropy: Entropy, match: str = "lab") ->
 def _make_sequence(
     book: Profile, match: str, deal: int, attempt: int, entropy: Entropy, chance: random.Random
 ) -> str:
-    """Return the sequence of one attempt, made as a table makes it: seed, commitment, then the cut."""
+    """Return the sequence of one attempt, made as at a table from seed, commitment and cut."""
     seed = entropy(SEED_BYTES)
     bound_to = context(_TABLE_KEY, match, deal, attempt, _profile_hash(), "S1")
     cut = chance.choice(book.cuts())

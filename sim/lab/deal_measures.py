@@ -135,7 +135,7 @@ class DealMeasures:
 
     @cached_property
     def carried_over(self) -> Ints:
-        """The number of cards with the same seat as in the deal before, of 108, for followers only."""
+        """The number of cards with the same seat as in the deal before, of 108 (followers only)."""
         return np.asarray((self.seat_of[self.followers] == self.seat_of[self.followers - 1]).sum(1))
 
     @cached_property
@@ -210,7 +210,7 @@ def chi_square_result(statistic: float, freedom: int, seen: str = "") -> Statist
 
 
 def mean_result(figures: Ints, mean: float, variance: float) -> StatisticResult:
-    """Return the result of a sum over deals whose exact mean and variance for one deal are given."""
+    """Return the result of a sum over deals. Mean and variance of one deal are exact."""
     many = len(figures)
     if many < MIN_DEALS:
         return not_answerable(f"fewer than {MIN_DEALS} deals")
