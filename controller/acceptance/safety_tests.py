@@ -44,9 +44,7 @@ async def measure_round_trips(session: SelftestSession) -> None:
 
 
 async def check_sensors(session: SelftestSession) -> None:
-    """Compare the sensors with the values of a machine at rest. People clear the machine if they
-    differ.
-    """
+    """Compare the sensors with a machine at rest. If they differ, people clear it first."""
     wrong = _wrong_sensors(await session.status())
     if any(wrong.values()) and await session.operator.do("empty"):
         await asyncio.sleep(SETTLE_S)
