@@ -55,8 +55,9 @@ DRAIN_INTERVAL_S = 0.01
 MAX_DRAIN_CHECKS = 300
 """The interval and the number of checks for the end of a board's older events."""
 AFTER_SILENCE_S = 0.15
-"""The wait after a silence, until the host has sent a frame and the missed events have been
-repeated.
+"""The wait after a silence.
+
+Within this time, the host has sent a frame, and the board has repeated the missed events.
 """
 _ERROR_COUNTERS = ("junk", "crc_errors", "oversize", "malformed", "resends", "duplicates", "gaps")
 
@@ -195,8 +196,9 @@ class BoardPair:
     async def wait_for_status(
         self, matches: Callable[[DealerStatus], bool], limit_s: float, interval_s: float = 0.01
     ) -> DealerStatus:
-        """Read the dealer board's STATUS until `matches` accepts it or the time is over. Return the
-        last.
+        """Read the dealer board's STATUS until `matches` accepts it or the time is over.
+
+        Return the last.
         """
         until_s = self.now_s + limit_s
         while True:
@@ -234,8 +236,9 @@ class BoardPair:
             self._expected_errors[board] += self._raw_error_count(board) - before
 
     def count_line_errors(self, board: BoardKind) -> int:
-        """Return the number of broken or repeated frames. Each session after the first counts as
-        one.
+        """Return the number of broken or repeated frames.
+
+        Each session after the first counts as one.
         """
         return self._raw_error_count(board) - self._expected_errors[board]
 

@@ -39,8 +39,9 @@ SLIP_FACTOR: Final = 3.0
 GATE_SWEEPS: Final = 5
 LOOKS_PER_CARD: Final = 10
 LIGHT_CARDS: Final = 3
-"""The number of cards on which the light must be right. A joker, a red and a black card look
-different.
+"""The number of cards on which the light must be right.
+
+A joker, a red and a black card look different.
 """
 MIN_CONFIDENCE: Final = 200
 """The minimum confidence, of 255, under a correct light. A reading counts from 128."""
@@ -152,8 +153,9 @@ async def calibrate_reader_light(session: SelftestSession, show: ShowLine) -> Ca
 
 
 async def calibrate_pockets(session: SelftestSession, show: ShowLine) -> CalibrationResult:
-    """Have each pocket's sensor covered and uncovered, and adjusted until it detects both
-    correctly.
+    """Have each pocket's sensor covered and uncovered, and adjusted until it is right.
+
+    The sensor must detect both states correctly.
     """
     wrong: list[str] = []
     for outlet in Outlet:
@@ -179,8 +181,9 @@ _DARKER: Final[StepName] = "darker"
 
 
 async def _feed_batch(session: SelftestSession) -> tuple[list[float], int, int]:
-    """Feed one batch of cards. Return their times (ms) and the numbers of doubled and slipped
-    cards.
+    """Feed one batch of cards.
+
+    Return their times (ms) and the numbers of doubled and slipped cards.
     """
     cards = await session.ensure_attempt()
     if cards.last_fed + BATCH_CARDS > session.card_set.cards:
@@ -224,8 +227,9 @@ async def _hold_card_at_window(session: SelftestSession) -> tuple[FedCards, FedC
 async def _take_looks(
     session: SelftestSession, cards: FedCards, card: FedCard
 ) -> list[LightReading]:
-    """Take LOOKS_PER_CARD looks at the card in the window. Raises MachineNotReady without an
-    answer.
+    """Take LOOKS_PER_CARD looks at the card in the window.
+
+    Raises MachineNotReady without an answer.
     """
     bench, looks = session.boards, list[LightReading]()
     for _ in range(LOOKS_PER_CARD):

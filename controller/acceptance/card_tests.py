@@ -24,8 +24,9 @@ from drivers.board_events import BoardEventCode, FeedSource, JamPlace, Outlet
 from drivers.typed_boards import DealerStatus
 
 MIN_CARDS = 500
-"""The minimum number of cards in the rounds. With this number, a reader that misses one card in a
-hundred is detected.
+"""The minimum number of cards in the rounds.
+
+With this number, a reader that misses one card in a hundred is detected.
 """
 SHUFFLE_TIMEOUT_S = 25.0
 """The limit for a shuffle, longer than the longest shuffle_limit_ms."""
@@ -34,8 +35,9 @@ SLOW_FEED_FACTOR = 3.0
 MIN_CARDS_TO_JUDGE = 100
 """The number of cards after which enough failures end the rounds."""
 MAX_TRAY_FEEDS = 3
-"""The maximum number of feeds from the tray in a round. A pair that sticks again comes back to the
-tray.
+"""The maximum number of feeds from the tray in a round.
+
+A pair that sticks again comes back to the tray.
 """
 
 

@@ -41,8 +41,9 @@ class CardReads:
     """
 
     def __init__(self, composition: Sequence[int], back: int) -> None:
-        """Store the composition and the back of a correct set. Raises ValueError for a wrong
-        length.
+        """Store the composition and the back of a correct set.
+
+        Raises ValueError for a wrong length.
         """
         if len(composition) != FACE_COUNT:
             raise ValueError(f"a composition has {FACE_COUNT} numbers, not {len(composition)}")

@@ -12,8 +12,9 @@ from controller.words import Words
 
 
 class FigureBounds(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
-    """The limits of a figure. Beyond `warn`, people are warned. Beyond `fail`, the machine is not
-    used.
+    """The limits of a figure.
+
+    Beyond `warn`, people are warned. Beyond `fail`, the machine is not used.
     """
 
     warn: float

@@ -98,8 +98,9 @@ def build_report(
 
 
 def report_page(report: SelftestReport) -> str:
-    """Return the report as Markdown: failures and warnings first, then every figure, then the
-    boards.
+    """Return the report as Markdown.
+
+    Failures and warnings come first, then every figure, then the boards.
     """
     return "\n".join(_page_lines(report)) + "\n"
 

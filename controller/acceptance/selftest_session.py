@@ -14,8 +14,9 @@ from drivers.board_events import BoardEvent, BoardEventCode, DealerMotor, JamPla
 from drivers.typed_boards import DealerStatus
 
 LIFT_TIMEOUT_S = 25.0
-"""The limit for the lift, longer than the longest lift_limit_ms. The board itself ends the motion
-before.
+"""The limit for the lift, longer than the longest lift_limit_ms.
+
+The board itself ends the motion before.
 """
 CARD_TIMEOUT_S = 8.0
 """The limit for the next event of a fed card. All limits of a board are shorter."""

@@ -1,5 +1,4 @@
-"""Signs of wear in a journal: counts for each attempt, and which parts need cleaning or
-replacement.
+"""Signs of wear in a journal: counts for each attempt, and the service that is due.
 
 The counts are a pure fold over entries. They use only codes and indices of the boards' events,
 which are not encrypted. They contain no faces.
@@ -21,8 +20,9 @@ from drivers.board_events import BoardEventCode, JamPlace
 ServiceKind = Literal["cleaned", "replaced"]
 WearDue = Literal["fine", "soon", "now"]
 RECENT_ATTEMPTS: Final = 100
-"""The number of attempts for a rate. They have some ten thousand cards, so that one event in a
-thousand is visible.
+"""The number of attempts for a rate.
+
+They have some ten thousand cards, so that one event in a thousand is visible.
 """
 MIN_CARDS_FOR_RATE: Final = 1000
 """The minimum number of cards for a rate."""

@@ -54,7 +54,7 @@ class Computer:
         return self.root / path.lstrip("/")
 
     def read_text(self, path: str) -> str | None:
-        """Return the stripped text of a file, or None if it does not exist or is not readable."""
+        """Return the stripped text of a file, or None if it cannot be read."""
         try:
             return self.path_of(path).read_text(encoding="utf-8", errors="replace").strip("\0 \n")
         except OSError:
@@ -73,8 +73,9 @@ class Computer:
         return sorted(f"/{path.relative_to(self.root)}" for path in found)
 
     def list_locks(self) -> Iterator[tuple[int, str]]:
-        """Yield the process and the file of each lock. The file is "MAJOR:MINOR:INODE", as in the
-        kernel's list.
+        """Yield the process and the file of each lock.
+
+        The file is "MAJOR:MINOR:INODE", as in the kernel's list.
         """
         for line in (self.read_text("/proc/locks") or "").splitlines():
             words = line.split()
@@ -202,8 +203,9 @@ def read_pins(computer: Computer, config: TableConfig, user: User) -> PinFacts:
 
 
 def _is_lg_wd_set(computer: Computer) -> bool | None:
-    """Return whether LG_WD, lgpio's folder, is set where the machine is started, or None if
-    unclear.
+    """Return whether LG_WD, lgpio's folder, is set where the machine is started.
+
+    None means that the start of the machine is not known.
     """
     if _LG_WD in os.environ:
         return True

@@ -1,4 +1,4 @@
-"""Checks of the computer, the program and the table, and the list of all checks of the doctor.
+"""Checks of the computer, the program and the table, and the list of all checks.
 
 Each check yields at least one finding from the facts, and reads nothing else.
 """
@@ -21,8 +21,9 @@ from controller.doctor.examination import (
 from controller.doctor.table_facts import DoctorFacts, ServiceFacts
 
 MIN_FREE_BYTES: Final = 64 << 20
-"""The minimum free space. With less, a match's journal may not fit (provisional). A full disk stops
-a table at once.
+"""The minimum free space.
+
+With less, a match's journal may not fit (provisional). A full disk stops a table at once.
 """
 GOOD_FREE_BYTES: Final = 1 << 30
 """The free space for a season's journals and an upgrade (provisional)."""
@@ -152,8 +153,9 @@ def check_heat(config: TableConfig, facts: DoctorFacts) -> DoctorFindings:
 
 OLDEST_PYTHON: Final = (3, 11)
 SANDBOXED_COMPUTERS: Final = ("aarch64", "x86_64")
-"""The kinds of computer on which the kernel can deny the machine all network access
-(controller/service/sandbox.py).
+"""The kinds of computer whose kernel can deny the machine all network access.
+
+See controller/service/sandbox.py.
 """
 _MAX_LINES: Final = 3
 _REINSTALL_ADVICE: Final = "install the release again: deploy/install.sh"
@@ -192,8 +194,9 @@ def check_libraries(config: TableConfig, facts: DoctorFacts) -> DoctorFindings:
 
 
 def check_release(config: TableConfig, facts: DoctorFacts) -> DoctorFindings:
-    """Check that the program is an unchanged release, and not older than the last one at this
-    table.
+    """Check that the program is an unchanged release.
+
+    It must not be older than a release that the table has used before.
     """
     program, known = facts.program, facts.program.release
     if program.trouble:
@@ -361,8 +364,9 @@ DOCTOR_CHECKS: Final[tuple[tuple[str, tuple[DoctorCheck, ...]], ...]] = (
         (check_users, check_keys, check_services, check_feed),
     ),
 )
-"""All checks by subject, in the order of the page. A technician repairs the red findings in this
-order.
+"""All checks by subject, in the order of the page.
+
+A technician repairs the red findings in this order.
 """
 
 

@@ -8,8 +8,9 @@ import msgspec
 
 
 class FindingLight(StrEnum):
-    """The light of a finding. UNKNOWN: the fact is not available on this computer, which is neither
-    good nor bad.
+    """The light of a finding.
+
+    UNKNOWN: the fact is not available on this computer, which is neither good nor bad.
     """
 
     GREEN = "green"

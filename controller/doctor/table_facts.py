@@ -27,8 +27,9 @@ class LibraryFacts(msgspec.Struct, frozen=True, gc=False):
 
 
 class ReleaseFacts(msgspec.Struct, frozen=True, gc=False):
-    """Facts of the program's manifest. `signed`: by the named key. None means that no key was
-    named.
+    """Facts of the program's manifest.
+
+    `signed`: by the named key. None means that no key was named.
     """
 
     version: str
@@ -53,8 +54,9 @@ class ProgramFacts(msgspec.Struct, frozen=True):
 
 
 class PortHolder(msgspec.Struct, frozen=True, gc=False):
-    """A process that has a port open. `has_lock`: it locks the port against others that ask for the
-    lock.
+    """A process that has a port open.
+
+    `has_lock`: it locks the port against others that ask for the lock.
     """
 
     pid: int

@@ -84,7 +84,10 @@ _TAKE_SCRIPT: Final = "() => window.drawn.splice(0)"
 
 
 class DrawnChange(msgspec.Struct, frozen=True, gc=False):
-    """One change on a page: at `at_ms` (wall clock), a table began or ceased to show a call."""
+    """One change that a page has drawn, at `at_ms` (wall clock).
+
+    `calls`: True if table `table` began to show a call, False if it ceased.
+    """
 
     table: str
     calls: bool

@@ -1,4 +1,4 @@
-"""Figures of a console of a large hall: processor time, and the delay until pages show a change."""
+"""Figures of a console of a large hall: processor time, and the delay of its pages."""
 
 import asyncio
 
@@ -69,7 +69,7 @@ def _missing_browser() -> str | None:
 
 @timed_figure("pixels", floor=_bare_page_s, documented=3.7, rounds=1, find_missing=_missing_browser)
 def measure_drawing() -> float:
-    """Time from a call to its row in five browsers (95 of 100 are faster), against a bare page."""
+    """Time from a call to its row in five browsers (95th percentile), against a bare page."""
     return _p95_s(_page_figures().drawn)
 
 

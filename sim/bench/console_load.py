@@ -347,8 +347,9 @@ async def _measure_with_browsers(
 async def _measure_alone(
     seconds: float, at: Sequence[FeedAddress], watch: _PhaseTimer
 ) -> tuple[LoadPhase, float]:
-    """Return the phase of a console alone, and the share of a core of a bare process at the same
-    time.
+    """Return the phase of a console alone, and the core share of a bare process.
+
+    Both are measured at the same time.
     """
     async with run_helper("bare_drain") as bare:
         bare.send(msgspec.json.encode(list(at)))

@@ -295,9 +295,7 @@ async def _deal_several() -> tuple[list[DealResult], float]:
 
 @valued_figure("tight")
 def measure_tight_deal() -> list[FigureValue]:
-    """A deal at 5 ms a card, against a host in Python, a host that takes no time, and mechanics
-    alone.
-    """
+    """A deal at 5 ms a card, against a bare host, a host that takes no time, and mechanics."""
     profile = load_profile("international-000")
     found = repeat_deals(_TIGHT_SPEED, choose_size(_TIGHT_DEALS, _FEW_TIGHT_DEALS))
     bare = _median_pair([(one.whole_s, one.bare_s) for one in found])

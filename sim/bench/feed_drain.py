@@ -44,8 +44,9 @@ async def drain_feeds(feeds: list[FeedAddress]) -> None:
 
 @contextmanager
 def open_lines(feeds: Sequence[FeedAddress]) -> Iterator[None]:
-    """Open a connection to each feed for the block. The block starts after each feed has sent a
-    message.
+    """Open a connection to each feed for the block.
+
+    The block starts after each feed has sent a message.
     """
     context = _make_context()
     sockets = silent = _open_sockets(feeds, context)

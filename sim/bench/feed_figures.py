@@ -63,7 +63,7 @@ class StateRange:
 
 
 class _CountingTables(TableFeeds):
-    """A console's tables that also count the states of each table, at the cost of a few lookups."""
+    """A console's tables that also count the states of each table."""
 
     ranges: dict[str, StateRange]
 
@@ -159,8 +159,9 @@ _LATE_EVENT_TIMEOUT_S: Final = 10.0
 
 
 class DrainCost(msgspec.Struct, frozen=True, kw_only=True):
-    """The cost of a drain of `feeds` feeds, in shares of one core. `floor_cores` is the share of a
-    bare drain.
+    """The cost of a drain of `feeds` feeds, in shares of one core.
+
+    `floor_cores` is the share of a bare drain.
 
     `states` were received in `seconds`. `missing`: states whose numbers were skipped. `lost`:
     events that the feeds published and the archive does not contain.
@@ -181,9 +182,7 @@ class DrainCost(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class JoinCost(msgspec.Struct, frozen=True):
-    """The time until everything is received and consistent after connecting, and the processor
-    time.
-    """
+    """The cost of connecting: time until all data is complete, and processor time."""
 
     seconds: float
     cpu_s: float

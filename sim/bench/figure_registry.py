@@ -70,8 +70,9 @@ class BenchFigure(msgspec.Struct, frozen=True):
 
 
 class FigureResult(msgspec.Struct, frozen=True):
-    """One measured value of a figure. `times_floor` is the ratio by which the value is worse than
-    the floor.
+    """One measured value of a figure.
+
+    `times_floor` is the ratio by which the value is worse than the floor.
 
     `ok`: True if --check accepts the value. `met`: True if every aim is reached, or None without an
     aim.
@@ -106,8 +107,9 @@ bench_options = BenchOptions()
 """The options that the command line sets."""
 
 CHECK_FACTOR = 3.0
-"""The factor by which --check lets a figure exceed its documented multiple. Noise stays below this
-factor, and regressions exceed it.
+"""The factor by which --check lets a figure exceed its documented multiple.
+
+Noise stays below this factor, and regressions exceed it.
 """
 
 _FIGURES: dict[str, BenchFigure] = {}
@@ -178,8 +180,9 @@ def measure(asked: BenchFigure) -> Iterator[FigureResult]:
 
 
 def time_in_turns_us(work: Work, floor: Work, per: int, rounds: int) -> tuple[float, float]:
-    """Time both functions in turns, after one round that does not count. Return the medians divided
-    by `per`.
+    """Time both functions in turns, after one round that does not count.
+
+    Return the medians divided by `per`.
     """
     taken = [(time_s(floor), time_s(work)) for _ in range(rounds + 1)]
     floor_s, work_s = (statistics.median(times) for times in zip(*taken[1:], strict=True))

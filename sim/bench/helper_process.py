@@ -1,5 +1,6 @@
-"""Helper processes of a measurement. They answer lines with JSON, and end with the measuring
-process.
+"""Helper processes of a measurement.
+
+They answer lines with JSON, and end with the measuring process.
 """
 
 import asyncio

@@ -1,4 +1,4 @@
-"""Figures of the size of deals in a real machine's journal, and of the bytes written for them."""
+"""Figures of deals in a real machine's journal: their size, and the bytes written."""
 
 import asyncio
 import itertools

@@ -46,8 +46,10 @@ from sim.tables.table_processes import (
 _BAUD = 921_600
 _MAX_READ_BYTES = 4096
 _PROCESSES = 5
-"""The number of bare processes. A process that runs on this process's core answers in a fifth of
-the time of a process on another core.
+"""The number of bare processes.
+
+A process that runs on this process's core answers in a fifth of the time of a process on another
+core.
 """
 
 
@@ -218,7 +220,7 @@ def _decode_frames() -> None:
 
 @valued_figure("codec")
 def measure_codec() -> list[FigureValue]:
-    """Coding of a frame and its decoding, each against a checksum, a search and a copy in C."""
+    """Coding and decoding of a frame, each against a checksum, a search and a copy in C."""
     return [_against_c("coded", _encode_frames), _against_c("decoded", _decode_frames)]
 
 

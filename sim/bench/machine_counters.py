@@ -33,8 +33,9 @@ async def read_metrics(table: TableProcess) -> MetricsMessage:
 
 
 def metrics_difference(before: MetricsMessage, now: MetricsMessage, name: str) -> tuple[int, float]:
-    """Return the increase of a metric between two readings: count, and total seconds over all
-    labels.
+    """Return the increase of a metric between two readings.
+
+    The result is the count and the total seconds, over all labels.
     """
     (many, took_s), (many_before, took_before_s) = (
         _sum_distribution(at, name) for at in (now, before)

@@ -1,9 +1,9 @@
-"""Figure of one state change from the machine to the feed, against a bare loop with the same bytes.
+"""Figure of one state change from the machine to the feed, against a bare loop.
 
 The whole path has four steps. The machine makes its public state. A line with the state crosses a
 socket. The gateway reads the line and publishes the state. A subscriber receives the bytes. The
-bare loop encodes the same state and sends it. Both feeds are in this process, without CURVE.
-Neither side includes the time of a network or of libzmq's own thread.
+bare loop encodes the same state and sends the same bytes. Both feeds are in this process, without
+CURVE. Neither side includes the time of a network or of libzmq's own thread.
 """
 
 import asyncio
@@ -140,7 +140,7 @@ _ROUNDS = 9
 
 @valued_figure("publishing")
 def measure_publishing() -> list[FigureValue]:
-    """From the machine's state to bytes on the feed, against encoding and sending them."""
+    """Time from the machine's state to bytes on the feed, against a bare send of the same bytes."""
     with memory_folder() as folder, deal_until_held(folder) as machine:
         return asyncio.run(_time_publishing(machine))
 

@@ -1,4 +1,4 @@
-"""Figures of the reaction: the time from a card's event to its route, at many tables and a floor.
+"""Figures of the reaction: the time from a card's event to its route.
 
 One process, the plant, simulates the boards of all tables. Two events decide a card: AT_READER and
 READ. The plant holds back the later of the two until its table has a turn. In its turn, the plant
@@ -78,8 +78,9 @@ class TableVariant(msgspec.Struct, frozen=True):
     slow_fsync: bool = False
 
     def environment(self, folder: Path) -> Mapping[str, str]:
-        """Return the environment variables of the table's processes. `folder` receives the built
-        library.
+        """Return the environment variables of the table's processes.
+
+        `folder` receives the built library.
         """
         found = {}
         if self.disturbance:
@@ -143,8 +144,9 @@ def _peer_name(module: str) -> str:
 SPEED: Final = 20.0
 PERCENTS: Final = (50, 90, 99)
 Samples = list[list[float]]
-"""A list of rounds. Each round has microseconds of the floor, then of each table, then of each
-peer.
+"""A list of rounds.
+
+Each round has microseconds of the floor, then of each table, then of each peer.
 """
 
 
@@ -273,8 +275,9 @@ _AIM_RATIOS: Final = {
 _AIM_GC: Final = 1.5
 _DOCUMENTED: Final = 2.4
 _DOCUMENTED_BESIDE: Final = 1.2
-"""The ratio of a whole table to a program that only answers. The ratio to a program that polls is
-much lower.
+"""The ratio of a whole table to a program that only answers.
+
+The ratio to a program that polls is much lower.
 """
 
 

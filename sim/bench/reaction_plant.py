@@ -1,8 +1,7 @@
-"""The plant of the reaction figures: simulated boards whose deciding events are held back and
-timed.
+"""The plant of the reaction figures: simulated boards with timed serial lines.
 
-The events AT_READER and READ together decide a card. A `TimedLine` holds back the later of the two.
-`run_rounds` writes the held events in turns and measures the time to each route.
+The events AT_READER and READ together decide a card. A `TimedLine` holds back the later of the
+two. `run_rounds` writes the held events in turns and measures the time to each route.
 """
 
 import asyncio
@@ -53,8 +52,9 @@ class HeldFrames:
         self._attempt = 0
 
     def is_decided_by(self, payloads: list[bytes]) -> bool:
-        """Record the events of a board. Return whether one of them completes the two events of a
-        card.
+        """Record the events of a board.
+
+        Return whether one of them completes the two events of a card.
         """
         lasts = [self._is_deciding(payload) for payload in payloads]
         return any(lasts)
@@ -140,8 +140,9 @@ class TimedTable:
 def time_answer(
     out: int, back: int, data: bytes, whole: Callable[[bytes], bool]
 ) -> tuple[float, bytes]:
-    """Write to `out`. Return the microseconds until the answer at `back` is complete, and its
-    bytes.
+    """Write to `out`.
+
+    Return the microseconds until the answer at `back` is complete, and its bytes.
 
     The clock stops before the bytes are examined. An answer that is not complete in time counts as
     ROUTE_TIMEOUT_MS. Raises OSError if a line is closed.
@@ -177,8 +178,9 @@ def _read_pending(end: int) -> bytes:
 GAP_S: Final = (0.001, 0.004)
 """The wait between two turns."""
 ROUND_TIMEOUT_S: Final = 0.1
-"""The limit for a table's event in a round. A later table misses the round, because its boards
-would reach their own timeouts.
+"""The limit for a table's event in a round.
+
+A later table misses the round, because its boards would reach their own timeouts.
 """
 
 CHECKOUT: Final = Path(__file__).parents[2]
@@ -239,8 +241,9 @@ async def _wait_until_due(tables: Sequence[TimedTable]) -> list[int]:
 
 @asynccontextmanager
 async def run_answerer(module: str) -> AsyncIterator[Turn]:
-    """Run a process that answers at its pty, and yield its turn. Raises RuntimeError if the process
-    ends.
+    """Run a process that answers at its pty, and yield its turn.
+
+    Raises RuntimeError if the process ends.
     """
     ours, theirs = pty.openpty()
     for end in (ours, theirs):

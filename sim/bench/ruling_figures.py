@@ -68,9 +68,7 @@ def _ranks_alone() -> None:
 
 @timed_figure("readings", floor=_ranks_alone, documented=250.0, per=_TURNS * len(_TEN_CARD_PLAYS))
 def read_plays() -> None:
-    """All kinds that ten cards with two wild ones are and contain (aim 20 ms), against counting
-    ranks.
-    """
+    """All kinds of play in ten cards with two wild ones (aim 20 ms), against counting ranks."""
     for faces in _TURNS * _TEN_CARD_PLAYS:
         readings(faces, 2)
         contained_kinds(faces, 2)

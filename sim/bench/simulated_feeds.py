@@ -35,8 +35,9 @@ from controller.service.process_signals import termination_signals
 from controller.service.wall_clock import read_wall_clock, read_wall_clock_ms
 
 SEND_INTERVAL_S: Final = 0.005
-"""The interval between groups of messages. Messages that are due within this time are sent
-together.
+"""The interval between groups of messages.
+
+Messages that are due within this time are sent together.
 """
 CARDS_PER_DEAL: Final = 108
 _EXAMPLE: Final = re.compile(r"<!-- example: state -->\n```json\n(.*?)```", re.DOTALL)
@@ -55,8 +56,9 @@ class FeedAddress(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 
 
 class CallChange(msgspec.Struct, frozen=True, gc=False):
-    """One change of a call: from `at_ms` (wall clock), table `id` published or ceased to publish a
-    call.
+    """One change of a call for a referee, at `at_ms` (wall clock).
+
+    `calls`: True if table `id` began to publish a call, False if it ceased.
     """
 
     id: str
@@ -74,8 +76,9 @@ class FeedTotals(msgspec.Struct, frozen=True):
 
 
 class StateTemplate:
-    """A template of a state. Number, time, cards fed and the journal's head are filled in each
-    time.
+    """A template of a state.
+
+    Number, time, cards fed and the journal's head are filled in each time.
     """
 
     def __init__(self, state: PublicState) -> None:

@@ -1,7 +1,8 @@
-"""Exact chances in a fair deal of 108 cards to four hands of 27, by counting and not by simulation.
+"""Exact chances in a fair deal of 108 cards to four hands of 27.
 
-All 108!/(27!)⁴ deals are equally likely, whatever the order of the cards. A chance given here for
-some cards therefore holds for any other cards, if they are chosen without knowledge of the pockets.
+The chances are counted, not simulated. All 108!/(27!)⁴ deals are equally likely, whatever the
+order of the cards. A chance given here for some cards therefore holds for any other cards, if
+they are chosen without knowledge of the pockets.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -55,7 +56,7 @@ def pairs_variance(degrees: Sequence[int]) -> float:
 
 @cache
 def longest_run_chances() -> tuple[Fraction, ...]:
-    """Return the chances that the longest run of equal letters in the sequence is 0, 1, …, 27."""
+    """Return the chances of a longest run of 0, 1, …, 27 equal letters in the sequence."""
     ways = factorial(N) // factorial(HAND) ** SEATS
     upto = [0, *(count_words_with_runs(most) for most in range(1, HAND + 1))]
     return (Fraction(0), *(Fraction(b - a, ways) for a, b in pairwise(upto)))

@@ -25,8 +25,9 @@ from controller.cards import FACE_COUNT, SEATS
 from controller.host.toml_files import FileError
 
 CARDS = 2 * FACE_COUNT
-"""The number of cards in the set: two packs with their jokers. All figures of the lab assume this
-set.
+"""The number of cards in the set: two packs with their jokers.
+
+All figures of the lab assume this set.
 """
 HAND = CARDS // len(SEATS)
 
@@ -90,8 +91,9 @@ class CollectedDeals:
         return len(self.cards)
 
     def blocks(self) -> Iterator["CollectedDeals"]:
-        """Yield the deals in blocks that are small enough for arrays of numbers. `follows` is cut
-        too.
+        """Yield the deals in blocks that are small enough for arrays of numbers.
+
+        `follows` is cut too.
         """
         for begin in range(0, len(self), _BLOCK_DEALS):
             yield self[begin : begin + _BLOCK_DEALS]
@@ -119,8 +121,9 @@ def make_deals(
     follows: ArrayLike | None = None,
     source: DealsSource | None = None,
 ) -> CollectedDeals:
-    """Return deals made from any rows of numbers. Raises InvalidDeals for rows that cannot be
-    deals.
+    """Return deals made from any rows of numbers.
+
+    Raises InvalidDeals for rows that cannot be deals.
 
     Without `verdicts`, every card counts as accepted. Without `follows`, each deal except the first
     follows the deal before.
@@ -142,7 +145,10 @@ def make_deals(
 
 
 def check_deals(deals: CollectedDeals) -> None:
-    """Raise InvalidDeals for the first row that is not a deal of 108 cards to four hands of 27."""
+    """Raise InvalidDeals for the first row that is not a valid deal.
+
+    A valid deal gives 108 cards to four hands of 27.
+    """
     shape = deals.cards.shape
     for name, column in _columns(deals):
         if column.shape != shape:
@@ -238,8 +244,9 @@ def _stack_rows(parts: Sequence[Rows]) -> Rows:
 
 
 MAX_DEALS = 10_000_000
-"""The largest accepted number of deals, more than any file of ours contains. A zip file that claims
-more is not unpacked.
+"""The largest accepted number of deals, more than any file of ours contains.
+
+A zip file that claims more is not unpacked.
 """
 
 _SOURCE = "source"
@@ -327,8 +334,9 @@ def _unpack(archive: zipfile.ZipFile) -> CollectedDeals:
 def _read_array(
     archive: zipfile.ZipFile, name: str, kind: str, dimensions: int, most: int = MAX_DEALS
 ) -> NDArray[np.uint8]:
-    """Return the bytes of one array. Raises InvalidDeals before it unpacks an array that is too
-    large.
+    """Return the bytes of one array.
+
+    Raises InvalidDeals before it unpacks an array that is too large.
     """
     with archive.open(f"{name}.npy") as file:
         begin = file.read(_BEGIN.size)

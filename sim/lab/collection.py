@@ -19,8 +19,9 @@ from sim.worker_processes import WorkerPool
 CollectionPath = Literal["sequence", "full"]
 
 PART_DEALS = {"sequence": 500, "full": 10}
-"""The number of deals in one part, dealt one after the other. Parts are small, so that results
-arrive often and every core has work.
+"""The number of deals in one part, dealt one after the other.
+
+Parts are small, so that results arrive often and every core has work.
 """
 
 
@@ -90,8 +91,9 @@ def collect_deals(
 
 
 def run_part(part: CollectionPart, entropy: Entropy) -> CollectedDeals:
-    """Deal one part. The random numbers come from the plan's seed, or from `entropy` without a
-    seed.
+    """Deal one part.
+
+    The random numbers come from the plan's seed, or from `entropy` without a seed.
     """
     plan = part.plan
     if plan.seed is not None:
@@ -121,8 +123,9 @@ class _PartQueue:
             self._store(part, _run_guarded(part, self._entropy))
 
     def run_in_processes(self, jobs: int) -> None:
-        """Deal all parts in other processes. Raises KeyboardInterrupt after these processes have
-        ended.
+        """Deal all parts in other processes.
+
+        Raises KeyboardInterrupt after these processes have ended.
         """
         calls = ((part, (part, self._entropy)) for part in self._parts)
         with WorkerPool(_run_guarded, jobs) as workers:

@@ -127,7 +127,7 @@ def draw_verdicts(chance: random.Random) -> list[int] | None:
 
 
 def deal_fairly(letters: str, said: Sequence[int], chance: random.Random) -> PocketPlan:
-    """Deal as a table does: by the sequence, and by the ledger's rule for cards from the tray."""
+    """Deal by the sequence, with the ledger's rule for cards from the tray, as a table does."""
     waiting = [_SEAT_NUMBERS[letter] for letter in letters]
     if max(said) < ReadingOutcome.TRAY:
         return PocketPlan(waiting, list(waiting))
@@ -146,13 +146,16 @@ def deal_to_random_pocket(letters: str, said: Sequence[int], chance: random.Rand
 
 
 def deal_around(letters: str, said: Sequence[int], chance: random.Random) -> PocketPlan:
-    """Deal to the pockets in turn, card by card, with only the shuffler as a source of chance."""
+    """Deal to the pockets in turn. Only the shuffler causes chance."""
     waiting = [index % len(SEATS) for index in range(CARDS)]
     return PocketPlan(waiting, list(waiting))
 
 
 def deal_with_shift(letters: str, said: Sequence[int], chance: random.Random) -> PocketPlan:
-    """Give the pocket of a card that goes to the tray to the next accepted card, and so on."""
+    """Move all later cards forward when a card goes to the tray.
+
+    The next accepted card gets the pocket of the tray's card, and so on.
+    """
     waiting = [_SEAT_NUMBERS[letter] for letter in letters]
     accepted = [index for index in range(CARDS) if said[index] < ReadingOutcome.TRAY]
     again = [index for index in reversed(range(CARDS)) if said[index] >= ReadingOutcome.TRAY]
@@ -163,10 +166,10 @@ def deal_with_shift(letters: str, said: Sequence[int], chance: random.Random) ->
 
 
 def route_through_tray(letters: str, said: Sequence[int]) -> list[int]:
-    """Return the final pocket of each card, by feed index, with the places of the production
-    ledger.
+    """Return the final pocket of each card, by feed index.
 
-    The tray returns its last card first. A card that is unreadable again goes back to the tray.
+    The production ledger assigns the places. The tray returns its last card first. A card that is
+    unreadable again goes back to the tray.
     """
     ledger = Ledger(expected=CARDS)
     seats = [0] * CARDS
@@ -211,8 +214,9 @@ METHODS: dict[str, Method] = {
     "riffles": deal_around,
     "reject-shift": deal_with_shift,
 }
-"""The methods of dealing, by name. The first is the product's method. The tests must detect the
-others.
+"""The methods of dealing, by name.
+
+The first is the product's method. The tests must detect the others.
 """
 
 UNFAIR_METHODS = tuple(METHODS)[1:]

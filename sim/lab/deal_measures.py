@@ -96,10 +96,10 @@ class DealMeasures:
 
     @cached_property
     def right_guesses(self) -> Ints:
-        """The number of correct guesses, of 108, of a guesser who always names a seat with the most
-        cards to come.
+        """The number of correct guesses of the best guesser, of 108.
 
-        After each guess, the guesser learns where the card went, and forgets nothing.
+        The guesser always names a seat with the most cards to come. After each guess, the guesser
+        learns where the card went, and forgets nothing.
         """
         rows, right = np.arange(len(self)), np.zeros(len(self), np.int64)
         left = np.full((len(self), len(SEATS)), HAND)
@@ -140,7 +140,7 @@ class DealMeasures:
 
     @cached_property
     def bombs(self) -> Ints:
-        """The number of ranks that a hand has four times or more, over 13 ranks and 4 hands."""
+        """The number of ranks held four times or more, over 13 ranks and 4 hands."""
         many = np.zeros(len(self), np.int64)
         for rank in range(RANKS):
             copies = [
@@ -177,8 +177,7 @@ MIN_DEALS = 50
 
 
 class StatisticResult(NamedTuple):
-    """The result of a test: the statistic, the values found and expected, and the chance in fair
-    deals.
+    """The result of a test: statistic, found and expected values, and chance in fair deals.
 
     `p` is None if these deals cannot answer the test. `why` then gives the reason. `freedom` is the
     degrees of freedom of a chi-square, and 0 for another statistic.
@@ -227,8 +226,9 @@ def pairs_result(figures: Ints, degrees: list[int]) -> StatisticResult:
 
 
 def histogram_result(figures: Ints, chances: dict[int, float]) -> StatisticResult:
-    """Return the result of a histogram of one figure per deal. `chances` are the exact chances of
-    its classes.
+    """Return the result of a histogram of one figure per deal.
+
+    `chances` are the exact chances of its classes.
     """
     counts = np.bincount(figures, minlength=max(chances) + 1)
     kinds = sorted(chances)

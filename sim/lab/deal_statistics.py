@@ -38,8 +38,9 @@ class SeatCounts:
         self._spread: Floats = np.zeros((labels, labels))
 
     def add(self, labels: NDArray[np.integer], seats: NDArray[np.integer]) -> None:
-        """Add deals. `labels` has one label for each card (rows of 108). Any other number means no
-        label.
+        """Add deals.
+
+        `labels` has one label for each card (rows of 108). Any other number means no label.
         """
         many, kinds = len(seats), len(self.counts)
         marked = np.broadcast_to(labels, seats.shape).astype(np.int64)

@@ -11,8 +11,9 @@ from sim.lab.deal_chain import UNFAIR_METHODS
 from sim.lab.family import FAMILY, FAMILY_LEVEL, FamilyJudgement, JudgedTest, judge_deals
 
 UNFAIR_DEALS = 1_000
-"""The number of deals of each naive method in a report. A smaller report uses its own number of
-deals.
+"""The number of deals of each naive method in a report.
+
+A smaller report uses its own number of deals.
 """
 
 ReportVerdict = Literal["inside", "inside at the retest", "outside", "outside, not retested"]
@@ -41,7 +42,10 @@ class CollectionJudgement(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class UnfairMethodResult(msgspec.Struct, frozen=True, kw_only=True):
-    """The result of a naive method in the same family. `outside`: the tests that detect the method."""
+    """The result of a naive method in the same family.
+
+    `outside`: the tests that detect the method.
+    """
 
     method: str
     deals: int
@@ -106,7 +110,10 @@ def make_report(
 
 
 def conclusion_text(report: LabReport) -> str:
-    """Return the conclusion of a report: the verdict, and the tests not judged with their reasons."""
+    """Return the conclusion of a report.
+
+    The text contains the verdict, and the tests not judged with their reasons.
+    """
     last = report.last
     if not last.unjudged:
         return VERDICT_TEXTS[report.verdict]

@@ -180,7 +180,7 @@ def collected_seat(seen: DealMeasures) -> StatisticResult:
 
 
 def collected_trend(seen: DealMeasures) -> StatisticResult:
-    """Test whether cards from the top or bottom of the collected stack go to one seat more often."""
+    """Test whether cards from one end of the collected stack go to one seat more often."""
     depths = seen.stack_of
     if depths is None:
         return not_answerable(_NO_STACK)
@@ -284,7 +284,7 @@ def shared_pair_correlations(seen: DealMeasures) -> dict[tuple[str, str], Floats
 
 
 def _independent_part(one: Floats, other: Floats, owed: Floats) -> Floats:
-    """Return the products of one figure and the part of the other that is independent of the first.
+    """Return the products of one figure and the independent part of another figure.
 
     Deals in which the two figures are almost equal are omitted. This happens when the cards were
     fed in the order in which they were collected.
