@@ -1,25 +1,23 @@
-"""Acceptance: is this machine fit to deal, and what wants cleaning, turning or replacing.
+"""Acceptance tests: whether a machine is fit to deal, and which parts need cleaning or replacement.
 
-It runs beside no machine process, on the two boards of a table, through the same typed drivers:
-real ones, or simulated ones, which it cannot tell apart. People do what only hands can.
+No machine process may run at the same time. The tests use the two boards of a table through the
+usual typed drivers. The boards may be real or simulated, and the tests do not depend on this.
+People do the steps that need hands.
 
-    limits.py       what is measured, its limits and their reasons (limits.toml)
-    figures.py      what came of each: pass, warn, fail, or why it was not measured
-    steps.py        what people are asked to do (steps.toml), and whoever does it
-    bench.py        the two boards, what they said and when; a host that can fall silent
-    quiet.py        the line of such a host
-    session.py      one test under way: boards, people, figures, and the attempt that is open
-    cards.py        cards fed and sent where a plan says, counted, never seen
-    at_rest.py      a machine that stands still: lines, sensors, the boards' own tests, the lid
-    stops.py        motion that is to end: a silent host, the emergency stop
-    ways.py         each outlet once, the tray, a card that is held, two that stick together
-    rounds.py       the whole set again and again, up to hands in the lift
-    selftest.py     all of these, one after the other
-    report.py       what is left behind: JSON, and a page in English and Chinese
-    calibrate.py    one part shown live while somebody turns a screw
-    health.py       what a journal tells of wear: a fold, and its thresholds (health.toml)
+    selftest_figures.py  the figures with their limits (limits.toml), and the result of each
+    operator_steps.py    the steps that people do (steps.toml), real or simulated
+    board_pair.py        the two boards, their events with times, and a host that can fall silent
+    selftest_session.py  one running self-test: boards, people, figures, open attempt
+    fed_cards.py         cards that are fed and routed by a plan, counted without their faces
+    safety_tests.py      lines, sensors, the boards' own tests, lid, silent host, emergency stop
+    card_tests.py        each outlet, the tray, held and doubled cards, rounds of the whole set
+    selftest_run.py      all tests, one after the other
+    selftest_report.py   the report: JSON, and a page in English and Chinese
+    calibration.py       live figures of one part while a technician adjusts it
+    wear_signs.py        wear counted from a journal, and its thresholds (health.toml)
 
-SELFTEST.md has every figure and every sign of wear with limits and reasons; it is generated.
+SELFTEST.md contains every figure and every sign of wear, with limits and reasons. It is generated.
 
-No face passes: what the reader saw goes into controller/acceptance/read_counts.py, counts come out.
+No face leaves the tests: controller/acceptance/read_counts.py receives the reader's looks and
+returns only counts.
 """

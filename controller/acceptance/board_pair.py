@@ -1,4 +1,8 @@
-"""The line of a host that can fall silent: what it writes is held back, what it hears goes on."""
+"""The two boards of a self-test, and a port that can stop writing to simulate a silent host.
+
+`BoardPair` opens both boards, collects their events with times, sends commands and counts line
+errors. A `QuietPort` drops everything written while it is silent, and still receives.
+"""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
@@ -18,9 +22,9 @@ from drivers.typed_boards import DealerBoard, DealerStatus, ReaderBoard
 
 
 class QuietPort:
-    """A port that drops what is written while it is `silent`, and says when it last heard.
+    """A port that drops written bytes while it is `silent`, and stores when it last received any.
 
-    `now` is the loop's time in seconds.
+    `now` returns the loop's time in seconds.
     """
 
     def __init__(self, port: LinkPort, now: Callable[[], float]) -> None:
@@ -29,7 +33,7 @@ class QuietPort:
         self.last_heard_s = 0.0
 
     def open(self, on_bytes: Callable[[bytes], None], on_lost: Callable[[str], None]) -> None:
-        """See Port.open."""
+        """Open the port (see LinkPort.open), and record the time of received bytes."""
 
         def heard(data: bytes) -> None:
             self.last_heard_s = self._now()
@@ -38,25 +42,28 @@ class QuietPort:
         self._port.open(heard, on_lost)
 
     def write(self, data: bytes) -> None:
-        """See Port.write; nothing goes out while it is silent."""
+        """Send bytes (see LinkPort.write), or drop them while the port is silent."""
         if not self.silent:
             self._port.write(data)
 
     def close(self) -> None:
-        """See Port.close."""
+        """Close the port (see LinkPort.close)."""
         self._port.close()
 
 
 DRAIN_INTERVAL_S = 0.01
 MAX_DRAIN_CHECKS = 300
-"""How often is looked, and how many times, whether a board's events of an earlier time are over."""
+"""The interval and the number of checks for the end of a board's older events."""
 AFTER_SILENCE_S = 0.15
-"""Behind a silence: until the host has spoken, and what was unseen has come again."""
+"""The wait after a silence.
+
+Within this time, the host has sent a frame, and the board has repeated the missed events.
+"""
 _ERROR_COUNTERS = ("junk", "crc_errors", "oversize", "malformed", "resends", "duplicates", "gaps")
 
 
 class TimedEvent(msgspec.Struct, frozen=True):
-    """An event of a board, and when it came (the loop's seconds)."""
+    """An event of a board, and its time of arrival in the loop's seconds."""
 
     at_s: float
     event: BoardEvent
@@ -64,19 +71,20 @@ class TimedEvent(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True)
 class BoardCommandResult:
-    """What a command came to: acknowledged, or refused with a result."""
+    """The result of a command: acknowledged, or refused with a reason."""
 
     result: BoardResult
 
     def __bool__(self) -> bool:
-        """Whether the board took it."""
+        """Return whether the board accepted the command."""
         return self.result is BoardResult.DONE
 
 
 class BoardPair:
-    """Both boards behind their ports, for one test.
+    """Both boards and their links, for one test.
 
-    `pinned` says who must be there. `on_event` hears every event inside the read callback.
+    `pinned` contains the expected identity of each board. `on_event` receives every event inside
+    the read callback.
     """
 
     def __init__(
@@ -109,7 +117,7 @@ class BoardPair:
         self._expected_errors: dict[BoardKind, int] = {"dealer": 0, "reader": 0}
 
     async def open(self) -> None:
-        """Open both lines and let what the boards still had to say pass.
+        """Open both links, and wait until the boards have sent their older events.
 
         Raises PortMissing, PortBusy, LineLost and every mismatch of drivers/board_identity.py.
         """
@@ -124,9 +132,9 @@ class BoardPair:
         self.forget_events()
 
     async def settings_crc(self, board: BoardKind) -> int:
-        """Return the CRC over all settings of a board as they are now: its line is opened again.
+        """Return the CRC over all present settings of a board. This reopens the board's link.
 
-        Raises LineLost, and what `open` raises.
+        Raises LineLost, and the errors of `open`.
         """
         link = self.links[board]
         link.close()
@@ -140,14 +148,14 @@ class BoardPair:
             board.stop()
 
     def close(self) -> None:
-        """Stop all motion and close both lines."""
+        """Stop all motion and close both links."""
         self.halt()
         for link in self.links.values():
             link.close()
 
     @property
     def now_s(self) -> float:
-        """The loop's time."""
+        """The loop's time in seconds."""
         return self._loop.time()
 
     @property
@@ -156,23 +164,23 @@ class BoardPair:
         return self.reader.is_polled
 
     def forget_events(self) -> None:
-        """Forget what was heard, and let the boards forget it."""
+        """Discard all received events, and acknowledge them so that the boards discard them too."""
         self.events.clear()
         for link in self.links.values():
             link.mark_kept(link.last_event)
 
     def mark(self) -> int:
-        """Return a place behind all that was heard, for `until` and `since`."""
+        """Return a mark after all received events, for `wait_for_event` and `events_since`."""
         return len(self.events)
 
     def events_since(self, mark: int, *codes: BoardEventCode) -> list[TimedEvent]:
-        """Return what was heard behind a place; of some kinds alone, where they are named."""
+        """Return the events received after a mark. With `codes`, only events of these kinds."""
         return [one for one in self.events[mark:] if not codes or one.event.code in codes]
 
     async def wait_for_event(
         self, mark: int, matches: Callable[[BoardEvent], bool], limit_s: float
     ) -> TimedEvent | None:
-        """Return the first event behind `mark` of which `what` holds; None after `limit_s`."""
+        """Return the first event after `mark` that `matches` accepts, or None after `limit_s`."""
         try:
             async with asyncio.timeout(limit_s):
                 while True:
@@ -188,7 +196,10 @@ class BoardPair:
     async def wait_for_status(
         self, matches: Callable[[DealerStatus], bool], limit_s: float, interval_s: float = 0.01
     ) -> DealerStatus:
-        """Ask for the dealer board's STATUS until `what` holds of it, or the time is over."""
+        """Read the dealer board's STATUS until `matches` accepts it or the time is over.
+
+        Return the last.
+        """
         until_s = self.now_s + limit_s
         while True:
             status = await self.dealer.get_status()
@@ -197,7 +208,7 @@ class BoardPair:
             await asyncio.sleep(interval_s)
 
     async def try_command(self, command: Awaitable[Any]) -> BoardCommandResult:
-        """Give a command; return what became of it. Raises LineLost."""
+        """Send a command and return its result. Raises LineLost."""
         try:
             await command
         except BoardRefused as refused:
@@ -206,10 +217,10 @@ class BoardPair:
 
     @asynccontextmanager
     async def silence_host(self) -> AsyncIterator[Callable[[], float]]:
-        """Let the host fall silent towards the dealer board for the block.
+        """Keep the host silent towards the dealer board during the block.
 
-        Gives what returns for how many seconds the board was heard in it. Frames that were said
-        again meanwhile, or as it speaks again, are no trouble of the line.
+        Yields a function that returns for how many seconds of the silence the board still sent.
+        Frames repeated during the silence or at its end do not count as line errors.
         """
         board: BoardKind = "dealer"
         port, before = self._quiet_ports[board], self._raw_error_count(board)
@@ -219,12 +230,16 @@ class BoardPair:
             yield lambda: max(0.0, port.last_heard_s - since_s)
         finally:
             port.silent = False
-            await self.dealer.get_status()  # a word at once, before the board is missed
+            # send a frame at once, before the host loses contact with the board
+            await self.dealer.get_status()
             await asyncio.sleep(AFTER_SILENCE_S)
             self._expected_errors[board] += self._raw_error_count(board) - before
 
     def count_line_errors(self, board: BoardKind) -> int:
-        """Return how many frames were broken or said again; a session beyond the first is one."""
+        """Return the number of broken or repeated frames.
+
+        Each session after the first counts as one.
+        """
         return self._raw_error_count(board) - self._expected_errors[board]
 
     def _on_down(self, lost: LineLost) -> None:

@@ -1,6 +1,7 @@
-"""Calibration: one part is measured and shown while somebody turns a screw, until it is right.
+"""Calibration: one part is measured and shown while a technician adjusts it, until it is right.
 
-A setting of a board that follows from what was measured is returned; the caller sets it.
+If a board setting follows from the measurement, the function returns the setting. The caller writes
+it to the board.
 """
 
 import asyncio
@@ -29,26 +30,30 @@ CalibrationSubject = Literal["feeder-gap", "gate", "reader-light", "pockets"]
 ShowLine = Callable[[str], None]
 
 MAX_TURNS: Final = 10
-"""So often somebody turns a screw before it is given up."""
+"""The number of adjustments before a calibration is given up."""
 BATCH_CARDS: Final = 20
 RIGHT_BATCHES: Final = 2
-"""So many batches of cards without one that slipped or doubled: 40 cards."""
+"""The number of consecutive batches without a slipped or doubled card: 40 cards in total."""
 SLIP_FACTOR: Final = 3.0
-"""So many times the median is a card that slipped."""
+"""A card has slipped if it takes more than this many times the median."""
 GATE_SWEEPS: Final = 5
 LOOKS_PER_CARD: Final = 10
 LIGHT_CARDS: Final = 3
-"""Cards on which the light must be right: a joker, a red and a black card look different."""
+"""The number of cards on which the light must be right.
+
+A joker, a red and a black card look different.
+"""
 MIN_CONFIDENCE: Final = 200
-"""The least confidence, of 255, of a light that is right; 128 counts as a reading."""
+"""The minimum confidence, of 255, under a correct light. A reading counts from 128."""
 LIVE_INTERVAL_S: Final = 0.2
 SWEEP_END_S: Final = 0.05
 
 
 class CalibrationResult(msgspec.Struct, frozen=True):
-    """What a calibration came to. `settings`: of `board`, by their names; none where it has none.
+    """The result of a calibration.
 
-    `why`: what is still wrong, "" where it is right.
+    `settings`: settings of `board` by name, empty if there are none. `why`: the remaining fault, ""
+    if the part is right.
     """
 
     is_right: bool
@@ -60,15 +65,15 @@ class CalibrationResult(msgspec.Struct, frozen=True):
 async def calibrate(
     session: SelftestSession, subject: CalibrationSubject, show: ShowLine
 ) -> CalibrationResult:
-    """Guide somebody through the calibration of one part. `shown` takes what is measured.
+    """Guide a technician through the calibration of one part. `show` receives the measured values.
 
-    Raises Unready, Refused, LineLost.
+    Raises MachineNotReady, BoardRefused, LineLost.
     """
     return await _CALIBRATIONS[subject](session, show)
 
 
 async def calibrate_feeder_gap(session: SelftestSession, show: ShowLine) -> CalibrationResult:
-    """Feed cards and have the gap set, until none doubles and none slips."""
+    """Feed cards while the technician sets the gap, until no card doubles and none slips."""
     right, times, why = 0, list[float](), ""
     for _ in range(MAX_TURNS):
         fed, doubles, slips = await _feed_batch(session)
@@ -90,7 +95,7 @@ async def calibrate_feeder_gap(session: SelftestSession, show: ShowLine) -> Cali
 
 
 async def calibrate_gate(session: SelftestSession, show: ShowLine) -> CalibrationResult:
-    """Sweep the gate over its five outlets until it comes to each, time after time."""
+    """Move the gate over its five outlets repeatedly, until it reaches each of them every time."""
     sweeps, bench = list[float](), session.boards
     await session.lower_lift()
     for _ in range(MAX_TURNS + GATE_SWEEPS):
@@ -107,7 +112,7 @@ async def calibrate_gate(session: SelftestSession, show: ShowLine) -> Calibratio
             sweeps.append(took_ms)
             show(f"five outlets in {_ms_text(took_ms)}")
             if len(sweeps) == GATE_SWEEPS:
-                # No way from one outlet to another is longer than all of them together.
+                # No movement between two outlets takes longer than all movements together.
                 limit = _setting_value("gate_limit_ms", 2 * max(sweeps), DEALER_BOUNDS, 10)
                 return CalibrationResult(True, settings={"gate_limit_ms": limit})
             continue
@@ -119,7 +124,7 @@ async def calibrate_gate(session: SelftestSession, show: ShowLine) -> Calibratio
 
 
 async def calibrate_reader_light(session: SelftestSession, show: ShowLine) -> CalibrationResult:
-    """Look at standing cards again and again while the light is set, until each look is sure."""
+    """Look at cards in the window while the technician sets the light, until every look is sure."""
     took, way, before, why = list[float](), _BRIGHTER, -1.0, ""
     turns = MAX_TURNS
     for number in range(1, LIGHT_CARDS + 1):
@@ -136,7 +141,7 @@ async def calibrate_reader_light(session: SelftestSession, show: ShowLine) -> Ca
                 took += [look.took_ms for look in looks]
                 break
             why = f"{LOOKS_PER_CARD - sure} of {LOOKS_PER_CARD} looks at card {number} are not sure"
-            if quality < before:  # the last turn was the wrong way
+            if quality < before:  # the last adjustment went in the wrong direction
                 way = _DARKER if way == _BRIGHTER else _BRIGHTER
             before, turns = quality, turns - 1
             if turns < 0 or not await session.operator.do(way):
@@ -148,7 +153,10 @@ async def calibrate_reader_light(session: SelftestSession, show: ShowLine) -> Ca
 
 
 async def calibrate_pockets(session: SelftestSession, show: ShowLine) -> CalibrationResult:
-    """Have each pocket's sensor covered and freed, and set until it sees just that."""
+    """Have each pocket's sensor covered and uncovered, and adjusted until it is right.
+
+    The sensor must detect both states correctly.
+    """
     wrong: list[str] = []
     for outlet in Outlet:
         part = POCKET_PARTS[outlet]
@@ -161,7 +169,7 @@ async def calibrate_pockets(session: SelftestSession, show: ShowLine) -> Calibra
 
 
 class LightReading(msgspec.Struct, frozen=True):
-    """What a look is worth; its face is not here."""
+    """The quality of one look at a card. It does not contain the face."""
 
     readable: bool
     confidence: int
@@ -173,7 +181,10 @@ _DARKER: Final[StepName] = "darker"
 
 
 async def _feed_batch(session: SelftestSession) -> tuple[list[float], int, int]:
-    """Feed some cards; return their times (ms), how many doubled, and how many slipped."""
+    """Feed one batch of cards.
+
+    Return their times (ms) and the numbers of doubled and slipped cards.
+    """
     cards = await session.ensure_attempt()
     if cards.last_fed + BATCH_CARDS > session.card_set.cards:
         cards = await session.ensure_attempt(full_hopper=True)
@@ -203,7 +214,7 @@ async def _feed_batch(session: SelftestSession) -> tuple[list[float], int, int]:
 
 
 async def _hold_card_at_window(session: SelftestSession) -> tuple[FedCards, FedCard]:
-    """Bring one card to the window and let it stand there. Raises Unready."""
+    """Feed one card to the window and leave it there. Raises MachineNotReady."""
     cards = await session.ensure_attempt()
     index, session.cards_out = cards.last_fed + 1, True
     cards.plan = lambda card: None
@@ -216,7 +227,10 @@ async def _hold_card_at_window(session: SelftestSession) -> tuple[FedCards, FedC
 async def _take_looks(
     session: SelftestSession, cards: FedCards, card: FedCard
 ) -> list[LightReading]:
-    """Look at the card in the window some times."""
+    """Take LOOKS_PER_CARD looks at the card in the window.
+
+    Raises MachineNotReady without an answer.
+    """
     bench, looks = session.boards, list[LightReading]()
     for _ in range(LOOKS_PER_CARD):
         mark, since_s = bench.mark(), bench.now_s
@@ -234,7 +248,7 @@ async def _take_looks(
 
 
 async def _release_card(session: SelftestSession, cards: FedCards, card: FedCard) -> None:
-    """Let the card in the window go on."""
+    """Route the card in the window to a pocket, and wait until it has landed."""
     cards.plan = session.plan_any_pocket()
     cards.send_waiting()
     await cards.wait_until(lambda: card.landed_s is not None, CARD_TIMEOUT_S)
@@ -243,7 +257,7 @@ async def _release_card(session: SelftestSession, cards: FedCards, card: FedCard
 async def _adjust_sensor(
     session: SelftestSession, outlet: Outlet, card_present: bool, show: ShowLine
 ) -> bool:
-    """Have a sensor covered or freed, and set until it says so; False where it does not."""
+    """Have a sensor covered or uncovered, and adjusted to match. Return whether it matches."""
     part = POCKET_PARTS[outlet]
 
     async def sees() -> bool:
@@ -267,7 +281,7 @@ async def _adjust_sensor(
 async def _show_while(
     session: SelftestSession, name: StepName, part: str, look: Callable[[], Awaitable[bool]]
 ) -> bool:
-    """Have a step done, and show meanwhile what is measured."""
+    """Have a step done, and show the measured values meanwhile. Return whether it was done."""
     doing = asyncio.ensure_future(session.operator.do(name, part))
     try:
         while not doing.done():
@@ -286,7 +300,7 @@ async def _wait_until_still(session: SelftestSession) -> None:
 
 
 def _setting_value(name: str, value: float, bounds: dict[str, tuple[int, int]], to: int) -> int:
-    """Return a setting's value: rounded up, within the bounds of the board."""
+    """Return a value for a setting: rounded up to a multiple of `to`, within the board's bounds."""
     least, most = bounds[name]
     return max(least, min(most, math.ceil(value / to) * to))
 

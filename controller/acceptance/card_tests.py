@@ -1,4 +1,7 @@
-"""The whole set through the machine again and again, up to hands in the lift, and back."""
+"""Tests with cards: each outlet, the tray, held and doubled cards, and rounds of the whole set.
+
+A round feeds the whole set, brings the hands up in the lift, and returns the cards to the hopper.
+"""
 
 import asyncio
 import statistics
@@ -21,20 +24,26 @@ from drivers.board_events import BoardEventCode, FeedSource, JamPlace, Outlet
 from drivers.typed_boards import DealerStatus
 
 MIN_CARDS = 500
-"""So many cards are looked at, at least: a reader that misses one in a hundred shows."""
+"""The minimum number of cards in the rounds.
+
+With this number, a reader that misses one card in a hundred is detected.
+"""
 SHUFFLE_TIMEOUT_S = 25.0
-"""Beyond the longest shuffle_limit_ms."""
+"""The limit for a shuffle, longer than the longest shuffle_limit_ms."""
 SLOW_FEED_FACTOR = 3.0
-"""So many times the median is a feed that slipped."""
+"""A feed counts as slow if it takes more than this many times the median."""
 MIN_CARDS_TO_JUDGE = 100
-"""From so many cards on, what has failed already ends the rounds."""
+"""The number of cards after which enough failures end the rounds."""
 MAX_TRAY_FEEDS = 3
-"""How often the tray is fed in a round: a pair that sticks again comes back to it."""
+"""The maximum number of feeds from the tray in a round.
+
+A pair that sticks again comes back to the tray.
+"""
 
 
 @dataclass
 class RoundTotals:
-    """What all rounds come to so far. Times in milliseconds."""
+    """The totals of all rounds so far. Times are in milliseconds."""
 
     cards: int = 0
     readings: ReadCounts = field(default_factory=ReadCounts)
@@ -49,7 +58,10 @@ class RoundTotals:
 
 
 async def run_rounds(session: SelftestSession, cards_wanted: int = MIN_CARDS) -> None:
-    """Feed the set until so many cards were looked at. Raises Unready, LineLost."""
+    """Run rounds of the set until `cards_wanted` cards were read, and record the figures.
+
+    Raises MachineNotReady, LineLost.
+    """
     tally, most = RoundTotals(), 2 + -(-cards_wanted // session.card_set.cards)
     for number in range(1, most + 1):
         session.on_progress(f"round {number}", tally.cards, cards_wanted)
@@ -114,7 +126,7 @@ async def _shuffle(session: SelftestSession, cards: FedCards) -> None:
 
 
 async def _feed_all(session: SelftestSession, cards: FedCards) -> bool:
-    """Feed hopper and tray until both are empty; False where something breaks."""
+    """Feed from hopper and tray until both are empty. Return False if a breakdown occurs."""
     size = session.card_set.cards
     if not (taken := await session.boards.try_command(cards.feed(size + 1))):
         raise MachineNotReady(f"the dealer board refuses to feed: {taken.result.name}")
@@ -125,7 +137,7 @@ async def _feed_all(session: SelftestSession, cards: FedCards) -> bool:
         if not in_tray:
             break
         for card in in_tray:
-            card.landed_outlet = None  # it is fed again, by another index
+            card.landed_outlet = None  # it is fed again with another index
         cards.empty_sources.discard(FeedSource.TRAY)
         last = cards.last_fed + 2 * len(in_tray) + 1
         if not await session.boards.try_command(cards.feed(last, FeedSource.TRAY)):
@@ -136,7 +148,7 @@ async def _feed_all(session: SelftestSession, cards: FedCards) -> bool:
 
 
 async def _wait_for_landings(cards: FedCards, source: FeedSource, last: int) -> bool:
-    """Wait until a source ran empty, or gave its last card, and every card has landed."""
+    """Wait until a source is empty or has fed its last card, and every card has landed."""
 
     def done() -> bool:
         empty = source in cards.empty_sources or cards.last_fed >= last
@@ -152,7 +164,7 @@ async def _compare_pulses(session: SelftestSession, cards: FedCards) -> None:
 
 
 async def _lift_hands(session: SelftestSession, cards: FedCards, totals: RoundTotals) -> None:
-    """Bring the hands up, have them taken and put back, and go down again."""
+    """Lift the hands, have them taken and put back, and lower the lift."""
     bench = session.boards
     if session.figures.has_failed("lift_up"):
         return
@@ -195,7 +207,7 @@ async def _lift_hands(session: SelftestSession, cards: FedCards, totals: RoundTo
 
 
 def _dealt_indices(cards: FedCards) -> list[int]:
-    """Return the indices of the cards that lie in the four pockets."""
+    """Return the indices of the cards in the four pockets."""
     return [
         card.index for card in cards.cards_by_index.values() if card.landed_outlet in (0, 1, 2, 3)
     ]
@@ -208,7 +220,7 @@ def _looked_indices(cards: FedCards) -> list[int]:
 
 
 def _add_times(cards: FedCards, totals: RoundTotals, size: int) -> None:
-    """Take the times of a round whose cards all landed."""
+    """Add the times of a round in which all cards landed."""
     totals.strays += cards.strays
     fed = [cards.cards_by_index[index] for index in sorted(cards.cards_by_index) if index <= size]
     totals.doubles += sum(card.doubled for card in fed)
@@ -236,7 +248,7 @@ def _is_feeder_jam(cards: FedCards) -> bool:
 
 
 def _breakdown_place(session: SelftestSession, cards: FedCards) -> str:
-    """Return where a round broke; what is more than a passing jam is blamed on its part."""
+    """Return the place of a round's breakdown. Record a stall or a missed landing for its part."""
     event = cards.breakdown
     if event is None:
         return "the cards do not go on"
@@ -252,7 +264,7 @@ def _breakdown_place(session: SelftestSession, cards: FedCards) -> str:
 
 
 def _should_stop_early(session: SelftestSession, totals: RoundTotals) -> bool:
-    """Whether more rounds would change nothing."""
+    """Return whether further rounds could not change the result."""
     bad = (
         totals.cards >= MIN_CARDS_TO_JUDGE and totals.readings.unreadable * 500 > totals.cards * 50
     )
@@ -301,13 +313,13 @@ def _add_readings(one: ReadCounts, other: ReadCounts) -> ReadCounts:
 
 
 SENSOR_DELAY_S = 0.1
-"""After a landing, until the sensor of the place has to see the card."""
+"""The wait after a landing until the sensor of the place must detect the card."""
 HOLD_S = 0.9
-"""Behind the board's first try and its way back: then the card is let go."""
+"""The time for which the card is held. It is longer than the board's first try and its way back."""
 
 
 async def check_outlets(session: SelftestSession) -> None:
-    """Send one card to each outlet, and look whether beam and sensor there see it."""
+    """Send one card to each outlet, and check that the beam and the sensor there detect it."""
     for outlet in Outlet:
         cards = await session.ensure_attempt()
         card = await session.feed_one(cards, lambda _, to=outlet: to)  # type: ignore[misc]  # bound now
@@ -321,7 +333,7 @@ async def check_outlets(session: SelftestSession) -> None:
 
 
 async def check_tray_feed(session: SelftestSession) -> None:
-    """Feed the card that lies in the tray again."""
+    """Feed the card in the tray again, and measure the time."""
     cards = await session.ensure_attempt()
     if not cards.cards_in_tray():
         session.figures.leave_out("refeed", "no card came to lie in the tray")
@@ -344,7 +356,7 @@ async def check_tray_feed(session: SelftestSession) -> None:
 
 
 async def check_held_card(session: SelftestSession) -> None:
-    """Have a card held fast at the feeder, and see the board free it."""
+    """Have a card held at the feeder and released, and check that the board recovers."""
     cards = await session.ensure_attempt()
     if not await session.operator.do("hold_card"):
         session.figures.leave_out("jam_recovery", "nobody could hold a card")
@@ -368,7 +380,7 @@ async def check_held_card(session: SelftestSession) -> None:
 
 
 async def check_double_feed(session: SelftestSession) -> None:
-    """Have two cards stick together, and see whether they are noticed."""
+    """Have two cards that stick together fed, and check that the board detects them."""
     cards = await session.ensure_attempt()
     if not await session.operator.do("double_card"):
         session.figures.leave_out("double_feed", "nobody could lay a pair")
@@ -388,7 +400,7 @@ async def check_double_feed(session: SelftestSession) -> None:
 async def _judge_card(
     session: SelftestSession, cards: FedCards, card: FedCard, outlet: Outlet
 ) -> None:
-    """Judge what one card on its way to one outlet was seen to do."""
+    """Record the figures of one card on its way to one outlet."""
     broken = cards.breakdown
     if broken is not None and not (
         broken.code is BoardEventCode.JAM and broken.place == JamPlace.LANDING

@@ -1,4 +1,4 @@
-"""Cards on their way: fed, looked at, sent where a plan says, and timed. Never seen."""
+"""Cards that are fed, read, routed by a plan and timed, without knowledge of their faces."""
 
 import asyncio
 from collections.abc import Callable
@@ -10,15 +10,15 @@ from controller.deal.observations import LookOutcome
 from drivers.board_events import BoardEvent, BoardEventCode, CardReadEvent, FeedSource, Outlet
 
 LOOK_GRACE_S = 0.3
-"""Beyond a look's own time: then a card goes on without it."""
+"""The wait beyond the time of a look. After this, a card is routed without a look."""
 
 RoutePlan = Callable[["FedCard"], Outlet | None]
-"""Says where a card goes; None: it waits."""
+"""A function that returns the outlet of a card, or None to let the card wait."""
 
 
 @dataclass
 class FedCard:
-    """One card; moments are the loop's seconds, None for what has not been."""
+    """One card. Times are the loop's seconds, or None before the event."""
 
     index: int
     at_window_s: float | None = None
@@ -35,9 +35,9 @@ class FedCard:
 
 @dataclass
 class FedCards:
-    """The cards of one attempt. `close` leaves no timer.
+    """The cards of one attempt. `close` cancels the timer.
 
-    `readings` counts what the reader saw; without it one look at each card is enough.
+    `readings` counts the reader's looks. Without `readings`, one look at each card is enough.
     """
 
     boards: BoardPair
@@ -53,7 +53,7 @@ class FedCards:
     _timer: asyncio.TimerHandle | None = None
 
     def __post_init__(self) -> None:
-        """Listen to the boards."""
+        """Subscribe to the events of the boards."""
         self._handlers: dict[BoardEventCode, Callable[[BoardEvent], None]] = {
             BoardEventCode.AT_READER: self._on_at_reader,
             BoardEventCode.DOUBLE: lambda event: setattr(self.card(event.index), "doubled", True),
@@ -68,19 +68,22 @@ class FedCards:
         self.boards.on_event = self._on_event
 
     def card(self, index: int) -> FedCard:
-        """Return a card by its index, from its first word on."""
+        """Return a card by its index. It is created at the first event."""
         return self.cards_by_index.setdefault(index, FedCard(index))
 
     def cards_in_tray(self) -> list[FedCard]:
-        """Return the cards that lie in the tray, as far as none was fed from it."""
+        """Return the cards in the tray, if no card was fed from there."""
         return [card for card in self.cards_by_index.values() if card.landed_outlet == Outlet.TRAY]
 
     async def feed(self, up_to: int, source: FeedSource = FeedSource.HOPPER) -> None:
-        """Have every card up to an index fed. Raises Refused, LineLost."""
+        """Have every card up to an index fed. Raises BoardRefused, LineLost."""
         await self.boards.dealer.feed(self.attempt, source, up_to)
 
     async def wait_until(self, done: Callable[[], bool], limit_s: float) -> bool:
-        """Wait until `done`, something breaks, or nothing was heard for `limit_s`; say which."""
+        """Wait until `done` returns True. Return False after a breakdown.
+
+        If no event arrives for `limit_s`, return the result of `done` at that time.
+        """
         while not done():
             if self.breakdown is not None:
                 return False
@@ -90,13 +93,13 @@ class FedCards:
         return True
 
     def send_waiting(self) -> None:
-        """Ask the plan again about the card that waits."""
+        """Ask the plan again for the outlet of waiting cards."""
         for card in self.cards_by_index.values():
             if card.look_done and card.route is None:
                 self._send_route(card)
 
     def close(self) -> None:
-        """Listen no more."""
+        """Stop receiving events, cancel the timer and delete the faces."""
         self._stop_timer()
         self.boards.on_event = lambda event: None
         if self.readings is not None:
@@ -131,7 +134,7 @@ class FedCards:
             self._send_route(card)
 
     def _on_look_timeout(self, card: FedCard) -> None:
-        """The reader does not say a word of a card."""
+        """Route a card for which the reader sent no event."""
         self._timer = None
         card.look_done = True
         self._send_route(card)

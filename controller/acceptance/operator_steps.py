@@ -1,4 +1,4 @@
-"""What people are asked to do (steps.toml), and whoever does it."""
+"""Steps that people are asked to do (steps.toml), and the operator who does them."""
 
 from collections.abc import Awaitable, Callable
 from functools import cache
@@ -33,7 +33,7 @@ StepName = Literal[
 
 
 class OperatorStep(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """One step; steps.toml says what each field means."""
+    """One step. steps.toml describes each field."""
 
     zh: str
     en: str
@@ -42,40 +42,40 @@ class OperatorStep(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Operator(Protocol):
-    """What people's hands can do at a machine, whoever they are."""
+    """The interface to the people, or to a simulation, who do the steps at a machine."""
 
     async def do(self, name: StepName, part: str = "") -> bool:
-        """Have a step done and return when it is; False where nobody can do it.
+        """Request a step and wait until it is done. Return False if it cannot be done.
 
-        `part` is the part of the machine that it is about (limits.toml), where that is open.
+        `part` is the part of the machine (limits.toml) for a step that can apply to several parts.
         """
 
     async def prepare(self, name: StepName) -> bool:
-        """Have people get ready for a step that is done at a signal; False: nobody can do it."""
+        """Ask people to prepare for a step at a signal. Return False if they cannot do it."""
 
     async def signal(self, name: StepName) -> None:
-        """Give the signal; the step may be done a moment after this has returned."""
+        """Give the signal for a step. The step may be done shortly after this method returns."""
 
 
 class SimulatedOperator:
-    """Hands that move a simulated machine, by `request(deed, **words)` (sim/CONTROL.md)."""
+    """An operator of a simulated machine, by `request(action, **words)` (sim/CONTROL.md)."""
 
     def __init__(self, request: Callable[..., Awaitable[Any]]) -> None:
         self._request = request
 
     async def do(self, name: StepName, part: str = "") -> bool:
-        """See Hands."""
+        """Do a step on the simulated machine (see Operator)."""
         for deed in operator_step(name).does:
             words = {key: value for key, value in deed.items() if key != "do"}
             await self._request(deed["do"], **words)
         return True
 
     async def prepare(self, name: StepName) -> bool:
-        """See Hands."""
+        """Return True (see Operator)."""
         return True
 
     async def signal(self, name: StepName) -> None:
-        """See Hands."""
+        """Do a step at its signal (see Operator)."""
         await self.do(name)
 
 

@@ -1,4 +1,4 @@
-"""How well a reader reads: looks go in, counts come out, and never a face."""
+"""Counts of a reader's errors. The input is looks at cards. The output is counts, never a face."""
 
 from collections import Counter
 from collections.abc import Collection, Sequence
@@ -19,10 +19,10 @@ from controller.vault.vault import (
 
 
 class ReadCounts(msgspec.Struct, frozen=True, gc=False):
-    """What the looks at some cards come to.
+    """The counts of errors over some cards.
 
-    `unreadable`: the first look saw no face, or not surely; `unread`: nor did two more.
-    `misread`: faces that came more often than a right set has them. `wrong`: cards that lay
+    `unreadable`: the first look found no face, or was not sure. `unread`: two more looks failed
+    too. `misread`: faces that occurred more often than in a correct set. `wrong`: cards that were
     face up or have another back.
     """
 
@@ -34,35 +34,38 @@ class ReadCounts(msgspec.Struct, frozen=True, gc=False):
 
 
 class CardReads:
-    """What the reader saw of the cards of one attempt, by feed index; for counts alone.
+    """The reader's looks at the cards of one attempt, by feed index. They are used only for counts.
 
-    `composition` says how many of each of the 54 faces the set has, `back` its back as the
-    reader board numbers it.
+    `composition` contains the number of each of the 54 faces in the set. `back` is the back of the
+    set, with the reader board's number for it.
     """
 
     def __init__(self, composition: Sequence[int], back: int) -> None:
-        """Take what a right set looks like."""
+        """Store the composition and the back of a correct set.
+
+        Raises ValueError for a wrong length.
+        """
         if len(composition) != FACE_COUNT:
             raise ValueError(f"a composition has {FACE_COUNT} numbers, not {len(composition)}")
         self._composition, self._back = tuple(composition), back
         self._reads: dict[int, list[ReaderLook]] = {}
 
     def __repr__(self) -> str:
-        """Say how much it holds, never what."""
+        """Return the number of cards, never their contents."""
         return f"Readings(cards={len(self._reads)})"
 
     def __reduce_ex__(self, protocol: object) -> NoReturn:
-        """Refuse to be copied or pickled."""
+        """Raise TypeError, because looks must not be copied or pickled."""
         raise TypeError("looks at cards are not copied")
 
     def take_read(self, event: ReadEvent) -> LookOutcome:
-        """Take in a READ; return whether its card wants another look."""
+        """Store a READ event. Return whether its card needs another look."""
         reads = self._reads.setdefault(event.index, [])
         reads.append(look_from_event(event))
         return judge_looks(reads, self._back).look
 
     def count(self, indices: Collection[int]) -> ReadCounts:
-        """Count the looks at these cards; one that was never looked at is unread."""
+        """Return the counts over these cards. A card without a look is unread."""
         looks = [self._reads.get(index, []) for index in indices]
         flaws = [look_fault(reads[0], self._back) if reads else "UNREADABLE" for reads in looks]
         ends = [judge_looks(reads, self._back).why if reads else "UNREADABLE" for reads in looks]
@@ -76,5 +79,5 @@ class CardReads:
         )
 
     def forget(self) -> None:
-        """Forget every face."""
+        """Delete every face."""
         self._reads = {}

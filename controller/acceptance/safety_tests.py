@@ -1,4 +1,4 @@
-"""A machine that stands still: its lines, its sensors, the boards' own tests, its lid."""
+"""Safety tests: lines, sensors, the boards' own tests, lid, silent host and emergency stop."""
 
 import asyncio
 
@@ -15,16 +15,16 @@ from drivers.typed_boards import DealerStatus
 
 ROUND_TRIPS = 40
 SETTLE_S = 0.3
-"""After people's hands, for a contact that trembles."""
+"""The wait after a person's action, until a bouncing contact is stable."""
 SWEEP_INTERVAL_S = 0.004
 MAX_SWEEP_CHECKS = 6000
-"""Beyond what the board itself allows for five moves."""
+"""The limit for the board's own test, longer than its own limits for five moves."""
 ENGINE_TIMEOUT_S = 1.5
-"""Beyond the longest read_limit_ms."""
+"""The limit for the engine's answer, longer than the longest read_limit_ms."""
 
 
 async def measure_round_trips(session: SelftestSession) -> None:
-    """Measure how long each line takes for a question and its answer."""
+    """Measure the time for a query and its answer on each line."""
     boards: tuple[tuple[BoardKind, str], ...] = (
         ("dealer", "dealer_line"),
         ("reader", "reader_line"),
@@ -44,7 +44,7 @@ async def measure_round_trips(session: SelftestSession) -> None:
 
 
 async def check_sensors(session: SelftestSession) -> None:
-    """Compare what the sensors say with a machine at rest; people clear it where they do not."""
+    """Compare the sensors with a machine at rest. If they differ, people clear it first."""
     wrong = _wrong_sensors(await session.status())
     if any(wrong.values()) and await session.operator.do("empty"):
         await asyncio.sleep(SETTLE_S)
@@ -54,14 +54,14 @@ async def check_sensors(session: SelftestSession) -> None:
 
 
 async def run_board_tests(session: SelftestSession) -> None:
-    """Have both boards test themselves."""
+    """Run the own tests of both boards."""
     await session.lower_lift()
     await _test_gate(session)
     await _test_engine(session)
 
 
 async def check_lid(session: SelftestSession) -> None:
-    """Have the lid opened and closed, and see that nothing starts under it."""
+    """Have the lid opened and closed, and check that nothing starts while it is open."""
     bench, wrong, notes = session.boards, 0, []
     if not await session.operator.do("open_lid"):
         session.figures.leave_out("lid", "nobody could open the lid")
@@ -121,12 +121,12 @@ async def _test_engine(session: SelftestSession) -> None:
     )
     if said is not None and said.event.place:
         session.figures.record(name, said.event.index)
-    else:  # some engines say nothing of an empty window: the cards will tell
+    else:  # some engines send no answer for an empty window: the tests with cards then decide
         session.figures.record_doubt(name, note="it did not answer")
 
 
 def _wrong_sensors(status: DealerStatus) -> dict[str, bool]:
-    """Return which sensors say what is not so of a machine at rest, by their part."""
+    """Return, for each part, whether its sensor differs from the value of a machine at rest."""
     seats = [POCKET_PARTS[outlet] for outlet in list(POCKET_PARTS)[:4]]
     return dict(zip(seats, status.sees_pockets, strict=True)) | {
         "tray": status.sees_tray,
@@ -141,25 +141,28 @@ def _wrong_sensors(status: DealerStatus) -> dict[str, bool]:
 
 
 SHUFFLE_TIMEOUT_S = 70.0
-"""Beyond the longest of three passes."""
+"""The limit for a shuffle, longer than the longest time of three passes."""
 SHUFFLE_PASSES = 3
 BEFORE_SILENCE_S = 0.2
 STOPPED_TIMEOUT_S = 2.0
-"""Behind the host's next word, for a board that has stopped to say so."""
+"""The limit for a board's STOPPED event, after the first frame of the host."""
 SILENCE_S = 0.7
-"""Long enough for a board to stop; so short that it has not been unheard for 500 ms then."""
+"""The length of a silence. A board stops within this time and then sends no more frames.
+
+The silence ends before the host has been without frames from the board for 500 ms.
+"""
 BOARD_INTERVAL_MS = 100.0
-"""A board is heard so often: it may have stopped so long after its last word."""
+"""The interval of a board's frames. A board may stop this long after its last frame."""
 PRESS_TIMEOUT_S = 20.0
-"""How long people may take to press the stop once cards run."""
+"""The limit for people to press the emergency stop after cards move."""
 AFTER_STOP_S = 1.0
-"""How long is looked on whether anything still moves."""
+"""How long the test checks for motion after the emergency stop."""
 MAX_RUNNING_CARDS = 60
-"""Cards that may run until somebody presses; ten seconds of them at four a second or more."""
+"""The maximum number of cards before people press the stop: fifteen seconds at four a second."""
 
 
 async def check_silence_in_shuffle(session: SelftestSession) -> None:
-    """Fall silent while the shuffler runs: by when has it stopped, by its own words."""
+    """Stop the host's frames while the shuffler runs, and measure when the board stopped."""
     cards = await session.ensure_attempt(new_attempt=True)
     bench = session.boards
     mark = bench.mark()
@@ -175,7 +178,7 @@ async def check_silence_in_shuffle(session: SelftestSession) -> None:
         return
     stopped = await bench.wait_for_event(mark, _is_silence_stop, STOPPED_TIMEOUT_S)
     if bench.events_since(mark, BoardEventCode.SHUFFLED):
-        return  # the passes were over before: the cards will tell
+        return  # the passes had ended before: the tests with cards then decide
     if stopped is None:
         session.figures.record_failure(
             "silence_stop", note=f"it did not stop within {SILENCE_S * 1000:.0f} ms"
@@ -195,7 +198,10 @@ async def check_silence_in_shuffle(session: SelftestSession) -> None:
 
 
 async def check_silence_in_feeding(session: SelftestSession) -> None:
-    """Fall silent behind one card's route: that card goes on, and no other than the next."""
+    """Stop the host's frames after the route of one card, and count the cards fed after this.
+
+    The routed card may continue, and the next card may be fed. No other card may be fed.
+    """
     cards = await session.ensure_attempt()
     bench, route = session.boards, session.plan_any_pocket()
     first = cards.last_fed + 1
@@ -234,7 +240,7 @@ async def check_silence_in_feeding(session: SelftestSession) -> None:
 
 
 async def check_emergency_stop(session: SelftestSession) -> None:
-    """Have the emergency stop pressed while cards run, and released again."""
+    """Have the emergency stop pressed while cards move, and then released."""
     cards = await session.ensure_attempt()
     bench = session.boards
     if not await session.operator.prepare("press_estop"):

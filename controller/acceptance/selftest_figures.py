@@ -1,4 +1,4 @@
-"""What a self-test measures: each figure with its part, unit, limits and their reason."""
+"""The figures of a self-test, each with part, unit, limits, their reason, and a verdict."""
 
 from collections.abc import Iterator, Mapping
 from functools import cache
@@ -12,7 +12,10 @@ from controller.words import Words
 
 
 class FigureBounds(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
-    """Beyond `warn` people are warned, beyond `fail` the machine is not used."""
+    """The limits of a figure.
+
+    Beyond `warn`, people are warned. Beyond `fail`, the machine is not used.
+    """
 
     warn: float
     fail: float
@@ -21,7 +24,7 @@ class FigureBounds(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=
 class FigureLimit(
     msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True, rename={"sense": "is"}
 ):
-    """One row of limits.toml, which says what each field means."""
+    """One row of limits.toml, which describes each field."""
 
     unit: str
     sense: Literal["most", "least"]
@@ -39,11 +42,11 @@ class FigureLimit(
 
     @property
     def parts(self) -> tuple[str, ...]:
-        """The parts it is taken of: each, or the one."""
+        """The parts for which this figure is measured: those in `each`, or the single `part`."""
         return self.each or (self.part,)
 
     def bounds(self, *, reader_is_polled: bool) -> FigureBounds:
-        """Return its limits; `asked`: of a table whose reader has no trigger wire."""
+        """Return the limits. `asked` has those for a reader without a trigger wire."""
         if reader_is_polled and self.asked is not None:
             return self.asked
         return FigureBounds(self.warn, self.fail)
@@ -55,12 +58,12 @@ class _LimitsFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def figure_limits() -> Mapping[str, FigureLimit]:
-    """Return every figure that is measured, by its name, in the order of the report."""
+    """Return the limits of every figure by name, in the order of the report."""
     return _load_limits().figure
 
 
 def machine_parts() -> Mapping[str, Words]:
-    """Return what the parts of a machine are called."""
+    """Return the names of the machine's parts."""
     return _load_limits().part
 
 
@@ -75,9 +78,10 @@ _VERDICTS_BY_SEVERITY: tuple[FigureVerdict, ...] = ("pass", "not measured", "war
 
 
 class SelftestFigure(msgspec.Struct, frozen=True, gc=False):
-    """One number about one part. `value`: None where there is none; `note`: why, or what was seen.
+    """One figure of one part.
 
-    `name` and `part` are limits.toml's.
+    `value`: None if there is no number. `note`: the reason, or an observation. `name` and `part`
+    are as in limits.toml.
     """
 
     name: str
@@ -91,14 +95,14 @@ class SelftestFigure(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def limit(self) -> FigureLimit:
-        """Its row in limits.toml."""
+        """The row of this figure in limits.toml."""
         return figure_limits()[self.name]
 
 
 class SelftestFigures:
-    """The figures of one self-test, as they come; the worst of a figure stands.
+    """The figures of one self-test. If a figure is recorded several times, the worst counts.
 
-    `asked`: the reader has no trigger wire, so that some limits are others.
+    `reader_is_polled`: the reader has no trigger wire, so some limits differ.
     """
 
     def __init__(self, *, reader_is_polled: bool = False) -> None:
@@ -107,29 +111,29 @@ class SelftestFigures:
         self._left_out_why: dict[tuple[str, str], str] = {}
 
     def record(self, name: str, value: float, part: str = "", note: str = "") -> SelftestFigure:
-        """Judge a number and keep it, if none worse of this part is kept already."""
+        """Judge a number and store it, unless a worse one is stored for this part."""
         limit, part = self._limit_and_part(name, part)
         bounds = limit.bounds(reader_is_polled=self._reader_is_polled)
         verdict = judge(value, limit, bounds)
         return self._keep_worst(name, part, round(value, 2), verdict, note)
 
     def record_failure(self, name: str, part: str = "", note: str = "") -> SelftestFigure:
-        """Say that what was to be measured did not come about at all."""
+        """Record that the expected event of a measurement did not occur (verdict fail)."""
         _, part = self._limit_and_part(name, part)
         return self._keep_worst(name, part, None, "fail", note)
 
     def record_doubt(self, name: str, part: str = "", note: str = "") -> SelftestFigure:
-        """Say that what was to be measured did not come about, which need not mean harm."""
+        """Record that the expected event did not occur, which may be harmless (verdict warn)."""
         _, part = self._limit_and_part(name, part)
         return self._keep_worst(name, part, None, "warn", note)
 
     def leave_out(self, name: str, why: str, part: str = "") -> None:
-        """Say why a figure has no number; without a part: none of its parts."""
+        """Record the reason for a missing figure of a part, or of all its parts without `part`."""
         for each in (part,) if part else figure_limits()[name].parts:
             self._left_out_why.setdefault((name, each), why)
 
     def has_failed(self, name: str, part: str = "") -> bool:
-        """Tell whether a figure has failed; without a part: of any part."""
+        """Return whether a figure failed at a part, or at any part without `part`."""
         return any(
             each.verdict == "fail"
             for each in self._figures.values()
@@ -137,7 +141,7 @@ class SelftestFigures:
         )
 
     def all_figures(self) -> tuple[SelftestFigure, ...]:
-        """Return every figure of the table, with a number or with why it has none."""
+        """Return every figure of limits.toml, with its number or the reason for its absence."""
         return tuple(self._iterate_figures())
 
     def _iterate_figures(self) -> Iterator[SelftestFigure]:
@@ -170,7 +174,7 @@ class SelftestFigures:
 
 
 def judge(value: float, limit: FigureLimit, bounds: FigureBounds) -> FigureVerdict:
-    """Return whether a number will do; one that is exactly at a limit does."""
+    """Return the verdict on a number. A number exactly at a limit is within it."""
 
     def beyond(bound: float) -> bool:
         return value > bound if limit.sense == "most" else value < bound
@@ -181,7 +185,7 @@ def judge(value: float, limit: FigureLimit, bounds: FigureBounds) -> FigureVerdi
 
 
 def worst_verdict(figures: tuple[SelftestFigure, ...]) -> FigureVerdict:
-    """Return what a machine with these figures comes to: something not measured is a warning."""
+    """Return the worst verdict of all figures. "not measured" counts as a warning."""
     verdicts: list[FigureVerdict] = [figure.verdict for figure in figures]
     found: FigureVerdict = max(verdicts, key=_VERDICTS_BY_SEVERITY.index, default="not measured")
     return "warn" if found == "not measured" else found

@@ -1,4 +1,4 @@
-"""What a self-test leaves behind: JSON for programs, a page in two languages for people."""
+"""The report of a self-test: JSON for programs, and a page in English and Chinese for people."""
 
 from collections.abc import Iterator, Mapping
 from typing import Final
@@ -26,7 +26,7 @@ _VERDICT_MARKS: Final[Mapping[FigureVerdict, str]] = {
 
 
 class ReportedBoard(msgspec.Struct, frozen=True):
-    """What a board said of itself; `fed` and `landed` count cards of its life."""
+    """A board's own data from its welcome. `fed` and `landed` count the cards of its whole life."""
 
     id: str
     hal: HardwareKind
@@ -39,10 +39,11 @@ class ReportedBoard(msgspec.Struct, frozen=True):
 
 
 class SelftestReport(msgspec.Struct, frozen=True, kw_only=True):
-    """One self-test. `time`: when it began (UTC); `seconds`: how long it took.
+    """The report of one self-test. `time`: the start (UTC). `seconds`: the duration.
 
-    `verdict` is the worst of the figures: something not measured is a warning. `release`: what
-    the program says it is, None without a manifest. No figure holds a face.
+    `verdict` is the worst verdict of the figures, and a figure that is not measured counts as a
+    warning. `release`: the release of the program, None without a manifest. No figure contains a
+    face.
     """
 
     schema: int = REPORT_SCHEMA
@@ -63,7 +64,7 @@ class SelftestReport(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def warned_parts(self) -> tuple[str, ...]:
-        """The parts that people are warned of, in the order of the report."""
+        """The parts with a warning, in the order of the report."""
         return self._parts_with("warn")
 
     def _parts_with(self, verdict: FigureVerdict) -> tuple[str, ...]:
@@ -82,7 +83,7 @@ def build_report(
     program: str,
     release: ProgramRelease | None = None,
 ) -> SelftestReport:
-    """Return the report of a test that is over."""
+    """Return the report of a finished self-test."""
     return SelftestReport(
         table=table,
         simulated=simulated,
@@ -97,7 +98,10 @@ def build_report(
 
 
 def report_page(report: SelftestReport) -> str:
-    """Return the report as Markdown: what was found first, then every figure, then the boards."""
+    """Return the report as Markdown.
+
+    Failures and warnings come first, then every figure, then the boards.
+    """
     return "\n".join(_page_lines(report)) + "\n"
 
 
@@ -167,12 +171,12 @@ def _board_lines(report: SelftestReport) -> Iterator[str]:
 
 
 def value_text(figure: SelftestFigure) -> str:
-    """Return a figure's number with its unit, or a dash."""
+    """Return the number of a figure with its unit, or a dash."""
     return "–" if figure.value is None else f"{figure.value:g} {figure.unit}"
 
 
 def limit_text(figure: SelftestFigure) -> str:
-    """Return a figure's limits for people."""
+    """Return the limits of a figure as text for people."""
     sign = "≤" if figure.limit.sense == "most" else "≥"
     if figure.warn == figure.fail:
         return f"{sign} {figure.fail:g}"

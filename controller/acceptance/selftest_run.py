@@ -1,4 +1,4 @@
-"""The whole self-test: each part of it after the other, whatever became of the one before."""
+"""The whole self-test: all parts in order. A failed part does not end the test."""
 
 from collections.abc import Awaitable, Callable
 
@@ -28,13 +28,14 @@ _ROUND_FIGURES = (
     *("lock", "shuffle_time", "lift_up", "lift_down"),
 )
 PART_COUNT = len(_SAFETY) + len(_MOTION)
-"""Parts before the rounds."""
+"""The number of parts before the rounds."""
 
 
 async def run_selftest(session: SelftestSession, cards: int = card_tests.MIN_CARDS) -> None:
-    """Measure everything, `cards` of them looked at; what is found is in `of.figures`.
+    """Run all parts of a self-test and record the results in `session.figures`.
 
-    Leaves no motion behind when it is cancelled: the caller closes the bench.
+    The rounds read at least `cards` cards. If the test is cancelled, the caller must close the
+    boards, which stops all motion.
     """
     done = 0
     try:
@@ -55,7 +56,7 @@ async def run_selftest(session: SelftestSession, cards: int = card_tests.MIN_CAR
 
 
 async def _run_part(session: SelftestSession, part: SelftestPart) -> None:
-    """Do one part; where the machine cannot be moved its figures say why."""
+    """Run one part. If the machine is not ready, the figures of the part record the reason."""
     try:
         await part(session)
     except MachineNotReady as unready:
@@ -70,7 +71,7 @@ def _leave_out(session: SelftestSession, part: SelftestPart, why: str) -> None:
 
 
 async def _run_rounds(session: SelftestSession, cards: int) -> None:
-    """Deal the set again and again, unless every round would break."""
+    """Run the rounds of the whole set, unless a failed figure means that every round would fail."""
     why = ""
     if session.figures.has_failed("landing") or session.figures.has_failed("wrong_outlet"):
         why = "a round would break where a landing is not seen right"

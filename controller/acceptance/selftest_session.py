@@ -1,4 +1,4 @@
-"""One self-test under way: the boards, the people, the figures, and the attempt that is open."""
+"""One running self-test: the boards, the people, the figures, and the open attempt."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -14,9 +14,12 @@ from drivers.board_events import BoardEvent, BoardEventCode, DealerMotor, JamPla
 from drivers.typed_boards import DealerStatus
 
 LIFT_TIMEOUT_S = 25.0
-"""Beyond the longest lift_limit_ms: the board itself ends its motion before."""
+"""The limit for the lift, longer than the longest lift_limit_ms.
+
+The board itself ends the motion before.
+"""
 CARD_TIMEOUT_S = 8.0
-"""Nothing is heard for so long of a card that is fed: every limit of a board is over by then."""
+"""The limit for the next event of a fed card. All limits of a board are shorter."""
 
 FIGURE_OF_JAM = {
     JamPlace.FEEDER: "feed_time",
@@ -26,7 +29,7 @@ FIGURE_OF_JAM = {
     JamPlace.SHUFFLER: "shuffle_time",
     JamPlace.LIFT: "lift_up",
 }
-"""The figure that has no number because of a jam there."""
+"""The figure that fails after a jam at each place."""
 FIGURE_OF_STALL = {
     DealerMotor.FEED: "feed_time",
     DealerMotor.PASS: "pass_time",
@@ -43,11 +46,11 @@ POCKET_PARTS = {
 
 
 class MachineNotReady(Exception):
-    """The machine cannot be moved on; one line says why."""
+    """The machine cannot be used for a test now. The message gives the reason in one line."""
 
 
 class CardSetSpec(msgspec.Struct, frozen=True):
-    """The set in the hopper: how many cards, how many to a hand, what it is made of, its back."""
+    """The set in the hopper: number of cards, cards of a hand, composition and back."""
 
     cards: int
     hand: int
@@ -57,10 +60,10 @@ class CardSetSpec(msgspec.Struct, frozen=True):
 
 @dataclass
 class SelftestSession:
-    """What every part of a self-test works with.
+    """The shared state of all parts of a self-test.
 
-    `look_s`: how long a look may take. `told` takes a line about what goes on now and how many
-    cards of `of` are done.
+    `look_timeout_s`: the limit for a look. `on_progress` receives the present step, how much is
+    done, and of how much.
     """
 
     boards: BoardPair
@@ -71,18 +74,19 @@ class SelftestSession:
     on_progress: Callable[[str, int, int], None] = lambda what, done, of: None
     cards: FedCards | None = None
     cards_out: bool = False
-    """Cards have left the hopper since people last put all of them there."""
+    """True if cards left the hopper since people last put all cards into it."""
 
     async def status(self) -> DealerStatus:
-        """Return what the dealer board sees now."""
+        """Return the present status of the dealer board."""
         return await self.boards.dealer.get_status()
 
     async def ensure_attempt(
         self, *, full_hopper: bool = False, new_attempt: bool = False
     ) -> FedCards:
-        """Return an attempt in which cards can be fed: the present one, or a new one.
+        """Return an attempt in which cards can be fed: the present attempt or a new one.
 
-        `whole`: every card of the set must lie in the hopper. Raises Unready, LineLost.
+        `full_hopper`: every card of the set must be in the hopper. Raises MachineNotReady,
+        LineLost.
         """
         cards = self.cards
         if cards is not None and cards.breakdown is None and not (full_hopper or new_attempt):
@@ -101,9 +105,9 @@ class SelftestSession:
         return await self._begin_attempt()
 
     async def lower_lift(self) -> float | None:
-        """Have the lift down; return how many milliseconds that took, None where it was there.
+        """Lower the lift. Return the milliseconds, or None if the lift was down already.
 
-        Raises Unready where it does not come down.
+        Raises MachineNotReady if the lift does not come down.
         """
         bench = self.boards
         status = await self.status()
@@ -125,7 +129,7 @@ class SelftestSession:
         return (bench.now_s - since_s) * 1000
 
     async def _begin_attempt(self) -> FedCards:
-        """Begin an attempt on both boards. Raises Unready."""
+        """Begin an attempt on both boards. Raises MachineNotReady."""
         bench = self.boards
         bench.attempt += 1
         bench.forget_events()
@@ -143,12 +147,15 @@ class SelftestSession:
         return cards
 
     def count_readings(self, cards: FedCards) -> CardReads:
-        """Have what the reader sees of an attempt counted; return where it is."""
+        """Count the reader's looks of an attempt from now on. Return the object with the looks."""
         cards.readings = CardReads(self.card_set.composition, self.card_set.back)
         return cards.readings
 
     async def feed_one(self, cards: FedCards, plan: RoutePlan) -> FedCard | None:
-        """Feed one card where a plan says; return it once it landed or broke; None: none came."""
+        """Feed one card with a plan, and return it after it has landed or jammed.
+
+        Returns None if no card came to the window. Raises MachineNotReady.
+        """
         cards.plan = plan
         index = cards.last_fed + 1
         self.cards_out = True
@@ -160,13 +167,13 @@ class SelftestSession:
         return None if card.at_window_s is None else card
 
     def plan_any_pocket(self) -> RoutePlan:
-        """Return a plan over the four pockets whose landings are seen, as far as is known."""
+        """Return a plan over the four pockets, without those whose landing beam has failed."""
         seats = (Outlet.N, Outlet.W, Outlet.S, Outlet.E)
         good = [seat for seat in seats if not self.figures.has_failed("landing", BEAM_PARTS[seat])]
         return lambda card: good[card.index % len(good)] if good else Outlet.TRAY
 
     def record_breakdown(self, event: BoardEvent) -> None:
-        """Name the part that a JAM or STALL is about."""
+        """Record a failure of the part that a JAM or STALL event names."""
         if event.code is BoardEventCode.STALL:
             motor = DealerMotor(event.place)
             self.figures.record_failure(
@@ -180,7 +187,7 @@ class SelftestSession:
 
 
 def _is_empty(status: DealerStatus) -> bool:
-    """Whether no card is seen where none may be; the lift is another matter."""
+    """Return whether no sensor detects a card where there may be none. The lift is not checked."""
     return not (
         any(status.sees_pockets) or status.sees_tray or status.sees_window or status.sees_path
     )
@@ -191,7 +198,7 @@ def _has_stalled(boards: BoardPair, mark: int) -> bool:
 
 
 def round_robin_plan(hand: int) -> RoutePlan:
-    """Return a plan that fills the four pockets in turn, and sends what is over into the tray."""
+    """Return a plan that fills the four pockets in turn, and sends all other cards to the tray."""
     given = dict.fromkeys((Outlet.N, Outlet.W, Outlet.S, Outlet.E), 0)
 
     def plan(card: FedCard) -> Outlet:
@@ -207,6 +214,6 @@ def round_robin_plan(hand: int) -> RoutePlan:
 
 
 def percentile(values: Sequence[float], part: float) -> float:
-    """Return the value below which `part` (0 … 1) of them lie; there is one at least."""
+    """Return the value below which the share `part` (0 … 1) of at least one value is."""
     ordered = sorted(values)
     return ordered[min(len(ordered) - 1, int(len(ordered) * part))]

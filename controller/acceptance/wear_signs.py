@@ -1,7 +1,7 @@
-"""What a journal tells of wear: counts by attempt, and what is to be cleaned or replaced when.
+"""Signs of wear in a journal: counts for each attempt, and the service that is due.
 
-A pure fold over entries. Cards are counted, never seen: of the boards' events codes and
-indices are looked at, which stand in the open.
+The counts are a pure fold over entries. They use only codes and indices of the boards' events,
+which are not encrypted. They contain no faces.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -20,18 +20,22 @@ from drivers.board_events import BoardEventCode, JamPlace
 ServiceKind = Literal["cleaned", "replaced"]
 WearDue = Literal["fine", "soon", "now"]
 RECENT_ATTEMPTS: Final = 100
-"""Attempts that rates are taken over: some ten thousand cards, so that one in a thousand shows."""
+"""The number of attempts for a rate.
+
+They have some ten thousand cards, so that one event in a thousand is visible.
+"""
 MIN_CARDS_FOR_RATE: Final = 1000
-"""Fewer cards than these tell no rate."""
+"""The minimum number of cards for a rate."""
 SET_PART: Final = "set"
 
 
 class WearCounts(msgspec.Struct, frozen=True, gc=False):
-    """What is counted of one attempt, or of many.
+    """Counts of one attempt, or of several.
 
-    `cards` were fed, `refed` of them out of the tray; `extra_looks` are looks beyond the first at
-    a card; `not_landed`: cards not seen to land, and landings unasked. `passes` are the
-    shuffler's, `lifts` hands that came up.
+    `cards`: cards fed. `refed`: the number of these that were fed from the tray. `extra_looks`:
+    looks at a card after the first. `not_landed`: cards whose landing was not seen, and landings
+    without a command. `passes`: passes of the shuffler. `lifts`: the number of times that hands
+    were lifted.
     """
 
     attempts: int = 0
@@ -47,13 +51,13 @@ class WearCounts(msgspec.Struct, frozen=True, gc=False):
     lifts: int = 0
 
     def __add__(self, other: "WearCounts") -> "WearCounts":
-        """Add up, field by field."""
+        """Return the sum, field by field."""
         names = self.__struct_fields__
         return WearCounts(*(getattr(self, name) + getattr(other, name) for name in names))
 
 
 class AttemptWear(msgspec.Struct, frozen=True, gc=False):
-    """The counts of one attempt: at which entry it began, and with which set."""
+    """The counts of one attempt, with the entry that began the attempt and the card set."""
 
     n: int
     card_set: str
@@ -61,7 +65,7 @@ class AttemptWear(msgspec.Struct, frozen=True, gc=False):
 
 
 class ServiceNote(msgspec.Struct, frozen=True, gc=False):
-    """Something was done to a part, or to a set (`set:S1`), behind entry `n`."""
+    """A service of a part, or of a set (`set:S1`), after entry `n`."""
 
     n: int
     time: str
@@ -71,7 +75,7 @@ class ServiceNote(msgspec.Struct, frozen=True, gc=False):
 
 
 class WearSign(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
-    """One row of health.toml, which says what each field means."""
+    """One row of health.toml, which describes each field."""
 
     part: str
     of: str
@@ -87,9 +91,10 @@ class WearSign(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True
 
 
 class WearFinding(msgspec.Struct, frozen=True, gc=False):
-    """A sign at one part: its number, None where there are too few cards, and what is due.
+    """One sign of wear at one part.
 
-    `since`: when that was last done; "" for never.
+    `value`: the number, None if there are too few cards. `due`: whether service is due. `since`:
+    the time of the last service, "" if there was none.
     """
 
     sign: str
@@ -102,7 +107,7 @@ class WearFinding(msgspec.Struct, frozen=True, gc=False):
 
 
 class WearReport(msgspec.Struct, frozen=True, kw_only=True):
-    """A table's health: since its journal began, over the last attempts, and what is due."""
+    """The wear of a table: since its journal began, over the last attempts, and the service due."""
 
     entries: int
     whole: WearCounts
@@ -112,13 +117,13 @@ class WearReport(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def due(self) -> tuple[WearFinding, ...]:
-        """What is due now, then what is due soon."""
+        """The findings that are due now, followed by those that are due soon."""
         order: tuple[WearDue, ...] = ("now", "soon")
         return tuple(one for due in order for one in self.found if one.due == due)
 
 
 def count_attempts(entries: Iterable[JournalEntry]) -> list[AttemptWear]:
-    """Fold a journal's entries into the counts of its attempts, in their order."""
+    """Return the counts of all attempts of a journal, in order."""
     folding = _WearFold()
     for entry in entries:
         folding.add(entry)
@@ -128,7 +133,7 @@ def count_attempts(entries: Iterable[JournalEntry]) -> list[AttemptWear]:
 def report_wear(
     attempts: Sequence[AttemptWear], marks: Sequence[ServiceNote] = (), entries: int = 0
 ) -> WearReport:
-    """Return what the counts of attempts, and what was done about them, come to."""
+    """Return the report for the counts of attempts and the services so far (`marks`)."""
     names = dict.fromkeys(attempt.card_set for attempt in attempts)
     sets = {name: [one for one in attempts if one.card_set == name] for name in names}
     found = [
@@ -152,17 +157,17 @@ def report_wear(
 
 
 def wear_signs() -> Mapping[str, WearSign]:
-    """Return every sign of wear by its name."""
+    """Return every sign of wear by name."""
     return _load_signs().sign
 
 
 def service_parts() -> Mapping[str, Words]:
-    """Return the parts that can be cleaned or replaced, beside the sets."""
+    """Return the parts, other than the sets, that can be cleaned or replaced."""
     return _load_signs().part
 
 
 class _WearFold:
-    """The fold's present state: attempts by number."""
+    """The present state of the fold: attempts by number."""
 
     def __init__(self) -> None:
         self._begun: dict[int, tuple[int, str]] = {}
@@ -188,7 +193,7 @@ class _WearFold:
                 self._add_event(number, event)
 
     def attempts(self) -> list[AttemptWear]:
-        """Return what there is of each attempt whose cards were moved."""
+        """Return the counts of each attempt that began."""
         numbers = [number for number in self._counts if self._counts[number].attempts]
         begun = {number: self._begun.get(number, (0, "")) for number in numbers}
         return [AttemptWear(*begun[number], self._counts[number]) for number in numbers]
@@ -259,7 +264,7 @@ def _find_wear(
 
 
 def _resets_count(mark: ServiceNote, sign: WearSign) -> bool:
-    """Whether something that was done begins a sign's count anew: what is new is clean, too."""
+    """Return whether a service resets the count of a sign. A replaced part is also clean."""
     return sign.since != "replaced" or mark.did == "replaced"
 
 

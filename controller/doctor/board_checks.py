@@ -1,4 +1,4 @@
-"""Ports and who holds them, the boards behind them, their adapters, and the panel's pins."""
+"""Checks of the serial ports, the boards at the ports, their adapters, and the panel's pins."""
 
 from pathlib import Path
 from typing import Final
@@ -17,7 +17,7 @@ _KERNEL_NAMES: Final = ("/dev/tty", "/dev/serial")
 
 
 def check_ports(config: TableConfig, facts: DoctorFacts) -> DoctorFindings:
-    """Each port is there, by a name of its own, the machine's alone, and held by nobody else."""
+    """Check that each port exists, is private to the machine, and is free of other programs."""
     for board in BOARDS:
         yield from _check_port(f"{board} port", config, facts.ports[board], facts)
 
@@ -57,7 +57,7 @@ def _check_port(
 
 
 def check_latency(config: TableConfig, facts: DoctorFacts) -> DoctorFindings:
-    """An adapter hands over what it has at once."""
+    """Check that no adapter delays received bytes."""
     late = False
     for board in BOARDS:
         port = facts.ports[board]
@@ -75,7 +75,7 @@ def check_latency(config: TableConfig, facts: DoctorFacts) -> DoctorFindings:
 
 
 def check_boards(config: TableConfig, facts: DoctorFacts) -> DoctorFindings:
-    """Each board is the one that the configuration names, and runs what is shipped."""
+    """Check that each board is the board in the configuration, with the shipped firmware."""
     of: dict[BoardKind, BoardConfig] = {"dealer": config.dealer, "reader": config.reader}
     for board in BOARDS:
         if facts.ports[board].device:
@@ -92,7 +92,8 @@ def _check_board(
     if answer.why_not_asked:
         yield unknown(check, answer.why_not_asked, "ask again when that is over")
     elif answer.fault == "WRONG_FIRMWARE" and welcome is not None and _is_older(welcome):
-        # Each upgrade that brings a new firmware finds this, and must not be refused for it.
+        # Every upgrade with new firmware causes this finding, so it must not be red, which would
+        # refuse the upgrade.
         what = (
             f"{_board_text(welcome)}, of an older release: the table deals nothing (WRONG_FIRMWARE)"
         )
@@ -100,7 +101,7 @@ def _check_board(
     elif answer.fault:
         yield red(check, f"{answer.fault}: {answer.cause}", answer.action)
     elif welcome is not None and welcome.firmware_hash != shipped:
-        # It passed the comparison with the configuration, so the file names this firmware.
+        # The board matches the configuration, so the configuration names this firmware.
         what = (
             f"{_board_text(welcome)}: its firmware is {welcome.firmware_hash}, shipped is {shipped}"
         )
@@ -123,7 +124,7 @@ def _board_text(welcome: Welcome) -> str:
 
 
 def check_pins(config: TableConfig, facts: DoctorFacts) -> DoctorFindings:
-    """Buttons, lid and emergency stop are seen through the pins that the file names."""
+    """Check that buttons, lid and emergency stop are read through the configured pins."""
     wanted, known = config.panel.pins, facts.pins
     if wanted == "lgpio":
         yield from _check_lgpio(known, config.table.user or "this user")

@@ -1,4 +1,4 @@
-"""The computer that tells: its /proc, /sys and /run, under a root that tests make up."""
+"""Facts of this computer, from /proc, /sys and /run under a root that tests can replace."""
 
 import ctypes
 import os
@@ -24,7 +24,7 @@ from drivers.link.serial_port import read_latency_ms
 
 _TIMEX_INTS: Final = 64
 _TIMEX_STATUS_LONG: Final = 5
-"""The word of the kernel's struct timex that has its status, in machines of 64 bits."""
+"""The index of the status in the kernel's struct timex on 64-bit computers, counted in longs."""
 _STATUS_UNSYNCHRONIZED: Final = 0x40
 RUN_TIMEOUT_S: Final = 5.0
 
@@ -32,10 +32,11 @@ RunProgram = Callable[[Sequence[str]], str | None]
 
 
 class Computer:
-    """Answers for files under `root`, the kernel's clock, and programs that are asked.
+    """The access to files under `root`, to the kernel's clock and to programs.
 
-    `run` returns what a program printed, None where there is none or it fails; `synchronized`
-    whether the kernel's clock is kept by somebody, None where it does not say.
+    `run` returns the output of a program, or None if the program does not exist or fails.
+    `synchronized` returns whether the kernel's clock is synchronised, or None if this is not
+    available.
     """
 
     def __init__(
@@ -49,42 +50,45 @@ class Computer:
         self.is_synchronized = synchronized or _is_clock_synchronized
 
     def path_of(self, path: str) -> Path:
-        """Return where a path of this computer lies."""
+        """Return the path under the root."""
         return self.root / path.lstrip("/")
 
     def read_text(self, path: str) -> str | None:
-        """Return what a file says, stripped; None where it is not there or says nothing to us."""
+        """Return the stripped text of a file, or None if it cannot be read."""
         try:
             return self.path_of(path).read_text(encoding="utf-8", errors="replace").strip("\0 \n")
         except OSError:
             return None
 
     def read_number(self, path: str, base: int = 10) -> int | None:
-        """Return the whole number in a file; None where there is none."""
+        """Return the whole number in a file, or None without a number."""
         try:
             return int(self.read_text(path) or "", base)
         except ValueError:
             return None
 
     def find_paths(self, pattern: str) -> list[str]:
-        """Return the paths that fit a pattern, in order."""
+        """Return the sorted paths that match a pattern."""
         found = self.root.glob(pattern.lstrip("/"))
         return sorted(f"/{path.relative_to(self.root)}" for path in found)
 
     def list_locks(self) -> Iterator[tuple[int, str]]:
-        """Yield who locks which file: a process, and "MAJOR:MINOR:INODE" as the kernel says it."""
+        """Yield the process and the file of each lock.
+
+        The file is "MAJOR:MINOR:INODE", as in the kernel's list.
+        """
         for line in (self.read_text("/proc/locks") or "").splitlines():
             words = line.split()
             if len(words) > 5 and words[1] == "FLOCK" and words[4].isdigit():
                 yield int(words[4]), words[5]
 
     def process_name(self, pid: int) -> str:
-        """Return what a process is called."""
+        """Return the name of a process."""
         return self.read_text(f"/proc/{pid}/comm") or "?"
 
 
 def lock_name(status: os.stat_result) -> str:
-    """Return a file as the kernel's list of locks names it."""
+    """Return the name of a file in the kernel's list of locks."""
     major, minor = os.major(status.st_dev), os.minor(status.st_dev)
     return f"{major:02x}:{minor:02x}:{status.st_ino}"
 
@@ -105,7 +109,10 @@ def _run_program(words: Sequence[str]) -> str | None:
 
 
 def _is_clock_synchronized() -> bool | None:
-    """Ask the kernel, changing nothing: adjtimex with no mode."""
+    """Return whether the kernel's clock is synchronised.
+
+    adjtimex is called without a mode, so that it changes nothing. None means not known.
+    """
     if ctypes.sizeof(ctypes.c_void_p) != 8:
         return None
     words = (ctypes.c_int * _TIMEX_INTS)()
@@ -113,7 +120,8 @@ def _is_clock_synchronized() -> bool | None:
         answer = ctypes.CDLL(None, use_errno=True).adjtimex(ctypes.byref(words))
     except (AttributeError, OSError):
         return None
-    # modes (with its gap), offset, freq, maxerror, esterror: two ints each, then the status
+    # modes (with its gap), offset, freq, maxerror and esterror have two ints each, then comes the
+    # status
     status = words[2 * _TIMEX_STATUS_LONG]
     return None if answer < 0 else not status & _STATUS_UNSYNCHRONIZED
 
@@ -126,7 +134,7 @@ _LISTEN_STATE: Final = "0A"
 
 
 def find_lock_holder(computer: Computer, file: Path) -> int | None:
-    """Return the process that has a file locked; None: nobody has, or it is not there."""
+    """Return the process that locks a file, or None without a lock or without the file."""
     try:
         name = lock_name(file.stat())
     except OSError:
@@ -135,7 +143,7 @@ def find_lock_holder(computer: Computer, file: Path) -> int | None:
 
 
 def read_port(computer: Computer, path: str, user: User) -> PortFacts:
-    """Return what is known of a serial port, without opening it; `user` is the machine's."""
+    """Return the facts of a serial port without opening it. `user` is the machine's user."""
     place = Path(path)
     latency = read_latency_ms(path, computer.path_of("/sys"))
     try:
@@ -158,7 +166,7 @@ def read_port(computer: Computer, path: str, user: User) -> PortFacts:
 def _find_holders(
     computer: Computer, device: str, status: os.stat_result
 ) -> tuple[tuple[PortHolder, ...], bool]:
-    """Return who has a device open, and whether some processes would not say."""
+    """Return the processes that have a device open, and whether some processes were unreadable."""
     name = lock_name(status)
     locks = {pid for pid, locked in computer.list_locks() if locked == name}
     having, blind = set(locks), False
@@ -166,7 +174,7 @@ def _find_holders(
         try:
             handles = list((folder / "fd").iterdir())
         except FileNotFoundError:
-            continue  # it has ended meanwhile
+            continue  # the process has ended since the listing
         except OSError:
             blind = True
             continue
@@ -180,7 +188,7 @@ def _find_holders(
 
 
 def read_pins(computer: Computer, config: TableConfig, user: User) -> PinFacts:
-    """Return what the panel's pins need, as far as it is there."""
+    """Return the facts of the panel's pins."""
     chips = []
     for path in computer.find_paths("/dev/gpiochip*"):
         status = computer.path_of(path).stat()
@@ -195,7 +203,10 @@ def read_pins(computer: Computer, config: TableConfig, user: User) -> PinFacts:
 
 
 def _is_lg_wd_set(computer: Computer) -> bool | None:
-    """Tell whether lgpio's folder is set where the machine is started from."""
+    """Return whether LG_WD, lgpio's folder, is set where the machine is started.
+
+    None means that the start of the machine is not known.
+    """
     if _LG_WD in os.environ:
         return True
     for folder in _UNIT_FOLDERS:
@@ -209,7 +220,7 @@ def _is_lg_wd_set(computer: Computer) -> bool | None:
 
 
 def read_disk(folder: Path, user: User) -> DiskFacts:
-    """Return what is known of the disk under a folder that may not be there yet."""
+    """Return the facts of the disk under a folder, which may not exist yet."""
     there = folder
     while not there.exists() and there != there.parent:
         there = there.parent
@@ -223,7 +234,10 @@ def read_disk(folder: Path, user: User) -> DiskFacts:
 
 
 def read_memory(computer: Computer, runtime_dir: Path, machine: int | None) -> MemoryFacts:
-    """Return what may bring secrets out of memory; `machine` is the running one's process."""
+    """Return the facts about ways in which secrets can leave memory.
+
+    `machine` is the process id of the running machine.
+    """
     return MemoryFacts(
         runtime_on=_file_system_of(computer, runtime_dir),
         swaps=_read_swaps(computer),
@@ -233,12 +247,13 @@ def read_memory(computer: Computer, runtime_dir: Path, machine: int | None) -> M
 
 
 def _file_system_of(computer: Computer, folder: Path) -> str | None:
-    """Return the kind of file system that a folder lies on, or will lie on."""
+    """Return the kind of file system of a folder, which may not exist yet."""
     place = Path(os.path.realpath(folder))
     kind, depth = None, 0
     for line in (computer.read_text("/proc/self/mounts") or "").splitlines():
         _, where, found, *_ = line.split()
-        if place.is_relative_to(where) and len(where) >= depth:  # a later one covers an earlier
+        # a later mount covers an earlier one
+        if place.is_relative_to(where) and len(where) >= depth:
             kind, depth = found, len(where)
     return kind
 
@@ -252,7 +267,7 @@ def _read_swaps(computer: Computer) -> tuple[str, ...] | None:
 
 
 def _stays_in_memory(computer: Computer, device: str) -> bool:
-    """Tell whether a swap is memory that is packed (zram), and never written behind."""
+    """Return whether a swap device is compressed memory (zram) without a backing device."""
     name = Path(device).name
     behind = computer.read_text(f"/sys/block/{name}/backing_dev")
     return name.startswith("zram") and behind in (None, "none")
@@ -266,7 +281,7 @@ def _core_limit(computer: Computer, pid: int) -> str | None:
 
 
 def read_supply(computer: Computer) -> SupplyFacts:
-    """Return what a Pi says of its power, and any computer of its heat."""
+    """Return the power facts of a Raspberry Pi, and the temperature of any computer."""
     heats = [
         computer.read_number(path) for path in computer.find_paths("/sys/class/thermal/*/temp")
     ]
@@ -298,7 +313,7 @@ def _read_voltage_alarm(computer: Computer) -> bool | None:
 
 
 def read_services(computer: Computer, table: str) -> tuple[ServiceFacts, ...] | None:
-    """Return a table's two services; None where systemd does not run this computer."""
+    """Return a table's two services, or None if systemd does not run this computer."""
     if not computer.path_of("/run/systemd/system").is_dir():
         return None
     found = []
@@ -318,7 +333,7 @@ def _pairs(text: str) -> Iterator[tuple[str, str]]:
 
 
 def listening_ports(computer: Computer) -> frozenset[int]:
-    """Return the TCP ports of this computer at which somebody listens."""
+    """Return the TCP ports of this computer on which a program listens."""
     found = set()
     for path in ("/proc/net/tcp", "/proc/net/tcp6"):
         for line in (computer.read_text(path) or "").splitlines()[1:]:
@@ -329,6 +344,6 @@ def listening_ports(computer: Computer) -> frozenset[int]:
 
 
 def taken_addresses(computer: Computer, addresses: Sequence[str]) -> tuple[str, ...]:
-    """Return those of the addresses whose port somebody has already."""
+    """Return the addresses whose port another program already uses."""
     there = listening_ports(computer)
     return tuple(one for one in addresses if one.rpartition(":")[2] in map(str, there))

@@ -1,4 +1,7 @@
-"""Clock, disk, memory, power and heat of the computer that a table runs on."""
+"""Checks of the computer, the program and the table, and the list of all checks.
+
+Each check yields at least one finding from the facts, and reads nothing else.
+"""
 
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -18,23 +21,26 @@ from controller.doctor.examination import (
 from controller.doctor.table_facts import DoctorFacts, ServiceFacts
 
 MIN_FREE_BYTES: Final = 64 << 20
-"""Below it a match's journal may not fit (provisional); a full disk stops a table at once."""
+"""The minimum free space.
+
+With less, a match's journal may not fit (provisional). A full disk stops a table at once.
+"""
 GOOD_FREE_BYTES: Final = 1 << 30
-"""A season's journals, and room to upgrade (provisional)."""
+"""The free space for a season's journals and an upgrade (provisional)."""
 WARM_C: Final = 70.0
 HOT_C: Final = 80.0
-"""At 80 °C a Pi begins to run slower."""
+"""A Raspberry Pi begins to run slower at 80 °C."""
 MEMORY_FILE_SYSTEMS: Final = ("tmpfs", "ramfs")
 
 UNDER_VOLTAGE: Final = 1 << 0
 THROTTLED: Final = 1 << 1 | 1 << 2 | 1 << 3
 SINCE_START_SHIFT: Final = 16
-"""The bits from here on: since the computer started."""
+"""The first of the bits for the time since the computer started."""
 _SUPPLY_ADVICE: Final = "take the Pi's own supply and a short, thick cable"
 
 
 def check_clock(config: TableConfig, facts: DoctorFacts) -> DoctorFindings:
-    """The wall's clock is kept right by somebody, and can be: certificates end by it."""
+    """Check that the wall clock is synchronised, because certificates expire by this clock."""
     known, released = facts.clock, facts.program.release
     if released is not None and known.now < datetime.fromisoformat(released.date).replace(
         tzinfo=UTC
@@ -52,7 +58,7 @@ def check_clock(config: TableConfig, facts: DoctorFacts) -> DoctorFindings:
 
 
 def check_disk(config: TableConfig, facts: DoctorFacts) -> DoctorFindings:
-    """The journal can be written, and has room."""
+    """Check that the journal can be written and has enough space."""
     folder, known = config.table.state_dir, facts.disk
     room = f"{known.free_bytes / (1 << 30):.1f} GiB free"
     user = config.table.user or "this user"
@@ -73,7 +79,7 @@ def check_disk(config: TableConfig, facts: DoctorFacts) -> DoctorFindings:
 
 
 def check_runtime_dir(config: TableConfig, facts: DoctorFacts) -> DoctorFindings:
-    """The keys of the present deal lie in memory."""
+    """Check that the folder with the keys of the present deal is in memory."""
     folder, kind = config.table.runtime_dir, facts.memory.runtime_on
     if kind is None:
         yield unknown("runtime_dir", f"what {folder} lies on", f"findmnt -T {folder}")
@@ -86,7 +92,7 @@ def check_runtime_dir(config: TableConfig, facts: DoctorFacts) -> DoctorFindings
 
 
 def check_swap(config: TableConfig, facts: DoctorFacts) -> DoctorFindings:
-    """Memory is never written to a disk."""
+    """Check that memory is never swapped to a disk."""
     swaps = facts.memory.swaps
     if swaps is None:
         yield unknown("swap", "whether memory is swapped to a disk", "swapon --show")
@@ -98,7 +104,7 @@ def check_swap(config: TableConfig, facts: DoctorFacts) -> DoctorFindings:
 
 
 def check_core_dumps(config: TableConfig, facts: DoctorFacts) -> DoctorFindings:
-    """What a process leaves that crashed is nobody's to read."""
+    """Check that no program can read the core dump of a crashed process."""
     pattern, limit = facts.memory.core_pattern, facts.memory.core_limit
     if limit is not None and limit != "0 0":
         do = "start it by its unit or by `dealtable run`, and nothing else"
@@ -113,7 +119,7 @@ def check_core_dumps(config: TableConfig, facts: DoctorFacts) -> DoctorFindings:
 
 
 def check_power(config: TableConfig, facts: DoctorFacts) -> DoctorFindings:
-    """The supply holds its voltage, and the processor its speed."""
+    """Check that the supply keeps its voltage, and the processor its speed."""
     bits, alarm = facts.supply.throttled, facts.supply.has_alarm
     if bits is None and alarm is None:
         do = "on a Raspberry Pi: vcgencmd get_throttled, as root"
@@ -133,7 +139,7 @@ def check_power(config: TableConfig, facts: DoctorFacts) -> DoctorFindings:
 
 
 def check_heat(config: TableConfig, facts: DoctorFacts) -> DoctorFindings:
-    """The processor is cool enough to keep its speed."""
+    """Check that the processor is cool enough to keep its speed."""
     celsius = facts.supply.celsius
     if celsius is None:
         yield unknown("temperature", "no sensor says it", "feel whether the box is hot")
@@ -147,13 +153,16 @@ def check_heat(config: TableConfig, facts: DoctorFacts) -> DoctorFindings:
 
 OLDEST_PYTHON: Final = (3, 11)
 SANDBOXED_COMPUTERS: Final = ("aarch64", "x86_64")
-"""Where the kernel is asked to refuse the machine any network (controller/service/sandbox.py)."""
+"""The kinds of computer whose kernel can deny the machine all network access.
+
+See controller/service/sandbox.py.
+"""
 _MAX_LINES: Final = 3
 _REINSTALL_ADVICE: Final = "install the release again: deploy/install.sh"
 
 
 def check_python(config: TableConfig, facts: DoctorFacts) -> DoctorFindings:
-    """Python 3.11 or later, of 64 bits, on a computer whose kernel keeps the network out."""
+    """Check for 64-bit Python 3.11 or later, on a computer whose kernel can deny network access."""
     own = facts.python
     named = f"{'.'.join(map(str, own.version))}, {own.bits} bit, {own.computer}"
     if own.version[:2] < OLDEST_PYTHON:
@@ -172,7 +181,7 @@ def check_python(config: TableConfig, facts: DoctorFacts) -> DoctorFindings:
 
 
 def check_libraries(config: TableConfig, facts: DoctorFacts) -> DoctorFindings:
-    """Every library imports, and ZeroMQ has its encryption."""
+    """Check that every library can be imported, and that ZeroMQ has encryption."""
     for part in facts.libraries:
         if part.trouble:
             yield red(
@@ -185,7 +194,10 @@ def check_libraries(config: TableConfig, facts: DoctorFacts) -> DoctorFindings:
 
 
 def check_release(config: TableConfig, facts: DoctorFacts) -> DoctorFindings:
-    """The program is a release, every file as it was released, and no older one than before."""
+    """Check that the program is an unchanged release.
+
+    It must not be older than a release that the table has used before.
+    """
     program, known = facts.program, facts.program.release
     if program.trouble:
         yield red("release", program.trouble, _REINSTALL_ADVICE)
@@ -214,7 +226,7 @@ _LOCAL_PREFIXES: Final = ("tcp://127.", "tcp://localhost:", "tcp://[::1]:")
 
 
 def check_keys(config: TableConfig, facts: DoctorFacts) -> DoctorFindings:
-    """The table has its keys, and a chief is admitted whom deals can be sealed to."""
+    """Check that the table has its keys, and a chief's key to which deals can be sealed."""
     known, place = facts.keys, config.gateway_dir
     if known.closed_folder:
         yield unknown(
@@ -242,7 +254,7 @@ def check_keys(config: TableConfig, facts: DoctorFacts) -> DoctorFindings:
 
 
 def check_users(config: TableConfig, facts: DoctorFacts) -> DoctorFindings:
-    """Machine and gateway are two users, and neither can reach what is the other's."""
+    """Check that machine and gateway are two users without access to each other's files."""
     if facts.users_problem:
         yield red("users", facts.users_problem, "do that, or start `dealtable run` once as root")
     elif config.gateway.user is None:
@@ -253,7 +265,7 @@ def check_users(config: TableConfig, facts: DoctorFacts) -> DoctorFindings:
 
 
 def check_services(config: TableConfig, facts: DoctorFacts) -> DoctorFindings:
-    """Both processes are kept running, and start again with the computer."""
+    """Check that both processes run, and start again with the computer."""
     if facts.services is None:
         yield unknown("services", "systemd does not run it", "see that something starts the table")
         return
@@ -279,7 +291,7 @@ def _check_service(service: ServiceFacts) -> DoctorFindings:
 
 
 def check_feed(config: TableConfig, facts: DoctorFacts) -> DoctorFindings:
-    """A gateway serves the table, and its feed is heard as consoles hear it."""
+    """Check that a gateway serves the table, and that its feed arrives as at a console."""
     known = facts.feed
     if known.address is None:
         yield from _check_without_gateway(config, facts)
@@ -352,11 +364,14 @@ DOCTOR_CHECKS: Final[tuple[tuple[str, tuple[DoctorCheck, ...]], ...]] = (
         (check_users, check_keys, check_services, check_feed),
     ),
 )
-"""Every check, under what it is about; a technician mends them from the first red one on."""
+"""All checks by subject, in the order of the page.
+
+A technician repairs the red findings in this order.
+"""
 
 
 def run_checks(config: TableConfig, facts: DoctorFacts) -> dict[str, tuple[DoctorFinding, ...]]:
-    """Return what every check finds, by what it is about. Each finds something."""
+    """Return the findings of all checks by subject. Each check has at least one finding."""
     return {
         about: tuple(one for check in checks for one in check(config, facts))
         for about, checks in DOCTOR_CHECKS
@@ -364,7 +379,7 @@ def run_checks(config: TableConfig, facts: DoctorFacts) -> dict[str, tuple[Docto
 
 
 def worst_light(findings: dict[str, tuple[DoctorFinding, ...]]) -> FindingLight:
-    """Return the worst light of all; what is not known is no worse than green."""
+    """Return the worst light of all findings. UNKNOWN counts as green."""
     lights = {one.light for part in findings.values() for one in part}
     return next(
         (light for light in (FindingLight.RED, FindingLight.AMBER) if light in lights),

@@ -1,4 +1,4 @@
-"""One line of the page: its light, what is so, and what to do."""
+"""The findings of an examination: each with its light, text and advice, and the page of all."""
 
 from collections.abc import Iterator, Mapping
 from enum import StrEnum
@@ -8,7 +8,10 @@ import msgspec
 
 
 class FindingLight(StrEnum):
-    """How a thing stands. What cannot be known here is neither good nor bad, and is said."""
+    """The light of a finding.
+
+    UNKNOWN: the fact is not available on this computer, which is neither good nor bad.
+    """
 
     GREEN = "green"
     AMBER = "amber"
@@ -17,9 +20,9 @@ class FindingLight(StrEnum):
 
 
 class DoctorFinding(msgspec.Struct, frozen=True, gc=False):
-    """What is so with the thing `check`, in one line, and the next action; none for a green one.
+    """One finding: the state of the thing `check`, and the next action, which only green lacks.
 
-    Raises ValueError for a light that asks for something and does not say what.
+    Raises ValueError for a green light with an action, and for another light without an action.
     """
 
     check: str
@@ -28,7 +31,7 @@ class DoctorFinding(msgspec.Struct, frozen=True, gc=False):
     do: str = ""
 
     def __post_init__(self) -> None:
-        """See the class."""
+        """Raise ValueError if light and action do not fit (see the class)."""
         if (self.light is FindingLight.GREEN) == bool(self.do):
             raise ValueError(f"{self.check}: {self.light} and the next action {self.do!r}")
 
@@ -37,22 +40,22 @@ DoctorFindings = Iterator[DoctorFinding]
 
 
 def green(check: str, text: str) -> DoctorFinding:
-    """Return what is as it should be."""
+    """Return a finding for a correct state."""
     return DoctorFinding(check, FindingLight.GREEN, text)
 
 
 def amber(check: str, text: str, do: str) -> DoctorFinding:
-    """Return what a table deals with, and what should be seen to."""
+    """Return a finding for a fault that does not prevent dealing but needs attention."""
     return DoctorFinding(check, FindingLight.AMBER, text, do)
 
 
 def red(check: str, text: str, do: str) -> DoctorFinding:
-    """Return what keeps a table from dealing, or from keeping its promises."""
+    """Return a finding for a fault that prevents dealing, or breaks a guarantee of the table."""
     return DoctorFinding(check, FindingLight.RED, text, do)
 
 
 def unknown(check: str, what: str, do: str) -> DoctorFinding:
-    """Return what cannot be known here; `do` says how it can."""
+    """Return a finding for an unknown fact. `do` is the way to learn the fact."""
     return DoctorFinding(check, FindingLight.UNKNOWN, f"not known on this computer: {what}", do)
 
 
@@ -62,12 +65,12 @@ LIGHT_SIGNS: Final[Mapping[FindingLight, str]] = {
     FindingLight.RED: "!! ",
     FindingLight.UNKNOWN: "-  ",
 }
-"""Said without colours, too."""
+"""The signs of the lights, which also work without colours."""
 _CHECK_WIDTH: Final = 13
 
 
 class Examination(msgspec.Struct, frozen=True, kw_only=True):
-    """What was found at a table; the JSON. `verdict` is the worst light."""
+    """The result of all checks at a table, as in the JSON. `verdict` is the worst light."""
 
     table: str
     simulated: bool
@@ -76,12 +79,12 @@ class Examination(msgspec.Struct, frozen=True, kw_only=True):
     findings: dict[str, tuple[DoctorFinding, ...]]
 
     def count(self, light: FindingLight) -> int:
-        """Return how many findings have a light."""
+        """Return how many findings have this light."""
         return sum(one.light is light for part in self.findings.values() for one in part)
 
 
 def page_lines(examination: Examination) -> Iterator[tuple[str, FindingLight | None]]:
-    """Yield the page's lines, each with its light; None for those that are none."""
+    """Yield the page's lines, each with its light, or None for lines without a light."""
     kind = "simulated table" if examination.simulated else "table"
     yield f"{kind} {examination.table}, {examination.time}", None
     for part, findings in examination.findings.items():
@@ -94,7 +97,7 @@ def page_lines(examination: Examination) -> Iterator[tuple[str, FindingLight | N
 
 
 def summary_line(examination: Examination) -> str:
-    """Return the last line: what it comes to."""
+    """Return the last line of the page: the conclusion and the counts."""
     reds, ambers, unknowns = map(
         examination.count, (FindingLight.RED, FindingLight.AMBER, FindingLight.UNKNOWN)
     )

@@ -1,4 +1,4 @@
-"""All that is known of a table and its computer, as values. None: it cannot be known here."""
+"""All facts of a table and its computer, as values. None means not available on this computer."""
 
 from datetime import datetime
 from pathlib import Path
@@ -10,7 +10,7 @@ from drivers.board_identity import Welcome
 
 
 class PythonFacts(msgspec.Struct, frozen=True, gc=False):
-    """The interpreter: its version, the bits of an address, the kind of computer."""
+    """Facts of the interpreter: its version, the bits of an address, the kind of computer."""
 
     version: tuple[int, int, int]
     bits: int
@@ -18,7 +18,7 @@ class PythonFacts(msgspec.Struct, frozen=True, gc=False):
 
 
 class LibraryFacts(msgspec.Struct, frozen=True, gc=False):
-    """A library as it is imported: its version, or why it cannot be. `curve`: ZeroMQ's."""
+    """Facts of a library: its version, or the error of its import. `curve`: ZeroMQ has CURVE."""
 
     name: str
     version: str = ""
@@ -27,7 +27,10 @@ class LibraryFacts(msgspec.Struct, frozen=True, gc=False):
 
 
 class ReleaseFacts(msgspec.Struct, frozen=True, gc=False):
-    """The manifest beside the program. `signed`: by the key that was named; None: none was."""
+    """Facts of the program's manifest.
+
+    `signed`: by the named key. None means that no key was named.
+    """
 
     version: str
     serial: int
@@ -36,9 +39,12 @@ class ReleaseFacts(msgspec.Struct, frozen=True, gc=False):
 
 
 class ProgramFacts(msgspec.Struct, frozen=True):
-    """What is installed. `release`: None for a checkout. `unlike`: a line for each file that is
-    not as released, or an older release than the table has seen. `firmware`: the hash of boards
-    that carry what is shipped. `trouble`: why the release cannot be told."""
+    """Facts of the installed program.
+
+    `release`: None for a checkout. `differences`: a line for each file that differs from the
+    release, or for a release older than one that the table has used. `firmware`: the hash of the
+    shipped firmware. `trouble`: why the release is not known.
+    """
 
     version: str
     firmware: str
@@ -48,7 +54,10 @@ class ProgramFacts(msgspec.Struct, frozen=True):
 
 
 class PortHolder(msgspec.Struct, frozen=True, gc=False):
-    """A process that has a port open. `locks`: nobody else can open it, who asks for the lock."""
+    """A process that has a port open.
+
+    `has_lock`: it locks the port against others that ask for the lock.
+    """
 
     pid: int
     name: str
@@ -56,11 +65,12 @@ class PortHolder(msgspec.Struct, frozen=True, gc=False):
 
 
 class PortFacts(msgspec.Struct, frozen=True, gc=False):
-    """A serial port. `device`: where its path leads in the end, "" where it is not there.
+    """Facts of a serial port. `device`: the real path of the port, "" if the port does not exist.
 
-    `terminal`: it is a character device. `usable`: the machine's user may read and write it;
-    `open_to_all`: so may everybody. `holders`: as far as this user sees; `blind`: it does not see
-    all. `latency_ms`: the timer of an adapter that has one.
+    `is_terminal`: the port is a character device. `is_usable`: the machine's user may read and
+    write the port. `is_open_to_all`: all users may read or write the port. `holders`: the processes
+    that have the port open. `holders_incomplete`: this user cannot see all holders. `latency_ms`:
+    the timer of an adapter that has one.
     """
 
     path: str
@@ -74,9 +84,12 @@ class PortFacts(msgspec.Struct, frozen=True, gc=False):
 
 
 class BoardAnswer(msgspec.Struct, frozen=True, gc=False):
-    """What a board answered to HELLO. `fault`: the catalogue's name of what is wrong, with its
-    words in `cause` and `action`; "" for the right board.
-    `welcome` is None if the board did not answer, `unasked` is why it was not asked."""
+    """A board's answer to HELLO.
+
+    `fault`: the name of the fault in the catalogue, "" for the correct board. `cause` and `action`
+    are its texts. `welcome`: None if the board did not answer. `why_not_asked`: the reason if no
+    HELLO was sent.
+    """
 
     welcome: Welcome | None = None
     fault: str = ""
@@ -86,9 +99,12 @@ class BoardAnswer(msgspec.Struct, frozen=True, gc=False):
 
 
 class PinFacts(msgspec.Struct, frozen=True, gc=False):
-    """The panel's way out. `model`: what the computer says it is. `chips`: those of its GPIO that
-    are there, and whether the machine's user may use them. `socket`: that of a simulated panel is
-    there. `lg_wd`: lgpio's folder is set for the machine; None: nobody knows how it starts."""
+    """Facts of the panel's pins.
+
+    `model`: the model of the computer. `chips`: the existing GPIO chips, each with whether the
+    machine's user may use it. `has_socket`: the socket of a simulated panel exists. `lg_wd`:
+    lgpio's folder is set for the machine. None means that the start of the machine is not known.
+    """
 
     model: str | None = None
     chips: tuple[tuple[str, bool], ...] = ()
@@ -97,15 +113,18 @@ class PinFacts(msgspec.Struct, frozen=True, gc=False):
 
 
 class ClockFacts(msgspec.Struct, frozen=True, gc=False):
-    """The wall's clock. `synchronized`: the kernel's word."""
+    """Facts of the wall clock. `synchronized`: as the kernel reports, None if not available."""
 
     now: datetime
     synchronized: bool | None = None
 
 
 class DiskFacts(msgspec.Struct, frozen=True, gc=False):
-    """Where state_dir lies. `there`: it exists; else all is said of the folder that it will be
-    made in. `writable`: for the machine's user."""
+    """Facts of the disk that contains state_dir.
+
+    `exists`: state_dir exists. If not, the facts are those of the folder that will contain it.
+    `is_writable`: for the machine's user.
+    """
 
     free_bytes: int
     exists: bool = True
@@ -114,10 +133,12 @@ class DiskFacts(msgspec.Struct, frozen=True, gc=False):
 
 
 class MemoryFacts(msgspec.Struct, frozen=True, gc=False):
-    """What may bring secrets to a disk. `runtime_on`: the kind of file system under runtime_dir.
+    """Facts about ways in which secrets can be written to a disk.
 
-    `swaps`: what is swapped to, but for memory that is only packed. `core_pattern`: where the
-    kernel writes what a process left that crashed; `core_limit`: of the running machine."""
+    `runtime_on`: the kind of file system of runtime_dir. `swaps`: the swap devices, without
+    compressed memory. `core_pattern`: the target of the kernel's core dumps. `core_limit`: the
+    limit of the running machine.
+    """
 
     runtime_on: str | None = None
     swaps: tuple[str, ...] | None = None
@@ -126,7 +147,10 @@ class MemoryFacts(msgspec.Struct, frozen=True, gc=False):
 
 
 class SupplyFacts(msgspec.Struct, frozen=True, gc=False):
-    """A Pi's power. `throttled`: the bits of get_throttled; `alarm`: its voltage is low now."""
+    """Facts of a Raspberry Pi's power. `throttled`: the bits of get_throttled.
+
+    `has_alarm`: the voltage is too low now. `celsius`: the temperature of any computer.
+    """
 
     throttled: int | None = None
     has_alarm: bool | None = None
@@ -134,7 +158,7 @@ class SupplyFacts(msgspec.Struct, frozen=True, gc=False):
 
 
 class ServiceFacts(msgspec.Struct, frozen=True, gc=False):
-    """A unit as systemd has it: LoadState, ActiveState, UnitFileState."""
+    """Facts of a systemd unit: LoadState, ActiveState, UnitFileState."""
 
     name: str
     load: str
@@ -143,8 +167,11 @@ class ServiceFacts(msgspec.Struct, frozen=True, gc=False):
 
 
 class KeyFacts(msgspec.Struct, frozen=True, gc=False):
-    """Keys and who is admitted. `trouble`: the first thing that is wrong; `closed`: this user may
-    not look; `missing`: there are none yet."""
+    """Facts of keys and admitted clients.
+
+    `trouble`: the first fault found. `closed_folder`: a folder that this user may not read.
+    `are_missing`: there are no keys yet.
+    """
 
     chiefs: int = 0
     clients: int = 0
@@ -156,9 +183,12 @@ class KeyFacts(msgspec.Struct, frozen=True, gc=False):
 
 
 class FeedFacts(msgspec.Struct, frozen=True, gc=False):
-    """What a gateway serves. `address`: None where none runs. `heard`: a state of the table came
-    through CURVE, and what it said; `trouble`: why not; `no_key`: nobody here is admitted.
-    `taken`: addresses of the configuration at which somebody else listens."""
+    """Facts of a gateway's feed.
+
+    `address`: None if no gateway runs. `state_text`: the state received through CURVE. `trouble`:
+    why no state was received. `has_no_key`: no admitted key is available here. `taken_addresses`:
+    configured addresses on which another program listens.
+    """
 
     address: str | None = None
     state_text: str = ""
@@ -169,9 +199,12 @@ class FeedFacts(msgspec.Struct, frozen=True, gc=False):
 
 
 class DoctorFacts(msgspec.Struct, frozen=True, kw_only=True):
-    """All of it. `machine`: the process that runs the table, if one does; `closed`: this user may
-    not look, so that one may run all the same. `users`: what is wrong
-    with the two users, "" for nothing. `services`: None where there is no systemd."""
+    """All facts of one examination.
+
+    `machine_pid`: the process that runs the table, if there is one. `state_unreadable`: this user
+    may not read the state folder, so a machine may run unseen. `users_problem`: the fault of the
+    two users, "" if there is none. `services`: None without systemd.
+    """
 
     config_file: Path
     python: PythonFacts

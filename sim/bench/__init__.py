@@ -1,4 +1,4 @@
-"""The figures of `dealtable bench`, each beside its floor of the same run; one file a subject.
+"""The figures of `dealtable bench`. Each figure is compared with a floor from the same run.
 
-registry.py    what a figure is, and how it is measured
+figure_registry.py defines figures and how to measure them. Each other file measures one subject.
 """

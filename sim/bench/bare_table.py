@@ -1,6 +1,7 @@
-"""Two boards and the dealing loop between them, and nothing else of a table.
+"""A bare table: two boards and the dealing loop between them, without the rest of a table.
 
-No journal, no state, no gateway: what a card costs by its line and its decision alone.
+There is no journal, no state and no gateway. The time of a card is that of its serial line and its
+decision alone.
 """
 
 import asyncio
@@ -31,7 +32,7 @@ from sim.virtual_loop import VirtualLoop
 
 
 class BareTable:
-    """The two boards behind their ports; `back` is that of the set in the hopper."""
+    """The two boards and their serial links. `back` is the back of the set in the hopper."""
 
     def __init__(self, dealer: LinkPort, reader: LinkPort, profile: Profile, back: int) -> None:
         sessions = iter(range(1, 1 << 16)).__next__
@@ -41,14 +42,14 @@ class BareTable:
         self._vault = Vault(profile.deck.composition(), back)
 
     async def open(self) -> None:
-        """Open both lines."""
+        """Open both links."""
         for board in (self.reader, self.dealer):
             await board.link.open({}, {})
 
     async def run_attempt(self, number: int, sequence: str) -> AttemptState:
-        """Deal the set in the hopper by `sequence`, a pocket's letter for each place.
+        """Deal the set in the hopper by `sequence`, which has a pocket letter for each place.
 
-        Raises DriverError where a board refuses, or is lost: nothing here begins again.
+        Raises DriverError if a board refuses a command or is lost. There is no retry.
         """
         ended: asyncio.Future[AttemptState] = asyncio.get_running_loop().create_future()
         sightings = BoardObservations(number)
@@ -95,16 +96,16 @@ class BareTable:
             for board in (self.dealer, self.reader):
                 board.link.mark_kept(
                     board.link.last_event
-                )  # nothing here remembers more than they do
+                )  # no part of this table keeps events longer than the boards do
 
     def close(self) -> None:
-        """Let go of both lines."""
+        """Close both links."""
         for board in (self.dealer, self.reader):
             board.link.close()
 
 
 def _passing_check(attempt: AttemptState) -> FinalCount:
-    """Answer the final check: only the time it took is asked here."""
+    """Return a final count without faults. Only the time of the deal is measured here."""
     ledger = attempt.ledger
     n, w, s, e, _ = ledger.count_landed().values()
     return FinalCount(
@@ -126,9 +127,9 @@ def mechanical_s(
 ) -> float:
     """Return the seconds from the first feed to the last landing of one attempt.
 
-    `sequence` is the attempt's pocket letter per place. No card takes longer than another:
-    in the mean as long as `settings` say, or as in an attempt whose feeder took `feeding_ms`
-    for all of them (sim.mechanics.truth), lest that one's luck count.
+    `sequence` is the attempt's pocket letter per place. All cards take the same time. This time is
+    the mean of `settings`, or the mean of an attempt whose feeder took `feeding_ms` for all cards
+    (sim.mechanics.truth). The second form removes the random differences of that attempt.
     """
     feed_ms = settings.feed_ms if feeding_ms is None else feeding_ms / len(sequence)
     even = replace(settings, feed_ms=feed_ms, feed_spread_ms=0.0, flight_spread_ms=0.0)
@@ -154,7 +155,7 @@ _BAUD = 921_600
 
 
 async def deal_on_input(dealer: str, reader: str, control: str) -> None:
-    """Deal at the table behind these ports until the input ends."""
+    """Deal with the boards at these ports, once for each input line, until the input ends."""
     profile = load_profile("international-000")
     ports = (SerialPort(dealer, _BAUD), SerialPort(reader, _BAUD))
     table = BareTable(*ports, profile, PhysicalSet().back)

@@ -1,4 +1,4 @@
-"""What a console of a large hall costs, and how soon its pages show what happens."""
+"""Figures of a console of a large hall: processor time, and the delay of its pages."""
 
 import asyncio
 
@@ -18,13 +18,13 @@ from sim.tables.table_processes import HallError
 
 
 class _ConsoleLoadRun:
-    """One run of a console under the load of a large hall, for both of its figures."""
+    """One run of a console under the load of a large hall. Both figures use this run."""
 
     def __init__(self) -> None:
         self._run: ConsoleLoadResult | None = None
 
     def __call__(self) -> ConsoleLoadResult:
-        """Return what it cost; it is measured once for the same load."""
+        """Return the result of the run. The same load is measured only once."""
         browsers = 0 if find_missing_program() else bench_options.browsers
         load = ConsoleLoad(
             feeds=bench_options.feeds, browsers=browsers, seconds=bench_options.seconds
@@ -53,7 +53,7 @@ def _bare_drain_cores() -> float:
 
 @timed_figure("console", floor=_bare_drain_cores, documented=2.5, rounds=1)
 def drain_feeds() -> float:
-    """Of a second, what a console of 400 feeds takes at 4,000 states, against decoding them."""
+    """Share of a core that a console of 400 feeds takes at 4,000 states/s, against decoding."""
     return _console_load_run().alone.cores
 
 
@@ -69,7 +69,7 @@ def _missing_browser() -> str | None:
 
 @timed_figure("pixels", floor=_bare_page_s, documented=3.7, rounds=1, find_missing=_missing_browser)
 def measure_drawing() -> float:
-    """From a call to its row on five browsers (95 of 100), against a bare page's own way."""
+    """Time from a call to its row in five browsers (95th percentile), against a bare page."""
     return _p95_s(_page_figures().drawn)
 
 

@@ -1,9 +1,9 @@
-"""Deals of a whole table, each dealt again by two boards and a dealing loop alone.
+"""Figures of deals at a whole table, at a bare table, among other tables, and with waiting people.
 
-The second table has the same boards on ptys of its own and the same sequence of pockets; behind
-them nothing but links and decisions. What a deal takes longer at the first one is what machine,
-journal, gateway and feed add to it. What a host in C could save is less than its cards' waits for
-their routes.
+`repeat_deals` deals each sequence at a whole table, and again at a bare table with the same boards
+on other ptys. The bare table has only serial links and decisions. The additional time of the whole
+table is the cost of machine, journal, gateway and feed. A host in C could save less than the time
+for which the cards wait for their routes.
 """
 
 import asyncio
@@ -44,9 +44,11 @@ _BAUD = 921_600
 
 
 class RepeatedDeal(msgspec.Struct, frozen=True):
-    """A deal: its sequence, and the seconds from the first feed to the last landing, at the whole
-    table and at the bare one. `routes_s`: how long the whole one's cards waited for their routes,
-    from the bytes that decide on a card to the ROUTE that is written, all of them together.
+    """One deal at the whole table and at the bare table.
+
+    `whole_s` and `bare_s`: the seconds from the first feed to the last landing. `routes_s`: how
+    long the cards of the whole table waited for their routes, in total. A wait is from the bytes
+    that decide a card to the written ROUTE.
     """
 
     sequence: str
@@ -56,12 +58,12 @@ class RepeatedDeal(msgspec.Struct, frozen=True):
 
 
 def repeat_deals(speed: float, deals: int) -> list[RepeatedDeal]:
-    """Deal so often, `speed` times as fast as is real; return each deal. Raises HallError."""
+    """Return `deals` deals, dealt `speed` times as fast as in reality. Raises HallError."""
     return asyncio.run(_repeat_deals(speed, deals))
 
 
 def sequence_of(dealt: DealResult, cards: int) -> str:
-    """Return the sequence of a deal of `cards`, out of its opened proof."""
+    """Return the sequence of a deal of `cards` cards, from its opened proof."""
     seed, commitment = bytes.fromhex(dealt.seed), bytes.fromhex(dealt.commitment)
     return sequence(commitment, seed, dealt.cut, cards)
 
@@ -87,7 +89,7 @@ async def _repeat_deals(speed: float, deals: int) -> list[RepeatedDeal]:
 
 @asynccontextmanager
 async def _run_bare_table(plan: HallPlan) -> AsyncIterator[Callable[[str], Awaitable[float]]]:
-    """Give what deals a sequence at two boards of their own, and returns the seconds it took."""
+    """Yield a function that deals a sequence at a bare table and returns the seconds."""
     plan.state_dir.mkdir()
     with memory_folder() as runtime_dir:
         async with run_simulator(plan, runtime_dir) as (table,):
@@ -106,14 +108,14 @@ async def _run_bare_table(plan: HallPlan) -> AsyncIterator[Callable[[str], Await
 
 
 SEND_INTERVAL_S = 0.02
-"""How often it sends; what is due goes out at once."""
+"""The interval between groups of commands. All commands that are due are sent at once."""
 
 
 @asynccontextmanager
 async def flood_commands(
     client: Client, per_s: float, make: Callable[[int], ClientCommand]
 ) -> AsyncIterator[Counter[str]]:
-    """Send `per_s` commands a second for the block, and count the answers by what they say."""
+    """Send `per_s` commands a second during the block, and count the answers by their code."""
     answers: Counter[str] = Counter()
     flooding = asyncio.ensure_future(_send_commands(client, per_s, make, answers))
     try:
@@ -151,7 +153,7 @@ async def _send_commands(
 
 
 def make_read_command(number: int) -> ClientCommand:
-    """Return a command that asks for as much as an answer can hold."""
+    """Return a command whose answer is as large as an answer can be."""
     return msgspec.convert(
         {"id": f"flood-{number}", "cmd": "events", "args": {"since": 0}}, ClientCommand
     )
@@ -162,7 +164,7 @@ _IN_MEMORY = Path("/dev/shm")
 
 
 class TimeSpread(msgspec.Struct, frozen=True):
-    """Seconds: the least, the median and the most of some deals."""
+    """Seconds of some deals: minimum, median and maximum."""
 
     least_s: float
     median_s: float
@@ -170,11 +172,11 @@ class TimeSpread(msgspec.Struct, frozen=True):
 
 
 class SimulatedWaiting(msgspec.Struct, frozen=True, kw_only=True):
-    """What people waited for, over `deals` deals that others were played before.
+    """The waiting times of people over `deals` deals, the first deal of each match excluded.
 
     `machine`: from the moment when a deal is due until its hands are ready (due_to_ready_ms of
-    `released`); `hands`: until somebody orders them out, so that it holds what people take to
-    clear the table, load, start, cut and press, too.
+    `released`). `hands`: until a person commands their release. The second time includes the time
+    people need to clear the table, load, start, cut and press.
     """
 
     ahead: bool
@@ -184,7 +186,7 @@ class SimulatedWaiting(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def simulate_waiting(deals: int, *, ahead: bool, seed: int = 1) -> SimulatedWaiting:
-    """Play so many deals, with deal-ahead or without, and return what people waited."""
+    """Play `deals` deals, with or without deal-ahead, and return the waiting times."""
     with asyncio.Runner(loop_factory=VirtualLoop) as runner:
         return runner.run(_play_match_deals(deals, ahead, seed))
 
@@ -221,7 +223,7 @@ def _summarize_times(times_s: list[float]) -> TimeSpread:
 
 
 def waiting_table(both: tuple[SimulatedWaiting, ...]) -> str:
-    """Return figures side by side, for people."""
+    """Return the figures as a table for people."""
     spans = (f"{what}: least median most" for what in ("machine", "hands"))
     lines = [f"{'':<18}{'deals':>6}  " + "  ".join(f"{span:>30}" for span in spans)]
     for one in both:
@@ -240,7 +242,7 @@ _FLOOD_PER_S = 1000
 _HALL_TABLES, _FEW_HALL_TABLES = 10, 2
 _WAITING_DEALS, _FEW_WAITING_DEALS = 8, 3
 _SMALL_SPEED = 5.0
-"""With --small cards come so many times as fast: a host's share of a card's time grows with it."""
+"""The speed of the cards with --small. The host's share of a card's time grows with the speed."""
 
 
 def _speed() -> float:
@@ -257,9 +259,10 @@ def _mechanics_s(dealt: DealResult) -> float:
 
 @valued_figure("deal")
 def measure_deal() -> list[FigureValue]:
-    """A deal at 100 ms a card, journal, CURVE and feed on, against its mechanics alone.
+    """A deal at 100 ms a card with journal, CURVE and feed, against its mechanics alone.
 
-    The boards are behind ptys and inside the simulator, so that no pins between processes count.
+    The simulator contains the boards, so that no pins between processes add time. The boards are
+    connected by ptys.
     """
     dealt, routes_s = asyncio.run(_deal_several())
     wall_s, alone_s = _median_pair([(one.wall_s, _mechanics_s(one)) for one in dealt])
@@ -276,7 +279,7 @@ def measure_deal() -> list[FigureValue]:
 
 
 async def _deal_several() -> tuple[list[DealResult], float]:
-    """Return some deals, and the seconds that all their routes took the machine."""
+    """Return some deals, and the seconds that the machine took for all their routes."""
     with tempfile.TemporaryDirectory() as folder:
         async with (
             run_hall(HallPlan(Path(folder), boards="inside", speed=_speed())) as (table,),
@@ -292,7 +295,7 @@ async def _deal_several() -> tuple[list[DealResult], float]:
 
 @valued_figure("tight")
 def measure_tight_deal() -> list[FigureValue]:
-    """A deal at 5 ms a card, against bare hosts: in Python, in no time, and none but mechanics."""
+    """A deal at 5 ms a card, against a bare host, a host that takes no time, and mechanics."""
     profile = load_profile("international-000")
     found = repeat_deals(_TIGHT_SPEED, choose_size(_TIGHT_DEALS, _FEW_TIGHT_DEALS))
     bare = _median_pair([(one.whole_s, one.bare_s) for one in found])
@@ -317,13 +320,13 @@ def _value_in_s(
 
 
 def _median_pair(pairs: list[tuple[float, float]]) -> tuple[float, float]:
-    """Return the value and the floor of which the multiple is the median."""
+    """Return the pair of value and floor whose ratio is the median."""
     return sorted(pairs, key=lambda pair: pair[0] / pair[1])[len(pairs) // 2]
 
 
 @valued_figure("flood")
 def measure_flooded_deal() -> list[FigureValue]:
-    """The same deal while one client sends 1,000 commands a second, against its mechanics alone."""
+    """A deal while one client sends 1,000 commands a second, against its mechanics alone."""
     dealt = asyncio.run(_deal_flooded())
     return [_value_in_s("", dealt.wall_s, _mechanics_s(dealt), documented=1.02)]
 
@@ -351,7 +354,7 @@ def measure_deal_in_hall() -> list[FigureValue]:
 
 
 async def _deal_in_hall(tables: int) -> list[DealResult]:
-    """Deal once at every table, each begun at another moment."""
+    """Deal once at every table. The tables start at different times."""
     with tempfile.TemporaryDirectory() as folder:
         plan = HallPlan(Path(folder), tables=tables, speed=_speed())
         async with run_hall(plan) as running:
@@ -367,7 +370,7 @@ async def _deal_at(table: TableProcess, start_delay_s: float) -> DealResult:
 
 @valued_figure("waiting")
 def measure_wait_for_hands() -> list[FigureValue]:
-    """From a deal's being due to the order for its hands, dealt ahead against not."""
+    """Time from when a deal is due to the release command, dealt ahead against not dealt ahead."""
     deals = choose_size(_WAITING_DEALS, _FEW_WAITING_DEALS)
     ahead, without = (simulate_waiting(deals, ahead=ahead).hands for ahead in (True, False))
     return [_value_in_s("", ahead.median_s, without.median_s, documented=0.17)]
@@ -395,7 +398,7 @@ def _repeat_shuffle(shuffle: Callable[[list[str]], None]) -> Callable[[], None]:
 
 @valued_figure("fair")
 def measure_sequence() -> list[FigureValue]:
-    """The fair sequence of a deal, from its seed, against random.shuffle and SystemRandom's."""
+    """The fair sequence of a deal from its seed, against random.shuffle and SystemRandom's."""
     return [
         _over_shuffle("over random.shuffle", random.Random(1).shuffle, aim=1.0),
         _over_shuffle("over SystemRandom", random.SystemRandom().shuffle, aim=1 / 6),
@@ -403,7 +406,7 @@ def measure_sequence() -> list[FigureValue]:
 
 
 def _over_shuffle(what: str, shuffle: Callable[[list[str]], None], aim: float) -> FigureValue:
-    """Return the figure over one of the shuffles; what it came to is what it should be."""
+    """Return the figure over one of the shuffles. The documented value is also the aim."""
     value, floor = time_in_turns_us(
         _make_sequences, _repeat_shuffle(shuffle), _SEQUENCE_COUNT, _ROUNDS
     )

@@ -1,7 +1,7 @@
-"""The floor of a console's lines: the same feeds, drained and decoded, and nothing else.
+"""The floor of a console's feed connections: a drain that only receives and decodes the same feeds.
 
-As a program it reads one line of JSON, a list of `FeedAt`; prints a line as soon as it has heard
-them all, and goes on until it is ended.
+As a program, the module reads one line of JSON, a list of `FeedAddress`. It prints a line when it
+has received a state from every feed, and continues until it is terminated.
 """
 
 import asyncio
@@ -25,7 +25,7 @@ _MAX_SOCKETS = 4_096
 
 
 async def drain_feeds(feeds: list[FeedAddress]) -> None:
-    """Hear all feeds until cancelled; say so once each of them was heard."""
+    """Receive from all feeds until cancelled. Print a line after every feed has sent a state."""
     decoder = msgspec.json.Decoder(PublicState)
     sockets = _open_sockets(feeds, _make_context())
     selector = _make_selector(sockets)
@@ -44,7 +44,10 @@ async def drain_feeds(feeds: list[FeedAddress]) -> None:
 
 @contextmanager
 def open_lines(feeds: Sequence[FeedAddress]) -> Iterator[None]:
-    """Open a line to each feed for the block, which begins once each has brought a message."""
+    """Open a connection to each feed for the block.
+
+    The block starts after each feed has sent a message.
+    """
     context = _make_context()
     sockets = silent = _open_sockets(feeds, context)
     selector = _make_selector(sockets)
@@ -84,7 +87,7 @@ def _open_sockets(
 
 
 def _make_selector(sockets: Sequence[Any]) -> selectors.BaseSelector:
-    """Return what watches sockets, with each as its data."""
+    """Return a selector for the sockets. The data of each key is the socket."""
     selector = selectors.DefaultSelector()
     for socket in sockets:
         selector.register(socket.fileno(), selectors.EVENT_READ, socket)
@@ -96,7 +99,7 @@ def _has_message(socket: Any) -> bool:
 
 
 def _read_tables(socket: Any, decoder: "msgspec.json.Decoder[PublicState]") -> list[str]:
-    """Read and decode what has come; return whose states it was."""
+    """Read and decode all waiting messages. Return the table of each state."""
     told = []
     while _has_message(socket):
         topic, body = socket.recv_multipart(zmq.NOBLOCK)

@@ -1,7 +1,7 @@
-"""A console's lines to its tables and its archive, and nothing else: no page, no person.
+"""Figures of a console's connections to its tables and its archive, without pages or people.
 
-What the real console puts together is put together here: the observer's key from a folder, a
-database, a thread that writes.
+`open_feed_reader` puts together the same parts as the real console: the observer's key from a
+folder, a database, and a thread that writes.
 """
 
 import asyncio
@@ -49,7 +49,7 @@ _CHECK_INTERVAL_S: Final = 0.01
 
 @dataclass
 class StateRange:
-    """The first and the last state that came of a table, as they came, and how many there were."""
+    """The first and last received state of a table, as bytes, and the number of states received."""
 
     first: bytes
     last: bytes = b""
@@ -57,13 +57,13 @@ class StateRange:
 
     @property
     def missing(self) -> int:
-        """How many states between the two did not come, by the numbers that they carry."""
+        """The number of states between the first and the last that were not received."""
         first, last = (_NUMBERED.decode(body).seq for body in (self.first, self.last))
         return last - first + 1 - self.count
 
 
 class _CountingTables(TableFeeds):
-    """A console's tables that count what comes of each, at the price of a few lookups."""
+    """A console's tables that also count the states of each table."""
 
     ranges: dict[str, StateRange]
 
@@ -78,29 +78,29 @@ class _CountingTables(TableFeeds):
 
 
 class ConsoleFeedReader:
-    """A console's tables and its archive. What comes on the lines is counted beside."""
+    """A console's tables and archive, with a count of the received states."""
 
     def __init__(self, tables: _CountingTables, archive: Archive) -> None:
         self._tables, self._archive = tables, archive
         self.reset_counts()
 
     def open(self, feeds: Sequence[FeedAddress]) -> None:
-        """Begin to hear feeds."""
+        """Start to receive from these feeds."""
         for one in feeds:
             self._tables.add(ConfiguredTable(**msgspec.structs.asdict(one)))
 
     def reset_counts(self) -> None:
-        """Count from here on."""
+        """Restart the counts."""
         self._tables.ranges = {}
 
     def state_ranges(self) -> list[StateRange]:
-        """Return what came of each table that said anything."""
+        """Return the range of states of each table that sent any."""
         return list(self._tables.ranges.values())
 
     async def wait_until_complete(self) -> None:
-        """Return once all is known of every table: its state, and on the disk all it said before.
+        """Wait until the state of every table has arrived and all its earlier events are on disk.
 
-        Later on there may be more again.
+        New events may arrive later.
         """
         tables = self._tables
         while True:
@@ -110,7 +110,7 @@ class ConsoleFeedReader:
         await tables.wait_until_stored()
 
     def count_events(self) -> int:
-        """Return how many events the archive has."""
+        """Return the number of events in the archive."""
         return sum(1 for table in self._tables.ids for _ in self._archive.events(table))
 
     def _is_complete(self, table: str) -> bool:
@@ -120,14 +120,15 @@ class ConsoleFeedReader:
 
 @asynccontextmanager
 async def open_feed_reader(folder: Path) -> AsyncIterator[ConsoleFeedReader]:
-    """Give a console's lines for the block; keys and database are made in `folder`."""
+    """Yield a feed reader for the block. Its keys and database are made in `folder`."""
     create_table_keys(folder)
 
     def observer(line: ConfiguredTable) -> ClientIdentity:
         return load_identity(folder / CLIENTS_FOLDER, Role.OBSERVER)
 
     async with AsyncExitStack() as stack:
-        stack.enter_context(structlog.testing.capture_logs())  # who measures has the output
+        # the output must contain only the measurement
+        stack.enter_context(structlog.testing.capture_logs())
         engine, writing = open_engine(f"sqlite:///{folder / 'console.db'}"), WorkerThread("writing")
         stack.callback(engine.dispose)
         stack.callback(writing.close)
@@ -139,7 +140,7 @@ async def open_feed_reader(folder: Path) -> AsyncIterator[ConsoleFeedReader]:
 
 
 class _Numbered(msgspec.Struct):
-    """What is asked of a state here."""
+    """The only field of a state that is read here."""
 
     seq: int
 
@@ -148,20 +149,22 @@ _NUMBERED: Final = msgspec.json.Decoder(_Numbered)
 
 
 STATES_PER_S: Final = 10.0
-"""States that a feed says in a second."""
+"""The number of states that a feed publishes in a second."""
 PAST_EVENTS: Final = 50
-"""Events that a feed had before anybody joins."""
+"""The number of events that a feed has before a client connects."""
 _SETTLE_S: Final = 1.0
 _START_TIMEOUT_S: Final = 60.0
 _LATE_EVENT_TIMEOUT_S: Final = 10.0
-"""Events that did not come in this time after others are lost."""
+"""Events that do not arrive within this time after others count as lost."""
 
 
 class DrainCost(msgspec.Struct, frozen=True, kw_only=True):
-    """What it cost to drain `feeds`: shares of one core; `floor_cores` is a bare drain's.
+    """The cost of a drain of `feeds` feeds, in shares of one core.
 
-    `states` came in `seconds`. `missing`: states whose numbers were left out; `lost`: events that
-    the feeds had and the archive has not.
+    `floor_cores` is the share of a bare drain.
+
+    `states` were received in `seconds`. `missing`: states whose numbers were skipped. `lost`:
+    events that the feeds published and the archive does not contain.
     """
 
     feeds: int
@@ -173,20 +176,20 @@ class DrainCost(msgspec.Struct, frozen=True, kw_only=True):
     lost: int
 
     def violations(self) -> list[str]:
-        """Return what may not be, however little it costs."""
+        """Return the faults that are not allowed at any cost."""
         found = [f"{self.missing} states never came"] if self.missing else []
         return [*found, f"{self.lost} events are not in the archive"] if self.lost else found
 
 
 class JoinCost(msgspec.Struct, frozen=True):
-    """How long joining took, until all was coherent, and how much processor time."""
+    """The cost of connecting: time until all data is complete, and processor time."""
 
     seconds: float
     cpu_s: float
 
 
 async def measure_drain(feeds: int, seconds: float, per_s: float = STATES_PER_S) -> DrainCost:
-    """Drain so many feeds for so long, beside a bare process that does. Raises HallError."""
+    """Drain `feeds` feeds for `seconds`, next to a bare process that does so. Raises HallError."""
     with memory_folder(Path(tempfile.gettempdir())) as folder:
         async with (
             run_feeds(feeds, per_s) as served,
@@ -195,7 +198,7 @@ async def measure_drain(feeds: int, seconds: float, per_s: float = STATES_PER_S)
             asyncio.timeout(_START_TIMEOUT_S + seconds),
         ):
             bare.send(msgspec.json.encode(served.addresses))
-            await bare.read(dict[str, str])  # it hears them all
+            await bare.read(dict[str, str])  # the process has received from all feeds
             lines.open(served.addresses)
             await lines.wait_until_complete()
             await asyncio.sleep(_SETTLE_S)
@@ -218,9 +221,9 @@ async def measure_drain(feeds: int, seconds: float, per_s: float = STATES_PER_S)
 async def measure_joins(
     feeds: int, rounds: int, past: int = PAST_EVENTS
 ) -> tuple[list[JoinCost], list[JoinCost]]:
-    """Join so many running feeds late, in turns with bare lines; return both, round by round.
+    """Connect to feeds that already run, in turns with bare connections. Return the costs of both.
 
-    A first round of each is not counted. Raises HallError.
+    The first round of each is not counted. Raises HallError.
     """
     async with run_feeds(feeds, STATES_PER_S, past=past) as served:
         turns = [
@@ -247,31 +250,31 @@ async def _join_bare(at: Sequence[FeedAddress]) -> JoinCost:
 
 
 class _Stopwatch:
-    """Time, and this process's processor time, from now on."""
+    """A stopwatch for elapsed time and this process's processor time."""
 
     def __init__(self) -> None:
         self._loop = asyncio.get_running_loop()
         self._began_s, self._cpu_s = self._loop.time(), time.process_time()
 
     def elapsed(self) -> JoinCost:
-        """Return what went by."""
+        """Return the time since the start."""
         return JoinCost(self._loop.time() - self._began_s, time.process_time() - self._cpu_s)
 
 
 class _CoreShares:
-    """Which share of a core this process takes from now on, and another one."""
+    """The share of a core that this process and another process take from now on."""
 
     def __init__(self, pid: int) -> None:
         self._pid, self._watch, self._cpu_s = pid, _Stopwatch(), _cpu_s(pid)
 
     def elapsed(self) -> tuple[float, float, float]:
-        """Return for how long it was watched, and both shares."""
+        """Return the seconds measured, this process's share, and the other process's share."""
         own, other_s = self._watch.elapsed(), _cpu_s(self._pid) - self._cpu_s
         return own.seconds, own.cpu_s / own.seconds, other_s / own.seconds
 
 
 async def _count_lost_events(lines: ConsoleFeedReader, said: FeedTotals) -> int:
-    """Return how many events are not in the archive, once all are or no more of them come."""
+    """Return the number of events missing in the archive, after no more events arrive there."""
     events, kept = sum(said.events.values()), -1
     await lines.wait_until_complete()
     while (now := lines.count_events()) not in (kept, events):
@@ -290,7 +293,7 @@ _FEW_FEEDS: Final = ()
 _SECONDS: Final = 5.0
 _SMALL_SECONDS: Final = 2.0
 _AIMS_CORES: Final = {400: 0.25, 1_000: 0.5}
-"""Of a core, by feeds."""
+"""The aim as a share of a core, by number of feeds."""
 _JOINED: Final = 200
 _FEW_JOINED: Final = 40
 _ROUNDS: Final = 5
@@ -303,7 +306,7 @@ Result = TypeVar("Result")
 
 @valued_figure("fan_in")
 def measure_feeds() -> list[FigureValue]:
-    """A console's lines without its pages, 10 states a second a table, against decoding them."""
+    """A console's connections without its pages, 10 states/s a table, against decoding them."""
     tables = sorted({*choose_size(_FEEDS, _FEW_FEEDS), bench_options.feeds})
     return [
         _drain_value(_run(measure_drain(feeds, choose_size(_SECONDS, _SMALL_SECONDS))))
@@ -313,7 +316,7 @@ def measure_feeds() -> list[FigureValue]:
 
 @valued_figure("join")
 def measure_late_join() -> list[FigureValue]:
-    """From opening 200 lines to running tables until nothing is missing, against bare lines."""
+    """Time to connect to 200 running tables until nothing is missing, against bare connections."""
     tables = choose_size(_JOINED, _FEW_JOINED)
     whole, bare = _run(measure_joins(tables, choose_size(_ROUNDS, _FEW_ROUNDS)))
     return [
@@ -337,7 +340,7 @@ def measure_late_join() -> list[FigureValue]:
 
 
 def _drain_value(came: DrainCost) -> FigureValue:
-    """Return what draining cost. A state or an event that did not come is no number: it raises."""
+    """Return the figure of a drain. Raises ClickException if states or events are missing."""
     if wrong := came.violations():
         raise click.ClickException(f"fan_in: {came.feeds} feeds: {'; '.join(wrong)}")
     return FigureValue(

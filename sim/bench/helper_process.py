@@ -1,4 +1,7 @@
-"""Processes beside the one that measures: they answer lines with lines of JSON, and end with it."""
+"""Helper processes of a measurement.
+
+They answer lines with JSON, and end with the measuring process.
+"""
 
 import asyncio
 import os
@@ -28,7 +31,7 @@ class HelperProcess:
         self.process.stdin.write(line + b"\n")
 
     async def read(self, shape: type[Shape]) -> Shape:
-        """Return its next line. Raises HallError where it has gone."""
+        """Return the next line of the process. Raises HallError if the process has ended."""
         assert self.process.stdout is not None
         line = await self.process.stdout.readline()
         if not line:
@@ -36,7 +39,7 @@ class HelperProcess:
         return msgspec.json.decode(line, type=shape)
 
     async def request(self, line: bytes, shape: type[Shape]) -> Shape:
-        """Return what it answers to a line. Raises HallError."""
+        """Send a line and return the answer. Raises HallError if the process has ended."""
         self.send(line)
         return await self.read(shape)
 
@@ -45,7 +48,7 @@ class HelperProcess:
 async def run_helper(
     module: str, *words: str, env: Mapping[str, str] | None = None
 ) -> AsyncIterator[HelperProcess]:
-    """Run a module of the trials as a process for the block; `env` goes on top of this one's."""
+    """Run a helper module as a process during the block. `env` is added to the environment."""
     process = await start_program(
         *words,
         module=f"sim.bench.{module}",
@@ -61,13 +64,13 @@ async def run_helper(
 
 
 class FeedsProcess:
-    """The process of the simulated feeds, and where they are."""
+    """The process of the simulated feeds, and the addresses of the feeds."""
 
     def __init__(self, process: HelperProcess, at: list[FeedAddress]) -> None:
         self._process, self.addresses = process, at
 
     async def stop_events(self) -> FeedTotals:
-        """Let nothing more happen but states; return what did."""
+        """Stop all events, so that only states follow. Return the totals of the feeds."""
         return await self._process.request(b"", FeedTotals)
 
 
@@ -75,9 +78,10 @@ class FeedsProcess:
 async def run_feeds(
     count: int, per_s: float, *, callers: int = 0, past: int = 0
 ) -> AsyncIterator[FeedsProcess]:
-    """Serve so many simulated feeds for the block, of so many states a second each.
+    """Serve `count` simulated feeds during the block, each with `per_s` states a second.
 
-    `callers`: feeds at which somebody calls; `past`: events that each has had before.
+    `callers`: the number of feeds with calls for a referee. `past`: the number of events of each
+    feed before it is opened.
     """
     words = {"count": count, "per-s": per_s, "callers": callers, "past": past}
     told = [word for name, value in words.items() for word in (f"--{name}", str(value))]

@@ -1,9 +1,11 @@
-"""What asking a board costs: STATUS over its pty, and a bare process that answers as many bytes.
+"""Figures of the serial link: a STATUS query over a pty, and the coding of frames.
+
+The floor of the query is a bare process that answers with the same number of bytes:
 
     python -m sim.bench.link_figures PTY ASKED ANSWERED
 
-is that process: it writes ANSWERED bytes, then as many for each ASKED ones that it reads, until
-the line is gone.
+This process writes ANSWERED bytes. After each ASKED bytes that it reads, it writes ANSWERED bytes
+again, until the serial line is closed.
 """
 
 import asyncio
@@ -44,16 +46,20 @@ from sim.tables.table_processes import (
 _BAUD = 921_600
 _MAX_READ_BYTES = 4096
 _PROCESSES = 5
-"""One that wakes on this process's core answers in a fifth of the time that another one takes."""
+"""The number of bare processes.
+
+A process that runs on this process's core answers in a fifth of the time of a process on another
+core.
+"""
 
 
 class CountingPort(SerialPort):
-    """A serial port that counts the bytes of either way."""
+    """A serial port that counts the bytes sent and received."""
 
     sent = received = 0
 
     def open(self, on_bytes: Callable[[bytes], None], on_lost: Callable[[str], None]) -> None:
-        """Open the port; see Port.open."""
+        """Open the port (see LinkPort.open), and count received bytes."""
 
         def weigh(data: bytes) -> None:
             self.received += len(data)
@@ -62,14 +68,15 @@ class CountingPort(SerialPort):
         super().open(weigh, on_lost)
 
     def write(self, data: bytes) -> None:
-        """Send bytes; see Port.write."""
+        """Send bytes (see LinkPort.write), and count them."""
         self.sent += len(data)
         super().write(data)
 
 
 class QueryTimes(msgspec.Struct, frozen=True):
-    """How long each query took, in microseconds, and each turn of the bare process; and how many
-    bytes went either way for a query that nothing else disturbed.
+    """Times of the queries and of the bare process, in microseconds.
+
+    `sent` and `got`: the number of bytes sent and received for one undisturbed query.
     """
 
     queries_us: list[float]
@@ -79,8 +86,9 @@ class QueryTimes(msgspec.Struct, frozen=True):
 
 
 async def time_queries(times: int) -> QueryTimes:
-    """Ask a simulated dealer board for its STATUS, in turns with each of some bare processes, so
-    often with each.
+    """Query a simulated dealer board for STATUS, in turns with several bare processes.
+
+    Each process has `times` turns.
     """
     with tempfile.TemporaryDirectory() as folder, memory_folder() as runtime_dir:
         async with run_simulator(HallPlan(Path(folder)), runtime_dir) as (table,):
@@ -110,7 +118,7 @@ class _QueriedBoard:
         self.dealer.link.close()
 
     async def count_bytes(self) -> tuple[int, int]:
-        """Return how many bytes went out and came in while it was asked once."""
+        """Return the number of bytes sent and received during one query."""
         sent, got = self._port.sent, self._port.received
         await self.dealer.get_status()
         return self._port.sent - sent, self._port.received - got
@@ -125,7 +133,7 @@ async def _time_us(ask: Callable[[], Awaitable[object]]) -> float:
 
 @asynccontextmanager
 async def _run_answerer(sent: int, got: int) -> AsyncIterator[Callable[[], Awaitable[None]]]:
-    """Run the process that answers bytes with bytes; give its turn, which waits as a thread may."""
+    """Run the process that answers bytes with bytes. Yield a function that blocks for one turn."""
     ours, theirs = pty.openpty()
     for end in (ours, theirs):
         tty.setraw(end)
@@ -137,7 +145,7 @@ async def _run_answerer(sent: int, got: int) -> AsyncIterator[Callable[[], Await
         _read_exactly(ours, got)
 
     try:
-        _read_exactly(ours, got)  # it is there
+        _read_exactly(ours, got)  # the process is ready
         yield turn
     finally:
         await end_program(process)
@@ -146,7 +154,7 @@ async def _run_answerer(sent: int, got: int) -> AsyncIterator[Callable[[], Await
 
 
 def _read_exactly(end: int, count: int) -> bool:
-    """Read so many bytes; tell whether there were so many before the line was gone."""
+    """Read `count` bytes. Return False if the serial line was closed before."""
     while count > 0:
         data = os.read(end, min(count, _MAX_READ_BYTES))
         if not data:
@@ -156,10 +164,10 @@ def _read_exactly(end: int, count: int) -> bool:
 
 
 def answer_queries(path: str, sent: int, got: int) -> None:
-    """Answer `sent` bytes with `got` ones, again and again, until the line is gone."""
+    """Answer every `sent` bytes with `got` bytes, until the serial line is closed."""
     end = os.open(path, os.O_RDWR | os.O_NOCTTY)
     tty.setraw(end)
-    os.write(end, bytes(got))  # it is there
+    os.write(end, bytes(got))  # shows that the process is ready
     try:
         while _read_exactly(end, sent):
             os.write(end, bytes(got))
@@ -185,14 +193,14 @@ def _checksums_alone() -> None:
 
 @timed_figure("frame", floor=_checksums_alone, documented=13.0, per=_FRAMES)
 def code_frames() -> None:
-    """A frame coded and decoded, against its two checksums."""
+    """Coding and decoding of a frame, against its two checksums."""
     decoder = Decoder()
     for _ in range(_FRAMES):
         decoder.feed(encode(_PAYLOAD))
 
 
 def _minimal_in_c() -> None:
-    """Do with each frame what no code of it can spare: a checksum, a search, a copy."""
+    """Do the minimum for each frame: a checksum, a search and a copy."""
     for _ in range(_FRAMES):
         binascii.crc32(_PAYLOAD)
         _PAYLOAD.find(0)
@@ -212,7 +220,7 @@ def _decode_frames() -> None:
 
 @valued_figure("codec")
 def measure_codec() -> list[FigureValue]:
-    """A frame's coding and its decoding, each against a checksum, a search and a copy in C."""
+    """Coding and decoding of a frame, each against a checksum, a search and a copy in C."""
     return [_against_c("coded", _encode_frames), _against_c("decoded", _decode_frames)]
 
 
@@ -223,7 +231,7 @@ def _against_c(what: str, work: Callable[[], None]) -> FigureValue:
 
 @valued_figure("query")
 def measure_query() -> list[FigureValue]:
-    """A board's STATUS over a pty, asked and answered, against an echo of as many bytes."""
+    """A STATUS query of a board over a pty, against an echo of the same number of bytes."""
     took = asyncio.run(time_queries(choose_size(_QUERIES, _FEW_QUERIES)))
     value, floor = statistics.median(took.queries_us), statistics.median(took.bare_us)
     return [FigureValue(value=value, floor=floor, unit=FigureUnit.US, documented=5.0)]

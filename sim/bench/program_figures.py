@@ -1,4 +1,4 @@
-"""What the command line costs before it does anything."""
+"""Figures of the programs: the command line's help, and the memory and start of a table."""
 
 import asyncio
 import subprocess
@@ -54,7 +54,7 @@ async def _run_table(speed: float = _SPEED) -> AsyncIterator[TableProcess]:
 
 @valued_figure("memory")
 def measure_memory() -> list[FigureValue]:
-    """Resident MiB of a table's machine and gateway behind a deal, against a bare interpreter."""
+    """Resident MiB of a table's machine and gateway after a deal, against a bare interpreter."""
     machine, gateway = asyncio.run(_resident_mib())
     floor = _bare_mib()
     return [
@@ -100,19 +100,19 @@ def _packages_alone() -> object:
 
 
 class _TimedStarts:
-    """Starts of one table, each followed by one of its packages alone."""
+    """Starts of one table, each followed by an import of its packages alone."""
 
     took_s = 0.0
 
     def packages_alone(self) -> float:
-        """Start the table for the figure; return what the packages alone take."""
+        """Start the table and store the time. Return the time to import its packages alone."""
         self.took_s = asyncio.run(_time_start_s())
         return time_s(_packages_alone)
 
 
 @valued_figure("start")
 def measure_start() -> list[FigureValue]:
-    """From a table's start to a state in which it can deal, against its packages' import."""
+    """Time from a table's start until it can deal, against the import of its packages."""
     starts = _TimedStarts()
     value_us, floor_us = time_in_turns_us(
         lambda: starts.took_s, starts.packages_alone, 1, choose_size(_STARTS, _FEW_STARTS)

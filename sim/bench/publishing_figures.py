@@ -1,9 +1,9 @@
-"""One state change on its way to the feed, and a bare loop that sends the same bytes.
+"""Figure of one state change from the machine to the feed, against a bare loop.
 
-The whole way: the machine makes its public state out of what it folded, a line of it crosses a
-socket, the gateway reads the line and publishes, a subscriber has the bytes. The bare loop encodes
-the same state and sends it. Both feeds are in this process, without CURVE: the time of a network,
-and of libzmq's own thread, is on neither side.
+The whole path has four steps. The machine makes its public state. A line with the state crosses a
+socket. The gateway reads the line and publishes the state. A subscriber receives the bytes. The
+bare loop encodes the same state and sends the same bytes. Both feeds are in this process, without
+CURVE. Neither side includes the time of a network or of libzmq's own thread.
 """
 
 import asyncio
@@ -42,7 +42,7 @@ _RECEIVE_TIMEOUT_MS = 10_000
 
 
 class PublishingPaths:
-    """A machine with hands held, its way to a subscriber, and the bare way beside it."""
+    """The path from a machine with held hands to a subscriber, and the bare path."""
 
     def __init__(self, machine: TableMachine, context: zmq.asyncio.Context) -> None:
         self._machine = machine
@@ -59,7 +59,7 @@ class PublishingPaths:
         self._lines = LineSplitter(MAX_MACHINE_LINE_BYTES)
 
     def publish_whole(self) -> bytes:
-        """Publish the machine's state as it is now; return the body that a subscriber gets."""
+        """Publish the machine's present state. Return the body that a subscriber receives."""
         self._machine_end.sendall(encode_line(feed_message(self._machine.state())))
         for line in self._read_lines():
             message = decode_machine_line(line)
@@ -69,7 +69,7 @@ class PublishingPaths:
         return _receive_body(self._from_feed)
 
     def publish_bare(self) -> bytes:
-        """Encode and send a state that is there already; return the body that came."""
+        """Encode and send an existing state. Return the body that a subscriber receives."""
         self._bare.send_multipart([self._topic, msgspec.json.encode(self._state)])
         return _receive_body(self._from_bare)
 
@@ -122,10 +122,10 @@ def deal_until_held(runtime_dir: Path) -> Iterator[TableMachine]:
 
 @asynccontextmanager
 async def open_publishing(machine: TableMachine) -> AsyncIterator[PublishingPaths]:
-    """Yield what publishes the state of a machine whose own loop is stopped."""
+    """Yield the two paths for the state of a machine whose own loop is stopped."""
     context = zmq.asyncio.Context()
     gc.collect()
-    gc.freeze()  # as the machine's own process does
+    gc.freeze()  # the machine's own process does the same
     try:
         with closing(PublishingPaths(machine, context)) as published:
             yield published
@@ -140,7 +140,7 @@ _ROUNDS = 9
 
 @valued_figure("publishing")
 def measure_publishing() -> list[FigureValue]:
-    """From the machine's state to bytes of the feed, against encoding and sending the same ones."""
+    """Time from the machine's state to bytes on the feed, against a bare send of the same bytes."""
     with memory_folder() as folder, deal_until_held(folder) as machine:
         return asyncio.run(_time_publishing(machine))
 

@@ -1,19 +1,16 @@
-"""From a card's event to its route: many tables and a floor, measured by one plant.
+"""Figures of the reaction: the time from a card's event to its route.
 
-One process, the plant, plays the boards of all tables. A card's deciding word, the later one of
-AT_READER and READ, is held back until its table's turn comes; then it is written and the line is
-read until the ROUTE is whole. Every round asks each table once, in another order each time, and a
-process that only echoes bytes: so whatever else the computer does disturbs all of them alike, and
-what the plant itself costs is in every time, the floor's too.
+One process, the plant, simulates the boards of all tables. Two events decide a card: AT_READER and
+READ. The plant holds back the later of the two until its table has a turn. In its turn, the plant
+writes the event and reads the line until the ROUTE is complete. Each round has one turn for each
+table and one for an echo process, in a random order. Other work of the computer therefore disturbs
+all of them alike. The time of the plant is part of every measured time, including that of the
+floor.
 
-lines.py      a board's line that can be held back and timed
-plant.py      the process of all boards, and its rounds
-echo.py       the floor: a process that answers bytes with bytes
-plain.py      a table of two boards and the dealing loop alone
-variants.py   the tables that are compared: what is on, and what disturbs them
-disturbed/    what disturbs a process from within, as Python finds it when it starts
-peers.py      other ways to a serial port, where a checkout has them: tests/peers
-measured.py   the run of them, and what is made of its samples
+reaction_plant.py     the process of all boards, and its rounds echo_process.py       the floor: a
+process that answers bytes with bytes bare_table.py         a table of two boards and the dealing
+loop alone disturbed/            modules that Python loads at its start to disturb a process
+tests/peers           programs with other serial libraries, if the checkout contains them
 """
 
 import asyncio
@@ -50,7 +47,7 @@ from sim.tables.table_processes import (
 )
 
 FSYNC_MS: Final = 20
-"""What an SD card takes now and then."""
+"""A delay that an SD card sometimes has."""
 _HERE = Path(__file__).parent
 _SLOW_C = """\
 #define _GNU_SOURCE
@@ -68,9 +65,12 @@ int fdatasync(int fd) { return slow("fdatasync", fd); }
 
 
 class TableVariant(msgspec.Struct, frozen=True):
-    """A table as it is measured. `whole`: machine, gateway and a subscriber; else the dealing
-    loop alone. `disturbed`: what disturbs which part, as disturbed/sitecustomize.py has it.
-    `slow`: each of its fsyncs takes FSYNC_MS longer."""
+    """A table in one configuration of the measurement.
+
+    `is_whole`: True for machine, gateway and a subscriber, False for the dealing loop alone.
+    `disturbance`: a disturbance and the part it affects, as in disturbed/sitecustomize.py.
+    `slow_fsync`: each fsync of the table takes FSYNC_MS longer.
+    """
 
     name: str
     is_whole: bool = True
@@ -78,7 +78,10 @@ class TableVariant(msgspec.Struct, frozen=True):
     slow_fsync: bool = False
 
     def environment(self, folder: Path) -> Mapping[str, str]:
-        """Return what its processes find in their environment; `folder` is for what is built."""
+        """Return the environment variables of the table's processes.
+
+        `folder` receives the built library.
+        """
         found = {}
         if self.disturbance:
             found["PYTHONPATH"] = str(_HERE / "disturbed")
@@ -96,7 +99,7 @@ BUSY_GATEWAY: Final = TableVariant("hog in the gateway", disturbance="gateway:ho
 
 
 def find_compiler() -> str | None:
-    """Return the C compiler that a slow fsync needs; None where there is none."""
+    """Return the path of the C compiler for a slow fsync, or None without a compiler."""
     return shutil.which("cc")
 
 
@@ -115,14 +118,14 @@ _LIMIT_S = 20.0
 
 
 class PeerProgram(msgspec.Struct, frozen=True):
-    """A program, and what it says it is, with the versions of what it is made of."""
+    """A program to compare with. `name` is its description, with the versions of its libraries."""
 
     module: str
     name: str
 
 
 def find_peers() -> list[PeerProgram]:
-    """Return those whose libraries are installed."""
+    """Return the peer programs whose libraries are installed."""
     files = sorted((CHECKOUT / _FOLDER).glob("*.py"))
     modules = [".".join((*_FOLDER.split("/"), file.stem)) for file in files]
     asked = [(module, _peer_name(module)) for module in modules]
@@ -130,7 +133,7 @@ def find_peers() -> list[PeerProgram]:
 
 
 def _peer_name(module: str) -> str:
-    """Return what a program says without arguments; nothing where it cannot run."""
+    """Return the line that a program prints without arguments, or "" if it fails."""
     words = [sys.executable, "-m", module]
     told = subprocess.run(
         words, cwd=CHECKOUT, capture_output=True, text=True, timeout=_LIMIT_S, check=False
@@ -141,15 +144,18 @@ def _peer_name(module: str) -> str:
 SPEED: Final = 20.0
 PERCENTS: Final = (50, 90, 99)
 Samples = list[list[float]]
-"""Rounds: microseconds of the floor, then of each table, then of each peer."""
+"""A list of rounds.
+
+Each round has microseconds of the floor, then of each table, then of each peer.
+"""
 
 
 def collect_samples(
     variants: Sequence[TableVariant], deals: int, peers: Sequence[PeerProgram] = ()
 ) -> Samples:
-    """Have every table deal so often, side by side; return the rounds, the first deal's aside.
+    """Let every table deal `deals` times at the same time. Return the rounds.
 
-    Raises HallError where a table does not come up.
+    The rounds of a first deal are not included. Raises HallError if a table does not start.
     """
     return asyncio.run(_collect_samples(variants, deals, peers))
 
@@ -192,13 +198,13 @@ async def _collect_samples(
 
 
 class _BareTableProcess:
-    """A table without people: it deals when it is told."""
+    """A table without people. It deals on request."""
 
     def __init__(self, process: asyncio.subprocess.Process) -> None:
         self.process = process
 
     async def deal(self) -> object:
-        """Have it deal once. Raises HallError where it has ended."""
+        """Deal once and return the answer. Raises HallError if the process has ended."""
         assert self.process.stdin is not None
         assert self.process.stdout is not None
         self.process.stdin.write(b"deal\n")
@@ -220,7 +226,7 @@ async def _start_bare_table(table: TableProcess) -> asyncio.subprocess.Process:
 
 
 def percentile(values: Sequence[float], percent: int) -> float:
-    """Return the value below which so many of 100 lie."""
+    """Return the value below which `percent` of 100 values are."""
     ranked = sorted(values)
     return ranked[min(len(ranked) - 1, len(ranked) * percent // 100)]
 
@@ -228,9 +234,10 @@ def percentile(values: Sequence[float], percent: int) -> float:
 def block_median(
     samples: Samples, at: int, over: int, percent: int, blocks: int = 5
 ) -> tuple[float, float]:
-    """Return a percentile of column `at` and of `over`, each the one of the median block.
+    """Return a percentile of the columns `at` and `over`, both from the median block.
 
-    The median block is that whose ratio of the two is the median of all blocks' ratios.
+    The ratio of the two columns in the median block is the median of the ratios of all blocks.
+    Raises ValueError for fewer rounds than blocks.
     """
     size = len(samples) // blocks
     if not size:
@@ -254,7 +261,7 @@ _DEALS: Final = 7
 _HOGGED_DEALS: Final = 4
 _FEW_DEALS: Final = 1
 _FEW_PERCENTS: Final = (50,)
-"""A deal has too few cards for the others."""
+"""The percentiles with --small. One deal has too few cards for the others."""
 _AIM_RATIOS: Final = {
     (PLAIN, 50): 1.85,
     (PLAIN, 90): 1.7,
@@ -268,12 +275,15 @@ _AIM_RATIOS: Final = {
 _AIM_GC: Final = 1.5
 _DOCUMENTED: Final = 2.4
 _DOCUMENTED_BESIDE: Final = 1.2
-"""A whole table over a program that does nothing but answer; far less over one that polls."""
+"""The ratio of a whole table to a program that only answers.
+
+The ratio to a program that polls is much lower.
+"""
 
 
 @valued_figure("reaction")
 def measure_reaction() -> list[FigureValue]:
-    """From a card's event to its route on the line, against a process that echoes bytes."""
+    """Time from a card's event to its route on the line, against a process that echoes bytes."""
     quiet = [PLAIN, ALL_ON, SLOW_FSYNC, FULL_GC]
     if find_compiler() is None:
         click.echo("reaction: no C compiler, so no slow fsync: install gcc", err=True)
@@ -328,7 +338,7 @@ def _against_floor(
 def _against_peers(
     variants: list[TableVariant], beside: Sequence[PeerProgram], samples: Samples
 ) -> list[FigureValue]:
-    """Return what a route from the dealing loop costs, in multiples of each peer's answer."""
+    """Return the time of a route from the dealing loop, in multiples of each peer's answer."""
     at = variants.index(PLAIN) + 1
     return [
         _value(_over_text(PLAIN, peer), samples, at, over, 50, None, _DOCUMENTED_BESIDE)

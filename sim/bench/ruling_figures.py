@@ -1,4 +1,4 @@
-"""What a ruling on plays with wild cards costs."""
+"""Figures of rulings on plays with wild cards."""
 
 from collections import Counter
 
@@ -19,7 +19,7 @@ _LAID, _PLAYED = "KK66 ♥2", "♦789T ♥2"
 _TURNS = 10
 _ROUNDS = 15
 _AIM_S = 0.005
-"""Of one ruling."""
+"""The aim for one ruling."""
 _SET = composition(2, jokers=True)
 _TEN_CARD_PLAYS = tuple(
     parse_play(text, 2, _SET).faces
@@ -30,7 +30,7 @@ _TEN_CARD_PLAYS = tuple(
         "333444 SJ BJ ♥2♥2",
     )
 )
-"""Ten cards each, two of them wild: alike, in a row and of one suit, in pairs, and mixed."""
+"""Plays of ten cards, two of them wild: equal ranks, one suit in sequence, pairs, and mixed."""
 
 
 def _plays_alone() -> None:
@@ -41,14 +41,14 @@ def _plays_alone() -> None:
 
 @timed_figure("ruling", floor=_plays_alone, documented=5.0, per=_TURNS)
 def rule_on_plays() -> None:
-    """A ruling on two plays with a wild card each, aim 5 ms, against reading what was typed."""
+    """A ruling on two plays with a wild card each (aim 5 ms), against reading the typed plays."""
     for _ in range(_TURNS):
         judge_play("international-000", 2, _PLAYED, _LAID)
 
 
 @valued_figure("rulings")
 def measure_rulings() -> list[FigureValue]:
-    """Rulings a second on two plays with a wild card each, against reading what was typed."""
+    """Rulings a second on two plays with a wild card each, against reading the typed plays."""
     value_us, floor_us = time_in_turns_us(rule_on_plays, _plays_alone, _TURNS, _ROUNDS)
     return [
         FigureValue(
@@ -68,7 +68,7 @@ def _ranks_alone() -> None:
 
 @timed_figure("readings", floor=_ranks_alone, documented=250.0, per=_TURNS * len(_TEN_CARD_PLAYS))
 def read_plays() -> None:
-    """All that ten cards with two wild ones are and contain, aim 20 ms, against counting ranks."""
+    """All kinds of play in ten cards with two wild ones (aim 20 ms), against counting ranks."""
     for faces in _TURNS * _TEN_CARD_PLAYS:
         readings(faces, 2)
         contained_kinds(faces, 2)

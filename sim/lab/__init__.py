@@ -1,1 +1,1 @@
-"""The statistics lab: deals by the thousand, and what a test house asks of them (LAB.md)."""
+"""The statistics lab: tests of thousands of deals, as a test house requires (LAB.md)."""

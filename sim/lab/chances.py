@@ -1,7 +1,8 @@
-"""Exact chances in a fair deal of 108 cards to four hands of 27: counted, not simulated.
+"""Exact chances in a fair deal of 108 cards to four hands of 27.
 
-Every one of 108!/(27!)⁴ ways is equally likely, whatever order the cards lie in. So what is
-said here of some cards holds of any cards, chosen by whatever does not see the pockets.
+The chances are counted, not simulated. All 108!/(27!)⁴ deals are equally likely, whatever the
+order of the cards. A chance given here for some cards therefore holds for any other cards, if
+they are chosen without knowledge of the pockets.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -18,21 +19,22 @@ RANK = 8
 RANKS = 13
 
 PAIR = Fraction(HAND - 1, N - 1)
-"""Two cards lie in one hand: 26/107."""
+"""The chance that two given cards are in one hand: 26/107."""
 TRIPLE = PAIR * Fraction(HAND - 2, N - 2)
-"""Three cards lie in one hand."""
+"""The chance that three given cards are in one hand."""
 TWO_PAIRS = PAIR * Fraction(perm(HAND - 2, 2) + (SEATS - 1) * perm(HAND, 2), perm(N - 2, 2))
-"""Two cards lie in one hand and two others in one hand, be it the same or another."""
+"""The chance that two given cards share a hand, and two others share that or another hand."""
 
 SPREAD = Fraction(N, N - 1)
-"""What drawing without putting back does to a variance of counts by seat: 108/107."""
+"""The factor 108/107: drawing without replacement increases the variance of counts by seat."""
 
 
 def pairs_covariance(same: float, sharing: float, disjoint: float) -> float:
     """Return the covariance of two counts of pairs in one hand.
 
-    Both count pairs of cards that lie together; of all couples of a pair here and a pair there
-    `same` are the same two cards, `sharing` have one card in common, `disjoint` none.
+    Both counts are numbers of pairs whose two cards are in the same hand. Each pair of the first
+    count is combined with each pair of the second. Of these couples, `same` are the same two cards,
+    `sharing` have one card in common, and `disjoint` have none.
     """
     square = PAIR * PAIR
     return (
@@ -43,9 +45,9 @@ def pairs_covariance(same: float, sharing: float, disjoint: float) -> float:
 
 
 def pairs_variance(degrees: Sequence[int]) -> float:
-    """Return the variance of how many of some pairs lie together.
+    """Return the variance of the number of given pairs whose cards share a hand.
 
-    `degrees`: in how many of the pairs each card is; no pair is there twice.
+    `degrees`: for each card, the number of pairs that contain the card. No pair may occur twice.
     """
     pairs = sum(degrees) // 2
     sharing = sum(each * each for each in degrees) - 2 * pairs
@@ -63,9 +65,9 @@ def longest_run_chances() -> tuple[Fraction, ...]:
 def count_words_with_runs(most: int, hand: int = HAND, seats: int = SEATS) -> int:
     """Return how many sequences of `hand` letters for each seat have no run longer than `most`.
 
-    The letters of a seat are cut into blocks; words in which no two blocks of a seat touch are
-    counted by inclusion and exclusion: m blocks are glued to j in C(m−1, j−1) ways, with the
-    sign of m−j, and j₁+…+j₄ glued blocks of four seats have (j₁+…+j₄)!/(j₁!…j₄!) orders.
+    The letters of a seat are cut into blocks. Inclusion and exclusion counts the words in which no
+    two blocks of one seat touch: m blocks are joined to j in C(m−1, j−1) ways, with the sign of
+    m−j. The j₁+…+j₄ joined blocks of four seats have (j₁+…+j₄)!/(j₁!…j₄!) orders.
     """
     glued = [Fraction(0)] * (hand + 1)
     for m in range(1, hand + 1):
@@ -80,7 +82,7 @@ def count_words_with_runs(most: int, hand: int = HAND, seats: int = SEATS) -> in
 
 
 def _compositions(total: int, parts: int, most: int) -> int:
-    """Return in how many ways `total` is a sum of so many numbers from 1 to `most`."""
+    """Return in how many ways `total` is a sum of `parts` numbers from 1 to `most`."""
     return sum(
         (-1) ** k * comb(parts, k) * comb(total - k * most - 1, parts - 1)
         for k in range(parts + 1)
@@ -97,13 +99,13 @@ def _multiply(a: Sequence[Fraction], b: Sequence[Fraction]) -> list[Fraction]:
 
 
 def is_descent(letters: Sequence[int]) -> bool:
-    """Tell whether the second of two letters is the lower one: a descent."""
+    """Return whether the second of two letters is the lower one (a descent)."""
     before, after = letters
     return before > after
 
 
 def is_valley(letters: Sequence[int]) -> bool:
-    """Tell whether the second of three letters is lower than both others."""
+    """Return whether the second of three letters is lower than both others."""
     before, lowest, after = letters
     return before > lowest < after
 
@@ -112,15 +114,16 @@ def is_valley(letters: Sequence[int]) -> bool:
 def window_moments(
     holds: Callable[[Sequence[int]], bool], width: int, hand: int = HAND, seats: int = SEATS
 ) -> tuple[float, float]:
-    """Return mean and variance of the number of places where `holds` is True of a sequence.
+    """Return mean and variance of the number of places where `holds` is True for a sequence.
 
-    It is asked of each `width` letters that follow each other. Two such windows overlap in some
-    letters, or in none: then they lie anywhere, since all orders are equally likely.
+    `holds` receives each group (window) of `width` consecutive letters. Two windows either overlap
+    or have no letter in common. Without overlap, their distance does not matter, because all orders
+    are equally likely.
     """
     windows = hand * seats - width + 1
 
     def chance(shift: int) -> Fraction:
-        """Return the chance that it holds of the first letters, and of those `shift` on."""
+        """Return the chance that `holds` is True at one window and `shift` letters later."""
         ways = sum(
             prod(perm(hand, word.count(seat)) for seat in range(seats))
             for word in product(range(seats), repeat=width + shift)
@@ -136,10 +139,10 @@ def window_moments(
 
 @cache
 def guess_moments(left: tuple[int, ...] = (HAND,) * SEATS) -> tuple[float, float]:
-    """Return mean and variance of the right guesses of somebody who forgets nothing.
+    """Return mean and variance of the number of correct guesses by a guesser with a perfect memory.
 
-    `left`: how many cards each seat has still to get, in descending order. The best guess is
-    a seat with the most: it is right with the chance left[0] / sum(left).
+    `left`: how many cards each seat has still to get, in descending order. The best guess is a seat
+    with the largest number. The guess is right with the chance left[0] / sum(left).
     """
     mean = square = 0.0
     for place, cards in enumerate(left):
@@ -154,7 +157,7 @@ def guess_moments(left: tuple[int, ...] = (HAND,) * SEATS) -> tuple[float, float
 
 @cache
 def cards_until_all_seats() -> tuple[Fraction, ...]:
-    """Return the chances that the first card of the last seat to get one is card 0, 1, …, 82."""
+    """Return the chances that 0, 1, …, 82 cards are needed until every seat has a card."""
     met = [
         1
         - sum(
@@ -168,9 +171,10 @@ def cards_until_all_seats() -> tuple[Fraction, ...]:
 
 @cache
 def four_cards_together() -> dict[int, Fraction]:
-    """Return the chances of how many of the 6 pairs of four cards lie together.
+    """Return the chance of each number of pairs that share a hand among four cards (6 pairs).
 
-    6: all four in one hand; 3: three and one; 2: two and two; 1: two and two apart; 0: all apart.
+    6: all four in one hand. 3: three and one. 2: two and two. 1: two, one and one. 0: one in each
+    hand.
     """
     chances: dict[int, Fraction] = {}
     for split in product(range(5), repeat=SEATS):
@@ -181,16 +185,16 @@ def four_cards_together() -> dict[int, Fraction]:
 
 
 def four_cards_at_seat() -> tuple[Fraction, ...]:
-    """Return the chances that a seat gets 0…4 of four cards, as the four jokers are."""
+    """Return the chances that a seat gets 0…4 of four given cards, such as the jokers."""
     return tuple(_hand(4, k) for k in range(5))
 
 
 @cache
 def bomb_moments() -> tuple[float, float]:
-    """Return mean and variance, a deal, of the hands' ranks that are there four times or more.
+    """Return mean and variance, for one deal, of the number of ranks held four times or more.
 
-    Of 13 ranks × 4 hands, exactly: by the hands of one rank, and by two ranks in one hand or
-    in two.
+    The count is over 13 ranks × 4 hands. The values are exact. They are calculated from one rank in
+    one hand, one rank in two hands, and two ranks in the same hand or in different hands.
     """
     big = range(4, RANK + 1)
     one = sum(_hand(RANK, k) for k in big)
@@ -211,7 +215,7 @@ def bomb_moments() -> tuple[float, float]:
 
 
 def _two_hands() -> Fraction:
-    """Return the chance of four of a rank in one hand, and four of another rank in another."""
+    """Return the chance that one hand has four of a rank and another hand four of another rank."""
     rest = N - 2 * RANK
     ways = 0
     for a, b, c, d in _counts():
@@ -228,19 +232,19 @@ def _two_hands() -> Fraction:
 
 
 def _counts() -> Iterator[tuple[int, int, int, int]]:
-    """Yield how many of rank one the two hands may have (a, b), and of rank two (c, d)."""
+    """Yield the possible counts of rank one (a, b) and of rank two (c, d) in the two hands."""
     for a, b, c, d in product(range(RANK + 1), repeat=4):
         if a >= 4 and d >= 4 and a + b <= RANK and c + d <= RANK:
             yield a, b, c, d
 
 
 def _hand(cards: int, here: int) -> Fraction:
-    """Return the chance that a hand has so many of some cards."""
+    """Return the chance that a hand contains exactly `here` of `cards` given cards."""
     return Fraction(comb(cards, here) * comb(N - cards, HAND - here), comb(N, HAND))
 
 
 def _split(cards: int, split: Sequence[int]) -> Fraction:
-    """Return the chance that the first hands have so many each of some cards."""
+    """Return the chance that the first hands contain `split` of `cards` given cards."""
     ways, left, others, dealt = 1, cards, N - cards, N
     all_ways = 1
     for here in split:

@@ -1,7 +1,8 @@
-"""Collected deals as arrays of one byte a card. LAB.md says what the columns mean.
+"""Collected deals as arrays with one byte for each card. LAB.md describes the columns.
 
-A row is a deal, a column a card in the order in which the hopper gave it: feed index 1…108.
-Seats are numbers in playing order (N 0, W 1, S 2, E 3); a card is copy × 54 + face.
+A row is a deal. A column is a card, in the order in which the hopper fed the cards: feed index
+1…108. Seats are numbers in playing order (N 0, W 1, S 2, E 3). A card is the number copy × 54 +
+face.
 """
 
 import os
@@ -24,7 +25,10 @@ from controller.cards import FACE_COUNT, SEATS
 from controller.host.toml_files import FileError
 
 CARDS = 2 * FACE_COUNT
-"""Cards of the set that all figures here are of: two packs with their jokers."""
+"""The number of cards in the set: two packs with their jokers.
+
+All figures of the lab assume this set.
+"""
 HAND = CARDS // len(SEATS)
 
 Rows = NDArray[np.uint8]
@@ -34,7 +38,7 @@ _BLOCK_DEALS = 5_000
 
 
 class ReadingOutcome(IntEnum):
-    """What became of a card at the reader."""
+    """The result of reading a card."""
 
     ACCEPTED = 0
     READ_AGAIN = 1
@@ -43,10 +47,11 @@ class ReadingOutcome(IntEnum):
 
 
 class DealsSource(msgspec.Struct, frozen=True, kw_only=True):
-    """Where deals come from. `seed` is None for the system's entropy.
+    """The origin of some deals. `seed` is None if the system's entropy was used.
 
-    `asked`: deals that were to be collected; `given_up`: attempts that were misdeals or void
-    on the way, none of which is among the rows; `passes`: of the shuffler, before each deal.
+    `asked`: how many deals were requested. `given_up`: how many attempts ended as misdeal or void.
+    None of these attempts is among the rows. `passes`: how often the shuffler shuffled before each
+    deal.
     """
 
     path: str = "given"
@@ -59,16 +64,18 @@ class DealsSource(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class InvalidDeals(ValueError):
-    """Arrays that are no deals; its text says in which row."""
+    """Arrays that are not valid deals. The message names the row."""
 
 
 @dataclass(frozen=True, eq=False)
 class CollectedDeals:
     """Deals in the order in which they were dealt.
 
-    `cards` fed by the hopper, the pocket `waiting` for each, the pocket among `seats` in which it
-    lay in the end, and its `verdicts`; `collected`: the stack before the shuffle, top first, None
-    where nobody saw it. `follows`: this deal's cards are those of the row before, dealt next.
+    `cards`: the cards as the hopper fed them. `waiting`: for each card, the pocket that waited.
+    `seats`: for each card, the pocket that finally received the card. `verdicts`: for each card,
+    its reading outcome. `collected`: the stack before the shuffle, top card first. `collected` is
+    None if the stack was not recorded. `follows`: True if the deal used the cards of the row
+    before, as the next deal.
     """
 
     cards: Rows
@@ -84,7 +91,10 @@ class CollectedDeals:
         return len(self.cards)
 
     def blocks(self) -> Iterator["CollectedDeals"]:
-        """Yield the deals in blocks that arrays of numbers can be made of; `follows` is cut."""
+        """Yield the deals in blocks that are small enough for arrays of numbers.
+
+        `follows` is cut too.
+        """
         for begin in range(0, len(self), _BLOCK_DEALS):
             yield self[begin : begin + _BLOCK_DEALS]
 
@@ -111,10 +121,12 @@ def make_deals(
     follows: ArrayLike | None = None,
     source: DealsSource | None = None,
 ) -> CollectedDeals:
-    """Return deals from any rows of numbers. Raises WrongDeals for what cannot be deals.
+    """Return deals made from any rows of numbers.
 
-    Without `verdicts` every card was accepted; without `follows` each deal but the first
-    follows the one before it.
+    Raises InvalidDeals for rows that cannot be deals.
+
+    Without `verdicts`, every card counts as accepted. Without `follows`, each deal except the first
+    follows the deal before.
     """
     dealt = _as_rows("cards", cards)
     shape = dealt.shape
@@ -133,7 +145,10 @@ def make_deals(
 
 
 def check_deals(deals: CollectedDeals) -> None:
-    """Raise WrongDeals for the first row that is no deal of 108 cards to four hands of 27."""
+    """Raise InvalidDeals for the first row that is not a valid deal.
+
+    A valid deal gives 108 cards to four hands of 27.
+    """
     shape = deals.cards.shape
     for name, column in _columns(deals):
         if column.shape != shape:
@@ -150,7 +165,7 @@ def check_deals(deals: CollectedDeals) -> None:
 
 
 def join_deals(parts: Sequence[CollectedDeals], source: DealsSource) -> CollectedDeals:
-    """Return deals one behind the other: where a part begins, nothing is followed."""
+    """Return all parts as one collection. The first deal of each part follows no other deal."""
     stacks = None if any(one.collected is None for one in parts) else True
     return CollectedDeals(
         _stack_rows([one.cards for one in parts]),
@@ -166,10 +181,10 @@ def join_deals(parts: Sequence[CollectedDeals], source: DealsSource) -> Collecte
 
 
 def number_cards(faces: ArrayLike) -> Rows:
-    """Return cards for faces (0…53, n rows of 108): the first of two twins is copy 0.
+    """Return card numbers for faces (0…53, n rows of 108). The first of two equal faces is copy 0.
 
-    Twins cannot be told apart; which one is called which depends on the feed order alone, so no
-    figure of the pockets changes its chances by it.
+    The two copies of a face look the same. The copy number depends on the feed order alone, so it
+    does not change the chances of any figure about pockets.
     """
     row = np.asarray(faces, np.int64)
     order = np.argsort(row, axis=1, kind="stable")
@@ -179,12 +194,12 @@ def number_cards(faces: ArrayLike) -> Rows:
 
 
 def with_source(deals: CollectedDeals, source: DealsSource) -> CollectedDeals:
-    """Return the same deals with another word on where they come from."""
+    """Return the same deals with another source."""
     return replace(deals, source=source)
 
 
 def deal_columns(deals: CollectedDeals) -> dict[str, NDArray[np.uint8] | Flags]:
-    """Return the arrays that are there, by the name of their column."""
+    """Return the existing arrays by the names of their columns."""
     return dict(_columns(deals)) | {"follows": deals.follows}
 
 
@@ -229,7 +244,10 @@ def _stack_rows(parts: Sequence[Rows]) -> Rows:
 
 
 MAX_DEALS = 10_000_000
-"""More than any file of ours has: a zip that claims more is not unpacked."""
+"""The largest accepted number of deals, more than any file of ours contains.
+
+A zip file that claims more is not unpacked.
+"""
 
 _SOURCE = "source"
 _MAX_SOURCE_BYTES = 10_000
@@ -239,7 +257,8 @@ _STACK = "collected"
 _FLAGS = "follows"
 _BYTE, _FLAG = "|u1", "|b1"
 
-# A .npy begins so, in every version of NumPy; the header's length follows in two bytes.
+# Every version of NumPy begins a .npy file with these bytes. Two bytes with the header's length
+# follow.
 _MAGIC = b"\x93NUMPY\x01\x00"
 _BEGIN = struct.Struct("<8sH")
 _HEADER = re.compile(
@@ -249,7 +268,7 @@ _HEADER = re.compile(
 
 
 def save_deals(deals: CollectedDeals, path: Path) -> None:
-    """Write the deals, whole or not at all; the same deals give the same bytes."""
+    """Write the deals to a file, completely or not at all. The same deals give the same bytes."""
     arrays: dict[str, NDArray[np.uint8] | NDArray[np.bool_]] = deal_columns(deals)
     arrays[_SOURCE] = np.frombuffer(msgspec.json.encode(deals.source), np.uint8)
     handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
@@ -266,7 +285,7 @@ def save_deals(deals: CollectedDeals, path: Path) -> None:
 
 
 def load_deals(path: Path) -> CollectedDeals:
-    """Read a file of deals. Raises FileError, one line, for anything else."""
+    """Read a file of deals. Raises FileError, with a text of one line, for anything else."""
     try:
         with path.open("rb") as file:
             return read_deals(file)
@@ -277,7 +296,7 @@ def load_deals(path: Path) -> CollectedDeals:
 
 
 def read_deals(file: IO[bytes]) -> CollectedDeals:
-    """Read deals from an open file. Raises WrongDeals."""
+    """Read deals from an open file. Raises InvalidDeals."""
     try:
         with zipfile.ZipFile(file) as archive:
             return _unpack(archive)
@@ -286,7 +305,7 @@ def read_deals(file: IO[bytes]) -> CollectedDeals:
         *(NotImplementedError, RuntimeError, OverflowError, msgspec.MsgspecError),
     ) as error:
         if isinstance(error, InvalidDeals) or getattr(error, "errno", None) is not None:
-            raise  # the disk's own words; a spoilt stream's OSError has no number
+            raise  # an error of the disk; the OSError of a damaged stream has no number
         words = "".join(char if char.isprintable() else "·" for char in str(error))
         raise InvalidDeals(
             f"this is no file of collected deals: {words[:_MAX_ERROR_CHARS]}"
@@ -315,7 +334,10 @@ def _unpack(archive: zipfile.ZipFile) -> CollectedDeals:
 def _read_array(
     archive: zipfile.ZipFile, name: str, kind: str, dimensions: int, most: int = MAX_DEALS
 ) -> NDArray[np.uint8]:
-    """Return one array's bytes; nothing larger than it should be is unpacked. Raises WrongDeals."""
+    """Return the bytes of one array.
+
+    Raises InvalidDeals before it unpacks an array that is too large.
+    """
     with archive.open(f"{name}.npy") as file:
         begin = file.read(_BEGIN.size)
         if len(begin) < _BEGIN.size or begin[: len(_MAGIC)] != _MAGIC:

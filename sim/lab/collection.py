@@ -1,6 +1,6 @@
-"""Collecting deals over all cores, in parts that are kept as they come.
+"""The collection of deals in parts, on all processor cores.
 
-What is collected from a seed does not depend on how many processes collect it.
+With a seed, the collected deals do not depend on the number of processes.
 """
 
 import importlib
@@ -19,11 +19,18 @@ from sim.worker_processes import WorkerPool
 CollectionPath = Literal["sequence", "full"]
 
 PART_DEALS = {"sequence": 500, "full": 10}
-"""Deals of one part, dealt one after the other: few enough to come often, and for every core."""
+"""The number of deals in one part, dealt one after the other.
+
+Parts are small, so that results arrive often and every core has work.
+"""
 
 
 class CollectionPlan(msgspec.Struct, frozen=True, kw_only=True):
-    """What is asked for. `seed` None: the system's entropy; `again`: fresh deals, for a retest."""
+    """The request for a collection of deals.
+
+    `seed`: None uses the system's entropy. `again`: True deals other deals with the same seed, for
+    a retest.
+    """
 
     deals: int
     path: CollectionPath = "sequence"
@@ -33,7 +40,7 @@ class CollectionPlan(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class CollectionPart(msgspec.Struct, frozen=True):
-    """One part of a plan, from 0."""
+    """One part of a plan. The first part has number 0."""
 
     plan: CollectionPlan
     number: int
@@ -41,7 +48,11 @@ class CollectionPart(msgspec.Struct, frozen=True):
 
 
 class CollectionResult(msgspec.Struct, frozen=True):
-    """What came of it: all parts that were over, whether somebody broke it off, and what failed."""
+    """The result of a collection.
+
+    `deals`: the deals of all finished parts. `interrupted`: True if a user stopped the collection.
+    `failed`: one line for each part that failed.
+    """
 
     deals: CollectedDeals
     interrupted: bool
@@ -49,7 +60,7 @@ class CollectionResult(msgspec.Struct, frozen=True):
 
 
 def plan_parts(plan: CollectionPlan) -> Iterator[CollectionPart]:
-    """Yield a plan's parts in their order: the last one has the deals that are left."""
+    """Yield the parts of a plan in order. The last part has the remaining deals."""
     size = PART_DEALS[plan.path]
     for number, begun in enumerate(range(0, plan.deals, size)):
         yield CollectionPart(plan, number, min(size, plan.deals - begun))
@@ -62,9 +73,11 @@ def collect_deals(
     jobs: int = 1,
     on_deals: Callable[[int], None] = lambda deals: None,
 ) -> CollectionResult:
-    """Collect what a plan asks for in `jobs` processes. A KeyboardInterrupt keeps what is there.
+    """Collect the deals of a plan in `jobs` processes.
 
-    `entropy` is the system's, used where the plan has no seed; `saw` takes how many deals came.
+    After a KeyboardInterrupt, the function returns the deals of the finished parts. `entropy` is
+    the system's source of random bytes, for a plan without a seed. `on_deals` receives the number
+    of deals of each finished part.
     """
     queue = _PartQueue(plan_parts(plan), entropy, on_deals)
     try:
@@ -78,21 +91,24 @@ def collect_deals(
 
 
 def run_part(part: CollectionPart, entropy: Entropy) -> CollectedDeals:
-    """Deal one part: its chances come from the plan's seed, or else from `entropy`."""
+    """Deal one part.
+
+    The random numbers come from the plan's seed, or from `entropy` without a seed.
+    """
     plan = part.plan
     if plan.seed is not None:
         name = f"lab {plan.seed} {'again ' * plan.again}{plan.path} {part.number}"
         entropy = random.Random(name).randbytes
     if plan.path == "sequence":
         return deal_chain(part.deals, plan.method, entropy, f"lab-{part.number}")
-    full = importlib.import_module("sim.lab.journal_deals")  # needs the simulator
+    full = importlib.import_module("sim.lab.journal_deals")  # this import needs the simulator
     deals = full.deal_life(part.deals, entropy)
     assert isinstance(deals, CollectedDeals)
     return deals
 
 
 class _PartQueue:
-    """Has the next part dealt, and keeps those that are there."""
+    """The parts that are still to deal, and the results of the finished parts."""
 
     def __init__(
         self, todo: Iterator[CollectionPart], entropy: Entropy, saw: Callable[[int], None]
@@ -107,7 +123,10 @@ class _PartQueue:
             self._store(part, _run_guarded(part, self._entropy))
 
     def run_in_processes(self, jobs: int) -> None:
-        """Deal all parts in other processes. Raises KeyboardInterrupt once they are ended."""
+        """Deal all parts in other processes.
+
+        Raises KeyboardInterrupt after these processes have ended.
+        """
         calls = ((part, (part, self._entropy)) for part in self._parts)
         with WorkerPool(_run_guarded, jobs) as workers:
             for part, dealt in workers.results(calls):
@@ -117,7 +136,7 @@ class _PartQueue:
                 self._store(part, dealt)
 
     def result(self, plan: CollectionPlan, *, interrupted: bool) -> CollectionResult:
-        """Return what is there, in the order of the parts."""
+        """Return the collected deals, in the order of the parts."""
         there: Sequence[CollectedDeals] = [self._dealt[number] for number in sorted(self._dealt)]
         source = DealsSource(
             path=plan.path,
@@ -139,7 +158,7 @@ class _PartQueue:
 
 
 def _run_guarded(part: CollectionPart, entropy: Entropy) -> CollectedDeals | str:
-    """Return a part's deals, or in one line why there are none: the others go on."""
+    """Return the deals of a part, or one line with the error. The other parts continue."""
     try:
         return run_part(part, entropy)
     except Exception as error:

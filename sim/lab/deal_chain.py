@@ -1,7 +1,7 @@
-"""The cards between two deals: how people leave them on the table, and the shuffler's passes.
+"""Simulated chains of deals: the collected stack, the shuffler's passes and the next deal.
 
-A model, and a hard one for a machine that would trust its shuffler: what was played together
-lies together in the stack, and few riffles leave much of that.
+The model is a severe test for a machine that relies on its shuffler. Cards that were played
+together are together in the stack, and a few riffles leave much of this order.
 """
 
 import random
@@ -32,14 +32,15 @@ _RANKS = 13
 
 
 def new_stack() -> list[int]:
-    """Return a set as it comes out of its two boxes."""
+    """Return a new set in the order of its two boxes."""
     return list(range(CARDS))
 
 
 def collect_stack(cards: Sequence[int], seats: Sequence[int], chance: random.Random) -> list[int]:
-    """Return the stack that a deal leaves: `cards` went to `seats`, 0…3 in playing order.
+    """Return the stack after a hand is played. `cards` went to `seats`, 0…3 in playing order.
 
-    Each player in turn lays down what he has of his lowest rank, jokers last; somebody leads.
+    In turn, each player plays all their cards of their lowest rank. Jokers are played last. A
+    random player leads.
     """
     held: list[list[int]] = [[] for _ in SEATS]
     for card, seat in zip(cards, seats, strict=True):
@@ -58,7 +59,7 @@ def collect_stack(cards: Sequence[int], seats: Sequence[int], chance: random.Ran
 
 
 def gather_pockets(cards: Sequence[int], seats: Sequence[int]) -> list[int]:
-    """Return the stack that a misdeal leaves: pocket upon pocket."""
+    """Return the stack after a misdeal: the cards of the pockets, one pocket on the other."""
     return [
         card
         for pocket in range(len(SEATS))
@@ -68,10 +69,10 @@ def gather_pockets(cards: Sequence[int], seats: Sequence[int]) -> list[int]:
 
 
 def riffle_stack(stack: Sequence[int], passes: int, chance: random.Random) -> list[int]:
-    """Return the stack after so many riffles of the Gilbert–Shannon–Reeds model.
+    """Return the stack after `passes` riffles of the Gilbert–Shannon–Reeds model.
 
-    It is cut where a fair coin for each card says, and each card falls from either half with the
-    chance of how many it still has.
+    A fair coin for each card decides the size of the two halves. Each next card falls from one of
+    the halves with a chance in proportion to the cards left in it.
     """
     cards = list(stack)
     for _ in range(passes):
@@ -88,7 +89,7 @@ def _rank(card: int) -> int:
 
 
 class PocketPlan(NamedTuple):
-    """By feed index: the pocket that waited (0…3), and the one in which the card lies."""
+    """The waiting pocket (0…3) and the final pocket of each card, by feed index."""
 
     waiting: list[int]
     seats: list[int]
@@ -100,14 +101,14 @@ _SEAT_NUMBERS = {letter: number for number, letter in enumerate(LETTERS)}
 READ_AGAIN_RATE = 0.01
 TRAY_RATE = 0.004
 STAYS_BAD_RATE = 0.1
-"""How often the simulated reader asks for another look, for the tray, and for the tray again."""
+"""The rates of the simulated reader: a second look, the tray, and the tray again."""
 
 
 def draw_verdicts(chance: random.Random) -> list[int] | None:
-    """Return what the reader says of 108 cards; None where it comes to a misdeal.
+    """Return the reading outcomes of 108 cards, or None for a misdeal.
 
-    It knows neither faces nor pockets. Misdeals are those of a table: too many cards in the
-    tray, or one that is unreadable for the third time.
+    The outcomes do not depend on faces or pockets. A misdeal has the same causes as at a table: too
+    many cards in the tray, or a card that is unreadable for the third time.
     """
     said = [int(ReadingOutcome.ACCEPTED)] * CARDS
     in_tray = 0
@@ -126,7 +127,7 @@ def draw_verdicts(chance: random.Random) -> list[int] | None:
 
 
 def deal_fairly(letters: str, said: Sequence[int], chance: random.Random) -> PocketPlan:
-    """Deal as a table does: the sequence, and the ledger's rule for cards from the tray."""
+    """Deal by the sequence, with the ledger's rule for cards from the tray, as a table does."""
     waiting = [_SEAT_NUMBERS[letter] for letter in letters]
     if max(said) < ReadingOutcome.TRAY:
         return PocketPlan(waiting, list(waiting))
@@ -134,7 +135,7 @@ def deal_fairly(letters: str, said: Sequence[int], chance: random.Random) -> Poc
 
 
 def deal_to_random_pocket(letters: str, said: Sequence[int], chance: random.Random) -> PocketPlan:
-    """Deal each card to a random pocket among those that are not full."""
+    """Deal each card to a random pocket that is not full."""
     room = [HAND] * len(SEATS)
     waiting = []
     for _ in range(CARDS):
@@ -145,13 +146,16 @@ def deal_to_random_pocket(letters: str, said: Sequence[int], chance: random.Rand
 
 
 def deal_around(letters: str, said: Sequence[int], chance: random.Random) -> PocketPlan:
-    """Trust the shuffler: deal around the table, card by card."""
+    """Deal to the pockets in turn. Only the shuffler causes chance."""
     waiting = [index % len(SEATS) for index in range(CARDS)]
     return PocketPlan(waiting, list(waiting))
 
 
 def deal_with_shift(letters: str, said: Sequence[int], chance: random.Random) -> PocketPlan:
-    """Give the pocket of a card that goes to the tray to the card behind it, and so on."""
+    """Move all later cards forward when a card goes to the tray.
+
+    The next accepted card gets the pocket of the tray's card, and so on.
+    """
     waiting = [_SEAT_NUMBERS[letter] for letter in letters]
     accepted = [index for index in range(CARDS) if said[index] < ReadingOutcome.TRAY]
     again = [index for index in reversed(range(CARDS)) if said[index] >= ReadingOutcome.TRAY]
@@ -162,9 +166,10 @@ def deal_with_shift(letters: str, said: Sequence[int], chance: random.Random) ->
 
 
 def route_through_tray(letters: str, said: Sequence[int]) -> list[int]:
-    """Return where each card ends, by feed index, when the production ledger keeps the places.
+    """Return the final pocket of each card, by feed index.
 
-    The tray gives its last card first. A card that stays bad goes back there once more.
+    The production ledger assigns the places. The tray returns its last card first. A card that is
+    unreadable again goes back to the tray.
     """
     ledger = Ledger(expected=CARDS)
     seats = [0] * CARDS
@@ -188,7 +193,10 @@ def _pass_card(
     tray: list[tuple[int, int]],
     seats: list[int],
 ) -> Ledger:
-    """Return the ledger after a card passed the window; `rounds`: how often it is bad from here."""
+    """Return the ledger after a card passed the window.
+
+    `rounds`: how many more times the card is unreadable, from this pass on.
+    """
     number = len(ledger.cards) + 1
     seen = book.with_card(ledger, number, from_tray=number > CARDS, doubled=False)
     assert seen is not None
@@ -206,7 +214,10 @@ METHODS: dict[str, Method] = {
     "riffles": deal_around,
     "reject-shift": deal_with_shift,
 }
-"""The ways to deal, by name. The first is the product's; the others must be caught."""
+"""The methods of dealing, by name.
+
+The first is the product's method. The tests must detect the others.
+"""
 
 UNFAIR_METHODS = tuple(METHODS)[1:]
 
@@ -218,10 +229,11 @@ Entropy = Callable[[int], bytes]
 
 
 def deal_chain(deals: int, method: str, entropy: Entropy, match: str = "lab") -> CollectedDeals:
-    """Deal so many deals, one after the other with the same cards.
+    """Deal `deals` deals, one after the other, with the same cards.
 
-    `method`: of METHODS. `entropy(n)` gives n bytes: the seeds of the deals, and what people,
-    shuffler and reader do by chance. `match` names the chain, so that no context is there twice.
+    `method`: a key of METHODS. `entropy(n)` returns n bytes. The bytes are the seeds of the deals
+    and the random choices of people, shuffler and reader. `match` identifies the chain, so that no
+    two chains have the same context.
     """
     book = load_profile(PROFILE)
     chance = random.Random(entropy(SEED_BYTES))
@@ -250,7 +262,7 @@ def deal_chain(deals: int, method: str, entropy: Entropy, match: str = "lab") ->
 def _make_sequence(
     book: Profile, match: str, deal: int, attempt: int, entropy: Entropy, chance: random.Random
 ) -> str:
-    """Return the sequence of one attempt as a table makes it: seed, commitment, then the cut."""
+    """Return the sequence of one attempt, made as at a table from seed, commitment and cut."""
     seed = entropy(SEED_BYTES)
     bound_to = context(_TABLE_KEY, match, deal, attempt, _profile_hash(), "S1")
     cut = chance.choice(book.cuts())

@@ -1,6 +1,6 @@
-"""The family of tests: stated before any deal, judged by one bound over all of them.
+"""The family of tests, defined before any deal, and the one bound that judges all of them.
 
-LAB.md is this list for people; a test of the tests compares the two.
+LAB.md contains this list for people. A test compares the list with LAB.md.
 """
 
 from collections.abc import Callable, Sequence
@@ -13,15 +13,16 @@ from sim.lab.collected_deals import CollectedDeals
 from sim.lab.deal_measures import MIN_DEALS, DealMeasures, StatisticResult, not_answerable
 
 FAMILY_LEVEL = 0.99
-"""The family's level: in so many of fair collections not one test is outside."""
+"""The level of the family: the minimum share of fair collections with no test outside."""
 SINGLE_LEVELS = (0.95, 0.99)
-"""The levels at which each value is shown by itself."""
+"""The levels at which each single value is shown."""
 
 
 class FamilyTest(NamedTuple):
-    """One test of the family: what is counted, what a fair deal gives and why, what it shows.
+    """One test of the family: what is counted, the expectation in a fair deal, and the clauses.
 
-    `shows` are clauses R1–R14 of a test house (requirements.py); `least`: deals that it needs.
+    `shows`: the clauses of a test house, R1–R14 (CLAUSES in lab_page.py). `min_deals`: the number
+    of deals that the test needs.
     """
 
     name: str
@@ -227,10 +228,11 @@ FAMILY = (
 
 
 class JudgedTest(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """One test's answer, and how Holm's bound took it.
+    """The result of one test, and its judgement by Holm's bound.
 
-    `bound`: its p must not be below this; `outside` whether the family rejects it. `at_95` and
-    `at_99`: whether the value by itself is inside; None where these deals do not answer it.
+    `bound`: the value that p must not be below. `outside`: True if the family rejects the test.
+    `at_95` and `at_99`: whether the single value is inside at that level. Both are None if these
+    deals cannot answer the test.
     """
 
     name: str
@@ -247,23 +249,23 @@ class JudgedTest(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
 
 class FamilyJudgement(msgspec.Struct, frozen=True):
-    """What the whole family says of some deals."""
+    """The judgement of the whole family on some deals."""
 
     deals: int
     results: tuple[JudgedTest, ...]
 
     @property
     def outside(self) -> tuple[str, ...]:
-        """The tests that are outside the family's bound; none of them: the deals are inside."""
+        """The tests outside the family's bound. The deals are inside if there are none."""
         return tuple(result.name for result in self.results if result.outside)
 
     def p(self, name: str) -> float | None:
-        """Return a test's chance; None where these deals do not answer it."""
+        """Return the chance of a test, or None if these deals cannot answer the test."""
         return next(result.p for result in self.results if result.name == name)
 
 
 def judge_deals(deals: CollectedDeals) -> FamilyJudgement:
-    """Ask all tests of the family of these deals, and judge them together."""
+    """Run all tests of the family on these deals, and judge them together."""
     seen = DealMeasures(deals)
     answers = [_run_test(question, seen) for question in FAMILY]
     bounds, rejected = holm_bounds([answer.p for answer in answers], 1 - FAMILY_LEVEL)
@@ -277,11 +279,11 @@ def judge_deals(deals: CollectedDeals) -> FamilyJudgement:
 
 
 def holm_bounds(chances: Sequence[float | None], risk: float) -> tuple[list[float], list[bool]]:
-    """Return each chance's bound, and whether it is rejected at this risk for all together.
+    """Return the bound of each chance, and whether the chance is rejected at this total risk.
 
-    The least of m chances is rejected below risk/m, the next below risk/(m−1), and so on to the
-    first that is not: whatever the tests have to do with each other, a fair collection has one
-    outside with the chance `risk` at most. One that was not answered counts, as if it were 1.
+    The smallest of m chances is rejected below risk/m, the next below risk/(m−1), and so on until
+    the first that is not rejected. A fair collection has a rejected chance with the probability
+    `risk` at most, even if the tests depend on each other. A missing chance counts as 1.
     """
     ranked = sorted(range(len(chances)), key=lambda place: _p_or_one(chances[place]))
     bounds, rejected = [0.0] * len(chances), [False] * len(chances)

@@ -1,6 +1,6 @@
-"""What a test house asks of the randomness of a card machine, and what answers it here.
+"""The HTML page of a report: requirements of test houses, the tests, and the results.
 
-The clauses stand in the law and the standards of several countries; the words here are ours.
+The clauses are from the law and the standards of several countries, in our own words.
 """
 
 import base64
@@ -21,7 +21,7 @@ from sim.lab.lab_report import (
 
 
 class Clause(NamedTuple):
-    """One clause: its name, where it is from, what it asks, and what shows it besides tests."""
+    """One clause: its name, its source, the requirement, and the evidence other than tests."""
 
     name: str
     source: str
@@ -125,7 +125,7 @@ _HEADS = ("test", "p", "bound", "at 95 %", "at 99 %", "found", "expected")
 
 
 def render_lab_page(report: LabReport, pictures: Sequence[ReportPicture], issued: str) -> str:
-    """Return the page. `issued`: by what program it was made, and when."""
+    """Return the HTML page. `issued`: the program that made the page, and the time."""
     tone = "right" if report.is_inside else "wrong"
     sections = [
         f"<h1>Statistics of dealt cards</h1><p>{escape(issued)}</p>"

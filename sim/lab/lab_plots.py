@@ -1,4 +1,4 @@
-"""The report's pictures, as PNG: what was counted beside what a fair deal gives."""
+"""The pictures of a report, as PNG: the counts found, and the counts expected in fair deals."""
 
 import io
 from collections.abc import Callable
@@ -22,7 +22,7 @@ _MIN_CHANCE = 1e-12
 
 
 class ReportPicture(NamedTuple):
-    """A picture's name, what it shows, and its PNG."""
+    """One picture: its name, its caption and its PNG."""
 
     name: str
     caption: str

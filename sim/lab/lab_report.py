@@ -1,4 +1,4 @@
-"""A report on collected deals: the family's judgement, its retest, naive methods beside it."""
+"""A report on collected deals: the family's judgement, a retest, and results of naive methods."""
 
 import hashlib
 from collections.abc import Callable, Iterator, Sequence
@@ -11,7 +11,10 @@ from sim.lab.deal_chain import UNFAIR_METHODS
 from sim.lab.family import FAMILY, FAMILY_LEVEL, FamilyJudgement, JudgedTest, judge_deals
 
 UNFAIR_DEALS = 1_000
-"""Deals of each naive method in a report, or as many as the report itself has."""
+"""The number of deals of each naive method in a report.
+
+A smaller report uses its own number of deals.
+"""
 
 ReportVerdict = Literal["inside", "inside at the retest", "outside", "outside, not retested"]
 
@@ -24,9 +27,10 @@ VERDICT_TEXTS: dict[ReportVerdict, str] = {
 
 
 class CollectionJudgement(msgspec.Struct, frozen=True, kw_only=True):
-    """One collection and its judgement. `files`: SHA-256 of each, by its name; `deals`: n.
+    """One collection and its judgement.
 
-    `unjudged` are the tests that these deals cannot answer.
+    `deals`: the number of deals. `files`: the SHA-256 of each file, by name. `unjudged`: the tests
+    that these deals cannot answer.
     """
 
     deals: int
@@ -38,7 +42,10 @@ class CollectionJudgement(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class UnfairMethodResult(msgspec.Struct, frozen=True, kw_only=True):
-    """A naive method, judged by the same family: `outside` are the tests that catch it."""
+    """The result of a naive method in the same family.
+
+    `outside`: the tests that detect the method.
+    """
 
     method: str
     deals: int
@@ -46,7 +53,7 @@ class UnfairMethodResult(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class LabReport(msgspec.Struct, frozen=True, kw_only=True):
-    """All that a report says. `family`: SHA-256 of the list of tests, as LAB.md states it."""
+    """The contents of a report. `family`: the SHA-256 of the list of tests, as in LAB.md."""
 
     verdict: ReportVerdict
     level: float
@@ -57,19 +64,19 @@ class LabReport(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def last(self) -> CollectionJudgement:
-        """The round that counts."""
+        """The collection that counts: the retest, or the first without a retest."""
         return self.retest or self.first
 
     @property
     def is_inside(self) -> bool:
-        """Whether the deals are inside the family's bound, at the first time or the second."""
+        """Whether the deals of the collection that counts are inside the family's bound."""
         return not self.last.outside
 
 
 def judge_collection(
     deals: CollectedDeals, files: dict[str, str] | None = None
 ) -> tuple[CollectionJudgement, FamilyJudgement]:
-    """Judge one collection."""
+    """Judge one collection. Return the judgement for the report and the judgement of the family."""
     judgement = judge_deals(deals)
     return CollectionJudgement(
         deals=len(deals),
@@ -86,9 +93,10 @@ def make_report(
     fresh: Callable[[], CollectionJudgement] | None,
     naive: Callable[[str, int], CollectedDeals] | None = None,
 ) -> LabReport:
-    """Return the report: `fresh` collects the retest's deals, None where nobody can here.
+    """Return the report.
 
-    `naive(method, deals)` deals by a naive method; None leaves them out.
+    `fresh` collects the deals of the retest. None means that no retest is possible here.
+    `naive(method, deals)` deals by a naive method. None omits the naive methods.
     """
     retest = fresh() if first.outside and fresh is not None else None
     return LabReport(
@@ -102,7 +110,10 @@ def make_report(
 
 
 def conclusion_text(report: LabReport) -> str:
-    """Return what a report comes to, and how much of the family it leaves open, and why."""
+    """Return the conclusion of a report.
+
+    The text contains the verdict, and the tests not judged with their reasons.
+    """
     last = report.last
     if not last.unjudged:
         return VERDICT_TEXTS[report.verdict]
@@ -114,7 +125,7 @@ def conclusion_text(report: LabReport) -> str:
 
 
 def family_hash() -> str:
-    """Return the SHA-256 of the names, figures and expectations of all tests."""
+    """Return the SHA-256 of the names, counts and expectations of all tests."""
     stated = "\n".join("\t".join((one.name, one.counted, one.expected)) for one in FAMILY)
     return hashlib.sha256(stated.encode()).hexdigest()
 
@@ -143,7 +154,7 @@ _MARKS = {True: "in", False: "out", None: "–"}
 
 
 def render_lab_report(report: LabReport) -> str:
-    """Return the report as lines for people."""
+    """Return the report as text lines for people."""
     lines = [*_collection_lines(report.first)]
     if report.retest is not None:
         lines += ["", "retest:", *_collection_lines(report.retest)]
@@ -158,7 +169,7 @@ def render_lab_report(report: LabReport) -> str:
 
 
 def source_text(source_round: CollectionJudgement) -> str:
-    """Return in a line where the deals of a round come from."""
+    """Return one line that gives the origin of a collection's deals."""
     source = source_round.source
     seed = "the system's entropy" if source.seed is None else f"seed {source.seed}"
     given_up = f", {source.given_up} attempts given up" if source.given_up else ""
@@ -169,7 +180,7 @@ def source_text(source_round: CollectionJudgement) -> str:
 
 
 def result_cells(result: JudgedTest) -> tuple[str, ...]:
-    """Return a test's row of the table, below its headings."""
+    """Return the cells of one test for the table of results."""
     p = "–" if result.p is None else f"{result.p:.3g}"
     found = result.why or result.seen
     return (
@@ -199,12 +210,12 @@ FAMILY_BEGIN, FAMILY_END = (
 
 
 def render_family() -> str:
-    """Return the family as the lines between BEGIN and END."""
+    """Return the lines of the family for the page, between FAMILY_BEGIN and FAMILY_END."""
     return "\n".join(_family_lines()) + "\n"
 
 
 def update_page(page: str) -> str:
-    """Return the page with the family as it is now. Raises ValueError where its marks lack."""
+    """Return the page with the present family. Raises ValueError if the page has no marks."""
     before, found, rest = page.partition(FAMILY_BEGIN)
     _, end, after = rest.partition(FAMILY_END)
     if not (found and end):
