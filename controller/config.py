@@ -242,8 +242,8 @@ class LimitsSection(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     `cut_s`: for the cut; the deal waits for it. `take_s`: for taking held hands, which cannot be
     looked at meanwhile. `result_s`: for both sides to confirm a result; the next hands wait for it.
-    `slow_deal_s`: for a whole deal (本副过慢), well above the usual time. `out_s`: for an opponent to
-    confirm that a player is out. This limit is short because play continues and people forget.
+    `slow_deal_s`: for a whole deal (本副过慢), well above the usual time. `out_s`: for an opponent
+    to confirm that a player is out. This limit is short because play continues and people forget.
     """
 
     cut_s: Annotated[float, Meta(ge=5, le=600)] = 60.0

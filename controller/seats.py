@@ -1,7 +1,7 @@
 """Seats and sides of a table: neighbours, partners and their names.
 
-The seat to the right plays next (下家), the seat to the left plays before (上家). Seen from above the
-order is counter-clockwise: N, W, S, E (seed 000 A3.1–2).
+The seat to the right plays next (下家), the seat to the left plays before (上家). Seen from above
+the order is counter-clockwise: N, W, S, E (seed 000 A3.1–2).
 """
 
 from collections.abc import Callable, Iterable, Mapping
