@@ -285,7 +285,7 @@ class TableConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def gateway_dir(self) -> Path:
-        """The folder of the table's public key, the gateway's secret, admitted/ and endpoints.json."""
+        """The folder of the table's public key, gateway's secret, admitted/ and endpoints.json."""
         return self.gateway.dir or self.table.state_dir
 
     @property

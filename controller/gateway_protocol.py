@@ -12,7 +12,7 @@ from controller.messages import ClientCommand, CommandReply, Message, PublicEven
 
 
 class MetricSample(msgspec.Struct, frozen=True, gc=False, array_like=True):
-    """One metric value: its name, its label values (names of faults, boards, sets) and the number."""
+    """One metric value: its name, its label values (names of faults, boards, sets), its number."""
 
     name: str
     labels: tuple[str, ...]

@@ -212,7 +212,7 @@ __all__ = ["Words"]
 
 
 def signer_text(name: str, person: str | None) -> str:
-    """Return a signer as text: the person's name if given, then the name of the key's certificate."""
+    """Return a signer as text: the person's name if given, then the certificate's name."""
     return name if person is None else f"{person} ({name})"
 
 

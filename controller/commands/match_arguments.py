@@ -200,7 +200,7 @@ class AddTimeArgs(Args, frozen=True, kw_only=True):
 
 
 class CutByHandArgs(Args, frozen=True, kw_only=True):
-    """`seat` took `n` cards off the hand-shuffled set. If both are None, the deal continues uncut."""
+    """`seat` took `n` cards off the hand-shuffled set. If both are None, the deal is uncut."""
 
     seat: SeatName | None = None
     n: CutDepth | None = None
@@ -281,7 +281,7 @@ class TakeOverArgs(VerbalArgs, frozen=True, kw_only=True):
 
 
 class SignArgs(Args, frozen=True, kw_only=True):
-    """The role in which `person` signs the score sheet, and the version of the sheet that they saw."""
+    """The role in which `person` signs the score sheet, and the version that they saw."""
 
     signer: Literal["NS", "EW", "N", "W", "S", "E", "referee"]
     person: NameText

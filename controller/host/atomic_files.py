@@ -132,7 +132,7 @@ def _opened_file(name: str, folder: int, more: int = 0) -> Iterator[int]:
 
 
 def _owner_and_content(folder: int, name: str, most: int) -> tuple[os.stat_result, bytes | None]:
-    """Return the owner that the file of that name will have, and at most `most` bytes of the file."""
+    """Return the owner of the file to be written, and at most `most` bytes of the present file."""
     with suppress(OSError), _opened_file(name, folder) as file:
         found = os.fstat(file)
         if stat.S_ISREG(found.st_mode):

@@ -75,7 +75,7 @@ _MSGSPEC_PATTERN = re.compile(r"Expected|Invalid|Object|not a path")
 
 
 def explain_error(error: msgspec.ValidationError, raw: Any, shape: inspect.Type) -> ValueMistake:
-    """Return msgspec's error in the terms of the file: its key, its value and the expected value."""
+    """Return msgspec's error in the terms of the file: key, value and expected value."""
     found = _PATH_PATTERN.search(str(error))
     what, where = (str(error)[: found.start()], found[1]) if found else (str(error), "")
     keys, own = _KEY_PATTERN.findall(where), error.__cause__

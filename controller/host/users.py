@@ -70,7 +70,7 @@ def allowed_peer_uids(name: str | None) -> frozenset[int]:
 
 
 def peer_uid(connection: socket.socket) -> int:
-    """Return the uid of the process at the other end of a Unix socket, which listened or connected."""
+    """Return the uid of the process at the other end of a Unix socket."""
     raw = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _PEER.size)
     _, uid, _ = _PEER.unpack(raw)
     return int(uid)

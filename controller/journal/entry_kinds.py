@@ -124,13 +124,13 @@ class TransferredData(EntryData, frozen=True):
 class TakenOverData(EntryData, frozen=True):
     """A match came from `table`, whose journal has `head` behind its `transferred`, entry `n`.
 
-    `digest` names the document it came in (controller/match/transfer_document.py), `sig` is that
-    table's signature of it, by the key `verify` that whoever ordered it named
-    (controller/signing/signed_commands.py). Its `meeting` follows, and then its `events`, so many
-    of kind `match`, with times of this table's clock. `proofs`: what its attempts promised so far,
-    by table, deal and attempt. `moves`: how it came here, from table to table, for its score sheet;
-    missing where the document has none. `entered_by`: who took it here and entered the word as the
-    chief's, which `by` gave; missing where it was no word by mouth.
+    `digest` names the document it came in (controller/match/transfer_document.py), `sig` is that table's
+    signature of it, by the key `verify` that whoever ordered it named (controller/signing/signed_commands.py). Its
+    `meeting` follows, and then its `events`, so many of kind `match`, with times of this table's
+    clock. `proofs`: what its attempts promised so far, by table, deal and attempt. `moves`: how it
+    came here, from table to table, for its score sheet; missing where the document has none.
+    `entered_by`: who took it here and entered the word as the chief's, which `by` gave; missing
+    where it was no word by mouth.
     """
 
     match: str

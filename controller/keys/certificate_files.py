@@ -120,7 +120,7 @@ def replace_text(path: Path, text: str, mode: int) -> None:
 
 
 def make_folder_like(folder: Path, like: Path) -> Path:
-    """Create a folder with the owner and mode of the folder `like`, and return it. Raises OSError."""
+    """Create a folder with the owner and mode of `like`, and return it. Raises OSError."""
     status = like.stat()
     make_folder(folder, status.st_uid, status.st_gid, status.st_mode & 0o777)
     return folder

@@ -130,7 +130,7 @@ class Fairness(Message, frozen=True, kw_only=True):
 
 
 class Alert(Message, frozen=True, kw_only=True):
-    """A problem that a person must look at: a code of the fault catalogue, cause and next action."""
+    """A problem that a person must look at: a catalogue code, its cause and the next action."""
 
     code: int
     name: str
