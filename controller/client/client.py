@@ -1,8 +1,10 @@
-"""A table's client: its feed and its commands, for `watch`, `send`, `demo` and programs like them.
+"""The client of a table's feed and commands, for `watch`, `send`, `demo` and similar programs.
 
-async with Client(read_endpoints(state_dir), identity, ids) as client:
+Example:
+
+async with Client(read_endpoints(state_dir), identity, new_id) as client:
     reply = await client.ask("snapshot")
-    async for heard in client.feed():
+    async for message in client.feed():
         ...
 """
 
@@ -81,7 +83,7 @@ class ReceivedMessage:
 
 @dataclass(frozen=True)
 class _PendingCommand:
-    """A pending command, as it was sent."""
+    """A pending command and its encoded bytes."""
 
     answer: asyncio.Future[CommandReply]
     body: bytes

@@ -323,7 +323,7 @@ def convert_tables(
 
 
 def _walk_values(raw: dict[str, Any]) -> Iterator[tuple[str, object]]:
-    """Yield every value with its dotted key. Raises _BadValue for tables that are nested too deep."""
+    """Yield every value with its dotted key. Raises _BadValue for too deep nesting."""
     due: list[tuple[str, object, int]] = [("", raw, 0)]
     while due:
         where, value, depth = due.pop()
