@@ -1,1 +1,1 @@
-"""Everything that decides: rules, deals, journal, the processes and the command line."""
+"""The program of a table: rules, deals, journal, processes and command line."""

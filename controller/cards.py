@@ -1,8 +1,8 @@
-"""Ranks, suits, faces, sets and seats: the words for cards that everything else uses.
+"""Ranks, suits, faces and seats as numbers and text.
 
-A face is one number, 0..53, the same as on the serial line (drivers/firmware/protocol.py):
-suit * 13 + rank for spades, hearts, clubs, diamonds and ranks 2…A, then the two
-jokers. A face says nothing about the pack a card came from: twins are equal.
+A face is one number, 0..53, the same as on the serial line (drivers/firmware/protocol.py). It is
+suit * 13 + rank for spades, hearts, clubs, diamonds and ranks 2…A, then the two jokers. A face does
+not identify the pack of a card: two equal cards of two packs have the same face.
 """
 
 Face = int
@@ -25,7 +25,7 @@ _RANK_LETTERS = {"T": "10"}
 def face_text(face: Face) -> str:
     """Return a face as people write it: "♠A", "♥10", "SJ" (small joker), "BJ" (big joker).
 
-    Raises ValueError for a number that is no face.
+    Raises ValueError for a number that is not a face.
     """
     if not 0 <= face < FACE_COUNT:
         raise ValueError(f"a face is 0..{FACE_COUNT - 1}, not {face}")
@@ -38,8 +38,8 @@ def face_text(face: Face) -> str:
 def parse_face(text: str) -> Face:
     """Return the face written as `text`: "♠A" or "SA", "♥10", "H10" or "HT", "BJ".
 
-    "SJ" is the small joker, not the jack of spades: that one is "♠J" only.
-    Raises ValueError for anything else.
+    "SJ" is the small joker. The jack of spades can be written only as "♠J". Raises ValueError for
+    any other text.
     """
     word = text.strip().upper()
     if word in _FACE_BY_TEXT:
@@ -53,29 +53,30 @@ def parse_face(text: str) -> Face:
 
 
 def next_seat(seat: str) -> str:
-    """Return who plays after `seat`: the neighbour on the right."""
+    """Return the seat to the right of `seat`, which plays next."""
     return SEATS[(SEATS.index(seat) + 1) % 4]
 
 
 def partner(seat: str) -> str:
-    """Return who sits opposite `seat`."""
+    """Return the seat opposite `seat`."""
     return SEATS[(SEATS.index(seat) + 2) % 4]
 
 
 def side_of(seat: str) -> str:
-    """Return the side `seat` plays for: "NS" or "EW"."""
+    """Return the side of `seat`: "NS" or "EW"."""
     return "NS" if seat in "NS" else "EW"
 
 
 def composition(packs: int, jokers: bool) -> tuple[int, ...]:
-    """Return how many of each of the 54 faces a set of `packs` packs holds."""
+    """Return how many cards of each of the 54 faces are in a set of `packs` packs."""
     return (packs,) * SMALL_JOKER + (packs if jokers else 0,) * 2
 
 
 def pip_value(face: Face) -> int | None:
-    """Return the pips a turned-up card counts for: A 1, 2…10, J 11, Q 12, K 13.
+    """Return the pips of a turned-up card: A 1, 2…10, J 11, Q 12, K 13.
 
-    None for a joker. No seed says what A, J, Q and K count: it is a proposal.
+    Returns None for a joker. No seed defines the pips of A, J, Q and K: these values are a
+    proposal.
     """
     if face in _JOKERS:
         return None

@@ -1,8 +1,8 @@
-"""The configuration of a table (table.toml) and of a simulated one (sim.toml).
+"""The configuration of a table (table.toml) and of a simulated table (sim.toml).
 
-All that the file alone shows is checked here; whether a port, a board or a folder
-is really there is seen when the table runs, and is a fault then. Relative paths
-count from the file's folder.
+`load_table` and `load_sim` check everything that can be checked from the file alone. A missing
+port, board or folder is a fault that the running table reports. Relative paths count from the
+file's folder.
 """
 
 from pathlib import Path
@@ -16,7 +16,7 @@ from controller.host import toml_files
 
 RUNTIME_ROOT = Path("/run/dealtable")
 
-# Where a Unix socket in the runtime directory, or beside it, must still find room (107 bytes).
+# The path of a Unix socket in or beside the runtime directory must fit into 107 bytes.
 _MAX_RUNTIME_DIR_BYTES = 80
 _GATEWAY_FOLDER_SUFFIX = ".gateway"
 
@@ -76,16 +76,16 @@ UserName = Annotated[
 
 
 class ConfigError(toml_files.FileError):
-    """A configuration file cannot be used; its text is one line that says why."""
+    """An error in a configuration file; its text is one line with the reason."""
 
 
 class TableSection(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Which table this is and where it keeps things.
+    """The identity of a table, and its folders.
 
-    `backend` says what its boards must be. `event` is the file of the event's own
-    regulations over `profile`, where there is one. `state_dir` lasts, `runtime_dir` lies
-    in memory: /run/dealtable/ID where the file does not say. `user` is whom the machine runs
-    as, where the gateway is another user.
+    `backend` is the kind of boards that the table must have. `event` is the file of the event's own
+    regulations over `profile`, if the event has one. `state_dir` is kept across restarts.
+    `runtime_dir` is in memory; its default is /run/dealtable/ID. `user` is the user that runs the
+    machine process, if the gateway runs as another user.
     """
 
     id: ShortName
@@ -98,7 +98,10 @@ class TableSection(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     user: UserName | None = None
 
     def __post_init__(self) -> None:
-        """Fill in and check the runtime directory: in memory, and short enough for a socket."""
+        """Set the default runtime directory, and check it.
+
+        It must be outside `state_dir` and short enough for the path of a socket.
+        """
         if self.runtime_dir == Path():
             msgspec.structs.force_setattr(self, "runtime_dir", RUNTIME_ROOT / self.id)
         if self.runtime_dir.is_relative_to(self.state_dir):
@@ -108,12 +111,12 @@ class TableSection(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class BoardSection(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Where to look for a board, and who must be there.
+    """The port of a board, and the identity that the board must report.
 
-    `firmware` is the hash that the board must report; left out, it is the hash of the firmware
-    that the program carries. `settings_crc` is compared if it is given. `usb` is the USB serial
-    number of the adapter that the board hangs on, if it hangs on one: the computer names the port
-    by it.
+    `firmware` is the hash that the board must report; the default is the hash of the firmware that
+    the program carries. `settings_crc` is compared if it is given. `usb` is the USB serial number
+    of the board's adapter, if the board is connected through one. The computer names the port by
+    that number.
     """
 
     port: NonEmptyText
@@ -126,34 +129,35 @@ class BoardSection(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 ReaderTrigger = Literal["wire", "asked"]
 DEFAULT_LOOK_MS: dict[ReaderTrigger, int] = {"wire": 300, "asked": 500}
-"""How long a card may wait for both boards' words of it, where the file does not say."""
+"""Default time limit, in ms, for both boards to report a card."""
 
 
 class ReaderSection(BoardSection, frozen=True, forbid_unknown_fields=True):
-    """The reader board, and how it is told of a card: by the dealer board's wire, or asked.
+    """The reader board, and how it learns of a card: from the dealer board's wire, or by a request.
 
-    A reader without a trigger wire (`dealtable adapter barcode`) is asked once for each card.
-    `look_ms` is how long that may take before the card goes to the tray; with a wire it is fixed.
+    A reader without a trigger wire (`dealtable adapter barcode`) receives one request for each
+    card. `look_ms` is the time limit of that request; after it the card goes to the tray. With a
+    wire this limit is fixed.
     """
 
     trigger: ReaderTrigger = "wire"
     look_ms: Annotated[int, Meta(ge=100, le=2000)] | None = None
 
     def __post_init__(self) -> None:
-        """Refuse another patience than the wire's where there is one."""
+        """Refuse a time limit for a reader with a wire, where the limit is fixed."""
         if self.trigger == "wire" and self.look_ms is not None:
             raise ValueError('look_ms: expected nothing, or trigger = "asked"')
 
     @property
     def look_s(self) -> float:
-        """How long a look may take, in seconds."""
+        """The time limit for reading a card, in seconds."""
         return (self.look_ms or DEFAULT_LOOK_MS[self.trigger]) / 1000
 
 
 class PanelSection(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Where the pins are, and which GPIO number each has (deploy/table.toml).
+    """The pin factory of the panel, and the GPIO number of each pin (deploy/table.toml).
 
-    A seat has a green and a red button; `lamp_*` are the stack light.
+    A seat has a green and a red button. `lamp_*` are the lamps of the stack light.
     """
 
     pins: PinFactoryName
@@ -182,7 +186,7 @@ class PanelSection(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class CardSetSection(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A set of cards of this table: its name, and the back that the reader knows it by."""
+    """A set of cards of this table: its name, and the back by which the reader identifies it."""
 
     id: ShortName
     back: Literal["A", "B"]
@@ -207,12 +211,13 @@ def _refuse_duplicate_set_ids(card_sets: tuple[CardSetSection, ...]) -> None:
 
 
 class GatewaySection(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Where the feed and the commands are served, and the metrics to this computer alone.
+    """The addresses of the feed and of the commands, and the local address of the metrics.
 
-    A free port, so that any number of tables go on one computer; endpoints.json says which.
-    `dir` is where it finds its keys and who is admitted, and says its addresses: state_dir where
-    the file does not say. `user` is whom it runs as, where that is not the machine's user.
-    `announce`: the table says on the network where it is and which keys it has (multicast DNS).
+    The default for metrics is a free port, so that one computer can run several tables;
+    endpoints.json contains the chosen port. `dir` is the folder of the gateway's keys, of the
+    admitted clients and of its endpoints.json. The default is state_dir. `user` is the user that
+    runs the gateway, if it differs from the machine's user. With `announce` the table publishes its
+    address and keys on the network (multicast DNS).
     """
 
     feed: BindAddress = "tcp://*:5556"
@@ -224,22 +229,21 @@ class GatewaySection(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class PlaySection(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """How deals follow each other.
+    """The order of deals.
 
-    `deal_ahead`: the next deal is dealt from another set while this one is played.
+    With `deal_ahead` the next deal is dealt from another set while the present deal is played.
     """
 
     deal_ahead: bool = False
 
 
 class LimitsSection(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """How long people may take before the referee is called, in seconds. All provisional.
+    """Time limits for people, in seconds, after which the referee is called. All are provisional.
 
-    `cut_s`: for the cut; without it the deal stands still. `take_s`: to take hands that
-    are held; meanwhile nobody can look at them. `result_s`: until both sides confirm a
-    result; the next hands wait for it. `slow_deal_s`: for a whole deal (本副过慢), well
-    above what one takes. `out_s`: for an opponent to confirm that a player is out, short
-    because play goes on and memories with it.
+    `cut_s`: for the cut; the deal waits for it. `take_s`: for taking held hands, which cannot be
+    looked at meanwhile. `result_s`: for both sides to confirm a result; the next hands wait for it.
+    `slow_deal_s`: for a whole deal (本副过慢), well above the usual time. `out_s`: for an opponent
+    to confirm that a player is out. This limit is short because play continues and people forget.
     """
 
     cut_s: Annotated[float, Meta(ge=5, le=600)] = 60.0
@@ -250,10 +254,9 @@ class LimitsSection(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class TableConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A whole table.toml.
+    """The content of a table.toml.
 
-    The first of `card_sets` lies in the machine when it starts, unless its journal says
-    which one does.
+    The first of `card_sets` is in the machine at the start, unless the journal names another set.
     """
 
     table: TableSection
@@ -266,7 +269,9 @@ class TableConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     limits: LimitsSection = field(default_factory=LimitsSection)
 
     def __post_init__(self) -> None:
-        """Refuse boards, sets or users that are said to be one, and what needs two of them."""
+        """Refuse equal boards, sets or users, and a `deal_ahead` without sets of two different
+        backs.
+        """
         for key in ("port", "id"):
             if getattr(self.dealer, key) == getattr(self.reader, key):
                 raise ValueError(f"reader.{key}: expected another one than dealer.{key}")
@@ -280,15 +285,16 @@ class TableConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def gateway_dir(self) -> Path:
-        """Where the table's public key, the gateway's secret, admitted/ and endpoints.json lie."""
+        """The folder of the table's public key, gateway's secret, admitted/ and endpoints.json."""
         return self.gateway.dir or self.table.state_dir
 
     @property
     def socket(self) -> Path:
-        """The machine's Unix socket: in the runtime directory.
+        """The path of the machine's Unix socket, in the runtime directory.
 
-        Of two users the gateway sees nothing of that; the socket lies beside it, in a folder that
-        holds nothing else.
+        If machine and gateway run as two users, the gateway cannot read the runtime directory. The
+        socket is then in a separate folder beside the runtime directory, which contains nothing
+        else.
         """
         folder = self.table.runtime_dir
         beside = folder.with_name(folder.name + _GATEWAY_FOLDER_SUFFIX)
@@ -296,11 +302,11 @@ class TableConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class SimTableSection(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A simulated table: its name, its boards and what moves them.
+    """A simulated table: its name, its boards and its simulated attendant.
 
-    `firmware` is the interpreter the boards run under. `attendant`: a simulated
-    person takes hands, loads cards and clears up. `control`: the Unix socket over
-    which tests and people move things; None for one in a fresh runtime directory.
+    `firmware` is the interpreter that runs the boards. With `attendant` a simulated person takes
+    hands, loads cards and clears the machine. `control` is the Unix socket through which tests and
+    people control the simulation. With None the socket is in a new runtime directory.
     """
 
     id: ShortName = "T01"
@@ -312,10 +318,10 @@ class SimTableSection(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class MechanicsSection(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The simulated mechanics: how many cards a set has, how fast they are, how worn.
+    """The simulated mechanics: number of cards, speed and wear.
 
-    A set is `packs` packs with jokers or without, or `cards` cards of them, where given.
-    `speed` divides the mechanics' own times alone; 1 is 100 ms a card.
+    A set has `packs` packs with or without jokers, or only `cards` cards of them, if given. `speed`
+    divides the times of the mechanics only. 1 is 100 ms a card.
     """
 
     packs: Annotated[int, Meta(ge=1, le=4)] = 2
@@ -327,9 +333,9 @@ class MechanicsSection(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class SimConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A whole sim.toml; each of `faults` is a fault of the simulator's menu.
+    """The content of a sim.toml. Each of `faults` is a fault that the simulator can produce.
 
-    The first of `card_sets` lies in the hopper, the others beside the machine.
+    The first of `card_sets` is in the hopper, the others are beside the machine.
     """
 
     sim: SimTableSection = field(default_factory=SimTableSection)
@@ -340,12 +346,12 @@ class SimConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     faults: list[dict[str, Any]] = field(default_factory=list, name="fault")
 
     def __post_init__(self) -> None:
-        """Refuse two sets of one name."""
+        """Refuse two sets with the same name."""
         _refuse_duplicate_set_ids(self.card_sets)
 
 
 def _require_separate_users(config: TableConfig) -> None:
-    """Refuse two users that are not two, or who would share a folder."""
+    """Refuse machine and gateway users that are equal, or that would share a folder."""
     machine, gateway, place = config.table.user, config.gateway.user, config.gateway.dir
     if machine is None and gateway is not None:
         raise ValueError("table.user: missing, expected the machine's user beside gateway.user")
@@ -366,10 +372,10 @@ def _overlap(one: Path, other: Path) -> bool:
 
 
 def load_table(path: Path) -> TableConfig:
-    """Return the configuration in a table.toml. Raises ConfigError, one line."""
+    """Return the configuration in a table.toml. Raises ConfigError with one line of text."""
     return toml_files.read(path, TableConfig, ConfigError)
 
 
 def load_sim(path: Path) -> SimConfig:
-    """Return the configuration in a sim.toml. Raises ConfigError, one line."""
+    """Return the configuration in a sim.toml. Raises ConfigError with one line of text."""
     return toml_files.read(path, SimConfig, ConfigError)

@@ -1,4 +1,4 @@
-"""Which boards a table's configuration expects at its two ports."""
+"""The boards that a table's configuration expects at its two ports."""
 
 from controller.config import BoardSection as BoardConfig
 from controller.config import ReaderSection, TableConfig

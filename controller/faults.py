@@ -13,11 +13,13 @@ from controller.words import Words
 
 Language = Literal["en", "zh"]
 Evidence = Mapping[str, object]
-"""What is known, by the placeholder it fills; Words are put in by language."""
+"""Known values, by the placeholder that each fills. A value of type Words is rendered in the
+reader's language.
+"""
 
 
 class CatalogueFault(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
-    """One row of the catalogue; faults.toml says what each field means."""
+    """One row of the catalogue. faults.toml describes each field."""
 
     code: int
     name: str
@@ -30,18 +32,18 @@ class CatalogueFault(msgspec.Struct, frozen=True, gc=False, forbid_unknown_field
     action_zh: str
 
     def cause(self, evidence: Evidence | None = None, language: Language = "en") -> str:
-        """Return what happened, with the evidence that is known."""
+        """Return the text of the cause, with the known evidence filled in."""
         text = self.cause_zh if language == "zh" else self.cause_en
         return _render(text, evidence or {}, language)
 
     def action(self, evidence: Evidence | None = None, language: Language = "en") -> str:
-        """Return what to do now, with the evidence that is known."""
+        """Return the text of the action to take, with the known evidence filled in."""
         text = self.action_zh if language == "zh" else self.action_en
         return _render(text, evidence or {}, language)
 
 
 def fault(name: str) -> CatalogueFault:
-    """Return the catalogue's row of that name. Raises LookupError where there is none."""
+    """Return the row of the catalogue with that name. Raises LookupError if there is none."""
     try:
         return fault_catalogue()[name]
     except KeyError:
@@ -54,9 +56,9 @@ def fault_catalogue() -> Mapping[str, CatalogueFault]:
 
 
 def driver_error_fault(error: BaseException) -> str:
-    """Return the name of the fault that an error of the drivers is.
+    """Return the name of the fault for an error of the drivers.
 
-    Raises LookupError for an error that is none of theirs.
+    Raises LookupError for an error that is not from the drivers.
     """
     for kind in type(error).__mro__:
         if kind.__name__ in _FAULT_BY_DRIVER_ERROR:
@@ -64,7 +66,7 @@ def driver_error_fault(error: BaseException) -> str:
     raise LookupError(f"{type(error).__name__} is no error of the drivers")
 
 
-# By the names of their types, so that the catalogue needs no driver.
+# Keys are the names of the error types, so that the catalogue does not import a driver.
 _FAULT_BY_DRIVER_ERROR = {
     "PortMissing": "PORT_MISSING",
     "PortBusy": "PORT_BUSY",
@@ -106,7 +108,7 @@ _PLACEHOLDER = re.compile(r"\{(\w+)\}")
 
 
 def _render(text: str, evidence: Evidence, language: Language) -> str:
-    """Fill the placeholders in; leave out each [part] whose evidence is not known."""
+    """Fill in the placeholders, and leave out each [part] whose evidence is not known."""
     words = _read_catalogue().words[language]
 
     def word(match: re.Match[str]) -> str:

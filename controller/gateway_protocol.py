@@ -1,4 +1,7 @@
-"""What machine and gateway count, as numbers for technicians and lines of a log. Pure."""
+"""The protocol between machine and gateway: messages as JSON lines on a Unix socket, and metrics.
+
+This module performs no I/O.
+"""
 
 from bisect import bisect_left
 from typing import Final, TypeAlias, TypeVar
@@ -9,7 +12,7 @@ from controller.messages import ClientCommand, CommandReply, Message, PublicEven
 
 
 class MetricSample(msgspec.Struct, frozen=True, gc=False, array_like=True):
-    """One number: what it counts, for which label values (names of faults, boards, sets)."""
+    """One metric value: its name, its label values (names of faults, boards, sets), its number."""
 
     name: str
     labels: tuple[str, ...]
@@ -17,10 +20,11 @@ class MetricSample(msgspec.Struct, frozen=True, gc=False, array_like=True):
 
 
 class MetricDistribution(msgspec.Struct, frozen=True, gc=False, array_like=True):
-    """How many of something took how long.
+    """A distribution of durations: how many of them fell into each range.
 
-    `counts[i]` of them took at most `bounds_s[i]` and more than the bound before; the last
-    count, one more than there are bounds, is of the rest. `sum_s` is all of them together.
+    `counts[i]` durations were at most `bounds_s[i]` and more than the bound before. `counts` has
+    one more number than `bounds_s`; the last number counts all longer durations. `sum_s` is the sum
+    of all durations.
     """
 
     name: str
@@ -31,7 +35,7 @@ class MetricDistribution(msgspec.Struct, frozen=True, gc=False, array_like=True)
 
 
 class Histogram:
-    """How often something took how long, in seconds; `add` is all that it costs to measure."""
+    """A histogram of durations in seconds. `add` is the only cost of a measurement."""
 
     def __init__(self, bounds_s: tuple[float, ...]) -> None:
         self._bounds_s = bounds_s
@@ -39,34 +43,36 @@ class Histogram:
         self._sum_s = 0.0
 
     def add(self, duration_s: float) -> None:
-        """Count one more."""
+        """Count one duration."""
         self._counts[bisect_left(self._bounds_s, duration_s)] += 1
         self._sum_s += duration_s
 
     def distribution(self, name: str, *labels: str) -> MetricDistribution:
-        """Return what it counted, under a name of gateway/families.py."""
+        """Return the counts under a metric name of controller/gateway/metric_families.py."""
         return MetricDistribution(name, labels, self._bounds_s, tuple(self._counts), self._sum_s)
 
 
 SOCKET_NAME: Final = "machine.sock"
 
 MAX_MACHINE_LINE_BYTES: Final = 1 << 20
-"""Most bytes of a line the machine sends: room for an opened record."""
+"""Maximum length in bytes of a line from the machine. It leaves room for an opened record."""
 
 MAX_GATEWAY_LINE_BYTES: Final = 1 << 16
-"""Most bytes of a line the gateway sends: four times a client's largest command."""
+"""Maximum length in bytes of a line from the gateway: four times a client's largest command."""
 
 
 MAX_ARGUMENT_DEPTH: Final = 16
-"""How deep lists and objects may stand within each other in a command's arguments: the commands
-need three. Both sides encode and walk them later, where Python's own limit may be nearer."""
+"""Maximum depth of nested lists and objects in a command's arguments. The commands need three. Both
+processes later encode and walk the arguments, where Python's own limit may be lower.
+"""
 
 
 class HelloMessage(Message, frozen=True, tag_field="to", tag="hello"):
-    """The machine's first line: which table it is, and whether its boards are simulated.
+    """The machine's first line: its table, and whether its boards are simulated.
 
-    `boot` names this run of the daemon (hex). `metrics`: it answers `ask_metrics`; a machine of
-    an older version would take that for a stranger's word and hang up.
+    `boot` identifies this run of the daemon (hex). `metrics` is true if the machine answers
+    `ask_metrics`. A machine of an older version would treat that message as unknown and close the
+    connection.
     """
 
     table: str
@@ -76,22 +82,23 @@ class HelloMessage(Message, frozen=True, tag_field="to", tag="hello"):
 
 
 class FeedMessage(Message, frozen=True, tag_field="to", tag="feed"):
-    """Something public: `body` goes out under `topic` as it stands."""
+    """A public message. The gateway sends `body` unchanged under `topic`."""
 
     topic: str
     body: msgspec.Raw
 
 
 class ReplyMessage(Message, frozen=True, tag_field="to", tag="reply"):
-    """The machine's answer to the command of this `ref`."""
+    """The machine's answer to the command with this `ref`."""
 
     ref: int
     body: CommandReply
 
 
 class CommandMessage(Message, frozen=True, tag_field="to", tag="command"):
-    """A client's command. `peer` is the CURVE key (Z85) it came in under, for the record:
-    roles and orders follow from the command's own signature."""
+    """A client's command. `peer` is the CURVE key (Z85) of the connection, for the record only: the
+    role follows from the command's own signature.
+    """
 
     ref: int
     peer: str
@@ -99,15 +106,16 @@ class CommandMessage(Message, frozen=True, tag_field="to", tag="command"):
 
 
 class MetricsMessage(Message, frozen=True, tag_field="to", tag="metrics"):
-    """What only the machine can count, as numbers. Names are those of
-    gateway/families.py; one that the gateway does not know is passed over."""
+    """The numbers that only the machine can count. The names are those of
+    controller/gateway/metric_families.py. The gateway ignores a name that it does not have.
+    """
 
     samples: tuple[MetricSample, ...]
     distributions: tuple[MetricDistribution, ...]
 
 
 class AskMetricsMessage(Message, frozen=True, tag_field="to", tag="ask_metrics"):
-    """Let the machine say its numbers, as they are now."""
+    """A request for the machine's present metrics."""
 
 
 MachineMessage: TypeAlias = HelloMessage | FeedMessage | ReplyMessage | MetricsMessage
@@ -115,7 +123,7 @@ GatewayMessage: TypeAlias = CommandMessage | AskMetricsMessage
 
 
 class GatewayProtocolError(Exception):
-    """The other side sent what this protocol does not have."""
+    """The other process sent something that is not part of this protocol."""
 
 
 def state_topic(table: str) -> str:
@@ -129,23 +137,23 @@ def event_topic(table: str) -> str:
 
 
 def feed_message(value: PublicState | PublicEvent) -> FeedMessage:
-    """Return what the machine sends to publish a state or an event."""
+    """Return the message by which the machine publishes a state or an event."""
     topic = state_topic if isinstance(value, PublicState) else event_topic
     return FeedMessage(topic(value.table), msgspec.Raw(msgspec.json.encode(value)))
 
 
 def encode_line(message: MachineMessage | GatewayMessage) -> bytes:
-    """Return the line, closed by a newline, that carries `message`."""
+    """Return `message` as one line that ends with a newline."""
     return msgspec.json.encode(message) + b"\n"
 
 
 def decode_machine_line(line: bytes) -> MachineMessage:
-    """Return the message in a line the machine sent. Raises BridgeError."""
+    """Return the message in a line from the machine. Raises GatewayProtocolError."""
     return _decode(_MACHINE_DECODER, line)
 
 
 def decode_gateway_line(line: bytes) -> GatewayMessage:
-    """Return the message in a line the gateway sent. Raises BridgeError."""
+    """Return the message in a line from the gateway. Raises GatewayProtocolError."""
     message = _decode(_GATEWAY_DECODER, line)
     if isinstance(message, CommandMessage) and is_too_deep(message.body.args):
         raise GatewayProtocolError(
@@ -155,7 +163,7 @@ def decode_gateway_line(line: bytes) -> GatewayMessage:
 
 
 def is_too_deep(value: object, max_depth: int = MAX_ARGUMENT_DEPTH) -> bool:
-    """Tell whether lists and objects stand more than `deepest` deep within each other."""
+    """Return True if lists and objects are nested more than `max_depth` deep."""
     if not isinstance(value, (dict, list)):
         return False
     held = value.values() if isinstance(value, dict) else value
@@ -163,10 +171,9 @@ def is_too_deep(value: object, max_depth: int = MAX_ARGUMENT_DEPTH) -> bool:
 
 
 class LineSplitter:
-    """Cuts a stream into lines of at most `limit` bytes each.
+    """A splitter that cuts a stream of bytes into lines of at most `limit` bytes each.
 
-    A peer that sends a longer one is no peer: `take` raises BridgeError, and the
-    connection is to be closed.
+    For a longer line `split` raises GatewayProtocolError. The caller then closes the connection.
     """
 
     def __init__(self, limit: int) -> None:
@@ -174,7 +181,10 @@ class LineSplitter:
         self._rest = b""
 
     def split(self, data: bytes) -> list[bytes]:
-        """Return the lines that `data` completes, in order and without their newlines."""
+        """Return the lines that `data` completes, in order and without their newlines.
+
+        Raises GatewayProtocolError for a line of more than `limit` bytes.
+        """
         *lines, rest = data.split(b"\n")
         if lines:
             lines[0] = self._rest + lines[0]

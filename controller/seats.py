@@ -1,7 +1,7 @@
-"""Seats beside each other, as the rules speak of them.
+"""Seats and sides of a table: neighbours, partners and their names.
 
-On his right sits the next to play (下家), on his left who plays before him (上家); seed 000
-A3.1–2, seen from above counter-clockwise N, W, S, E.
+The seat to the right plays next (下家), the seat to the left plays before (上家). Seen from above
+the order is counter-clockwise: N, W, S, E (seed 000 A3.1–2).
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -15,43 +15,43 @@ SIDES: tuple[Side, ...] = ("NS", "EW")
 
 
 def next_seat(seat: Seat) -> Seat:
-    """Return who sits on the right of `seat` and plays after him (下家)."""
+    """Return the seat to the right of `seat`, which plays next (下家)."""
     return SEATS[(SEATS.index(seat) + 1) % len(SEATS)]
 
 
 def previous_seat(seat: Seat) -> Seat:
-    """Return who sits on the left of `seat` and plays before him (上家)."""
+    """Return the seat to the left of `seat`, which plays before it (上家)."""
     return next_seat(partner(seat))
 
 
 def partner(seat: Seat) -> Seat:
-    """Return the partner of `seat` (对门)."""
+    """Return the seat of the partner of `seat` (对门)."""
     return SEATS[(SEATS.index(seat) + 2) % len(SEATS)]
 
 
 def opponents(seat: Seat) -> tuple[Seat, Seat]:
-    """Return the two on the other side: who plays after `seat`, then who plays before."""
+    """Return the two seats of the other side: the next to play, then the one before `seat`."""
     return next_seat(seat), previous_seat(seat)
 
 
 def seats_of_side(side: Side) -> tuple[Seat, Seat]:
-    """Return the two players of a side."""
+    """Return the two seats of a side."""
     first = cast(Seat, side[0])
     return first, partner(first)
 
 
 def seat_from(start: Seat, direction: Literal["ccw", "cw"], steps: int) -> Seat:
-    """Return who sits `steps` seats from `start`: "ccw" goes to the right, "cw" to the left."""
+    """Return the seat `steps` places from `start`: "ccw" counts to the right, "cw" to the left."""
     return SEATS[(SEATS.index(start) + (steps if direction == "ccw" else -steps)) % len(SEATS)]
 
 
 def side_of(seat: Seat) -> Side:
-    """Return the side `seat` plays for (己方)."""
+    """Return the side of `seat` (己方)."""
     return "NS" if seat in "NS" else "EW"
 
 
 def other_side(side: Side) -> Side:
-    """Return the side that plays against `side` (对方)."""
+    """Return the other side (对方)."""
     return "EW" if side == "NS" else "NS"
 
 
@@ -66,28 +66,28 @@ SIDE_NAMES: dict[str, Words] = {
     "EW": Words("East-West", "东西"),
 }
 SIGNER_NAMES: dict[str, Words] = SEAT_NAMES | SIDE_NAMES | {"referee": Words("referee", "裁判员")}
-"""Who may have to sign a score sheet."""
+"""Names of all signers that a score sheet may need."""
 
 T = TypeVar("T")
 
 
 def seat_list_words(named: Iterable[Seat]) -> Words:
-    """Return seats as a list: all of them."""
+    """Return a list of seats in words, in which all seats are meant."""
     return join_words(named, SEAT_NAMES.__getitem__)
 
 
 def seat_choice_words(named: Iterable[Seat]) -> Words:
-    """Return seats as a choice: any one of them."""
+    """Return a choice of seats in words, in which any of the seats is meant."""
     return join_words(named, SEAT_NAMES.__getitem__, " or ", "或")
 
 
 def signer_list_words(named: Iterable[str]) -> Words:
-    """Return who signs, as a list."""
+    """Return the signers of a score sheet as a list in words."""
     return join_words(named, SIGNER_NAMES.__getitem__)
 
 
 def card_count_words(cards: Mapping[Seat, int]) -> Words:
-    """Return how many cards each has, as they were counted."""
+    """Return the counted number of cards of each seat, in words."""
     if not cards:
         return Words("nothing counted", "未清点")
     return join_words(cards.items(), lambda one: _seat_count_words(*one))
@@ -101,6 +101,6 @@ def _seat_count_words(seat: str, cards: int) -> Words:
 def join_words(
     things: Iterable[T], words: Callable[[T], Words], en: str = ", ", zh: str = "、"
 ) -> Words:
-    """Return the words of several things in one line, with `en` and `zh` between them."""
+    """Return the words of several things in one line, separated by `en` and `zh`."""
     told = [words(thing) for thing in things]
     return Words(en.join(one.en for one in told), zh.join(one.zh for one in told))

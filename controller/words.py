@@ -1,7 +1,7 @@
-"""Text in both languages of a hall, and what roles, phases and commands are called in it.
+"""Text in English and Chinese: the names of roles, phases, commands, reasons and calls.
 
-A match's phases have their words beside them (controller/match/phase.py). The Chinese is
-referees' own (REFEREE 3.6): 放行 hands out, 一套牌 is a set, 副 a deal.
+The names of a match's phases are in controller/match/phase.py. The Chinese terms are those of
+referees (REFEREE 3.6): 放行 is to release the hands, 一套牌 is a set, 副 is a deal.
 """
 
 import re
@@ -14,26 +14,28 @@ from controller.messages import MachinePhase
 
 
 class Words(msgspec.Struct, frozen=True, gc=False, array_like=True):
-    """The same in English and in Chinese; in a data file a list of the two."""
+    """One text in English and Chinese. In a data file it is a list of the two."""
 
     en: str
     zh: str
 
 
 def quoted_words(names: Iterable[str], table: Mapping[str, Words]) -> Words:
-    """Return things of `table` in one line, as their words in quotes; an unknown one as it is."""
+    """Return the words of `names` from `table` in one line, in quotes. An unknown name is used as
+    it is.
+    """
     said = [table.get(name, Words(name, name)) for name in names]
     return Words(", ".join(f'"{each.en}"' for each in said), _join_chinese(said))
 
 
 def roles_with_article(roles: Iterable[str]) -> Words:
-    """Return roles in one line as whom somebody goes to: a referee, the chief referee."""
+    """Return roles in one line, with their articles: a referee, the chief referee."""
     said = [_ROLES_WITH_ARTICLE.get(role, Words(role, role)) for role in roles]
     return Words(", ".join(each.en for each in said), _join_chinese(said))
 
 
 def phase_clauses(phases: Iterable[str]) -> str:
-    """Return phases of the machine as an English sentence goes on behind "while"."""
+    """Return phases of the machine as English clauses that follow the word "while"."""
     return ", or ".join(_PHASE_CLAUSES[phase] for phase in phases)
 
 
@@ -67,7 +69,7 @@ MACHINE_PHASE_WORDS: Final[Mapping[str, Words]] = {
     MachinePhase.HELD: Words("hands ready, locked in", "待放行"),
     MachinePhase.RELEASED: Words("hands are out", "已放行"),
 }
-"""The machine's phases."""
+"""The names of the machine's phases."""
 
 _PHASE_CLAUSES: Final[Mapping[str, str]] = {
     MachinePhase.FAULT: "the machine has a fault",
@@ -143,7 +145,7 @@ COMMAND_WORDS: Final[Mapping[str, Words]] = {
     "configure": Words("Settings of a board", "控制板设置"),
     "calibrate": Words("Calibrate", "校准"),
 }
-"""A button's words, by command."""
+"""The text of a button, by command."""
 
 REASON_WORDS: Final[Mapping[str, Words]] = {
     "called": Words("the referee was called", "召请裁判"),
@@ -158,8 +160,7 @@ REASON_WORDS: Final[Mapping[str, Words]] = {
     "order_misread": Words("who went out first was misread", "看错出完先后"),
     "both_sides_agree": Words("both sides agree", "双方共同更正"),
 }
-"""Why something stands still or is corrected, where no person has written it: told by a key, read
-in words."""
+"""The reasons of a stop or a correction that the program gives as keys, each with its words."""
 
 
 CALL_WORDS: Final[Mapping[str, Words]] = {
@@ -189,14 +190,16 @@ CALL_WORDS: Final[Mapping[str, Words]] = {
     ),
     "late_default": Words("players are late: default?", "选手未到场，建议：弃权判负"),
 }
-"""What a referee is called for by a match. What a clock asks is a question: a referee rules."""
+"""The reasons for which a match calls a referee. A call by a clock is worded as a question, because
+only a referee decides.
+"""
 
 
 def reason_words(reason: str) -> Words:
-    """Return why something stands still or is corrected.
+    """Return the reason of a stop or a correction in words.
 
-    What a person wrote as it is, keys in the reader's words. Of several stops that hold at once
-    the keys stand in one line, with commas between them.
+    A text that a person wrote is returned unchanged. A key is replaced by its words. Several
+    reasons that apply at once are keys in one line, separated by commas.
     """
     known = [REASON_WORDS.get(key) for key in reason.split(", ")]
     said = [words for words in known if words is not None]
@@ -209,14 +212,15 @@ __all__ = ["Words"]
 
 
 def signer_text(name: str, person: str | None) -> str:
-    """Return the name of a key's certificate, behind the person's who said that it is his."""
+    """Return a signer as text: the person's name if given, then the certificate's name."""
     return name if person is None else f"{person} ({name})"
 
 
 def names_in_signer_text(by: object) -> frozenset[str]:
-    """Return the names, of a person and of a key, in what `signed_by` says; none in no text.
+    """Return the names of the person and the key in a text of `signer_text`.
 
-    Each is without what makes two spellings of one name: case, and the width of its spaces.
+    Case and the width of spaces are removed, so that two spellings of one name are equal. Returns
+    an empty set for a value that is not text.
     """
     if not isinstance(by, str):
         return frozenset()
@@ -226,7 +230,9 @@ def names_in_signer_text(by: object) -> frozenset[str]:
 
 
 def signer_words(by: object) -> Words:
-    """Return the same for people: "Li Na (referee)" with the role that a key is named after."""
+    """Return a signer in words: "Li Na (referee)", with the name of the key's role in each
+    language.
+    """
     both = _PERSON_AND_KEY.fullmatch(str(by))
     if both is None:
         return _key_name_words(by)
@@ -234,7 +240,9 @@ def signer_words(by: object) -> Words:
 
 
 def decided_by_words(by: object, entered_by: object = None) -> Words:
-    """Return whose word it was; where it came by mouth, also who entered it as the chief's."""
+    """Return who made a decision, in words. With `entered_by` the chief decided orally, and the
+    result also names the person who entered the decision.
+    """
     if entered_by is None:
         return signer_words(by)
     there = signer_words(entered_by)
@@ -244,7 +252,7 @@ def decided_by_words(by: object, entered_by: object = None) -> Words:
 
 
 def _key_name_words(name: object) -> Words:
-    """Return the name of a key for people; a console's key is "Hall-1-referee"."""
+    """Return the name of a key in words. The name of a console's key is like "Hall-1-referee"."""
     whole = str(name)
     console, _, role = whole.rpartition("-")
     if console and role in ROLE_WORDS:
@@ -253,4 +261,4 @@ def _key_name_words(name: object) -> Words:
 
 
 _PERSON_AND_KEY: Final = re.compile(r"([^()]+) \(([^()]+)\)")
-"""Neither name has brackets."""
+"""Pattern of `signer_text`. Neither of the two names contains brackets."""

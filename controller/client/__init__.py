@@ -1,1 +1,1 @@
-"""A table from outside: its feed and its commands over ZeroMQ, as consoles and tools see them."""
+"""The client of a table: its feed and its commands over ZeroMQ, as consoles and tools use them."""

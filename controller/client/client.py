@@ -1,8 +1,10 @@
-"""A table's client: its feed and its commands, for `watch`, `send`, `demo` and programs like them.
+"""The client of a table's feed and commands, for `watch`, `send`, `demo` and similar programs.
 
-async with Client(read_endpoints(state_dir), identity, ids) as client:
+Example:
+
+async with Client(read_endpoints(state_dir), identity, new_id) as client:
     reply = await client.ask("snapshot")
-    async for heard in client.feed():
+    async for message in client.feed():
         ...
 """
 
@@ -36,7 +38,8 @@ from controller.signing import signed_commands
 from controller.words import Words
 
 REPLY_TIMEOUT_S: Final = 8.0
-"""Longer than the gateway itself waits for the machine, so that its word is heard."""
+"""Longer than the gateway's own time limit for the machine, so that the gateway's refusal arrives.
+"""
 
 _FRAMES_PER_MESSAGE: Final = 2
 _MAX_REPLY_DEPTH: Final = 64
@@ -44,24 +47,25 @@ _FINAL_STATES: Final = frozenset({TableConnectionState.KEY_REFUSED, TableConnect
 
 
 class BadMessage(Exception):
-    """What came on the feed is none of a table's: whoever has its gateway may send anything."""
+    """A message on the feed that no table sends. A compromised gateway can send anything."""
 
 
 class NoAnswer(Exception):
-    """Nothing came back. Whether the command acted is not known: the same id asks again safely.
+    """No answer was received. The command may have been executed; asking again with the same id is
+    safe.
 
-    `state`: how the line to the table stood, None where the answer could not be read.
+    `state` is the state of the connection, or None if the answer could not be read.
     """
 
     def __init__(self, why: str, state: TableConnectionState | None = None) -> None:
-        """Say in one line what was asked, where, and why nothing came back."""
+        """Store the reason: one line with the address and why there was no answer."""
         super().__init__(why)
         self.state = state
 
 
 @dataclass(frozen=True)
 class ClientIdentity:
-    """Who asks: a CURVE pair in Z85 and the 32-byte Ed25519 seed of its commands, if it has one."""
+    """The keys of a client: a CURVE pair in Z85, and a 32-byte Ed25519 seed for commands, if any."""
 
     name: str
     public: str
@@ -71,7 +75,7 @@ class ClientIdentity:
 
 @dataclass(frozen=True)
 class ReceivedMessage:
-    """One message of the feed as it came: its topic and its JSON."""
+    """One message of the feed: its topic and its JSON."""
 
     topic: str
     body: bytes
@@ -79,23 +83,23 @@ class ReceivedMessage:
 
 @dataclass(frozen=True)
 class _PendingCommand:
-    """A command that waits for its answer, as it was sent."""
+    """A pending command and its encoded bytes."""
 
     answer: asyncio.Future[CommandReply]
     body: bytes
 
 
 class Client:
-    """One table's feed and commands. Sockets open with their first use.
+    """A client for one table's feed and commands. Sockets open at their first use.
 
-    What it signs is for the run of the table that it saw last, on the feed or in a snapshot
-    (`boot`; who hears the feed elsewhere may set it): an order that a restart overtakes is refused
-    there, and is given anew by who still means it.
+    Signed commands are for the run of the table that the client saw last, on the feed or in a
+    snapshot (`boot`). A program that receives the feed elsewhere may set `boot`. After a restart
+    the table refuses such a command, and a person must give it again.
 
-    `ids` gives a fresh command id at each call (two commands of one key must never
-    share one); `on_line` is told how the feed's line stands whenever that changes;
-    `topics` are the beginnings of the topics to hear; `context` is shared with others, who close
-    it: each has threads of its own.
+    `new_id` returns a new command id at each call (two commands of one key must never share an id).
+    `on_state` is called when the state of the feed's connection changes. `topics` are the prefixes
+    of the topics to receive. `context` is a ZeroMQ context shared with other clients, which the
+    caller closes; each context has threads of its own.
     """
 
     def __init__(
@@ -135,7 +139,7 @@ class Client:
         await self.close()
 
     async def close(self) -> None:
-        """Leave: sockets closed, no task or timer left."""
+        """Close the client: its sockets are closed and no task or timer is left."""
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
@@ -143,12 +147,13 @@ class Client:
             if line is not None:
                 line.close()
         if self._shared_context is None:
-            self._context.destroy()  # not term, which would wait for a socket left open
+            self._context.destroy()  # unlike term, destroy does not wait for a socket left open
 
     async def next_message(self) -> ReceivedMessage:
-        """Return the next message of the feed, whenever it comes; cancelling loses none.
+        """Wait for the next message of the feed and return it. Cancelling loses no message.
 
-        Raises BadAddress at the first call, BadMessage for one that is none; the next may be one.
+        Raises BadAddress at the first call. Raises BadMessage for an invalid message; the next call
+        continues with the next message.
         """
         if self._feed_connection is None:
             self._feed_connection = self._connect(zmq.SUB, self._endpoints.feed, self._on_state)
@@ -165,7 +170,7 @@ class Client:
         return heard
 
     async def feed(self) -> AsyncIterator[ReceivedMessage]:
-        """Yield all that comes, without end."""
+        """Yield all messages of the feed, without end."""
         while True:
             yield await self.next_message()
 
@@ -180,11 +185,12 @@ class Client:
         command_id: str | None = None,
         timeout_s: float = REPLY_TIMEOUT_S,
     ) -> CommandReply:
-        """Send a command, signed unless it only reads, and return the table's reply.
+        """Send a command and return the table's reply. The command is signed unless it only reads.
 
-        `person` gives it, with the key of this client. Before the first that is signed it asks for
-        a snapshot, where it has heard no feed: who signs says which run of the table he means.
-        Raises NoAnswer when none came in `answer_s`, or the key is refused there; BadAddress.
+        `person` gives the command with the key of this client. If no feed was received, the first
+        signed command is preceded by a snapshot request, because a signature names the run of the
+        table. Raises NoAnswer if no reply came in `timeout_s`, or if the key is refused. Raises
+        BadAddress.
         """
         command = ClientCommand(
             id=command_id or self._new_id(),
@@ -198,7 +204,7 @@ class Client:
         if size > MAX_MESSAGE_BYTES:
             return _refuse_too_large(
                 command.id, size
-            )  # it has no signature: fields are bounded, too
+            )  # it is not signed, because signed fields are bounded, too
         if self._identity.seed is None or not _is_signed(cmd):
             return await self.send(command, timeout_s)
         return await self._ask_signed(command, self._identity.seed, timeout_s)
@@ -206,7 +212,9 @@ class Client:
     async def _ask_signed(
         self, command: ClientCommand, seed: bytes, timeout_s: float
     ) -> CommandReply:
-        """Send a command, signed for the run of the table that was seen; ask for that first."""
+        """Sign a command for the present run of the table and send it. Request the run first if
+        needed.
+        """
         if self.boot is None:
             seen = await self.send(ClientCommand(id=self._new_id(), cmd="snapshot"), timeout_s)
             if seen.error is not None:
@@ -215,17 +223,18 @@ class Client:
         command = signed_commands.sign_command(command, self._endpoints.server_key, seed)
         reply = await self.send(command, timeout_s)
         if reply.error is not None and reply.error.code == _OTHER_RUN:
-            self.boot = None  # this order is not signed again; before the next it looks anew
+            # this command is not signed again; the next one requests the run first
+            self.boot = None
         return reply
 
     async def send(
         self, command: ClientCommand, timeout_s: float = REPLY_TIMEOUT_S
     ) -> CommandReply:
-        """Send `command` as it is and return the table's reply. Raises NoAnswer, BadAddress.
+        """Send `command` unchanged and return the table's reply. Raises NoAnswer, BadAddress.
 
-        It is sent again, under its id, when the line was lost meanwhile and is there again: the
-        answer may have been on its way. One so large that the gateway would hang up unread is
-        refused here, in its words.
+        After a lost connection the command is sent again with the same id, because the answer may
+        have been lost. A command that is too large, for which the gateway would close the
+        connection, is refused here with the gateway's text.
         """
         body = msgspec.json.encode(command)
         if len(body) > MAX_MESSAGE_BYTES:
@@ -249,7 +258,7 @@ class Client:
         return reply
 
     def _note_boot(self, state: Mapping[str, Any]) -> None:
-        """Take which run of the table somebody who asked has seen."""
+        """Store the run of the table from a snapshot."""
         boot = state.get("boot")
         if isinstance(boot, str):
             self.boot = boot
@@ -293,8 +302,8 @@ class Client:
             try:
                 reply = _REPLY_DECODER.decode(body)
             except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-                continue  # of another version, or nobody's: who asked hears that none came
-            if is_too_deep(reply.result, _MAX_REPLY_DEPTH):  # nothing that any table answers
+                continue  # from another version or another sender; the command will time out
+            if is_too_deep(reply.result, _MAX_REPLY_DEPTH):  # no table sends such an answer
                 continue
             asked = self._pending.get(reply.id)
             if asked is not None and not asked.answer.done():
@@ -306,7 +315,7 @@ class Client:
 
 
 def _asyncio_context(context: zmq.Context[Any]) -> zmq.asyncio.Context:
-    """Return a context whose sockets are asyncio's, over one that others have."""
+    """Return a context for asyncio sockets, on top of a shared context."""
     return zmq.asyncio.Context.shadow(context.underlying)
 
 
@@ -317,18 +326,18 @@ def _refuse_too_large(command_id: str, size: int) -> CommandReply:
 
 
 def _is_signed(cmd: str) -> bool:
-    """What is not known here may change something there."""
+    """Return True if a command must be signed. An unknown command may change something."""
     return cmd not in COMMANDS or COMMANDS[cmd].signed
 
 
 class _HasBoot(msgspec.Struct):
-    """What states and events have alike."""
+    """The common field of states and events."""
 
     boot: str
 
 
 def _read_boot(body: bytes) -> str | None:
-    """Return the run of the table that a message of its feed is of; None for a bad one."""
+    """Return the run of the table in a message of its feed, or None for an invalid message."""
     try:
         return _BOOT_DECODER.decode(body).boot
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):

@@ -1,6 +1,6 @@
-"""What a socket's monitor tells of its line: open, nobody there, key refused. Pure.
+"""The state of a connection to a table: open, no answer, or key refused.
 
-ZeroMQ connects, and connects again, without a word; a refused key shows only on the monitor.
+ZeroMQ connects and reconnects silently. Only the socket's monitor reports a refused key.
 """
 
 import asyncio
@@ -20,7 +20,7 @@ from controller.gateway_protocol import MAX_MACHINE_LINE_BYTES
 
 
 class TableConnectionState(StrEnum):
-    """How a line stands. The text is for people."""
+    """The state of a connection. The text is for people."""
 
     CONNECTING = "connecting"
     OPEN = "connected"
@@ -30,7 +30,9 @@ class TableConnectionState(StrEnum):
 
 
 class MonitoredConnection(msgspec.Struct, frozen=True, gc=False):
-    """A line, as its monitor tells it. `unexplained`: handshakes in a row that merely ended."""
+    """A connection as its monitor reports it. `unexplained` counts failed handshakes in a row
+    without a reason.
+    """
 
     state: TableConnectionState = TableConnectionState.CONNECTING
     unexplained: int = 0
@@ -47,18 +49,18 @@ STATE_EVENTS: Final[int] = (
     | zmq.Event.CLOSED
     | zmq.Event.DISCONNECTED
 )
-"""All that changes how a line stands."""
+"""All monitor events that can change the state of a connection."""
 
 
 def next_state(line: MonitoredConnection, event: int) -> MonitoredConnection:
-    """Return how a line stands behind an event of its monitor."""
+    """Return the state of a connection after an event of its monitor."""
     if event == zmq.Event.HANDSHAKE_SUCCEEDED:
         return MonitoredConnection(TableConnectionState.OPEN)
     if event == zmq.Event.HANDSHAKE_FAILED_AUTH:
         return MonitoredConnection(TableConnectionState.KEY_REFUSED, line.unexplained)
     if event in HANDSHAKE_FAILURES:
         unexplained = line.unexplained + 1
-        # once may be a gateway that just went
+        # a single failure may be a gateway that just stopped
         return MonitoredConnection(
             TableConnectionState.OTHER_KEY if unexplained > 1 else line.state, unexplained
         )
@@ -69,7 +71,7 @@ def next_state(line: MonitoredConnection, event: int) -> MonitoredConnection:
 
 
 def needs_retry(event: int) -> bool:
-    """Tell whether libzmq tries that address no more by itself: a refused key ends it for good."""
+    """Return True if libzmq stops retrying after this event. A refused key ends its retries."""
     return event == zmq.Event.HANDSHAKE_FAILED_AUTH
 
 
@@ -86,18 +88,19 @@ SOCKET_OPTIONS: Final = {
 }
 
 SUBSCRIBER_OPTIONS: Final[dict[int, int]] = {zmq.IMMEDIATE: 1}
-"""Of a SUB socket that connects: what waits in it goes with its connection, not on to the next.
+"""Options of a SUB socket that connects. Its queue is dropped with the connection.
 
-Where nobody reads until it is full, a heartbeat is missed; libzmq 4.3.5 aborts the process that
-then reads on behind a new connection (https://github.com/zeromq/libzmq/issues/3937).
+If the program does not read until the queue is full, a heartbeat is missed. libzmq 4.3.5 then
+aborts the process when it reads on after a new connection
+(https://github.com/zeromq/libzmq/issues/3937).
 """
 
 
 def raise_open_file_limit() -> None:
-    """Let this process have as many open files as the system lets it have at most.
+    """Raise the limit of open files of this process to the system's maximum.
 
-    A process begins with leave for some thousand, as a rule; a line to a table takes four, and
-    libzmq aborts the process that has none left.
+    The usual default is some thousand. A connection to a table takes four files, and libzmq aborts
+    a process that has none left.
     """
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft != hard:
@@ -107,7 +110,7 @@ def raise_open_file_limit() -> None:
 def open_socket(
     context: zmq.asyncio.Context, kind: zmq.SocketType, extra_options: dict[int, int] | None = None
 ) -> zmq.asyncio.Socket:
-    """Return a socket that drops dead peers within `DEAD_AFTER_MS` and never lingers."""
+    """Return a socket that drops dead peers within `HEARTBEAT_TIMEOUT_MS` and never lingers."""
     socket = context.socket(kind)
     for option, value in (SOCKET_OPTIONS | (extra_options or {})).items():
         socket.setsockopt(option, value)
@@ -115,9 +118,9 @@ def open_socket(
 
 
 def send_or_drop(socket: zmq.asyncio.Socket, frames: list[bytes]) -> None:
-    """Send at once or not at all: a peer that does not take its messages loses them."""
+    """Send now or drop the message. A peer that does not receive its messages loses them."""
     sent = socket.send_multipart(frames, flags=zmq.NOBLOCK)
-    assert isinstance(sent, asyncio.Future)  # and done: that is what NOBLOCK means
+    assert isinstance(sent, asyncio.Future)  # NOBLOCK guarantees that the future is done
     if isinstance(sent.exception(), zmq.Again):
         return
     sent.result()
@@ -125,7 +128,7 @@ def send_or_drop(socket: zmq.asyncio.Socket, frames: list[bytes]) -> None:
 
 RETRY_INTERVAL_S: Final = 5.0
 MAX_RECEIVED_BYTES: Final = 2 * MAX_MACHINE_LINE_BYTES
-"""Bytes of a message; whoever has the gateway may send larger ones, and is hung up on."""
+"""Maximum bytes of a message. A connection that sends a larger one is closed."""
 
 
 class BadAddress(Exception):
@@ -142,7 +145,7 @@ class CurveKeys:
 
 
 class TableConnection:
-    """One connecting socket with CURVE. `watch_over` must run for `state` to be true."""
+    """One connecting socket with CURVE. `state` is correct only while `follow_monitor` runs."""
 
     def __init__(
         self,
@@ -173,7 +176,7 @@ class TableConnection:
 
     @property
     def state(self) -> TableConnectionState:
-        """How it stands."""
+        """The present state of the connection."""
         return self._monitored.state
 
     async def follow_monitor(self) -> None:
@@ -183,7 +186,7 @@ class TableConnection:
             self._on_event(seen["event"])
 
     def close(self) -> None:
-        """Close socket and monitor and leave no timer."""
+        """Close the socket and its monitor, and cancel the timer."""
         if self._retry_timer is not None:
             self._retry_timer.cancel()
         self.socket.disable_monitor()
@@ -204,6 +207,6 @@ class TableConnection:
 
     def _reconnect(self) -> None:
         self._retry_timer = None
-        with suppress(zmq.ZMQError):  # it may have forgotten the address, or not yet
+        with suppress(zmq.ZMQError):  # the socket may or may not still have the address
             self.socket.disconnect(self._address)
         self.socket.connect(self._address)

@@ -1,10 +1,11 @@
-"""Where a table's sockets are: `endpoints.json` in the gateway's folder, as a rule state_dir.
+"""The addresses of a table: `endpoints.json`, and announcements on the network.
 
-Written when the sockets are bound, with the ports they really have, so that
-`watch`, `send` and the console of the same computer need no configuration.
+The gateway writes `endpoints.json` into its folder (by default state_dir) when the sockets are
+bound, with the real ports. Therefore `watch`, `send` and a console on the same computer need no
+configuration.
 
-A gateway that is a user of its own may write nothing in that folder but this one file, which is
-lent to it: made for it beforehand. So it is filled and emptied in place, and never removed.
+A gateway with its own user may write only this one file in that folder, which was created for it
+beforehand. In that case the file is filled and emptied in place, and never removed.
 """
 
 import ipaddress
@@ -21,17 +22,17 @@ from controller.roster.certificate import parse_key
 
 ENDPOINTS_FILE = "endpoints.json"
 _LENT_FILE_BYTES = 4096
-"""A lent file has always as many bytes, and one write puts them all there."""
+"""Fixed size of a file that was created beforehand, so that a single write replaces its content."""
 
 
 class NoEndpoints(Exception):
-    """The state directory says of no running gateway."""
+    """No running gateway is recorded in the state directory."""
 
 
 class Endpoints(msgspec.Struct, frozen=True, kw_only=True):
-    """Addresses as ZeroMQ writes them, and the table's public CURVE key in Z85.
+    """The ZeroMQ addresses of a table, and its public CURVE key in Z85.
 
-    `console` and `metrics` are addresses of the web.
+    `console` and `metrics` are web addresses.
     """
 
     table: str
@@ -43,7 +44,7 @@ class Endpoints(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def write_endpoints(state_dir: Path, endpoints: Endpoints) -> None:
-    """Put `endpoints` into `state_dir`, whole or not at all. Raises OSError."""
+    """Write `endpoints` into `state_dir`, completely or not at all. Raises OSError."""
     path = state_dir / ENDPOINTS_FILE
     text = msgspec.json.format(msgspec.json.encode(endpoints)) + b"\n"
     if _is_lent(path):
@@ -57,7 +58,7 @@ def write_endpoints(state_dir: Path, endpoints: Endpoints) -> None:
 
 
 def read_endpoints(state_dir: Path) -> Endpoints:
-    """Return what `state_dir` says. Raises NoEndpoints in one line that says what to do."""
+    """Return the endpoints in `state_dir`. Raises NoEndpoints with the action to take in one line."""
     path = state_dir / ENDPOINTS_FILE
     try:
         text = path.read_bytes()
@@ -73,7 +74,7 @@ def read_endpoints(state_dir: Path) -> Endpoints:
 
 
 def remove_endpoints(state_dir: Path) -> None:
-    """Forget them: nobody listens there any more."""
+    """Remove the endpoints, because no gateway listens there any more."""
     path = state_dir / ENDPOINTS_FILE
     if _is_lent(path):
         os.truncate(path, 0)
@@ -82,7 +83,7 @@ def remove_endpoints(state_dir: Path) -> None:
 
 
 def _is_lent(path: Path) -> bool:
-    """Tell whether the file is another's than its folder, or a link to such a one."""
+    """Return True if the file has another owner than its folder, or is a link."""
     try:
         return path.is_symlink() or path.stat().st_uid != path.parent.stat().st_uid
     except FileNotFoundError:
@@ -90,7 +91,7 @@ def _is_lent(path: Path) -> bool:
 
 
 def reachable_address(bound: str) -> str:
-    """Return the address at which this computer reaches a socket bound at `bound`."""
+    """Return the address at which this computer can reach a socket bound at `bound`."""
     return bound.replace("//0.0.0.0:", "//127.0.0.1:").replace("//[::]:", "//[::1]:")
 
 
@@ -101,18 +102,18 @@ _Z85_PATTERN: Final = re.compile(r"[0-9a-zA-Z.\-:+=^!/*?&<>()\[\]{}@%$#]{40}")
 
 
 _TABLE_NAME_PATTERN: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,23}")
-"""What a table can be called: any other name is there to be read for something else."""
+"""Pattern of a table's name. Other names are refused, because people could misread them."""
 _MAX_ADDRESSES: Final = 8
 
 
 class BadAnnouncement(Exception):
-    """An announcement that is none of a table: one line says why."""
+    """An announcement that is not valid for a table; the text is one line with the reason."""
 
 
 class TableAnnouncement(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """A table as the network says. `addresses`: IPv4, in the order in which it said them.
+    """A table as announced on the network. `addresses` are IPv4, in the announced order.
 
-    `key` is its CURVE key (Z85), `verify` its Ed25519 key (hex), as TOML and endpoints have them.
+    `key` is its CURVE key (Z85), `verify` its Ed25519 key (hex), as in TOML files and endpoints.
     """
 
     table: str
@@ -124,12 +125,14 @@ class TableAnnouncement(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 
     @property
     def fingerprint(self) -> str:
-        """What people compare: of these keys, whatever the announcement says it is."""
+        """The fingerprint that people compare. It is computed from the keys, not taken from the
+        announcement.
+        """
         return table_fingerprint(self.key, self.verify)
 
 
 def table_fingerprint(key: str, verify: str) -> str:
-    """Return the fingerprint of a table's keys. Raises ValueError for what are none."""
+    """Return the fingerprint of a table's keys. Raises ValueError for invalid keys."""
     if not _Z85_PATTERN.fullmatch(key):
         raise ValueError("a CURVE key is 40 characters of Z85")
     own = Certificate(name=TABLE_NAME, role=None, curve=key, verify=parse_key(verify), seal=None)
@@ -137,7 +140,7 @@ def table_fingerprint(key: str, verify: str) -> str:
 
 
 def service_fields(table: str, own: Certificate, feed: int, commands: int) -> dict[str, str]:
-    """Return what a table with these ports says of itself, field by field."""
+    """Return the fields that a table with these ports announces."""
     return {
         "v": ANNOUNCEMENT_VERSION,
         "table": table,
@@ -152,7 +155,7 @@ def service_fields(table: str, own: Certificate, feed: int, commands: int) -> di
 def parse_service(
     properties: Mapping[bytes, bytes | None], addresses: Iterable[str]
 ) -> TableAnnouncement:
-    """Return the table behind what was heard. Raises NoTable."""
+    """Return the table in a received announcement. Raises BadAnnouncement."""
     fields = _decode_fields(properties)
     if fields.get("v") != ANNOUNCEMENT_VERSION:
         raise BadAnnouncement(f"version {fields.get('v')}, expected {ANNOUNCEMENT_VERSION}")

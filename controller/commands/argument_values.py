@@ -13,7 +13,7 @@ _LINE_BREAKS = r"\x00-\x1f\x7f-\x9f\u2028\u2029"
 
 
 _ONE_LINE = rf"^[^{_LINE_BREAKS}]*[^{_LINE_BREAKS}\s][^{_LINE_BREAKS}]*$"
-"""One line that says something: blanks are no reason and no name."""
+"""One line with at least one character that is not blank: blanks are not a reason or a name."""
 
 
 SeatName = Annotated[
@@ -92,15 +92,15 @@ MatchPhaseName = Annotated[
 SettingValue = Annotated[
     int, Meta(ge=0, le=60_000, description="a number from 0 to 60000", extra={"zh": "0至60000的数"})
 ]
-"""A setting of a board: its own bounds are narrower."""
+"""A setting of a board. Each setting has its own narrower bounds."""
 
 
 class Args(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, gc=False):
-    """The arguments of a command; one that it does not know is refused."""
+    """The arguments of a command. An unknown argument is refused."""
 
 
 MAX_TABLE_MS = 1 << 42
-"""No table's clock shows more: more than a hundred years (provisional)."""
+"""Highest value of a table's clock in ms: more than a hundred years (provisional)."""
 
 
 PenaltyName = Literal["none", "warning", "violation", "foul", "match_forfeit", "disqualification"]
@@ -235,18 +235,18 @@ class CountsForSeats(Args, frozen=True, kw_only=True):
     E: HandCount
 
     def by_seat(self) -> dict[Seat, int]:
-        """Return them by seat."""
+        """Return the numbers by seat."""
         return {"N": self.N, "W": self.W, "S": self.S, "E": self.E}
 
 
 class VerbalArgs(Args, frozen=True, kw_only=True):
-    """A decision. `verbal`: a referee enters what the chief, called `by`, said to him."""
+    """A decision. With `verbal` a referee enters the oral decision of the chief named in `by`."""
 
     verbal: bool = False
     by: NameText | None = None
 
     def __post_init__(self) -> None:
-        """Refuse a chief's word without his name, and a name without his word."""
+        """Refuse `verbal` without the chief's name in `by`, and `by` without `verbal`."""
         if self.verbal and self.by is None:
             raise Contradiction(
                 Words("verbal without by", "写了 verbal 而未写 by"),
@@ -260,6 +260,6 @@ class VerbalArgs(Args, frozen=True, kw_only=True):
 
 
 class VerbalReasonArgs(VerbalArgs, frozen=True, kw_only=True):
-    """A decision and its reason, which everybody may read."""
+    """A decision and its reason, which is public."""
 
     reason: TextLine

@@ -1,7 +1,8 @@
-"""What the commands of a match may say: counts, results, cards, rulings, a match laid out.
+"""Arguments of the match commands: counts, results, cards, transfers and the match setup.
 
-Forms alone: whether a match takes them is its own business (controller/match). Lists of
-words stand here again because nothing here may import the rules; a test compares them.
+These types check only the form. The match decides whether it accepts a command (controller/match).
+Some lists of names are repeated here because this module must not import the rules; a test compares
+the two.
 """
 
 from typing import Annotated, Any, Literal
@@ -27,20 +28,20 @@ from controller.words import Words
 
 
 class AnswerArgs(Args, frozen=True, kw_only=True):
-    """Big Two: whether `seat` opens his hand, or doubles."""
+    """Big Two: whether `seat` opens their hand, or doubles."""
 
     seat: SeatName
     yes: bool
 
 
 class ChooseArgs(Args, frozen=True, kw_only=True):
-    """Whose tribute UP takes, of two that count the same (seed 003 R4.5)."""
+    """The payer whose tribute UP takes, of two that count the same (seed 003 R4.5)."""
 
     payer: SeatName
 
 
 class PairDetails(Args, frozen=True, kw_only=True):
-    """A pair: its number, its name, and who sits where."""
+    """A pair: its number, its name, and the player at each seat."""
 
     id: NameText
     name: NameText
@@ -61,7 +62,7 @@ class PairDetailsBySide(Args, frozen=True, kw_only=True):
     EW: PairDetails
 
     def __post_init__(self) -> None:
-        """Refuse a player on a seat that is not his side's."""
+        """Refuse a player on a seat of the other side."""
         for side, pair in (("NS", self.NS), ("EW", self.EW)):
             if not set(pair.players) <= set(side):
                 raise Contradiction(
@@ -71,9 +72,9 @@ class PairDetailsBySide(Args, frozen=True, kw_only=True):
 
 
 class SetMatchArgs(Args, frozen=True, kw_only=True):
-    """A match of an event: which, of whom, and what its pairs bring from earlier ones.
+    """A match of an event: its number, its pairs, and what they bring from earlier matches.
 
-    `record`: their penalties so far, as the score sheets of their matches have them.
+    `record` is the pairs' earlier penalties, as in the score sheets of their matches.
     """
 
     match_id: Annotated[NameText, Meta(examples=["M1"])]
@@ -120,9 +121,10 @@ class SetMatchArgs(Args, frozen=True, kw_only=True):
 
 
 class RecountArgs(VerbalArgs, frozen=True, kw_only=True):
-    """Four counts by the referee. `found`: a card that lay elsewhere made them right.
+    """Four counts by the referee. `found` is a card that lay elsewhere and made the counts right.
 
-    After a pair's second claim they are the chief's, or entered by his word.
+    After a pair's second claim the chief must give the counts, or a referee enters them by the
+    chief's oral decision.
     """
 
     counts: Annotated[
@@ -137,9 +139,9 @@ class RecountArgs(VerbalArgs, frozen=True, kw_only=True):
 
 
 class ResultArgs(Args, frozen=True, kw_only=True):
-    """Who went out, in turn: two after a double-down, else three.
+    """The players who went out, in turn: two after a double-down, otherwise three.
 
-    `ended_ms`: when the last card was played, by the table's clock; None: now.
+    `ended_ms` is the time of the last card by the table's clock; None means now.
     """
 
     order: FinishSeats
@@ -147,7 +149,7 @@ class ResultArgs(Args, frozen=True, kw_only=True):
 
 
 class CardsLeftArgs(Args, frozen=True, kw_only=True):
-    """Big Two: how many cards each seat has left; one has none."""
+    """Big Two: the number of cards that each seat has left. One seat has none."""
 
     left: Annotated[
         CountsForSeats,
@@ -160,7 +162,9 @@ class CardsLeftArgs(Args, frozen=True, kw_only=True):
 
 
 class TributeArgs(Args, frozen=True, kw_only=True):
-    """The card that `seat` owes; `other`: the other payer's, where two pay and both are due."""
+    """The card that `seat` owes. `other` is the other payer's card, if two players pay and both
+    cards are due.
+    """
 
     seat: SeatName
     card: CardName
@@ -181,7 +185,7 @@ class AntiArgs(Args, frozen=True, kw_only=True):
 
 
 class AddTimeArgs(Args, frozen=True, kw_only=True):
-    """How much more time the table gets; 0: the referee was asked, and gives none."""
+    """Additional time for the table. 0 means that the referee was asked and gives none."""
 
     seconds: Annotated[
         int,
@@ -196,13 +200,13 @@ class AddTimeArgs(Args, frozen=True, kw_only=True):
 
 
 class CutByHandArgs(Args, frozen=True, kw_only=True):
-    """`seat` took `n` cards off the hand-shuffled set; both None: it goes on uncut."""
+    """`seat` took `n` cards off the hand-shuffled set. If both are None, the deal is uncut."""
 
     seat: SeatName | None = None
     n: CutDepth | None = None
 
     def __post_init__(self) -> None:
-        """Refuse one without the other."""
+        """Refuse `seat` without `n`, and `n` without `seat`."""
         if (self.seat is None) != (self.n is None):
             raise Contradiction(
                 Words("seat and n go together", "seat 与 n 只写了其一"),
@@ -217,31 +221,35 @@ class TurnedUpArgs(Args, frozen=True, kw_only=True):
 
 
 class HandsDealtArgs(Args, frozen=True, kw_only=True):
-    """Four right hands were drawn. `turned_to`: who got the card that decides the lead."""
+    """Four correct hands were drawn. `turned_to` is the seat that got the card that decides the
+    lead.
+    """
 
     turned_to: SeatName | None = None
     turned_up: CardName | None = None
 
 
 class TransferArgs(VerbalArgs, frozen=True, kw_only=True):
-    """The table at which the match goes on. `head`: of that table's journal, as its state says."""
+    """The table at which the match continues. `head` is the head of that table's journal, as in its
+    state.
+    """
 
     table: Annotated[NameText, Meta(examples=["T02"])]
     head: HashText | None = None
 
 
 class DocumentArgs(Args, frozen=True, kw_only=True):
-    """One part, from 1 on, of the match that went to another table."""
+    """One part, from 1 on, of the match that was transferred to another table."""
 
     part: PartNumber = 1
 
 
 class TakeOverArgs(VerbalArgs, frozen=True, kw_only=True):
-    """One part of a match from another table, as `document` gives it there.
+    """One part of a match from another table, as `document` returns it there.
 
-    `sig` is that table's signature of the document, `verify` the key that the giver of the order
-    knows as that table's. Parts come in any order; with the last that was missing the match is
-    here.
+    `sig` is that table's signature of the document. `verify` is that table's key, as the person who
+    gives the command knows it. Parts can come in any order. The match is complete with the last
+    missing part.
     """
 
     digest: HashText
@@ -262,7 +270,7 @@ class TakeOverArgs(VerbalArgs, frozen=True, kw_only=True):
     ]
 
     def __post_init__(self) -> None:
-        """Refuse a part behind the last."""
+        """Refuse a part number above the number of parts."""
         if self.part > self.parts:
             raise Contradiction(
                 Words(
@@ -273,7 +281,7 @@ class TakeOverArgs(VerbalArgs, frozen=True, kw_only=True):
 
 
 class SignArgs(Args, frozen=True, kw_only=True):
-    """As what `person` signs the score sheet, and the version of it that he has seen."""
+    """The role in which `person` signs the score sheet, and the version that they saw."""
 
     signer: Literal["NS", "EW", "N", "W", "S", "E", "referee"]
     person: NameText

@@ -1,7 +1,7 @@
-"""The commands of a table: who may give each, when, what it says, and whether it is signed.
+"""The commands of a table: roles, phases, arguments, and whether each is signed.
 
-One table; a refusal names the roles and phases it holds. A match says itself in which of
-its phases a command means something: the phases here are the machine's, for what it does.
+The registry is one table. A refusal lists the roles and phases from it. The phases here are the
+machine's. A match checks itself in which of its own phases a command is valid.
 """
 
 from collections.abc import Iterator, Mapping
@@ -79,11 +79,12 @@ Form = TypeVar("Form")
 
 
 class CommandSpec(NamedTuple):
-    """The conditions of one command, and what it does in a line for people.
+    """The conditions of one command, and its effect in one line for people.
 
-    `phases`: of the machine; all for what a match decides. `signed`: it changes something, so
-    its key's role counts. `bound`: it must name the attempt that the machine has under way, or
-    the deal and attempt of the match, else it is STALE. `args`: what it may say.
+    `phases` are the machine's; a command that the match decides has all of them. `signed`: the
+    command changes something, so the role of its key is checked. `bound_to`: the command must name
+    the machine's present attempt, or the deal and attempt of the match; otherwise it is STALE.
+    `args` is the type of its arguments.
     """
 
     roles: frozenset[Role]
@@ -95,13 +96,13 @@ class CommandSpec(NamedTuple):
 
 
 class BadArgs(Exception):
-    """A command's arguments are not what it takes: what was found, and what is expected.
+    """Wrong arguments of a command: what was found, and what is expected.
 
-    Each is part of one line, as the catalogue's BAD_COMMAND has them.
+    Each text is part of one line, as in the fault BAD_COMMAND of the catalogue.
     """
 
     def __init__(self, found: Words, expected: Words) -> None:
-        """Keep both, with what cannot be printed escaped."""
+        """Store both texts. Characters that cannot be printed are escaped."""
         self.found = _one_line(found, 3 * MAX_SHOWN_CHARACTERS)
         self.expected = _one_line(expected, 6 * MAX_SHOWN_CHARACTERS)
         super().__init__(f"{self.found.en}, expected {self.expected.en}")
@@ -123,7 +124,7 @@ _ALL_PHASES: Final = frozenset(MachinePhase)
 _IDLE_PHASES: Final = frozenset({MachinePhase.FAULT, MachinePhase.EMPTY})
 _START_PHASES: Final = frozenset(
     {MachinePhase.EMPTY, MachinePhase.COMMITTED, MachinePhase.RELEASED}
-)  # the last: deal-ahead
+)  # RELEASED is for deal-ahead
 _VOIDABLE_PHASES: Final = _ALL_PHASES - {MachinePhase.EMPTY, MachinePhase.RELEASED}
 _MOTIONLESS_PHASES: Final = _ALL_PHASES - {
     MachinePhase.CUT,
@@ -153,7 +154,7 @@ def _match_command(
 
 
 COMMANDS: Final[Mapping[str, CommandSpec]] = {
-    # Reading: anybody, unsigned.
+    # Reading commands: for everybody, unsigned.
     "snapshot": _reading_command(NoArgs, "the whole public state"),
     "events": _reading_command(EventsArgs, "the public entries of the journal"),
     "sheet": _reading_command(NoArgs, "the score sheet (记分表)"),
@@ -164,7 +165,7 @@ COMMANDS: Final[Mapping[str, CommandSpec]] = {
     "offers": _reading_command(
         RoleArgs, "which orders a role could give now, and why not the others"
     ),
-    # The players, by the table's display, or a referee for them.
+    # Commands of the players through the table's display, or of a referee for them.
     "seat": _match_command(_TABLE_AND_REFEREES, SeatArgs, "a player takes his seat (就位)", "none"),
     "cut": _machine_command(
         _TABLE_AND_REFEREES,
@@ -187,7 +188,7 @@ COMMANDS: Final[Mapping[str, CommandSpec]] = {
         _TABLE_AND_REFEREES, AnswerArgs, "Big Two: open hand or double, yes or no"
     ),
     "choose": _match_command(_TABLE_AND_REFEREES, ChooseArgs, "UP takes one of two equal tributes"),
-    # A referee: the match and its start.
+    # Commands of a referee: the match and its start.
     "set_match": _machine_command(
         _REFEREES,
         _MOTIONLESS_PHASES,
@@ -241,7 +242,8 @@ COMMANDS: Final[Mapping[str, CommandSpec]] = {
         _REFEREES, OneSeatArgs, "warned a player: his next limit counts from now"
     ),
     "add_time": _match_command(_REFEREES, AddTimeArgs, "gives the table more time (补时)", "none"),
-    # Rulings; what is the chief's the match refuses to a referee, but for the chief's word.
+    # Rulings. The match refuses a chief's decision to a referee, unless it is entered as the
+    # chief's oral decision.
     "propose": _match_command(_REFEREES, ProposeArgs, "proposes a ruling on a charge", "none"),
     "approve": _match_command(_REFEREES, ApproveArgs, "puts a ruling in force (同意/改判)", "none"),
     "reject": _match_command(_REFEREES, RejectArgs, "rejects or overturns a ruling (驳回)", "none"),
@@ -250,7 +252,7 @@ COMMANDS: Final[Mapping[str, CommandSpec]] = {
     ),
     "adjust": _match_command(_REFEREES, AdjustArgs, "corrects a result (更正成绩)", "none"),
     "redeal": _match_command(_REFEREES, VerbalReasonArgs, "hands that are out are dealt again"),
-    # A deal by hand, another table, the sheet.
+    # A deal by hand, a transfer to another table, and the score sheet.
     "dealt_by_hand": _match_command(_REFEREES, ReasonArgs, "this deal is dealt by hand (人工发牌)"),
     "shuffled": _match_command(_REFEREES, OneSeatArgs, "by hand: who has shuffled"),
     "cut_by_hand": _match_command(_REFEREES, CutByHandArgs, "by hand: who has cut, and where"),
@@ -273,7 +275,7 @@ COMMANDS: Final[Mapping[str, CommandSpec]] = {
     "clear_jam": _machine_command(
         _REFEREES, _ALL_PHASES, NoArgs, "the jammed card is out (卡牌已清)"
     ),
-    # The chief alone.
+    # Commands of the chief only.
     "confirm_verbal": _match_command(
         _CHIEF_ONLY, ConfirmVerbalArgs, "stands by what he said by word", "none"
     ),
@@ -288,7 +290,7 @@ COMMANDS: Final[Mapping[str, CommandSpec]] = {
         "machine",
     ),
     "open_hand": _match_command(_CHIEF_ONLY, OpenHandArgs, "looks at a hand (开验手牌)"),
-    # A technician: never a hand or a match.
+    # Commands of a technician, which never concern a hand or a match.
     "selftest": _machine_command(
         _TECHNICIAN_ONLY, _IDLE_PHASES, NoArgs, "tests motors, sensors and camera"
     ),
@@ -299,28 +301,29 @@ COMMANDS: Final[Mapping[str, CommandSpec]] = {
         _TECHNICIAN_ONLY, _IDLE_PHASES, CalibrateArgs, "calibrates a board"
     ),
 }
-"""Every command by its name."""
+"""All commands by name."""
 
 
 PANEL_KEY: Final = "panel"
-"""Stands for the signer's key in an order that a button of the table gave."""
+"""Replaces the signer's key in a command from a button of the table."""
 
 COMMANDS_WITH_PRIVATE_ARGS: Final = frozenset({"answer", "tribute", "return", "take_over"})
-"""Commands whose arguments and signature are in a private row, `command_kept`.
+"""Commands whose arguments and signature are in a private entry, `command_kept`.
 
-A referee asks about cards that only he has seen, and Big Two's choices are seen when all are
-there; a signature over one of a few cards would give it away. A part of a match that comes from
-another table is too long for a feed."""
+A referee asks about cards that only they have seen, and Big Two's choices are published when all
+players have chosen. A signature over one of a few possible cards would reveal the card. A part of a
+match from another table is too long for the feed.
+"""
 
 
 def role_may_give(role: Role, cmd: str) -> bool:
-    """Tell whether a role may give a command; nobody may give one that does not exist."""
+    """Return True if a role may give a command. Return False for an unknown command."""
     order = COMMANDS.get(cmd)
     return order is not None and role in order.roles
 
 
 def role_or_phase_refusal(cmd: str, role: Role, phase: MachinePhase) -> Failure | None:
-    """Return why a command cannot be given by this role in this phase; None where it can."""
+    """Return the reason why this role cannot give a command in this phase, or None if it can."""
     order = COMMANDS.get(cmd)
     if order is None:
         return Failure(
@@ -363,9 +366,9 @@ def role_or_phase_refusal(cmd: str, role: Role, phase: MachinePhase) -> Failure 
 
 
 def parse_args(cmd: str, args: Mapping[str, Any]) -> Args:
-    """Return a command's arguments as the value it takes.
+    """Return a command's arguments as its argument type.
 
-    Raises BadArgs where they are not what it takes, LookupError where there is no such command.
+    Raises BadArgs if the arguments do not fit, and LookupError for an unknown command.
     """
     try:
         return convert_value(dict(args), COMMANDS[cmd].args)
@@ -375,7 +378,7 @@ def parse_args(cmd: str, args: Mapping[str, Any]) -> Args:
 
 
 def convert_value(raw: Any, value_type: type[Form]) -> Form:
-    """Return plain values as a `form`. Raises BadArgs where they are none."""
+    """Return plain values as a `value_type`. Raises BadArgs if they do not fit."""
     try:
         return msgspec.convert(raw, value_type)
     except msgspec.ValidationError as mistake:
@@ -384,7 +387,7 @@ def convert_value(raw: Any, value_type: type[Form]) -> Form:
 
 
 def usage_line(cmd: str) -> str:
-    """Return a command with its arguments, [those that may be left out] in brackets."""
+    """Return a command with the names of its arguments. Optional arguments are in brackets."""
     fields = msgspec.structs.fields(COMMANDS[cmd].args)
     due = [field.name for field in fields if field.required]
     return " ".join([cmd, *due, *(f"[{field.name}]" for field in fields if not field.required)])
@@ -404,12 +407,14 @@ def _in_declared_order(
 
 
 MAX_COMMAND_BYTES: Final = 16_384
-"""Bytes of a command. A message of more than `HARD_LARGEST` ends its connection unread."""
+"""Maximum bytes of a command. A message of more than `MAX_MESSAGE_BYTES` is not read, and its
+connection is closed.
+"""
 MAX_MESSAGE_BYTES: Final = 65_536
 
 
 def refusal_reply(command_id: str, fault_name: str, **evidence: object) -> CommandReply:
-    """Return the reply that refuses a command, in the words of the fault catalogue."""
+    """Return the reply that refuses a command, with the texts of the fault catalogue."""
     row = fault(fault_name)
     failure = Failure(
         code=fault_name,

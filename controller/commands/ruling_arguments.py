@@ -25,10 +25,11 @@ from controller.words import Words
 
 
 class ChargeArgs(Args, frozen=True, kw_only=True):
-    """A charge, as controller/rules/penalties/charges.py has it; what is not said is not so.
+    """A charge, as in controller/rules/penalties/charges.py. A fact that is not given counts as
+    false.
 
-    One of `side` and `seat` must be said; `deal`: None for the present one; `offence_ms`:
-    when it happened, None for now.
+    Either `side` or `seat` is required. `deal` is None for the present deal. `offence_ms` is the
+    time of the offence; None means now.
     """
 
     offence: Annotated[
@@ -65,7 +66,7 @@ class ChargeArgs(Args, frozen=True, kw_only=True):
     ) = None
 
     def __post_init__(self) -> None:
-        """Refuse a charge against nobody, and a seat of the other side."""
+        """Refuse a charge without side and seat, and a seat of the other side."""
         if self.side is None and self.seat is None:
             raise Contradiction(
                 Words("neither side nor seat is said", "side 与 seat 均未写"),
@@ -82,9 +83,9 @@ class ChargeArgs(Args, frozen=True, kw_only=True):
 
 
 class ProposeArgs(ChargeArgs, frozen=True, kw_only=True):
-    """A charge and what it shall lead to; without `penalty` what the ladder says first.
+    """A charge and the proposed penalty; without `penalty`, the first one of the ladder.
 
-    `id`: what the ruling is called, else R1, R2, …
+    `id` is the name of the ruling; the default is R1, R2, …
     """
 
     penalty: PenaltyName | None = None
@@ -92,13 +93,15 @@ class ProposeArgs(ChargeArgs, frozen=True, kw_only=True):
 
 
 class ConfirmVerbalArgs(Args, frozen=True, kw_only=True):
-    """What a referee entered as the chief's word: a ruling, or a correction by its row's number."""
+    """A ruling or correction (by its row number) that a referee entered as the chief's oral
+    decision.
+    """
 
     ruling: RulingId | None = None
     correction: RowNumber | None = None
 
     def __post_init__(self) -> None:
-        """Refuse neither and both."""
+        """Refuse neither, and refuse both."""
         if (self.ruling is None) == (self.correction is None):
             raise Contradiction(
                 Words(
@@ -110,20 +113,20 @@ class ConfirmVerbalArgs(Args, frozen=True, kw_only=True):
 
 
 class ApproveArgs(VerbalArgs, frozen=True, kw_only=True):
-    """A ruling; `penalty`: another one than proposed (改判)."""
+    """A ruling to put in force. `penalty` replaces the proposed penalty (改判)."""
 
     ruling: RulingId
     penalty: PenaltyName | None = None
 
 
 class RejectArgs(VerbalArgs, frozen=True, kw_only=True):
-    """A ruling that comes to nothing."""
+    """A ruling that is rejected or overturned."""
 
     ruling: RulingId
 
 
 class AdjustArgs(VerbalReasonArgs, frozen=True, kw_only=True):
-    """What the result of `deal` should have been, and what becomes of the later ones."""
+    """The correct result of `deal`, and what happens to the later results."""
 
     deal: Annotated[
         int,
@@ -140,7 +143,7 @@ class AdjustArgs(VerbalReasonArgs, frozen=True, kw_only=True):
 
 
 class ForfeitArgs(Args, frozen=True, kw_only=True):
-    """Which side loses the match, why, and by which offence (弃权判负)."""
+    """The side that loses the match, the reason, and the offence (弃权判负)."""
 
     side: SideName
     reason: TextLine
@@ -156,9 +159,9 @@ class ForfeitArgs(Args, frozen=True, kw_only=True):
 
 
 class ForeseeArgs(Args, frozen=True, kw_only=True):
-    """A decision that nobody has made: its command, and what that would say.
+    """A decision that is only tried out: its command and that command's arguments.
 
-    `propose`: what its ruling does once it is in force.
+    For `propose` the answer shows the effect of the ruling once it is in force.
     """
 
     cmd: Literal["adjust", "propose", "approve", "reject", "forfeit", "redeal", "extra_deal"]

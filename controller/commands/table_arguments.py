@@ -1,9 +1,8 @@
-"""What a command may say: the arguments of each, one frozen value per form.
+"""Arguments of the commands of a table, one frozen type for each form.
 
-Whatever a client sends is taken into one of these before anything looks at it. A value's
-description is what a refusal says is expected, in Chinese `zh` of its extra; its example is what
-`dealtable send` shows.
-Match commands have theirs in match_arguments.py.
+Every command from a client is converted into one of these types before it is used. The description
+of a value is the expected value in a refusal (in Chinese `zh` of its extra). `dealtable send` shows
+the example. The arguments of match commands are in match_arguments.py.
 """
 
 from typing import Annotated, Literal
@@ -30,7 +29,7 @@ class NoArgs(Args, frozen=True, kw_only=True):
 
 
 class EventsArgs(Args, frozen=True, kw_only=True):
-    """Public entries behind number `since` of the journal."""
+    """Public entries after number `since` of the journal."""
 
     since: Annotated[
         int,
@@ -44,7 +43,7 @@ class EventsArgs(Args, frozen=True, kw_only=True):
 
 
 class RoleArgs(Args, frozen=True, kw_only=True):
-    """Whose orders: those of one role."""
+    """The role whose commands are listed."""
 
     role: Annotated[
         Role,
@@ -63,23 +62,23 @@ class OneSeatArgs(Args, frozen=True, kw_only=True):
 
 
 class ReasonArgs(Args, frozen=True, kw_only=True):
-    """A reason, which everybody may read."""
+    """A reason, which is public."""
 
     reason: TextLine
 
 
 class SeatArgs(Args, frozen=True, kw_only=True):
-    """Who has taken `seat`; without `person` the one whom the pair's list names."""
+    """The player who has taken `seat`. Without `person` it is the player in the pair's list."""
 
     seat: SeatName
     person: NameText | None = None
 
 
 class ConfirmArgs(Args, frozen=True, kw_only=True):
-    """The green button of `seat`; without one a referee confirms for both sides.
+    """The green button of `seat`. Without a seat a referee confirms for both sides.
 
-    `phase`: of the match, in which that is meant: in another one it would be another word. None:
-    whatever it means then.
+    `phase` is the phase of the match for which the confirmation is meant, because its meaning
+    depends on the phase. None means any phase.
     """
 
     seat: SeatName | None = None
@@ -87,20 +86,20 @@ class ConfirmArgs(Args, frozen=True, kw_only=True):
 
 
 class CallArgs(Args, frozen=True, kw_only=True):
-    """The red button of `seat`, and why where it is said."""
+    """The red button of `seat`, with the reason if one is given."""
 
     seat: SeatName
     reason: TextLine | None = None
 
 
 class StartDealArgs(Args, frozen=True, kw_only=True):
-    """A deal is due. `uncut`: the present one is dealt without a cut, for `reason`."""
+    """A deal is due. `uncut`: the present deal is dealt without a cut, for `reason`."""
 
     uncut: bool = False
     reason: TextLine | None = None
 
     def __post_init__(self) -> None:
-        """Refuse an uncut deal without its reason."""
+        """Refuse an uncut deal without a reason."""
         if self.uncut and self.reason is None:
             raise Contradiction(
                 Words("uncut without its reason", "uncut 未写理由"),
@@ -109,40 +108,44 @@ class StartDealArgs(Args, frozen=True, kw_only=True):
 
 
 class CutArgs(Args, frozen=True, kw_only=True):
-    """A packet of `n` cards off the top; `seat`: who cut, where that is known."""
+    """A packet of `n` cards off the top. `seat` is the seat that cut, if known."""
 
     n: CutDepth
     seat: SeatName | None = None
 
 
 class HoldArgs(Args, frozen=True, kw_only=True):
-    """Why the table stands still. `area`: the clock of the whole area does."""
+    """The reason of a pause. With `area` the clock of the whole area is stopped."""
 
     reason: TextLine
     area: bool = False
 
 
 class ResumeArgs(Args, frozen=True, kw_only=True):
-    """It goes on. `area`: the clock of the whole area does."""
+    """The end of a pause. With `area` the clock of the whole area continues."""
 
     area: bool = False
 
 
 class AttendArgs(Args, frozen=True, kw_only=True):
-    """Whose call is over; without `seat` every player's."""
+    """The seat whose call is over. Without `seat` every player's call is over."""
 
     seat: SeatName | None = None
 
 
 class ReplaceSetArgs(Args, frozen=True, kw_only=True):
-    """Which set of cards lies in the hopper now; `back`: of one that this table never had."""
+    """The set of cards that is now in the hopper. `back` is needed for a set that is new at this
+    table.
+    """
 
     set: CardSetId
     back: Literal["A", "B"] | None = None
 
 
 class ClearSetArgs(Args, frozen=True, kw_only=True):
-    """A barred set after its full count. `cards`: how many, each face in its number of copies."""
+    """A barred set after its full count. `cards` is the number of cards; each face has its number
+    of copies.
+    """
 
     set: CardSetId
     cards: Annotated[
@@ -158,7 +161,9 @@ class ClearSetArgs(Args, frozen=True, kw_only=True):
 
 
 class AcknowledgeArgs(Args, frozen=True, kw_only=True):
-    """Somebody has seen to a fault. `code`: its name; `board`: whose, where two have it."""
+    """A fault that a person has seen to. `code` is its name, `board` its board if two boards have
+    it.
+    """
 
     code: Annotated[
         str,
@@ -173,7 +178,7 @@ class AcknowledgeArgs(Args, frozen=True, kw_only=True):
 
 
 class OpenHandArgs(Args, frozen=True, kw_only=True):
-    """Whose hand the chief looks at, and why."""
+    """The seat whose hand the chief looks at, and the reason."""
 
     seat: SeatName
     reason: TextLine

@@ -1,4 +1,4 @@
-"""How many commands a key may send: a burst, and behind it so many a second."""
+"""Admission of clients to the gateway: rate limits, handshakes and admitted keys."""
 
 import asyncio
 from collections import Counter
@@ -15,31 +15,35 @@ from controller.roster import FolderRoster, NotAdmitted, RosterError
 from controller.roster.roster import format_moment
 
 COMMANDS_PER_S: Final = 50.0
-"""Commands a second of one key, on and on: far more than hands can give or a console needs.
-Provisional."""
+"""Commands a second that one key may send continuously: far more than hands or a console need.
+Provisional.
+"""
 COMMAND_BURST: Final = 200.0
-"""Commands of one key at once, after a quiet time: a script that catches up. Provisional."""
+"""Commands that one key may send at once after a pause, for a script that catches up. Provisional.
+"""
 _MAX_KEYS: Final = 1000
-"""Keys that are remembered; more come only where clients are admitted and removed again."""
+"""Maximum number of remembered keys. More keys come only if clients are admitted and removed again.
+"""
 
 
 class ConnectedPeer(NamedTuple):
-    """Who is at the other end of a connection: a public CURVE key (Z85), and the address it comes
-    from. libzmq does not tell two connections of one key from one address apart."""
+    """The other end of a connection: a public CURVE key (Z85) and its address. libzmq does not
+    distinguish two connections of one key from one address.
+    """
 
     key: str
     address: str
 
 
 class RateLimiter:
-    """A bucket for each key: it holds `burst` commands and fills by `per_s` a second."""
+    """A token bucket for each key: it contains `burst` tokens and refills by `per_s` a second."""
 
     def __init__(self, per_s: float = COMMANDS_PER_S, burst: float = COMMAND_BURST) -> None:
         self._per_s, self._burst = per_s, burst
         self._left: dict[str | ConnectedPeer, tuple[float, float]] = {}
 
     def try_take(self, key: str | ConnectedPeer, now_s: float) -> bool:
-        """Return whether `key` may send one more now; it is counted if it may."""
+        """Count a message of `key` if it may send one now. Return whether it may."""
         left, since_s = self._left.get(key, (self._burst, now_s))
         left = min(self._burst, left + (now_s - since_s) * self._per_s)
         allowed = left >= 1
@@ -57,10 +61,10 @@ _log = structlog.get_logger("gateway")
 
 
 class Authenticator:
-    """Answers the handshakes of one ZeroMQ context. Bound before the sockets it guards.
+    """The handler of the handshakes of one ZeroMQ context. Create it before the sockets it secures.
 
-    `why_not` tells why a peer is refused now, None where it is not. `refused`
-    counts handshakes that failed for it, by the reason; `inside` are the peers that came in.
+    `refusal_of_peer` returns the reason why a peer is refused now, or None. `refused_by_reason`
+    counts failed handshakes by that reason. `connected_peers` are the peers that were admitted.
     """
 
     def __init__(
@@ -77,10 +81,10 @@ class Authenticator:
         self._socket.bind(ZAP_ENDPOINT)
 
     def secure_socket(self, socket: zmq.asyncio.Socket, secret_key: str) -> None:
-        """Make `socket` a CURVE server with the table's secret key (Z85) and this doorkeeper.
+        """Make `socket` a CURVE server with the table's secret key (Z85) and this authenticator.
 
-        Without the domain enforced libzmq would let everyone in, should the
-        doorkeeper ever be missing.
+        The domain is enforced: otherwise libzmq would admit everybody if the authenticator were
+        missing.
         """
         socket.curve_server = True
         socket.curve_secretkey = secret_key.encode()
@@ -94,7 +98,7 @@ class Authenticator:
             await self._socket.send_multipart(self._answer(request))
 
     def close(self) -> None:
-        """Close the socket; open handshakes fail."""
+        """Close the socket. Handshakes in progress fail."""
         self._socket.close()
 
     def _answer(self, request: list[bytes]) -> list[bytes]:
@@ -120,7 +124,7 @@ class Authenticator:
 
 
 def _key_text(credentials: list[bytes]) -> str | None:
-    """The client's public key in Z85, or None for what is no key."""
+    """Return the client's public key in Z85, or None if the credentials are not a key."""
     if len(credentials) != 1 or len(credentials[0]) != 32:
         return None
     text: bytes = z85.encode(credentials[0])
@@ -128,14 +132,15 @@ def _key_text(credentials: list[bytes]) -> str | None:
 
 
 BAN_TIME_S: Final = 600.0
-"""How long a peer stays outside that asked for more than anybody may. Provisional."""
+"""Time for which a peer that exceeded its limits is refused. Provisional."""
 
 
 class AdmittedKeys:
-    """Tells which public CURVE keys (Z85) are admitted at this moment, and why others are not.
+    """The admitted public CURVE keys (Z85), and the reason why another key is refused.
 
-    `wall` gives the wall's stamp. Raises RosterError if made of wrong files; what becomes
-    wrong later admits nobody, changes nothing for the others, and the log says so.
+    `wall` returns the time stamp of the wall clock. The constructor raises RosterError for wrong
+    files. A file that becomes wrong later admits no client, does not affect the others, and is
+    logged.
     """
 
     def __init__(self, folder: Path, wall: Callable[[], str]) -> None:
@@ -144,9 +149,9 @@ class AdmittedKeys:
         self._banned_until_s: dict[ConnectedPeer, float] = {}
 
     def ban(self, peer: ConnectedPeer) -> None:
-        """Refuse a peer for `BARRED_S`: it asked for so much that there would be less for others.
+        """Refuse a peer for `BAN_TIME_S`, because it used resources that other clients need.
 
-        Who comes with the same key from another address stays.
+        A client with the same key at another address stays connected.
         """
         self._banned_until_s[peer] = asyncio.get_running_loop().time() + BAN_TIME_S
         name = self._roster.look_up_curve_key(peer.key).name
@@ -159,14 +164,14 @@ class AdmittedKeys:
         )
 
     def refusal_of_peer(self, peer: ConnectedPeer) -> NotAdmitted | None:
-        """Return why a peer is refused; None where it is admitted."""
+        """Return the reason why a peer is refused, or None if it is admitted."""
         found = self._roster.look_up_curve_key(peer.key)
         if isinstance(found, NotAdmitted):
             return found
         return NotAdmitted("TOO_MANY", found.name) if self._is_banned(peer) else None
 
     def no_longer_admitted(self, peers: Iterable[ConnectedPeer]) -> list[str]:
-        """Return whose of `peers` are admitted no more: names, and keys that have none."""
+        """Return the names of those of `peers` that are not admitted any more, or their keys."""
         roster = self._roster.current()
         found = ((peer, roster.look_up_curve_key(peer.key)) for peer in peers)
         return [
@@ -176,7 +181,7 @@ class AdmittedKeys:
         ]
 
     def count_expiring(self) -> int:
-        """Return how many keys expire within a week; each is named in the log once."""
+        """Return the number of keys that expire within a week. Each is logged once."""
         ending = self._roster.expiring_clients()
         for client in ending:
             if client.curve not in self._logged_expiring:

@@ -1,7 +1,8 @@
-"""A table tells the hall's network that it is there, so that a console need not be told by hand.
+"""Announcement of a table on the network, so that a console can find the table without
+configuration.
 
-Only where the configuration wants it (`[gateway] announce = true`), at the addresses at which the
-feed listens and at no others. That it cannot is a line in the log: the table goes on without.
+A table is announced only with `[gateway] announce = true`, and only at the addresses at which the
+feed listens. A failure is logged, and the table runs without an announcement.
 """
 
 import asyncio
@@ -22,7 +23,7 @@ from controller.host.loggers import structlog
 from controller.roster import KEYS_FOLDER, TABLE_NAME, RosterError, fingerprint, read_certificate
 
 ADDRESS_CHECK_INTERVAL_S: Final = 15.0
-"""How often it is looked whether this computer has other addresses by now."""
+"""Interval of the check whether this computer has other addresses."""
 _ALL_INTERFACES: Final = frozenset({"*", "0.0.0.0"})
 _log = structlog.get_logger("gateway")
 
@@ -30,9 +31,9 @@ _log = structlog.get_logger("gateway")
 async def announce(
     config: TableConfig, endpoints: Endpoints, check_interval_s: float = ADDRESS_CHECK_INTERVAL_S
 ) -> None:
-    """Announce the table until cancelled, at the addresses that this computer has at the time.
+    """Announce the table until cancelled, at the present addresses of this computer.
 
-    A computer that starts has none yet, and one in a hall may get another.
+    A computer that is starting has no address yet, and the address may change later.
     """
     failed = False
     while True:
@@ -54,13 +55,13 @@ async def announce(
 async def _registered_service(
     folder: Path, endpoints: Endpoints, addresses: list[str]
 ) -> AsyncIterator[None]:
-    """Announce for the block at these addresses; say goodbye behind it. Raises OSError, Error."""
+    """Announce the table at these addresses during the block. Raises OSError, Error."""
     if not addresses:
         yield
         return
     own = read_certificate(folder / KEYS_FOLDER / f"{TABLE_NAME}.key")
     feed, commands = _port(endpoints.feed), _port(endpoints.commands)
-    name = f"{endpoints.table}-{fingerprint(own)}"  # two tables of one name are two services
+    name = f"{endpoints.table}-{fingerprint(own)}"  # two tables with the same name are two services
     info = AsyncServiceInfo(
         SERVICE_TYPE,
         f"{name}.{SERVICE_TYPE}",
@@ -81,7 +82,7 @@ async def _registered_service(
 async def _wait_for_address_change(
     config: TableConfig, endpoints: Endpoints, addresses: list[str], check_interval_s: float
 ) -> None:
-    """Return when this computer has other addresses; nothing tells of that by itself."""
+    """Return when this computer has other addresses. They must be polled."""
     while True:
         await asyncio.sleep(check_interval_s)
         if _addresses(config, endpoints) != addresses:
@@ -89,14 +90,14 @@ async def _wait_for_address_change(
 
 
 def _addresses(config: TableConfig, endpoints: Endpoints) -> list[str]:
-    """Return where this computer is reached: everywhere but by itself, or where it listens."""
+    """Return the addresses of this computer except loopback, or the one where the feed listens."""
     if _host(config.gateway.feed) not in _ALL_INTERFACES:
         return [_host(endpoints.feed)]
     found = {
         ipaddress.IPv4Address(one.ip)
         for adapter in ifaddr.get_adapters()
         for one in adapter.ips
-        if isinstance(one.ip, str)  # an IPv6 address is a tuple; the sockets have none
+        if isinstance(one.ip, str)  # an IPv6 address is a tuple; the sockets do not use IPv6
     }
     return [str(address) for address in sorted(found) if not address.is_loopback]
 

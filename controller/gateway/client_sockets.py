@@ -1,9 +1,9 @@
-"""The two sockets that clients connect to, and how somebody inside is put out.
+"""The two sockets for clients, and the disconnection of a client that was admitted before.
 
-ZeroMQ knows no way to end one peer's connection. So both sockets are closed and bound anew
-at their addresses: everybody connects again by himself within a fraction of a second, and
-who is admitted no more is refused at the door. What becomes public meanwhile is held back
-until they are there again; a command whose answer got lost is asked again by its id.
+ZeroMQ cannot end the connection of a single peer. Therefore both sockets are closed and bound again
+at their addresses. All clients reconnect within a fraction of a second, and a client that is not
+admitted any more is refused. Public messages are postponed until the clients are back. A command
+whose answer was lost is asked again by its id.
 """
 
 import asyncio
@@ -20,23 +20,23 @@ from controller.gateway.feed_socket import FeedSocket
 from controller.host.loggers import structlog
 
 ADMISSION_CHECK_INTERVAL_S: Final = 0.5
-"""How often it is looked whether a key that is inside is still admitted."""
+"""Interval of the check whether all connected keys are still admitted."""
 DRAIN_TIMEOUT_S: Final = 0.5
-"""How long answers may still go out before the sockets are closed."""
+"""Time in which pending answers may still be sent before the sockets are closed."""
 FLUSH_DELAY_S: Final = 0.1
-"""How long what was sent has to leave this process."""
+"""Time for sent data to leave this process."""
 RECONNECT_TIME_S: Final = 1.0
-"""How long the feed is held back for everybody to be there again (provisional)."""
+"""Time for which feed messages are postponed until all clients are back (provisional)."""
 _RETRY_INTERVAL_S: Final = 0.01
 """libzmq frees an address some time after its socket was closed."""
 _DRAIN_CHECKS: Final = round(DRAIN_TIMEOUT_S / _RETRY_INTERVAL_S)
 _TRIES_BEFORE_ERROR: Final = 200
-"""Tries after which it is somebody else who has the address."""
+"""Number of tries after which another process must have taken the address."""
 _log = structlog.get_logger("gateway")
 
 
 async def wait_for_revocation(admitted: AdmittedKeys, authenticator: Authenticator) -> list[str]:
-    """Wait until peers that came in are admitted no more; return whose they are."""
+    """Wait until connected peers are not admitted any more, and return their names."""
     while True:
         gone = admitted.no_longer_admitted(authenticator.connected_peers)
         if gone:
@@ -45,7 +45,9 @@ async def wait_for_revocation(admitted: AdmittedKeys, authenticator: Authenticat
 
 
 class ClientSockets:
-    """Feed and commands behind one doorkeeper. `renewed` counts how often all were cut off."""
+    """The feed socket and the command socket. `reconnect_count` counts how often all were
+    disconnected.
+    """
 
     def __init__(
         self, authenticator: Authenticator, secret: str, feed: FeedSocket, commands: CommandSocket
@@ -57,7 +59,7 @@ class ClientSockets:
         self.reconnect_count = 0
 
     def bind(self, part: FeedSocket | CommandSocket, address: str) -> str:
-        """Bind a socket under guard; return what it is bound to. Raises ZMQError."""
+        """Secure and bind a socket, and return its bound address. Raises ZMQError."""
         self._authenticator.secure_socket(part.socket, self._secret)
         part.socket.bind(address)
         self._addresses.append(part.socket.getsockopt_string(zmq.LAST_ENDPOINT))
@@ -65,7 +67,7 @@ class ClientSockets:
 
     @asynccontextmanager
     async def serving(self) -> AsyncIterator[None]:
-        """Serve both for the block; what ends either ends the block."""
+        """Serve both sockets during the block. The end of either one ends the block."""
         async with asyncio.TaskGroup() as group:
             tasks = [group.create_task(part.serve()) for part in self.sockets]
             yield
@@ -73,7 +75,7 @@ class ClientSockets:
                 task.cancel()
 
     async def drain(self) -> None:
-        """Hold the feed back, and let answers go out that are due within a moment."""
+        """Postpone feed messages, and wait a moment for pending answers."""
         self._feed.hold_back()
         for _ in range(_DRAIN_CHECKS):
             if not self._commands.pending_count:
@@ -82,7 +84,7 @@ class ClientSockets:
         await asyncio.sleep(FLUSH_DELAY_S)
 
     async def reconnect_all(self) -> None:
-        """Put everybody out and let those in again who may."""
+        """Disconnect every client, and accept admitted clients again."""
         self.reconnect_count += 1
         self._authenticator.connected_peers.clear()
         bound, self._addresses = self._addresses, []
@@ -92,7 +94,7 @@ class ClientSockets:
         self._feed.resume_in(RECONNECT_TIME_S)
 
     async def _rebind(self, part: FeedSocket | CommandSocket, address: str) -> None:
-        """Bind at the address that was ours; somebody else may have taken it meanwhile."""
+        """Bind at the previous address. Another process may have taken the address meanwhile."""
         tries = 0
         while True:
             try:

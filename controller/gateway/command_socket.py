@@ -1,4 +1,4 @@
-"""A client's command as it comes off the network: what is one, and what is told to the rest."""
+"""The command socket: it checks commands from clients, forwards them and returns the answers."""
 
 import asyncio
 from collections import Counter
@@ -34,9 +34,9 @@ MAX_ID_CHARACTERS: Final = 128
 
 
 class BadCommand(Exception):
-    """What came cannot be taken as a command: what was found, and what a command has instead.
+    """Received data that is not a command: what was found, and what is expected.
 
-    `id` is the sender's, as far as one could be read.
+    `id` is the sender's command id, if it could be read.
     """
 
     def __init__(self, found: Words, expected: Words, command_id: str = "") -> None:
@@ -90,9 +90,9 @@ def _read_id(payload: bytes) -> str:
 
 
 MACHINE_REPLY_TIMEOUT_S: Final = 5.0
-"""How long the machine has for an answer."""
+"""Time limit for the machine's answer."""
 MAX_PENDING_PER_KEY: Final = 16
-"""Commands of one key that may wait for their answers at a time."""
+"""Maximum number of pending commands of one key."""
 REPLY_TIME_BOUNDS_S: Final = (0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0)
 
 _OPTIONS: Final[dict[int, int]] = {
@@ -105,7 +105,7 @@ _log = structlog.get_logger("gateway")
 
 @dataclass(frozen=True)
 class _PendingCommand:
-    """A command that went to the machine, and the way back to who asked."""
+    """A command that was sent to the machine, with the address of its sender."""
 
     envelope: list[bytes]
     peer: str
@@ -116,12 +116,12 @@ class _PendingCommand:
 
 
 class CommandSocket:
-    """Passes commands to the machine and its answers back.
+    """The socket that passes commands to the machine, and answers back to the clients.
 
-    `forward` hands a command to the machine and returns False while it is away;
-    `why_not` tells why a peer is refused now, None where it is not (a connection outlives
-    its certificate by a moment, so each command is checked again). `answers` counts
-    replies by command and by what they said, `reply_s` how long the machine took.
+    `forward` sends a command to the machine and returns False while the machine is away.
+    `refusal_of_peer` returns the reason why a peer is refused now, or None. Each command is checked
+    again, because a connection can outlive its certificate for a moment. `reply_counts` counts
+    replies by command and result, `reply_times` measures the machine's answers.
     """
 
     def __init__(
@@ -146,35 +146,36 @@ class CommandSocket:
 
     @property
     def pending_count(self) -> int:
-        """How many commands the machine has not answered yet."""
+        """Number of commands that the machine has not answered yet."""
         return len(self._pending)
 
     async def serve(self) -> None:
-        """Take commands until cancelled. Whatever one of them leads to, the next is taken."""
+        """Receive commands until cancelled. An error in one command does not stop the next one."""
         while True:
             frames = await self.socket.recv_multipart(copy=False)
             try:
                 self._handle(frames)
-            except Exception:  # of this command alone: who sent it hears nothing
+            except Exception:  # an error of this command only; its sender receives no answer
                 self._log_dropped(str(frames[-1]["User-Id"]))
-            await asyncio.sleep(0)  # a flood of commands must not keep the loop
+            await asyncio.sleep(0)  # a flood of commands must not block the loop
 
     def deliver_reply(self, message: ReplyMessage) -> None:
-        """Pass the machine's reply to who asked; one that comes too late has nowhere to go."""
+        """Send the machine's reply to the client that asked. A late reply is dropped."""
         waiting = self._remove_pending(message.ref)
         if waiting is not None:
             self.reply_times.add(asyncio.get_running_loop().time() - waiting.since_s)
             self._reply(waiting.envelope, message.body, waiting.cmd)
 
     def refuse_all_pending(self) -> None:
-        """Tell all who wait that no answer will come."""
+        """Refuse all pending commands, because no answer will come."""
         for ref in list(self._pending):
             self._refuse_pending(ref, "MACHINE_AWAY")
 
     def reopen(self) -> None:
-        """Put every client out; answers on their way have nowhere to go, and are asked again.
+        """Disconnect every client and open a new socket. Pending answers are dropped, and clients
+        ask again.
 
-        The new socket is to be guarded and bound.
+        The caller must secure and bind the new socket.
         """
         self.close()
         self.socket = open_socket(self._context, zmq.ROUTER, _OPTIONS)
@@ -213,7 +214,7 @@ class CommandSocket:
         self._add_pending(self._last_ref, envelope, peer, command)
 
     def _log_dropped(self, peer: str) -> None:
-        """Log the error that a command led to, once a minute for each key."""
+        """Log an error in handling a command, once a minute for each key."""
         unsaid = self._log_limiter.allow_line(peer, asyncio.get_running_loop().time())
         if unsaid is not None:
             more = {"dropped_meanwhile": unsaid} if unsaid else {}
@@ -222,7 +223,7 @@ class CommandSocket:
     def _refusal_before_machine(
         self, peer: ConnectedPeer, command: ClientCommand
     ) -> CommandReply | None:
-        """Return what a peer is told whose commands do not even go to the machine."""
+        """Return the refusal of a command that is not sent to the machine, or None."""
         refused = self._refusal_of_peer(peer)
         if refused is not None:
             return refusal_reply(command.id, refused.code, **refused.evidence)
@@ -269,7 +270,7 @@ class CommandSocket:
             self._reply(waiting.envelope, refusal_reply(waiting.command_id, name), waiting.cmd)
 
     def _reply(self, envelope: list[bytes], reply: CommandReply, cmd: str = "") -> None:
-        known = cmd if cmd in COMMANDS else "other"  # a client's own words are no label
+        known = cmd if cmd in COMMANDS else "other"  # a name from a client must not become a label
         said = "ok" if reply.error is None else reply.error.code
         self.reply_counts[known, said] += 1
         _log.debug("command answered", cmd=known, answer=said)
@@ -277,5 +278,5 @@ class CommandSocket:
 
 
 def _is_plain_envelope(envelope: list[bytes]) -> bool:
-    """Whether it holds the sender's identity and no more than the empty frame of a REQ."""
+    """Return True if the envelope has the sender's identity and at most the empty frame of a REQ."""
     return len(envelope) == 1 or (len(envelope) == 2 and not envelope[1])

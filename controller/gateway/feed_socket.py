@@ -1,8 +1,9 @@
-"""What clients subscribe to, held in bounds: libzmq keeps every topic it was told, for ever.
+"""The feed socket, and limits on the subscriptions of its clients.
 
-It keeps them whether they can match or not (with XPUB_MANUAL, too), as some fifty bytes of memory
-for each of their letters, until their connection ends; and it cannot end one connection. So it is
-counted here who asks for what the feed does not have, and how fast anybody asks at all.
+libzmq keeps every topic of a subscription until its connection ends, even if the topic cannot match
+(with XPUB_MANUAL, too). Each letter of a topic costs some fifty bytes of memory, and libzmq cannot
+end a single connection. Therefore `TopicLimits` counts the subscriptions to topics that the feed
+does not have, and the rate of all subscriptions.
 """
 
 import asyncio
@@ -18,22 +19,25 @@ from controller.gateway.admission import ConnectedPeer, RateLimiter
 from controller.gateway_protocol import FeedMessage, GatewayProtocolError, event_topic, state_topic
 
 MAX_TOPIC_BYTES: Final = 16_384
-"""Of topics that the feed does not have, for one peer: a console that follows a hundred tables with
-one socket subscribes to all their topics here. Provisional."""
+"""Maximum bytes of topics that the feed does not have, for one peer. A console that follows a
+hundred tables with one socket subscribes to all their topics here. Provisional.
+"""
 BYTES_PER_TOPIC: Final = 32
-"""What a topic counts for beside its letters."""
+"""Bytes that each topic counts in addition to its letters."""
 SUBSCRIPTIONS_PER_S: Final = 50.0
-"""Messages a second of one peer, on and on. Provisional."""
+"""Messages a second that one peer may send continuously. Provisional."""
 SUBSCRIPTION_BURST: Final = 2_000.0
-"""Messages of one peer at once: all its subscriptions, when it connects anew. Provisional."""
+"""Messages that one peer may send at once: all its subscriptions after a new connection.
+Provisional.
+"""
 
 NO_PEER: Final = ConnectedPeer("", "")
-"""libzmq itself, where a connection has ended."""
+"""The sender of libzmq's own messages, after a connection has ended."""
 _SUBSCRIBE, _UNSUBSCRIBE = b"\x01", b"\x00"
 
 
 class TopicLimits:
-    """The subscriptions of all clients to a feed that has the topics `served`."""
+    """A counter of the subscriptions of all clients to a feed that has the topics `served`."""
 
     def __init__(self, served: Iterable[str]) -> None:
         self._served = tuple(topic.encode() for topic in served)
@@ -42,16 +46,16 @@ class TopicLimits:
         self._rate_limiter = RateLimiter(SUBSCRIPTIONS_PER_S, SUBSCRIPTION_BURST)
 
     def accept(self, peer: ConnectedPeer, frames: Iterable[bytes], now_s: float) -> bool:
-        """Note what `peer` sent; return False where that is more than one peer may have.
+        """Count a message of `peer`. Return False if the peer exceeds its limits.
 
-        Every frame of a message can be a subscription, for libzmq too. `peer` is NOBODY where a
-        connection has ended: libzmq says then which topics nobody subscribes to any more.
+        Every frame of a message can be a subscription, as in libzmq. `peer` is NO_PEER after a
+        connection has ended: libzmq then reports the topics that have no subscriber left.
         """
         for frame in frames:
             sign, topic = frame[:1], frame[1:]
             if (
                 sign == _UNSUBSCRIBE and peer == NO_PEER
-            ):  # a client may take back what another keeps
+            ):  # a client may unsubscribe a topic that another client keeps
                 self._forget_topic(topic)
             elif sign == _SUBSCRIBE and not self.is_served(topic) and topic not in self._unserved:
                 self._unserved[topic] = peer
@@ -62,11 +66,11 @@ class TopicLimits:
         )
 
     def is_served(self, prefix: bytes) -> bool:
-        """Tell whether the feed has a topic that begins so."""
+        """Return True if the feed has a topic with this prefix."""
         return any(topic.startswith(prefix) for topic in self._served)
 
     def clear(self) -> None:
-        """Forget all subscriptions: their connections have ended."""
+        """Remove all subscriptions, because their connections have ended."""
         self._unserved.clear()
         self._bytes_by_peer.clear()
 
@@ -77,23 +81,25 @@ class TopicLimits:
 
 
 JOIN_DELAY_S: Final = 0.02
-"""How long joins are gathered before the state goes out for all of them at once."""
+"""Time in which new subscriptions are collected, before the state is sent once for all of them."""
 MAX_HELD_BACK: Final = 400
-"""Messages held back while subscribers connect anew; with more of them nobody waits longer."""
+"""Maximum number of postponed messages while subscribers reconnect. After that all are sent at
+once.
+"""
 
 _OPTIONS: Final[dict[int, int]] = {
-    zmq.XPUB_VERBOSE: 1,  # the second and third subscriber are told of, too
-    zmq.SNDHWM: 500,  # messages for one slow subscriber, then it misses some
+    zmq.XPUB_VERBOSE: 1,  # report the second and third subscriber of a topic, too
+    zmq.SNDHWM: 500,  # messages for one slow subscriber; it misses later ones
     zmq.RCVHWM: 100,
     zmq.MAXMSGSIZE: 512,  # subscriptions are short
 }
 
 
 class FeedSocket:
-    """Publishes what the machine says is public, and repeats its last state to joiners.
+    """The socket that publishes public messages and repeats the last state to new subscribers.
 
-    `sent` counts messages by the kind of their topic. `put_out` is told of a peer that asks for
-    more than anybody may; the socket is closed then, and the feed held back until it is open again.
+    `sent` counts messages by the kind of their topic. `on_flood` is called with a peer that exceeds
+    its limits. The socket is then closed, and messages are postponed until it is open again.
     """
 
     def __init__(
@@ -115,8 +121,9 @@ class FeedSocket:
         self._resume_timer: asyncio.TimerHandle | None = None
 
     def publish(self, message: FeedMessage) -> None:
-        """Send `message` to its subscribers. Raises BridgeError for
-        a topic that is not its table's."""
+        """Send `message` to its subscribers. Raises GatewayProtocolError for a topic of another
+        table.
+        """
         if message.topic not in self._topics:
             raise GatewayProtocolError(
                 f"topic {message.topic[:80]!r}: expected {sorted(self._topics)}"
@@ -130,28 +137,30 @@ class FeedSocket:
                 self._send_held_back()
 
     def hold_back(self) -> None:
-        """Keep what is published from now on, in its order."""
+        """Postpone all messages that are published from now on, in their order."""
         if self._held_back is None:
             self._held_back = []
 
     def reopen(self) -> None:
-        """Put every subscriber out. The new socket is to be guarded and bound."""
+        """Disconnect every subscriber and open a new socket. The caller must secure and bind the
+        socket.
+        """
         self.socket.close()
         self._topic_limits.clear()
         self.socket = open_socket(self._context, zmq.XPUB, _OPTIONS)
 
     def resume_in(self, after_s: float) -> None:
-        """Send what was held back, and all that comes, after a while."""
+        """Send the postponed messages after `after_s` seconds, and later messages without delay."""
         self._cancel_resume()
         self._resume_timer = asyncio.get_running_loop().call_later(after_s, self._send_held_back)
 
     @property
     def state(self) -> bytes | None:
-        """The last state, in JSON; None while there is no machine to have one."""
+        """The last state in JSON, or None while no machine is connected."""
         return None if self._state is None else self._state[1]
 
     def forget_state(self) -> None:
-        """Repeat the state no more: without its machine it is no longer the table's."""
+        """Stop repeating the state, because it is not valid without its machine."""
         if self._held_back is not None:
             self._send_held_back()
         if self._held_back is not None:
@@ -159,19 +168,19 @@ class FeedSocket:
         self._state = None
 
     async def serve(self) -> None:
-        """Take subscriptions until cancelled, or until one client must be put out."""
+        """Receive subscriptions until cancelled, or until a client exceeds its limits."""
         loop = asyncio.get_running_loop()
         while True:
             frames = await self.socket.recv_multipart(copy=False)
             peer, asked = _peer_of(frames[0]), [frame.bytes for frame in frames]
             if not self._topic_limits.accept(peer, asked, loop.time()):
                 self.hold_back()
-                self.socket.close()  # and all that its client had put into it
+                self.socket.close()  # this also drops everything that its clients had queued
                 self._on_flood(peer)
                 return
             if any(frame[:1] == b"\x01" and self._matches_state(frame[1:]) for frame in asked):
                 self._schedule_repeat()
-            await asyncio.sleep(0)  # a flood of subscriptions must not keep the loop
+            await asyncio.sleep(0)  # a flood of subscriptions must not block the loop
 
     def close(self) -> None:
         """Close the socket and leave no timer."""
@@ -189,7 +198,7 @@ class FeedSocket:
 
     def _send_held_back(self) -> None:
         self._cancel_resume()
-        if self.socket.closed:  # until it is open again
+        if self.socket.closed:  # wait until it is open again
             return
         held, self._held_back = self._held_back or [], None
         for frames in held:
@@ -216,7 +225,7 @@ class FeedSocket:
 
 
 def _peer_of(frame: zmq.Frame) -> ConnectedPeer:
-    """Return whom a message comes from; NOBODY for libzmq's own."""
+    """Return the sender of a message; NO_PEER for a message of libzmq itself."""
     try:
         return ConnectedPeer(str(frame["User-Id"]), str(frame["Peer-Address"]))
     except zmq.ZMQError:

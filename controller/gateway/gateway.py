@@ -1,4 +1,4 @@
-"""The gateway of one table: its sockets, its line to the machine, and their end."""
+"""The gateway of one table: its sockets, its connection to the machine, and its shutdown."""
 
 import asyncio
 import os
@@ -40,16 +40,18 @@ _log = structlog.get_logger("gateway")
 
 
 class GatewayError(Exception):
-    """The gateway cannot serve: one line that says why and what to do."""
+    """An error that prevents the gateway from serving; one line with the reason and the action to
+    take.
+    """
 
 
 class Gateway:
-    """Everything between the network and one machine.
+    """The gateway between the network and one machine.
 
-    Sockets are bound by the constructor (inside a running loop), served by `serve`
-    and closed by `close`. `wall` gives the wall's stamp, for keys that expire; `on_machine` is
-    told of each machine that says hello. Raises GatewayError when a key or an address is not
-    to be had.
+    The constructor binds the sockets (inside a running loop), `serve` serves them and `close`
+    closes them. `wall` returns the time stamp of the wall clock, for keys that expire. `on_machine`
+    is called with the first message of each machine. Raises GatewayError if a key or an address is
+    not available.
     """
 
     def __init__(
@@ -114,7 +116,7 @@ class Gateway:
                 group.create_task(self._metrics_endpoint.serve())
 
     async def _serve_clients(self) -> None:
-        """Serve feed and commands; whose key is taken away or expires is cut off."""
+        """Serve feed and commands. Disconnect clients whose key is revoked or expires."""
         while True:
             async with self._client_sockets.serving():
                 gone = await wait_for_revocation(self._admitted_keys, self._authenticator)
@@ -123,7 +125,7 @@ class Gateway:
             await self._client_sockets.reconnect_all()
 
     def _bind(self, *addresses: str) -> list[str]:
-        """Bind both sockets; return the addresses at which this computer reaches them."""
+        """Bind both sockets. Return the addresses at which this computer can reach them."""
         bound = []
         for part, name, address in zip(
             self._client_sockets.sockets, _SOCKET_NAMES, addresses, strict=True
@@ -135,27 +137,27 @@ class Gateway:
         return bound
 
     def close(self) -> None:
-        """Close every socket; leave no timer."""
+        """Close every socket and cancel every timer."""
         self._exit_stack.close()
 
     def on_feed(self, message: FeedMessage) -> None:
-        """Publish what the machine says is public."""
+        """Publish a public message of the machine."""
         self._feed.publish(message)
 
     def on_reply(self, message: ReplyMessage) -> None:
-        """Pass the machine's answer on."""
+        """Send the machine's answer to the client."""
         self._commands.deliver_reply(message)
 
     def on_metrics(self, message: MetricsMessage) -> None:
-        """Take the machine's numbers."""
+        """Store the machine's metrics."""
         self._metrics_source.accept(message)
 
     def on_connected(self, hello: HelloMessage) -> None:
-        """Tell who wants to know that the machine is there."""
+        """Call `on_machine` with the machine's first message."""
         self._on_machine(hello)
 
     def on_lost(self) -> None:
-        """Say nothing in the machine's name any more."""
+        """Stop publishing the machine's data, and refuse its pending commands."""
         self._feed.forget_state()
         self._metrics_source.forget_machine()
         self._commands.refuse_all_pending()
@@ -168,10 +170,10 @@ async def open_gateway(
     reply_timeout_s: float = MACHINE_REPLY_TIMEOUT_S,
     on_machine: Callable[[HelloMessage], None] = lambda hello: None,
 ) -> AsyncIterator[Endpoints]:
-    """Serve the table of `config` inside the block, and give where.
+    """Serve the table of `config` inside the block, and yield its addresses.
 
-    `wall` gives the wall's stamp. endpoints.json stands in the gateway's directory as long.
-    Raises GatewayError.
+    `wall` returns the time stamp of the wall clock. The file endpoints.json exists in the gateway's
+    directory during the block. Raises GatewayError.
     """
     folder = config.gateway_dir
     with closing(Gateway(config, wall, reply_timeout_s, on_machine)) as gateway:
@@ -197,10 +199,10 @@ async def run_gateway(
     on_open: Callable[[Endpoints], None] = lambda _: None,
     on_machine: Callable[[HelloMessage], None] = lambda _: None,
 ) -> None:
-    """Serve the table of `config` until SIGTERM, SIGINT or cancellation; then leave nothing.
+    """Serve the table of `config` until SIGTERM, SIGINT or cancellation, then clean up.
 
-    `wall` gives the wall's stamp. `on_open` is called when the sockets are bound, `on_machine`
-    whenever the machine says hello. Raises GatewayError.
+    `wall` returns the time stamp of the wall clock. `on_open` is called when the sockets are bound,
+    `on_machine` at each first message of a machine. Raises GatewayError.
     """
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
@@ -223,7 +225,7 @@ async def run_gateway(
 
 
 async def _announce(config: TableConfig, endpoints: Endpoints) -> None:
-    """Say on the network where the table is, where the library for it is there."""
+    """Announce the table on the network, if the library for announcements is installed."""
     try:
         from controller.gateway.announcement import announce
     except ImportError as missing:
@@ -237,7 +239,7 @@ async def _announce(config: TableConfig, endpoints: Endpoints) -> None:
 
 
 def _table_keys(folder: Path) -> tuple[str, str]:
-    """The table's public and secret CURVE key."""
+    """Return the table's public and secret CURVE key."""
     file = folder / KEYS_FOLDER / f"{TABLE_NAME}.key_secret"
     try:
         certificate = read_certificate(file)
@@ -265,7 +267,7 @@ def _allowed_machine_uids(user: str | None) -> frozenset[int]:
 def _open_metrics_endpoint(
     address: str, source: MetricsSource
 ) -> tuple[MetricsEndpoint | None, str | None]:
-    """Listen for those who ask for metrics; return where. None where the configuration says off."""
+    """Open the metrics endpoint and return it with its URL. Return None twice if metrics are off."""
     if address == METRICS_OFF:
         return None, None
     try:

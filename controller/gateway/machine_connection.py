@@ -1,6 +1,7 @@
-"""The gateway's end of the machine's Unix socket: connects, connects again, never queues.
+"""The gateway's end of the machine's Unix socket. It connects, reconnects, and never queues.
 
-Whoever listens there must be the machine's user: what it says goes out in the table's name.
+The process that listens there must run as the machine's user, because its messages are published in
+the table's name.
 """
 
 import asyncio
@@ -27,34 +28,35 @@ from controller.host.users import allowed_peer_uids, peer_uid
 FIRST_RETRY_INTERVAL_S: Final = 0.05
 MAX_RETRY_INTERVAL_S: Final = 2.0
 MAX_UNSENT_BYTES: Final = 1 << 18
-"""Bytes the machine may leave unread before it counts as away."""
+"""Bytes that the machine may leave unread before it counts as away."""
 
 _log = structlog.get_logger("gateway")
 
 
 class MachineConnectionHandler(Protocol):
-    """Whom the inlet tells. All are plain functions, called from the loop."""
+    """Callbacks of a machine connection. All are plain functions that the loop calls."""
 
     def on_feed(self, message: FeedMessage) -> None:
-        """Something to publish."""
+        """Handle a message to publish."""
 
     def on_reply(self, message: ReplyMessage) -> None:
-        """The answer to a command sent on this connection."""
+        """Handle the answer to a command that was sent on this connection."""
 
     def on_metrics(self, message: MetricsMessage) -> None:
-        """The machine's numbers, asked for on this connection."""
+        """Handle metrics that were requested on this connection."""
 
     def on_connected(self, hello: HelloMessage) -> None:
-        """The machine is there, and says who it is."""
+        """Handle the machine's first message, which identifies it."""
 
     def on_lost(self) -> None:
-        """The machine is gone; its answers will not come any more."""
+        """Handle the loss of the machine. Its answers will not come any more."""
 
 
 class MachineConnection:
-    """One connection to the machine of `table` at a time, for as long as `run` runs.
+    """A connection to the machine of `table`, kept up while `run` runs.
 
-    `peers` are the uids that a machine may have: this process's own and root's, if not said.
+    `allowed_uids` are the uids that a machine may have. The default is this process's own and
+    root's.
     """
 
     def __init__(
@@ -72,20 +74,20 @@ class MachineConnection:
 
     @property
     def is_up(self) -> bool:
-        """Whether the machine has said who it is and is still there."""
+        """True while the machine is connected and has identified itself."""
         return self._protocol is not None and self._protocol.hello_received
 
     def send(self, message: CommandMessage) -> bool:
-        """Hand `message` to the machine. Returns False while the machine is away."""
+        """Send `message` to the machine. Return False while the machine is away."""
         return self._protocol is not None and self._protocol.send(message)
 
     def ask_metrics(self) -> bool:
-        """Ask the machine for its numbers. Returns False where no answer will come."""
+        """Request the machine's metrics. Return False if no answer will come."""
         line = self._protocol
         return line is not None and line.answers_metrics and line.send(AskMetricsMessage())
 
     async def run(self) -> None:
-        """Keep connected until cancelled: first retry after 50 ms, doubling to 2 s."""
+        """Keep the connection up until cancelled: first retry after 50 ms, doubling to 2 s."""
         retry_s, said = FIRST_RETRY_INTERVAL_S, ""
         while True:
             line = _MachineProtocol(self._table, self._handler, self._allowed_uids)
@@ -100,7 +102,7 @@ class MachineConnection:
             retry_s = min(2 * retry_s, MAX_RETRY_INTERVAL_S)
 
     async def _connect_until_closed(self, protocol: "_MachineProtocol") -> str:
-        """Connect, stay until the connection ends, and return why it did."""
+        """Connect, wait until the connection ends, and return the reason."""
         try:
             await asyncio.get_running_loop().create_unix_connection(
                 lambda: protocol, str(self._path)
@@ -115,7 +117,7 @@ class MachineConnection:
 
 
 class _MachineProtocol(asyncio.Protocol):
-    """One connection. `closed` ends with the reason when it does."""
+    """One connection. `closed` gets the reason when the connection ends."""
 
     def __init__(
         self, table: str, handler: MachineConnectionHandler, allowed_uids: frozenset[int]

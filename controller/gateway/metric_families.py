@@ -1,8 +1,9 @@
-"""What the numbers are called, after Prometheus' conventions, and what each of them means.
+"""The families of metrics: name and meaning of each, in Prometheus' conventions.
 
-A family is a row: its kind, its name behind `dealtable_`, what it counts, and its labels
-beside `table` and `simulated`, which all have. Counters of entries go on over restarts of
-the daemon, since they are folded from its journal; all others begin with the process.
+A family is a row: its kind, its name after `dealtable_`, its help text, and its labels. All
+families also have the labels `table` and `simulated`. Counters of journal entries continue over
+restarts of the daemon, because they are computed from its journal. All other counters begin with
+the process.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -23,7 +24,7 @@ from controller.gateway_protocol import MetricDistribution, MetricSample
 
 
 class MetricFamily(NamedTuple):
-    """One family of numbers."""
+    """One family of metrics."""
 
     kind: Literal["counter", "gauge", "histogram"]
     name: str
@@ -34,7 +35,7 @@ class MetricFamily(NamedTuple):
 _BOARD_LABEL = ("board",)
 
 METRIC_FAMILIES: Final[dict[str, MetricFamily]] = {
-    # Deals, out of the public entries of the journal.
+    # Deals, from the public entries of the journal.
     "deals": MetricFamily("counter", "deals_total", "Deals whose hands were let out."),
     "attempts": MetricFamily(
         "counter", "attempts_total", "Attempts by the verdict on them.", ("outcome",)
@@ -64,7 +65,7 @@ METRIC_FAMILIES: Final[dict[str, MetricFamily]] = {
         "counter", "set_deals_total", "Deals played with a set of cards.", ("set",)
     ),
     "faults": MetricFamily("counter", "faults_total", "Times that a fault came up.", ("fault",)),
-    # What the boards saw, counted with the attempt's verdict.
+    # Observations of the boards, counted with the attempt's verdict.
     "reads": MetricFamily("counter", "reads_total", "Looks of the reader at a card.", ("seen",)),
     "tray_cards": MetricFamily("counter", "tray_cards_total", "Cards that landed in the tray."),
     "double_feeds": MetricFamily("counter", "double_feeds_total", "Two cards fed as one."),
@@ -78,7 +79,7 @@ METRIC_FAMILIES: Final[dict[str, MetricFamily]] = {
     ),
     "lifts": MetricFamily("counter", "lifts_total", "Times that the lift brought hands up."),
     "shuffle_passes": MetricFamily("counter", "shuffle_passes_total", "Passes of the shuffler."),
-    # The lines to the boards.
+    # The serial lines to the boards.
     "board_up": MetricFamily(
         "gauge", "board_up", "Whether the board's session is open.", _BOARD_LABEL
     ),
@@ -124,7 +125,7 @@ METRIC_FAMILIES: Final[dict[str, MetricFamily]] = {
     "line_sessions": MetricFamily(
         "counter", "line_sessions_total", "Sessions opened.", _BOARD_LABEL
     ),
-    # How fast, and what waits.
+    # Durations and queues.
     "route_latency_seconds": MetricFamily(
         "histogram",
         "route_latency_seconds",
@@ -158,7 +159,7 @@ METRIC_FAMILIES: Final[dict[str, MetricFamily]] = {
     "machine_resident_memory_bytes": MetricFamily(
         "gauge", "machine_resident_memory_bytes", "Memory of the machine's process."
     ),
-    # What the gateway sees by itself.
+    # Observations of the gateway itself.
     "machine_up": MetricFamily("gauge", "machine_up", "Whether the gateway hears its machine."),
     "phase": MetricFamily("gauge", "phase", "1 for the machine's present phase.", ("phase",)),
     "alert": MetricFamily("gauge", "alert", "1 for each fault that is up now.", ("fault",)),
@@ -213,9 +214,9 @@ def render_metrics(
     samples: Sequence[MetricSample],
     distributions: Sequence[MetricDistribution],
 ) -> bytes:
-    """Return everything in Prometheus' text format; each number has `table` and `simulated`.
+    """Return all metrics in Prometheus' text format; each number has `table` and `simulated`.
 
-    A number whose name or labels are in no family is passed over: its machine is of another
+    A number whose name or labels match no family is left out, because its machine has another
     version.
     """
     registry = CollectorRegistry(auto_describe=False)
@@ -227,7 +228,7 @@ def render_metrics(
 
 
 class _FixedCollector(Collector):
-    """Hands over what was worked out already."""
+    """A collector that returns metrics that were built before."""
 
     def __init__(self, metrics: list[Metric]) -> None:
         self._metrics = metrics
@@ -258,7 +259,7 @@ def _build_metrics(
 
 
 def _group_by_family(values: Sequence[MetricValue]) -> dict[str, list[MetricValue]]:
-    """Sort what was told by family; what fits in none is left out."""
+    """Group values by family. Values that match no family are left out."""
     found: dict[str, list[MetricValue]] = {}
     for each in values:
         family = METRIC_FAMILIES.get(each.name)
@@ -276,7 +277,7 @@ def _number_metric(family: MetricFamily, samples: Sequence[MetricSample]) -> Met
 
 
 def _histogram_metric(family: MetricFamily, distributions: Sequence[MetricDistribution]) -> Metric:
-    """Build a histogram: cumulative counts by their upper bound, as Prometheus has them."""
+    """Return a histogram with cumulative counts by upper bound, as Prometheus expects them."""
     metric = HistogramMetricFamily(METRIC_PREFIX + family.name, family.help, labels=family.labels)
     for told in distributions:
         bounds = [*map(str, told.bounds_s), "+Inf"]

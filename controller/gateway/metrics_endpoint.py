@@ -1,4 +1,4 @@
-"""All numbers of one table: the gateway's own, and its machine's, which it asks for them."""
+"""The metrics of one table over HTTP: those of the gateway, and those requested from the machine."""
 
 import asyncio
 import re
@@ -18,13 +18,13 @@ from controller.gateway_protocol import MetricSample, MetricsMessage
 from controller.messages import PublicState
 
 METRICS_TIMEOUT_S: Final = 1.0
-"""How long the machine has to say its numbers; the gateway's go out without them."""
+"""Time limit for the machine's metrics. After it the gateway's metrics are sent without them."""
 MAX_METRICS_AGE_S: Final = 1.0
-"""Numbers of the machine so new are not asked for again, however often somebody scrapes."""
+"""Maximum age of the machine's metrics before they are requested again."""
 
 
 class MetricsSource:
-    """Gathers what there is to be counted. `table` and `simulated` stand on each number."""
+    """A source of all metrics of a table. `table` and `simulated` are labels of each number."""
 
     def __init__(
         self,
@@ -46,22 +46,22 @@ class MetricsSource:
         self._request: asyncio.Future[MetricsMessage] | None = None
 
     def accept(self, message: MetricsMessage) -> None:
-        """Take what the machine says."""
+        """Store metrics that the machine sent."""
         self._machine_metrics, self._received_s = message, asyncio.get_running_loop().time()
         if self._request is not None and not self._request.done():
             self._request.set_result(message)
         self._request = None
 
     def forget_machine(self) -> None:
-        """The machine is gone, and its numbers with it."""
+        """Delete the machine's metrics, because the machine is gone."""
         self._machine_metrics = None
         if self._request is not None:
             self._request.cancel()
             self._request = None
 
     async def render(self) -> tuple[bytes, str]:
-        """Return all of it in Prometheus' text format, and its content type."""
-        # Not before somebody asks: the library costs every gateway 14 MB.
+        """Return all metrics in Prometheus' text format, and the content type."""
+        # Imported only at the first request: the library costs every gateway 14 MB.
         from controller.gateway.metric_families import CONTENT_TYPE_PLAIN_0_0_4, render_metrics
 
         machine = await self._ask_machine()
@@ -108,7 +108,7 @@ class MetricsSource:
 
     def _decode_state(self) -> PublicState | None:
         body = self._feed.state
-        with suppress(msgspec.MsgspecError):  # of a machine of another version
+        with suppress(msgspec.MsgspecError):  # the machine may have another version
             return None if body is None else msgspec.json.decode(body, type=PublicState)
         return None
 
@@ -116,23 +116,23 @@ class MetricsSource:
 METRICS_PATH: Final = "/metrics"
 MAX_REQUEST_BYTES: Final = 8192
 SCRAPE_TIMEOUT_S: Final = 5.0
-"""How long a client has to ask and to take its answer."""
+"""Time limit for a client to send its request and to receive the answer."""
 MAX_CLIENTS: Final = 8
 _ADDRESS: Final = re.compile(r"tcp://(.+):(\*|\d+)")
 _PLAIN_TEXT: Final = "text/plain; charset=utf-8"
 
 
 def bind_metrics_socket(address: str) -> socket.socket:
-    """Return a socket that listens at `tcp://HOST:PORT`, port * for a free one. Raises OSError."""
+    """Return a socket that listens at `tcp://HOST:PORT`. Port * is any free port. Raises OSError."""
     fits = _ADDRESS.fullmatch(address)
-    assert fits is not None  # the configuration's type has it so
+    assert fits is not None  # the configuration's type guarantees the format
     host, port = fits[1].strip("[]"), 0 if fits[2] == "*" else int(fits[2])
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     return socket.create_server((host, port), family=family)
 
 
 def metrics_url(bound: socket.socket) -> str:
-    """Return where a bound socket is asked."""
+    """Return the URL of a bound socket."""
     host, port, *_ = bound.getsockname()
     return (
         f"http://[{host}]:{port}{METRICS_PATH}"
@@ -142,7 +142,7 @@ def metrics_url(bound: socket.socket) -> str:
 
 
 class MetricsEndpoint:
-    """Answers whoever asks for the metrics. `text` gives them, and their content type."""
+    """A server that answers requests for the metrics. `render` returns them and their content type."""
 
     def __init__(
         self, bound: socket.socket, render: Callable[[], Awaitable[tuple[bytes, str]]]
@@ -152,7 +152,7 @@ class MetricsEndpoint:
         self._clients: set[asyncio.StreamWriter] = set()
 
     async def serve(self) -> None:
-        """Answer until cancelled."""
+        """Answer requests until cancelled."""
         server = await asyncio.start_server(
             self._serve_client, sock=self._socket, limit=MAX_REQUEST_BYTES
         )
@@ -197,7 +197,9 @@ class MetricsEndpoint:
 
 
 async def _read_request_line(reader: asyncio.StreamReader) -> str | None:
-    """Return the first line of a request, read to its end; None for what is none."""
+    """Return the first line of a request after reading all its headers; None for an invalid
+    request.
+    """
     with suppress(asyncio.IncompleteReadError, asyncio.LimitOverrunError):
         head = await reader.readuntil(b"\r\n\r\n")
         return head.split(b"\r\n", 1)[0].decode("ascii", "replace")

@@ -1,1 +1,1 @@
-"""This computer: its users, files that are written at once, logs."""
+"""Services of this computer: users, atomic files and loggers."""

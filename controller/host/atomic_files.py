@@ -1,9 +1,9 @@
-"""Files written whole or not at all, also by root in a folder that is another user's.
+"""Files that are written completely or not at all, also by root in a folder of another user.
 
-In his own folder a user puts what he likes in the place of anything, at any moment: a link to a
-file of root's, for one. So a folder is opened once, and all that follows happens inside that
-handle; root follows a link on the way only where nobody else could have put it; and what is
-made gets its mode and its owner through its own handle, before it gets its name.
+In their own folder users can replace anything at any moment, for example by a link to a file of
+root. Therefore a folder is opened once, and all later steps use that handle. Root follows a link on
+the way only if no other user could have created the link. A new file gets its mode and owner
+through its own handle, before it gets its name.
 """
 
 import errno
@@ -23,9 +23,9 @@ _WRITABLE_BY_OTHERS: Final = 0o022
 
 
 def write_new_file(path: Path, data: bytes, mode: int) -> None:
-    """Write `path`, where nothing is yet; it is this process's user's.
+    """Write a new file at `path`, owned by the user of this process.
 
-    Folders that are missing are made. Raises FileExistsError where something is, OSError.
+    Missing folders are created. Raises FileExistsError if `path` exists, and OSError.
     """
     with (
         _opened_parent(path, make=True) as folder,
@@ -35,10 +35,11 @@ def write_new_file(path: Path, data: bytes, mode: int) -> None:
 
 
 def replace_file(path: Path, data: bytes, mode: int) -> None:
-    """Write `path` over what is there; what is so already stays.
+    """Write `path`, replacing the present file. A file that already has this content is not
+    changed.
 
-    A plain file keeps its owner, anything else gets its folder's. Folders that are missing are
-    made. Raises OSError.
+    A plain file keeps its owner. Any other file gets the owner of its folder. Missing folders are
+    created. Raises OSError.
     """
     with _opened_parent(path, make=True) as folder:
         owner, before = _owner_and_content(folder, path.name, len(data) + 1)
@@ -49,9 +50,9 @@ def replace_file(path: Path, data: bytes, mode: int) -> None:
 
 
 def make_folder(path: Path, uid: int, gid: int, mode: int) -> None:
-    """Make a folder with its owner and mode; what is there stays as it is.
+    """Create a folder with its owner and mode. An existing folder is not changed.
 
-    Raises OSError, also where the folder around it is missing.
+    Raises OSError, also if the folder that contains it is missing.
     """
     with _opened_parent(path, make=False) as folder:
         try:
@@ -61,13 +62,13 @@ def make_folder(path: Path, uid: int, gid: int, mode: int) -> None:
         with _opened_file(path.name, folder, os.O_DIRECTORY) as made:
             if os.fstat(made).st_uid != os.geteuid():
                 raise FileExistsError(errno.EEXIST, "was exchanged while it was made")
-            with suppress(PermissionError):  # only root gives away
+            with suppress(PermissionError):  # only root can change the owner
                 os.fchown(made, uid, gid)
             os.fchmod(made, mode)
 
 
 def change_owner(path: Path, uid: int, gid: int) -> None:
-    """Give a plain file to its owner: itself, never one that a link leads to. Raises OSError."""
+    """Change the owner of a plain file. A link is not followed. Raises OSError."""
     with _opened_parent(path, make=False) as folder, _opened_file(path.name, folder) as file:
         found = os.fstat(file)
         if (found.st_uid, found.st_gid) == (uid, gid):
@@ -79,9 +80,9 @@ def change_owner(path: Path, uid: int, gid: int) -> None:
 
 @contextmanager
 def _opened_parent(path: Path, *, make: bool) -> Iterator[int]:
-    """Open the folder of `path` for the block, name by name from the top; `make` it, if missing.
+    """Open the folder of `path` for the block, name by name from the root. `make` creates it.
 
-    What fails in the block is told of `path`.
+    An error within the block is raised with `path` in its text.
     """
     whole = path.absolute()
     handle = os.open(whole.anchor, _FOLDER)
@@ -108,7 +109,7 @@ def _make_missing(folder: int, name: str, mode: int) -> None:
 
 
 def _open_inner_folder(folder: int, name: str) -> int:
-    """Open a folder inside another one, by a link only where it can be believed."""
+    """Open a folder inside another folder. Follow a link only if it can be trusted."""
     status = os.fstat(folder)
     nobody_elses = status.st_uid == 0 and not status.st_mode & _WRITABLE_BY_OTHERS
     if os.geteuid() != 0 or nobody_elses:
@@ -131,7 +132,7 @@ def _opened_file(name: str, folder: int, more: int = 0) -> Iterator[int]:
 
 
 def _owner_and_content(folder: int, name: str, most: int) -> tuple[os.stat_result, bytes | None]:
-    """Return whose the file of that name is to be, and at most so many bytes of it."""
+    """Return the owner of the file to be written, and at most `most` bytes of the present file."""
     with suppress(OSError), _opened_file(name, folder) as file:
         found = os.fstat(file)
         if stat.S_ISREG(found.st_mode):
@@ -143,7 +144,7 @@ def _owner_and_content(folder: int, name: str, most: int) -> tuple[os.stat_resul
 def _temporary_file(
     folder: int, data: bytes, mode: int, owner: os.stat_result | None
 ) -> Iterator[str]:
-    """Write `data`, synced, under a name of its own for the block; the owner's, if we may."""
+    """Write `data` to a temporary file for the block, and sync it. Set its owner if permitted."""
     name = f".{entropy(8).hex()}.part"
     handle = os.open(name, _NEW, 0o600, dir_fd=folder)
     try:
@@ -151,7 +152,7 @@ def _temporary_file(
             file.write(data)
             file.flush()
             if owner is not None:
-                with suppress(PermissionError):  # only root gives away
+                with suppress(PermissionError):  # only root can change the owner
                     os.fchown(handle, owner.st_uid, owner.st_gid)
             os.fchmod(handle, mode)
             os.fsync(handle)

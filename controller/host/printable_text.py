@@ -1,23 +1,23 @@
-"""Text of strangers as it may be shown: short, printable, on one line."""
+"""Text from strangers in a form that is safe to print: short, printable and on one line."""
 
 import unicodedata
 
 MAX_SHOWN_CHARACTERS = 60
-"""Characters of a value, or of a key, that are shown."""
+"""Maximum number of characters of a value or key that are shown."""
 
 
 def escape_unprintable(text: str) -> str:
-    """Return text as one line: line breaks, control characters and the like are escaped."""
+    """Return text as one line: line breaks, control characters and similar are escaped."""
     return "".join(sign if is_printable(sign) else _escape(sign) for sign in text)
 
 
 def toml_text(value: object) -> str:
-    """Return a value as a TOML file has it, shortened if it is long."""
+    """Return a value as in a TOML file, shortened if it is long."""
     return shorten(_toml_value(value))
 
 
 def is_printable(character: str) -> bool:
-    """Tell whether a character has a place on a line: no break, no control, no direction mark."""
+    """Return True if a character can be printed: no line break, no control, no direction mark."""
     category = unicodedata.category(character)
     return category[0] != "C" and category not in ("Zl", "Zp")
 
@@ -40,5 +40,5 @@ def _toml_value(value: object) -> str:
 
 
 def shorten(text: str, max_length: int = MAX_SHOWN_CHARACTERS) -> str:
-    """Return text, cut off where it is longer than `longest` characters."""
+    """Return text, cut off if it is longer than `max_length` characters."""
     return text if len(text) <= max_length else text[: max_length - 3] + "..."

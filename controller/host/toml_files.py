@@ -1,7 +1,6 @@
-"""What is wrong with a value, in the words of the TOML file that it stands in.
+"""Reading TOML files into types, with errors in the terms of the file.
 
-The types' own mistakes are told as a person sees them: the key, what stands there, what
-is expected.
+An error names the key, the value found and the value expected.
 """
 
 import difflib
@@ -25,20 +24,20 @@ from controller.words import Words
 
 
 class Contradiction(ValueError):
-    """Values that do not go together: what was found, and what is expected instead.
+    """A conflict between values: what was found, and what is expected instead.
 
     `found` begins with the key within its table.
     """
 
     def __init__(self, found: Words, expected: Words) -> None:
-        """Keep both."""
+        """Store both texts."""
         super().__init__(f"{found.en}, expected {expected.en}")
         self.found = found
         self.expected = expected
 
 
 class ValueMistake(msgspec.Struct, frozen=True):
-    """What was found, and what is expected instead; `between`: what joins them in English."""
+    """A wrong value: what was found, and what is expected. `joiner` joins the two in English."""
 
     found: Words
     expected: Words
@@ -46,7 +45,7 @@ class ValueMistake(msgspec.Struct, frozen=True):
 
     @property
     def text(self) -> str:
-        """Return it in one English line."""
+        """Return the mistake as one English line."""
         return f"{self.found.en}{self.joiner}{self.expected.en}"
 
 
@@ -56,7 +55,9 @@ def same_words(text: str) -> Words:
 
 
 def unknown_key_mistake(where: str, key: str, known: Iterable[str]) -> ValueMistake:
-    """Return what is wrong with a key at `where`: expected is the likeliest one, or one of all."""
+    """Return the mistake of an unknown key at `where`, with the most similar known key or all of
+    them.
+    """
     found, names = Words(f"{where}: unknown key", f"{where}：没有此项"), list(known)
     if not names:
         return ValueMistake(found, Words("nothing here", "空"))
@@ -74,7 +75,7 @@ _MSGSPEC_PATTERN = re.compile(r"Expected|Invalid|Object|not a path")
 
 
 def explain_error(error: msgspec.ValidationError, raw: Any, shape: inspect.Type) -> ValueMistake:
-    """Return msgspec's error in the words of the file: its key, its value, what is expected."""
+    """Return msgspec's error in the terms of the file: key, value and expected value."""
     found = _PATH_PATTERN.search(str(error))
     what, where = (str(error)[: found.start()], found[1]) if found else (str(error), "")
     keys, own = _KEY_PATTERN.findall(where), error.__cause__
@@ -91,7 +92,7 @@ def explain_error(error: msgspec.ValidationError, raw: Any, shape: inspect.Type)
         return ValueMistake(said, expected_words(_type_at(shape, keys)))
     if not _MSGSPEC_PATTERN.match(
         what
-    ):  # a check of a configuration's type: it names the key in its table
+    ):  # A check of a configuration's type names the key within its table.
         return ValueMistake(same_words(_dotted_key([*keys, what])), same_words(""), "")
     said = same_words(f"{_dotted_key(keys)} = {toml_text(_value_at(raw, keys))}")
     return ValueMistake(said, expected_words(_type_at(shape, keys)), ": expected ")
@@ -121,7 +122,7 @@ def _type_at(shape: inspect.Type, keys: Sequence[str]) -> inspect.Type:
 
 
 def inner_type(shape: inspect.Type) -> inspect.Type:
-    """Return the type itself, without its description and without "or nothing"."""
+    """Return the type without its description and without "or None"."""
     if isinstance(shape, inspect.Metadata):
         return inner_type(shape.type)
     if isinstance(shape, inspect.UnionType):
@@ -136,9 +137,9 @@ def _value_at(raw: Any, keys: Sequence[str]) -> Any:
 
 
 def expected_words(shape: inspect.Type) -> Words:
-    """Say in words what a type takes; a description in its Meta comes before everything.
+    """Return in words the values that a type accepts. A description in its Meta has priority.
 
-    The Chinese of a description is `zh` of the Meta's `extra`.
+    The Chinese text of a description is `zh` of the Meta's `extra`.
     """
     shape = without_none(shape)
     if isinstance(shape, inspect.Metadata):
@@ -161,7 +162,9 @@ def expected_words(shape: inspect.Type) -> Words:
 
 
 def without_none(shape: inspect.Type) -> inspect.Type:
-    """Return the only type beside "or nothing", with its description; else the type as it is."""
+    """Return the single type of a union with None, with its description. Return any other type
+    unchanged.
+    """
     if not isinstance(shape, inspect.UnionType):
         return shape
     kinds = [kind for kind in shape.types if not isinstance(kind, inspect.NoneType)]
@@ -190,7 +193,7 @@ def _choices(shape: inspect.Type) -> Iterator[object]:
 
 
 def _fixed_list_words(shape: inspect.TupleType) -> Words:
-    """Say what a list of fixed length takes; all of its items are alike."""
+    """Return in words the values of a list of fixed length, whose items all have one type."""
     count = len(shape.item_types)
     number = {2: "two", 3: "three"}.get(count, str(count))
     item = expected_words(shape.item_types[0])
@@ -202,7 +205,7 @@ def _fixed_list_words(shape: inspect.TupleType) -> Words:
 
 
 def _bounded_words(noun: Words, number: inspect.IntType | inspect.FloatType) -> Words:
-    """Say what a number takes, with its bounds."""
+    """Return in words the values of a number, with its bounds."""
     least, most = number.ge, number.le
     if least is not None and most is not None:
         return Words(f"{noun.en} from {least} to {most}", f"{least}至{most}的{noun.zh}")
@@ -217,34 +220,34 @@ Shape = TypeVar("Shape")
 
 
 _MAX_TABLE_DEPTH = 32
-"""Tables and lists within each other; no file of a person has so many."""
+"""Maximum depth of nested tables and lists. No file written by a person has so many levels."""
 
 
 class FileError(Exception):
-    """A file cannot be read or is not what it should be; its text is one line."""
+    """A file that cannot be read or has a wrong content; the text is one line."""
 
     def __init__(self, text: str) -> None:
-        """Keep the text, with what cannot be printed written as in a TOML file."""
+        """Store the text. Characters that cannot be printed are escaped as in a TOML file."""
         super().__init__(escape_unprintable(text))
 
 
 class _BadValue(Exception):
-    """What is wrong inside a file that parses; the file's name is not known here."""
+    """A wrong value in a file that parses. The name of the file is added by the caller."""
 
 
 def read(path: Path, shape: type[Shape], error: type[FileError] = FileError) -> Shape:
-    """Return the file at `path` as a `shape`; paths in it count from the file's folder.
+    """Return the file at `path` as a `shape`. Paths in the file count from its folder.
 
-    Raises `error` where the file is missing, is no TOML, has a key that `shape` does
-    not know or lacks one it needs, or a value of another type or out of bounds.
+    Raises `error` if the file is missing, is not TOML, has a key that `shape` does not have or
+    lacks a required key. Raises `error` also for a value of a wrong type or out of bounds.
     """
     return parse(read_text(path, error), shape, error, name=str(path), folder=path.parent)
 
 
 def read_text(path: Path, error: type[FileError] = FileError) -> str:
-    """Return the text of the file at `path`, without a byte order mark (some editors' habit).
+    """Return the text of the file at `path`, without the byte order mark that some editors add.
 
-    Raises `error` where there is none to read.
+    Raises `error` if the file cannot be read.
     """
     try:
         return path.read_text(encoding="utf-8-sig")
@@ -252,7 +255,7 @@ def read_text(path: Path, error: type[FileError] = FileError) -> str:
         raise error(f"{path}: there is no such file") from None
     except UnicodeDecodeError:
         raise error(f"{path}: the file is not UTF-8 text") from None
-    except ValueError:  # a NUL, or bytes that were no text on the command line
+    except ValueError:  # The name contains a NUL, or bytes of the command line that are not text.
         raise error(f"{path}: this cannot be the name of a file") from None
     except OSError as failure:
         raise error(f"{path}: cannot be read: {failure.strerror}") from None
@@ -266,14 +269,14 @@ def parse(
     name: str,
     folder: Path | None = None,
 ) -> Shape:
-    """Return TOML text as a `shape`, as `read` does; `name` stands for the file in errors."""
+    """Return TOML text as a `shape`, as `read` does. `name` names the file in errors."""
     return convert_tables(
         parse_tables(text, error, name=name), shape, error, name=name, folder=folder
     )
 
 
 def parse_tables(text: str, error: type[FileError] = FileError, *, name: str) -> dict[str, Any]:
-    """Return TOML text as plain tables. Raises `error`; `name` stands for the file."""
+    """Return TOML text as plain tables. Raises `error`; `name` names the file in errors."""
     try:
         raw = tomllib.loads(text)
         for where, value in _walk_values(raw):
@@ -283,7 +286,7 @@ def parse_tables(text: str, error: type[FileError] = FileError, *, name: str) ->
         raise error(f"{name}: {misfit}") from None
     except tomllib.TOMLDecodeError as mistake:
         raise error(f"{name}: {shorten(str(mistake), 3 * MAX_SHOWN_CHARACTERS)}") from None
-    except ValueError:  # Python reads no more than some thousand digits
+    except ValueError:  # Python reads numbers of only some thousand digits.
         raise error(f"{name}: expected numbers of at most 18 digits") from None
     except RecursionError:
         raise error(f"{name}: {_too_deep_text()}") from None
@@ -293,9 +296,9 @@ def parse_tables(text: str, error: type[FileError] = FileError, *, name: str) ->
 def refuse_unprintable_text(
     raw: dict[str, Any], error: type[FileError] = FileError, *, name: str
 ) -> None:
-    """Raise `error` for text that is not one line, or that holds what no page can print.
+    """Raise `error` for a text that has several lines or characters that cannot be printed.
 
-    `raw` are the plain tables of the file that `name` stands for.
+    `raw` is the file as plain tables. `name` names the file in errors.
     """
     for where, value in _walk_values(raw):
         if isinstance(value, str) and not all(map(is_printable, value)):
@@ -312,7 +315,7 @@ def convert_tables(
     name: str,
     folder: Path | None = None,
 ) -> Shape:
-    """Return plain tables as a `shape`, as `read` does; `name` stands for their file."""
+    """Return plain tables as a `shape`, as `read` does. `name` names the file in errors."""
     try:
         return _convert(raw, shape, (folder or Path()).resolve())
     except _BadValue as misfit:
@@ -320,7 +323,7 @@ def convert_tables(
 
 
 def _walk_values(raw: dict[str, Any]) -> Iterator[tuple[str, object]]:
-    """Yield every value with its dotted key. Raises _Misfit for a pit of tables."""
+    """Yield every value with its dotted key. Raises _BadValue for too deep nesting."""
     due: list[tuple[str, object, int]] = [("", raw, 0)]
     while due:
         where, value, depth = due.pop()

@@ -1,7 +1,7 @@
-"""Users of this computer: whom a process is, and what files let a user do. Changes nothing.
+"""Users of this computer: the user of a process, and the permissions of files. Changes nothing.
 
-A table's machine and gateway may run as two users. Each believes the other end of their Unix
-socket by its uid, which is the kernel's word.
+A table's machine and gateway may run as two users. Each checks the other end of their Unix socket
+by its uid, which the kernel reports.
 """
 
 import os
@@ -23,11 +23,11 @@ _PEER = struct.Struct("3i")  # pid, uid, gid of SO_PEERCRED
 
 
 class UserError(Exception):
-    """A user whom this computer does not know; one line says what to do."""
+    """A user that does not exist on this computer; the text is one line with the action to take."""
 
 
 class User(msgspec.Struct, frozen=True, gc=False):
-    """A user: `gid` is the main one among all its `groups`."""
+    """A user. `gid` is the main group among all its `groups`."""
 
     name: str
     uid: int
@@ -36,9 +36,9 @@ class User(msgspec.Struct, frozen=True, gc=False):
 
 
 def find_user(name: str) -> User:
-    """Return the user of a name or number; a number may be one that has no name.
+    """Return the user with a name or a number. A number does not need a name.
 
-    Raises UserError.
+    Raises UserError for an unknown name.
     """
     try:
         entry = pwd.getpwuid(int(name)) if name.isdigit() else pwd.getpwnam(name)
@@ -53,7 +53,7 @@ def find_user(name: str) -> User:
 
 
 def user_name(uid: int) -> str:
-    """Return a user's name, or its number where it has none."""
+    """Return a user's name, or the number if it has no name."""
     try:
         return pwd.getpwuid(uid).pw_name
     except KeyError:
@@ -61,22 +61,23 @@ def user_name(uid: int) -> str:
 
 
 def allowed_peer_uids(name: str | None) -> frozenset[int]:
-    """Return the uids that an end of the socket believes: the named user's alone.
+    """Return the uids that a process accepts at the other end of the socket: only the named user.
 
-    None where machine and gateway are one user: this process's own, and root. Raises UserError.
+    With None machine and gateway are the same user, and the result is this process's own uid and
+    root. Raises UserError.
     """
     return frozenset((os.getuid(), 0)) if name is None else frozenset((find_user(name).uid,))
 
 
 def peer_uid(connection: socket.socket) -> int:
-    """Return who is at the other end of a Unix socket: who listened there, or who connected."""
+    """Return the uid of the process at the other end of a Unix socket."""
     raw = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _PEER.size)
     _, uid, _ = _PEER.unpack(raw)
     return int(uid)
 
 
 def has_permission(user: User, status: os.stat_result, bits: int) -> bool:
-    """Tell whether a file's mode lets a user do any of `bits` (READ, WRITE)."""
+    """Return True if a file's mode permits a user any of `bits` (READ, WRITE)."""
     if user.uid == 0:
         return True
     if status.st_uid == user.uid:
@@ -85,10 +86,11 @@ def has_permission(user: User, status: os.stat_result, bits: int) -> bool:
 
 
 def changeable_path(user: User, path: Path) -> Path | None:
-    """Return where `user` could change `path` or put something else in its place; None: nowhere.
+    """Return the path at which `user` could change or replace `path`, or None.
 
-    That is the path itself or a folder above it, where the user owns it (an owner gives himself
-    every right) or may write; in a sticky folder, such as /tmp, nobody moves what is another's.
+    The result is the path or a folder above it that the user owns or may write to. An owner can
+    always grant themselves every right. In a sticky folder, such as /tmp, a user cannot move the
+    files of others.
     """
     for whole in dict.fromkeys((path.absolute(), path.resolve())):
         for held, place in pairwise((None, whole, *whole.parents)):
@@ -103,7 +105,7 @@ def changeable_path(user: User, path: Path) -> Path | None:
 
 
 def _is_protected_by_sticky_bit(user: User, folder: os.stat_result, held: Path | None) -> bool:
-    """Tell whether what is held in a folder stays there, whoever else may write into it."""
+    """Return True if the sticky bit protects `held` in a folder against this user."""
     return (
         held is not None
         and bool(folder.st_mode & stat.S_ISVTX)
@@ -112,7 +114,7 @@ def _is_protected_by_sticky_bit(user: User, folder: os.stat_result, held: Path |
 
 
 def existing_paths(*paths: Path) -> Iterator[Path]:
-    """Yield those of the paths that are there, as far as this process may look."""
+    """Yield the paths that exist, as far as this process may look."""
     for path in paths:
         try:
             path.stat()

@@ -1,1 +1,1 @@
-"""Keys as `dealtable keys` writes them: of a table, of its clients."""
+"""The keys of a table and of its clients, as `dealtable keys` writes them."""

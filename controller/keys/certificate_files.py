@@ -1,7 +1,7 @@
-"""Certificates as files: their text, and how they are written whole or not at all.
+"""Certificate files: their text, and writing them completely or not at all.
 
-Certificates are pyzmq's own with our metadata: `zmq.auth` reads them, and so does
-controller/roster, without ZeroMQ.
+The format is pyzmq's certificate format with additional metadata. `zmq.auth` can read the files,
+and controller/roster reads them without ZeroMQ.
 """
 
 from collections.abc import Mapping
@@ -39,10 +39,10 @@ _PUBLIC_BANNER: Final = """\
 
 
 def new_client_secret(name: str, role: Role, expires: datetime | None = None) -> str:
-    """Return the secret file of a client with a fresh pair for CURVE and one for signing.
+    """Return the secret file of a client with a new CURVE pair and a new signing pair.
 
-    A chief has one for sealing, too: hands are opened for him alone. Raises ValueError for
-    what is no name.
+    A chief also has a pair for sealing, because hands are opened only for the chief. Raises
+    ValueError for a text that is not a valid name.
     """
     sign = SigningKey.generate()
     fields = {"name": name, "role": role.value}
@@ -58,22 +58,24 @@ def new_client_secret(name: str, role: Role, expires: datetime | None = None) ->
 
 
 def new_sign_secret() -> str:
-    """Return a table.sign file with a fresh Ed25519 secret."""
+    """Return the text of a table.sign file with a new Ed25519 secret."""
     sign = SigningKey.generate()
     fields = {"name": TABLE_NAME, "verify": bytes(sign.verify_key).hex(), "sign": bytes(sign).hex()}
     return f"{_SIGN_BANNER}metadata\n{_metadata_lines(fields)}"
 
 
 def table_secret_text(verify: bytes, curve: tuple[str, str] | None = None) -> str:
-    """Return a table.key_secret with `verify`, and `curve` (public and secret) or a new pair."""
+    """Return the text of a table.key_secret with `verify` and `curve` (public, secret), or a new
+    pair.
+    """
     return _secret_text({"name": TABLE_NAME, "verify": verify.hex()}, *(curve or _curve_pair()))
 
 
 def public_text(certificate: Certificate) -> str:
-    """Return the public file of a certificate, with what its table says of it.
+    """Return the text of a certificate's public file, with the fields that its table added.
 
-    Of a client's secret one it has the owner's signature, which shows who carries it on that
-    nobody changed it.
+    If the certificate has a client's secret, the file contains the owner's signature. The signature
+    proves to later readers that the file was not changed.
     """
     fields = {"name": certificate.name}
     if certificate.role is not None:
@@ -94,7 +96,7 @@ def public_text(certificate: Certificate) -> str:
 
 
 def date_text(moment: datetime) -> str:
-    """Return a moment (UTC) as a certificate has it: the end of a day as that day."""
+    """Return a moment (UTC) as a certificate writes it. The end of a day is written as that day."""
     at_midnight = moment.time() == datetime.min.time()
     if at_midnight and moment.date() > date.min:
         return (moment - timedelta(days=1)).date().isoformat()
@@ -102,20 +104,23 @@ def date_text(moment: datetime) -> str:
 
 
 def write_new_text(path: Path, text: str, mode: int) -> None:
-    """Write `path` whole or not at all. Raises FileExistsError where there is one, OSError."""
+    """Write a new file completely or not at all. Raises FileExistsError if `path` exists, and
+    OSError.
+    """
     write_new_file(path, text.encode(), mode)
 
 
 def replace_text(path: Path, text: str, mode: int) -> None:
-    """Write `path` whole or not at all, over what is there; what is so already stays.
+    """Write `path` completely or not at all, replacing the present file.
 
-    The file keeps its owner; a new one has its folder's. Raises OSError.
+    A file that already has this content is not changed. A replaced file keeps its owner, a new file
+    gets the owner of its folder. Raises OSError.
     """
     replace_file(path, text.encode(), mode)
 
 
 def make_folder_like(folder: Path, like: Path) -> Path:
-    """Make a folder for the same people as the one `like` and return it. Raises OSError."""
+    """Create a folder with the owner and mode of `like`, and return it. Raises OSError."""
     status = like.stat()
     make_folder(folder, status.st_uid, status.st_gid, status.st_mode & 0o777)
     return folder

@@ -1,10 +1,10 @@
-"""Whom a table admits: enrolment, renewal and revocation of its clients' keys.
+"""The admitted clients of a table: enrolment, renewal and revocation of their keys.
 
-    admitted/NAME.key                  who may connect and give orders
-    revoked/NAME-FINGERPRINT.key       whose key was taken away, when and why
+    admitted/NAME.key                  clients that may connect and send commands
+    revoked/NAME-FINGERPRINT.key       revoked clients, with time and reason
 
-The machine and the gateway follow both folders while they run. A key that was revoked is
-never admitted again, also not by somebody who puts its file back into admitted/.
+The machine and the gateway watch both folders while they run. A revoked key stays revoked, even if
+its file is put back into admitted/.
 """
 
 from collections.abc import Sequence
@@ -35,15 +35,15 @@ from controller.roster.roster import find_clash, format_moment
 
 
 def admit_file(folder: Path, public_file: Path, expires: datetime | None = None) -> Path:
-    """Put the client in a public file on the list; see `enrol`."""
+    """Admit the client of a public file, as `enrol_client` does."""
     return enrol_client(folder, read_client_file(public_file), expires)
 
 
 def enrol_client(folder: Path, client: Certificate, expires: datetime | None = None) -> Path:
-    """Put a client on the list and return its place there.
+    """Admit a client and return the path of its file in admitted/.
 
-    `expires` is the table's word; without it that of the client's own file counts. Raises
-    OSError, and RosterError for a key that was revoked, and a name or key that somebody else has.
+    `expires` is set by the table. Without it the date in the client's own file applies. Raises
+    OSError. Raises RosterError for a revoked key, and for a name or key that another client has.
     """
     roster = Roster.load(folder)
     for path, there in _admitted_files(folder):
@@ -55,10 +55,10 @@ def enrol_client(folder: Path, client: Certificate, expires: datetime | None = N
 
 
 def renew_client(folder: Path, client: Certificate, ends: datetime) -> Sequence[Certificate]:
-    """Admit a client's new key beside the old one, which ends at `ends` or earlier.
+    """Admit a client's new key beside the old one, which then ends at `ends` or earlier.
 
-    Returns the old ones. Raises OSError and RosterError as `enrol` does, and where nobody of
-    that name and role is admitted.
+    Returns the old certificates. Raises OSError and RosterError as `enrol_client` does. Raises
+    RosterError also if no client of that name and role is admitted.
     """
     roster = Roster.load(folder)
     old = [
@@ -82,10 +82,10 @@ def renew_client(folder: Path, client: Certificate, ends: datetime) -> Sequence[
 def revoke_client(
     folder: Path, name: str, reason: str, now: datetime, mark: str | None = None
 ) -> Sequence[Certificate]:
-    """Take the keys of that name away, or the one with the fingerprint `mark` alone.
+    """Revoke all keys of a name, or only the key with the fingerprint `mark`.
 
-    Returns them. Each stands in revoked/ before it leaves admitted/. Raises OSError, and
-    RosterError where there is none.
+    Returns the revoked certificates. Each file is written to revoked/ before it is removed from
+    admitted/. Raises OSError, and RosterError if there is no such key.
     """
     found = [
         (path, there)
@@ -108,9 +108,9 @@ def revoke_client(
 
 
 def read_client_file(public_file: Path) -> Certificate:
-    """Return the client in a file that somebody brought, as its owner made it.
+    """Return the client in a public file, as its owner made it.
 
-    Raises RosterError, also where its name, role or end is not what the owner signed.
+    Raises RosterError, also if name, role or end differ from what the owner signed.
     """
     client = read_certificate(public_file)
     if client.role is None or client.has_secrets:
@@ -130,7 +130,7 @@ def _refuse_clash(client: Certificate, roster: Roster) -> None:
             f"{client.name}: this key was revoked on {format_moment(gone.revoked)} "
             f"({gone.reason}): let its owner make a new pair (`dealtable keys request`)"
         )
-    # With an end of its own it would pass beside another one of its name.
+    # A key with an expiry date would be accepted beside another key of the same name.
     clash = find_clash(replace(client, expires=None), roster.clients)
     if clash is not None:
         raise RosterError(
@@ -148,7 +148,7 @@ def _write_admitted(folder: Path, client: Certificate) -> Path:
 
 
 def _without_table_fields(client: Certificate) -> Certificate:
-    """Return a certificate without what its table says of it."""
+    """Return a certificate without the fields that its table added."""
     return replace(client, expires=None, proof=None)
 
 
@@ -157,8 +157,9 @@ def _with_expiry(client: Certificate, expires: datetime | None) -> Certificate:
 
 
 def _admitted_files(folder: Path) -> list[tuple[Path, Certificate]]:
-    """The certificates in admitted/ and where they are; one that cannot be read is in nobody's
-    way, least of all a revocation's."""
+    """Return the readable certificates in admitted/, each with its path. A file that cannot be read
+    is skipped, so that it does not prevent a revocation.
+    """
     found = []
     for path in sorted((folder / ADMITTED_FOLDER).glob("*.key")):
         with suppress(RosterError):

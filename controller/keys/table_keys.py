@@ -1,11 +1,11 @@
-"""The pairs of a table and of its clients.
+"""The key pairs of a table and of its clients.
 
-    keys/table.key          the table itself: what encrypts to it and what verifies its word
-    keys/table.key_secret   its CURVE secret alone: the gateway's
-    keys/table.sign         its Ed25519 secret alone: the machine's
+    keys/table.key          public keys of the table: for encryption, and for its signatures
+    keys/table.key_secret   only the table's CURVE secret, for the gateway
+    keys/table.sign         only the table's Ed25519 secret, for the machine
     clients/NAME.key, clients/NAME.key_secret   a client whose pair was made here
 
-Whom a table admits is enrolment.py's. No client's file is ever overwritten.
+The list of admitted clients is in enrolment.py. A client's file is never overwritten.
 """
 
 from datetime import datetime
@@ -40,25 +40,25 @@ from controller.roster import (
 from controller.roster.certificate import SIGN_FILE
 
 FIRST_CLIENTS: Final = (*((role.value, role) for role in Role), (WATCH_CLIENT, Role.OBSERVER))
-"""Whom a new table admits: a client of each role, and `dealtable watch` with a key of its own."""
+"""The clients that a new table admits: one of each role, and a separate key for `dealtable watch`.
+"""
 ARCHIVE_FOLDER = "old"
-"""The folder, in keys/ and in clients/, of what was replaced."""
+"""The folder of replaced files, in keys/ and in clients/."""
 
 
 def create_table_keys(state_dir: Path, gateway_dir: Path | None = None) -> None:
-    """Create the table's keys and its first admitted clients, unless they are there.
+    """Create the table's keys and its first admitted clients, unless they exist.
 
-    These are a client of each role, and an observer for `dealtable watch`.
+    These clients are one of each role, and an observer for `dealtable watch`.
 
-    With a `gateway_dir` of its own the gateway's part lies there: keys/table.key, its CURVE
-    secret, admitted/, and clients/, which is neither the gateway's nor the machine's. `state_dir`
-    keeps keys/table.sign and a copy of keys/table.key. Whose the files are is the caller's
-    business.
+    If `gateway_dir` is given, it contains the gateway's part: keys/table.key, its CURVE secret,
+    admitted/, and clients/, which belongs neither to the gateway nor to the machine. `state_dir`
+    contains keys/table.sign and a copy of keys/table.key. The caller sets the owners of the files.
 
-    The table's own come last: while they are missing, an interrupted call is finished by the
-    next one; once they are there, nothing is done, but for a table without a table.sign (one
-    of an older version, where the gateway's file held that secret): it gets a new one, since
-    nothing was ever signed with the old. Raises OSError, RosterError.
+    The table's own keys are written last. While they are missing, the next call completes an
+    interrupted call. When they exist, nothing is changed. The exception is a table of an older
+    version without a table.sign, where the gateway's file contained that secret: it gets a new
+    secret, because nothing was ever signed with the old one. Raises OSError, RosterError.
     """
     gateways = gateway_dir or state_dir
     secret, public = _table_paths(state_dir, gateways)
@@ -83,11 +83,11 @@ def create_table_keys(state_dir: Path, gateway_dir: Path | None = None) -> None:
 
 
 def renew_table_keys(state_dir: Path, gateway_dir: Path | None = None) -> Certificate:
-    """Make the table new keys over the old ones; return the new certificate.
+    """Replace the table's keys by new ones, and return the new certificate.
 
-    The old public file stays in keys/old/: what the table said under it can still be checked.
-    Its secrets are gone. Who calls this knows that no journal goes on: the key is part of
-    every commitment. Raises OSError, RosterError.
+    The old public file is kept in keys/old/, so that old signatures can still be checked. The old
+    secrets are deleted. The caller must make sure that no journal is in use, because the key is
+    part of every commitment. Raises OSError, RosterError.
     """
     gateways = gateway_dir or state_dir
     secret, public = _table_paths(state_dir, gateways)
@@ -105,9 +105,9 @@ def renew_table_keys(state_dir: Path, gateway_dir: Path | None = None) -> Certif
 
 
 def create_client_keys(place: Path, name: str, role: Role) -> Path:
-    """Create the certificates of a client in clients/ and return its public file.
+    """Create the certificates of a client in clients/ and return the public file.
 
-    A client that is there already stays as it is. Raises OSError.
+    An existing client is not changed. Raises OSError.
     """
     folder = place / CLIENTS_FOLDER
     secret = folder / f"{name}.key_secret"
@@ -120,9 +120,9 @@ def create_client_keys(place: Path, name: str, role: Role) -> Path:
 
 
 def write_key_request(folder: Path, name: str, role: Role, expires: datetime | None = None) -> Path:
-    """Make a pair where it will be used, and return the public file that is to be admitted.
+    """Create a client's pair in `folder`, and return the public file that a table can admit.
 
-    Raises FileExistsError where a pair of that name is there, OSError.
+    Raises FileExistsError if a pair of that name exists, and OSError.
     """
     secret = folder / f"{name}.key_secret"
     write_new_text(secret, new_client_secret(name, role, expires), SECRET_MODE)
@@ -132,7 +132,7 @@ def write_key_request(folder: Path, name: str, role: Role, expires: datetime | N
 
 
 def has_pair_here(place: Path, certificate: Certificate) -> bool:
-    """Tell whether the pair of a client lies here, in use or set aside. Raises RosterError."""
+    """Return True if the pair of a client is in clients/ or clients/old/. Raises RosterError."""
     places = (_pair_path(place, certificate), _archived_pair_path(place, certificate))
     return any(
         path.exists() and read_certificate(path).curve == certificate.curve for path in places
@@ -140,15 +140,16 @@ def has_pair_here(place: Path, certificate: Certificate) -> bool:
 
 
 def archive_pair(place: Path, certificate: Certificate) -> None:
-    """Move the pair of a key that was replaced or revoked to clients/old/, if it was made here.
+    """Move the pair of a replaced or revoked key to clients/old/, if the pair was made here.
 
-    What was sealed to it can still be opened with it. Raises OSError, RosterError.
+    Data that was sealed for the key can then still be opened. Raises OSError, RosterError.
     """
     public, old = _pair_path(place, certificate), _archived_pair_path(place, certificate)
     if not public.exists() or read_certificate(public).curve != certificate.curve:
         return
     old.parent.mkdir(mode=0o700, exist_ok=True)
-    for ending in (".key_secret", ".key"):  # the public one last: it says that all is done
+    # the public file moves last and marks the end of the operation
+    for ending in (".key_secret", ".key"):
         path = public.with_suffix(ending)
         if path.exists():
             path.rename(old.with_name(old.name.removesuffix(".key") + ending))
@@ -164,7 +165,9 @@ def _archived_pair_path(place: Path, certificate: Certificate) -> Path:
 
 
 def _table_paths(state_dir: Path, gateways: Path) -> tuple[Path, list[Path]]:
-    """The table's CURVE secret, and its public files, the gateway's first."""
+    """Return the path of the table's CURVE secret, and those of its public files, the gateway's
+    first.
+    """
     public = [
         folder / KEYS_FOLDER / f"{TABLE_NAME}.key"
         for folder in dict.fromkeys((gateways, state_dir))
@@ -173,5 +176,6 @@ def _table_paths(state_dir: Path, gateways: Path) -> tuple[Path, list[Path]]:
 
 
 def _write_public(table: Certificate, public: list[Path]) -> None:
-    for path in reversed(public):  # the gateway's last: it says that all is done
+    # the gateway's file is written last and marks the end of the operation
+    for path in reversed(public):
         replace_text(path, public_text(table), PUBLIC_MODE)

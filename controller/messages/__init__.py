@@ -1,7 +1,7 @@
-"""What the outside may see and say: public state, public events, commands, replies.
+"""The public messages of a table: public state, public events, commands and replies.
 
-Other people's programs depend on these shapes; `dealtable schema` prints them as
-JSON Schema. Nothing here can hold a face that the rules do not make public.
+Programs of other people depend on these types; `dealtable schema` prints them as JSON Schema. No
+type here can contain a face that the rules do not make public.
 """
 
 from controller.messages.command_messages import (

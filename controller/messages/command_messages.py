@@ -1,4 +1,4 @@
-"""Commands and replies, and what every message is."""
+"""Commands, replies, and the base class of all messages."""
 
 from enum import StrEnum
 from typing import Annotated, Any, Literal
@@ -15,7 +15,9 @@ Side = Literal["NS", "EW"]
 _FORBIDDEN_IN_NAMES = (
     r"\x00-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff()\uff08\uff09"
 )
-"""What is in no person's name: what nobody sees, and the brackets that stand around his key's."""
+"""Characters that a person's name must not contain: invisible characters, and the brackets that are
+put around the name of the person's key.
+"""
 
 
 PersonName = Annotated[
@@ -28,11 +30,11 @@ PersonName = Annotated[
         examples=["Li Na"],
     ),
 ]
-"""Who gives an order, where several people have one key."""
+"""The name of the person who gives a command, if several people share one key."""
 
 
 class Role(StrEnum):
-    """What a client's key is admitted as."""
+    """The role with which a client's key is admitted."""
 
     OBSERVER = "observer"
     TABLE = "table"
@@ -42,16 +44,18 @@ class Role(StrEnum):
 
 
 class Message(msgspec.Struct, frozen=True, gc=False):
-    """A value that crosses a socket."""
+    """A value that is sent through a socket."""
 
 
 class ClientCommand(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What a client asks. `key` and `sig` (hex, Ed25519) stand on all that change anything.
+    """A command of a client. `key` and `sig` (hex, Ed25519) are required if the command changes
+    anything.
 
-    `deal` and `attempt` name what the sender believes to be present; null in
-    commands that concern none. `boot`: the run of the table's daemon that the order is for, as the
-    sender last saw it in a state; what is signed acts in that run alone. `person`: who gives it,
-    at the console that holds the key; null where that is not said.
+    `deal` and `attempt` are the present ones as the sender last saw them. They are null in commands
+    that do not concern a deal. `boot` is the run of the table's daemon for which the command is
+    meant, as the sender last saw it in a state. A signed command is valid only in that run.
+    `person` is the person who gives the command at the console that holds the key. It is null if
+    the person is not given.
     """
 
     id: str
@@ -66,10 +70,11 @@ class ClientCommand(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
 
 
 class Failure(Message, frozen=True, kw_only=True):
-    """Why a command was refused: a name of the fault catalogue, and what to do, in both languages.
+    """The reason why a command was refused, as a fault of the catalogue, with the action, in both
+    languages.
 
-    The Chinese is "" from a table of an older version. `found`: the value that the words name, as
-    data; null where they name none, or more than one value.
+    A table of an older version sends "" for the Chinese texts. `found` is the value that the
+    message names, as data. It is null if the message names no value, or more than one.
     """
 
     code: str
@@ -81,13 +86,16 @@ class Failure(Message, frozen=True, kw_only=True):
 
 
 class Offer(Message, frozen=True, kw_only=True):
-    """Whether a command that changes something could be given now, as `offers` answers.
+    """An entry of the answer to `offers`: whether a command that changes something could be given
+    now.
 
-    It could where `refused` is null; else that is what would be answered. What only a board can
-    say (a lid that is open, cards in the hopper) is not asked, nor what only a key decides, nor
-    whether a card or a count is right. `seats`: those that it could name now; null where it names
-    none. `seatless`: whether it could be given without one; null where it must name one, or names
-    none. `by_word`: a referee could give it as the word of the chief alone (`verbal`, `by`).
+    The command could be given if `refused` is null. Otherwise `refused` is the refusal that the
+    table would answer. Three things are not checked: the state of a board (an open lid, cards in
+    the hopper), the rights of a particular key, and whether a card or a count is right. `seats` are
+    the seats that the command could name now. It is null if the command names no seat. `seatless`
+    is true if the command could be given without a seat. It is null if a seat is required, or if
+    the command names no seat. `by_word` is true if a referee could give the command only as the
+    oral decision of the chief (`verbal`, `by`).
     """
 
     cmd: str
@@ -98,7 +106,7 @@ class Offer(Message, frozen=True, kw_only=True):
 
 
 class CommandReply(Message, frozen=True, kw_only=True):
-    """The answer to the command of the same `id`."""
+    """The answer to the command with the same `id`."""
 
     id: str
     ok: bool

@@ -1,4 +1,4 @@
-"""The match at a table, as everybody may see it."""
+"""The public state of the match at a table."""
 
 from typing import Literal
 
@@ -8,7 +8,7 @@ from controller.messages.command_messages import Message, Seat, Side
 
 
 class PublicPair(Message, frozen=True, kw_only=True):
-    """Two partners: the pair's number, its name, and who sits where."""
+    """Two partners: the pair's number, its name, and the player at each seat."""
 
     id: str
     name: str
@@ -16,11 +16,11 @@ class PublicPair(Message, frozen=True, kw_only=True):
 
 
 class PublicMatchClock(Message, frozen=True, kw_only=True):
-    """The time of a match at this table, with what was added to it.
+    """The remaining time of a match at this table, including added time.
 
-    `left_s`: whole seconds, as of `Match.at_ms`. `running`: not while the area stands still,
-    nor before the start. `deadline_ms`: when it will be up by the table's clock; None while
-    it stands.
+    `left_s` is in whole seconds, at the time `at_ms` of the match. `running` is false before the
+    start and while the area is stopped. `deadline_ms` is the end of the time by the table's clock;
+    it is null while the clock is stopped.
     """
 
     left_s: int
@@ -29,10 +29,10 @@ class PublicMatchClock(Message, frozen=True, kw_only=True):
 
 
 class PublicAreaStop(Message, frozen=True, kw_only=True):
-    """The clocks of the whole area are stopped (全区停表), the machines are not.
+    """A stop of the clocks of the whole area (全区停表). The machines are not stopped.
 
-    `since_ms`: by the table's clock. `reason` and `by` are null where an older program wrote it
-    down.
+    `since_ms` is by the table's clock. `reason` and `by` are null if an older program wrote the
+    entry.
     """
 
     since_ms: int
@@ -41,9 +41,9 @@ class PublicAreaStop(Message, frozen=True, kw_only=True):
 
 
 class PublicSeatClock(Message, frozen=True, kw_only=True):
-    """Somebody is waited for: `left_s` whole seconds until the clock has something to say.
+    """A clock that waits for a duty of a player: `left_s` whole seconds until its next call.
 
-    `seat` and `side` are null where it is all four. 0: it has said all it had to.
+    `seat` and `side` are null if all four players are meant. With 0 the clock has no further call.
     """
 
     duty: str
@@ -54,10 +54,11 @@ class PublicSeatClock(Message, frozen=True, kw_only=True):
 
 
 class HandDuties(Message, frozen=True, kw_only=True):
-    """Who does what in a deal whose hands are drawn by hand, any one of several.
+    """The duties in a deal whose hands are drawn by hand. Any one of several `shufflers` may
+    shuffle.
 
-    `shuffles`: least and most passes. `turnup`: a card is turned up before the hands are drawn.
-    `first_drawer`: null where the turned-up card decides.
+    `shuffles` is the minimum and maximum number of passes. `turnup` is true if a card is turned up
+    before the hands are drawn. `first_drawer` is null if the turned-up card decides.
     """
 
     shufflers: list[Seat]
@@ -67,7 +68,7 @@ class HandDuties(Message, frozen=True, kw_only=True):
 
 
 class TributePayment(Message, frozen=True, kw_only=True):
-    """A tribute that goes from `giver` to `to`; `card`: the rank that is due."""
+    """A tribute from `giver` to `to`. `card` is the rank that is due."""
 
     giver: Seat
     to: Seat
@@ -75,9 +76,10 @@ class TributePayment(Message, frozen=True, kw_only=True):
 
 
 class TributeReturn(Message, frozen=True, kw_only=True):
-    """A card given back: `any`, `ten` (10 or less), or `ten_advised` (a word above 10).
+    """A card given back, by the rule `any`, `ten` (10 or less) or `ten_advised` (advice above 10).
 
-    `card`: its rank, null where it is secret, was not told, or the other is not there yet.
+    `card` is its rank. It is null if the rank is secret, was not given, or the other return is
+    missing.
     """
 
     giver: Seat
@@ -89,11 +91,12 @@ class TributeReturn(Message, frozen=True, kw_only=True):
 class Tribute(Message, frozen=True, kw_only=True):
     """Tribute and return of the present deal.
 
-    `anti`: whether both big jokers let the payers off, null until it was checked. `laid`:
-    who has laid his card. `required`: what it had to be, by payer, after all have laid.
-    `equal`: two tributes of one value; `choice_open`: UP may still choose whose he takes;
-    `chooser`: who that is, until a card is given back.
-    `returns_shown`: openly, together once both are there, or never (暗还).
+    `anti` is true if both big jokers release the payers from tribute. It is null until that was
+    checked. `laid` are the payers that have laid their card. `required` is the card that was due,
+    by payer; it is public after all have laid. `equal` is true for two tributes of the same value.
+    `choice_open` is true while UP may still choose one of them. `chooser` is UP's seat, until a
+    card is given back. `returns_shown` is `open`, `together` (when both returns are there) or
+    `secret`, which is never shown (暗还).
     """
 
     payers: list[Seat]
@@ -110,8 +113,8 @@ class Tribute(Message, frozen=True, kw_only=True):
 
 
 class PublicChoices(Message, frozen=True, kw_only=True):
-    """Big Two before play: what is asked, and who has chosen it; who shows his hand comes
-    out when all have answered.
+    """The choices of Big Two before play: the present question, and the seats that chose it. The
+    seats that show their hand are published when all have answered.
     """
 
     asked: Literal["open_hand", "doubling"] | None
@@ -120,11 +123,12 @@ class PublicChoices(Message, frozen=True, kw_only=True):
 
 
 class PublicRuling(Message, frozen=True, kw_only=True):
-    """What is ruled on an offence, or proposed: nothing happens until somebody decides it.
+    """A ruling on an offence, decided or proposed. A proposal has no effect until a person decides
+    it.
 
-    `by` proposed it at `at_ms` (the table's clock), `approved_by` decided it. `verbal`: the chief
-    approved by word, which `entered_by` entered, null in `confirmed_by` until he has confirmed it;
-    `rejection_entered_by`: who entered the chief's word that it comes to nothing.
+    `by` proposed it at `at_ms` (the table's clock), `approved_by` decided it. With `verbal` the
+    chief approved it orally and `entered_by` entered it; `confirmed_by` is null until the chief has
+    confirmed it. `rejection_entered_by` entered the chief's oral decision to reject it.
     """
 
     id: str
@@ -151,9 +155,9 @@ class PublicRuling(Message, frozen=True, kw_only=True):
 
 
 class VerbalCorrection(Message, frozen=True, kw_only=True):
-    """A result of `deal` that was corrected by word of the chief `by`, as `entered_by` entered it.
+    """A result of `deal` that the chief `by` corrected orally. `entered_by` entered the correction.
 
-    `row`: of the score sheet, by which the chief confirms it.
+    `row` is the row of the score sheet, by which the chief confirms it.
     """
 
     row: int
@@ -164,7 +168,7 @@ class VerbalCorrection(Message, frozen=True, kw_only=True):
 
 
 class PublicVerdict(Message, frozen=True, kw_only=True):
-    """How a match ended; no `winner` after a draw, or where both sides have lost."""
+    """The end of a match. `winner` is null after a draw, and if both sides have lost."""
 
     winner: Side | None
     how: str
@@ -173,9 +177,9 @@ class PublicVerdict(Message, frozen=True, kw_only=True):
 
 
 class PublicScore(Message, frozen=True, kw_only=True):
-    """A match in points; null where the rulebook has none of a kind.
+    """A match in points. A kind of points that the rulebook does not have is null.
 
-    `provisional`: the keys of the profile behind these numbers that no text has.
+    `provisional` lists the keys of the profile behind these numbers that no rule text contains.
     """
 
     match_points: dict[Side, int] | None = None
@@ -186,35 +190,37 @@ class PublicScore(Message, frozen=True, kw_only=True):
 
 
 class SheetSigner(Message, frozen=True, kw_only=True):
-    """Who signed the score sheet: a side, a seat or the referee, by which person."""
+    """A signature on the score sheet: a side, a seat or the referee, and the person who signed."""
 
     signer: str
     person: str
 
 
 class PublicMatch(Message, frozen=True, kw_only=True):
-    """The players' side of the public state; what no match has said yet is null.
+    """The match part of the public state. A value that the match has not set yet is null.
 
-    `event` to `stage`: where it stands in its event; `match`: its id. `phase_*`, `next_*`: in
-    words; `next`: what happens next and who is waited for, of whom `waiting_for` has the
-    seats. `at_ms`: the table's clock as of this state; every `_ms` is by that clock.
+    `event` to `stage` locate the match in its event; `match` is its id. `phase_*` and `next_*` are
+    texts for people. `next` is the next step, and `waiting_for` has the seats for which the match
+    waits. `at_ms` is the table's clock at this state; every `_ms` is by that clock.
 
-    `deal` (0 before the first) and `attempt` (whose hands the players have, null while none
-    are out and where they were drawn by hand) are what a command about the match must name.
-    `by_hand`: the hands of this deal are drawn by hand, by `hand_duties`. `extra`: this deal only
-    decides the match. `suspended`: why the table stands still. `claimed`: who claimed a wrong
-    count that nobody has answered; `claims`: all of this match. `misdeals`: attempts of this
-    deal that gave no hands.
+    A command about the match must name `deal` and `attempt`. `deal` is 0 before the first deal.
+    `attempt` is the attempt whose hands the players have; it is null while no hands are out, and if
+    they were drawn by hand. `by_hand`: the hands of this deal are drawn by hand, by `hand_duties`.
+    `extra`: this deal only decides the match. `suspended` is the reason why the table is stopped.
+    `claimed` is the seat that claimed a wrong count, until the claim is answered; `claims` are the
+    seats of all claims of this match. `misdeals` counts the attempts of this deal that gave no
+    hands.
 
-    `levels`: of the sides, `level`: what is played in this deal (本副打几), of the side `owner`.
-    `failures`: deals in which a side did not pass its A. `cutters` may cut now, a packet of
-    `cut_range` cards; `cutter` has. `leader` and `turned_up` come with the release. `outs`: who
-    says that he is out, and no opponent has confirmed it; `order`: who is out, in turn;
-    `dead`: whose hands are out of play. `confirmed`: sides that confirmed the result.
-    `points`: where deals bring any. `left`: Big Two's cards left, entered, not confirmed;
-    `totals`: its scores. `rulings`: those that wait for somebody, and the newest others.
-    `spoken`: corrections by the chief's word that he has not confirmed.
-    `signers`: who has still to sign the sheet, which is its `version`.
+    `levels` are the levels of the sides. `level` is played in this deal (本副打几); it is the level
+    of the side `owner`. `failures` counts the deals in which a side did not pass its A. `cutters`
+    may cut now, a packet of `cut_range` cards; `cutter` has cut. `leader` and `turned_up` are
+    published with the release. `outs` are players who declared that they are out, without an
+    opponent's confirmation yet; `order` are the players who are out, in turn. `dead` are the seats
+    whose hands are out of play. `confirmed` are the sides that confirmed the result. `points` is
+    set if deals give points. `left` is Big Two's cards left, entered but not confirmed; `totals`
+    are the scores of Big Two. `rulings` are the pending rulings and the newest others. `spoken` are
+    corrections by the chief's oral decision that the chief has not confirmed. `signers` still have
+    to sign the sheet, whose version is `version`.
     """
 
     event: str | None = None

@@ -17,7 +17,7 @@ SCHEMA_VERSION = 1
 
 
 class MachinePhase(StrEnum):
-    """Where the machine is with its present attempt."""
+    """The phase of the machine in its present attempt."""
 
     FAULT = "fault"
     EMPTY = "empty"
@@ -30,7 +30,7 @@ class MachinePhase(StrEnum):
 
 
 class AttemptOutcome(StrEnum):
-    """How an attempt ended: dealt right, refused by the 27-lock, or given up."""
+    """The end of an attempt: dealt correctly, refused by the 27-lock, or voided."""
 
     OK = "ok"
     MISDEAL = "misdeal"
@@ -48,18 +48,20 @@ class LandedCards(Message, frozen=True, kw_only=True):
 
 
 class PublicMachine(Message, frozen=True, kw_only=True):
-    """The hardware's side of the public state. While dealing only `fed` runs live.
+    """The machine's part of the public state. While dealing, only `fed` is updated for each card.
 
-    `deal` and `attempt` are the machine's: with deal-ahead the next deal's, while the match's are
-    still those of the hands that the players hold. `attempt` is the table's own number, given once
-    and named by commands and proofs; `of_deal` is what people read: which attempt at this deal.
-    `card_set` is the set in the hopper, or to be laid into it; `set_out` the one that the players
-    hold. `cutters` may cut now; empty: nobody, or in practice anybody. `counter`: the number on
-    display while a cut is waited for. `pauses`: why the machine begins nothing, and who stopped it.
+    `deal` and `attempt` are the machine's. With deal-ahead they belong to the next deal, while the
+    match's are those of the hands that the players hold. `attempt` is the table's own number. It is
+    used only once, and commands and proofs name it. `of_deal` is the number for people: the count
+    of attempts at this deal. `card_set` is the set in the hopper, or the set to put there;
+    `set_out` is the set that the players hold. `cutters` may cut now. Empty means no seat, or in
+    practice any seat. `counter` is the number on display while the machine waits for a cut.
+    `pauses` are the reasons why the machine starts nothing, and the people who paused it.
 
-    `ready_in_s`: an estimate while cards are dealt; null: unknown, or nothing moves. Of the hands
-    that went out last: `due_to_ready_ms`, how long people waited for them since their deal was due
-    (0: they were ready), and `ready_to_button_ms`, from there to the order to let them out.
+    `ready_in_s` is an estimate while cards are dealt; it is null if it is unknown or if nothing
+    moves. Two values describe the hands that were released last. `due_to_ready_ms` is the time that
+    people waited for them after their deal was due (0: they were ready). `ready_to_button_ms` is
+    the time from there to the command that released them.
     """
 
     phase: MachinePhase
@@ -80,12 +82,12 @@ class PublicMachine(Message, frozen=True, kw_only=True):
 
 
 class CardSetState(Message, frozen=True, kw_only=True):
-    """A set and its history at this table.
+    """A set of cards and its history at this table.
 
-    `barred`: why it may not be dealt with until a person has counted it; `cleared`: how often
-    one has. `attempts` were dealt with it, `deals` of them were released, `misdeals` put
-    its count in doubt. `last_match`, `last_deal`: the last deal whose hands were out with it; where
-    its composition is found wrong later, that is the deal to look at.
+    `barred` are the reasons why it may not be used until a person has counted it. `cleared` counts
+    how often that was done. `attempts` were dealt with it, `deals` of them were released, and
+    `misdeals` put its count in doubt. `last_match` and `last_deal` are the last deal whose hands
+    were released from it. If its composition is found wrong later, check that deal.
     """
 
     id: str
@@ -107,10 +109,11 @@ class Reveal(Message, frozen=True, kw_only=True):
 
 
 class Fairness(Message, frozen=True, kw_only=True):
-    """The proof of one attempt as far as it may be public. Bytes are hex.
+    """The public part of the proof of one attempt. Bytes are hex.
 
-    `attempt` is the table's own number, `of_deal` which attempt at its deal it is, from 1 on
-    (null: from a table of an older version). `recalled`: why hands that were out are dealt again.
+    `attempt` is the table's own number. `of_deal` is the number of the attempt at its deal, from 1
+    on (null from a table of an older version). `recalled` is the reason why released hands are
+    dealt again.
     """
 
     deal: int
@@ -127,7 +130,7 @@ class Fairness(Message, frozen=True, kw_only=True):
 
 
 class Alert(Message, frozen=True, kw_only=True):
-    """Something a person must look at: a code of the fault catalogue, cause and next action."""
+    """A problem that a person must look at: a catalogue code, its cause and the next action."""
 
     code: int
     name: str
@@ -139,7 +142,7 @@ class Alert(Message, frozen=True, kw_only=True):
 
 
 class RefereeCall(Message, frozen=True, kw_only=True):
-    """A person waits for the referee: who pressed red, or what the match needs somebody for."""
+    """A call of a person for the referee: the seat that pressed red, or a need of the match."""
 
     seat: Seat | None
     reason: str
@@ -149,7 +152,7 @@ class RefereeCall(Message, frozen=True, kw_only=True):
 
 
 class TableCounters(Message, frozen=True, kw_only=True):
-    """What happened since the journal began."""
+    """Counters of events since the journal began."""
 
     deals: int = 0
     redeals: int = 0
@@ -159,9 +162,10 @@ class TableCounters(Message, frozen=True, kw_only=True):
 
 
 class SignedHead(Message, frozen=True, kw_only=True):
-    """The journal's head behind entry `n`, signed by the table's machine. Bytes are hex.
+    """The journal's head after entry `n`, signed by the table's machine. Bytes are hex.
 
-    What `sig` is over stands in controller/signing/signed_heads.py and deal/PROOF.md.
+    The bytes that `sig` covers are described in controller/signing/signed_heads.py and
+    deal/PROOF.md.
     """
 
     n: int
@@ -170,10 +174,11 @@ class SignedHead(Message, frozen=True, kw_only=True):
 
 
 class ProgramRelease(Message, frozen=True, kw_only=True):
-    """The release that a table's program says it is.
+    """The release that a table's program reports.
 
-    `serial` only grows from release to release. `hash`: over the files it runs from, as the
-    program itself *reports* it (controller/signing/releases.py): one that lies can say any.
+    `serial` grows from release to release. `hash` covers the files that the program runs from, as
+    the program itself *reports* it (controller/signing/releases.py). A malicious program can report
+    any hash.
     """
 
     version: str
@@ -182,18 +187,18 @@ class ProgramRelease(Message, frozen=True, kw_only=True):
 
 
 class Firmware(Message, frozen=True, kw_only=True):
-    """The firmware that a board says it runs; `hash` is *reported* by itself, too."""
+    """The firmware that a board reports. `hash` is also only *reported* by the board."""
 
     version: str
     hash: str
 
 
 class ConnectedBoard(Firmware, frozen=True, kw_only=True):
-    """A board that is there: its firmware, and what stands behind its pins, as it says itself.
+    """A connected board: its firmware, and the hardware behind its pins, as the board reports them.
 
-    `hal`: simulated mechanics, the RP2040 of our own boards, or an `adapter`, a program that
-    drives bought parts. An adapter cannot stop by itself when its computer hangs, and what else
-    it cannot promise stands in deploy/THREATS.md. `other`: of a version not known here.
+    `hal` is `sim` (simulated mechanics), `rp2` (the RP2040 of our own boards) or `adapter`, a
+    program that drives bought parts. An adapter cannot stop the motors if its computer hangs; its
+    other limits are in deploy/THREATS.md. `other` is a kind that this version does not have.
     """
 
     hal: Literal["sim", "rp2", "adapter", "other"] = "other"
@@ -203,10 +208,11 @@ ReaderTrigger = Literal["wire", "asked"]
 
 
 class ReportedBoards(Message, frozen=True, kw_only=True):
-    """What both boards are; null: that board is not there, or is not the right one.
+    """The two boards; null for a board that is missing or is not the expected one.
 
-    `trigger`: how the reader is told of a card: by the dealer board's `wire`, or it is `asked` by
-    the machine, and two boards that count each card by themselves are none; null without one.
+    `trigger` is how the reader learns of a card. `wire`: from the dealer board's wire. `asked`: the
+    machine asks the reader for each card, because two boards that each count cards are not a
+    trigger. It is null without a reader.
     """
 
     dealer: ConnectedBoard | None = None
@@ -215,12 +221,12 @@ class ReportedBoards(Message, frozen=True, kw_only=True):
 
 
 class PublicState(Message, frozen=True, kw_only=True):
-    """The whole public state of one table, self-contained: topic `state/<table>`.
+    """The complete public state of one table, published under the topic `state/<table>`.
 
-    `head` is the journal's at this moment; `signed` the one at the last change of the machine's
-    phase, null before the first. Keep the signed ones: a table that shows two heads for one
-    entry, or goes back behind one, has another past than it said. `release` is null for a
-    program without a manifest.
+    `head` is the journal's head at this moment. `signed` is the signed head at the last change of
+    the machine's phase, null before the first change. Keep the signed heads: a table that shows two
+    heads for one entry, or returns to an entry before a kept head, has rewritten its past.
+    `release` is null for a program without a manifest.
     """
 
     schema: int = SCHEMA_VERSION
@@ -244,9 +250,9 @@ class PublicState(Message, frozen=True, kw_only=True):
 
 
 class PublicEvent(Message, frozen=True, kw_only=True):
-    """One public entry of the journal, number `n`: topic `event/<table>`.
+    """One public entry of the journal, number `n`, published under the topic `event/<table>`.
 
-    `prev` and `head` are the chain before and behind it (controller/journal).
+    `prev` and `head` are the hashes of the chain before and after it (controller/journal).
     """
 
     schema: int = SCHEMA_VERSION

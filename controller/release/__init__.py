@@ -1,1 +1,1 @@
-"""The release that a program belongs to: its files, and what is installed."""
+"""The release of a program: its files, and the comparison with the installed program."""

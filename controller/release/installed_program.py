@@ -1,8 +1,8 @@
-"""What lies in a program's folders, every bit of it: files, what Python compiled, what is odd.
+"""The installed program: all its files, compiled code, and files that do not belong to a release.
 
-A folder that is a link is imported like any other, and shadows a module of its name. So nothing
-is passed over here: no link is followed, and whatever is neither a folder nor a plain file is
-named for what it is.
+Python imports a folder that is a link like any other folder, and such a folder can replace a module
+of its name. Therefore the list is complete: links are not followed, and everything that is neither
+a folder nor a plain file is listed with its kind.
 """
 
 import errno
@@ -36,12 +36,12 @@ MANIFEST: Final = "controller/manifest.json"
 SIGNATURE: Final = f"{MANIFEST}.sig"
 CACHE: Final = "__pycache__"
 OPTIMIZATION_LEVELS: Final = {"": 0, "opt-1": 1, "opt-2": 2}
-"""How this Python may have optimized what it compiled, by the mark in the file's name."""
+"""Optimization levels of compiled files, by the mark in the file's name."""
 _ODD_TAG: Final = "dealtable/odd/1"
 
 
 class ProgramFileKind(Enum):
-    """What something in a program's folders is. Of the last three a release has none."""
+    """The kind of a file in a program's folders. A release contains none of the last three."""
 
     FILE = "a file"
     MANIFEST = "the manifest, or its signature"
@@ -55,7 +55,9 @@ ODD_KINDS: Final = frozenset({ProgramFileKind.LINK, ProgramFileKind.DEVICE, Prog
 
 
 class ProgramFile(NamedTuple):
-    """One thing: its path from the folder that holds the packages, in text, and on the disk."""
+    """One file: its path as text from the folder that contains the packages, and its path on the
+    disk.
+    """
 
     name: str
     path: Path
@@ -63,9 +65,9 @@ class ProgramFile(NamedTuple):
 
     @property
     def digest(self) -> str:
-        """SHA-256 in hex: of a file's bytes, of a link's target; raises FileError.
+        """SHA-256 in hex of a file's bytes or a link's target. Raises FileError.
 
-        That of a link or a device is of no file's bytes, so that it never passes for one.
+        The digest of a link or a device cannot equal that of any file.
         """
         if self.kind is ProgramFileKind.LINK:
             return _hash_odd(self.kind, os.fsencode(os.readlink(self.path)))
@@ -75,7 +77,7 @@ class ProgramFile(NamedTuple):
 
 
 def list_program_files(folder: Path) -> Iterator[ProgramFile]:
-    """Yield all that lies in the packages of `folder`, by name. Raises FileError."""
+    """Yield everything in the packages of `folder`, by name. Raises FileError."""
     for package in PACKAGES:
         if not (folder / package).is_dir():
             raise FileError(f"{folder}: holds no {package}/; name the folder of a program")
@@ -83,7 +85,7 @@ def list_program_files(folder: Path) -> Iterator[ProgramFile]:
 
 
 def _walk(root: Path, path: Path, *, cached: bool) -> Iterator[ProgramFile]:
-    """Yield what `path` is, or what lies in it where it is a folder."""
+    """Yield `path`, or its content if it is a folder."""
     try:
         mode = path.lstat().st_mode
         inside = sorted(os.listdir(path)) if stat.S_ISDIR(mode) else None
@@ -109,13 +111,13 @@ def _find_kind(mode: int, name: str, *, cached: bool) -> ProgramFileKind:
 
 
 def _is_compiled(name: str) -> bool:
-    """Tell whether this Python gives what it compiles such a name, and right in the cache."""
+    """Return True if this Python could write a compiled file with this name, in the cache folder."""
     *_, folder, file = name.split("/")
     return folder == CACHE and file.endswith(".pyc") and parse_compiled_name(file)[1] is not None
 
 
 def parse_compiled_name(file: str) -> tuple[str, int | None]:
-    """Return a compiled file's stem, and how it was optimized; None for no way known here."""
+    """Return a compiled file's stem and optimization level; None for an unknown level."""
     stem, tag, level = file.removesuffix(".pyc").partition(f".{sys.implementation.cache_tag}")
     return stem, OPTIMIZATION_LEVELS.get(level.removeprefix(".")) if tag else None
 
@@ -130,8 +132,9 @@ _HEADER_BYTES: Final = 16
 
 
 def find_wrong_bytecode(folder: Path) -> Iterator[FileDifference]:
-    """Yield the compiled files of a program that this Python would run, and that say something
-    else than their sources. Raises FileError."""
+    """Yield the compiled files that this Python would run and that differ from their sources.
+    Raises FileError.
+    """
     for one in list_program_files(folder):
         if one.kind is ProgramFileKind.COMPILED:
             stem, level = parse_compiled_name(one.path.name)
@@ -145,7 +148,7 @@ def find_wrong_bytecode(folder: Path) -> Iterator[FileDifference]:
 
 
 def _matches_source(path: Path, source: Path, level: int) -> bool:
-    """Tell whether a compiled file says what its source does, or is never run because it is old."""
+    """Return True if a compiled file matches its source, or is out of date and never run."""
     raw, text = path.read_bytes(), source.read_bytes()
     if raw[:4] != importlib.util.MAGIC_NUMBER or _is_old(raw, source):
         return True
@@ -158,7 +161,7 @@ def _matches_source(path: Path, source: Path, level: int) -> bool:
 
 
 def _is_same_code(there: object, fresh: CodeType) -> bool:
-    """Tell whether two codes are one; `==` alone passes over the room that they claim."""
+    """Return True if two code objects are equal, including their stack sizes, which `==` ignores."""
     return (
         isinstance(there, CodeType)
         and there == fresh
@@ -172,7 +175,7 @@ def _is_same_code(there: object, fresh: CodeType) -> bool:
 
 
 def _is_old(raw: bytes, source: Path) -> bool:
-    """Tell whether the source was written since: Python compiles it again, then."""
+    """Return True if the source was written later. Python then compiles it again."""
     flags, time_s, size = (int.from_bytes(raw[at : at + 4], "little") for at in (4, 8, 12))
     stat = source.stat()
     mask = 0xFFFF_FFFF
@@ -181,42 +184,44 @@ def _is_old(raw: bytes, source: Path) -> bool:
 
 FIRMWARE_FOLDER: Final = "drivers/firmware"
 REMEMBERED_FILE: Final = "release.json"
-"""In the state directory: the highest serial that ran there."""
+"""File in the state directory with the highest serial that ran there."""
 _VERSION: Final = re.compile(rb"(?m)^FIRMWARE_VERSION = \((\d+), (\d+), (\d+)\)$")
 _BOARD_KINDS: Final[tuple[BoardKind, ...]] = ("dealer", "reader")
 
 
 class RememberedRelease(msgspec.Struct, frozen=True, kw_only=True):
-    """The newest release that a state directory has seen."""
+    """The newest release that was used with a state directory."""
 
     version: str
     serial: Serial
 
 
 def find_program_folder() -> Path:
-    """Return the folder that this program's packages lie in."""
+    """Return the folder that contains this program's packages."""
     return Path(__file__).parents[2]
 
 
 def hash_program_files(folder: Path) -> dict[str, str]:
-    """Return the SHA-256 of all that lies in the packages in `folder`, by its path there.
+    """Return the SHA-256 of everything in the packages in `folder`, by path.
 
-    Without the manifest, which cannot name itself, and what this Python compiled
-    (compiled.py looks at that). What is odd has a digest that no file has. Raises FileError.
+    The manifest, which cannot list itself, and compiled files (see `find_wrong_bytecode`) are left
+    out. A link or device has a digest that no file has. Raises FileError.
     """
     aside = (ProgramFileKind.MANIFEST, ProgramFileKind.COMPILED)
     return {one.name: one.digest for one in list_program_files(folder) if one.kind not in aside}
 
 
 def find_odd_files(folder: Path) -> dict[str, str]:
-    """Return what of `folder` can be no part of a release, and why, by path. Raises FileError."""
+    """Return the files that cannot be part of a release, with the reason, by path. Raises
+    FileError.
+    """
     return {one.name: one.kind.value for one in list_program_files(folder) if one.kind in ODD_KINDS}
 
 
 def read_program_firmware(folder: Path) -> dict[BoardKind, Firmware]:
-    """Return what boards report that carry the firmware in `folder`. Raises FileError.
+    """Return what boards with the firmware in `folder` report. Raises FileError.
 
-    Boards of both kinds carry the whole package; which of them one is, its flash says.
+    Boards of both kinds have the whole package. The kind of a board is stored in its flash.
     """
     files = [
         (one.path.name, read_file(one.path))
@@ -233,11 +238,12 @@ def read_program_firmware(folder: Path) -> dict[BoardKind, Firmware]:
 
 
 def read_running_release(state_dir: Path, folder: Path | None = None) -> ProgramRelease | None:
-    """Return which release this program says it is, its hash taken over its own files.
+    """Return the release of this program, with the hash of its own files.
 
-    None without a manifest: a program out of a checkout. `state_dir` remembers it. Raises
-    FileError for a manifest that cannot be read, and where a newer release ran there, or any
-    and this is none: taking the manifest away is no way back.
+    Returns None without a manifest, as for a program from a checkout. `state_dir` stores the newest
+    release. Raises FileError for a manifest that cannot be read, and if a newer release ran there.
+    A program without a manifest is refused if any release ran there, so that deleting the manifest
+    does not allow a downgrade.
     """
     folder = folder or find_program_folder()
     path = folder / MANIFEST
@@ -260,7 +266,7 @@ def read_running_release(state_dir: Path, folder: Path | None = None) -> Program
 
 
 def read_remembered_release(state_dir: Path) -> RememberedRelease | None:
-    """Return the newest release that a state directory has seen. Raises FileError."""
+    """Return the newest release that was used with a state directory. Raises FileError."""
     path = state_dir / REMEMBERED_FILE
     try:
         return msgspec.json.decode(_read_plain(path), type=RememberedRelease)
@@ -277,9 +283,9 @@ def read_remembered_release(state_dir: Path) -> RememberedRelease | None:
 
 
 def remember_release(state_dir: Path, manifest: Manifest) -> None:
-    """Remember a release, unless a newer one was seen. Raises FileError.
+    """Store a release in the state directory, unless a newer one was used. Raises FileError.
 
-    The file is the folder's owner's, whoever writes it: root may, and the machine reads it.
+    The file gets the owner of the folder: root may write it, and the machine must read it.
     """
     before = read_remembered_release(state_dir)
     if before is not None and before.serial >= manifest.serial:
@@ -294,7 +300,7 @@ def remember_release(state_dir: Path, manifest: Manifest) -> None:
 
 
 def _read_plain(path: Path) -> bytes:
-    """Return what a file holds: the file itself, no link's target, no pipe. Raises OSError."""
+    """Return the content of a plain file, not of a link or a pipe. Raises OSError."""
     handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     with os.fdopen(handle, "rb") as file:
         if not stat.S_ISREG(os.fstat(handle).st_mode):
@@ -303,7 +309,7 @@ def _read_plain(path: Path) -> bytes:
 
 
 def _format_older_release(found: str, remembered: RememberedRelease) -> str:
-    """Return the words of the catalogue, in both languages."""
+    """Return the catalogue's text for a release that is too old, in both languages."""
     row = fault("RELEASE_OLDER")
     evidence = {
         "found": found,
@@ -314,7 +320,7 @@ def _format_older_release(found: str, remembered: RememberedRelease) -> str:
 
 
 def _read_firmware_version(path: Path) -> str:
-    """Return the version that a firmware says it is, without running it. Raises FileError."""
+    """Return the version in a firmware's source, without running it. Raises FileError."""
     found = _VERSION.search(read_file(path))
     if found is None:
         raise FileError(f"{path}: says no FIRMWARE_VERSION = (major, minor, patch)")

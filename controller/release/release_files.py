@@ -1,4 +1,4 @@
-"""A release's keys, its manifest and the signature beside it, as files."""
+"""Files of a release: its keys, its manifest and the signature beside the manifest."""
 
 import hashlib
 import os
@@ -14,7 +14,7 @@ from controller.signing.signed_commands import from_hex
 
 SIGNATURE_SUFFIX: Final = ".sig"
 FOLDER_MANIFEST: Final = "manifest.json"
-"""In a folder of files: what names them all."""
+"""Name of the manifest in a folder of files."""
 _KEY_BYTES: Final = 32
 _PUBLIC_BANNER: Final = "# The public key of releases: who has it knows what was released\n"
 _SECRET_BANNER: Final = (
@@ -23,9 +23,9 @@ _SECRET_BANNER: Final = (
 
 
 def make_release_keys(name: Path) -> tuple[Path, Path]:
-    """Make a pair of keys; return the public file (NAME.key) and the secret (NAME.key_secret).
+    """Create a key pair. Return the public file (NAME.key) and the secret file (NAME.key_secret).
 
-    Nothing is overwritten, and nothing secret is laid into a repository. Raises FileError.
+    No file is overwritten, and no secret is written into a repository. Raises FileError.
     """
     public, secret = name.with_name(f"{name.name}.key"), name.with_name(f"{name.name}.key_secret")
     here = secret.absolute()
@@ -38,7 +38,7 @@ def make_release_keys(name: Path) -> tuple[Path, Path]:
 
 
 def read_release_key(path: Path, *, secret: bool = False) -> bytes:
-    """Return the 32 bytes of a public key file, or of a secret one. Raises FileError."""
+    """Return the 32 bytes of a public or secret key file. Raises FileError."""
     banner, other = (_SECRET_BANNER, _PUBLIC_BANNER) if secret else (_PUBLIC_BANNER, _SECRET_BANNER)
     try:
         text = read_file(path).decode(errors="replace")
@@ -55,20 +55,21 @@ def read_release_key(path: Path, *, secret: bool = False) -> bytes:
 
 
 def read_manifest(path: Path) -> Manifest:
-    """Return the manifest in a file, whoever signed it. Raises FileError."""
+    """Return the manifest in a file, without checking its signature. Raises FileError."""
     return decode_manifest(read_file(path), path)
 
 
 def read_signed_manifest(path: Path, verify: bytes) -> Manifest:
-    """Return the manifest in a file whose signature fits the key. Raises BadRelease where it
-    does not, FileError where a file cannot be read or is no manifest."""
+    """Return the manifest in a file after checking its signature. Raises BadRelease if the
+    signature does not match, and FileError if a file cannot be read or is not a manifest.
+    """
     raw, sig = read_file(path), read_file(signature_path(path))
     release.check_manifest_signature(raw, sig.decode(errors="replace").strip(), verify)
     return decode_manifest(raw, path)
 
 
 def decode_manifest(raw: bytes, path: Path) -> Manifest:
-    """Return the manifest in what was read from `path`. Raises FileError."""
+    """Return the manifest in the bytes that were read from `path`. Raises FileError."""
     try:
         return release.decode_manifest(raw)
     except BadRelease as wrong:
@@ -76,9 +77,9 @@ def decode_manifest(raw: bytes, path: Path) -> Manifest:
 
 
 def hash_folder_files(folder: Path) -> dict[str, str]:
-    """Return the SHA-256 of every file in a folder, by its path there, but of its own manifest.
+    """Return the SHA-256 of every file in a folder, by path, except its own manifest.
 
-    Raises FileError, also for what is neither a file nor a folder: a link leads elsewhere.
+    Raises FileError, also for a link or anything else that is not a file or a folder.
     """
     found = {}
     for path in sorted(folder.rglob("*")):
@@ -93,7 +94,7 @@ def hash_folder_files(folder: Path) -> dict[str, str]:
 
 
 def signature_path(path: Path) -> Path:
-    """Return where the signature of a manifest lies: beside it."""
+    """Return the path of a manifest's signature, which is beside the manifest."""
     return path.with_name(path.name + SIGNATURE_SUFFIX)
 
 
@@ -106,7 +107,7 @@ def write_file(path: Path, content: bytes) -> None:
 
 
 def read_file(path: Path) -> bytes:
-    """Return what a file holds. Raises FileError."""
+    """Return the content of a file. Raises FileError."""
     try:
         return path.read_bytes()
     except OSError as error:

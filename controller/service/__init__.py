@@ -1,1 +1,1 @@
-"""The processes of a table: users, sandbox, watchdog, logs, signals."""
+"""Processes of a table: users, sandbox, supervision, watchdog, logs and signals."""

@@ -1,8 +1,7 @@
-"""Where log lines go: to stderr; readable in a terminal, one JSON object a line elsewhere.
+"""Logging to stderr: readable lines in a terminal, one JSON object a line elsewhere.
 
-Each line says of which table it is, which run of its daemon (`boot`) and which process
-(`part`). No line ever carries a face, a seed or a key: bytes are told by their number, and a
-trace of a failure has no values.
+Each line names its table, the run of its daemon (`boot`) and its process (`part`). No line ever
+contains a face, a seed or a key: bytes are replaced by their number, and a traceback has no values.
 """
 
 import logging
@@ -26,13 +25,13 @@ LOG_LEVELS: Final[dict[LogLevelName, int]] = {
     "error": logging.ERROR,
 }
 LOG_LEVEL_VARIABLE: Final = "DEALTABLE_LOG_LEVEL"
-"""How a process's children learn the level."""
+"""Environment variable that passes the level to child processes."""
 
 _context: dict[str, Any] = {"table": None, "boot": None, "part": None}
 
 
 def log_to_stderr(level: int = logging.INFO) -> None:
-    """Let every logger of this process, structlog's and others', write to stderr alone."""
+    """Make every logger of this process, of structlog and others, write only to stderr."""
     shared: list[Processor] = [
         structlog.processors.add_log_level,
         structlog.processors.TimeStamper(fmt="iso", utc=True),
@@ -52,31 +51,31 @@ def log_to_stderr(level: int = logging.INFO) -> None:
             processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, *render],
         )
     )
-    # At debug, libraries write what they handle, secrets among it. The drivers write no secret.
+    # At debug level libraries log their data, including secrets. The drivers log no secrets.
     logging.basicConfig(level=max(level, logging.INFO), handlers=[handler], force=True)
     logging.getLogger("drivers").setLevel(level)
 
 
 def set_log_level(level: LogLevelName) -> None:
-    """Log at a level, and let the processes that this one starts do so."""
+    """Set the log level of this process and of its child processes."""
     os.environ[LOG_LEVEL_VARIABLE] = level
     log_to_stderr(LOG_LEVELS[level])
 
 
 def add_log_context(**fields: str) -> None:
-    """Put fields on every line from now on: `table`, `boot`, `part`."""
+    """Add fields to every later line: `table`, `boot`, `part`."""
     _context.update(fields)
 
 
 def _add_context(_: WrappedLogger, __: str, line: EventDict) -> EventDict:
-    """Begin each line alike: when, how grave, of which table, run and process, what."""
+    """Begin each line with time, level, table, run, process and event."""
     first = {key: line.pop(key) for key in ("timestamp", "level") if key in line}
     what = {"event": line.pop("event", None)}
     return {**first, **_context, **what, **line}
 
 
 def _hide_bytes(_: WrappedLogger, __: str, line: EventDict) -> EventDict:
-    """Raw bytes in a log line are a key or a card: say how many they were."""
+    """Replace raw bytes in a log line by their number, because they may be a key or a card."""
     return {key: _hide_value(value) for key, value in line.items()}
 
 
@@ -88,7 +87,7 @@ def _hide_value(value: object) -> object:
 
 def _make_renderers(*, terminal: bool) -> list[Processor]:
     if terminal:
-        # The traceback's own default shows the values of local variables: faces among them.
+        # The default traceback shows the values of local variables, which may include faces.
         plain = structlog.dev.plain_traceback
         return [structlog.dev.ConsoleRenderer(exception_formatter=plain)]
     return [structlog.processors.format_exc_info, structlog.processors.JSONRenderer(default=str)]

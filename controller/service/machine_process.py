@@ -1,4 +1,4 @@
-"""A word in the log where a serial adapter holds bytes back for longer than it should."""
+"""The machine process of a table: its start, its serial ports and panel pins, and its shutdown."""
 
 import asyncio
 import gc
@@ -59,7 +59,9 @@ _log = structlog.get_logger("machine")
 
 
 def warn_about_latency(config: TableConfig) -> None:
-    """Warn of each port whose adapter waits longer than it is told to; most have no such timer."""
+    """Log a warning for each serial adapter that delays bytes too long. Most adapters have no such
+    timer.
+    """
     for board, port in (("dealer", config.dealer.port), ("reader", config.reader.port)):
         found_ms = read_latency_ms(port)
         if found_ms is not None and found_ms > USB_LATENCY_MS:
@@ -75,7 +77,7 @@ def warn_about_latency(config: TableConfig) -> None:
 async def pin_factory(pins: str) -> object:
     """Return the gpiozero factory of `panel.pins`: lgpio, mock, or unix:PATH of a simulated table.
 
-    Raises PanelLost, with what is missing.
+    Raises PanelLost with the reason.
     """
     try:
         if pins == "lgpio":
@@ -89,19 +91,19 @@ async def pin_factory(pins: str) -> object:
         from sim.pin_factories import SocketFactory
 
         return await SocketFactory.connect(pins.removeprefix("unix:"))
-    except Exception as error:  # each pin library raises types of its own
+    except Exception as error:  # each pin library raises its own types
         raise PanelLost(str(error)) from error
 
 
 def make_panel_pins(panel: PanelSection) -> PanelPins:
-    """Return the GPIO numbers of a configuration as the driver takes them."""
+    """Return the GPIO numbers of a configuration in the type of the driver."""
     return PanelPins(**{name: getattr(panel, name) for name in PanelPins.__struct_fields__})
 
 
 class SerialRecording:
-    """What is kept of a machine's lines in the file `path`; None: nothing is, and it costs nothing.
+    """An optional recording of the machine's serial lines in the file `path`; None disables it.
 
-    Its ports may be made before `begin`; what passes them until then is not kept.
+    Its ports may be created before `start`. Data before `start` is not recorded.
     """
 
     def __init__(self, path: Path | None, config: TableConfig) -> None:
@@ -110,20 +112,21 @@ class SerialRecording:
 
     @property
     def is_requested(self) -> bool:
-        """Tell whether lines are recorded, so that the table is tested, not played at."""
+        """True if lines are recorded. The table is then in test, not in play."""
         return self._path is not None
 
     def port(self, board: BoardKind) -> LinkPort:
-        """Return the port of a board, recorded where that is wanted."""
+        """Return the port of a board, with recording if requested."""
         section = self._config.dealer if board == "dealer" else self._config.reader
         port = SerialPort(section.port, section.baud)
         return RecordingPort(port, board, self._record_chunk) if self.is_requested else port
 
     def start(self, match: AnyMatch | None, *, version: str, started_at: str) -> None:
-        """Begin, where it is wanted; `started` is the wall's stamp of now.
+        """Start the recording if requested. `started_at` is the present time stamp of the wall
+        clock.
 
-        Raises RecordingError while the table has a match open, and for a file among those that
-        `dealtable bundle` takes along, or that cannot be made.
+        Raises RecordingError while the table has a match open. Raises RecordingError also for a
+        file that cannot be created, or that `dealtable bundle` would include.
         """
         if self._path is None:
             return
@@ -162,7 +165,7 @@ class SerialRecording:
         )
 
     def close(self) -> None:
-        """Write what waits, and close the file."""
+        """Write pending data, and close the file."""
         if self._recorder is not None:
             self._recorder.close()
 
@@ -177,9 +180,11 @@ class SerialRecording:
 _SIGNALS = (signal.SIGTERM, signal.SIGINT)
 _LEAVE_TIMEOUT_S = 5.0
 _BOOT_BYTES = 16
-"""Of the name of a run. Signed orders are for one run: no two may ever share a name."""
+"""Size of the name of a run. Signed commands are valid in one run, so a name must never repeat."""
 MIN_FREE_BYTES = 16 << 20
-"""What a disk that was full must have free again: many matches of a journal (provisional)."""
+"""Free space that is required after a full disk: enough for a journal of many matches
+(provisional).
+"""
 
 
 async def run_machine(
@@ -191,9 +196,9 @@ async def run_machine(
 ) -> None:
     """Run the machine of `config` until SIGTERM, SIGINT or cancellation.
 
-    `on_open` is called once the journal is this process's and its socket is there. The serial
-    lines are recorded in `record`, where it is given. `gateway` is the gateway's user, None where
-    it is this process's own. `notice` is who supervises it, if anybody does. Raises
+    `on_open` is called when this process holds the journal and has opened its socket. The serial
+    lines are recorded in `record`, if given. `gateway` is the gateway's user, or None if it is the
+    user of this process. `notifier` is the supervisor of this process, if any. Raises
     RuntimeDirError, RosterError, JournalError or RecordingError.
     """
     notifier = notifier or SystemdNotifier()
@@ -209,7 +214,7 @@ async def run_machine(
         metrics=parts.meter.collect,
         allowed_uids=None if gateway is None else frozenset((gateway.uid,)),
     )
-    # What was built up to here lives as long as the process: no collection looks at it again.
+    # Objects created so far live as long as the process, so garbage collection can skip them.
     gc.collect()
     gc.freeze()
     try:
@@ -229,7 +234,7 @@ async def run_machine(
 
 
 class _MachineFactory:
-    """What a machine of this process is made of, however often it is made."""
+    """A factory of the machines of this process. A machine may be built more than once."""
 
     def __init__(self, config: TableConfig, recording: SerialRecording) -> None:
         """Read keys, rulebook and release. Raises RuntimeDirError, RosterError, FileError."""
@@ -247,18 +252,18 @@ class _MachineFactory:
         self.door: GatewaySocket | None = None
 
     def _find_chief_seal(self) -> bytes | None:
-        """Return whom attempts are sealed to: the first chief admitted now; None: there is none."""
+        """Return the seal key of the first admitted chief, for whom attempts are sealed, or None."""
         return next(iter(self._roster.chief_seals()), None)
 
     def publish(self, value: PublicState | PublicEvent) -> None:
-        """Send what is public to the gateways."""
+        """Send a public state or event to the gateways."""
         if self.door is not None:
             self.door.publish(value)
 
     async def build(self) -> TableMachine:
-        """Open the journal and make a machine of it; each is a run of its own.
+        """Open the journal and build a machine with it. Each machine is a new run.
 
-        Closes everything again if a step fails. Raises OSError and JournalError (for example
+        If a step fails, everything is closed again. Raises OSError and JournalError (for example
         while the disk is still full).
         """
         config, state_dir = self._config, self._config.table.state_dir
@@ -272,7 +277,8 @@ class _MachineFactory:
             self.boot = boot = os.urandom(_BOOT_BYTES).hex()
             add_log_context(boot=boot)
             committer = self.meter.time_commits(ThreadCommitter(store))
-            opened.callback(committer.close)  # the thread first, then the file it writes
+            # closes the thread first, then the file that it writes
+            opened.callback(committer.close)
             machine = TableMachine(
                 config,
                 self._profile,
@@ -298,14 +304,14 @@ class _MachineFactory:
             warn_about_latency(config)
             pins = partial(pin_factory, config.panel.pins)
             await machine.panel_control.open(make_panel_pins(config.panel), pins)
-            opened.pop_all()  # the machine closes them from now on
+            opened.pop_all()  # from here on the machine closes them
         return machine
 
 
 def _require_same_table_key(store: JournalStore, table_key: str, state_dir: Path) -> None:
-    """Return if a journal was begun under the table's present key: commitments stand on it.
+    """Raise JournalError unless the journal began under the table's present key.
 
-    Raises JournalError.
+    The commitments in the journal depend on that key.
     """
     for first in store.entries(limit=1):
         if first.entry.data.get("table_key", table_key) != table_key:
@@ -316,13 +322,13 @@ def _require_same_table_key(store: JournalStore, table_key: str, state_dir: Path
 
 
 def _format_status(machine: MachineSupervisor) -> str:
-    """Return a line for people: what everybody may know of the machine."""
+    """Return a line for people with public facts about the machine."""
     state = machine.state()
     return f"table {state.table}: {state.machine.phase.value}, {len(state.alerts)} alerts"
 
 
 async def _run_until_signal(machine: MachineSupervisor, on_stop: Callable[[], None]) -> None:
-    """Run the machine until a signal; an attempt under way is ended before it goes."""
+    """Run the machine until a signal. An attempt in progress is ended first."""
     loop = asyncio.get_running_loop()
     stop = asyncio.Event()
     for number in _SIGNALS:

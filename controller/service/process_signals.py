@@ -1,4 +1,4 @@
-"""How the program's processes end: by which signals, and with whoever started them."""
+"""Termination of the program's processes: by signals, and together with their parent."""
 
 import ctypes
 import os
@@ -12,9 +12,9 @@ _PR_SET_PDEATHSIG = 1
 
 
 def termination_signals() -> tuple[signal.Signals, ...]:
-    """Return the signals that are to end a process in good order.
+    """Return the signals that end a process cleanly.
 
-    A terminal that is closed hangs up; who was told to survive that (`nohup`) does.
+    A terminal that closes sends SIGHUP. A process that ignores SIGHUP (`nohup`) survives that.
     """
     asked = (signal.SIGINT, signal.SIGTERM)
     if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
@@ -24,9 +24,9 @@ def termination_signals() -> tuple[signal.Signals, ...]:
 
 @contextmanager
 def handle_signals_as_ctrl_c() -> Iterator[None]:
-    """Let the first signal that is to end this process do in the block what Ctrl-C does there.
+    """Handle the first termination signal in the block like Ctrl-C.
 
-    Behind it the others change nothing: a terminal that is closed may hang up more than once.
+    Later signals have no effect, because a terminal that closes may send SIGHUP more than once.
     """
     came = False
 
@@ -35,7 +35,7 @@ def handle_signals_as_ctrl_c() -> Iterator[None]:
         if came:
             return
         came = True
-        pressed = signal.getsignal(signal.SIGINT)  # a running loop has its own
+        pressed = signal.getsignal(signal.SIGINT)  # a running loop has a handler of its own
         if not callable(pressed):
             raise KeyboardInterrupt
         pressed(signal.SIGINT, frame)
@@ -50,9 +50,10 @@ def handle_signals_as_ctrl_c() -> Iterator[None]:
 
 
 def make_parent_death_hook(number: signal.Signals) -> Callable[[], None]:
-    """Return what a new child does first: it asks for this signal for when its parent dies.
+    """Return a function for `preexec_fn` that makes a child receive this signal when its parent
+    dies.
 
-    For `preexec_fn`, made before the child is.
+    It must be created in the parent before the child starts.
     """
     return partial(_request_death_signal, os.getpid(), int(number), ctypes.CDLL(None))
 
@@ -60,4 +61,4 @@ def make_parent_death_hook(number: signal.Signals) -> Callable[[], None]:
 def _request_death_signal(parent: int, number: int, libc: ctypes.CDLL) -> None:
     libc.prctl(_PR_SET_PDEATHSIG, number)
     if os.getppid() != parent:
-        os._exit(1)  # it died before it was asked for
+        os._exit(1)  # the parent died before this request

@@ -1,7 +1,8 @@
-"""A table's machine and gateway as two users: what lies where, whose it is, and what is wrong.
+"""Folders and permissions of a table whose machine and gateway run as two users.
 
-Root lays it out (`dealtable run` does, and `dealtable keys create --config` where systemd starts
-the two); afterwards each process runs as its own user and checks it, and changes nothing:
+Root creates the folders (with `dealtable run`, or with `dealtable keys create --config` if systemd
+starts the two processes). Afterwards each process runs as its own user. It checks the folders and
+changes nothing:
 
     state_dir            the machine's 0700   journal, keys/table.sign
     runtime_dir          the machine's 0700   keys of attempts
@@ -49,16 +50,16 @@ ProcessName = Literal["machine", "gateway"]
 
 
 class ProcessUsers(NamedTuple):
-    """Whom the two processes of a table run as."""
+    """The users of the two processes of a table."""
 
     machine: User
     gateway: User
 
 
 def find_process_users(config: TableConfig) -> ProcessUsers | None:
-    """Return the users whom a configuration names; None where it names none.
+    """Return the two users of a configuration, or None if it names none.
 
-    Raises LineError for one that this computer does not know, two names of one, and root.
+    Raises CliError for an unknown user, for two names of one user, and for root.
     """
     if config.table.user is None or config.gateway.user is None:
         return None
@@ -75,9 +76,10 @@ def find_process_users(config: TableConfig) -> ProcessUsers | None:
 
 
 def create_table_folders(config: TableConfig) -> None:
-    """Make what the table's processes need, each thing its owner's; what is there stays.
+    """Create the folders and files of a table's processes, with their owners. Existing ones are
+    kept.
 
-    Raises LineError for what cannot be made, and for what is there and is wrong.
+    Raises CliError if something cannot be created, or exists and is wrong.
     """
     users = find_process_users(config)
     if users is not None and os.geteuid() != 0:
@@ -99,10 +101,10 @@ def create_table_folders(config: TableConfig) -> None:
 
 
 def check_separation(config: TableConfig, *files: Path) -> None:
-    """Return if what is there already keeps a table's two users apart, or it has only one.
+    """Raise CliError unless the existing files keep a table's two users apart.
 
-    `files` are others that the gateway may not change, such as the configuration itself. Raises
-    LineError with the first thing that is wrong.
+    A table with one user is not checked. `files` are other files that the gateway must not be able
+    to change, such as the configuration. The error describes the first problem.
     """
     users = find_process_users(config)
     if users is not None:
@@ -111,10 +113,7 @@ def check_separation(config: TableConfig, *files: Path) -> None:
 
 
 def check_process_user(config: TableConfig, process: ProcessName) -> None:
-    """Return if this process is the user whom the configuration names for its part.
-
-    Raises LineError.
-    """
+    """Raise CliError unless this process runs as the user that the configuration names for it."""
     users = find_process_users(config)
     if users is None:
         return
@@ -127,9 +126,10 @@ def check_process_user(config: TableConfig, process: ProcessName) -> None:
 
 
 def open_socket_folder(config: TableConfig) -> None:
-    """Let the gateway's group into the folder of the socket; the machine does, whose it is.
+    """Give the gateway's group access to the folder of the socket. The machine, its owner, calls
+    this.
 
-    Raises LineError where it is not to be had.
+    Raises CliError if the folder is not available.
     """
     users = find_process_users(config)
     if users is None:
@@ -151,7 +151,9 @@ def open_socket_folder(config: TableConfig) -> None:
 
 
 def _create_separated_folders(config: TableConfig, users: ProcessUsers) -> None:
-    """As root: folders before what goes into them, so that nothing lies open meanwhile."""
+    """Create the folders of two users, as root. Each folder is made before its content, so that
+    nothing is readable meanwhile.
+    """
     machine, gateway = users
     state_dir, place = config.table.state_dir, config.gateway_dir
     for folder in (state_dir, state_dir / KEYS_FOLDER):
@@ -160,7 +162,8 @@ def _create_separated_folders(config: TableConfig, users: ProcessUsers) -> None:
     _create_folder(place / CLIENTS_FOLDER, _ROOT, 0o700)
     for folder in (place, place / KEYS_FOLDER, place / ADMITTED_FOLDER, place / REVOKED_FOLDER):
         _create_folder(folder, _ROOT, 0o755)
-        if folder.stat().st_uid == _ROOT.uid:  # as one user had it: nobody else could read it
+        # A folder of the time with one user may be closed to other users.
+        if folder.stat().st_uid == _ROOT.uid:
             folder.chmod(stat.S_IMODE(folder.stat().st_mode) | 0o055)
     _create_folder(config.socket.parent, User(machine.name, machine.uid, gateway.gid, ()), 0o2710)
     _create_keys(config)
@@ -174,13 +177,14 @@ def _create_separated_folders(config: TableConfig, users: ProcessUsers) -> None:
     for name in (
         _ENDPOINTS,
         CLIENTS_FOLDER,
-    ):  # so that `send --state-dir` finds the table, and its key
+    ):  # with these links, `send --state-dir` finds the table and its key
         with suppress(FileExistsError):
             (state_dir / name).symlink_to(place / name)
 
 
 def _create_keys(config: TableConfig) -> None:
-    from controller.keys.table_keys import create_table_keys  # the machine never loads the network
+    # imported here, because the machine never loads network code
+    from controller.keys.table_keys import create_table_keys
 
     create_table_keys(config.table.state_dir, config.gateway_dir)
 
@@ -199,13 +203,13 @@ def _create_runtime_dir(folder: Path, users: ProcessUsers | None) -> None:
 
 
 def _create_folder(folder: Path, owner: User, mode: int) -> None:
-    """Make a folder with its owner and mode, in root's folders; one that is there stays."""
+    """Create a folder with its owner and mode, in root's folders. An existing folder is kept."""
     if not folder.parent.exists():
         _create_folder(folder.parent, _ROOT, 0o755)
     make_folder(folder, owner.uid, owner.gid, mode)
 
 
-# What is wrong, in the order in which it is mended.
+# Problems, in the order in which they must be solved.
 
 
 def _find_problems(

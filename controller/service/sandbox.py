@@ -1,13 +1,12 @@
-"""What a process of a table gives up when it begins, with or without systemd.
+"""Permissions that a process of a table gives up at its start, with or without systemd.
 
-It costs nothing, and nothing brings it back: no core dumps, no rights gained by what it starts,
-and for the machine a memory that no other process of the same user reads, and no socket but
-Unix sockets.
+This costs nothing and cannot be undone. Every process gives up core dumps and new rights for its
+child processes. The machine also hides its memory from other processes of its user, and gives up
+all sockets except Unix sockets.
 
-Memory is not locked (mlockall). It would not be enough: the attempt keys lie in files in memory
-(tmpfs), which a computer that swaps writes to its disk all the same, and with a limit on locked
-memory a machine could fail in mid-deal for want of it. A table's computer has no swap
-(deploy/THREATS.md).
+Memory is not locked (mlockall). That would not be enough: the attempt keys are in files in memory
+(tmpfs), which a computer with swap can still write to its disk. With a limit on locked memory a
+machine could also fail during a deal. Therefore a table's computer has no swap (deploy/THREATS.md).
 """
 
 import ctypes
@@ -26,31 +25,33 @@ _PR_SET_SECCOMP: Final = 22
 _PR_SET_NO_NEW_PRIVS: Final = 38
 _SECCOMP_MODE_FILTER: Final = 2
 
-# Of <linux/seccomp.h>, <linux/filter.h> and <linux/audit.h>.
+# Constants of <linux/seccomp.h>, <linux/filter.h> and <linux/audit.h>.
 KILL: Final = 0x8000_0000
 ALLOW: Final = 0x7FFF_0000
 NO_SUCH_FAMILY: Final = 0x0005_0000 | 97  # the call fails with EAFNOSUPPORT
-NO_SUCH_CALL: Final = 0x0005_0000 | 38  # … with ENOSYS
+NO_SUCH_CALL: Final = 0x0005_0000 | 38  # the call fails with ENOSYS
 _LOAD, _EQUAL, _AT_LEAST, _RETURN = 0x20, 0x15, 0x35, 0x06
 _CALL_AT, _KIND_AT, _FIRST_ARGUMENT_AT = 0, 4, 16
 
-_Rule = tuple[int, int, int, int]  # opcode, how many to skip if true, if false, operand
+_Rule = tuple[int, int, int, int]  # opcode, rules to skip if true, rules to skip if false, operand
 
-# The kernel's name of a computer's calls, and there the number of socket() and of socketpair().
+# By architecture: the kernel's number for it, and the call numbers of socket() and socketpair().
 _SOCKET_CALLS: Final = {
     "x86_64": (0xC000_003E, 41, 53),
     "aarch64": (0xC000_00B7, 198, 199),
 }
-_IO_URING_SETUP: Final = 425  # everywhere; through it sockets are made without the calls above
-_X32: Final = 0x4000_0000  # a second set of numbers of x86_64
+# the same number everywhere; io_uring can create sockets without the calls above
+_IO_URING_SETUP: Final = 425
+_X32: Final = 0x4000_0000  # bit of a second set of call numbers on x86_64
 
 
 def restrict_process(*, hide_memory: bool) -> None:
-    """Give up core dumps and new rights; `hidden`: nobody reads this process's memory but root.
+    """Give up core dumps and new rights. With `hide_memory` only root can read this process's
+    memory.
 
-    A hidden process belongs to root in /proc: same user or not, its memory, files and environment
-    are closed, and no debugger comes in. It writes no core even where a program collects them.
-    Raises LineError where the kernel refuses it.
+    A hidden process belongs to root in /proc: its memory, files and environment are closed even to
+    the same user, and a debugger cannot attach. It writes no core dump even if a program collects
+    them. Raises CliError if the kernel refuses.
     """
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     try:
@@ -65,10 +66,10 @@ def restrict_process(*, hide_memory: bool) -> None:
 
 
 def deny_network(denied_action: int = NO_SUCH_FAMILY) -> bool:
-    """From now on give no thread of this process any socket but Unix sockets.
+    """Deny all threads of this process every socket except Unix sockets, permanently.
 
-    Asking for another ends with `instead`. Returns False on a kind of computer where the kernel's
-    numbers are not known here. Raises OSError where the kernel has no such filter.
+    A denied call ends with `denied_action`. Returns False on an architecture whose call numbers are
+    not defined here. Raises OSError if the kernel has no such filter.
     """
     rules = _make_filter(platform.machine(), denied_action)
     if not rules:
@@ -83,7 +84,7 @@ def deny_network(denied_action: int = NO_SUCH_FAMILY) -> bool:
 
 
 def _make_filter(computer: str, denied_action: int) -> Sequence[_Rule]:
-    """Return the filter: what the kernel asks at every call, from the first rule on."""
+    """Return the filter program, which the kernel runs at every system call."""
     if computer not in _SOCKET_CALLS:
         return ()
     kind, make, make_pair = _SOCKET_CALLS[computer]
@@ -112,4 +113,5 @@ def _prctl(what: int, *values: object) -> None:
     ]
     if libc.prctl(what, *words) != 0:
         number = ctypes.get_errno()
-        raise OSError(number, os.strerror(number), "prctl")  # named: it is no failed output
+        # with a file name, so that it does not count as a failed output
+        raise OSError(number, os.strerror(number), "prctl")

@@ -1,4 +1,4 @@
-"""A table's two processes, as one: the machine first, then its gateway; both end together."""
+"""Supervision of a table's two processes: the machine starts first, both end together."""
 
 import asyncio
 import contextlib
@@ -14,26 +14,26 @@ from controller.host.users import User
 from controller.service.process_signals import make_parent_death_hook, termination_signals
 
 READY_LINE = b"ready\n"
-"""What the machine writes to its standard output once the gateway may come."""
+"""Line that the machine writes to its standard output when the gateway may start."""
 
 MAX_RESTARTS, RESTART_WINDOW_S = 5, 60.0
-"""How often parts may be killed within so many seconds before the daemon gives up (provisional)."""
-# The machine itself is not imported: two processes that sleep need not carry it, too.
+"""Number of restarts within so many seconds before the daemon gives up (provisional)."""
+# The machine is not imported here, so that two waiting processes do not load its code.
 _log = structlog.get_logger("run")
 
 
 async def supervise_table(
     path: Path, record: Path | None = None, users: Mapping[str, User] | None = None
 ) -> int:
-    """Run both until a signal or until one ends by itself; return the exit status of both.
+    """Run both processes until a signal or until one of them exits. Return a common exit status.
 
-    `record` is where the machine records its serial lines, if it does. `users` has whom the
-    machine and the gateway become, and only root has one: each is its user from its first
-    instruction on, whenever it is started. None: both stay who this process is.
+    `record` is the file for a recording of the machine's serial lines, if any. `users` contains the
+    users for the machine and the gateway; only root can set them. Each process runs as its user
+    from its first instruction. With None both run as the user of this process.
 
-    The gateway comes once the machine has the journal, so that a second daemon of a
-    table that is alive touches nothing of it. A part that is killed is started again: the
-    other one lives on, and the machine goes on where it stood.
+    The gateway starts when the machine holds the journal, so that a second daemon of a running
+    table changes nothing. A process that is killed is started again. The other process keeps
+    running, and the machine resumes its work.
     """
     loop = asyncio.get_running_loop()
     stop = asyncio.Event()
@@ -65,7 +65,8 @@ async def supervise_table(
             parts[part] = await start(part, *words[part])
         ends = [asyncio.ensure_future(child.wait()) for child in parts.values()]
     asked = stop.is_set()
-    for child in reversed(parts.values()):  # the gateway first: it tells of the last words
+    # the gateway first, because it publishes the last messages
+    for child in reversed(parts.values()):
         if child.returncode is None:
             with contextlib.suppress(ProcessLookupError):
                 child.terminate()
@@ -75,13 +76,14 @@ async def supervise_table(
         end.cancel()
     if asked:
         return 0
-    if len(parts) > 1 or min(statuses) < 0:  # else the machine has said itself why it did not begin
+    # otherwise the machine has reported itself why it did not start
+    if len(parts) > 1 or min(statuses) < 0:
         _log.error("a part of the table ended", statuses=statuses)
     return max(status if status > 0 else 1 for status in statuses)
 
 
 async def _wait_until_ready(machine: asyncio.subprocess.Process, stop: asyncio.Future[Any]) -> bool:
-    """Wait for the machine's word; False where it ends, or is to end, without it."""
+    """Wait for the machine's ready line. Return False if it ends, or must end, without that line."""
     assert machine.stdout is not None
     line = asyncio.ensure_future(machine.stdout.readline())
     either: set[asyncio.Future[Any]] = {line, stop}
@@ -95,7 +97,7 @@ async def _start_child(
     users: Mapping[str, User], path: Path, process: str, *words: str
 ) -> asyncio.subprocess.Process:
     user = users.get(process)
-    # Another user's code must not come out of a folder where this one happens to be.
+    # The program of another user must not import code from the current folder.
     safe = () if user is None else ("-P",)
     return await asyncio.create_subprocess_exec(
         *(sys.executable, *safe, "-m", "controller.cli", "run", process),
@@ -104,7 +106,8 @@ async def _start_child(
         user=None if user is None else user.uid,
         group=None if user is None else user.gid,
         extra_groups=None if user is None else user.groups,
-        process_group=0,  # what a terminal says, Ctrl-C or that it is gone, is ours to answer
-        # A table that is killed is killed whole. The kernel forgets it when a user changes.
+        process_group=0,  # signals of the terminal (Ctrl-C, hang-up) are handled by this process
+        # If this process is killed, its children are killed. The kernel resets that at a change of
+        # user.
         preexec_fn=make_parent_death_hook(signal.SIGKILL),
     )

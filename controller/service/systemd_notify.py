@@ -1,9 +1,9 @@
-"""What whoever supervises a process (systemd) is told: that it serves, that it lives, that it ends.
+"""Notifications to the supervisor of a process (systemd): ready, alive, stalled and stopping.
 
-Words go as datagrams to the Unix socket that NOTIFY_SOCKET names (sd_notify); they wait for
-nobody. A process lives as long as its loop comes round in time and, in the machine, as long as the
-thread that writes the journal gets on. A board that is silent, or a disk that is full, is no
-reason to be started again: the machine says what is wrong, and goes on when it is mended.
+Messages are datagrams to the Unix socket in NOTIFY_SOCKET (sd_notify), and are never waited for. A
+process is alive while its loop runs in time and, in the machine, while the thread that writes the
+journal makes progress. A silent board or a full disk is not a reason for a restart: the machine
+reports the problem, and continues when it is solved.
 """
 
 import asyncio
@@ -14,25 +14,27 @@ from contextlib import asynccontextmanager, suppress
 from typing import Final, Self
 
 MAX_LOOP_DELAY_S: Final = 1.0
-"""How late the loop may come round and still be said to live (provisional)."""
+"""Maximum delay of the loop in a process that counts as alive (provisional)."""
 MAX_WRITE_DELAY_S: Final = 5.0
-"""How long rows may wait for the disk: a worn card stops for seconds, too (provisional)."""
+"""Maximum time that entries may wait for the disk. A worn card can also stop for seconds
+(provisional).
+"""
 HEARTBEATS_PER_WATCHDOG: Final = 6
-"""How often a process says that it lives within the time that its supervisor allows."""
+"""Number of heartbeats within the time limit of the supervisor."""
 _UNWATCHED_INTERVAL_S: Final = 5.0
-"""How often its status is renewed where nobody watches it."""
+"""Interval of status messages without a watchdog."""
 
 
 class SystemdNotifier:
-    """Whoever supervises this process; one that nobody supervises may say the same words.
+    """The supervisor of this process. Without a supervisor the messages are dropped.
 
-    `address` is the socket's, where a leading `@` stands for the null byte of an abstract one.
-    `watchdog_s` is how long the process may be silent before it is started again, None for as
-    long as it likes.
+    `address` is the address of the socket. A leading `@` means the null byte of an abstract socket.
+    `watchdog_s` is the time without a heartbeat after which the process is restarted. None means no
+    limit.
     """
 
     def __init__(self, address: str | None = None, watchdog_s: float | None = None) -> None:
-        """Take the address; without one, or with one that is none, words go nowhere."""
+        """Store the address. Without a valid address all messages are dropped."""
         self.watchdog_s = watchdog_s
         self._address: str | None = None
         if address is not None and address.startswith(("/", "@")):
@@ -40,7 +42,9 @@ class SystemdNotifier:
 
     @classmethod
     def from_environment(cls, environ: MutableMapping[str, str]) -> Self:
-        """Return what the environment says, and take it out of there: it is meant for us alone."""
+        """Return a notifier from the environment, and remove its variables, which are only for this
+        process.
+        """
         address = environ.pop("NOTIFY_SOCKET", None)
         micros = environ.pop("WATCHDOG_USEC", "")
         watched = environ.pop("WATCHDOG_PID", str(os.getpid())) == str(os.getpid())
@@ -48,19 +52,19 @@ class SystemdNotifier:
         return cls(address, limit_s)
 
     def report_ready(self, status: str) -> None:
-        """Say that the process serves."""
+        """Report that the process is ready."""
         self._send("READY=1", f"STATUS={status}")
 
     def report_alive(self, status: str) -> None:
-        """Say that it lives."""
+        """Report that the process is alive."""
         self._send("WATCHDOG=1", f"STATUS={status}")
 
     def report_stall(self, reason: str) -> None:
-        """Say why it does not say that it lives."""
+        """Report the reason why no heartbeat is sent."""
         self._send(f"STATUS=ailing: {reason}")
 
     def report_stopping(self) -> None:
-        """Say that it ends because it was told to."""
+        """Report that the process is stopping on request."""
         self._send("STOPPING=1")
 
     def _send(self, *lines: str) -> None:
@@ -68,7 +72,8 @@ class SystemdNotifier:
             return
         with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as out:
             out.setblocking(False)
-            with suppress(OSError):  # nobody listens, or not as fast: the next word counts
+            # there is no receiver, or it is too slow; the next message counts
+            with suppress(OSError):
                 out.sendto("\n".join(lines).encode(), self._address)
 
 
@@ -78,10 +83,10 @@ async def run_heartbeat(
     status: Callable[[], str],
     write_delay_s: Callable[[], float] = lambda: 0.0,
 ) -> AsyncIterator[None]:
-    """Say in the block, again and again, that this process lives, as long as it does.
+    """Send heartbeats during the block, as long as this process is alive.
 
-    `status` is a line for people, public as everything that a supervisor shows. `waits_s` is for
-    how many seconds the oldest row has waited for the writer of the journal.
+    `status` returns a line for people, which is public. `write_delay_s` returns the seconds that
+    the oldest entry has waited for the writer of the journal.
     """
     beats = asyncio.ensure_future(_send_heartbeats(notifier, status, write_delay_s))
     try:
@@ -106,7 +111,7 @@ async def _send_heartbeats(
         await asyncio.sleep(due_s - loop.time())
         woke_s = loop.time()
         why = find_stall_reason(woke_s - due_s, write_delay_s())
-        due_s = woke_s + pause_s  # taken before the report: a stall during the report counts
+        due_s = woke_s + pause_s  # set before the report, so that a stall during the report counts
         if why is None:
             notifier.report_alive(status())
         else:
@@ -114,7 +119,7 @@ async def _send_heartbeats(
 
 
 def find_stall_reason(loop_delay_s: float, write_delay_s: float) -> str | None:
-    """Return why a process cannot be said to live; None where it can."""
+    """Return the reason why a process does not count as alive, or None."""
     if loop_delay_s > MAX_LOOP_DELAY_S:
         return f"the loop came round {loop_delay_s:.1f} s late"
     if write_delay_s > MAX_WRITE_DELAY_S:

@@ -1,4 +1,4 @@
-"""The rulebook that a table's configuration names."""
+"""Loading of the rulebook that a table's configuration names."""
 
 from controller.config import TableConfig
 from controller.rules.profile import Profile
@@ -6,8 +6,8 @@ from controller.rules.profile_files import load_profile
 
 
 def load_table_profile(config: TableConfig) -> Profile:
-    """Return the profile of a table, with its event's own regulations where it has any.
+    """Return the profile of a table, including its event's own regulations if there are any.
 
-    Raises ProfileError, one line that names the file.
+    Raises ProfileError with one line that names the file.
     """
     return load_profile(config.table.profile, config.table.event)

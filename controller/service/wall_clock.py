@@ -1,4 +1,4 @@
-"""The wall's clock, for those who are handed its stamps."""
+"""The wall clock of this computer, for code that takes time stamps as arguments."""
 
 import time
 from datetime import UTC, datetime

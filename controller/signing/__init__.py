@@ -1,1 +1,1 @@
-"""What is signed, and how: commands, heads, releases."""
+"""The formats of signatures: commands, journal heads and releases."""

@@ -1,8 +1,7 @@
-"""Bytes that mean the same everywhere: length-prefixed fields and canonical JSON.
+"""Byte encodings that are the same in every language: length-prefixed fields and canonical JSON.
 
-Commitments, the journal's chain and signatures are all taken over these two
-forms (controller/deal/PROOF.md), so that a program in any language can take
-them again.
+Commitments, the journal's chain and signatures are computed over these two forms
+(controller/deal/PROOF.md), so that a program in any language can recompute them.
 """
 
 import msgspec
@@ -11,10 +10,10 @@ _MAX_FIELD_BYTES = 0xFFFF
 
 
 def length_prefixed(field: bytes | str | int) -> bytes:
-    """Return L(field): its length as two bytes, big-endian, then the field itself.
+    """Return L(field): the length as two bytes, big-endian, followed by the field.
 
-    Text counts as UTF-8, a number as its decimal digits. Raises ValueError for a
-    field longer than 65535 bytes or a negative number.
+    Text is encoded as UTF-8, a number as its decimal digits. Raises ValueError for a field longer
+    than 65535 bytes or a negative number.
     """
     if isinstance(field, int):
         if field < 0:
@@ -29,6 +28,6 @@ def length_prefixed(field: bytes | str | int) -> bytes:
 def canonical_json(value: object) -> bytes:
     """Return `value` as JSON with sorted keys and no spaces, in UTF-8.
 
-    Raises TypeError for what JSON has no form for.
+    Raises TypeError for a value that JSON cannot represent.
     """
     return msgspec.json.encode(value, order="sorted")

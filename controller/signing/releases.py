@@ -1,8 +1,8 @@
-"""What a release consists of, who signed it, and whether a table runs it. Pure.
+"""Releases: the manifest, its signature, and the comparison with an installed program. No I/O.
 
-A manifest names every file of `controller/` and `drivers/` with its SHA-256, and the firmware
-by the hash that the boards report. It is signed with the release's Ed25519 key; the signature
-lies beside it and covers
+A manifest lists every file of `controller/` and `drivers/` with its SHA-256, and the firmware with
+the hash that the boards report. It is signed with the release's Ed25519 key. The signature is in a
+file beside the manifest and covers
 
     L("dealtable/release/1") ‖ L(SHA-256 of the manifest's bytes)
 
@@ -10,7 +10,8 @@ A table reports `hash` over the files that it runs from:
 
     SHA-256( L("dealtable/program/1") ‖ L(path) ‖ L(SHA-256 of the file, 32 bytes) ‖ … by path )
 
-Reported, compared: that finds the wrong file. A program that lies reports what it likes.
+Comparing the reported hash finds a wrong file. It does not detect a malicious program, which can
+report any hash.
 """
 
 import hashlib
@@ -34,17 +35,17 @@ Likeness = Literal["same", "other", "unknown"]
 Serial = Annotated[int, Meta(ge=1, le=2**53)]
 Sha256 = Annotated[str, Meta(pattern="^[0-9a-f]{64}$", description="64 hex digits")]
 Digests = Mapping[str, str]
-"""SHA-256 in hex by path, `/` between its parts, from the folder that holds the packages."""
+"""SHA-256 in hex by path. Paths use `/` and start at the folder that contains the packages."""
 
 
 class BadRelease(Exception):
-    """A manifest that cannot be used, or is not what was signed; its text is one line."""
+    """A manifest that cannot be used, or whose signature does not match; the text is one line."""
 
 
 class Manifest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A release: `serial` only grows from one to the next, `released` is its UTC date.
+    """A release. `serial` grows from each release to the next, `released` is its UTC date.
 
-    `files`: all that is installed, by path. `firmware`: what a board of each kind reports.
+    `files` lists all installed files, by path. `firmware` is what a board of each kind reports.
     """
 
     schema: Literal[1] = 1
@@ -56,14 +57,14 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 
     @property
     def release(self) -> ProgramRelease:
-        """What a table reports that runs just these files."""
+        """The release that a table with exactly these files reports."""
         return ProgramRelease(
             version=self.version, serial=self.serial, hash=program_hash(self.files)
         )
 
 
 def encode_manifest(manifest: Manifest) -> bytes:
-    """Return a manifest as it lies in its file: JSON for people, always the same bytes."""
+    """Return the bytes of a manifest's file: JSON that people can read, always the same bytes."""
     return msgspec.json.format(canonical_json(manifest), indent=1) + b"\n"
 
 
@@ -76,7 +77,7 @@ def decode_manifest(raw: bytes) -> Manifest:
 
 
 def program_hash(files: Digests) -> str:
-    """Return the hash that a program made of these files reports, in hex."""
+    """Return the hash (hex) that a program with these files reports."""
     digest = hashlib.sha256(length_prefixed(_PROGRAM_CONTEXT))
     for path in sorted(files):
         digest.update(length_prefixed(path) + length_prefixed(bytes.fromhex(files[path])))
@@ -84,15 +85,12 @@ def program_hash(files: Digests) -> str:
 
 
 def sign_manifest(raw: bytes, secret: bytes) -> str:
-    """Return the signature of a manifest's bytes, in hex; `secret` is a 32-byte Ed25519 one."""
+    """Return the signature (hex) of a manifest's bytes. `secret` is a 32-byte Ed25519 secret."""
     return SigningKey(secret).sign(_manifest_signed_bytes(raw)).signature.hex()
 
 
 def check_manifest_signature(raw: bytes, sig: str, verify: bytes) -> None:
-    """Return if `sig` is the signature of a manifest's bytes by the key `verify` (32 bytes).
-
-    Raises BadRelease.
-    """
+    """Raise BadRelease unless `sig` signs a manifest's bytes with the key `verify` (32 bytes)."""
     try:
         VerifyKey(verify).verify(_manifest_signed_bytes(raw), from_hex(sig, _SIG_BYTES))
     except (ValueError, BadSignatureError):
@@ -100,18 +98,18 @@ def check_manifest_signature(raw: bytes, sig: str, verify: bytes) -> None:
 
 
 class FileDifference(msgspec.Struct, frozen=True, gc=False):
-    """A file that is not as it was released."""
+    """A file that differs from the release."""
 
     path: str
     what: Literal["changed", "missing", "not of this release"]
 
     def __str__(self) -> str:
-        """Return the line that people read; a path cannot break it."""
+        """Return the difference as one line; characters that cannot be printed are escaped."""
         return f"{escape_unprintable(self.path)}: {self.what}"
 
 
 def file_differences(files: Digests, installed: Digests) -> Iterator[FileDifference]:
-    """Yield in what the installed files are not those of a release, by path."""
+    """Yield the differences between the installed files and a release, by path."""
     for path in sorted({*files, *installed}):
         if path not in installed:
             yield FileDifference(path, "missing")
@@ -122,10 +120,10 @@ def file_differences(files: Digests, installed: Digests) -> Iterator[FileDiffere
 
 
 class ReleaseComparison(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """What a table reports beside a manifest, part by part.
+    """The comparison of a table's report with a manifest, part by part.
 
-    `same`: it reports what was released. `other`: something else. `unknown`: nothing: a program
-    without a manifest, a board that is not there.
+    `same`: the report matches the release. `other`: it differs. `unknown`: there is no report,
+    because the program has no manifest or the board is missing.
     """
 
     program: Likeness
@@ -136,7 +134,7 @@ class ReleaseComparison(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 def compare_release(
     manifest: Manifest, reported: ProgramRelease | None, boards: ReportedBoards
 ) -> ReleaseComparison:
-    """Return how what a table reports of itself and of its boards is like a manifest."""
+    """Return the comparison of a table's program and boards with a manifest."""
     return ReleaseComparison(
         program=_likeness(manifest.release, reported),
         dealer=_likeness(manifest.firmware.get("dealer"), boards.dealer),
@@ -145,12 +143,12 @@ def compare_release(
 
 
 def compare_state(manifest: Manifest, state: PublicState) -> ReleaseComparison:
-    """Return how what a table's state reports is like a manifest."""
+    """Return the comparison of a table's state with a manifest."""
     return compare_release(manifest, state.release, state.boards)
 
 
 def _likeness(released: object, reported: object) -> Likeness:
-    if isinstance(reported, Firmware):  # what else a board is, is no matter of its release
+    if isinstance(reported, Firmware):  # a release contains only the firmware of a board
         reported = Firmware(version=reported.version, hash=reported.hash)
     if released is None or reported is None:
         return "unknown"

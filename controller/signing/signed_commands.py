@@ -1,11 +1,11 @@
-"""Signed commands: who asked, for which table, run, deal and attempt, with which arguments.
+"""Signed commands: sender, table, run, deal, attempt and arguments under one signature.
 
-A client signs with the Ed25519 key of its certificate; the machine alone checks
-(it also knows the signer's role, controller/roster/). The signature covers
-every field but `key` and `sig` themselves, and the table's public CURVE key, so
-that an order given to one table is worth nothing at another, nor in another run of its daemon.
+A client signs with the Ed25519 key of its certificate. Only the machine checks signatures, because
+it also has the signer's role (controller/roster/). The signature covers every field except `key`
+and `sig`, and also the table's public CURVE key. A command for one table is therefore invalid at
+another table and in another run of the daemon.
 
-A match that leaves for another table is signed, too, by the table itself (`sign_document`):
+A match that is transferred to another table is also signed, by the table (`sign_document`):
 
     L("dealtable/transfer/1") ‖ L(digest, 32 bytes)
 """
@@ -25,15 +25,15 @@ _SIG_BYTES = 64
 
 
 class BadSignature(Exception):
-    """A command or a document without a signature, or with one that does not belong to it."""
+    """A command or document without a signature, or with a signature that does not match."""
 
 
 def command_signed_bytes(table_key: str, command: ClientCommand) -> bytes:
-    """Return the bytes a signature stands for.
+    """Return the bytes that the signature of a command covers.
 
-    `table_key` is the table's public CURVE key in Z85, as endpoints.json and
-    keys/table.key give it. What is null counts as empty text. Raises
-    ValueError for a negative number or a field longer than 65535 bytes.
+    `table_key` is the table's public CURVE key in Z85, as in endpoints.json and keys/table.key. A
+    null field counts as empty text. Raises ValueError for a negative number or a field longer than
+    65535 bytes.
     """
     fields: tuple[bytes | str | int, ...] = (
         _COMMAND_CONTEXT,
@@ -50,16 +50,16 @@ def command_signed_bytes(table_key: str, command: ClientCommand) -> bytes:
 
 
 def sign_command(command: ClientCommand, table_key: str, seed: bytes) -> ClientCommand:
-    """Return `command` with `key` and `sig` of the signer whose 32-byte Ed25519 seed is given."""
+    """Return `command` with `key` and `sig`, signed with a 32-byte Ed25519 seed."""
     key = SigningKey(seed)
     signature = key.sign(command_signed_bytes(table_key, command)).signature
     return msgspec.structs.replace(command, key=key.verify_key.encode().hex(), sig=signature.hex())
 
 
 def check_command(command: ClientCommand, table_key: str) -> None:
-    """Return if `command.sig` is the signature of `command.key` over this command at this table.
+    """Raise BadSignature unless `command.sig` was made by `command.key` for this command and table.
 
-    Whether that key may do so is the roster's question. Raises BadSignature.
+    The roster checks separately whether that key may give the command.
     """
     if command.key is None or command.sig is None:
         raise BadSignature(f"{command.cmd} is not signed")
@@ -71,18 +71,18 @@ def check_command(command: ClientCommand, table_key: str) -> None:
 
 
 def sign_document(digest: str, secret: bytes) -> str:
-    """Return the signature (hex) with which a table lets a match go whose document `digest` names.
+    """Return the table's signature (hex) of a match that is transferred, by its document's digest.
 
-    `secret` is the table's 32-byte Ed25519 secret (keys/table.sign). The same words have the same
-    signature. Raises ValueError for what is no digest.
+    `secret` is the table's 32-byte Ed25519 secret (keys/table.sign). The same document always has
+    the same signature. Raises ValueError for a text that is not a digest.
     """
     return SigningKey(secret).sign(_document_signed_bytes(digest)).signature.hex()
 
 
 def check_document(digest: str, verify: str, sig: str) -> None:
-    """Return if `sig` is over the document of this digest, by the table whose key `verify` is.
+    """Raise BadSignature unless `sig` is the signature of this digest by the table's key `verify`.
 
-    All in hex. Raises BadSignature.
+    All three are in hex.
     """
     try:
         key = VerifyKey(from_hex(verify, _KEY_BYTES))
@@ -96,9 +96,10 @@ def _document_signed_bytes(digest: str) -> bytes:
 
 
 def from_hex(text: str, size: int) -> bytes:
-    """Return the bytes of a key or signature; raises ValueError unless there are `size`.
+    """Return the bytes of a key or signature. Raises ValueError unless there are exactly `size`
+    bytes.
 
-    One spelling alone: lower case without spaces, so that a signature has one form.
+    Only lower case without spaces is accepted, so that a signature has only one spelling.
     """
     raw = bytes.fromhex(text)
     if len(raw) != size or raw.hex() != text:

@@ -1,12 +1,12 @@
-"""Signed heads of a journal, and what it means when two that were kept do not agree. Pure.
+"""Signed heads of a journal, and the comparison of heads that were kept. No I/O.
 
-At each change of its phase the machine signs the head of its journal. Whoever keeps these
-heads (`dealtable watch --heads`, a console) can show a stranger that a table wrote its past
-anew: both heads bear the table's own signature. The signature covers
+At each change of its phase the machine signs the head of its journal. A program that keeps these
+heads (`dealtable watch --heads`, a console) can prove that a table rewrote its past: both heads
+have the table's own signature. The signature covers
 
     L("dealtable/head/1") ‖ L(table key, Z85 text) ‖ L(n) ‖ L(head, 32 bytes)
 
-with the Ed25519 key that the table's certificate and its `opened` rows call `verify`.
+with the Ed25519 key that is called `verify` in the table's certificate and in its `opened` rows.
 """
 
 from collections.abc import Iterable
@@ -26,10 +26,10 @@ _SIG_BYTES = 64
 
 
 def head_signed_bytes(table_key: str, n: int, head: bytes) -> bytes:
-    """Return the bytes that the signature of a head stands for.
+    """Return the bytes that the signature of a head covers.
 
-    `table_key` is the table's public CURVE key in Z85, `n` the number of the entry whose
-    `head` (32 bytes) it is. Raises ValueError for a negative number.
+    `table_key` is the table's public CURVE key in Z85. `n` is the number of the entry that has the
+    hash `head` (32 bytes). Raises ValueError for a negative number.
     """
     return b"".join(length_prefixed(field) for field in (_HEAD_CONTEXT, table_key, n, head))
 
@@ -41,12 +41,12 @@ def sign_head(table_key: str, n: int, head: bytes, secret: bytes) -> SignedHead:
 
 
 def verify_key(secret: bytes) -> bytes:
-    """Return the 32-byte key with which others check what `secret` signs."""
+    """Return the 32-byte public key that verifies signatures of `secret`."""
     return bytes(SigningKey(secret).verify_key)
 
 
 def is_signed_by(signed: SignedHead, table_key: str, verify: bytes) -> bool:
-    """Tell whether a head was signed for this table by the key that `verify` (32 bytes) is."""
+    """Return True if `verify` (32 bytes) is the key that signed this head for this table."""
     try:
         head, sig = from_hex(signed.head, _HEAD_BYTES), from_hex(signed.sig, _SIG_BYTES)
         VerifyKey(verify).verify(head_signed_bytes(table_key, signed.n, head), sig)
@@ -56,10 +56,10 @@ def is_signed_by(signed: SignedHead, table_key: str, verify: bytes) -> bool:
 
 
 class KeptHead(msgspec.Struct, frozen=True, kw_only=True, gc=False, forbid_unknown_fields=True):
-    """A signed head as somebody kept it: a line of the file of `watch --heads`.
+    """A signed head as a line of the file of `watch --heads`.
 
-    `table`: its name, `table_key`: its public CURVE key in Z85, by which tables are told
-    apart; `time`: the table's own stamp of the state in which it was first seen.
+    `table` is the table's name. `table_key` is its public CURVE key in Z85, which identifies the
+    table. `time` is the table's own time stamp of the state in which the head was first seen.
     """
 
     table: str
@@ -76,10 +76,10 @@ class KeptHead(msgspec.Struct, frozen=True, kw_only=True, gc=False, forbid_unkno
 
 
 class HeadConflict(msgspec.Struct, frozen=True, gc=False):
-    """Two heads of one table that cannot both be of one journal that only grows.
+    """Two heads of one table that cannot both belong to one journal that only grows.
 
-    `forked`: two heads of one entry. `rewound`: the table is at an entry before one that it
-    was at already. `kept` was there first.
+    `forked`: two heads of the same entry. `rewound`: the table is at an earlier entry than before.
+    `kept` was seen first.
     """
 
     kind: Literal["forked", "rewound"]
@@ -88,7 +88,7 @@ class HeadConflict(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def en(self) -> str:
-        """What people read."""
+        """The conflict as English text for people."""
         kept, shown = self.kept, self.shown
         if self.kind == "forked":
             return (
@@ -104,7 +104,7 @@ class HeadConflict(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def zh(self) -> str:
-        """What people read, in Chinese."""
+        """The conflict as Chinese text for people."""
         kept, shown = self.kept, self.shown
         if self.kind == "forked":
             return (
@@ -120,10 +120,10 @@ class HeadConflict(msgspec.Struct, frozen=True, gc=False):
 def head_conflict(
     same_entry: KeptHead | None, furthest: KeptHead | None, shown: KeptHead
 ) -> HeadConflict | None:
-    """Return in what a head that is shown now contradicts those that were kept; None: in nothing.
+    """Return the conflict of `shown` with the kept heads of its table, or None.
 
-    Of the table's kept ones: `same_entry` is the first of the same number, `furthest` the one of
-    the highest number; None where there is none.
+    `same_entry` is the first kept head of the same number, `furthest` the kept head of the highest
+    number. Each is None if there is none.
     """
     if same_entry is not None and same_entry.head != shown.head:
         return HeadConflict("forked", same_entry, shown)
@@ -133,27 +133,28 @@ def head_conflict(
 
 
 class KeptHeads:
-    """The heads that were seen, of any number of tables, each of them once. No I/O."""
+    """All heads that were seen, of any number of tables, without duplicates. No I/O."""
 
     def __init__(self, kept: Iterable[KeptHead] = ()) -> None:
-        """Take what was kept, in its order; where that conflicts is in `conflicts`."""
+        """Add the kept heads in their order. Their conflicts are stored in `conflicts`."""
         self._known: set[tuple[str, SignedHead]] = set()
         self._first_by_entry: dict[tuple[str, int], KeptHead] = {}
         self._furthest_by_table: dict[str, KeptHead] = {}
         self._last_shown: dict[str, SignedHead] = {}
         self.conflicts = [wrong for one in kept if (wrong := self.add(one)) is not None]
-        self._last_shown.clear()  # what a table shows next is looked at, whatever it is
+        # The next head of each table is always compared, even if it repeats the last kept head.
+        self._last_shown.clear()
 
     def contains(self, one: KeptHead) -> bool:
-        """Tell whether this very head was seen before."""
+        """Return True if exactly this head was seen before."""
         return (one.table_key, one.signed_head) in self._known
 
     def is_last_shown(self, one: KeptHead) -> bool:
-        """Tell whether this head is the one that its table showed last."""
+        """Return True if this head is the last that its table showed."""
         return self._last_shown.get(one.table_key) == one.signed_head
 
     def add(self, one: KeptHead) -> HeadConflict | None:
-        """Take a head that its table shows; return in what it contradicts those before it."""
+        """Add a head that its table shows. Return its conflict with the earlier heads, or None."""
         if self.is_last_shown(one):
             return None
         key = one.table_key
