@@ -38,7 +38,7 @@ def own_firmware_hash() -> bytes:
 
 @dataclass
 class _BoardSlot:
-    """The place of one board: its id, its firmware, its line, and the board while it has power."""
+    """The place of one board: id, firmware, line, and the running board while it has power."""
 
     uid: bytes
     firmware: bytes

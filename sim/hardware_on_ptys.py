@@ -119,13 +119,13 @@ class PtyBoard:
 
 @dataclass(frozen=True)
 class TablePlan:
-    """One simulated table: its name, its folder, its mechanics and its boards.
+    """The description of one simulated table: its name, folder, mechanics and boards.
 
-    `folder` gets the ptys' links (`dealer`, `reader`), the sockets `control` and
-    `pins`, and the boards' logs; it must exist and be short enough for a socket.
-    `interpreter` runs the boards as processes; None: they run inside this one. `relay`: the
-    lines of processes pass through this one, so that they can be unplugged and spoilt; those
-    of inside boards do anyway.
+    `folder` receives the links of the ptys (`dealer`, `reader`), the sockets `control` and `pins`,
+    and the boards' logs. It must exist, and its path must be short enough for a socket.
+    `interpreter` runs the boards as processes. With None the boards run inside this process.
+    `relay`: the lines of board processes pass through this process, so that lines can be unplugged
+    and distorted. Lines of boards inside this process always pass through it.
     """
 
     id: str

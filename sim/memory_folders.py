@@ -25,10 +25,10 @@ process ends.
 
 @contextmanager
 def memory_folder(root: Path | None = None) -> Iterator[Path]:
-    """Give a fresh folder with a short name below `root`, and remove it at the end.
+    """Create a folder with a short name below `root`, yield its path, and remove it at the end.
 
-    Without `root` it is made below the folder that ROOT_VARIABLE names, or else below MEMORY.
-    Before that, folders below the same root are removed whose owners were killed.
+    Without `root` the folder is created below the folder in ROOT_VARIABLE, or else below MEMORY.
+    Folders below the same root whose owners were killed are removed first.
     """
     root = root or Path(os.environ.get(ROOT_VARIABLE) or MEMORY)
     remove_orphans(root)

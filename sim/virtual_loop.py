@@ -81,7 +81,7 @@ class VirtualLoop(asyncio.SelectorEventLoop):
 
     @property
     def timers(self) -> list[asyncio.TimerHandle]:
-        """The timers that will run, in no particular order."""
+        """The pending timers, in no particular order."""
         timers = [timer for _, timer in self._timers] + self._due_now
         return [timer for timer in timers if not timer.cancelled()]
 
