@@ -44,7 +44,9 @@ class Interpreter:
     package_location: tuple[str, str]
 
     def with_foreign_firmware(self, root: Path) -> "Interpreter":
-        """Return an interpreter that runs another firmware: a copy below `root` with one more file."""
+        """Return an interpreter that runs another firmware: a copy below `root` with one more
+        file.
+        """
         variable, below = self.package_location
         copy = root / "foreign" / below
         if not copy.exists():
@@ -218,7 +220,9 @@ class BoardProcess:
         await self._ended.wait()
 
     async def close(self) -> None:
-        """End the process and wait until it is gone: close its pins first, then kill the process."""
+        """End the process and wait until it is gone: close its pins first, then kill the
+        process.
+        """
         if self._pins is not None:
             self._disconnect_pins()
             self._reap()
@@ -368,7 +372,9 @@ class BoardProcess:
                 raise ValueError(f"{self.name} board: no such line on its pins: {words}")
 
     def _reap(self) -> None:
-        """Collect the exit status of a process that has closed its pins; retry until it has ended."""
+        """Collect the exit status of a process that has closed its pins; retry until it has
+        ended.
+        """
         if self.pid is None:
             return
         if os.waitpid(self.pid, os.WNOHANG)[0] == 0:

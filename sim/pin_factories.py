@@ -118,7 +118,9 @@ class WireFactory(PiFactory):
         self._levels: dict[int, bool] = {}
 
     def set_level(self, number: int, level: bool, at_s: float | None = None) -> None:
-        """Set the level that the far end puts on a wire. `at_s` is the loop's time, None for now."""
+        """Set the level that the far end puts on a wire. `at_s` is the loop's time, None for
+        now.
+        """
         self._levels[number] = level
         for info, pin in list(self.pins.items()):
             if info.name == f"GPIO{number}":

@@ -163,7 +163,9 @@ class PipePort:
         self._plugged = True
 
     def drop_connection(self) -> None:
-        """Pull the cable out and plug it in: bytes on the way are lost, and the host is notified."""
+        """Pull the cable out and plug it in: bytes on the way are lost, and the host is
+        notified.
+        """
         on_lost = self._on_lost
         self.to_board.clear()
         if on_lost is not None:
@@ -171,7 +173,9 @@ class PipePort:
             self._lost_handle = asyncio.get_running_loop().call_soon(on_lost, "unplugged")
 
     def swap(self, other: "PipePort") -> None:
-        """Pull the cables out of this port and of another port, and plug each into the other port."""
+        """Pull the cables out of this port and of another port, and plug each into the other
+        port.
+        """
         self.drop_connection()
         other.drop_connection()
         self.to_board, other.to_board = other.to_board, self.to_board
@@ -179,7 +183,9 @@ class PipePort:
 
 
 class PipeBoardEnd:
-    """The board's end of a line in memory: `write` sends to the host, `listen` sets the receiver."""
+    """The board's end of a line in memory: `write` sends to the host, `listen` sets the
+    receiver.
+    """
 
     def __init__(self, to_board: PipeDirection, to_host: PipeDirection) -> None:
         self._to_board = to_board
@@ -222,7 +228,9 @@ class _PtyDirection:
         self._timer: asyncio.TimerHandle | None = None
 
     def send(self, pieces: list[tuple[float, bytes]]) -> None:
-        """Send pieces. A piece without a delay and with nothing queued before it arrives at once."""
+        """Send pieces. A piece without a delay and with nothing queued before it arrives at
+        once.
+        """
         for after_ms, piece in pieces:
             if after_ms <= 0 and not self._queue:
                 self._arrive(piece)

@@ -81,7 +81,9 @@ class SimulatedHal:
         return answers
 
     def close(self) -> None:
-        """Disconnect the board: its outputs are no longer driven, and it receives no more changes."""
+        """Disconnect the board: its outputs are no longer driven, and it receives no more
+        changes.
+        """
         self._world.board_lost_power(OUTPUTS[self.board])
         for unplug in self._detachers:
             unplug()

@@ -23,7 +23,9 @@ ServeClient = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[N
 
 
 class LineServer:
-    """A server that listens at `path` and runs `serve` for each client. `close` ends all clients."""
+    """A server that listens at `path` and runs `serve` for each client. `close` ends all
+    clients.
+    """
 
     def __init__(self, path: Path, serve: ServeClient) -> None:
         self.path = path

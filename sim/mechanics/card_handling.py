@@ -1,4 +1,6 @@
-"""The handling of cards by people, `PeopleAtMachine`, and cards that people leave in the machine."""
+"""The handling of cards by people, `PeopleAtMachine`, and cards that people leave in the
+machine.
+"""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
@@ -156,7 +158,9 @@ class PeopleAtMachine:
             )
 
     def take_hands(self) -> None:
-        """Give each player the cards of their own pocket. Raises OutOfReach if the lift is not up."""
+        """Give each player the cards of their own pocket. Raises OutOfReach if the lift is not
+        up.
+        """
         if not self._world.lift.is_up:
             raise OutOfReach("the pockets are not up: nobody can reach the hands")
         left = self._world.faults.strike("left_in_pocket", rate=0.0)

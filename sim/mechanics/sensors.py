@@ -59,7 +59,9 @@ class Sensors:
             self._report(name, value)
 
     def attach(self, listener: LevelObserver) -> Callable[[], None]:
-        """Call `listener` for every reported change. Return a function that detaches the listener."""
+        """Call `listener` for every reported change. Return a function that detaches the
+        listener.
+        """
         self._board_listeners.append(listener)
         return lambda: _remove_listener(self._board_listeners, listener)
 

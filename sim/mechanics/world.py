@@ -75,7 +75,9 @@ class World:
         self.people.unpack()
 
     def set_output(self, name: str, value: int) -> None:
-        """Set an output of the dealer or the reader board. Raises KeyError for an unknown output."""
+        """Set an output of the dealer or the reader board. Raises KeyError for an unknown
+        output.
+        """
         self._outputs[name](value)
 
     def board_lost_power(self, outputs: tuple[str, ...]) -> None:
