@@ -219,8 +219,8 @@ async def wait_for_process_end(tables: Sequence[TableProcess]) -> NoReturn:
 
 
 async def _start_daemons(tables: Sequence[TableProcess], on_started: Callable[[int], None]) -> None:
-    """Start all daemons, one per core at a time. Raises the first HallError after all have
-    stopped starting.
+    """Start all daemons, one per core at a time. Raises the first HallError and cancels the
+    rest.
     """
     room = asyncio.Semaphore(count_cores())
     up = 0
