@@ -151,7 +151,7 @@ class AttemptNotes:
 class AttemptLog:
     """The attempts of one life, in order. `deals` counts deals with released and proved hands.
 
-    One callback receives a reason or an alert that no fault explains. Another callback is called
+    `on_unexplained` receives a reason or an alert that no fault explains. `on_step` is called
     after each recorded step of an attempt.
     """
 

@@ -146,9 +146,9 @@ def _is_repeated(reason: str, state: PublicState) -> bool:
 
 
 class CampaignPeople:
-    """All people at one table, until `over()` returns True.
+    """All people at one table, until `is_over()` returns True.
 
-    `hand(name)` and `acted(fault)` are called for their actions (people_actions.py).
+    `on_hand(name)` and `on_action(fault)` are called for their actions (people_actions.py).
     """
 
     def __init__(

@@ -272,7 +272,8 @@ def find_lost_events(
 ) -> Iterator[str]:
     """Yield the board events that are missing in the journal, or differ there.
 
-    A boot that died may have lost its last events. It cannot lose events that it was told to drop.
+    A boot that died may have lost its last events. It cannot lose events that the host
+    allowed it to drop.
     """
     kept = _group_by_boot(journal)
     for boot in boots:

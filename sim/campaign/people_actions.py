@@ -1,7 +1,7 @@
 """The actions of people at a table of a campaign, and the commands that they send.
 
-Every action other than to take, lay down and load is reported. `hand(name)` is called before the
-action. `acted(fault)` is called with the effect of the action on the machine, as a fault of the
+Every action other than to take, lay down and load is reported. `on_hand(name)` is called before the
+action. `on_action(fault)` is called with the effect of the action on the machine, as a fault of the
 menu.
 """
 

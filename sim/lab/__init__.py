@@ -1,1 +1,1 @@
-"""The statistics lab: deals by the thousand, and what a test house asks of them (LAB.md)."""
+"""The statistics lab: collects thousands of deals and runs the tests of a test house (LAB.md)."""

@@ -1,7 +1,7 @@
-"""Exact chances in a fair deal of 108 cards to four hands of 27: counted, not simulated.
+"""Exact probabilities in a fair deal of 108 cards to four hands of 27, by counting.
 
-Every one of 108!/(27!)⁴ ways is equally likely, whatever order the cards lie in. So what is
-said here of some cards holds of any cards, chosen by whatever does not see the pockets.
+All 108!/(27!)⁴ ways are equally likely, in whatever order the cards lie. So a probability for
+certain cards holds for any cards, if they are chosen without knowledge of the pockets.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -14,25 +14,30 @@ N = 108
 SEATS = 4
 HAND = N // SEATS
 RANK = 8
-"""Cards of one rank in two packs."""
+"""The number of cards of one rank in two packs."""
 RANKS = 13
 
 PAIR = Fraction(HAND - 1, N - 1)
-"""Two cards lie in one hand: 26/107."""
+"""The probability that two cards are in one hand: 26/107."""
 TRIPLE = PAIR * Fraction(HAND - 2, N - 2)
-"""Three cards lie in one hand."""
+"""The probability that three cards are in one hand."""
 TWO_PAIRS = PAIR * Fraction(perm(HAND - 2, 2) + (SEATS - 1) * perm(HAND, 2), perm(N - 2, 2))
-"""Two cards lie in one hand and two others in one hand, be it the same or another."""
+"""The probability that two cards are in one hand and two others in one hand, the same or
+another.
+"""
 
 SPREAD = Fraction(N, N - 1)
-"""What drawing without putting back does to a variance of counts by seat: 108/107."""
+"""The effect of drawing without replacement on the variance of counts by seat: a factor of
+108/107.
+"""
 
 
 def pairs_covariance(same: float, sharing: float, disjoint: float) -> float:
     """Return the covariance of two counts of pairs in one hand.
 
-    Both count pairs of cards that lie together; of all couples of a pair here and a pair there
-    `same` are the same two cards, `sharing` have one card in common, `disjoint` none.
+    Both count pairs of cards that are in one hand. A couple is a pair of the first count and a pair
+    of the second. `same` couples have the same two cards, `sharing` couples have one card in
+    common, `disjoint` couples have none.
     """
     square = PAIR * PAIR
     return (
@@ -43,9 +48,9 @@ def pairs_covariance(same: float, sharing: float, disjoint: float) -> float:
 
 
 def pairs_variance(degrees: Sequence[int]) -> float:
-    """Return the variance of how many of some pairs lie together.
+    """Return the variance of the number of pairs that are in one hand.
 
-    `degrees`: in how many of the pairs each card is; no pair is there twice.
+    `degrees`: for each card, the number of pairs that contain it. No pair occurs twice.
     """
     pairs = sum(degrees) // 2
     sharing = sum(each * each for each in degrees) - 2 * pairs
@@ -54,18 +59,19 @@ def pairs_variance(degrees: Sequence[int]) -> float:
 
 @cache
 def longest_run_chances() -> tuple[Fraction, ...]:
-    """Return the chances of a longest run of 0, 1, …, 27 equal letters in the sequence."""
+    """Return the probabilities of a longest run of 0, 1, …, 27 equal letters in the sequence."""
     ways = factorial(N) // factorial(HAND) ** SEATS
     upto = [0, *(count_words_with_runs(most) for most in range(1, HAND + 1))]
     return (Fraction(0), *(Fraction(b - a, ways) for a, b in pairwise(upto)))
 
 
 def count_words_with_runs(most: int, hand: int = HAND, seats: int = SEATS) -> int:
-    """Return how many sequences of `hand` letters for each seat have no run longer than `most`.
+    """Return the number of sequences of `hand` letters for each seat with no run longer than
+    `most`.
 
-    The letters of a seat are cut into blocks; words in which no two blocks of a seat touch are
-    counted by inclusion and exclusion: m blocks are glued to j in C(m−1, j−1) ways, with the
-    sign of m−j, and j₁+…+j₄ glued blocks of four seats have (j₁+…+j₄)!/(j₁!…j₄!) orders.
+    The letters of a seat are cut into blocks. Words in which no two blocks of a seat touch are
+    counted by inclusion and exclusion. m blocks are joined to j blocks in C(m−1, j−1) ways, with
+    the sign of m−j. j₁+…+j₄ joined blocks of four seats have (j₁+…+j₄)!/(j₁!…j₄!) orders.
     """
     glued = [Fraction(0)] * (hand + 1)
     for m in range(1, hand + 1):
@@ -80,7 +86,7 @@ def count_words_with_runs(most: int, hand: int = HAND, seats: int = SEATS) -> in
 
 
 def _compositions(total: int, parts: int, most: int) -> int:
-    """Return in how many ways `total` is a sum of so many numbers from 1 to `most`."""
+    """Return the number of ways to write `total` as a sum of `parts` numbers from 1 to `most`."""
     return sum(
         (-1) ** k * comb(parts, k) * comb(total - k * most - 1, parts - 1)
         for k in range(parts + 1)
@@ -97,13 +103,13 @@ def _multiply(a: Sequence[Fraction], b: Sequence[Fraction]) -> list[Fraction]:
 
 
 def is_descent(letters: Sequence[int]) -> bool:
-    """Tell whether the second of two letters is the lower one: a descent."""
+    """Return True if the second of two letters is lower: a descent."""
     before, after = letters
     return before > after
 
 
 def is_valley(letters: Sequence[int]) -> bool:
-    """Tell whether the second of three letters is lower than both others."""
+    """Return True if the second of three letters is lower than both others: a valley."""
     before, lowest, after = letters
     return before > lowest < after
 
@@ -114,13 +120,16 @@ def window_moments(
 ) -> tuple[float, float]:
     """Return mean and variance of the number of places where `holds` is True of a sequence.
 
-    It is asked of each `width` letters that follow each other. Two such windows overlap in some
-    letters, or in none: then they lie anywhere, since all orders are equally likely.
+    `holds` receives each window of `width` successive letters. Two windows either overlap in some
+    letters or have none in common. In the second case their distance does not matter, because all
+    orders are equally likely.
     """
     windows = hand * seats - width + 1
 
     def chance(shift: int) -> Fraction:
-        """Return the chance that it holds of the first letters, and of those `shift` on."""
+        """Return the probability that `holds` is True of both the first window and the window at
+        `shift`.
+        """
         ways = sum(
             prod(perm(hand, word.count(seat)) for seat in range(seats))
             for word in product(range(seats), repeat=width + shift)
@@ -136,10 +145,10 @@ def window_moments(
 
 @cache
 def guess_moments(left: tuple[int, ...] = (HAND,) * SEATS) -> tuple[float, float]:
-    """Return mean and variance of the right guesses of somebody who forgets nothing.
+    """Return mean and variance of the number of right guesses with perfect memory.
 
-    `left`: how many cards each seat has still to get, in descending order. The best guess is
-    a seat with the most: it is right with the chance left[0] / sum(left).
+    `left`: the number of cards that each seat still has to get, in descending order. The best guess
+    is a seat with the most cards left. It is right with probability left[0] / sum(left).
     """
     mean = square = 0.0
     for place, cards in enumerate(left):
@@ -154,7 +163,7 @@ def guess_moments(left: tuple[int, ...] = (HAND,) * SEATS) -> tuple[float, float
 
 @cache
 def cards_until_all_seats() -> tuple[Fraction, ...]:
-    """Return the chances that the first card of the last seat to get one is card 0, 1, …, 82."""
+    """Return the probabilities that the last seat to get a card gets it as card 0, 1, …, 82."""
     met = [
         1
         - sum(
@@ -168,9 +177,11 @@ def cards_until_all_seats() -> tuple[Fraction, ...]:
 
 @cache
 def four_cards_together() -> dict[int, Fraction]:
-    """Return the chances of how many of the 6 pairs of four cards lie together.
+    """Return the probabilities of the number of pairs in one hand among the 6 pairs of four
+    cards.
 
-    6: all four in one hand; 3: three and one; 2: two and two; 1: two and two apart; 0: all apart.
+    6: all four in one hand. 3: three and one. 2: two and two. 1: two in one hand, two apart. 0: all
+    apart.
     """
     chances: dict[int, Fraction] = {}
     for split in product(range(5), repeat=SEATS):
@@ -181,16 +192,17 @@ def four_cards_together() -> dict[int, Fraction]:
 
 
 def four_cards_at_seat() -> tuple[Fraction, ...]:
-    """Return the chances that a seat gets 0…4 of four cards, as the four jokers are."""
+    """Return the probabilities that a seat gets 0…4 of four cards, such as the four jokers."""
     return tuple(_hand(4, k) for k in range(5))
 
 
 @cache
 def bomb_moments() -> tuple[float, float]:
-    """Return mean and variance, a deal, of the hands' ranks that are there four times or more.
+    """Return mean and variance, per deal, of the number of ranks with four or more cards in a
+    hand.
 
-    Of 13 ranks × 4 hands, exactly: by the hands of one rank, and by two ranks in one hand or
-    in two.
+    The count covers 13 ranks × 4 hands. The values are exact, from the hands of one rank, and from
+    two ranks in one hand or in two hands.
     """
     big = range(4, RANK + 1)
     one = sum(_hand(RANK, k) for k in big)
@@ -211,7 +223,7 @@ def bomb_moments() -> tuple[float, float]:
 
 
 def _two_hands() -> Fraction:
-    """Return the chance of four of a rank in one hand, and four of another rank in another."""
+    """Return the probability of four of a rank in one hand, and four of another rank in another."""
     rest = N - 2 * RANK
     ways = 0
     for a, b, c, d in _counts():
@@ -228,19 +240,23 @@ def _two_hands() -> Fraction:
 
 
 def _counts() -> Iterator[tuple[int, int, int, int]]:
-    """Yield how many of rank one the two hands may have (a, b), and of rank two (c, d)."""
+    """Yield possible counts of the first rank in two hands (a, b), and of the second rank (c,
+    d).
+    """
     for a, b, c, d in product(range(RANK + 1), repeat=4):
         if a >= 4 and d >= 4 and a + b <= RANK and c + d <= RANK:
             yield a, b, c, d
 
 
 def _hand(cards: int, here: int) -> Fraction:
-    """Return the chance that a hand has so many of some cards."""
+    """Return the probability that a hand has exactly `here` of `cards` given cards."""
     return Fraction(comb(cards, here) * comb(N - cards, HAND - here), comb(N, HAND))
 
 
 def _split(cards: int, split: Sequence[int]) -> Fraction:
-    """Return the chance that the first hands have so many each of some cards."""
+    """Return the probability that the first hands have the counts in `split` of some given
+    cards.
+    """
     ways, left, others, dealt = 1, cards, N - cards, N
     all_ways = 1
     for here in split:

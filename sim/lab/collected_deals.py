@@ -1,7 +1,7 @@
-"""Collected deals as arrays of one byte a card. LAB.md says what the columns mean.
+"""Collected deals as arrays of one byte a card, and their files. LAB.md explains the columns.
 
-A row is a deal, a column a card in the order in which the hopper gave it: feed index 1…108.
-Seats are numbers in playing order (N 0, W 1, S 2, E 3); a card is copy × 54 + face.
+A row is a deal. A column is a card in the order in which the hopper fed it: feed index 1…108. Seats
+are numbers in playing order (N 0, W 1, S 2, E 3). A card is copy × 54 + face.
 """
 
 import os
@@ -24,7 +24,7 @@ from controller.cards import FACE_COUNT, SEATS
 from controller.host.toml_files import FileError
 
 CARDS = 2 * FACE_COUNT
-"""Cards of the set that all figures here are of: two packs with their jokers."""
+"""The number of cards of the set for all figures here: two packs with jokers."""
 HAND = CARDS // len(SEATS)
 
 Rows = NDArray[np.uint8]
@@ -34,7 +34,7 @@ _BLOCK_DEALS = 5_000
 
 
 class ReadingOutcome(IntEnum):
-    """What became of a card at the reader."""
+    """The result of a card at the reader."""
 
     ACCEPTED = 0
     READ_AGAIN = 1
@@ -43,10 +43,10 @@ class ReadingOutcome(IntEnum):
 
 
 class DealsSource(msgspec.Struct, frozen=True, kw_only=True):
-    """Where deals come from. `seed` is None for the system's entropy.
+    """The source of deals. `seed` is None for the system's entropy.
 
-    `asked`: deals that were to be collected; `given_up`: attempts that were misdeals or void
-    on the way, none of which is among the rows; `passes`: of the shuffler, before each deal.
+    `asked`: the number of requested deals. `given_up`: the number of attempts that were misdeals or
+    void, which are not among the rows. `passes`: the number of shuffler passes before each deal.
     """
 
     path: str = "given"
@@ -59,16 +59,17 @@ class DealsSource(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class InvalidDeals(ValueError):
-    """Arrays that are no deals; its text says in which row."""
+    """Arrays that are not valid deals; the message names the row."""
 
 
 @dataclass(frozen=True, eq=False)
 class CollectedDeals:
     """Deals in the order in which they were dealt.
 
-    `cards` fed by the hopper, the pocket `waiting` for each, the pocket among `seats` in which it
-    lay in the end, and its `verdicts`; `collected`: the stack before the shuffle, top first, None
-    where nobody saw it. `follows`: this deal's cards are those of the row before, dealt next.
+    `cards`: the cards in feed order. `waiting`: the pocket due for each card. `seats`: the pocket
+    in which the card was at the end. `verdicts`: the reader's result for the card. `collected`: the
+    stack before the shuffle, top first, or None if unknown. `follows`: this deal uses the cards of
+    the row before, dealt next.
     """
 
     cards: Rows
@@ -84,7 +85,9 @@ class CollectedDeals:
         return len(self.cards)
 
     def blocks(self) -> Iterator["CollectedDeals"]:
-        """Yield the deals in blocks that arrays of numbers can be made of; `follows` is cut."""
+        """Yield the deals in blocks that fit into arrays of numbers. The first deal of a block
+        follows none.
+        """
         for begin in range(0, len(self), _BLOCK_DEALS):
             yield self[begin : begin + _BLOCK_DEALS]
 
@@ -111,10 +114,10 @@ def make_deals(
     follows: ArrayLike | None = None,
     source: DealsSource | None = None,
 ) -> CollectedDeals:
-    """Return deals from any rows of numbers. Raises WrongDeals for what cannot be deals.
+    """Return deals from any rows of numbers. Raises InvalidDeals for invalid rows.
 
-    Without `verdicts` every card was accepted; without `follows` each deal but the first
-    follows the one before it.
+    Without `verdicts` every card was accepted. Without `follows` each deal except the first follows
+    the deal before.
     """
     dealt = _as_rows("cards", cards)
     shape = dealt.shape
@@ -133,7 +136,7 @@ def make_deals(
 
 
 def check_deals(deals: CollectedDeals) -> None:
-    """Raise WrongDeals for the first row that is no deal of 108 cards to four hands of 27."""
+    """Raise InvalidDeals for the first row that is not a deal of 108 cards to four hands of 27."""
     shape = deals.cards.shape
     for name, column in _columns(deals):
         if column.shape != shape:
@@ -150,7 +153,7 @@ def check_deals(deals: CollectedDeals) -> None:
 
 
 def join_deals(parts: Sequence[CollectedDeals], source: DealsSource) -> CollectedDeals:
-    """Return deals one behind the other: where a part begins, nothing is followed."""
+    """Return the parts joined in order. The first deal of each part follows no other deal."""
     stacks = None if any(one.collected is None for one in parts) else True
     return CollectedDeals(
         _stack_rows([one.cards for one in parts]),
@@ -166,10 +169,10 @@ def join_deals(parts: Sequence[CollectedDeals], source: DealsSource) -> Collecte
 
 
 def number_cards(faces: ArrayLike) -> Rows:
-    """Return cards for faces (0…53, n rows of 108): the first of two twins is copy 0.
+    """Return cards for faces (0…53, n rows of 108). The first of two twins is copy 0.
 
-    Twins cannot be told apart; which one is called which depends on the feed order alone, so no
-    figure of the pockets changes its chances by it.
+    Twins are indistinguishable. The choice of copies depends on the feed order only, so it does not
+    change the probabilities of any figure of the pockets.
     """
     row = np.asarray(faces, np.int64)
     order = np.argsort(row, axis=1, kind="stable")
@@ -179,12 +182,12 @@ def number_cards(faces: ArrayLike) -> Rows:
 
 
 def with_source(deals: CollectedDeals, source: DealsSource) -> CollectedDeals:
-    """Return the same deals with another word on where they come from."""
+    """Return the same deals with another source."""
     return replace(deals, source=source)
 
 
 def deal_columns(deals: CollectedDeals) -> dict[str, NDArray[np.uint8] | Flags]:
-    """Return the arrays that are there, by the name of their column."""
+    """Return the existing arrays, by the name of their column."""
     return dict(_columns(deals)) | {"follows": deals.follows}
 
 
@@ -229,7 +232,7 @@ def _stack_rows(parts: Sequence[Rows]) -> Rows:
 
 
 MAX_DEALS = 10_000_000
-"""More than any file of ours has: a zip that claims more is not unpacked."""
+"""A limit above any real file. A zip file that claims more deals is not unpacked."""
 
 _SOURCE = "source"
 _MAX_SOURCE_BYTES = 10_000
@@ -239,7 +242,8 @@ _STACK = "collected"
 _FLAGS = "follows"
 _BYTE, _FLAG = "|u1", "|b1"
 
-# A .npy begins so, in every version of NumPy; the header's length follows in two bytes.
+# A .npy file begins with these bytes in every version of NumPy. The header's length follows in two
+# bytes.
 _MAGIC = b"\x93NUMPY\x01\x00"
 _BEGIN = struct.Struct("<8sH")
 _HEADER = re.compile(
@@ -249,7 +253,7 @@ _HEADER = re.compile(
 
 
 def save_deals(deals: CollectedDeals, path: Path) -> None:
-    """Write the deals, whole or not at all; the same deals give the same bytes."""
+    """Write the deals completely or not at all. Equal deals produce equal bytes."""
     arrays: dict[str, NDArray[np.uint8] | NDArray[np.bool_]] = deal_columns(deals)
     arrays[_SOURCE] = np.frombuffer(msgspec.json.encode(deals.source), np.uint8)
     handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
@@ -266,7 +270,7 @@ def save_deals(deals: CollectedDeals, path: Path) -> None:
 
 
 def load_deals(path: Path) -> CollectedDeals:
-    """Read a file of deals. Raises FileError, one line, for anything else."""
+    """Read a file of deals. Raises FileError, with a one-line message, for any other file."""
     try:
         with path.open("rb") as file:
             return read_deals(file)
@@ -277,7 +281,7 @@ def load_deals(path: Path) -> CollectedDeals:
 
 
 def read_deals(file: IO[bytes]) -> CollectedDeals:
-    """Read deals from an open file. Raises WrongDeals."""
+    """Read deals from an open file. Raises InvalidDeals."""
     try:
         with zipfile.ZipFile(file) as archive:
             return _unpack(archive)
@@ -286,7 +290,7 @@ def read_deals(file: IO[bytes]) -> CollectedDeals:
         *(NotImplementedError, RuntimeError, OverflowError, msgspec.MsgspecError),
     ) as error:
         if isinstance(error, InvalidDeals) or getattr(error, "errno", None) is not None:
-            raise  # the disk's own words; a spoilt stream's OSError has no number
+            raise  # an error of the disk; an OSError from a damaged stream has no number
         words = "".join(char if char.isprintable() else "·" for char in str(error))
         raise InvalidDeals(
             f"this is no file of collected deals: {words[:_MAX_ERROR_CHARS]}"
@@ -315,7 +319,9 @@ def _unpack(archive: zipfile.ZipFile) -> CollectedDeals:
 def _read_array(
     archive: zipfile.ZipFile, name: str, kind: str, dimensions: int, most: int = MAX_DEALS
 ) -> NDArray[np.uint8]:
-    """Return one array's bytes; nothing larger than it should be is unpacked. Raises WrongDeals."""
+    """Return one array's bytes. An array larger than allowed is not unpacked. Raises
+    InvalidDeals.
+    """
     with archive.open(f"{name}.npy") as file:
         begin = file.read(_BEGIN.size)
         if len(begin) < _BEGIN.size or begin[: len(_MAGIC)] != _MAGIC:

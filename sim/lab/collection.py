@@ -1,6 +1,6 @@
-"""Collecting deals over all cores, in parts that are kept as they come.
+"""The collection of deals in parallel processes, in parts: `collect_deals`.
 
-What is collected from a seed does not depend on how many processes collect it.
+The deals of a seed do not depend on the number of processes.
 """
 
 import importlib
@@ -19,11 +19,15 @@ from sim.worker_processes import WorkerPool
 CollectionPath = Literal["sequence", "full"]
 
 PART_DEALS = {"sequence": 500, "full": 10}
-"""Deals of one part, dealt one after the other: few enough to come often, and for every core."""
+"""The number of deals of one part. It is small enough for frequent progress and for enough parts
+for all cores.
+"""
 
 
 class CollectionPlan(msgspec.Struct, frozen=True, kw_only=True):
-    """What is asked for. `seed` None: the system's entropy; `again`: fresh deals, for a retest."""
+    """The plan of a collection. `seed` None: the system's entropy. `again`: new deals, for a
+    retest.
+    """
 
     deals: int
     path: CollectionPath = "sequence"
@@ -33,7 +37,7 @@ class CollectionPlan(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class CollectionPart(msgspec.Struct, frozen=True):
-    """One part of a plan, from 0."""
+    """One part of a plan. Its number starts at 0."""
 
     plan: CollectionPlan
     number: int
@@ -41,7 +45,9 @@ class CollectionPart(msgspec.Struct, frozen=True):
 
 
 class CollectionResult(msgspec.Struct, frozen=True):
-    """What came of it: all parts that were over, whether somebody broke it off, and what failed."""
+    """The result of a collection: the complete parts, whether it was interrupted, and the
+    failures.
+    """
 
     deals: CollectedDeals
     interrupted: bool
@@ -49,7 +55,7 @@ class CollectionResult(msgspec.Struct, frozen=True):
 
 
 def plan_parts(plan: CollectionPlan) -> Iterator[CollectionPart]:
-    """Yield a plan's parts in their order: the last one has the deals that are left."""
+    """Yield a plan's parts in order. The last part has the remaining deals."""
     size = PART_DEALS[plan.path]
     for number, begun in enumerate(range(0, plan.deals, size)):
         yield CollectionPart(plan, number, min(size, plan.deals - begun))
@@ -62,9 +68,11 @@ def collect_deals(
     jobs: int = 1,
     on_deals: Callable[[int], None] = lambda deals: None,
 ) -> CollectionResult:
-    """Collect what a plan asks for in `jobs` processes. A KeyboardInterrupt keeps what is there.
+    """Collect the deals of a plan in `jobs` processes. A KeyboardInterrupt keeps the complete
+    parts.
 
-    `entropy` is the system's, used where the plan has no seed; `saw` takes how many deals came.
+    `entropy` is the system's, used if the plan has no seed. `on_deals` receives the number of new
+    deals.
     """
     queue = _PartQueue(plan_parts(plan), entropy, on_deals)
     try:
@@ -78,7 +86,7 @@ def collect_deals(
 
 
 def run_part(part: CollectionPart, entropy: Entropy) -> CollectedDeals:
-    """Deal one part: its chances come from the plan's seed, or else from `entropy`."""
+    """Deal one part. Its randomness comes from the plan's seed, or else from `entropy`."""
     plan = part.plan
     if plan.seed is not None:
         name = f"lab {plan.seed} {'again ' * plan.again}{plan.path} {part.number}"
@@ -92,7 +100,7 @@ def run_part(part: CollectionPart, entropy: Entropy) -> CollectedDeals:
 
 
 class _PartQueue:
-    """Has the next part dealt, and keeps those that are there."""
+    """The queue of parts: runs each part, and stores the results."""
 
     def __init__(
         self, todo: Iterator[CollectionPart], entropy: Entropy, saw: Callable[[int], None]
@@ -107,7 +115,7 @@ class _PartQueue:
             self._store(part, _run_guarded(part, self._entropy))
 
     def run_in_processes(self, jobs: int) -> None:
-        """Deal all parts in other processes. Raises KeyboardInterrupt once they are ended."""
+        """Deal all parts in other processes. Raises KeyboardInterrupt after these have ended."""
         calls = ((part, (part, self._entropy)) for part in self._parts)
         with WorkerPool(_run_guarded, jobs) as workers:
             for part, dealt in workers.results(calls):
@@ -117,7 +125,7 @@ class _PartQueue:
                 self._store(part, dealt)
 
     def result(self, plan: CollectionPlan, *, interrupted: bool) -> CollectionResult:
-        """Return what is there, in the order of the parts."""
+        """Return the stored parts, joined in their order."""
         there: Sequence[CollectedDeals] = [self._dealt[number] for number in sorted(self._dealt)]
         source = DealsSource(
             path=plan.path,
@@ -139,7 +147,7 @@ class _PartQueue:
 
 
 def _run_guarded(part: CollectionPart, entropy: Entropy) -> CollectedDeals | str:
-    """Return a part's deals, or in one line why there are none: the others go on."""
+    """Return a part's deals, or a one-line error, so that the other parts continue."""
     try:
         return run_part(part, entropy)
     except Exception as error:

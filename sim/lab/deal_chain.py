@@ -1,7 +1,7 @@
-"""The cards between two deals: how people leave them on the table, and the shuffler's passes.
+"""A chain of deals in a model: collected stacks, shuffler passes, and several ways to deal.
 
-A model, and a hard one for a machine that would trust its shuffler: what was played together
-lies together in the stack, and few riffles leave much of that.
+The model is hard for a machine that relies on its shuffler. Cards that were played together are
+together in the stack, and a few riffles do not separate them fully.
 """
 
 import random
@@ -32,14 +32,15 @@ _RANKS = 13
 
 
 def new_stack() -> list[int]:
-    """Return a set as it comes out of its two boxes."""
+    """Return a set in the order of its two boxes."""
     return list(range(CARDS))
 
 
 def collect_stack(cards: Sequence[int], seats: Sequence[int], chance: random.Random) -> list[int]:
-    """Return the stack that a deal leaves: `cards` went to `seats`, 0…3 in playing order.
+    """Return the stack after a deal in which `cards` went to `seats`, 0…3 in playing order.
 
-    Each player in turn lays down what he has of his lowest rank, jokers last; somebody leads.
+    Each player in turn lays down all cards of their lowest rank, jokers last. A random player
+    leads.
     """
     held: list[list[int]] = [[] for _ in SEATS]
     for card, seat in zip(cards, seats, strict=True):
@@ -58,7 +59,7 @@ def collect_stack(cards: Sequence[int], seats: Sequence[int], chance: random.Ran
 
 
 def gather_pockets(cards: Sequence[int], seats: Sequence[int]) -> list[int]:
-    """Return the stack that a misdeal leaves: pocket upon pocket."""
+    """Return the stack after a misdeal: one pocket on top of another."""
     return [
         card
         for pocket in range(len(SEATS))
@@ -68,10 +69,10 @@ def gather_pockets(cards: Sequence[int], seats: Sequence[int]) -> list[int]:
 
 
 def riffle_stack(stack: Sequence[int], passes: int, chance: random.Random) -> list[int]:
-    """Return the stack after so many riffles of the Gilbert–Shannon–Reeds model.
+    """Return the stack after `passes` riffles of the Gilbert–Shannon–Reeds model.
 
-    It is cut where a fair coin for each card says, and each card falls from either half with the
-    chance of how many it still has.
+    One fair coin for each card gives the cut. Each card then falls from either half with a
+    probability in proportion to the cards that the half still has.
     """
     cards = list(stack)
     for _ in range(passes):
@@ -88,7 +89,9 @@ def _rank(card: int) -> int:
 
 
 class PocketPlan(NamedTuple):
-    """By feed index: the pocket that waited (0…3), and the one in which the card lies."""
+    """By feed index: the pocket that was due (0…3), and the pocket in which the card is at the
+    end.
+    """
 
     waiting: list[int]
     seats: list[int]
@@ -100,14 +103,14 @@ _SEAT_NUMBERS = {letter: number for number, letter in enumerate(LETTERS)}
 READ_AGAIN_RATE = 0.01
 TRAY_RATE = 0.004
 STAYS_BAD_RATE = 0.1
-"""How often the simulated reader asks for another look, for the tray, and for the tray again."""
+"""The rates at which the simulated reader requests another look, the tray, and the tray again."""
 
 
 def draw_verdicts(chance: random.Random) -> list[int] | None:
-    """Return what the reader says of 108 cards; None where it comes to a misdeal.
+    """Return the reader's results for 108 cards, or None for a misdeal.
 
-    It knows neither faces nor pockets. Misdeals are those of a table: too many cards in the
-    tray, or one that is unreadable for the third time.
+    The results do not depend on faces or pockets. Misdeals are those of a table: too many cards in
+    the tray, or a card that is unreadable for the third time.
     """
     said = [int(ReadingOutcome.ACCEPTED)] * CARDS
     in_tray = 0
@@ -126,7 +129,7 @@ def draw_verdicts(chance: random.Random) -> list[int] | None:
 
 
 def deal_fairly(letters: str, said: Sequence[int], chance: random.Random) -> PocketPlan:
-    """Deal as a table does: the sequence, and the ledger's rule for cards from the tray."""
+    """Deal as a table does, with the sequence and the ledger's rule for cards from the tray."""
     waiting = [_SEAT_NUMBERS[letter] for letter in letters]
     if max(said) < ReadingOutcome.TRAY:
         return PocketPlan(waiting, list(waiting))
@@ -145,13 +148,13 @@ def deal_to_random_pocket(letters: str, said: Sequence[int], chance: random.Rand
 
 
 def deal_around(letters: str, said: Sequence[int], chance: random.Random) -> PocketPlan:
-    """Trust the shuffler: deal around the table, card by card."""
+    """Deal around the table, card by card, and rely on the shuffler."""
     waiting = [index % len(SEATS) for index in range(CARDS)]
     return PocketPlan(waiting, list(waiting))
 
 
 def deal_with_shift(letters: str, said: Sequence[int], chance: random.Random) -> PocketPlan:
-    """Give the pocket of a card that goes to the tray to the card behind it, and so on."""
+    """Give the pocket of a card that goes to the tray to the next card, and so on."""
     waiting = [_SEAT_NUMBERS[letter] for letter in letters]
     accepted = [index for index in range(CARDS) if said[index] < ReadingOutcome.TRAY]
     again = [index for index in reversed(range(CARDS)) if said[index] >= ReadingOutcome.TRAY]
@@ -162,9 +165,10 @@ def deal_with_shift(letters: str, said: Sequence[int], chance: random.Random) ->
 
 
 def route_through_tray(letters: str, said: Sequence[int]) -> list[int]:
-    """Return where each card ends, by feed index, when the production ledger keeps the places.
+    """Return the final pocket of each card, by feed index, under the rules of the production
+    ledger.
 
-    The tray gives its last card first. A card that stays bad goes back there once more.
+    The tray feeds its last card first. A card that stays unreadable goes back to the tray.
     """
     ledger = Ledger(expected=CARDS)
     seats = [0] * CARDS
@@ -188,7 +192,9 @@ def _pass_card(
     tray: list[tuple[int, int]],
     seats: list[int],
 ) -> Ledger:
-    """Return the ledger after a card passed the window; `rounds`: how often it is bad from here."""
+    """Return the ledger after a card passed the window. `rounds`: how often it will still be
+    rejected.
+    """
     number = len(ledger.cards) + 1
     seen = book.with_card(ledger, number, from_tray=number > CARDS, doubled=False)
     assert seen is not None
@@ -206,7 +212,7 @@ METHODS: dict[str, Method] = {
     "riffles": deal_around,
     "reject-shift": deal_with_shift,
 }
-"""The ways to deal, by name. The first is the product's; the others must be caught."""
+"""The ways to deal, by name. The first is the product's. The tests must detect the others."""
 
 UNFAIR_METHODS = tuple(METHODS)[1:]
 
@@ -218,10 +224,11 @@ Entropy = Callable[[int], bytes]
 
 
 def deal_chain(deals: int, method: str, entropy: Entropy, match: str = "lab") -> CollectedDeals:
-    """Deal so many deals, one after the other with the same cards.
+    """Deal `deals` deals, one after the other with the same cards.
 
-    `method`: of METHODS. `entropy(n)` gives n bytes: the seeds of the deals, and what people,
-    shuffler and reader do by chance. `match` names the chain, so that no context is there twice.
+    `method`: a name in METHODS. `entropy(n)` returns n bytes, for the seeds of the deals and for
+    the randomness of people, shuffler and reader. `match` names the chain, so that no context
+    occurs twice.
     """
     book = load_profile(PROFILE)
     chance = random.Random(entropy(SEED_BYTES))

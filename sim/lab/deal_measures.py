@@ -1,4 +1,4 @@
-"""What the tests look at, worked out once: where each card was fed, and where it lay."""
+"""The figures of deals that the tests use, computed once (`DealMeasures`), and results of tests."""
 
 from functools import cached_property
 from typing import NamedTuple
@@ -19,15 +19,15 @@ RANKS = 13
 STRENGTH = np.array(
     [*(face % RANKS for face in range(FACE_COUNT - 2)), RANKS, RANKS + 1] * 2, np.float64
 )
-"""A card's worth by its number: 0 for a 2 … 12 for an ace, 13 and 14 for the jokers."""
+"""The strength of a card by its number: 0 for a 2 … 12 for an ace, 13 and 14 for the jokers."""
 CENTRED_STRENGTH = STRENGTH - STRENGTH.mean()
 
 
 class DealMeasures:
-    """Figures of each deal. Those of pairs count how many pairs of cards lie in one hand."""
+    """Figures of each deal. Figures of pairs are the number of pairs of cards in one hand."""
 
     def __init__(self, deals: CollectedDeals) -> None:
-        """Take the deals."""
+        """Store the deals. Each figure is computed at its first use."""
         self.deals = deals
 
     def __len__(self) -> int:
@@ -36,18 +36,18 @@ class DealMeasures:
 
     @cached_property
     def seat_of(self) -> NDArray[np.uint8]:
-        """Where each card (by its number) lay in the end."""
+        """The final seat of each card, by card number."""
         return _by_card(self.deals.cards, self.deals.seats)
 
     @cached_property
     def place_of(self) -> NDArray[np.uint8]:
-        """Where each card (by its number) was fed, from 0."""
+        """The feed position of each card, by card number, from 0."""
         places = np.broadcast_to(np.arange(CARDS, dtype=np.uint8), self.deals.cards.shape)
         return _by_card(self.deals.cards, places)
 
     @cached_property
     def stack_of(self) -> NDArray[np.uint8] | None:
-        """Where each card that was fed (by feed index) lay in the stack, from 0."""
+        """The position in the collected stack of each card, by feed index, from 0."""
         stack = self.deals.collected
         if stack is None:
             return None
@@ -63,40 +63,43 @@ class DealMeasures:
     # Figures of each deal.
 
     def same_pocket_at(self, distance: int) -> Ints:
-        """Return how many of the 108 − `distance` pairs of places have one pocket waiting."""
+        """Return how many of the 108 − `distance` pairs of places have the same pocket due."""
         letters = self.deals.waiting
         return np.asarray((letters[:, distance:] == letters[:, :-distance]).sum(1))
 
     @cached_property
     def adjacent(self) -> Ints:
-        """Neighbours in the feed order whose pocket is the same, of 107."""
+        """The number of neighbours in the feed order with the same pocket, of 107."""
         return self.same_pocket_at(1)
 
     @cached_property
     def pairs_in_blocks(self) -> Ints:
-        """Pairs alike within the 27 blocks of four places, of 162."""
+        """The number of equal pairs within the 27 blocks of four places, of 162."""
         blocks = self.deals.waiting.reshape(-1, HAND, len(SEATS))
         pairs = [(a, b) for a in range(len(SEATS)) for b in range(a)]
         return np.asarray(sum((blocks[:, :, a] == blocks[:, :, b]).sum(1) for a, b in pairs))
 
     @cached_property
     def descents(self) -> Ints:
-        """Neighbours in the feed order of which the second has the lower pocket, of 107."""
+        """The number of neighbours in the feed order of which the second has the lower pocket,
+        of 107.
+        """
         letters = self.deals.waiting
         return np.asarray((letters[:, 1:] < letters[:, :-1]).sum(1))
 
     @cached_property
     def valleys(self) -> Ints:
-        """Places whose pocket is lower than those before and behind it, of 106."""
+        """The number of places with a lower pocket than the places before and after, of 106."""
         letters = self.deals.waiting
         middle = letters[:, 1:-1]
         return np.asarray(((middle < letters[:, :-2]) & (middle < letters[:, 2:])).sum(1))
 
     @cached_property
     def right_guesses(self) -> Ints:
-        """Right guesses, of 108, of somebody who always names a seat with the most cards to come.
+        """The number of right guesses, of 108, by a player who always names a seat with most
+        cards left.
 
-        They are told after each guess where the card went, and forget nothing.
+        The player learns after each guess where the card went, and has perfect memory.
         """
         rows, right = np.arange(len(self)), np.zeros(len(self), np.int64)
         left = np.full((len(self), len(SEATS)), HAND)
@@ -107,23 +110,23 @@ class DealMeasures:
 
     @cached_property
     def longest(self) -> Ints:
-        """The longest run of one pocket."""
+        """The length of the longest run of one pocket."""
         return longest_runs(self.deals.waiting)
 
     @cached_property
     def twins(self) -> Ints:
-        """Faces of which both copies lie in one hand, of 54."""
+        """The number of faces with both copies in one hand, of 54."""
         return np.asarray((self.seat_of[:, :FACE_COUNT] == self.seat_of[:, FACE_COUNT:]).sum(1))
 
     @cached_property
     def jokers(self) -> Ints:
-        """Pairs of jokers in one hand, of 6."""
+        """The number of pairs of jokers in one hand, of 6."""
         seats = self.seat_of[:, list(JOKERS)]
         return np.asarray(sum((seats[:, a] == seats[:, b]) for a in range(4) for b in range(a)))
 
     @cached_property
     def neighbours_together(self) -> Ints | None:
-        """Neighbours in the collected stack that lie in one hand, of 107."""
+        """The number of neighbours in the collected stack that are in one hand, of 107."""
         stack = self.deals.collected
         if stack is None:
             return None
@@ -132,12 +135,14 @@ class DealMeasures:
 
     @cached_property
     def carried_over(self) -> Ints:
-        """Cards that went where they went in the deal before, of 108; of the followers alone."""
+        """The number of cards that went to the same seat as in the previous deal, of 108.
+        Followers only.
+        """
         return np.asarray((self.seat_of[self.followers] == self.seat_of[self.followers - 1]).sum(1))
 
     @cached_property
     def bombs(self) -> Ints:
-        """Ranks that a hand has four times or more, over 13 ranks and 4 hands."""
+        """The number of ranks with four or more cards in a hand, over 13 ranks and 4 hands."""
         many = np.zeros(len(self), np.int64)
         for rank in range(RANKS):
             copies = [
@@ -149,14 +154,16 @@ class DealMeasures:
         return many
 
     def side_weights(self, *, tray_only: bool) -> Floats:
-        """Return each fed card's worth, centred over the set; 0 for cards that are not asked."""
+        """Return each fed card's strength, centred over the set, and 0 for cards that do not
+        count.
+        """
         worth = CENTRED_STRENGTH[self.deals.cards]
         return (
             np.where(self.deals.verdicts >= ReadingOutcome.TRAY, worth, 0.0) if tray_only else worth
         )
 
     def side_lead(self, weights: Floats) -> Floats:
-        """Return by how much side N+S has more of these weights than side W+E."""
+        """Return the sum of these weights of side N+S minus the sum of side W+E."""
         return np.asarray((weights * side_signs(self.deals.seats)).sum(1))
 
 
@@ -167,14 +174,14 @@ def _by_card(cards: NDArray[np.uint8], figures: NDArray[np.uint8]) -> NDArray[np
 
 
 MIN_DEALS = 50
-"""Deals that a sum is taken for a normal number from."""
+"""The number of deals from which a sum is treated as normally distributed."""
 
 
 class StatisticResult(NamedTuple):
-    """A statistic, what it was counted from, and its chance in fair deals.
+    """A statistic, the count behind it, and its p in fair deals.
 
-    `p` is None where these deals cannot answer; `why` says what they lack. `freedom` is that of a
-    chi-square, 0 for another statistic.
+    `p` is None if these deals cannot answer, and `why` contains the reason. `freedom` is the
+    degrees of freedom of a chi-square, and 0 for other statistics.
     """
 
     statistic: float | None
@@ -186,12 +193,12 @@ class StatisticResult(NamedTuple):
 
 
 def not_answerable(why: str) -> StatisticResult:
-    """Return the answer of a test that these deals cannot answer."""
+    """Return the result of a test that these deals cannot answer."""
     return StatisticResult(None, "–", "–", None, why=why)
 
 
 def chi_square_result(statistic: float, freedom: int, seen: str = "") -> StatisticResult:
-    """Return the answer of a chi-square; `seen` is what people may read of it."""
+    """Return the result of a chi-square. `seen` is the text for people."""
     if not freedom:
         return not_answerable("too few were counted")
     expected = (
@@ -203,7 +210,7 @@ def chi_square_result(statistic: float, freedom: int, seen: str = "") -> Statist
 
 
 def mean_result(figures: Ints, mean: float, variance: float) -> StatisticResult:
-    """Return the answer of a sum over deals whose mean and variance a deal are exact."""
+    """Return the result of a sum over deals, with exact mean and variance per deal."""
     many = len(figures)
     if many < MIN_DEALS:
         return not_answerable(f"fewer than {MIN_DEALS} deals")
@@ -214,13 +221,15 @@ def mean_result(figures: Ints, mean: float, variance: float) -> StatisticResult:
 
 
 def pairs_result(figures: Ints, degrees: list[int]) -> StatisticResult:
-    """Return the answer of a count of pairs in one hand: `degrees` as in pairs_variance."""
+    """Return the result of a count of pairs in one hand. `degrees` as in pairs_variance."""
     pairs = sum(degrees) // 2
     return mean_result(figures, pairs * float(PAIR), pairs_variance(degrees))
 
 
 def histogram_result(figures: Ints, chances: dict[int, float]) -> StatisticResult:
-    """Return the answer of a histogram of a figure a deal; each class's chance is exact."""
+    """Return the result of a histogram of one figure per deal, with exact probabilities of
+    classes.
+    """
     counts = np.bincount(figures, minlength=max(chances) + 1)
     kinds = sorted(chances)
     statistic, freedom = deal_statistics.fit_histogram(

@@ -1,8 +1,8 @@
-"""What is counted in deals, and the chance of such a count in fair ones.
+"""Statistics of deals, and their probabilities in fair deals.
 
-Two figures carry nearly all tests: counts of labelled cards by seat (a chi-square whose
-covariance is exact, because a hand of 27 is drawn without putting back), and counts of pairs of
-cards that lie in one hand (exact mean and variance from sim/lab/chances.py).
+Nearly all tests use one of two figures. The first is counts of labelled cards by seat: a chi-square
+with exact covariance, because a hand of 27 is drawn without replacement. The second is counts of
+pairs of cards in one hand, with exact mean and variance from sim/lab/chances.py.
 """
 
 from collections.abc import Iterable, Sequence
@@ -18,27 +18,27 @@ from sim.lab.collected_deals import CARDS
 Floats = NDArray[np.float64]
 
 MIN_EXPECTED = 5.0
-"""The least count that is expected in a class of a chi-square; smaller classes are joined."""
+"""The smallest expected count in a class of a chi-square. Smaller classes are joined."""
 
 _EPSILON = 1e-9
 
 
 class SeatCounts:
-    """How often cards with a label went to each seat, over deals that are added one by one.
+    """Counts of cards with a label at each seat, over deals that are added step by step.
 
-    Of a fair deal the counts o[g, s] have the mean k[g]/4 and the covariance
-    (108·[g=h]·k[g] − k[g]·k[h])/107 · ([s=t] − ¼)/4, k[g] being the cards with that label. So
-    Σ over seats of dᵀ(C/4)⁻¹d, d = o − k/4, C the sum of the first factor over the deals, is
+    In a fair deal the counts o[g, s] have the mean k[g]/4 and the covariance (108·[g=h]·k[g] −
+    k[g]·k[h])/107 · ([s=t] − ¼)/4, where k[g] is the number of cards with that label. Let d = o −
+    k/4, and let C be the sum of the first factor over the deals. Then Σ over seats of dᵀ(C/4)⁻¹d is
     chi-square with 3 × rank C degrees of freedom.
     """
 
     def __init__(self, labels: int) -> None:
-        """Begin with no deal, of so many labels."""
+        """Create counts of `labels` labels, without any deal."""
         self.counts: Floats = np.zeros((labels, len(SEATS)))
         self._spread: Floats = np.zeros((labels, labels))
 
     def add(self, labels: NDArray[np.integer], seats: NDArray[np.integer]) -> None:
-        """Add deals: a label for each card (rows of 108), any other number for none."""
+        """Add deals: a label for each card (rows of 108). Any other number means no label."""
         many, kinds = len(seats), len(self.counts)
         marked = np.broadcast_to(labels, seats.shape).astype(np.int64)
         marked = np.where((marked >= 0) & (marked < kinds), marked, kinds)
@@ -53,13 +53,13 @@ class SeatCounts:
 
     @property
     def expected(self) -> Floats:
-        """The mean count of a label at a seat, one number a label."""
+        """The expected count of each label at one seat."""
         return np.asarray(self.counts.sum(1) / len(SEATS))
 
     def chi_square(self) -> tuple[float, int]:
-        """Return the statistic and its degrees of freedom; 0 of them where nothing was counted.
+        """Return the statistic and its degrees of freedom, which are 0 if nothing was counted.
 
-        Labels of which too few were counted are left out.
+        Labels with too few counts are left out.
         """
         enough = self.expected >= MIN_EXPECTED
         if not enough.any():
@@ -68,17 +68,18 @@ class SeatCounts:
         spread = self._spread[np.ix_(enough, enough)] / len(SEATS)
         rank = len(spread)
         if abs(spread.sum(1)).max() < _EPSILON * spread.max():
-            # Every card has a label, so all counts of a seat make 27 a deal: one is no news.
+            # If every card has a label, the counts of a seat sum to 27 a deal, so one count is
+            # redundant.
             spread, rank = spread + spread.max(), rank - 1
         statistic = float((off * np.linalg.solve(spread, off)).sum())
         return statistic, (len(SEATS) - 1) * rank
 
 
 def trend_chi_square(weights: Floats, seats: NDArray[np.integer]) -> float:
-    """Return the chi-square (3 degrees of freedom) of a number's sum in each hand.
+    """Return the chi-square (3 degrees of freedom) of the sum of a weight in each hand.
 
-    `weights`: a number for each card, rows of 108 or one row for all deals. The sums differ from
-    their mean with the variance (108·Σw² − (Σw)²)/107 · ¼ in the sense of BySeat.
+    `weights`: a number for each card, in rows of 108 or in one row for all deals. The sums have the
+    variance (108·Σw² − (Σw)²)/107 · ¼ about their mean, in the sense of SeatCounts.
     """
     many = len(seats)
     number = np.broadcast_to(weights, seats.shape)
@@ -91,45 +92,45 @@ def trend_chi_square(weights: Floats, seats: NDArray[np.integer]) -> float:
 
 
 def p_of_normal(z: float) -> float:
-    """Return the chance of a normal number this far off, to either side."""
+    """Return the two-sided p of a standard normal value."""
     return float(2 * stats.norm.sf(abs(z)))
 
 
 def p_of_chi_square(statistic: float, freedom: int) -> float:
-    """Return the chance of a chi-square at least this large."""
+    """Return the probability of a chi-square at least this large."""
     return float(stats.chi2.sf(statistic, freedom))
 
 
 def chi_square_limit(freedom: int, level: float) -> float:
-    """Return what a chi-square stays below with the chance `level`."""
+    """Return the value that a chi-square does not exceed with probability `level`."""
     return float(stats.chi2.ppf(level, freedom))
 
 
 def p_of_gamma(value: float, mean: float, variance: float) -> float:
-    """Return the chance of a sum of squares this far off, to either side.
+    """Return the two-sided p of a sum of squares.
 
-    The sum is taken for a gamma number with its exact mean and variance.
+    The sum is approximated by a gamma distribution with the exact mean and variance.
     """
     known = stats.gamma(mean * mean / variance, scale=variance / mean)
     return float(min(1.0, 2 * min(known.cdf(value), known.sf(value))))
 
 
 def p_of_binomial(hits: int, tries: int, chance: float) -> float:
-    """Return the chance of a number of hits at least as unlikely as this one, exactly."""
+    """Return the exact probability of a number of hits at least as unlikely as `hits`."""
     return float(stats.binomtest(hits, tries, chance).pvalue)
 
 
 def p_of_least(chances: Iterable[float]) -> float:
-    """Return the chance that the least of several figures' chances is this small, at most."""
+    """Return an upper bound of the probability that the smallest of several p is this small."""
     each = list(chances)
     return min(1.0, len(each) * min(each)) if each else 1.0
 
 
 def fit_histogram(seen: Sequence[int], chances: Sequence[float]) -> tuple[float, int]:
-    """Return chi-square and freedom of a histogram against its chances.
+    """Return chi-square and degrees of freedom of a histogram against its probabilities.
 
-    Neighbouring classes are joined until LEAST is expected in each: by what is expected alone,
-    never by what was seen. A last small class joins the one before it.
+    Neighbouring classes are joined until MIN_EXPECTED is expected in each. Only the expected counts
+    decide this, never the observed counts. A small last class joins the class before it.
     """
     many = sum(seen)
     classes: list[tuple[float, float]] = []
@@ -157,7 +158,7 @@ def longest_runs(letters: NDArray[np.integer]) -> NDArray[np.int64]:
 
 
 def cards_until_all(letters: NDArray[np.integer]) -> NDArray[np.int64]:
-    """Return how many letters of each row it takes until every seat's was there."""
+    """Return the number of letters in each row until every seat has occurred."""
     first = [(letters == seat).argmax(1) for seat in range(len(SEATS))]
     return np.asarray(np.max(first, axis=0)) + 1
 
@@ -172,11 +173,12 @@ _FOUR = 3 / ((CARDS - 1) * (CARDS - 3))
 
 
 def side_moments(weights: Floats) -> tuple[Floats, Floats]:
-    """Return mean and variance, a deal, of D²: D = the weights of one side less the other's.
+    """Return mean and variance, per deal, of D², where D is the difference of the sides'
+    weights.
 
-    Two cards' signs have the mean product −1/107, four cards' 3/(107·105); each way in which
-    some of four cards are the same one has its own sum of powers. `weights`: rows of 108, 0 for
-    a card that is not weighed.
+    The signs of two cards have the mean product −1/107, those of four cards 3/(107·105). Each way
+    in which some of four cards coincide has its own sum of powers. `weights`: rows of 108, with 0
+    for a card without weight.
     """
     p1, p2, p3, p4 = ((weights**power).sum(1) for power in (1, 2, 3, 4))
     mean = p2 + (p1**2 - p2) * _TWO

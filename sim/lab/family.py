@@ -1,6 +1,6 @@
-"""The family of tests: stated before any deal, judged by one bound over all of them.
+"""The family of statistical tests, fixed before any deal, with one bound for all of them.
 
-LAB.md is this list for people; a test of the tests compares the two.
+LAB.md contains this list for people. A unit test compares the two.
 """
 
 from collections.abc import Callable, Sequence
@@ -13,15 +13,17 @@ from sim.lab.collected_deals import CollectedDeals
 from sim.lab.deal_measures import MIN_DEALS, DealMeasures, StatisticResult, not_answerable
 
 FAMILY_LEVEL = 0.99
-"""The family's level: in so many of fair collections not one test is outside."""
+"""The family's level: the share of fair collections in which no test is outside."""
 SINGLE_LEVELS = (0.95, 0.99)
-"""The levels at which each value is shown by itself."""
+"""The levels at which each value is shown individually."""
 
 
 class FamilyTest(NamedTuple):
-    """One test of the family: what is counted, what a fair deal gives and why, what it shows.
+    """One test of the family: the figure, its expected value with the reason, and the clauses it
+    supports.
 
-    `shows` are clauses R1–R14 of a test house (requirements.py); `least`: deals that it needs.
+    `shows` are the clauses R1–R14 of a test house (lab_page.py). `min_deals`: the number of deals
+    that the test needs.
     """
 
     name: str
@@ -227,10 +229,10 @@ FAMILY = (
 
 
 class JudgedTest(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """One test's answer, and how Holm's bound took it.
+    """The result of one test, with its bound by Holm's method.
 
-    `bound`: its p must not be below this; `outside` whether the family rejects it. `at_95` and
-    `at_99`: whether the value by itself is inside; None where these deals do not answer it.
+    `bound`: the test's p must not be below this. `outside`: the family rejects the test. `at_95`
+    and `at_99`: the individual value is inside that level; None if these deals cannot answer.
     """
 
     name: str
@@ -247,23 +249,23 @@ class JudgedTest(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
 
 class FamilyJudgement(msgspec.Struct, frozen=True):
-    """What the whole family says of some deals."""
+    """The result of the whole family for some deals."""
 
     deals: int
     results: tuple[JudgedTest, ...]
 
     @property
     def outside(self) -> tuple[str, ...]:
-        """The tests that are outside the family's bound; none of them: the deals are inside."""
+        """The tests outside the family's bound. If there are none, the deals are inside."""
         return tuple(result.name for result in self.results if result.outside)
 
     def p(self, name: str) -> float | None:
-        """Return a test's chance; None where these deals do not answer it."""
+        """Return a test's p, or None if these deals cannot answer it."""
         return next(result.p for result in self.results if result.name == name)
 
 
 def judge_deals(deals: CollectedDeals) -> FamilyJudgement:
-    """Ask all tests of the family of these deals, and judge them together."""
+    """Run all tests of the family on these deals, and judge them together."""
     seen = DealMeasures(deals)
     answers = [_run_test(question, seen) for question in FAMILY]
     bounds, rejected = holm_bounds([answer.p for answer in answers], 1 - FAMILY_LEVEL)
@@ -277,11 +279,11 @@ def judge_deals(deals: CollectedDeals) -> FamilyJudgement:
 
 
 def holm_bounds(chances: Sequence[float | None], risk: float) -> tuple[list[float], list[bool]]:
-    """Return each chance's bound, and whether it is rejected at this risk for all together.
+    """Return the bound of each p, and whether it is rejected at `risk` for all together.
 
-    The least of m chances is rejected below risk/m, the next below risk/(m−1), and so on to the
-    first that is not: whatever the tests have to do with each other, a fair collection has one
-    outside with the chance `risk` at most. One that was not answered counts, as if it were 1.
+    The smallest of m values is rejected below risk/m, the next below risk/(m−1), and so on up to
+    the first that is not rejected. For any dependence between the tests, a fair collection has a
+    rejected test with probability `risk` at most. A test without an answer counts as p = 1.
     """
     ranked = sorted(range(len(chances)), key=lambda place: _p_or_one(chances[place]))
     bounds, rejected = [0.0] * len(chances), [False] * len(chances)

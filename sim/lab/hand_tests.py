@@ -1,4 +1,4 @@
-"""Tests of the hands: which faces lie where."""
+"""Tests of the hands: which faces are in which hand."""
 
 import numpy as np
 
@@ -22,7 +22,7 @@ from sim.lab.deal_statistics import Floats
 
 
 def type_seat(seen: DealMeasures) -> StatisticResult:
-    """Ask whether any of the 54 faces prefers a seat."""
+    """Test whether any of the 54 faces prefers a seat."""
     found = deal_statistics.SeatCounts(FACE_COUNT)
     for block in seen.deals.blocks():
         found.add(block.cards % FACE_COUNT, block.seats)
@@ -30,7 +30,7 @@ def type_seat(seen: DealMeasures) -> StatisticResult:
 
 
 def strength(seen: DealMeasures) -> StatisticResult:
-    """Ask whether any seat gets the better cards."""
+    """Test whether some seat gets stronger cards."""
     statistic = deal_statistics.trend_chi_square(
         seen.side_weights(tray_only=False), seen.deals.seats
     )
@@ -38,28 +38,28 @@ def strength(seen: DealMeasures) -> StatisticResult:
 
 
 def twins(seen: DealMeasures) -> StatisticResult:
-    """Ask how many faces lie in a hand with both copies."""
+    """Test how many faces have both copies in one hand."""
     return pairs(seen.twins, [1] * CARDS)
 
 
 def jokers(seen: DealMeasures) -> StatisticResult:
-    """Ask how the four jokers are shared."""
+    """Test the distribution of the four jokers."""
     chances = {together: float(chance) for together, chance in four_cards_together().items()}
     return histogram_result(seen.jokers, chances)
 
 
 def bombs(seen: DealMeasures) -> StatisticResult:
-    """Ask how many ranks hands have four times or more."""
+    """Test how many ranks occur four or more times in a hand."""
     return mean_result(seen.bombs, *bombs_of())
 
 
 def sides(seen: DealMeasures) -> StatisticResult:
-    """Ask whether one side is the stronger more than chance has it, whichever side that is."""
+    """Test whether one side is stronger more often than expected, whichever side it is."""
     return _sides(seen, tray_only=False)
 
 
 def tray_sides(seen: DealMeasures) -> StatisticResult:
-    """Ask the same of the cards alone that were in the tray."""
+    """Test the same for the cards that were in the tray only."""
     return _sides(seen, tray_only=True)
 
 
@@ -69,7 +69,7 @@ def _sides(seen: DealMeasures, *, tray_only: bool) -> StatisticResult:
     for block in seen.deals.blocks():
         part = DealMeasures(block)
         weights: Floats = part.side_weights(tray_only=tray_only)
-        some = (weights != 0).sum(1) > 1  # one card's square is the same on either side
+        some = (weights != 0).sum(1) > 1  # the square of a single card is the same on either side
         squares += float((part.side_lead(weights)[some] ** 2).sum())
         mean, variance = deal_statistics.side_moments(weights[some])
         means, variances = means + float(mean.sum()), variances + float(variance.sum())
@@ -88,16 +88,16 @@ def _sides(seen: DealMeasures, *, tray_only: bool) -> StatisticResult:
 
 
 JOKER_WORTH, HONOUR_WORTH = 13, 9
-"""Where a card's worth makes it a joker, and a J, Q, K or A."""
+"""The smallest strength of a joker, and of a J, Q, K or A."""
 
 _NO_TRAY = "hardly a card was looked at twice"
 
 
 def waiting_verdict(seen: DealMeasures) -> StatisticResult:
-    """Ask whether the pocket that waits for a card has to do with its verdict.
+    """Test whether the pocket due for a card depends on the card's verdict.
 
-    The card lies there in the end, or own_place is outside: where such cards lie is no question
-    of its own.
+    The card is in that pocket at the end, or else own_place is outside. So the final pocket of such
+    cards needs no test of its own.
     """
     found = deal_statistics.SeatCounts(len(ReadingOutcome) - 1)
     for block in seen.deals.blocks():
@@ -106,7 +106,7 @@ def waiting_verdict(seen: DealMeasures) -> StatisticResult:
 
 
 def tray_face(seen: DealMeasures) -> StatisticResult:
-    """Ask whether good cards that were in the tray go to one seat rather."""
+    """Test whether strong cards that were in the tray prefer one seat."""
     found = deal_statistics.SeatCounts(3)
     for block in seen.deals.blocks():
         worth = STRENGTH[block.cards]
@@ -116,7 +116,7 @@ def tray_face(seen: DealMeasures) -> StatisticResult:
 
 
 def own_place(seen: DealMeasures) -> StatisticResult:
-    """Ask whether every card lies in the pocket that waited for it."""
+    """Test whether every card is in the pocket that was due for it."""
     moved = int((seen.deals.seats != seen.deals.waiting).sum())
     return StatisticResult(float(moved), str(moved), "0", 0.0 if moved else 1.0)
 

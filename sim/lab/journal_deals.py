@@ -1,7 +1,7 @@
-"""Whole simulated deals: firmware, mechanics, machine and journal in virtual time.
+"""Deals of the whole simulation, read from journals: firmware, mechanics, machine, virtual time.
 
-A life of a campaign, at a tired machine, with its journal; what is counted is read from that
-journal alone. The chief opens its attempts: seed, cut, the record of the hands, all looks.
+A campaign life runs on a worn machine. Only its journal is read. The chief's key opens the
+attempts: seed, cut, the record of the hands, and all readings.
 """
 
 import base64
@@ -33,14 +33,14 @@ from sim.lab.deal_chain import Entropy
 from sim.mechanics.fault_menu import WearLevel, get_wear_level
 
 WEAR = "worn"
-"""How tired the machine is: its cards are read again, lie in the tray, come as two."""
+"""The wear of the machine: cards are read again, go to the tray, and are fed in pairs."""
 
 _IN_MEMORY = Path("/dev/shm")
 _NONCE = 32
 
 
 class AttemptByPlace(NamedTuple):
-    """One attempt out of its journal, by place: faces, pockets due and got, verdicts."""
+    """One attempt from its journal, by place: faces, pockets due and reached, verdicts."""
 
     faces: list[int]
     waiting: list[int]
@@ -51,11 +51,11 @@ class AttemptByPlace(NamedTuple):
 
 
 def deal_life(deals: int, entropy: Entropy, faults: WearLevel | None = None) -> CollectedDeals:
-    """Live one life of so many deals, and read its right attempts out of its journal.
+    """Run one life of `deals` deals, and read its successful attempts from its journal.
 
-    `faults`: of the machine, those of WEAR where none are given. The stack before a shuffle is
-    in no journal: there is none here. Raises ValueError where a life came to fewer deals, or an
-    attempt's record does not open.
+    `faults`: the faults of the machine, by default those of WEAR. No journal contains the stack
+    before a shuffle, so the deals have none. Raises ValueError if a life had fewer deals, or an
+    attempt's record cannot be opened.
     """
     seed = entropy(SEED_BYTES).hex()
     with tempfile.TemporaryDirectory(prefix="dl-", dir=_IN_MEMORY) as folder:
@@ -67,7 +67,9 @@ def deal_life(deals: int, entropy: Entropy, faults: WearLevel | None = None) -> 
 
 
 def deals_from_attempts(progresses: list[AttemptHistory], chief: Any, asked: int) -> CollectedDeals:
-    """Return the right attempts of a journal as deals; `chief` is the key they are sealed to."""
+    """Return the successful attempts of a journal as deals. `chief` is the key they are sealed
+    to.
+    """
     right = [one for one in progresses if one.outcome is AttemptOutcome.OK]
     opened = [open_attempt(one, _make_unsealer(one, chief)) for one in right][:asked]
     if len(opened) < asked:
@@ -89,7 +91,7 @@ def deals_from_attempts(progresses: list[AttemptHistory], chief: Any, asked: int
 
 
 def open_attempt(progress: AttemptHistory, unseal: Callable[[bytes], bytes]) -> AttemptByPlace:
-    """Read one attempt that was dealt right, with what opens its boxes."""
+    """Read one successful attempt. `unseal` opens its boxes."""
     committed, cut = progress.data("committed"), progress.data("cut")
     assert committed is not None
     seed = unseal(_sealed_bytes(progress, "seed", "box"))
@@ -115,13 +117,16 @@ def open_attempt(progress: AttemptHistory, unseal: Callable[[bytes], bytes]) -> 
 
 
 def _verdicts(seen: CardCourse) -> list[int]:
-    """Return what became of the cards of each place: a place for the tray's rounds, up to two."""
+    """Return the verdict for the card of each place. A place can have up to two rounds in the
+    tray.
+    """
     said = [int(ReadingOutcome.ACCEPTED)] * CARDS
     for place, card in seen.cards_by_place().items():
         rounds = sum(
             one.landed == TRAY and one.place == place for one in seen.cards.values()
         )  # fmt: skip
-        if rounds or card.from_tray:  # the second of a doubled pair waited under another's index
+        # the second card of a doubled pair waited under the index of another card
+        if rounds or card.from_tray:
             said[place - 1] = ReadingOutcome.TRAY if rounds < 2 else ReadingOutcome.TRAY_TWICE
         elif len(seen.looks.get(card.index, [])) > 1:
             said[place - 1] = ReadingOutcome.READ_AGAIN
@@ -129,7 +134,7 @@ def _verdicts(seen: CardCourse) -> list[int]:
 
 
 def _follows(opened: list[AttemptByPlace]) -> Iterator[bool]:
-    """Yield whether each deal was dealt with the set of the one before it."""
+    """Yield, for each deal, whether it was dealt with the set of the previous deal."""
     before = None
     for one in opened:
         yield one.card_set == before

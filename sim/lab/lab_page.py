@@ -1,6 +1,6 @@
-"""What a test house asks of the randomness of a card machine, and what answers it here.
+"""The report as an HTML page, and the clauses of a test house with the tests that answer them.
 
-The clauses stand in the law and the standards of several countries; the words here are ours.
+The clauses come from laws and standards of several countries. The wording here is the project's.
 """
 
 import base64
@@ -21,7 +21,7 @@ from sim.lab.lab_report import (
 
 
 class Clause(NamedTuple):
-    """One clause: its name, where it is from, what it asks, and what shows it besides tests."""
+    """One clause: its name, its source, its requirement, and the evidence in addition to tests."""
 
     name: str
     source: str
@@ -125,7 +125,7 @@ _HEADS = ("test", "p", "bound", "at 95 %", "at 99 %", "found", "expected")
 
 
 def render_lab_page(report: LabReport, pictures: Sequence[ReportPicture], issued: str) -> str:
-    """Return the page. `issued`: by what program it was made, and when."""
+    """Return the page. `issued`: the program that made the page, and the date."""
     tone = "right" if report.is_inside else "wrong"
     sections = [
         f"<h1>Statistics of dealt cards</h1><p>{escape(issued)}</p>"

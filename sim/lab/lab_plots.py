@@ -1,4 +1,4 @@
-"""The report's pictures, as PNG: what was counted beside what a fair deal gives."""
+"""The plots of the report, as PNG: the counted figures beside the expected ones."""
 
 import io
 from collections.abc import Callable
@@ -22,7 +22,7 @@ _MIN_CHANCE = 1e-12
 
 
 class ReportPicture(NamedTuple):
-    """A picture's name, what it shows, and its PNG."""
+    """A plot: its name, its caption, and its PNG."""
 
     name: str
     caption: str
@@ -30,7 +30,7 @@ class ReportPicture(NamedTuple):
 
 
 def draw_pictures(deals: CollectedDeals, judgement: FamilyJudgement) -> tuple[ReportPicture, ...]:
-    """Draw all pictures of a report."""
+    """Draw all plots of a report."""
     seen = DealMeasures(deals)
     drawn: list[tuple[str, str, Callable[[], Figure]]] = [
         ("chances", "The chance of each test's value in fair deals, beside its bound.",

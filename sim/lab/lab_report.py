@@ -1,4 +1,4 @@
-"""A report on collected deals: the family's judgement, its retest, naive methods beside it."""
+"""The report on collected deals: the family's judgement, its retest, and unfair methods."""
 
 import hashlib
 from collections.abc import Callable, Iterator, Sequence
@@ -11,7 +11,7 @@ from sim.lab.deal_chain import UNFAIR_METHODS
 from sim.lab.family import FAMILY, FAMILY_LEVEL, FamilyJudgement, JudgedTest, judge_deals
 
 UNFAIR_DEALS = 1_000
-"""Deals of each naive method in a report, or as many as the report itself has."""
+"""The number of deals of each unfair method in a report, or fewer if the report has fewer."""
 
 ReportVerdict = Literal["inside", "inside at the retest", "outside", "outside, not retested"]
 
@@ -24,7 +24,7 @@ VERDICT_TEXTS: dict[ReportVerdict, str] = {
 
 
 class CollectionJudgement(msgspec.Struct, frozen=True, kw_only=True):
-    """One collection and its judgement. `files`: SHA-256 of each, by its name; `deals`: n.
+    """One collection and its judgement. `files`: the SHA-256 of each file by name. `deals`: n.
 
     `unjudged` are the tests that these deals cannot answer.
     """
@@ -38,7 +38,7 @@ class CollectionJudgement(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class UnfairMethodResult(msgspec.Struct, frozen=True, kw_only=True):
-    """A naive method, judged by the same family: `outside` are the tests that catch it."""
+    """An unfair method, judged by the same family. `outside` are the tests that detect it."""
 
     method: str
     deals: int
@@ -46,7 +46,7 @@ class UnfairMethodResult(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class LabReport(msgspec.Struct, frozen=True, kw_only=True):
-    """All that a report says. `family`: SHA-256 of the list of tests, as LAB.md states it."""
+    """The content of a report. `family`: SHA-256 of the list of tests in LAB.md."""
 
     verdict: ReportVerdict
     level: float
@@ -57,12 +57,12 @@ class LabReport(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def last(self) -> CollectionJudgement:
-        """The round that counts."""
+        """The judgement that counts: the retest if there is one."""
         return self.retest or self.first
 
     @property
     def is_inside(self) -> bool:
-        """Whether the deals are inside the family's bound, at the first time or the second."""
+        """True if the deals are inside the family's bound, at the first test or at the retest."""
         return not self.last.outside
 
 
@@ -86,9 +86,9 @@ def make_report(
     fresh: Callable[[], CollectionJudgement] | None,
     naive: Callable[[str, int], CollectedDeals] | None = None,
 ) -> LabReport:
-    """Return the report: `fresh` collects the retest's deals, None where nobody can here.
+    """Return the report. `fresh` collects the retest's deals; None if that is not possible here.
 
-    `naive(method, deals)` deals by a naive method; None leaves them out.
+    `naive(method, deals)` deals by an unfair method. With None, these methods are left out.
     """
     retest = fresh() if first.outside and fresh is not None else None
     return LabReport(
@@ -102,7 +102,7 @@ def make_report(
 
 
 def conclusion_text(report: LabReport) -> str:
-    """Return what a report comes to, and how much of the family it leaves open, and why."""
+    """Return the conclusion of a report, with the number of unanswered tests and the reason."""
     last = report.last
     if not last.unjudged:
         return VERDICT_TEXTS[report.verdict]
@@ -158,7 +158,7 @@ def render_lab_report(report: LabReport) -> str:
 
 
 def source_text(source_round: CollectionJudgement) -> str:
-    """Return in a line where the deals of a round come from."""
+    """Return the source of a collection as one line."""
     source = source_round.source
     seed = "the system's entropy" if source.seed is None else f"seed {source.seed}"
     given_up = f", {source.given_up} attempts given up" if source.given_up else ""
@@ -169,7 +169,7 @@ def source_text(source_round: CollectionJudgement) -> str:
 
 
 def result_cells(result: JudgedTest) -> tuple[str, ...]:
-    """Return a test's row of the table, below its headings."""
+    """Return a test's row of the table, in the order of the headings."""
     p = "–" if result.p is None else f"{result.p:.3g}"
     found = result.why or result.seen
     return (
@@ -204,7 +204,7 @@ def render_family() -> str:
 
 
 def update_page(page: str) -> str:
-    """Return the page with the family as it is now. Raises ValueError where its marks lack."""
+    """Return the page with the current family. Raises ValueError if its marks are missing."""
     before, found, rest = page.partition(FAMILY_BEGIN)
     _, end, after = rest.partition(FAMILY_END)
     if not (found and end):

@@ -1,4 +1,6 @@
-"""Tests of the pockets alone: the sequence, place by place, whatever cards come."""
+"""Tests of the order of pockets, without regard to faces: the sequence, stacks, and chains of
+deals.
+"""
 
 from collections.abc import Iterator, Mapping
 from itertools import combinations
@@ -33,13 +35,13 @@ from sim.lab.deal_measures import (
 from sim.lab.deal_statistics import Floats
 
 DISTANCES = range(2, 13)
-"""How far apart the pairs of places lie that `serial` looks at."""
+"""The distances between the places of a pair in the test `serial`."""
 
 _PLACES = np.arange(CARDS)
 
 
 def index_seat(seen: DealMeasures) -> StatisticResult:
-    """Ask whether any place of the feed order prefers a seat."""
+    """Test whether some place of the feed order prefers a seat."""
     found = deal_statistics.SeatCounts(CARDS)
     for block in seen.deals.blocks():
         found.add(_PLACES, block.seats)
@@ -47,18 +49,20 @@ def index_seat(seen: DealMeasures) -> StatisticResult:
 
 
 def index_trend(seen: DealMeasures) -> StatisticResult:
-    """Ask whether early or late cards go to one seat rather."""
+    """Test whether early or late cards prefer one seat."""
     centred = deal_statistics.as_floats(_PLACES) - (CARDS - 1) / 2
     return chi_square_result(deal_statistics.trend_chi_square(centred, seen.deals.seats), 3)
 
 
 def adjacent(seen: DealMeasures) -> StatisticResult:
-    """Ask whether neighbours in the feed order go together as often as they should."""
+    """Test whether neighbours in the feed order go to one seat as often as expected."""
     return pairs_result(seen.adjacent, pair_degrees(1))
 
 
 def serial(seen: DealMeasures) -> StatisticResult:
-    """Ask the same of cards some places apart; the least of the chances counts, times as many."""
+    """Test pairs of places at several distances. The smallest p counts, times the number of
+    distances.
+    """
     return _least_likely(
         {
             f"at distance {apart}": pairs_result(seen.same_pocket_at(apart), pair_degrees(apart))
@@ -68,7 +72,7 @@ def serial(seen: DealMeasures) -> StatisticResult:
 
 
 def descents(seen: DealMeasures) -> StatisticResult:
-    """Ask how often the pocket goes down, and how often down and up again; the least of both."""
+    """Test the numbers of descents and of valleys. The smaller p counts, times two."""
     return _least_likely(
         {
             "descents": mean_result(seen.descents, *window_moments(is_descent, 2)),
@@ -78,22 +82,22 @@ def descents(seen: DealMeasures) -> StatisticResult:
 
 
 def guessing(seen: DealMeasures) -> StatisticResult:
-    """Ask how often somebody who forgets nothing guesses the next pocket."""
+    """Test how often the next pocket is guessed right by a player with perfect memory."""
     return mean_result(seen.right_guesses, *guess_moments())
 
 
 def poker(seen: DealMeasures) -> StatisticResult:
-    """Ask how alike the pockets are within blocks of four places."""
+    """Test how many pockets are equal within blocks of four places."""
     return pairs_result(seen.pairs_in_blocks, [3] * CARDS)
 
 
 def runs(seen: DealMeasures) -> StatisticResult:
-    """Ask how long the longest run of one pocket is."""
+    """Test the length of the longest run of one pocket."""
     return histogram_result(seen.longest, dict(enumerate(map(float, longest_run_chances()))))
 
 
 def coupon(seen: DealMeasures) -> StatisticResult:
-    """Ask how many cards it takes until every seat has one."""
+    """Test the number of cards until every seat has one."""
     until = deal_statistics.cards_until_all(seen.deals.waiting)
     chances = dict(enumerate(map(float, cards_until_all_seats())))
     answer = histogram_result(until, chances)
@@ -106,7 +110,7 @@ def coupon(seen: DealMeasures) -> StatisticResult:
 
 
 def tail(seen: DealMeasures) -> StatisticResult:
-    """Ask how often the last two cards go to one seat."""
+    """Test how often the last two cards go to one seat."""
     letters = seen.deals.waiting
     hits = int((letters[:, -1] == letters[:, -2]).sum())
     p = deal_statistics.p_of_binomial(hits, len(seen), float(PAIR))
@@ -116,14 +120,14 @@ def tail(seen: DealMeasures) -> StatisticResult:
 
 
 def same_again(seen: DealMeasures) -> StatisticResult:
-    """Ask whether the next sequence has the same pocket at the same place too often."""
+    """Test whether the next sequence has the same pocket at the same place too often."""
     letters = seen.deals.waiting
     figures = np.asarray((letters[1:] == letters[:-1]).sum(1))
     return mean_result(figures, CARDS / 4, SAME_SEAT_VARIANCE)
 
 
 def repeated(seen: DealMeasures) -> StatisticResult:
-    """Ask whether a sequence was there before: in 10⁵ deals the chance of one is 5·10⁻⁵³."""
+    """Test whether a sequence occurs twice. In 10⁵ deals this has probability 5·10⁻⁵³."""
     rows = {row.tobytes() for row in seen.deals.waiting}
     again = len(seen) - len(rows)
     return StatisticResult(float(again), str(again), "0", 0.0 if again else 1.0)
@@ -132,15 +136,16 @@ def repeated(seen: DealMeasures) -> StatisticResult:
 SAME_SEAT_VARIANCE = (
     4 * 3 / 16 * CARDS / (CARDS - 1) * 81 / 4 + 12 / 16 * CARDS / (CARDS - 1) * 27 / 4
 )
-"""Variance of how many of 108 cards go where four hands of 27 had them: 20.44, sd 4.52.
+"""The variance of the number of 108 cards that go to the same hand of 27 as before: 20.44, sd
+4.52.
 
-The 4 × 4 table of then and now has 27·27/108 in each cell; its diagonal's variance is
+The 4 × 4 table of the two deals has mean 27·27/108 in each cell. The variance of its diagonal is
 4·(3/16)(108/107)(27 − 27²/108) + 12·(1/16)(108/107)(27²/108).
 """
 
 
 def _least_likely(answers: Mapping[str, StatisticResult]) -> StatisticResult:
-    """Return the answer with the least chance, by its name; its chance times how many there are."""
+    """Return the result with the smallest p, with its name. Its p is multiplied by their number."""
     chances = {name: one.p for name, one in answers.items() if one.p is not None}
     if not chances:
         return next(iter(answers.values()))
@@ -151,7 +156,7 @@ def _least_likely(answers: Mapping[str, StatisticResult]) -> StatisticResult:
 
 
 def pair_degrees(apart: int) -> list[int]:
-    """Return in how many pairs each place is, where a pair lies so far apart."""
+    """Return the number of pairs of each place, for pairs of places at this distance."""
     return [(place >= apart) + (place < CARDS - apart) for place in range(CARDS)]
 
 
@@ -160,7 +165,7 @@ _NO_CHAIN = f"fewer than {MIN_DEALS} deals follow another"
 
 
 def collected_seat(seen: DealMeasures) -> StatisticResult:
-    """Ask whether a card's place in the collected stack says to which seat it goes."""
+    """Test whether a card's place in the collected stack predicts its seat."""
     depths = seen.stack_of
     if depths is None:
         return not_answerable(_NO_STACK)
@@ -171,7 +176,7 @@ def collected_seat(seen: DealMeasures) -> StatisticResult:
 
 
 def collected_trend(seen: DealMeasures) -> StatisticResult:
-    """Ask whether cards from high or low in the collected stack go to one seat rather."""
+    """Test whether cards from the top or the bottom of the collected stack prefer one seat."""
     depths = seen.stack_of
     if depths is None:
         return not_answerable(_NO_STACK)
@@ -180,20 +185,20 @@ def collected_trend(seen: DealMeasures) -> StatisticResult:
 
 
 def collected_pairs(seen: DealMeasures) -> StatisticResult:
-    """Ask whether cards that were collected next to each other stay together too often."""
+    """Test whether cards that were neighbours in the collected stack stay together too often."""
     figures = seen.neighbours_together
     return not_answerable(_NO_STACK) if figures is None else pairs_result(figures, pair_degrees(1))
 
 
 def carry_over(seen: DealMeasures) -> StatisticResult:
-    """Ask how many cards go to the seat that had them in the deal before."""
+    """Test how many cards go to the seat that had them in the previous deal."""
     if len(seen.followers) < MIN_DEALS:
         return not_answerable(_NO_CHAIN)
     return mean_result(seen.carried_over, CARDS / len(SEATS), SAME_SEAT_VARIANCE)
 
 
 def carry_table(seen: DealMeasures) -> StatisticResult:
-    """Ask whether any seat's cards go to any one seat in the next deal."""
+    """Test whether the cards of some seat prefer some seat in the next deal."""
     if len(seen.followers) < MIN_DEALS:
         return not_answerable(_NO_CHAIN)
     found = deal_statistics.SeatCounts(len(SEATS))
@@ -201,8 +206,8 @@ def carry_table(seen: DealMeasures) -> StatisticResult:
     return chi_square_result(*found.chi_square())
 
 
-# Figures that count pairs have an exact covariance, given the order in which the cards came:
-# it depends on how many of the pairs are the same or share a card, and on nothing else.
+# Counts of pairs have an exact covariance, given the order of the cards. It depends only on the
+# number of pairs that are equal or share a card.
 
 _TWINS, _JOKERS = FACE_COUNT, 6
 _PATH = CARDS - 1
@@ -210,7 +215,7 @@ _MIN_INDEPENDENT = 0.1
 
 
 def interplay(seen: DealMeasures) -> StatisticResult:
-    """Ask whether figures of one deal go together more than their pairs of cards do."""
+    """Test whether figures of one deal are correlated beyond their common pairs of cards."""
     figures, owed = _standardised(seen), shared_pair_correlations(seen)
     return _strongest(
         {
@@ -221,7 +226,7 @@ def interplay(seen: DealMeasures) -> StatisticResult:
 
 
 def successive(seen: DealMeasures) -> StatisticResult:
-    """Ask whether a figure of a deal says anything of any figure of the next one."""
+    """Test whether a figure of a deal predicts any figure of the next deal."""
     rows = seen.followers
     if len(rows) < MIN_DEALS:
         return not_answerable(_NO_CHAIN)
@@ -238,7 +243,7 @@ def successive(seen: DealMeasures) -> StatisticResult:
 
 
 def _standardised(seen: DealMeasures) -> dict[str, Floats]:
-    """Return the figures of pairs, each less its mean and over its deviation."""
+    """Return the pair counts, minus their means and divided by their standard deviations."""
     figures: dict[str, tuple[Ints, list[int]]] = {
         "adjacent": (seen.adjacent, pair_degrees(1)),
         "twins": (seen.twins, [1] * CARDS),
@@ -254,7 +259,7 @@ def _scaled(counts: Ints, degrees: list[int]) -> Floats:
 
 
 def shared_pair_correlations(seen: DealMeasures) -> dict[tuple[str, str], Floats]:
-    """Return each deal's correlation of two figures that their pairs of cards make."""
+    """Return each deal's correlation of two figures that results from their pairs of cards."""
     path, twin = pairs_variance(pair_degrees(1)) ** 0.5, pairs_variance([1] * CARDS) ** 0.5
     places = seen.place_of.astype(np.int64)
     fed_twins = (abs(places[:, :FACE_COUNT] - places[:, FACE_COUNT:]) == 1).sum(1)
@@ -267,16 +272,18 @@ def shared_pair_correlations(seen: DealMeasures) -> dict[tuple[str, str], Floats
         fed = np.take_along_axis(places, rows, 1)
         kept = (abs(fed[:, 1:] - fed[:, :-1]) == 1).sum(1)
         ends = sum((fed[:, end] == last) for end in (0, -1) for last in (0, _PATH))
-        # Σ over cards of degree × degree: 2·2 each, less at four ends, one back where two meet.
+        # The sum over cards of degree × degree: 2·2 each, less at the four ends, and one added back
+        # where two ends meet.
         touching = 4 * CARDS - 8 + np.asarray(ends) - 2 * kept
         owed["adjacent", "collected"] = _covariances(kept, touching, _PATH * _PATH) / path**2
     return owed
 
 
 def _independent_part(one: Floats, other: Floats, owed: Floats) -> Floats:
-    """Return products of one figure and what the other has beyond its correlation with it.
+    """Return products of one figure and the independent part of the other figure.
 
-    Where they hardly differ, because the cards were fed as they were collected, there is none.
+    Deals in which the two figures hardly differ are left out: there the cards were fed in the
+    collected order.
     """
     rest = 1 - owed**2
     some = rest > _MIN_INDEPENDENT
@@ -284,7 +291,7 @@ def _independent_part(one: Floats, other: Floats, owed: Floats) -> Floats:
 
 
 def _path_and_twins(same: Ints) -> Floats:
-    """Return the covariance of 107 neighbours and 54 twins of which so many are the same pair."""
+    """Return the covariance of 107 neighbours and 54 twins with `same` pairs in common."""
     return _covariances(same, 2 * _PATH - 2 * same, _PATH * _TWINS)
 
 
@@ -301,7 +308,7 @@ def _studentised(products: Floats) -> tuple[float, float]:
 
 
 def _strongest(found: dict[str, tuple[float, float]]) -> StatisticResult:
-    """Return the answer of the largest of these correlations, times how many there are."""
+    """Return the result of the strongest correlation. Its p is multiplied by their number."""
     chances = {name: deal_statistics.p_of_normal(z) for name, (_, z) in found.items()}
     worst = min(chances, key=lambda name: chances[name])
     mean, z = found[worst]
