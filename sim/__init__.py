@@ -1,1 +1,1 @@
-"""The simulated table: mechanics, boards, pins and the loop in virtual time."""
+"""The simulated table: mechanics, boards, pins, people, and an event loop in virtual time."""

@@ -1,4 +1,4 @@
-"""A simulated person at a table, who sees and does what a person sees and does."""
+"""A simulated person at a table, with the senses and actions of a person only."""
 
 import asyncio
 from collections.abc import Callable
@@ -8,8 +8,8 @@ from sim.mechanics.card_handling import OutOfReach
 from sim.mechanics.world import World
 from sim.panel_contacts import PanelContacts
 
-# How long a person takes, in milliseconds of the machine's time: at ten times the speed
-# people are in a hurry, too.
+# The times that a person needs, in milliseconds of the machine's time. In a machine that runs ten
+# times as fast, people act ten times as fast too.
 TAKE_MS = 1500.0
 LOAD_MS = 4000.0
 REACT_MS = 2000.0
@@ -18,11 +18,12 @@ MAX_START_PRESSES = 3
 
 
 class Attendant:
-    """Takes hands that are lifted and loads them again; clears up at the red lamp.
+    """A simulated person that takes the lifted hands, loads the cards again and clears faults.
 
-    It knows the lift, the lamps and whether the machine moves, nothing else. Whoever clears
-    up releases the emergency stop, counts the set, and sees to boards and cables: `mend`.
-    Run it as a task: `asyncio.create_task(attendant.run())`, ended by cancelling.
+    The attendant sees the lift, the lamps and whether the machine moves, and nothing else. At the
+    red lamp the attendant releases the emergency stop, counts the set, and repairs boards and
+    cables with `mend`. Run it as a task: `asyncio.create_task(attendant.run())`. Cancel the task to
+    end it.
     """
 
     def __init__(
@@ -80,7 +81,9 @@ class Attendant:
         await self._press_start()
 
     async def _press_start(self) -> None:
-        """Press start, and again if the machine neither moves nor calls."""
+        """Press start, and press it again if the machine neither moves nor switches the red lamp
+        on.
+        """
         for _ in range(MAX_START_PRESSES):
             if self._red_lamp_seen or self._is_moving():
                 return

@@ -1,4 +1,7 @@
-"""Faults of boards and of their cables, for a table that can kill, start and unplug boards."""
+"""Faults of boards and of their cables, for a table that can kill, start and unplug boards.
+
+`BoardFaults` carries the faults out. `FaultableHardware` is the interface that it needs.
+"""
 
 import asyncio
 from collections.abc import Callable
@@ -13,17 +16,18 @@ BoardName = Literal["dealer", "reader"]
 BOARD_NAMES: dict[str, BoardName] = {"dealer": "dealer", "reader": "reader"}
 
 WATCHDOG_MS = 1000.0
-"""A firmware that hangs so long is reset, as drivers/firmware/rp2_loop.py has it."""
+"""A firmware that hangs this long is reset, as in drivers/firmware/rp2_loop.py."""
 REBOOT_MS = 300.0
-"""From a board's reset until its firmware runs again."""
+"""The time from a board's reset until its firmware runs again."""
 BLAME_AFTER_MS = 1000.0
-"""So long after a board or cable is right again its fault may still be what somebody speaks of."""
+"""For this time after a board or cable is repaired, its fault is still a valid cause of an alert.
+"""
 FOREIGN_UID = bytes.fromhex("00000000000000ff")
 FOREIGN_FIRMWARE = bytes.fromhex("00000000000000ff")
 
 
 class FaultableHardware(Protocol):
-    """A table with two boards, as far as faults of boards and cables need it."""
+    """A table with two boards: the interface that faults of boards and cables need."""
 
     world: World
 
@@ -35,29 +39,29 @@ class FaultableHardware(Protocol):
         uid: bytes | None = None,
         firmware: bytes | None = None,
     ) -> None:
-        """Give a board power; `uid`, `firmware`: of another one in its place."""
+        """Start a board. `uid` and `firmware` replace it by another board."""
 
     def kill(self, name: BoardName) -> None:
-        """Take a board's power: its port vanishes."""
+        """Cut a board's power: its port vanishes."""
 
     def hang(self, name: BoardName) -> None:
-        """Let a board's firmware hang, its outputs as they are."""
+        """Make a board's firmware hang. Its outputs keep their state."""
 
     def resume(self, name: BoardName) -> None:
-        """Let a firmware that hung go on."""
+        """Continue a firmware that hung."""
 
     def erase_storage(self, name: BoardName) -> None:
-        """Let a board without power forget what it stored."""
+        """Erase the stored data of a board without power."""
 
     def pull_cable(self, name: BoardName) -> None:
         """Pull a board's cable out."""
 
     def plug_cable(self, name: BoardName) -> None:
-        """Put a board's cable in again."""
+        """Plug a board's cable in again."""
 
 
 class _ActiveFault:
-    """A fault that is not over: what ends it, and the timer that will."""
+    """A fault that is not over: the action that ends it, and the timer for that action."""
 
     def __init__(self, fault: SimulatedFault, undo: Callable[[], None]) -> None:
         self.fault = fault
@@ -66,10 +70,10 @@ class _ActiveFault:
 
 
 class BoardFaults:
-    """Carries out the faults that strike "line" and "board", and ends them in time.
+    """Carries out the faults that strike "line" and "board", and ends each after its time.
 
-    Times are the world's, not the machine's: neither watchdog nor cable goes faster in a
-    machine that does.
+    Times are those of the world, not of the machine. A watchdog or a cable does not become faster
+    in a machine that runs faster.
     """
 
     def __init__(self, hardware: FaultableHardware) -> None:
@@ -89,20 +93,20 @@ class BoardFaults:
         }
 
     def handlers(self) -> dict[FaultTarget, OutsideHandler]:
-        """Return what a world is given as its `outside`."""
+        """Return the handlers for the `outside` argument of a World."""
         return {"line": self.carry_out, "board": self.carry_out}
 
     def carry_out(self, fault: SimulatedFault) -> None:
-        """Let a fault happen now."""
+        """Carry out a fault now."""
         self._effects[fault.name](fault, BOARD_NAMES[fault.board])
 
     def mend(self) -> None:
-        """Put cables in and own boards back, as a person does: every fault of boards is over."""
+        """End every fault of boards and cables: plug cables in and put the original boards back."""
         for each in list(self._active):
             self._end(each)
 
     def close(self) -> None:
-        """Leave no timer behind."""
+        """Cancel all timers."""
         for each in self._active:
             if each.timer is not None:
                 each.timer.cancel()
@@ -151,7 +155,9 @@ class BoardFaults:
     def _end_after(
         self, fault: SimulatedFault, for_ms: float | None, undo: Callable[[], None]
     ) -> None:
-        """End `fault` with `undo` when its time is over; None: when somebody mends it."""
+        """End `fault` with `undo` after `for_ms`. With None, the fault stays until `mend` is
+        called.
+        """
         each = _ActiveFault(fault, undo)
         self._active.append(each)
         if for_ms is not None:

@@ -1,4 +1,7 @@
-"""What boards that are processes run under: CPython or MicroPython, and another firmware."""
+"""Simulated boards that run as processes, under CPython or MicroPython.
+
+`BoardProcess` is one board. `Interpreter` describes how its firmware is started.
+"""
 
 import asyncio
 import os
@@ -30,9 +33,10 @@ FETCHED_MICROPYTHON = DRIVERS.parent / ".micropython" / "micropython"
 
 @dataclass(frozen=True)
 class Interpreter:
-    """How to run the firmware: the command before the board's own words, and what it needs.
+    """The way to run the firmware: the command before the board's arguments, and its environment.
 
-    `folder` names the variable that says where packages lie, and the firmware below there.
+    `package_location` contains the variable that names the folder of packages, and the path of the
+    firmware below that folder.
     """
 
     command: tuple[str, ...]
@@ -40,19 +44,22 @@ class Interpreter:
     package_location: tuple[str, str]
 
     def with_foreign_firmware(self, root: Path) -> "Interpreter":
-        """Return how to run another firmware: a copy below `root` that has one file more."""
+        """Return an interpreter that runs another firmware: a copy below `root` with one more
+        file.
+        """
         variable, below = self.package_location
         copy = root / "foreign" / below
         if not copy.exists():
             own = shutil.ignore_patterns("__pycache__")
             shutil.copytree(DRIVERS / "firmware", copy, ignore=own)
-            (copy.parent / "__init__.py").touch()  # a package, lest the one it shadows be taken
+            # The copy must be a package, or Python would import the original package instead.
+            (copy.parent / "__init__.py").touch()
             (copy / "foreign.py").write_text('"""Makes this another firmware."""\n')
         return replace(self, environment=MappingProxyType({variable: str(root / "foreign")}))
 
 
 def cpython_interpreter() -> Interpreter:
-    """Run boards under the Python that runs this process."""
+    """Return an interpreter that runs boards under the Python of this process."""
     path = os.pathsep.join(filter(None, (str(DRIVERS.parent), os.environ.get("PYTHONPATH"))))
     return Interpreter(
         (sys.executable, "-P", "-m", "drivers.firmware.main"),
@@ -62,9 +69,10 @@ def cpython_interpreter() -> Interpreter:
 
 
 def find_micropython() -> str:
-    """Return the path of MicroPython's unix port: named, installed, or fetched into a checkout.
+    """Return the path of MicroPython's unix port.
 
-    Raises FileNotFoundError, one line.
+    The program is looked for in DEALTABLE_MICROPYTHON, on PATH, and in the checkout. Raises
+    FileNotFoundError with a one-line message.
     """
     named = os.environ.get("DEALTABLE_MICROPYTHON") or shutil.which("micropython")
     if named is None and FETCHED_MICROPYTHON.exists():
@@ -80,7 +88,10 @@ def find_micropython() -> str:
 
 
 def micropython_interpreter(program: str) -> Interpreter:
-    """Run boards under MicroPython's unix port, which has the firmware as package `firmware`."""
+    """Return an interpreter that runs boards under MicroPython's unix port.
+
+    The firmware is the package `firmware` there.
+    """
     return Interpreter(
         (program, "-m", "firmware.main"),
         MappingProxyType({"MICROPYPATH": str(DRIVERS)}),
@@ -89,21 +100,21 @@ def micropython_interpreter(program: str) -> Interpreter:
 
 
 PINS_FD = 3
-# A board that does not end with its pins is killed after this long.
+# A board that does not end after its pins are closed is killed after this time.
 END_TIMEOUT_S = 1.0
-# How often an ending process is looked for.
+# The interval between two checks whether an ending process is gone.
 REAP_INTERVAL_S = 0.01
 
 _MAX_READ_BYTES = 4096
 
 
 class BoardProcess:
-    """One board. `link` is the path under which its pty is found, whichever pty that is.
+    """One board that runs as a process. `link` is the fixed path that leads to its current pty.
 
-    Its pins end here: levels of `world` go in, outputs come out. Killing the process
-    takes its pty away, as unplugging a board does. With a `line` between the process's
-    pty and the host's, the cable can be unplugged and its bytes spoilt, at the price of
-    another pty's delay. A process remembers nothing when it starts again.
+    The board's pins end in this object: levels of `world` go to the process, and its outputs come
+    back. To kill the process removes its pty, as when a board is unplugged. With a `line` between
+    the process's pty and the host's pty, the cable can be unplugged and its bytes can be distorted.
+    The `line` adds the delay of a second pty. A process has no stored state when it starts again.
     """
 
     def __init__(
@@ -123,7 +134,7 @@ class BoardProcess:
         self.pid: int | None = None
         self._pty: str | None = None
         self._process_end: int | None = (
-            None  # the host's end of the process's pty, where there is a line
+            None  # the host's end of the process's pty, if there is a line
         )
         self._world = world
         self._interpreter = interpreter
@@ -137,7 +148,7 @@ class BoardProcess:
 
     @property
     def pty(self) -> str | None:
-        """The pty that the host finds it behind now."""
+        """The pty through which the host reaches the board now."""
         return self._pty if self.line is None else self.line.pty
 
     def start(
@@ -148,10 +159,11 @@ class BoardProcess:
         uid: bytes | None = None,
         firmware: bytes | None = None,
     ) -> None:
-        """Give the board power with a boot id that it never had; nothing if it runs.
+        """Start the board with a boot id that it never had. Do nothing if the board runs.
 
-        `uid`, `firmware`: of another board in its place; any other firmware will do. The cause
-        of its reset is its power's, whatever is said.
+        `uid` and `firmware` replace the board by another one. Any value of `firmware` selects the
+        same foreign firmware. The board always reports power as its reset cause; `reset_cause` is
+        ignored.
         """
         if self.pid is not None:
             return
@@ -163,7 +175,7 @@ class BoardProcess:
         master, slave = pty.openpty()
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
         try:
-            # Both ends: a fresh pty echoes and edits until somebody says otherwise.
+            # Set both ends: a new pty echoes and edits lines by default.
             tty.setraw(master)
             tty.setraw(slave)
             self._pty = name = os.ttyname(slave)
@@ -175,7 +187,7 @@ class BoardProcess:
             ours.close()
             raise
         finally:
-            # The process alone holds its ends, so that they vanish with it.
+            # Only the process keeps its ends open, so that the ends vanish with the process.
             os.close(master)
             os.close(slave)
             theirs.close()
@@ -186,27 +198,31 @@ class BoardProcess:
             self._start_relay(self.line)
 
     def kill(self, sig: signal.Signals = signal.SIGKILL) -> None:
-        """Take the board's power; returns at once, `gone` says when it is over."""
+        """Cut the board's power and return at once. `wait_until_gone` waits for the end."""
         if self.pid is not None:
             os.kill(self.pid, sig)
 
     def hang(self) -> None:
-        """Let its firmware hang: its port and its motors stay as they are, nobody answers."""
+        """Stop the firmware with SIGSTOP. The port and the motors keep their state; the board sends
+        nothing.
+        """
         self.kill(signal.SIGSTOP)
 
     def resume(self) -> None:
-        """Let firmware that hung go on, with all that came meanwhile."""
+        """Continue a firmware that hung. The firmware receives all that arrived meanwhile."""
         self.kill(signal.SIGCONT)
 
     def erase_storage(self) -> None:
-        """Lose what it stored: a process stores nothing."""
+        """Do nothing, because a process stores nothing."""
 
     async def wait_until_gone(self) -> None:
         """Wait until the process has ended."""
         await self._ended.wait()
 
     async def close(self) -> None:
-        """End the process: first by its pins, then by force; returns when it is gone."""
+        """End the process and wait until it is gone: close its pins first, then kill the
+        process.
+        """
         if self._pins is not None:
             self._disconnect_pins()
             self._reap()
@@ -233,13 +249,14 @@ class BoardProcess:
                     (os.POSIX_SPAWN_DUP2, log, 2),
                     (os.POSIX_SPAWN_DUP2, pins, PINS_FD),
                 ],
-                setsid=True,  # a Ctrl-C in the terminal is ours to answer, not the board's
+                # a Ctrl-C in the terminal is handled by this process, not by the board
+                setsid=True,
             )
         finally:
             os.close(log)
 
     def _start_relay(self, line: PtyLine) -> None:
-        """Be between the process's own pty and the line that the host has."""
+        """Start to forward bytes between the process's own pty and the line of the host."""
         assert self._process_end is not None
         far = self._process_end
         os.set_blocking(far, False)
@@ -260,7 +277,7 @@ class BoardProcess:
             self._end_relay()
 
     def _end_relay(self) -> None:
-        """The process's pty is gone: so is the host's."""
+        """Unplug the host's line after the process's pty is gone."""
         if self._process_end is None or self.line is None:
             return
         self._loop.remove_reader(self._process_end)
@@ -270,9 +287,10 @@ class BoardProcess:
         self.line.unplug()
 
     def _remove_port(self) -> None:
-        """Take the port away from the host: the next pty may have its number, another table's.
+        """Remove the port from the host, because the next pty, of another table, may get its
+        number.
 
-        A line has a port of its own, whose name another board's line may have by now.
+        A line has its own port, and another board's line may use the port's name now.
         """
         if self.line is None:
             self.link.unlink(missing_ok=True)
@@ -323,7 +341,7 @@ class BoardProcess:
         except BlockingIOError:
             pass
         except OSError:
-            self._unsent = b""  # it is gone; reading says so, too
+            self._unsent = b""  # the process is gone, and reading reports the end too
         if self._unsent:
             self._loop.add_writer(self._pins, self._flush)
         else:
@@ -354,7 +372,9 @@ class BoardProcess:
                 raise ValueError(f"{self.name} board: no such line on its pins: {words}")
 
     def _reap(self) -> None:
-        """The process has let go of its pins, or lost them: it has ended, or is about to."""
+        """Collect the exit status of a process that has closed its pins; retry until it has
+        ended.
+        """
         if self.pid is None:
             return
         if os.waitpid(self.pid, os.WNOHANG)[0] == 0:
@@ -365,6 +385,6 @@ class BoardProcess:
 
 
 def _write_lossy(end: int, data: bytes) -> None:
-    """Write what the line takes; the rest is lost."""
+    """Write as many bytes as the line accepts. The rest is lost."""
     with suppress(OSError):
         os.write(end, data)

@@ -1,8 +1,8 @@
-"""A loop whose timers end when they should, however many descriptors it watches.
+"""An event loop with exact timers, for any number of descriptors: `exact_loop`.
 
-What follows from a timer follows at the timer's own time: a motion that begins when another
-ends begins then, not when the processor has woken and has got there. So the mechanics take what
-they take, and what comes on top is the host's.
+A callback of a timer runs at the timer's own time on the loop's clock. A motion that begins when
+another motion ends begins at that time, not when the processor has woken. So the mechanics take
+exactly their configured times, and any extra time is the host's.
 """
 
 import asyncio
@@ -14,17 +14,21 @@ from typing import Final
 Ready = list[tuple[selectors.SelectorKey, int]]
 
 BUSY_WAIT_S: Final = 0.0003
-"""The end of a long wait is not slept through: a processor that sleeps takes so long to wake."""
+"""The last part of a long wait, in seconds, is a busy wait. A sleeping processor needs about this
+long to wake.
+"""
 _LONG_WAIT_S: Final = 0.002
-"""Waits in a hall of many tables are shorter, and its processors have other work."""
+"""A wait above this time, in seconds, is long. Waits in a process with many tables are shorter, and
+its processors have other work.
+"""
 
 
 class ExactSelector(selectors.EpollSelector):
-    """epoll that waits to the microsecond, and knows the time of what it waited for.
+    """An epoll selector that waits to the microsecond and records the time it waited for.
 
-    epoll itself waits in whole milliseconds, so that every motion would end half of one
-    late; select is exact, but knows no descriptor above 1023. Here select waits for
-    epoll's own descriptor, and epoll says what there is.
+    epoll waits in whole milliseconds, so every motion would end half a millisecond late. select is
+    exact, but supports no descriptor above 1023. Here select waits for epoll's own descriptor, and
+    epoll then returns the descriptors that are ready.
     """
 
     def __init__(self) -> None:
@@ -33,7 +37,9 @@ class ExactSelector(selectors.EpollSelector):
         """The time of what is ready: by the clock for a descriptor, else when it was due."""
 
     def select(self, timeout: float | None = None) -> Ready:
-        """Return what is ready; wait until `timeout` seconds after `now_s`, None for ever."""
+        """Return the ready descriptors. Wait until `timeout` seconds after `now_s`; None waits
+        forever.
+        """
         if timeout is None:
             return self._stamp(super().select(None))
         due_s = self.now_s + max(0.0, timeout)
@@ -63,7 +69,9 @@ class _ExactLoop(asyncio.SelectorEventLoop):
         super().__init__(selector)
 
     def time(self) -> float:
-        """Return the time of what happens now: it stands still until all of it has happened."""
+        """Return the loop's time, which stays the same until all callbacks of that time have
+        run.
+        """
         return self._exact_selector.now_s
 
 

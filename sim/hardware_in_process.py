@@ -1,7 +1,7 @@
-"""A whole simulated table in one process: mechanics, both boards, and the lines to them.
+"""A simulated table in one process: mechanics, both boards, and the lines to them.
 
-The host's ends are `ports`; everything runs on the loop that runs when it is made,
-so that under sim.virtual_loop.VirtualLoop a deal takes no time at all.
+`HardwareInProcess.port` returns the host's ends of the lines. Everything runs on the event loop
+that runs at creation. Under sim.virtual_loop.VirtualLoop a deal takes no real waiting time.
 """
 
 import functools
@@ -23,7 +23,7 @@ from sim.simulated_board import BoardStepper, SimulatedHal
 
 KINDS: dict[BoardName, int] = {"dealer": KIND_DEALER, "reader": KIND_READER}
 BOARDS: tuple[BoardName, ...] = tuple(BOARD_NAMES.values())
-# Unique ids that the boards of a simulated table have unless told otherwise.
+# The default unique ids of the boards of a simulated table.
 DEALER_ID = "00000000000000d1"
 READER_ID = "00000000000000e1"
 
@@ -38,7 +38,7 @@ def own_firmware_hash() -> bytes:
 
 @dataclass
 class _BoardSlot:
-    """The place of one board: its id, its firmware, its line, and the board while it has power."""
+    """The place of one board: id, firmware, line, and the running board while it has power."""
 
     uid: bytes
     firmware: bytes
@@ -49,13 +49,13 @@ class _BoardSlot:
 
 
 class HardwareInProcess:
-    """A world, and two boards that run the firmware itself.
+    """A world, and two boards that run the real firmware.
 
-    `boots` gives each start of a board a boot id that no board had before; `rng` is
-    the mechanics'. `delay_ms` is what a byte takes on either line, at any speed of
-    the mechanics. It must be made while its loop runs; `close()` leaves no timer.
-    It carries out the faults of its lines and boards; those of the host are for whoever runs
-    one (`world.outside["host"]`).
+    `boots` returns a boot id that no board had before, for each start of a board. `rng` is the
+    source of randomness of the mechanics. `delay_ms` is the time that a byte takes on either line,
+    at any speed of the mechanics. Create the object while its loop runs. After `close()` no timer
+    remains. The class carries out the faults of its lines and boards. Faults of the host belong to
+    the program that runs a host (`world.outside["host"]`).
     """
 
     def __init__(
@@ -82,7 +82,7 @@ class HardwareInProcess:
             self.start(name)
 
     def port(self, name: BoardName) -> PipePort:
-        """Return the host's end of the line to a board; it stays the same for life."""
+        """Return the host's end of the line to a board. It stays the same object."""
         return self._slots[name].port
 
     def start(
@@ -93,9 +93,9 @@ class HardwareInProcess:
         uid: bytes | None = None,
         firmware: bytes | None = None,
     ) -> None:
-        """Give a board power, unless it has it; it remembers what it stored, nothing else.
+        """Start a board, unless it runs. The board keeps its stored data and no other state.
 
-        `uid`, `firmware`: of another board in its place, which has nothing stored.
+        `uid` and `firmware` replace the board by another one, which has no stored data.
         """
         slot = self._slots[name]
         if slot.board is not None or self._power_is_off:
@@ -107,7 +107,7 @@ class HardwareInProcess:
         slot.board = BoardStepper(core, slot.end, hal)
 
     def kill(self, name: BoardName) -> None:
-        """Take a board's power: its motors stand, and the host sees its port vanish."""
+        """Cut a board's power: its motors stop, and the host sees its port vanish."""
         slot = self._slots[name]
         if slot.board is not None:
             if slot.board.hal.uid == slot.uid:
@@ -117,52 +117,54 @@ class HardwareInProcess:
             slot.port.drop_connection()
 
     def mute(self, name: BoardName) -> None:
-        """Let a board's firmware die: its port stays, its motors stand, and nobody answers."""
+        """Stop a board's firmware for good. The port stays, the motors stop, and the board sends
+        nothing.
+        """
         board = self._slots[name].board
         if board is not None:
             board.close()
 
     def hang(self, name: BoardName) -> None:
-        """Let a board's firmware hang, its motors as they are, until `go_on`."""
+        """Make a board's firmware hang until `resume`. Its motors keep their state."""
         board = self._slots[name].board
         if board is not None:
             board.hang()
 
     def resume(self, name: BoardName) -> None:
-        """Let a board's firmware that hung go on."""
+        """Continue a board's firmware that hung."""
         board = self._slots[name].board
         if board is not None:
             board.resume()
 
     def erase_storage(self, name: BoardName) -> None:
-        """Let a board that has no power forget what it stored."""
+        """Erase the stored data of a board without power."""
         self._slots[name].stored = b""
 
     def pull_cable(self, name: BoardName) -> None:
-        """Pull the cable of a board out; the board keeps its power."""
+        """Pull a board's cable out. The board keeps its power."""
         self._slots[name].port.pull()
 
     def plug_cable(self, name: BoardName) -> None:
-        """Put the cable of a board in again."""
+        """Plug a board's cable in again."""
         self._slots[name].port.plug()
 
     def swap_cables(self) -> None:
-        """Swap the cables of the two boards, at the host's end."""
+        """Swap the cables of the two boards at the host's end."""
         one, other = (slot.port for slot in self._slots.values())
         one.swap(other)
 
     def set_power(self, on: bool) -> None:
-        """Take the power of both boards, or give it back; without it none starts."""
+        """Cut the power of both boards, or restore it. Without power no board starts."""
         self._power_is_off = not on
         for name in BOARDS:
             (self.start if on else self.kill)(name)
 
     def mend(self) -> None:
-        """Put cables in and own boards back, as a person does."""
+        """Plug cables in and put the original boards back, as a person does."""
         self._faults.mend()
 
     def has_power(self, name: BoardName) -> bool:
-        """Tell whether a board has its power."""
+        """Return True if a board has power."""
         return self._slots[name].board is not None
 
     def close(self) -> None:

@@ -1,4 +1,8 @@
-"""A board inside the sim process, behind a pty of its own: for halls of many tables."""
+"""A simulated table behind ptys: mechanics, boards, sockets and an attendant.
+
+`HardwareOnPtys` is one table. Its boards run as processes, or inside this process as `PtyBoard`,
+which serves sets of many tables.
+"""
 
 import asyncio
 import random
@@ -29,10 +33,10 @@ from sim.table_sockets import ControlServer, PinServer
 
 
 class PtyBoard:
-    """One board, stepped by this process's loop. `link` is the path of its port.
+    """One board that runs in this process's event loop. `link` is the path of its port.
 
-    It does what BoardProcess does, without a process: `pid` is always None, and killing
-    it takes its pty away at once. What it stored it still knows when it starts again.
+    The class has the interface of BoardProcess, without a process: `pid` is always None, and `kill`
+    removes the pty at once. The board keeps its stored data when it starts again.
     """
 
     pid: int | None = None
@@ -48,12 +52,12 @@ class PtyBoard:
 
     @property
     def link(self) -> Path:
-        """The path under which its port is found."""
+        """The fixed path that leads to the board's port."""
         return self.line.link
 
     @property
     def pty(self) -> str | None:
-        """The pty that it is behind now."""
+        """The pty of the board now, or None."""
         return self.line.pty
 
     def start(
@@ -64,9 +68,9 @@ class PtyBoard:
         uid: bytes | None = None,
         firmware: bytes | None = None,
     ) -> None:
-        """Give the board power with a boot id that it never had; nothing if it runs.
+        """Start the board with a boot id that it never had. Do nothing if the board runs.
 
-        `uid`, `firmware`: of another board in its place, which has nothing stored.
+        `uid` and `firmware` replace the board by another one, which has no stored data.
         """
         if self._stepper is not None:
             return
@@ -80,7 +84,7 @@ class PtyBoard:
         self._stepper = BoardStepper(core, self.line, hal)
 
     def kill(self, sig: signal.Signals = signal.SIGKILL) -> None:
-        """Take the board's power: its motors stand, its port vanishes."""
+        """Cut the board's power: its motors stop and its port vanishes."""
         if self._stepper is not None:
             if self._stepper.hal.uid == bytes.fromhex(self.uid):
                 self._stored = self._stepper.core.to_store() or self._stored
@@ -89,37 +93,39 @@ class PtyBoard:
         self.line.unplug()
 
     def hang(self) -> None:
-        """Let its firmware hang: its port and its motors stay as they are, nobody answers."""
+        """Make the firmware hang. The port and the motors keep their state, and the board sends
+        nothing.
+        """
         if self._stepper is not None:
             self._stepper.hang()
 
     def resume(self) -> None:
-        """Let firmware that hung go on, with all that came meanwhile."""
+        """Continue a firmware that hung. The firmware receives all that arrived meanwhile."""
         if self._stepper is not None:
             self._stepper.resume()
 
     def erase_storage(self) -> None:
-        """Lose what it stored."""
+        """Erase the stored data of the board."""
         self._stored = b""
 
     async def wait_until_gone(self) -> None:
-        """Return: a killed board is gone at once."""
+        """Return at once, because a killed board is gone at once."""
 
     async def close(self) -> None:
-        """Switch the board off and take its link away."""
+        """Switch the board off and remove its link."""
         self.kill()
         self.link.unlink(missing_ok=True)
 
 
 @dataclass(frozen=True)
 class TablePlan:
-    """One simulated table: its name, its folder, its mechanics and its boards.
+    """The description of one simulated table: its name, folder, mechanics and boards.
 
-    `folder` gets the ptys' links (`dealer`, `reader`), the sockets `control` and
-    `pins`, and the boards' logs; it must exist and be short enough for a socket.
-    `interpreter` runs the boards as processes; None: they run inside this one. `relay`: the
-    lines of processes pass through this one, so that they can be unplugged and spoilt; those
-    of inside boards do anyway.
+    `folder` receives the links of the ptys (`dealer`, `reader`), the sockets `control` and `pins`,
+    and the boards' logs. It must exist, and its path must be short enough for a socket.
+    `interpreter` runs the boards as processes. With None the boards run inside this process.
+    `relay`: the lines of board processes pass through this process, so that lines can be unplugged
+    and distorted. Lines of boards inside this process always pass through it.
     """
 
     id: str
@@ -135,11 +141,11 @@ class TablePlan:
 
 
 class HardwareOnPtys:
-    """A world and two boards behind ptys, moved by people's hands over a control socket.
+    """A world and two boards behind ptys, with a control socket for the actions of people.
 
-    `boots` gives boot ids that no board ever had. It carries out the faults of its boards and,
-    where bytes pass through this process, of its lines; raises FaultError for others. Use it
-    as `async with`: nothing of it is left behind, neither process nor timer.
+    `boots` returns boot ids that no board ever had. The class carries out the faults of its boards,
+    and the faults of its lines if the bytes pass through this process. It raises FaultError for
+    others. Use it as `async with`, so that no process and no timer remains.
     """
 
     world: World
@@ -168,7 +174,7 @@ class HardwareOnPtys:
         self._attendant: asyncio.Task[None] | None = None
 
     async def __aenter__(self) -> "HardwareOnPtys":
-        """Start boards, sockets and attendant."""
+        """Start the boards, the sockets and the attendant."""
         try:
             for board in self.boards.values():
                 board.start(self._next_boot_id())
@@ -184,7 +190,7 @@ class HardwareOnPtys:
         await self.close()
 
     async def restart(self, name: BoardName) -> None:
-        """Take a board's power and give it back: its own board, another boot, the same link."""
+        """Restart a board: the board's own id and firmware, a new boot id, the same link."""
         self.mend()
         await self.boards[name].close()
         self.boards[name].start(self._next_boot_id())
@@ -197,9 +203,9 @@ class HardwareOnPtys:
         uid: bytes | None = None,
         firmware: bytes | None = None,
     ) -> None:
-        """Give a board power as soon as what was there is gone; see sim/board_faults.py.
+        """Start a board as soon as the previous process is gone; see sim/board_faults.py.
 
-        A start that still waits for that is replaced by this one.
+        A start that still waits for that is replaced by this start.
         """
 
         async def start() -> None:
@@ -213,37 +219,37 @@ class HardwareOnPtys:
         )
 
     def kill(self, name: BoardName) -> None:
-        """Take a board's power: its port vanishes."""
+        """Cut a board's power: its port vanishes."""
         self.boards[name].kill()
 
     def hang(self, name: BoardName) -> None:
-        """Let a board's firmware hang, its outputs as they are."""
+        """Make a board's firmware hang. Its outputs keep their state."""
         self.boards[name].hang()
 
     def resume(self, name: BoardName) -> None:
-        """Let a firmware that hung go on."""
+        """Continue a firmware that hung."""
         self.boards[name].resume()
 
     def erase_storage(self, name: BoardName) -> None:
-        """Let a board without power forget what it stored."""
+        """Erase the stored data of a board without power."""
         self.boards[name].erase_storage()
 
     def pull_cable(self, name: BoardName) -> None:
-        """Pull a board's cable out; the board keeps its power."""
+        """Pull a board's cable out. The board keeps its power."""
         line = self.boards[name].line
         if line is not None:
             line.unplug()
 
     def plug_cable(self, name: BoardName) -> None:
-        """Put a board's cable in again."""
+        """Plug a board's cable in again."""
         line = self.boards[name].line
         if line is not None:
             line.plug()
 
     def swap_cables(self) -> None:
-        """Swap the cables of the two boards at the computer's end. Raises FaultError.
+        """Swap the cables of the two boards at the computer's end. Raises FaultError without lines.
 
-        A second time puts them right; no restart of a board does.
+        A second call restores the cables. A restart of a board does not.
         """
         dealer, reader = (self.boards[name].line for name in BOARDS)
         if dealer is None or reader is None:
@@ -255,11 +261,11 @@ class HardwareOnPtys:
             line.plug()
 
     def mend(self) -> None:
-        """Put cables in and own boards back, as a person does."""
+        """Plug cables in and put the original boards back, as a person does."""
         self._faults.mend()
 
     def set_attendant(self, on: bool) -> None:
-        """Have a simulated person at the table, or none."""
+        """Start or stop the simulated person at the table."""
         if self._attendant is not None:
             self._attendant.cancel()
             self._attendant = None
@@ -268,7 +274,7 @@ class HardwareOnPtys:
             self._attendant = asyncio.create_task(attendant.run(), name=f"{self.plan.id} attendant")
 
     def info(self) -> dict[str, Any]:
-        """Return what a program needs to find its way: paths, ids, processes."""
+        """Return the paths, ids and processes that another program needs to use this table."""
         folder = self.plan.folder
         return {
             "table": self.plan.id,
@@ -287,7 +293,7 @@ class HardwareOnPtys:
         }
 
     def make_line(self, name: BoardName, spoil: PtyNoise) -> PtyLine:
-        """Return the line of a board, which `spoil` is the noise of."""
+        """Return the line of a board. `spoil` is the noise on that line."""
         return PtyLine(self.plan.folder / name, spoil)
 
     def _make_board(self, name: BoardName, uid: str) -> BoardProcess | PtyBoard:
@@ -326,7 +332,9 @@ _NO_LINES = f"{{}}: {LACKS} lines to its board processes; start it with --relay"
 
 
 def _has_lines(plan: TablePlan) -> bool:
-    """Tell whether bytes pass through this process: of themselves, or because a fault needs it."""
+    """Return True if the boards' bytes pass through this process, always or because a fault needs
+    that.
+    """
     return plan.interpreter is None or plan.relay or _is_noisy(plan.settings)
 
 
@@ -338,9 +346,10 @@ def _is_noisy(settings: MechanicsSettings) -> bool:
 
 
 def refuse_host_faults(faults: Iterable[SimulatedFault]) -> None:
-    """Raise FaultError for a fault of the machine's own computer: a sim process has none.
+    """Raise FaultError for a fault of the machine's own computer, which a sim process does not
+    have.
 
-    One with a rate just does not come.
+    A fault with a rate is accepted and never occurs.
     """
     for fault in faults:
         if fault_menu()[fault.name].strikes == "host" and not fault.rate:
@@ -350,8 +359,8 @@ def refuse_host_faults(faults: Iterable[SimulatedFault]) -> None:
 def plan_tables(plan: TablePlan, tables: int, root: Path) -> list[TablePlan]:
     """Return the plans of `tables` tables like `plan`, each with a folder below `root`.
 
-    One table keeps the plan's name; of several, each has its own name, seed and board
-    ids, so that no two could be taken for each other. The folders are made here.
+    A single table keeps the plan's name. Several tables have their own names, seeds and board ids,
+    so that no two can be confused. The folders are created here.
     """
     plans = []
     for number in range(tables):
@@ -373,5 +382,7 @@ def plan_tables(plan: TablePlan, tables: int, root: Path) -> list[TablePlan]:
 
 
 def _numbered_id(uid: str, number: int) -> str:
-    """Return the id of table `number`: the last table's board never meets the first one's."""
+    """Return the board id of table `number`. The numbers are far enough apart that ids never
+    collide.
+    """
     return f"{(int(uid, 16) + (number << 16)) % (1 << 64):016x}"

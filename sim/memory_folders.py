@@ -1,4 +1,7 @@
-"""Folders in memory for ptys' links and sockets: short names, gone with whoever made them."""
+"""Temporary folders in memory for the links of ptys and for sockets: `memory_folder`.
+
+Their paths are short. Each folder is removed when its owner ends.
+"""
 
 import fcntl
 import os
@@ -10,18 +13,22 @@ from pathlib import Path
 
 MEMORY = Path("/dev/shm")
 ROOT_VARIABLE = "DEALTABLE_RUNTIME_ROOT"
-"""Names a folder that is used in place of MEMORY, with a short path: sockets are made below it."""
+"""The environment variable for a folder that replaces MEMORY. Its path must be short, because
+sockets are created below it.
+"""
 PREFIX = "dt-"
 OWNER = "owner"
-"""A file in each: locked as long as its owner lives, however that one ends."""
+"""A lock file in each folder. It stays locked as long as the owner process lives, however that
+process ends.
+"""
 
 
 @contextmanager
 def memory_folder(root: Path | None = None) -> Iterator[Path]:
-    """Give a fresh folder with a short name below `root`, and remove it at the end.
+    """Create a folder with a short name below `root`, yield its path, and remove it at the end.
 
-    Without `root` it is made below the folder that ROOT_VARIABLE names, or else below MEMORY.
-    Before that, folders below the same root are removed whose owners were killed.
+    Without `root` the folder is created below the folder in ROOT_VARIABLE, or else below MEMORY.
+    Folders below the same root whose owners were killed are removed first.
     """
     root = root or Path(os.environ.get(ROOT_VARIABLE) or MEMORY)
     remove_orphans(root)
@@ -37,9 +44,9 @@ def memory_folder(root: Path | None = None) -> Iterator[Path]:
 
 
 def remove_orphans(root: Path) -> list[Path]:
-    """Remove what killed processes of this user left; return what was removed.
+    """Remove the folders of this user's killed processes. Return the removed paths.
 
-    A folder without the owner's file is somebody else's, or not finished yet: it stays.
+    A folder without the lock file belongs to another program, or is not finished yet. It stays.
     """
     removed = []
     for folder in sorted(root.glob(f"{PREFIX}*")):
@@ -61,7 +68,7 @@ def remove_orphans(root: Path) -> list[Path]:
 
 
 def _create_owner_lock(folder: Path) -> int:
-    """Lay the owner's file down, locked before it has its name; return its descriptor."""
+    """Create the lock file, locked before it gets its final name. Return its descriptor."""
     part = folder / f".{OWNER}"
     lock = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     fcntl.flock(lock, fcntl.LOCK_EX)

@@ -1,11 +1,11 @@
-"""The far end of the panel's wires: contacts that people close, lamps that they see."""
+"""The contacts and lamps of a simulated panel: `PanelContacts`."""
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
 from sim.mechanics.world import World
 
-# The GPIO number of every wire, as a table's [panel] has them unless it says otherwise.
+# The GPIO number of each wire, as in the default [panel] section of a table.
 BUTTONS: Mapping[str, int] = MappingProxyType(
     {
         "start": 13,
@@ -23,7 +23,7 @@ SWITCHES: Mapping[str, int] = MappingProxyType({"lid": 5, "estop": 6})
 LAMPS: Mapping[str, int] = MappingProxyType(
     {"lamp_red": 16, "lamp_amber": 20, "lamp_green": 21, "buzzer": 12}
 )
-# How long a finger stays on a button that it taps.
+# The time that a tap presses a button.
 TAP_MS = 150.0
 
 LevelListener = Callable[[int, bool], None]
@@ -31,14 +31,14 @@ LampListener = Callable[[str, bool], None]
 
 
 class NoSuchButton(ValueError):
-    """A button that the panel does not have; one line for people."""
+    """A button that the panel does not have; the message is one line for people."""
 
 
 class PanelContacts:
-    """Levels on the panel's wires: an open contact is high, a closed one low.
+    """The levels on the panel's wires: an open contact is high, a closed contact is low.
 
-    A button is closed while it is pressed; the contacts of lid and e-stop are closed
-    while all is well, and follow the world's.
+    A button's contact is closed while the button is pressed. The contacts of lid and emergency stop
+    follow the world; they are closed in the safe state.
     """
 
     def __init__(self, world: World) -> None:
@@ -52,15 +52,15 @@ class PanelContacts:
         self._set_level(SWITCHES["estop"], world.estop)
 
     def press(self, name: str) -> None:
-        """Close the contact of a button; raises NoSuchButton."""
+        """Close the contact of a button. Raises NoSuchButton."""
         self._set_level(self._button(name), False)
 
     def release(self, name: str) -> None:
-        """Open it again; raises NoSuchButton."""
+        """Open the contact of a button. Raises NoSuchButton."""
         self._set_level(self._button(name), True)
 
     async def tap(self, name: str, hold_ms: float = TAP_MS) -> None:
-        """Press a button for `hold_ms` of the machine's time; raises NoSuchButton."""
+        """Press a button for `hold_ms` of the machine's time. Raises NoSuchButton."""
         self.press(name)
         try:
             await self._world.clock.wait_ms(hold_ms)
@@ -68,7 +68,7 @@ class PanelContacts:
             self.release(name)
 
     def set_pin(self, number: int, level: bool) -> None:
-        """Put any wire of a contact high or low, as a fault in the wiring might.
+        """Set any wire of a contact high or low, as a fault in the wiring might.
 
         Raises NoSuchButton for a number that has no contact.
         """
@@ -77,17 +77,21 @@ class PanelContacts:
         self._set_level(number, level)
 
     def attach(self, listener: LevelListener) -> Callable[[], None]:
-        """Tell a pin factory every level that changes; returns what ends that."""
+        """Call `listener` for every level that changes. Return a function that detaches the
+        listener.
+        """
         self._level_listeners.append(listener)
         return lambda: self._level_listeners.remove(listener)
 
     def watch(self, listener: LampListener) -> Callable[[], None]:
-        """Tell `seen` every lamp that changes; returns what ends that."""
+        """Call `listener` for every lamp that changes. Return a function that detaches the
+        listener.
+        """
         self._lamp_listeners.append(listener)
         return lambda: self._lamp_listeners.remove(listener)
 
     def set_output(self, number: int, level: bool) -> None:
-        """Take a level that the machine puts on one of its outputs."""
+        """Set the lamp of an output to the level that the machine puts on that output."""
         for name, pin in LAMPS.items():
             if pin == number and self.lamps[name] != level:
                 self.lamps[name] = level
@@ -95,7 +99,7 @@ class PanelContacts:
                     seen(name, level)
 
     def close(self) -> None:
-        """Follow the world no more."""
+        """Stop following the world."""
         self._unwatch()
 
     def _button(self, name: str) -> int:

@@ -1,8 +1,8 @@
-"""Pin factories for gpiozero whose pins end at a simulated panel, not at a Pi's header.
+"""Pin factories for gpiozero whose pins are wired to a simulated panel, not to a Pi's header.
 
-SocketFactory is a table's `panel.pins = "unix:PATH"`: the pins are moved by the
-table's sim process, over a socket, one line a change (sim/CONTROL.md).
-ContactsFactory is the same for a panel simulated in this process.
+`SocketFactory` serves `panel.pins = "unix:PATH"` of a table: the table's sim process sets the pins
+over a socket, one line for each change (sim/CONTROL.md). `ContactsFactory` does the same for a
+panel that is simulated in this process.
 """
 
 import asyncio
@@ -22,12 +22,12 @@ from sim.panel_contacts import PanelContacts
 
 # The board that the header is taken from: a Pi 4 B.
 REVISION = 0xC03111
-# How long the sim process has to say how its contacts are.
+# The time limit for the sim process to send the levels of its contacts.
 READY_TIMEOUT_S = 5.0
 
 
 class WirePin(PiPin):
-    """A pin at one end of a wire. An input that nothing drives has its pull's level."""
+    """A pin at one end of a wire. An input without a driver has the level of its pull resistor."""
 
     def __init__(self, factory: "WireFactory", info: object) -> None:
         super().__init__(factory, info)
@@ -40,12 +40,14 @@ class WirePin(PiPin):
         self._is_listening = False
 
     def report_change(self, at_s: float | None = None) -> None:
-        """Report that the wire's level changed: at this time of the loop, or now."""
+        """Report that the wire's level changed. `at_s` is the loop's time of the change, None for
+        now.
+        """
         if self._is_listening and self._edges in ("both", "rising" if self.state else "falling"):
             self._call_when_changed(self._wires.ticks() if at_s is None else at_s, self.state)
 
     def close(self) -> None:
-        """Be an input again that nobody listens to."""
+        """Make the pin an input again, without a listener."""
         self.when_changed = None
         self._function = "input"
 
@@ -107,7 +109,7 @@ class WirePin(PiPin):
 
 
 class WireFactory(PiFactory):
-    """Pins whose inputs `take` the levels they are told, and whose outputs are `send`ed on."""
+    """Base class of the factories: `set_level` sets input levels, `send` carries output levels."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -116,22 +118,24 @@ class WireFactory(PiFactory):
         self._levels: dict[int, bool] = {}
 
     def set_level(self, number: int, level: bool, at_s: float | None = None) -> None:
-        """Take the level that the far end puts on a wire: at this time of the loop, or now."""
+        """Set the level that the far end puts on a wire. `at_s` is the loop's time, None for
+        now.
+        """
         self._levels[number] = level
         for info, pin in list(self.pins.items()):
             if info.name == f"GPIO{number}":
                 pin.report_change(at_s)
 
     def level(self, number: int, pulled: bool) -> bool:
-        """Return the level of a wire; `pulled` where the far end puts none on it."""
+        """Return the level of a wire, or `pulled` if the far end does not drive the wire."""
         return self._levels.get(number, pulled)
 
     def send(self, number: int, level: bool) -> None:
-        """Put a level on a wire for the far end; raises OSError when there is none."""
+        """Send the level of an output to the far end. Raises OSError if there is no far end."""
         raise NotImplementedError
 
     def ticks(self) -> float:
-        """Return the loop's time, which gpiozero gives each edge."""
+        """Return the loop's time, which gpiozero attaches to each edge."""
         return self._loop.time()
 
     def ticks_diff(self, later: float, earlier: float) -> float:
@@ -143,7 +147,7 @@ class WireFactory(PiFactory):
 
 
 class ContactsFactory(WireFactory):
-    """Pins wired to contacts in this process."""
+    """Pins that are wired to contacts in this process."""
 
     def __init__(self, contacts: PanelContacts) -> None:
         super().__init__()
@@ -153,24 +157,24 @@ class ContactsFactory(WireFactory):
         self._detach = contacts.attach(self.set_level)
 
     def send(self, number: int, level: bool) -> None:
-        """Light a lamp of the contacts, or put it out."""
+        """Switch a lamp of the contacts on or off."""
         self._contacts.set_output(number, level)
 
     def close(self) -> None:
-        """Take the wires off."""
+        """Detach the wires from the contacts."""
         self._detach()
         self._detach = lambda: None
         super().close()
 
 
 class SocketFactory(WireFactory):
-    """Pins wired to the contacts of a sim process; made by `connect`.
+    """Pins that are wired to the contacts of a sim process. Created by `connect`.
 
-    When the process goes away every pin fails with OSError, and `on_lost` is called.
+    If the process ends, every pin raises OSError and `on_lost` is called.
     """
 
     def __init__(self, sock: socket.socket) -> None:
-        """Take over a connected socket; `connect` does that, and waits for the levels."""
+        """Use a connected socket. `connect` calls this and then waits for the levels."""
         super().__init__()
         self.on_lost: Callable[[], None] = lambda: None
         self._sock = sock
@@ -182,9 +186,9 @@ class SocketFactory(WireFactory):
 
     @classmethod
     async def connect(cls, path: str) -> "SocketFactory":
-        """Connect to a table's pins socket and learn its levels.
+        """Connect to a table's pins socket and receive its levels.
 
-        Raises OSError when nobody answers there.
+        Raises OSError if no process answers there.
         """
         sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         try:
@@ -203,17 +207,17 @@ class SocketFactory(WireFactory):
         return factory
 
     def level(self, number: int, pulled: bool) -> bool:
-        """Return the level of a wire; raises OSError when the sim process is gone."""
+        """Return the level of a wire. Raises OSError if the sim process is gone."""
         self._check()
         return super().level(number, pulled)
 
     def send(self, number: int, level: bool) -> None:
-        """Send an output's level; raises OSError when the sim process is gone."""
+        """Send an output's level. Raises OSError if the sim process is gone."""
         self._check()
         self._sock.send(b"out %d %d\n" % (number, level))
 
     def close(self) -> None:
-        """Take the wires off and close the socket."""
+        """Detach the wires and close the socket."""
         super().close()
         if self._sock.fileno() >= 0:
             self._loop.remove_reader(self._sock)

@@ -1,4 +1,8 @@
-"""What a bad cable does to the bytes of a write: loses, doubles, changes or delays them."""
+"""Simulated serial lines in memory and over ptys, and the noise of a bad cable.
+
+`LineNoise` drops, repeats, changes or delays the bytes of a write. `make_pipe` returns a line in
+memory. `PtyLine` is the board's end of a pty.
+"""
 
 import asyncio
 import os
@@ -15,15 +19,17 @@ from drivers.errors import PortMissing
 from sim.mechanics.fault_effects import BYTE_FAULTS
 from sim.mechanics.fault_schedule import FaultSchedule
 
-# The pieces that arrive of one write, each after so many milliseconds; none: it is lost.
+# The pieces of one write that arrive, each after a number of milliseconds. An empty list means that
+# the write is lost.
 DelayedPieces = list[tuple[float, bytes]]
 
 
 class LineNoise:
-    """Spoils writes as the fault book says; `rng` picks the bit that is turned over.
+    """The noise of a line: distorts writes according to the fault schedule.
 
-    Pure: it knows neither time nor line. The pieces of one way arrive in the order in which
-    they were written, so that a delayed one holds up what comes after it.
+    `rng` picks the bit that is flipped. The class has no clock and no line. The pieces of one
+    direction arrive in the order in which they were written, so a delayed piece holds up the pieces
+    after it.
     """
 
     def __init__(self, schedule: FaultSchedule, rng: random.Random) -> None:
@@ -31,7 +37,7 @@ class LineNoise:
         self._rng = rng
 
     def distort(self, board: str, way: str, data: bytes) -> DelayedPieces:
-        """Return what arrives of `data`, written to or by `board` (`way`: to_board, to_host)."""
+        """Return the pieces of `data` that arrive. `way` is `to_board` or `to_host`."""
         book = self._schedule
         if not book.has_any(BYTE_FAULTS):
             return [(0.0, data)]
@@ -46,23 +52,23 @@ class LineNoise:
         return [(after_ms, data)] * pieces
 
     def _flip_bit(self, data: bytes) -> bytes:
-        """Turn one bit of one byte over."""
+        """Return `data` with one random bit flipped."""
         place = self._rng.randrange(len(data))
         turned = data[place] ^ 1 << self._rng.randrange(8)
         return data[:place] + bytes((turned,)) + data[place + 1 :]
 
 
-# Timers may fire a rounding error early: what is due within this has arrived.
+# Timers may fire early by a rounding error. Bytes that are due within this time have arrived.
 _ROUNDING_S = 1e-6
 
 ReceiveBytes = Callable[[bytes], None]
-# What the line does to the bytes of one write: the pieces that arrive (none: lost), and how
-# many milliseconds later each.
+# The noise on the bytes of one write: the pieces that arrive (none: the write is lost), and the
+# delay of each in milliseconds.
 PipeNoise = Callable[[bytes], Sequence[tuple[float, bytes]]]
 
 
 class PipeDirection:
-    """One direction of the line. `spoil` is what noise does to it, None for nothing."""
+    """One direction of a line in memory. `distort` is its noise, or None for no noise."""
 
     def __init__(self, delay_ms: float) -> None:
         self.delay_ms = delay_ms
@@ -73,13 +79,13 @@ class PipeDirection:
         self._receive: ReceiveBytes | None = None
 
     def connect(self, receive: ReceiveBytes | None) -> None:
-        """Say who gets the bytes; None: nobody, and those on the way are lost."""
+        """Set the receiver of the bytes. With None, bytes are dropped, also those on the way."""
         self._receive = receive
         if receive is None:
             self.clear()
 
     def send(self, data: bytes) -> None:
-        """Put `data` on the way."""
+        """Send `data`, which arrives after the delay."""
         if self._receive is None or not data:
             return
         now_s = self._loop.time()
@@ -92,7 +98,7 @@ class PipeDirection:
             self._timer = self._loop.call_at(self._queue[0][0], self._deliver)
 
     def clear(self) -> None:
-        """Lose what is on the way."""
+        """Drop the bytes that are on the way."""
         self._queue.clear()
         if self._timer is not None:
             self._timer.cancel()
@@ -111,9 +117,9 @@ class PipeDirection:
 
 
 class PipePort:
-    """The host's end: a Port as drivers/link/serial_port.py describes it.
+    """The host's end of a line in memory: a Port as in drivers/link/serial_port.py.
 
-    While its cable is pulled it cannot be opened.
+    The port cannot be opened while its cable is pulled.
     """
 
     def __init__(self, to_board: PipeDirection, to_host: PipeDirection) -> None:
@@ -124,7 +130,8 @@ class PipePort:
         self._lost_handle: asyncio.Handle | None = None
 
     def open(self, on_bytes: ReceiveBytes, on_lost: Callable[[str], None]) -> None:
-        """Start: `on_bytes` gets what arrives, `on_lost(why)` is called once when unplugged.
+        """Open the port: `on_bytes` receives the bytes, `on_lost(why)` is called once when
+        unplugged.
 
         Raises PortMissing while its cable is pulled.
         """
@@ -134,12 +141,12 @@ class PipePort:
         self.to_host.connect(on_bytes)
 
     def write(self, data: bytes) -> None:
-        """Send whole frames; never waits, never raises."""
+        """Send whole frames. The call never waits and never raises."""
         if self._on_lost is not None:
             self.to_board.send(data)
 
     def close(self) -> None:
-        """Stop; may be called twice, and open() again afterwards."""
+        """Close the port. A second call is allowed, and so is open() afterwards."""
         self._on_lost = None
         self.to_host.connect(None)
         if self._lost_handle is not None:
@@ -147,17 +154,17 @@ class PipePort:
             self._lost_handle = None
 
     def pull(self) -> None:
-        """Pull the cable out, and leave it out until `plug`."""
+        """Pull the cable out until `plug` is called."""
         self._plugged = False
         self.drop_connection()
 
     def plug(self) -> None:
-        """Put the cable in again."""
+        """Plug the cable in again."""
         self._plugged = True
 
     def drop_connection(self) -> None:
-        """Pull the cable out and put it in: what is on the way is lost, and the host's end
-        learns of it.
+        """Pull the cable out and plug it in: bytes on the way are lost, and the host is
+        notified.
         """
         on_lost = self._on_lost
         self.to_board.clear()
@@ -166,7 +173,9 @@ class PipePort:
             self._lost_handle = asyncio.get_running_loop().call_soon(on_lost, "unplugged")
 
     def swap(self, other: "PipePort") -> None:
-        """Pull the cables out of this port and of another one, and put each into the other."""
+        """Pull the cables out of this port and of another port, and plug each into the other
+        port.
+        """
         self.drop_connection()
         other.drop_connection()
         self.to_board, other.to_board = other.to_board, self.to_board
@@ -174,14 +183,16 @@ class PipePort:
 
 
 class PipeBoardEnd:
-    """The board's end: `write` sends to the host, `listen` says who gets the host's bytes."""
+    """The board's end of a line in memory: `write` sends to the host, `listen` sets the
+    receiver.
+    """
 
     def __init__(self, to_board: PipeDirection, to_host: PipeDirection) -> None:
         self._to_board = to_board
         self._to_host = to_host
 
     def listen(self, receive: ReceiveBytes | None) -> None:
-        """Give the host's bytes to `receive`; None: to nobody."""
+        """Set the receiver of the host's bytes. With None, the bytes are dropped."""
         self._to_board.connect(receive)
 
     def write(self, data: bytes) -> None:
@@ -190,23 +201,25 @@ class PipeBoardEnd:
 
 
 def make_pipe(delay_ms: float = 0) -> tuple[PipePort, PipeBoardEnd]:
-    """Return the two ends of a line on which bytes take `delay_ms` each way."""
+    """Return the two ends of a line on which bytes take `delay_ms` in each direction."""
     to_board, to_host = PipeDirection(delay_ms), PipeDirection(delay_ms)
     return PipePort(to_board, to_host), PipeBoardEnd(to_board, to_host)
 
 
 DeliverBytes = Callable[[bytes], None]
-# What noise does to a write, by its way: the pieces that arrive, each after some milliseconds.
+# The noise on a write, by its direction: the pieces that arrive, each with a delay in milliseconds.
 PtyNoise = Callable[[str, bytes], list[tuple[float, bytes]]]
 
-# How often a port that nobody has open is looked at.
+# The interval between two checks whether a host has opened the port.
 HOST_CHECK_INTERVAL_S = 0.02
 
 _MAX_READ_BYTES = 4096
 
 
 class _PtyDirection:
-    """One direction: pieces arrive in the order in which they were sent, some of them late."""
+    """One direction of a pty: pieces arrive in the order in which they were sent, some of them
+    late.
+    """
 
     def __init__(self, arrive: DeliverBytes) -> None:
         self._arrive = arrive
@@ -215,7 +228,9 @@ class _PtyDirection:
         self._timer: asyncio.TimerHandle | None = None
 
     def send(self, pieces: list[tuple[float, bytes]]) -> None:
-        """Put pieces on the way; one without a delay, and with none before it, is there."""
+        """Send pieces. A piece without a delay and with nothing queued before it arrives at
+        once.
+        """
         for after_ms, piece in pieces:
             if after_ms <= 0 and not self._queue:
                 self._arrive(piece)
@@ -228,7 +243,7 @@ class _PtyDirection:
                 self._timer = self._loop.call_at(due_s, self._deliver)
 
     def clear(self) -> None:
-        """Lose what is on the way."""
+        """Drop the pieces that are on the way."""
         self._queue.clear()
         if self._timer is not None:
             self._timer.cancel()
@@ -243,11 +258,11 @@ class _PtyDirection:
 
 
 class PtyLine:
-    """The board's end of a pty that is found under `link`, whichever pty that is.
+    """The board's end of a pty. `link` is the fixed path that leads to the current pty.
 
-    Unplugged, the pty goes: the host sees its port vanish. What is written while no
-    host has the port open is lost, as on a cable that is not plugged in. `spoil` is
-    what noise does to the bytes of either way (`to_board`, `to_host`).
+    To unplug the line closes the pty, so the host sees its port vanish. Bytes that are written
+    while no host has the port open are lost, as on a cable that is not plugged in. `distort` is the
+    noise on the bytes of either direction (`to_board`, `to_host`).
     """
 
     def __init__(self, link: Path, distort: PtyNoise = lambda way, data: [(0.0, data)]) -> None:
@@ -265,11 +280,11 @@ class PtyLine:
         )
 
     def plug(self) -> None:
-        """Give the host a fresh port under the same name; nothing if it has one."""
+        """Create a new port for the host under the same name. Do nothing if there is one."""
         if self._board_fd is not None:
             return
         board, host = pty.openpty()
-        # Both ends: a fresh pty echoes and edits until somebody says otherwise.
+        # Set both ends: a new pty echoes and edits lines by default.
         tty.setraw(board)
         tty.setraw(host)
         os.set_blocking(board, False)
@@ -279,9 +294,10 @@ class PtyLine:
         link_pty(self.link, self.pty)
 
     def unplug(self) -> None:
-        """Pull the cable out: what is on the way is lost.
+        """Pull the cable out: bytes on the way are lost.
 
-        The link goes before the pty, whose number the next one may have: another table's.
+        The link is removed before the pty, because the pty of another table may get the same
+        number.
         """
         if self._board_fd is None:
             return
@@ -294,21 +310,21 @@ class PtyLine:
 
     @property
     def board_fd(self) -> int | None:
-        """The descriptor of the board's end; None while unplugged, or while no host is there."""
+        """The descriptor of the board's end, or None while unplugged or without a host."""
         return self._board_fd if self._host_present else None
 
     def listen(self, receive: DeliverBytes | None) -> None:
-        """Give the host's bytes to `receive`; None: to nobody."""
+        """Set the receiver of the host's bytes. With None, the bytes are dropped."""
         self._receive = receive
 
     def write(self, data: bytes) -> None:
-        """Send bytes to the host; what a full line does not take is lost."""
+        """Send bytes to the host. Bytes that a full line does not accept are lost."""
         if self._host_present:
             self._to_host.send(self._distort("to_host", data))
 
     def _write_to_host(self, data: bytes) -> None:
         if self._board_fd is not None and self._host_present:
-            with suppress(OSError):  # nobody reads there, or the port is closed this moment
+            with suppress(OSError):  # no reader is there, or the port was just closed
                 os.write(self._board_fd, data)
 
     def deliver_to_board(self, data: bytes) -> None:
@@ -317,7 +333,9 @@ class PtyLine:
             self._receive(data)
 
     def _check_host(self) -> None:
-        """Look whether a host has opened the port; watch it then, else look again."""
+        """Check whether a host has opened the port. Read from the port if so, otherwise check again
+        later.
+        """
         assert self._board_fd is not None
         self._host_check = None
         poll = select.poll()
@@ -329,7 +347,7 @@ class PtyLine:
         self._loop.add_reader(self._board_fd, self._read_from_host)
 
     def _stop_watching(self) -> None:
-        """Watch no more, and look no more."""
+        """Stop reading and stop checking for a host."""
         if self._host_present:
             self._host_present = False
             assert self._board_fd is not None
@@ -354,7 +372,7 @@ class PtyLine:
 
 
 def link_pty(link: Path, target: str) -> None:
-    """Let `link` lead to another pty; there is no moment without one."""
+    """Make `link` point to another pty, in one step: the link exists at every moment."""
     fresh = link.with_suffix(".new")
     fresh.unlink(missing_ok=True)
     fresh.symlink_to(target)

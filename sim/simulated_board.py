@@ -1,4 +1,7 @@
-"""The simulated twin of a board's pins, for a core that runs in this process."""
+"""A simulated board for firmware that runs in this process: its pins and its step loop.
+
+`SimulatedHal` connects the pins to a world. `BoardStepper` steps the firmware core.
+"""
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
@@ -10,7 +13,7 @@ from sim.mechanics.sensors import Sensors
 from sim.mechanics.window import EngineAnswer
 from sim.mechanics.world import World
 
-# The outputs of each kind of board, and what they are when it lets go of them.
+# The outputs of each kind of board. They are undriven when the board loses power.
 DEALER_OUTPUTS = ("source", "feed", "pass", "gate", "shuffle", "lift", "trigger")
 READER_OUTPUTS = ("shoot",)
 OUTPUTS: Mapping[int, tuple[str, ...]] = MappingProxyType(
@@ -19,21 +22,21 @@ OUTPUTS: Mapping[int, tuple[str, ...]] = MappingProxyType(
 
 
 def sensors_of(world: World, kind: int) -> Sensors:
-    """Return the sensors that a board of this kind (wire.KIND_…) is wired to."""
+    """Return the sensors that a board of this kind (KIND_…) is wired to."""
     return {KIND_DEALER: world.dealer, KIND_READER: world.reader}[kind]
 
 
 class SimulatedHal:
-    """The pins of one board as drivers/firmware/pins.py wants them.
+    """The pins of one board, with the interface of drivers/firmware/pins.py.
 
-    It keeps the edges until the core asks for them, in milliseconds of the board's
-    own clock, and calls `wake` at each, so that the shell steps the core.
+    The object stores the edges until the core reads them, in milliseconds of the board's own clock.
+    It calls `wake` at each edge, so that the core is stepped.
     """
 
     kind = HAL_SIM
 
     def __init__(self, world: World, board: int, uid: bytes) -> None:
-        """Wire a board of kind `board` (wire.KIND_…) with this unique id (8 bytes) up."""
+        """Connect a board of kind `board` (KIND_…) with the unique id `uid` (8 bytes)."""
         self.uid = uid
         self.board = board
         self.wake: Callable[[], None] = lambda: None
@@ -50,35 +53,37 @@ class SimulatedHal:
             self._detachers.append(lambda: world.answer_listeners.remove(self._on_answer))
 
     def now_ms(self) -> int:
-        """Return the board's own clock: whole milliseconds since it was made."""
+        """Return the board's own clock: whole milliseconds since this object was created."""
         return int((self._loop.time() - self._started_s) * 1000 + 1e-6)
 
     def at_s(self, now_ms: int) -> float:
-        """Return the loop's time at which the board's clock says `now_ms`."""
+        """Return the loop's time at which the board's clock shows `now_ms`."""
         return self._started_s + now_ms / 1000
 
     def read(self, name: str) -> int:
-        """Return the level of an input now; raises KeyError for no input of this board."""
+        """Return the level of an input. Raises KeyError for no input of this board."""
         return self._levels[name]
 
     def set(self, name: str, value: int) -> None:
-        """Put an output where it should be; raises KeyError for no output of this board."""
+        """Set an output. Raises KeyError for no output of this board."""
         if name not in self._outputs:
             raise KeyError(name)
         self._world.set_output(name, value)
 
     def edges(self) -> list[tuple[int, str, int]]:
-        """Return (t_ms, name, value) of every change since last asked, oldest first."""
+        """Return (t_ms, name, value) of every change since the last call, oldest first."""
         edges, self._edges = self._edges, []
         return edges
 
     def answers(self) -> Sequence[EngineAnswer]:
-        """Return what the engine answered since last asked."""
+        """Return the answers of the reading engine since the last call."""
         answers, self._answers = self._answers, []
         return answers
 
     def close(self) -> None:
-        """Pull the plug: the board's outputs let go, and it hears nothing more."""
+        """Disconnect the board: its outputs are no longer driven, and it receives no more
+        changes.
+        """
         self._world.board_lost_power(OUTPUTS[self.board])
         for unplug in self._detachers:
             unplug()
@@ -93,29 +98,31 @@ class SimulatedHal:
         self.wake()
 
 
-# A deadline this far away (35 years) is none: a timer for it would only keep the loop from
-# noticing that nothing is left to wait for.
+# A deadline this far away (35 years) counts as none. A timer for it would prevent the loop from
+# detecting that nothing is left to wait for.
 NEVER_MS = 1 << 40
 
 
 class FirmwareCore(Protocol):
-    """What drivers/firmware/dealer.py and reader.py are: pure, in whole milliseconds."""
+    """The interface of drivers/firmware/dealer.py and reader.py: no side effects, whole
+    milliseconds.
+    """
 
     def step(self, now_ms: int, rx: bytes) -> bytes:
-        """Take the time and what the host sent; return what goes to the host."""
+        """Process the time and the bytes from the host. Return the bytes for the host."""
 
     def deadline(self) -> int:
-        """Return the time by which it wants to be stepped again, in the same milliseconds."""
+        """Return the time of the next required step, in the same milliseconds."""
 
     def to_store(self) -> bytes:
-        """Return what the board's flash should hold, b"" for nothing new."""
+        """Return the data that the board's flash should store, or b"" for no change."""
 
 
 class BoardLineEnd(Protocol):
-    """The board's end of a line; sim/serial_lines.py has one in process."""
+    """The board's end of a line. sim/serial_lines.py has implementations."""
 
     def listen(self, receive: Callable[[bytes], None] | None) -> None:
-        """Give the host's bytes to `receive`; None: to nobody."""
+        """Set the receiver of the host's bytes. With None, the bytes are dropped."""
 
     def write(self, data: bytes) -> None:
         """Send bytes to the host."""
@@ -124,8 +131,8 @@ class BoardLineEnd(Protocol):
 class BoardStepper:
     """Steps a core when bytes arrive, at every edge of its pins, and at its deadline.
 
-    Everything of one instant is one step, as it is for a board that polls. `close()`
-    is the board losing its power: no timer of it is left on the loop.
+    All changes of one time are one step, as for a board that polls. `close()` is a loss of power:
+    no timer of the board remains on the loop.
     """
 
     def __init__(self, core: FirmwareCore, end: BoardLineEnd, hal: SimulatedHal) -> None:
@@ -144,17 +151,17 @@ class BoardStepper:
         self.wake()
 
     def wake(self) -> None:
-        """Step the core soon, still in this instant."""
+        """Step the core soon, at the current time of the loop."""
         if self._step_handle is None and not self._is_hung:
             self._step_handle = self._loop.call_soon(self._step)
 
     def hang(self) -> None:
-        """Step the core no more, its outputs as they are, until `go_on`."""
+        """Stop stepping the core until `resume`. Its outputs keep their state."""
         self._is_hung = True
         self._cancel_timers()
 
     def resume(self) -> None:
-        """Step the core again: what came in meanwhile waits for it."""
+        """Step the core again. Bytes that arrived meanwhile are processed then."""
         self._is_hung = False
         self.wake()
 
@@ -187,10 +194,10 @@ class BoardStepper:
             self._arm_timer()
 
     def _arm_timer(self) -> None:
-        """Have a timer at the core's deadline.
+        """Set a timer for the core's deadline.
 
-        A deadline moves on with nearly every step: a timer that fires too early now and then, to
-        be set anew, is cheaper than one that is set anew each time.
+        The deadline moves with nearly every step. A timer that sometimes fires too early and is
+        then set again is cheaper than a timer that is set again at each step.
         """
         if self._timer is not None:
             self._timer.cancel()

@@ -1,4 +1,4 @@
-"""Servers on Unix sockets that speak in lines."""
+"""The Unix sockets of a simulated table: `ControlServer` and `PinServer`, which exchange lines."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
@@ -23,7 +23,9 @@ ServeClient = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[N
 
 
 class LineServer:
-    """Listens at `path` and runs `serve` for each client; `close` ends all of them."""
+    """A server that listens at `path` and runs `serve` for each client. `close` ends all
+    clients.
+    """
 
     def __init__(self, path: Path, serve: ServeClient) -> None:
         self.path = path
@@ -32,13 +34,13 @@ class LineServer:
         self._server: asyncio.Server | None = None
 
     async def open(self) -> None:
-        """Listen; a socket that an earlier run left behind is replaced."""
+        """Start to listen. Replace a socket file that an earlier run did not remove."""
         self.path.unlink(missing_ok=True)
         self._server = await asyncio.start_unix_server(self._accept, self.path)
         self.path.chmod(0o600)
 
     async def close(self) -> None:
-        """Listen no more, and end every client's task."""
+        """Stop listening, and end every client's task."""
         if self._server is not None:
             self._server.close()
         clients = list(self._clients)
@@ -54,7 +56,7 @@ class LineServer:
         try:
             await self._serve_client(reader, writer)
         except (ConnectionError, asyncio.CancelledError):
-            pass  # the client went away, or close() ends it
+            pass  # The client disconnected, or close() ends the task.
         finally:
             self._clients.discard(task)
             writer.close()
@@ -64,11 +66,12 @@ CarryOut = Callable[[str, dict[str, Any]], Awaitable[Any]]
 
 
 class ScriptStep(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """One step: what it waits for, in this order, and what is done then.
+    """One step of a script: conditions to wait for, and a request to carry out then.
 
-    `fillings`: until the hopper was filled so often more, that is so many deals on; `card`:
-    until that card of the filling came to the window; `after_ms`: so long, by the machine's
-    time. `do` and `with` (args) are a request as any other; without `do` it only waits.
+    The conditions are awaited in this order. `fillings`: the hopper was filled this many more times
+    (one filling is one deal). `card`: this card of the filling reached the window. `after_ms`: this
+    much of the machine's time has passed. `do` and `with` (args) are a control request. Without
+    `do` the step only waits.
     """
 
     fillings: int = 0
@@ -79,14 +82,14 @@ class ScriptStep(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class ScriptError(ValueError):
-    """A script that cannot be followed: which step, and why."""
+    """A script that cannot be carried out; the text contains the step and the reason."""
 
 
 async def run_script(world: World, steps: Sequence[Any], do: CarryOut) -> list[Any]:
-    """Follow a script to its end; return what each of its requests gave.
+    """Run a script to its end and return the results of its requests.
 
-    Raises ScriptError before the first step for one that is none, and for a request that is
-    refused; what was done before it stays done.
+    Raises ScriptError before the first step if the script is malformed. Also raises ScriptError if
+    a request is refused; the steps before that request stay in effect.
     """
     try:
         script = msgspec.convert(steps, tuple[ScriptStep, ...])
@@ -104,7 +107,7 @@ async def run_script(world: World, steps: Sequence[Any], do: CarryOut) -> list[A
 
 
 async def _wait_for_step(world: World, step: ScriptStep) -> None:
-    """Wait until a step's moment has come."""
+    """Wait until the conditions of a step are met."""
     filling = world.tally.filling + step.fillings
     changed = asyncio.Event()
     unwatch = world.dealer.observe(lambda name, value: changed.set())
@@ -119,7 +122,9 @@ async def _wait_for_step(world: World, step: ScriptStep) -> None:
 
 
 class ControlRequest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """One request: `do` names it, `with` (args) are its words; `id` comes back in the answer."""
+    """One control request: `do` is its name, `with` (args) its arguments. The answer has the same
+    `id`.
+    """
 
     do: str
     id: int = 0
@@ -127,7 +132,7 @@ class ControlRequest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class ControlAnswer(msgspec.Struct, frozen=True, omit_defaults=True):
-    """The answer to the request of the same `id`: a result, or an error in one line."""
+    """The answer to the request with the same `id`: a result, or a one-line error."""
 
     id: int
     ok: bool
@@ -136,14 +141,14 @@ class ControlAnswer(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class ControlError(ValueError):
-    """A request that cannot be done; one line for people."""
+    """A control request that cannot be carried out; the message is one line for people."""
 
 
 RequestHandler = Callable[..., Awaitable[Any] | Any]
 
 
 class ControlServer:
-    """Answers requests about one table."""
+    """The control socket of one simulated table: reads requests and sends answers."""
 
     def __init__(self, table: "HardwareOnPtys", path: Path) -> None:
         self._table = table
@@ -181,15 +186,15 @@ class ControlServer:
         }
 
     async def open(self) -> None:
-        """Listen."""
+        """Start to listen."""
         await self._server.open()
 
     async def close(self) -> None:
-        """Listen no more."""
+        """Stop listening."""
         await self._server.close()
 
     async def answer(self, line: bytes) -> ControlAnswer:
-        """Do what one line asks for."""
+        """Carry out the request in `line` and return the answer."""
         try:
             request = msgspec.json.decode(line, type=ControlRequest)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
@@ -202,7 +207,7 @@ class ControlServer:
             return ControlAnswer(request.id, False, error=f"{request.do}: {error}")
 
     async def _carry_out(self, do: str, args: dict[str, Any]) -> Any:
-        """Do one request; raises ValueError or TypeError where it cannot be done."""
+        """Carry out one request. Raises ValueError or TypeError if that is not possible."""
         deed = self.handlers.get(do)
         if deed is None:
             raise ControlError(self._unknown_request(do))
@@ -240,9 +245,9 @@ def _board_name(name: str) -> BoardName:
 
 
 class PinServer:
-    """Tells each client every level of the contacts, and takes its outputs.
+    """The pins socket of one table: sends contact levels to clients and receives output levels.
 
-    The lines stand in sim/CONTROL.md. A line that is none of them is passed over.
+    sim/CONTROL.md describes the lines. Unknown lines are ignored.
     """
 
     def __init__(self, contacts: PanelContacts, path: Path) -> None:
@@ -250,11 +255,11 @@ class PinServer:
         self._server = LineServer(path, self._serve)
 
     async def open(self) -> None:
-        """Listen."""
+        """Start to listen."""
         await self._server.open()
 
     async def close(self) -> None:
-        """Listen no more; clients see their panel go away."""
+        """Stop listening. Clients lose their connection to the panel."""
         await self._server.close()
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

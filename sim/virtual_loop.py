@@ -1,17 +1,16 @@
-"""An asyncio loop in virtual time: nothing is waited for, the clock jumps to the next timer.
+"""An asyncio loop in virtual time: the clock jumps to the next timer without waiting.
 
-Time is counted in whole nanoseconds, so that sums of delays stay exact and equal
-instants are equal. Whatever would need the outside world (descriptors, threads, a
-wait that no timer can end) raises at once, instead of hanging or of letting real
-time in.
+Time is counted in whole nanoseconds, so that sums of delays stay exact and equal times compare
+equal. An operation that needs the outside world (descriptors, threads, a wait that no timer can
+end) raises VirtualTimeError at once. The loop never hangs and never depends on real time.
 
-Use it as `asyncio.Runner(loop_factory=VirtualLoop)`, or through pytest-asyncio's
-hook `pytest_asyncio_loop_factories`.
+Use it as `asyncio.Runner(loop_factory=VirtualLoop)`, or through pytest-asyncio's hook
+`pytest_asyncio_loop_factories`.
 """
 
 import asyncio
 import selectors
-from _thread import get_ident  # asks which thread calls; starts none
+from _thread import get_ident  # returns the id of the calling thread; starts no thread
 from collections import deque
 from collections.abc import Callable, Mapping
 from contextvars import Context
@@ -20,17 +19,19 @@ from typing import Any, NoReturn, TypeVarTuple
 
 NS_PER_S = 1_000_000_000
 _NUMBER_BITS = 48
-"""For a timer's running number, below its instant: both in one number are quick to compare."""
+"""The number of bits of a timer's running number. Time and running number form one integer, which
+is fast to compare.
+"""
 
 _Args = TypeVarTuple("_Args")
 
 
 class VirtualTimeError(RuntimeError):
-    """Something that cannot happen in virtual time was asked of the loop."""
+    """An operation that is not possible in virtual time."""
 
 
 class _NoSelector(selectors.BaseSelector):
-    """What the loop has where others have descriptors."""
+    """A selector without descriptors: each of its operations raises VirtualTimeError."""
 
     def select(self, timeout: float | None = None) -> NoReturn:
         _refuse("a descriptor")
@@ -50,12 +51,12 @@ def _refuse(what: str) -> NoReturn:
 
 
 class VirtualLoop(asyncio.SelectorEventLoop):
-    """A loop whose clock starts at 0 and jumps from timer to timer.
+    """An event loop whose clock starts at 0 and jumps from timer to timer.
 
-    Timers of one instant run in the order in which they were set. Raises
-    VirtualTimeError for add_reader, add_writer, sockets, pipes, signal handlers,
-    processes, run_in_executor (and so to_thread and name look-ups), call_soon_threadsafe
-    from another thread, and for a wait that no timer can end.
+    Timers of the same time run in the order in which they were set. Raises VirtualTimeError for
+    add_reader, add_writer, sockets, pipes, signal handlers, processes, run_in_executor (and so
+    to_thread and name look-ups), call_soon_threadsafe from another thread, and for a wait that no
+    timer can end.
     """
 
     _ready: deque[asyncio.Handle]
@@ -63,10 +64,11 @@ class VirtualLoop(asyncio.SelectorEventLoop):
 
     def __init__(self) -> None:
         self._now_ns, self._now_s = 0, 0.0
-        # A heap; the running number makes the order of one instant the order of setting. asyncio
-        # orders its own by time alone: two writes with the same delay would swap their bytes.
+        # A heap. The running number orders timers of the same time by the order in which they were
+        # set. asyncio orders timers by time alone, so two writes with the same delay could swap
+        # their bytes.
         self._timers: list[tuple[int, asyncio.TimerHandle]] = []
-        # Those that were set for the instant in which they were set: behind all of the heap's.
+        # Timers that were set for the current time. They run after all timers of the heap.
         self._due_now: list[asyncio.TimerHandle] = []
         self._timers_set = 0
         self._thread = get_ident()
@@ -74,12 +76,12 @@ class VirtualLoop(asyncio.SelectorEventLoop):
 
     @property
     def now_ns(self) -> int:
-        """The clock, in whole nanoseconds since the loop was made."""
+        """The clock, in whole nanoseconds since the loop was created."""
         return self._now_ns
 
     @property
     def timers(self) -> list[asyncio.TimerHandle]:
-        """The timers that will run, in no particular order."""
+        """The pending timers, in no particular order."""
         timers = [timer for _, timer in self._timers] + self._due_now
         return [timer for timer in timers if not timer.cancelled()]
 
@@ -94,7 +96,7 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         *args: *_Args,
         context: Context | None = None,
     ) -> asyncio.TimerHandle:
-        """Run `callback(*args)` at `when` (seconds, taken to the nearest nanosecond)."""
+        """Run `callback(*args)` at `when`, in seconds, rounded to the nearest nanosecond."""
         if self.is_closed():
             raise RuntimeError("Event loop is closed")
         at_ns = round(when * NS_PER_S)
@@ -107,7 +109,7 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         return timer
 
     def close(self) -> None:
-        """Close the loop; its timers are forgotten."""
+        """Close the loop and drop its timers."""
         self._timers.clear()
         self._due_now.clear()
         super().close()
@@ -131,9 +133,9 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         *args: *_Args,
         context: Context | None = None,
     ) -> asyncio.Handle:
-        """Run `callback(*args)` soon; for the loop's own thread alone.
+        """Run `callback(*args)` soon. Only the loop's own thread may call this.
 
-        Drivers hand edges over with this call, and mock pins fire in the loop's thread.
+        Drivers pass edges on with this call, and mock pins fire in the loop's thread.
         """
         if get_ident() != self._thread:
             _refuse("another thread")
@@ -142,21 +144,21 @@ class VirtualLoop(asyncio.SelectorEventLoop):
     def run_in_executor(
         self, executor: Any, func: Callable[[*_Args], Any], *args: *_Args
     ) -> NoReturn:
-        """Refused: a thread's time is real."""
+        """Raise VirtualTimeError, because a thread runs in real time."""
         _refuse("a thread")
 
     async def subprocess_exec(self, *args: Any, **kwargs: Any) -> NoReturn:
-        """Refused: a process's time is real."""
+        """Raise VirtualTimeError, because a process runs in real time."""
         _refuse("a process")
 
     async def subprocess_shell(self, *args: Any, **kwargs: Any) -> NoReturn:
-        """Refused: a process's time is real."""
+        """Raise VirtualTimeError, because a process runs in real time."""
         _refuse("a process")
 
     def add_signal_handler(
         self, sig: int, callback: Callable[[*_Args], object], *args: *_Args
     ) -> NoReturn:
-        """Refused: signals come in real time."""
+        """Raise VirtualTimeError, because signals arrive in real time."""
         _refuse("a signal")
 
     def _add_reader(self, fd: Any, callback: Any, *args: Any) -> NoReturn:
@@ -166,10 +168,11 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         _refuse("a descriptor")
 
     def _run_once(self) -> None:
-        """Take turns until the loop is stopped; asyncio asks for one, and looks after it itself.
+        """Run turns until the loop is stopped. asyncio calls this for one turn and checks for the
+        stop.
 
-        A turn is asyncio's own: what is ready, and behind it the timers that are due. Only where
-        nothing is ready, the clock jumps first.
+        A turn has asyncio's order: ready callbacks first, then the timers that are due. The clock
+        jumps first only if nothing is ready.
         """
         timers, now_due, ready = self._timers, self._due_now, self._ready
         stopped = False
@@ -191,7 +194,7 @@ class VirtualLoop(asyncio.SelectorEventLoop):
             stopped = self._stopping
 
     def _jump_to_next_timer(self) -> None:
-        """Move the clock to the next timer; one whose time is past runs at once."""
+        """Move the clock to the next timer. A timer whose time is past runs at once."""
         if not self._timers:
             raise VirtualTimeError(
                 "every task waits and no timer is set: nothing could ever wake this loop"
@@ -199,8 +202,8 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         self._now_ns = max(self._now_ns, self._timers[0][0] >> _NUMBER_BITS)
         self._now_s = self._now_ns / NS_PER_S
 
-    # asyncio wakes a polling loop through a socket pair of its own. This one never
-    # polls: what the same thread hands over is found by the next turn anyway.
+    # asyncio wakes a polling loop through a socket pair. This loop never polls, and the next turn
+    # finds the callbacks that the same thread adds.
 
     def _make_self_pipe(self) -> None:
         pass

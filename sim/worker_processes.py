@@ -1,4 +1,8 @@
-"""The tables of a hall, spread over processes that are started and ended together."""
+"""Worker processes that are started and ended together.
+
+`SimulatorWorkers` runs one command per process. `WorkerPool` calls one function in several
+processes.
+"""
 
 import asyncio
 import multiprocessing
@@ -17,14 +21,14 @@ _END_TIMEOUT_S = 10.0
 
 
 class WorkerEnded(Exception):
-    """A worker ended by itself; one line says which and how."""
+    """A worker ended unexpectedly; the message is one line with its number and the cause."""
 
 
 class SimulatorWorkers:
-    """Processes with one command each. Use it as `async with`: none of them is left behind.
+    """A group of processes with one command each. Use it as `async with`, so that none remains.
 
-    A worker's standard input is a pipe that nobody writes to: it ends when this process
-    does, however that happens, and a worker is to end with it.
+    A worker's standard input is a pipe without data. The pipe closes when this process ends, for
+    any reason, and the worker must end then too.
     """
 
     def __init__(self, commands: Sequence[Sequence[str]]) -> None:
@@ -32,7 +36,7 @@ class SimulatorWorkers:
         self._running: list[asyncio.subprocess.Process] = []
 
     async def __aenter__(self) -> "SimulatorWorkers":
-        """Start all of them."""
+        """Start all workers."""
         try:
             for command in self._commands:
                 self._running.append(
@@ -40,7 +44,7 @@ class SimulatorWorkers:
                         *command,
                         stdin=asyncio.subprocess.PIPE,
                         stdout=asyncio.subprocess.PIPE,
-                        process_group=0,  # a Ctrl-C in the terminal is ours to answer
+                        process_group=0,  # a Ctrl-C in the terminal is handled by this process
                     )
                 )
         except BaseException:
@@ -53,11 +57,11 @@ class SimulatorWorkers:
 
     @property
     def pids(self) -> list[int]:
-        """The process ids of all of them."""
+        """The process ids of all workers."""
         return [worker.pid for worker in self._running]
 
     async def read_line(self, number: int) -> bytes:
-        """Return the next line that worker `number` (0, 1, …) says. Raises WorkerEnded."""
+        """Return the next line that worker `number` (0, 1, …) prints. Raises WorkerEnded."""
         worker = self._running[number]
         assert worker.stdout is not None
         line = await worker.stdout.readline()
@@ -66,7 +70,7 @@ class SimulatorWorkers:
         return line
 
     async def wait_for_exit(self) -> None:
-        """Wait until a worker ends by itself. Raises WorkerEnded."""
+        """Wait until a worker ends, then raise WorkerEnded."""
         ends = [asyncio.ensure_future(worker.wait()) for worker in self._running]
         try:
             await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
@@ -77,7 +81,7 @@ class SimulatorWorkers:
                 end.cancel()
 
     async def close(self) -> None:
-        """Ask every worker to end, by its own pid; end those by force that do not."""
+        """Send SIGTERM to every worker by its pid, and kill those that do not end."""
         for worker in self._running:
             if worker.returncode is None:
                 with suppress(ProcessLookupError):
@@ -92,7 +96,9 @@ class SimulatorWorkers:
 
 
 def raise_open_file_limit() -> None:
-    """Let this process, and those it starts, have as many descriptors as they may."""
+    """Raise the limit of open descriptors of this process and its children to the allowed
+    maximum.
+    """
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 
@@ -107,7 +113,7 @@ async def _wait_or_kill(worker: asyncio.subprocess.Process) -> None:
 
 
 _PARENT_CHECK_INTERVAL_S = 1.0
-"""How often a worker looks whether the process that started it is still there."""
+"""The interval at which a worker checks whether its parent process still exists."""
 
 _INTERRUPT = {signal.SIGINT}
 
@@ -116,25 +122,28 @@ Result = TypeVar("Result")
 
 
 class _Worker(NamedTuple):
-    """A process, and the line over which it is told what to do, and tells what came of it."""
+    """One worker process, and the connection that carries its calls and results."""
 
     process: SpawnProcess
     line: Connection
 
 
 class WorkerPool(Generic[Result]):
-    """Processes that call `run`, a function of a module, and outlive neither block nor parent."""
+    """A pool of processes that call `run`, a function of a module.
+
+    The processes end with the `with` block or with the parent process.
+    """
 
     def __init__(self, run: Callable[..., Result], jobs: int) -> None:
         self._run, self._jobs = run, jobs
         self._workers: list[_Worker] = []
 
     def __enter__(self) -> Self:
-        """Start none of them yet: each begins with its first call."""
+        """Enter the block. No process is started before its first call."""
         return self
 
     def __exit__(self, *why: object) -> None:
-        """End all of them, whatever they are about."""
+        """End all workers, also those that are busy."""
         for worker in self._workers:
             worker.process.terminate()
         for worker in self._workers:
@@ -144,10 +153,10 @@ class WorkerPool(Generic[Result]):
     def results(
         self, calls: Iterator[tuple[Key, tuple[object, ...]]]
     ) -> Iterator[tuple[Key, Result | None]]:
-        """Make the calls, `jobs` at once; yield what came of each, as it comes.
+        """Make the calls, `jobs` at the same time, and yield each result when it arrives.
 
-        A call is what it is known by, and its arguments; the next one is asked for when a worker
-        is free. None came of a call whose worker died.
+        A call is a key and arguments. The next call is taken from `calls` when a worker is free.
+        The result is None if the worker died during the call.
         """
         idle: list[_Worker] = []
         busy: dict[Connection, tuple[_Worker, Key]] = {}
@@ -156,7 +165,7 @@ class WorkerPool(Generic[Result]):
                 key, arguments = call
                 worker = idle.pop() if idle else self._start_worker()
                 busy[worker.line] = worker, key
-                with suppress(OSError):  # one that is gone is told of below
+                with suppress(OSError):  # a dead worker is detected below
                     worker.line.send(arguments)
             if not busy:
                 return
@@ -171,28 +180,29 @@ class WorkerPool(Generic[Result]):
                     yield key, result
 
     def _start_worker(self) -> _Worker:
-        ensure_running()  # what multiprocessing has beside its processes clears the signals' mask
+        # multiprocessing's resource tracker resets the signal mask, so it must start first
+        ensure_running()
         ours, theirs = multiprocessing.Pipe()
         with _ctrl_c_postponed():
             process = multiprocessing.get_context("spawn").Process(
                 target=_run_worker, args=(theirs, self._run, os.getpid()), daemon=True
             )
             process.start()
-            theirs.close()  # so that the line ends with the worker
+            theirs.close()  # so that the connection closes with the worker
             worker = _Worker(process, ours)
             self._workers.append(worker)
         return worker
 
 
 def _ready_lines(busy: dict[Connection, Any]) -> Iterator[Connection]:
-    """Yield the lines of those who have something to say, or are gone."""
+    """Yield the connections of workers that have a result or have ended."""
     for line in wait(list(busy)):
         assert isinstance(line, Connection)
         yield line
 
 
 def _run_worker(line: Connection, run: Callable[..., object], parent: int) -> None:
-    """Be a worker: make calls as they come, until the line ends."""
+    """Run calls in a worker process until the connection closes."""
     prepare_worker(parent)
     with suppress(EOFError):
         while True:
@@ -200,7 +210,7 @@ def _run_worker(line: Connection, run: Callable[..., object], parent: int) -> No
 
 
 def prepare_worker(parent: int) -> None:
-    """Prepare a worker: Ctrl-C is its parent's business, and its parent's end is its own."""
+    """Prepare a worker process: ignore Ctrl-C, and exit when the parent process is gone."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, _INTERRUPT)
 
@@ -214,9 +224,9 @@ def prepare_worker(parent: int) -> None:
 
 @contextmanager
 def _ctrl_c_postponed() -> Iterator[None]:
-    """Raise KeyboardInterrupt behind the block instead of in it.
+    """Raise KeyboardInterrupt after the block instead of inside it.
 
-    A process that is started in the block does not hear of Ctrl-C before it has settled in.
+    A process that is started in the block does not receive Ctrl-C before it has set up its signals.
     """
     came: list[int] = []
 

@@ -1,1 +1,1 @@
-"""Campaigns: simulated deals with faults by the thousand; the mechanics' truth is the judge."""
+"""Campaigns: thousands of simulated deals with faults, judged by the truth of the mechanics."""

@@ -1,9 +1,9 @@
-"""Which faults are active, and which words for what went wrong they account for.
+"""The attempts of a life, and the faults that can explain their reasons and alerts.
 
-Active are the faults that struck since the verdict before, and those that still are so or were
-so as the attempt began: the end of one, a board that is changed back, disturbs an attempt, too.
-What people do at the machine, told or not, counts as a fault of that name while it is new:
-whoever clears up opens the lid.
+Active faults are those that struck since the previous verdict, those in force now, and those in
+force at the start of the attempt. The end of a fault, such as a board that is replaced again,
+disturbs an attempt too. A recent action of people at the machine counts as a fault of that name,
+because a person who clears up opens the lid.
 """
 
 from collections.abc import Callable, Iterable
@@ -26,10 +26,10 @@ from sim.mechanics.fault_menu import (
 from sim.mechanics.world import World
 
 CONSEQUENCES = frozenset({"TWO_MISDEALS", "SET_BARRED"})
-"""Alerts that follow from verdicts, not from a fault of their own."""
+"""Alerts that follow from verdicts, not from a fault."""
 
 ACT_BLAME_S = 2.0
-"""How long something that people did may still be spoken of once the next attempt begins."""
+"""The time before the next attempt for which an action of people may still explain an alert."""
 
 _STRIKES_AT_A_FILLING = "set"
 _FAULT_FIELDS = msgspec.structs.fields(SimulatedFault)
@@ -37,7 +37,7 @@ _FAULT_FIELDS = msgspec.structs.fields(SimulatedFault)
 
 @lru_cache(maxsize=4096)
 def fault_text(fault: SimulatedFault) -> str:
-    """Return a fault in the menu's words, as parse_fault reads them: `jam:place=gate`."""
+    """Return a fault as text that parse_fault can read: `jam:place=gate`."""
     takes = fault_menu()[fault.name].takes
     defaults = {field.name: field.default for field in _FAULT_FIELDS}
     given = [(name, getattr(fault, name)) for name in takes]
@@ -46,18 +46,18 @@ def fault_text(fault: SimulatedFault) -> str:
 
 
 def unexplained_codes(codes: Iterable[str], active: Iterable[SimulatedFault]) -> tuple[str, ...]:
-    """Return the codes that are right words for none of the active faults."""
+    """Return the codes that none of the active faults explains."""
     right = {code for fault in active for code in accepted_codes(fault)}
     return tuple(code for code in codes if code not in right)
 
 
 def is_needless(active: Iterable[SimulatedFault]) -> bool:
-    """Tell whether an attempt need not have gone wrong: every fault active in it was mild."""
+    """Return True if a failure was needless: every active fault was mild."""
     return all(is_mild(fault) for fault in active)
 
 
 class PossibleCauses:
-    """The faults of one world that something may be blamed on now."""
+    """The faults of one world that can explain an alert now."""
 
     def __init__(self, world: World) -> None:
         self._world = world
@@ -67,19 +67,19 @@ class PossibleCauses:
         self._earlier_verdict_s = self._verdict_s = -1.0
 
     def add_strike(self, struck: FaultStrike) -> None:
-        """Take a fault that strikes now."""
+        """Add a fault that strikes now."""
         self._strikes.append(struck)
 
     def add_action(self, fault: SimulatedFault) -> None:
-        """Take what people do themselves at the machine now, as a fault of that name."""
+        """Add an action of people at the machine, as a fault of that name."""
         self._actions.append(FaultStrike(fault, 0, self._world.clock.now_s()))
 
     def end_attempt(self) -> None:
-        """Say that an attempt has ended now."""
+        """Record that an attempt ends now."""
         self._verdict_s = self._world.clock.now_s()
 
     def begin_attempt(self) -> None:
-        """Say that the next attempt begins: what struck before the last verdict is past."""
+        """Record that the next attempt begins, and drop strikes before the last verdict."""
         self._earlier_verdict_s = self._verdict_s
         self._strikes = [one for one in self._strikes if one.at_s > self._earlier_verdict_s]
         self._at_begin = self._world.active_faults()
@@ -87,23 +87,23 @@ class PossibleCauses:
         self._actions = [one for one in self._actions if one.at_s > now_s - ACT_BLAME_S]
         in_it, size = len(truth.hopper) + len(truth.shuffler), self._world.people.cards_per_set
         if in_it < size:
-            # A card that lay in the hopper passed for the set, which the players still have.
+            # A card in the hopper was taken for the set, which the players still have.
             self._actions.append(FaultStrike(SimulatedFault("missing_card"), 0, now_s))
         elif in_it > size:
-            # A later fault can replace the extra card itself: there is still one card too many.
+            # A later fault can replace the extra card itself. There is still one card too many.
             self._actions.append(FaultStrike(SimulatedFault("extra_card"), 0, now_s))
 
     def active_faults(self) -> tuple[SimulatedFault, ...]:
-        """Return the faults that are active now, people's own acts not among them."""
+        """Return the faults that are active now, without the actions of people."""
         each = (*self._strikes, *self._at_begin, *self._world.active_faults())
         return tuple(dict.fromkeys(one.fault for one in each))
 
     def all_causes(self) -> tuple[SimulatedFault, ...]:
-        """Return the faults that are active now and what people did."""
+        """Return the faults that are active now and the actions of people."""
         return (*self.active_faults(), *(one.fault for one in self._actions))
 
     def since_verdict(self) -> tuple[SimulatedFault, ...]:
-        """Return the faults that struck since the last verdict, but for those of a new filling."""
+        """Return the faults since the last verdict, except those that strike at a new filling."""
         return tuple(
             one.fault
             for one in self._strikes
@@ -118,7 +118,7 @@ REFEREE_ALERT = "TWO_MISDEALS"
 
 @dataclass
 class AttemptNotes:
-    """One attempt as it goes. `told_s`: when each step of it was on the feed, the loop's time."""
+    """One attempt in progress. `published_s` contains the loop's time of each step on the feed."""
 
     deal: int
     attempt: int
@@ -132,7 +132,7 @@ class AttemptNotes:
     hands: list[str] = field(default_factory=list)
 
     def to_result(self) -> LifeAttempt | None:
-        """Return it as a value; None where it has no end."""
+        """Return the attempt as a value, or None if it has not ended."""
         if self.outcome is None:
             return None
         return LifeAttempt(
@@ -149,10 +149,10 @@ class AttemptNotes:
 
 
 class AttemptLog:
-    """The attempts of one life, in order. `deals` counts those whose hands were out and shown.
+    """The attempts of one life, in order. `deals` counts deals with released and proved hands.
 
-    `wrong(words)` takes a reason or an alert that nothing accounts for; `at(kind)` is called
-    at every step of an attempt once it is noted.
+    `on_unexplained` receives a reason or an alert that no fault explains. `on_step` is called
+    after each recorded step of an attempt.
     """
 
     def __init__(
@@ -176,15 +176,17 @@ class AttemptLog:
 
     @property
     def current(self) -> AttemptNotes | None:
-        """The newest attempt; None before the first."""
+        """The newest attempt, or None before the first."""
         return self.notes[-1] if self.notes else None
 
     def note_hand(self, name: str) -> None:
-        """Note what people had to do; before the first attempt it is the first one's."""
+        """Record an action of people. Actions before the first attempt belong to the first
+        attempt.
+        """
         (self.notes[-1].hands if self.notes else self._hands_before).append(name)
 
     def apply(self, event: PublicEvent) -> None:
-        """Take a public event as it is told."""
+        """Process a public event."""
         take = _EVENT_HANDLERS.get(event.kind)
         if take is not None:
             take(self, event)
@@ -194,13 +196,13 @@ class AttemptLog:
             self._on_step(event.kind)
 
     def ended_attempts(self) -> tuple[LifeAttempt, ...]:
-        """Return all that ended, in order."""
+        """Return all attempts that ended, in order."""
         self._add_late_faults()
         ended = (notes.to_result() for notes in self.notes)
         return tuple(one for one in ended if one is not None)
 
     def _add_late_faults(self) -> None:
-        """Give what struck behind its verdict to the attempt that it struck."""
+        """Add faults that struck after the verdict to the attempt that they struck."""
         notes = self.current
         if notes is not None and notes.outcome is not None:
             notes.active_faults = (*notes.active_faults, *self._causes.since_verdict())
@@ -236,7 +238,7 @@ class AttemptLog:
         if self.notes:
             self.notes[-1].alerts.append(name)
         known = self.notes[-1].reasons if self.notes else ()
-        if name not in CONSEQUENCES and name not in known:  # a reason was blamed with the verdict
+        if name not in CONSEQUENCES and name not in known:  # reasons were checked with the verdict
             self._check_codes((name,))
 
     def _check_codes(self, codes: tuple[str, ...]) -> None:

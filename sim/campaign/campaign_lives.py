@@ -1,4 +1,4 @@
-"""What a campaign is made of: lives of tables, what came of each, and what must never be."""
+"""The data types of a campaign: plans of lives, their reports, and kinds of findings."""
 
 import re
 from collections.abc import Iterator
@@ -20,19 +20,22 @@ from sim.mechanics.fault_menu import (
 
 FindingKind = Literal[
     "wrong_released",  # hands left the machine that were not four right hands as committed
-    "wrong_blame",  # a reason or an alert that no fault then active accounts for
-    "events_lost",  # a board said it, the journal does not have it
-    "events_doubled",  # the journal or the feed has it twice
+    "wrong_blame",  # a reason or an alert that no active fault explains
+    "events_lost",  # an event of a board that the journal does not have
+    "events_doubled",  # an event that the journal or the feed has twice
     "unproved",  # `verify` has a finding
-    "stuck",  # people did what they were told, and the table did not go on
+    "stuck",  # people did the required actions, and the table did not continue
     "crashed",  # the machine's own code raised
 ]
-"""What must not happen once in a campaign; `needless` misdeals are counted beside it."""
+"""The kinds of findings that must never occur in a campaign. Needless misdeals are counted
+separately.
+"""
 
 
 class MomentFault(msgspec.Struct, frozen=True):
-    """A fault that strikes `after_ms` behind something: a public event by its kind, or a move by
-    its name (moments.py); once, the first time.
+    """A fault that strikes once, `after_ms` after the first occurrence of a named moment.
+
+    `after_event` is the kind of a public event, or the name of a move (NAMED_MOVES in life.py).
     """
 
     after_event: str
@@ -41,10 +44,10 @@ class MomentFault(msgspec.Struct, frozen=True):
 
 
 class LifePlan(msgspec.Struct, frozen=True):
-    """One table's life: so many deals, with these faults; all of it follows from `seed`.
+    """The plan of one table's life: the number of deals and the faults. All follows from `seed`.
 
-    `seed` is CAMPAIGN.NUMBER, what --replay takes. `journal`: the folder that its journal is
-    written to, None for one in memory. `moments`: faults beside those of the wear.
+    `seed` is CAMPAIGN.NUMBER, the argument of --replay. `journal`: the folder for the journal, None
+    for a journal in memory. `moments`: faults in addition to those of the wear.
     """
 
     seed: str
@@ -55,7 +58,7 @@ class LifePlan(msgspec.Struct, frozen=True):
 
 
 class LifeFinding(msgspec.Struct, frozen=True):
-    """Something that must not be, at one attempt of one life, in one line of words."""
+    """A finding at one attempt of one life, in one line of text."""
 
     kind: FindingKind
     seed: str
@@ -65,8 +68,10 @@ class LifeFinding(msgspec.Struct, frozen=True):
 
 
 class LifeAttempt(msgspec.Struct, frozen=True):
-    """How one attempt ended: `struck` are the faults active in it, in the menu's words
-    (`jam:place=gate`), `reasons` the codes by name, `hands` what people had to do for it.
+    """The result of one attempt.
+
+    `struck`: the active faults, as text (`jam:place=gate`). `reasons`: the names of the reason
+    codes. `hands`: the actions that people had to do.
     """
 
     deal: int
@@ -81,12 +86,12 @@ class LifeAttempt(msgspec.Struct, frozen=True):
 
 
 class LifeReport(msgspec.Struct, frozen=True):
-    """What came of one life; `ended_s` is the loop's time at its end.
+    """The report of one life. `ended_s` is the loop's time at its end.
 
-    `deals` is how many were dealt to their end. `strikes`: how often each fault struck, in the
-    words of `Attempt.struck`; one that stays in force struck once and is active in many attempts.
-    `left_behind`: in how many attempts the hands were right, and a card that the set has too many
-    lay where a sensor that lies did not see it.
+    `deals`: the number of completed deals. `strikes`: the number of strikes of each fault, with
+    faults as in `LifeAttempt.struck`. A fault that stays in force strikes once and is active in
+    many attempts. `left_behind`: the number of attempts with right hands in which an extra card was
+    not detected because of a wrong sensor.
     """
 
     seed: str
@@ -99,12 +104,12 @@ class LifeReport(msgspec.Struct, frozen=True):
 
 
 class CardHistory(msgspec.Struct, frozen=True):
-    """What one physical card did in one attempt, from the mechanics' side.
+    """The history of one physical card in one attempt, from the mechanics.
 
-    `index` is its feed index, None where it was never fed; `looks` what the reader saw of it,
-    as (face, back, face_up, confidence); `gate` where the gate stood as it passed, `landed` where
-    it lies (an outlet, or a place in words); times are the loop's. `faults` are the words of those
-    that struck it.
+    `index`: its feed index, None if it was never fed. `readings`: its readings, as (face, back,
+    face_up, confidence). `gate`: the position of the gate as the card passed. `landed`: its final
+    place, an outlet or a place in words. Times are the loop's. `faults`: the faults that struck it,
+    as text.
     """
 
     index: int | None
@@ -122,36 +127,36 @@ class CardHistory(msgspec.Struct, frozen=True):
 
 
 class LifeObserver(Protocol):
-    """Who watches one life, to tell it; a campaign has none. Whatever it is told is a value."""
+    """An observer of one life, which writes a log. Campaigns use none. All arguments are values."""
 
     def wrap_port(self, board: BoardName, port: LinkPort) -> LinkPort:
-        """Return the host's end of a line that the daemon shall use; a tape may sit on it."""
+        """Return the host's end of a line for the daemon. The observer may add a recorder to it."""
 
     def add_line(self, at_s: float, deal: int | None, attempt: int | None, words: str) -> None:
-        """Take one line: a fault that struck, a person's hand, a public event, a verdict."""
+        """Add one line: a fault that struck, an action of people, a public event, or a verdict."""
 
     def add_cards(
         self, at_s: float, deal: int, attempt: int, histories: tuple[CardHistory, ...]
     ) -> None:
-        """Take what each card did, at the end of an attempt."""
+        """Add the history of each card, at the end of an attempt."""
 
 
 LIFE_DEALS = 25
-"""Deals of one life: long enough for two misdeals in a row and a change of the set, and many
-enough lives for every core.
+"""The number of deals of one life. It is large enough for two misdeals in a row and a change of
+the set, and small enough to have lives for every core.
 """
 
 WEAR_LEVELS = ("ideal", "worn", "hostile")
-"""The wear levels that the menu has by name, the mildest first."""
+"""The names of the wear levels of the menu, the mildest first."""
 
 _SEED = re.compile(r"(\d+)\.([1-9]\d*)(?:\.([1-9]\d*))?", re.ASCII)
 
 
 class CampaignPlan(msgspec.Struct, frozen=True):
-    """What was asked for: so many deals under these faults; all of it follows from `seed`.
+    """The plan of a campaign: the number of deals and the faults. All follows from `seed`.
 
-    `faults` is what --faults said; `journal` the folder in which each life's journal gets a
-    folder of its own, None for journals in memory.
+    `faults`: the argument of --faults. `journal`: the folder in which each life's journal gets its
+    own folder, None for journals in memory.
     """
 
     seed: int
@@ -162,7 +167,7 @@ class CampaignPlan(msgspec.Struct, frozen=True):
 
 
 class ReplayRequest(msgspec.Struct, frozen=True):
-    """One life of a campaign, run again; `deal`: to the end of that deal, None for all of it."""
+    """One life of a campaign to run again, up to the end of `deal`. None runs all of its deals."""
 
     seed: int
     number: int
@@ -170,26 +175,26 @@ class ReplayRequest(msgspec.Struct, frozen=True):
 
     @property
     def life_seed(self) -> str:
-        """The life's own seed."""
+        """The seed of the life."""
         return f"{self.seed}.{self.number}"
 
 
 def plan_lives(plan: CampaignPlan) -> Iterator[LifePlan]:
-    """Yield a campaign's lives in their order: the last one has the deals that are left."""
+    """Yield a campaign's lives in order. The last life has the remaining deals."""
     for number, begun in enumerate(range(0, plan.deals, LIFE_DEALS), start=1):
         deals = min(LIFE_DEALS, plan.deals - begun)
         yield plan_life(f"{plan.seed}.{number}", deals, plan.wear, plan.journal)
 
 
 def plan_life(seed: str, deals: int, faults: WearLevel, journal: Path | None) -> LifePlan:
-    """Return the plan of the life with this seed; `journal` is the folder of all lives."""
+    """Return the plan of the life with this seed. `journal` is the folder for all lives."""
     return LifePlan(seed, deals, faults, None if journal is None else journal / seed)
 
 
 def parse_replay(text: str) -> ReplayRequest:
-    """Read `CAMPAIGN.LIFE` or `CAMPAIGN.LIFE.DEAL`, as a finding names it.
+    """Parse `CAMPAIGN.LIFE` or `CAMPAIGN.LIFE.DEAL`, as in a finding.
 
-    Raises ValueError with one line for people.
+    Raises ValueError with a one-line message for people.
     """
     match = _SEED.fullmatch(text)
     if match is None:
@@ -201,9 +206,9 @@ def parse_replay(text: str) -> ReplayRequest:
 
 
 def load_faults(text: str) -> WearLevel:
-    """Return the faults that --faults names: a wear level, or a file of the same shape.
+    """Return the faults that --faults names: a wear level, or a file with the same structure.
 
-    Raises FileError with one line for people.
+    Raises FileError with a one-line message for people.
     """
     if text in WEAR_LEVELS:
         return get_wear_level(text)

@@ -1,5 +1,6 @@
-"""What people remember: since when something is so, what they tried, and whether the table moves.
+"""The people of a campaign: `CampaignPeople` decides their actions, `PeopleMemory` their memory.
 
+The memory contains the durations of conditions, the actions tried, and the progress of the table.
 Times are the loop's, in seconds.
 """
 
@@ -18,19 +19,19 @@ from sim.mechanics.fault_menu import SimulatedFault
 from sim.mechanics.truth import Truth
 
 RETRY_AFTER_S = 12.0
-"""After so long people do again what they were told and what did not help."""
+"""The time after which people repeat an action that did not help."""
 STUCK_TIMEOUT_S = 300.0
-"""A table that says nothing new for so long, whatever people did, does not go on."""
+"""A table without any new state for this time, whatever people did, is stuck."""
 MAX_ATTEMPTS = 80
-"""So many attempts of one deal are no deal any more."""
+"""A table is stuck if one deal takes more than this number of attempts."""
 
 
 class TableStuck(Exception):
-    """People did what they were told, and the table did not go on."""
+    """A table that does not continue although people did all required actions."""
 
 
 class PeopleMemory:
-    """What people at one table remember of it."""
+    """The memory of people at one table."""
 
     def __init__(self) -> None:
         self._loop = asyncio.get_running_loop()
@@ -41,7 +42,9 @@ class PeopleMemory:
         self._attempts: set[int | None] = set()
 
     def notice(self, state: PublicState, truth: Truth) -> None:
-        """Take what is so now: alerts by name, and what eyes see."""
+        """Record the current conditions: the alerts by name, and the visible state of the
+        machine.
+        """
         phase, now_s = state.machine.phase, self._loop.time()
         looks = {
             "estop pressed": truth.estop,
@@ -55,16 +58,16 @@ class PeopleMemory:
         self._since = {name: self._since.get(name, now_s) for name in so}
 
     def has_lasted(self, name: str, for_s: float) -> bool:
-        """Tell whether something has been so for that long, or longer."""
+        """Return True if a condition has lasted for `for_s` seconds or longer."""
         return name in self._since and self.duration_s(name) >= for_s
 
     def duration_s(self, name: str) -> float:
-        """Return how long something has been so; 0 where it is not."""
+        """Return the duration of a condition in seconds, or 0 if it is not true."""
         now_s = self._loop.time()
         return now_s - self._since.get(name, now_s)
 
     def may_retry(self, what: str) -> bool:
-        """Tell whether to try something again; whoever asks tries it."""
+        """Return True if an action may be tried again. The action then counts as tried."""
         now_s = self._loop.time()
         if now_s - self._tried.get(what, -RETRY_AFTER_S) < RETRY_AFTER_S:
             return False
@@ -72,7 +75,9 @@ class PeopleMemory:
         return True
 
     def check_progress(self, state: PublicState | None, describe: Callable[[], str]) -> None:
-        """Raise Stuck where nothing has changed for too long; `words()` say where it stands."""
+        """Raise TableStuck if nothing has changed for too long. `describe()` returns the current
+        status.
+        """
         now_s, signature = self._loop.time(), _signature(state)
         if signature != self._last_signature:
             self._last_signature, self._last_change_s = signature, now_s
@@ -84,12 +89,12 @@ class PeopleMemory:
             raise TableStuck(f"{describe()}: {MAX_ATTEMPTS} attempts of one deal")
 
     def new_deal(self) -> None:
-        """Begin to count attempts anew."""
+        """Start the count of attempts of a new deal."""
         self._attempts.clear()
 
 
 def _signature(state: PublicState | None) -> object:
-    """Return what must change at a table that goes on."""
+    """Return the part of a state that changes at a table that makes progress."""
     if state is None:
         return None
     machine, names = state.machine, sorted(alert.name for alert in state.alerts)
@@ -97,15 +102,17 @@ def _signature(state: PublicState | None) -> object:
 
 
 LOOK_INTERVAL_S = 0.2
-"""How often somebody looks."""
+"""The interval at which people check the table."""
 REACT_S = 2.0
-"""How long something must be wrong before somebody stands up: what goes on by itself does."""
+"""The time for which a condition must be wrong before people act. Some conditions end without an
+action.
+"""
 BOARD_AWAY_S = 6.0
-"""How long a board may be away before somebody looks at its cable."""
+"""The time for which a board may be away before people check its cable."""
 SCREEN_SILENT_S = 3.0
-"""A screen without news for so long is dark."""
+"""A screen without a new state for this time is dark."""
 MEND_AFTER_S = 20.0
-"""How long the lift may keep people waiting before a technician frees it."""
+"""The time for which the lift may be late before a technician frees it."""
 
 CHANGE_SET_CODES = frozenset(
     {
@@ -113,35 +120,35 @@ CHANGE_SET_CODES = frozenset(
         *("MISSING_CARD", "THIRD_COPY", "FOREIGN_BACK", "COUNT_WRONG"),
     }
 )
-"""Faults whose action is another set, and the old one counted."""
+"""Faults that require another set, and a count of the old one."""
 _CABLE_CODES = frozenset({"LINE_LOST", "PORT_MISSING", "PORT_BUSY", "BOARD_SILENT"})
-"""Faults whose action is the cable, or the power, of a board."""
+"""Faults that require a check of a board's cable or power."""
 _WRONG_BOARD_CODES = frozenset(
     {
         *("WRONG_BOARD", "BOARDS_SWAPPED", "WRONG_KIND", "WRONG_PROTOCOL", "WRONG_FIRMWARE"),
         "BACKEND_MISMATCH",
     }
 )
-"""Faults whose action is the right board at its place."""
+"""Faults that require the right board at its place."""
 _LIFT_CODES = ("STALL", "SENSOR_STUCK", "BOARD_REFUSED", "SUPPLY_LOW")
-"""What keeps a lift from rising, as people are told."""
+"""Alerts that name a reason why the lift does not rise."""
 _LOOSE_CARD_CODES = frozenset({"POCKET_NOT_EMPTY", "PATH_NOT_CLEAR"})
-"""Faults whose action is to take a card out and put it back."""
+"""Faults that require that a card is taken out and put back."""
 _REASONS_BELOW = 300
 _FAILED = (AttemptOutcome.MISDEAL, AttemptOutcome.VOID)
 _BOARD = re.compile(r"\b(dealer|reader)\b")
 
 
 def _is_repeated(reason: str, state: PublicState) -> bool:
-    """Tell whether the last two attempts failed for the same reason."""
+    """Return True if the last two attempts failed for the same reason."""
     last = [proof.reasons for proof in state.fairness[-2:]]
     return len(last) == 2 and all(reason in reasons for reasons in last)
 
 
 class CampaignPeople:
-    """Everybody at one table, until `over()` says that its deals are.
+    """All people at one table, until `is_over()` returns True.
 
-    `hand(name)` and `acted(fault)` are told of what they do (deeds.py).
+    `on_hand(name)` and `on_action(fault)` are called for their actions (people_actions.py).
     """
 
     def __init__(
@@ -165,15 +172,15 @@ class CampaignPeople:
         self._taken_attempt: int | None = None
 
     def observe(self, state: PublicState) -> None:
-        """Take what stands on the screen now."""
+        """Record the state that the screen shows now."""
         self._state, self._state_received_s = state, self._loop.time()
 
     def new_deal(self) -> None:
-        """Begin to count attempts anew."""
+        """Start the count of attempts of a new deal."""
         self._memory.new_deal()
 
     async def run(self) -> None:
-        """Do what is due until the deals are over. Raises Stuck (memory.py)."""
+        """Run due actions until the deals are over. Raises TableStuck."""
         while not self._is_over():
             self._memory.check_progress(self._state, self._status_text)
             deed = self._next_action()
@@ -182,7 +189,7 @@ class CampaignPeople:
             await asyncio.sleep(LOOK_INTERVAL_S)
 
     def _next_action(self) -> PeopleAction | None:
-        """Return what somebody does now; None: nothing."""
+        """Return the next action, or None."""
         silent_s = self._loop.time() - self._state_received_s
         if self._host.table is None or silent_s > SCREEN_SILENT_S:
             return self._handle_dark_screen(silent_s)
@@ -196,10 +203,10 @@ class CampaignPeople:
         deeds = (look(state, truth) for look in looks)
         return next((deed for deed in deeds if deed is not None), None)
 
-    # What is wrong.
+    # Faults and alerts.
 
     def _handle_dark_screen(self, silent_s: float) -> PeopleAction | None:
-        """The screen is dark: the program is not there."""
+        """Start the daemon if the screen is dark and the daemon needs a person to start it."""
         waits = "daemon" in self._host.needs_person
         if (
             waits
@@ -210,18 +217,19 @@ class CampaignPeople:
         return None
 
     def _handle_full_disk(self) -> PeopleAction | None:
-        """Nothing helps before there is room."""
+        """Make room on a full disk. Without room no other action helps."""
         if "disk" in self._host.needs_person and self._memory.may_retry("make_room"):
             return self._actions.free_disk()
         return None
 
     def _check_safety(self, state: PublicState, truth: Truth) -> PeopleAction | None:
-        """The e-stop and the lid, as eyes see them."""
+        """Check the emergency stop and the lid by sight, and return an action for them."""
         if self._memory.has_lasted("estop pressed", REACT_S):
             return self._actions.release_estop()
         if self._memory.has_lasted("lid open", REACT_S):
             return self._actions.close_lid()
-        # A lid that is closed and said to be open, or an e-stop that nobody presses: the sensor.
+        # A sensor is wrong if the table reports an open lid that is closed, or a pressed emergency
+        # stop that is not pressed.
         lies = (not truth.lid_open and self._memory.has_lasted("LID_OPENED", MEND_AFTER_S)) or (
             not truth.estop and self._memory.has_lasted("ESTOP_PRESSED", MEND_AFTER_S)
         )
@@ -229,7 +237,7 @@ class CampaignPeople:
         return self._actions.mend() if lies and held and self._memory.may_retry("mend") else None
 
     def _check_boards(self, state: PublicState, truth: Truth) -> PeopleAction | None:
-        """The board that an alert names: its cable, its place, its settings."""
+        """Return the action for a board that an alert names: cable, place, or settings."""
         for alert in state.alerts:
             if not self._memory.has_lasted(alert.name, BOARD_AWAY_S):
                 continue
@@ -243,7 +251,9 @@ class CampaignPeople:
         return None
 
     def _handle_failure(self, state: PublicState, truth: Truth) -> PeopleAction | None:
-        """What follows an attempt that gave no hands: the cards back, or another set."""
+        """Return the action after an attempt without hands: collect the cards, or load another
+        set.
+        """
         if state.machine.phase not in (MachinePhase.FAULT, MachinePhase.EMPTY):
             return None
         names = {alert.name for alert in state.alerts}
@@ -254,13 +264,13 @@ class CampaignPeople:
             return None
         if self._memory.may_retry(f"clear {state.machine.attempt}"):
             return self._clear_up(state, reasons)
-        # With the cards back, somebody says that the e-stop was seen.
+        # After the cards are back, a person acknowledges the emergency stop.
         if "ESTOP_PRESSED" in reasons and not truth.estop and self._memory.may_retry("acknowledge"):
             return self._actions.acknowledge("ESTOP_PRESSED")
         return None
 
     def _clear_up(self, state: PublicState, reasons: set[str]) -> PeopleAction:
-        """Put all cards back, or another set if the reasons ask for one, once."""
+        """Collect all cards, or load another set once if the reasons require one."""
         attempt, before = state.machine.attempt, self._last_clearing
         another = reasons & CHANGE_SET_CODES or _is_repeated("TRAY_FULL", state)
         self._last_clearing = (attempt, "changed" if another else "back")
@@ -272,7 +282,7 @@ class CampaignPeople:
         return self._actions.change_set(state.machine.card_set or SETS[0].id)
 
     def _count_barred_sets(self, state: PublicState) -> PeopleAction | None:
-        """Count a set that may not be dealt with; one that is in the machine comes out first."""
+        """Count a barred set. A barred set in the machine is taken out first."""
         loaded = state.machine.card_set
         barred = [one.id for one in state.sets if one.barred]
         for name in barred:
@@ -290,7 +300,9 @@ class CampaignPeople:
         return None if step is None else step(self, state, truth)
 
     def _begin(self, state: PublicState, truth: Truth) -> PeopleAction | None:
-        """Begin a deal; what was dealt wrong begins again by itself, but for a referee's word."""
+        """Begin a deal. After a failed attempt the machine begins again, or waits for a
+        referee's command.
+        """
         failed = bool(state.fairness) and state.fairness[-1].outcome in _FAILED
         if not failed:
             return self._actions.command("start_deal", Role.REFEREE)
@@ -298,7 +310,7 @@ class CampaignPeople:
             return None
         called = self._memory.has_lasted("TWO_MISDEALS", REACT_S)
         if called and self._last_clearing[0] != state.machine.attempt:
-            # Somebody comes and looks at cards and machine.
+            # A person comes and checks cards and machine.
             return self._clear_up(state, set(state.fairness[-1].reasons))
         if (
             called or self._memory.has_lasted("nothing begins", RETRY_AFTER_S)
@@ -310,7 +322,7 @@ class CampaignPeople:
         return self._actions.command("cut", Role.TABLE, n=self._rng.choice(self._cuts))
 
     def _release(self, state: PublicState, truth: Truth) -> PeopleAction | None:
-        """Have the hands released; what keeps the lift from rising is mended."""
+        """Request the release of the hands, and repair a fault that keeps the lift from rising."""
         if self._memory.has_lasted("SET_TOO_EARLY", REACT_S) and self._memory.may_retry(
             "free hopper"
         ):
@@ -322,7 +334,7 @@ class CampaignPeople:
         return self._actions.command("release", Role.REFEREE)
 
     def _take_and_load(self, state: PublicState, truth: Truth) -> PeopleAction | None:
-        """Hands are out: they are taken, the lift goes down, the set goes back."""
+        """Take the released hands, wait until the lift is down, and put the set back."""
         first = self._taken_attempt != state.machine.attempt
         if truth.lift_up and any(truth.pockets[:4]):
             self._taken_attempt = state.machine.attempt
@@ -336,8 +348,8 @@ class CampaignPeople:
         if not self._memory.has_lasted("waiting", MEND_AFTER_S):
             return None
         if not state.alerts:
-            # The machine neither goes on nor says why not: the set was put back, or a lift that it
-            # believes to be down hangs half way.
+            # The machine neither continues nor shows an alert. Either the set was put back, or a
+            # lift that the machine takes for down is half way up.
             if first or not self._memory.may_retry("look after it"):
                 return None
             return self._actions.collect() if truth.lift_down else self._actions.mend()
@@ -347,7 +359,7 @@ class CampaignPeople:
         return self._actions.mend() if self._memory.may_retry("mend") else None
 
     def _status_text(self) -> str:
-        """Return where the table stands, for somebody who asks why it does not go on."""
+        """Return the status of the table, for the message of a table that is stuck."""
         state = self._state
         if state is None:
             return "the screen never showed anything"

@@ -1,4 +1,4 @@
-"""What came of a campaign: the numbers that must be zero, and what became of each fault."""
+"""The report of a campaign: the counts that must be zero, and the effects of each fault."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -19,16 +19,17 @@ MUST_BE_ZERO = {
     "stuck": "tables stuck",
     "crashed": "tables crashed",
 }
-"""The kinds of finding, of which there must be none, in words."""
+"""The kinds of findings, in plain words. Each count must be zero."""
 
 
 class FaultRow(msgspec.Struct):
-    """What became of one fault of the menu, or of one of its values that has blame of its own.
+    """The effects of one fault of the menu, or of one field value that has its own codes.
 
-    `injected`: how often it struck. `active`: attempts in which it was so; of these, `recovered`
-    were ready without a hand, `by_hand` ready with one, `misdealt` were misdeals, `voided` were
-    void; in `referee` the referee was called. `detected`: how often each code that is right
-    for it was an attempt's reason or an alert, as "CODE NAME".
+    `injected`: the number of strikes. `active`: the attempts in which the fault was active. Of
+    these, `recovered` were ready without an action of people, `by_hand` were ready with one,
+    `misdealt` were misdeals, and `voided` were void. In `referee` the referee was called.
+    `detected`: for each correct code, as "CODE NAME", the number of times that it was a reason or
+    an alert.
     """
 
     injected: int = 0
@@ -42,7 +43,7 @@ class FaultRow(msgspec.Struct):
 
 
 class CampaignReport(msgspec.Struct):
-    """A campaign's report; `interrupted` where somebody broke it off, `lives` are those seen."""
+    """A campaign's report. If `interrupted` is True, it covers only the lives that ended."""
 
     attempts: int
     deals: int
@@ -70,7 +71,7 @@ class CampaignReport(msgspec.Struct):
 def merge_reports(
     plan: CampaignPlan, reports: Sequence[LifeReport], *, interrupted: bool = False
 ) -> CampaignReport:
-    """Return the report of a campaign whose lives came out like this, in the lives' order."""
+    """Return the report of a campaign from the reports of its lives, in the order of the lives."""
     attempts = [attempt for report in reports for attempt in report.attempts]
     findings = tuple(finding for report in reports for finding in report.findings)
     deals = [deal for report in reports for deal in _attempts_by_deal(report)]
@@ -103,7 +104,7 @@ def merge_reports(
 
 
 def count_faults(reports: Iterable[LifeReport]) -> dict[str, FaultRow]:
-    """Return what became of each fault, in the menu's order; those that never struck are there."""
+    """Return the effects of each fault, in the menu's order, including faults that never struck."""
     rows = {key: FaultRow() for key in _row_keys()}
     for report in reports:
         for words, times in report.strikes:
@@ -115,16 +116,16 @@ def count_faults(reports: Iterable[LifeReport]) -> dict[str, FaultRow]:
 
 
 def row_key(words: str) -> str:
-    """Return the row of a fault, as the menu writes it: its name, and the field blame goes by."""
+    """Return the row name of a fault: its name, and the field that selects its codes, if any."""
     told = parse_fault(words)
     field, _ = blame_field(fault_menu()[told.name])
     return f"{told.name}:{field}={getattr(told, field)}" if field else told.name
 
 
 def blame_field(entry: FaultMenuEntry) -> tuple[str, dict[str, tuple[str, ...]]]:
-    """Return the field that a fault's blame goes by, and the right codes by its values.
+    """Return the field that selects a fault's correct codes, and the codes by its values.
 
-    The field is empty, and so is the one value, where all of its kinds have the same blame.
+    If all values have the same codes, the field is empty and so is the only key.
     """
     right = entry.blame
     if not isinstance(right, dict):
@@ -152,7 +153,7 @@ COLUMNS = (
 
 
 def row_cells(key: str, row: FaultRow) -> tuple[str, ...]:
-    """Return a fault's row of the table, below COLUMNS."""
+    """Return a fault's row of the table, in the order of COLUMNS."""
     detected = sorted(row.detected.items(), key=lambda each: (-each[1], each[0]))
     return (
         key, str(row.injected), str(row.active), str(row.recovered), str(row.by_hand),
@@ -162,7 +163,9 @@ def row_cells(key: str, row: FaultRow) -> tuple[str, ...]:
 
 
 def align_columns(rows: Sequence[Sequence[str]]) -> Iterator[str]:
-    """Yield rows as lines: the first and the last column to the left, the others to the right."""
+    """Yield rows as lines. The first and the last column are left-aligned, the others
+    right-aligned.
+    """
     widths = [max(len(row[place]) for row in rows) for place in range(len(rows[0]) - 1)]
     for first, *numbers, last in rows:
         middle = "".join(
@@ -215,13 +218,13 @@ def _row_keys() -> Iterator[str]:
 
 
 def _group_by_row(struck: tuple[str, ...]) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Yield the rows that an attempt counts in, each once, with the faults that are in it."""
+    """Yield each row in which an attempt counts once, with the attempt's faults of that row."""
     for key, same in groupby(sorted(struck, key=row_key), key=row_key):
         yield key, tuple(same)
 
 
 def _count_attempt(row: FaultRow, attempt: LifeAttempt, active: tuple[str, ...]) -> None:
-    """Count an attempt in which these faults of one row were so."""
+    """Count an attempt in which these faults of one row were active."""
     row.active += 1
     row.recovered += attempt.outcome == "ok" and not attempt.hands
     row.by_hand += attempt.outcome == "ok" and bool(attempt.hands)

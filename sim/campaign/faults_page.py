@@ -1,4 +1,4 @@
-"""sim/FAULTS.md: the menu of faults, and what became of each in a campaign."""
+"""The page sim/FAULTS.md: the menu of faults, and the effects of each fault in a campaign."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -56,7 +56,7 @@ _CELL = re.compile(r"^\| ([a-z_]+)(?::[^|]*)? \|", re.MULTILINE)
 
 
 def render_menu() -> str:
-    """Return the first part of the page, which follows from the menu alone."""
+    """Return the first part of the page, which depends on the menu only."""
     lines = [_HEAD, *_menu_table(fault_menu()), ""]
     for level in WEAR_LEVELS:
         lines += [f"## Wear: {level}", "", *_wear_part(get_wear_level(level)), ""]
@@ -64,7 +64,7 @@ def render_menu() -> str:
 
 
 def render_campaign(report: CampaignReport) -> str:
-    """Return the second part: what became of each fault in a campaign, never-struck ones too."""
+    """Return the second part: the effects of each fault in a campaign, including unused faults."""
     zeros = ", ".join(f"{getattr(report, kind)} {words}" for kind, words in MUST_BE_ZERO.items())
     lines = [
         _TABLE,
@@ -91,7 +91,7 @@ def render_faults_page(report: CampaignReport) -> str:
 
 
 def split_page(page: str) -> tuple[str, str]:
-    """Return a page's menu part and its campaign part, empty where it has none."""
+    """Return a page's menu part and its campaign part. A missing campaign part is empty."""
     first, heading, rest = page.partition(_TABLE)
     return first, heading + rest
 
@@ -102,7 +102,7 @@ def faults_in_page(page: str) -> set[str]:
 
 
 def update_menu(page: str) -> str:
-    """Return the page with the menu as it is now, and with its campaign part as it was."""
+    """Return the page with the current menu and an unchanged campaign part."""
     return render_menu() + split_page(page)[1]
 
 
@@ -172,7 +172,7 @@ def _rate_text(rate: float) -> str:
 
 
 def _fault_text(fault: SimulatedFault) -> str:
-    """Return a fault as --fault takes it, without its rate."""
+    """Return a fault as text for --fault, without its rate."""
     given = [
         f"{field.name}={getattr(fault, field.name)}"
         for field in msgspec.structs.fields(SimulatedFault)

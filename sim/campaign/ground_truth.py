@@ -1,6 +1,7 @@
-"""What the boards' cores said: every event of every boot, taken where it is made.
+"""The true events of the boards and the true ways of the cards, read inside the simulation.
 
-The other end of what the journal holds. It is read in the board's own memory, before any line.
+`ObservedHardware` records every event of every boot in the board's memory, before any line. The
+journal is compared with these events. `CardTracker` records the passages of the cards.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -24,7 +25,7 @@ _EVENT = Struct(protocol.BODIES[protocol.EVENT])
 
 
 class CoreEvent(msgspec.Struct, frozen=True, gc=False):
-    """One event as its board made it; the fields of drivers/link/PROTOCOL.md."""
+    """One event as its board created it, with the fields of drivers/link/PROTOCOL.md."""
 
     number: int
     attempt: int
@@ -37,9 +38,9 @@ class CoreEvent(msgspec.Struct, frozen=True, gc=False):
 
 @dataclass
 class BoardRun:
-    """One run of a board: what it said, and up to which event it was told to forget.
+    """One run of a board: its events, and the number up to which the host allowed to drop them.
 
-    `alive`: its memory is still there, so that what it said can still be asked for.
+    `is_alive`: the board's memory still exists, so that its events can still be requested.
     """
 
     board: BoardName
@@ -50,16 +51,18 @@ class BoardRun:
 
 
 class ObservedHardware(HardwareInProcess):
-    """A table whose boards are listened to at their memory; `boots` in order of their starts."""
+    """Simulated hardware that records the events of its boards. `board_runs` is ordered by
+    start.
+    """
 
     def __init__(self, *args: Any, **named: Any) -> None:
-        """Take what InprocTable takes."""
+        """Create the hardware with the arguments of HardwareInProcess."""
         self.board_runs: list[BoardRun] = []
         self._cores: dict[BoardName, Any] = {}
         super().__init__(*args, **named)
 
     def start(self, name: BoardName, reset_cause: int = protocol.RESET_POWER, **named: Any) -> None:
-        """Give a board power, unless it has it; takes what InprocTable takes."""
+        """Start a board, unless it runs. The arguments are those of HardwareInProcess."""
         had = self.has_power(name)
         super().start(name, reset_cause, **named)
         board = self._slots[name].board
@@ -67,7 +70,7 @@ class ObservedHardware(HardwareInProcess):
             self._observe_core(name, board.core)
 
     def kill(self, name: BoardName) -> None:
-        """Take a board's power: what it has not said by now it never says."""
+        """Cut a board's power. Events that the board has not sent are lost."""
         super().kill(name)
         core = self._cores.pop(name, None)
         if core is not None:
@@ -93,11 +96,12 @@ Source = Literal["hopper", "tray"]
 
 @dataclass
 class Passage:
-    """One card's way from a stack through the window. Two that came as one have one `number`.
+    """The way of one card from a stack through the window.
 
-    `number` counts what came to the window on this tape; `filling`: which filling of the hopper
-    it belongs to, and `nth` of that it is; `gate`: where the gate stood as the
-    card's head met it; `landed`: the outlet, None while it lies in none. Times are the loop's.
+    `number` counts the arrivals in the window, and two cards that arrived together share one.
+    `filling` is the filling of the hopper, and `arrival` the number of the arrival in that filling.
+    `gate` is the position of the gate when the card's leading edge arrived. `landed` is the outlet,
+    or None while the card is in none. Times are the loop's.
     """
 
     number: int
@@ -113,7 +117,7 @@ class Passage:
 
 
 class CardTracker:
-    """Watches one world until `close`."""
+    """A tracker that records the passages of one world until `close`."""
 
     def __init__(self, world: World) -> None:
         self._world = world
@@ -126,16 +130,16 @@ class CardTracker:
 
     @property
     def passage_count(self) -> int:
-        """How many passages it has so far."""
+        """The number of passages so far."""
         return len(self._passages)
 
     def passages(self, since: int = 0) -> tuple[Passage, ...]:
-        """Return the passages behind the first `since`, in the order of their arrivals."""
+        """Return the passages after the first `since`, in the order of their arrivals."""
         self.update()
         return tuple(self._passages[since:])
 
     def update(self) -> None:
-        """See what came to lie in a pocket or in the tray since the last look."""
+        """Record the cards that reached a pocket or the tray since the last update."""
         stacks = self._world.pockets.stacks
         for outlet, (known, stack) in enumerate(zip(self._known_stacks, stacks, strict=True)):
             if len(known) == len(stack) and (not stack or known[-1] == stack[-1].id):
@@ -149,7 +153,7 @@ class CardTracker:
             self._known_stacks[outlet] = lies
 
     def close(self) -> None:
-        """Watch no longer."""
+        """Stop tracking."""
         self._unwatch()
         self._world.answer_listeners.remove(self._on_answer)
 
@@ -166,7 +170,7 @@ class CardTracker:
         tally = self._world.tally
         now_s, filling = self._world.clock.now_s(), tally.filling
         if self._arrival == (filling, tally.arrived) or not tally.arrived:
-            return  # a hand left it there
+            return  # a person left the card there
         self._arrival = (filling, tally.arrived)
         self._arrivals += 1
         for card in self._world.window.cards:
@@ -176,7 +180,7 @@ class CardTracker:
             self._last_passages[card.id] = passage
 
     def _came_from_tray(self, card: int, filling: int) -> bool:
-        """Tell whether a card's way to the window began in the tray, not in the hopper."""
+        """Return True if a card came to the window from the tray, not from the hopper."""
         before = self._last_passages.get(card)
         return before is not None and (before.landed, before.filling) == (TRAY, filling)
 
@@ -194,7 +198,7 @@ class CardTracker:
 def card_histories(
     passages: tuple[Passage, ...], fault_texts: Mapping[tuple[int, int], Sequence[str]]
 ) -> Iterator[CardHistory]:
-    """Yield what each card did, for a story; `struck`: words of faults by filling and card."""
+    """Yield the history of each card for a log. `fault_texts`: faults by filling and card."""
     first = passages[0].number if passages else 1
     for passage in passages:
         card = passage.card

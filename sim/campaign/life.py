@@ -1,4 +1,7 @@
-"""Faults at a moment that has a name: behind a public event, or behind a move without a card."""
+"""One life of a simulated table, from start to judgement: `run_life`.
+
+`MomentTrigger` strikes faults after a named public event or after a move without a card.
+"""
 
 import asyncio
 import random
@@ -37,11 +40,11 @@ NAMED_MOVES = {
     ("lift", 0): "lift comes",
     ("lift_down", 1): "lift down",
 }
-"""Moves that a moment may be named after, by the sensor that tells of them."""
+"""Names of moves for faults at a moment, by the sensor and its level."""
 
 
 class MomentTrigger:
-    """Strikes each fault of a plan once, the first time that its moment comes."""
+    """A trigger that strikes each fault of a plan once, at the first occurrence of its moment."""
 
     def __init__(self, world: World, moments: tuple[MomentFault, ...]) -> None:
         self._world, self._pending = world, list(moments)
@@ -50,7 +53,7 @@ class MomentTrigger:
             world.dealer.observe(self._on_sensor)
 
     def notify(self, name: str) -> None:
-        """Take that something happened: a public event by its kind, or one of MOVES."""
+        """Record an event: a public event by its kind, or a move of NAMED_MOVES."""
         for moment in [one for one in self._pending if one.after_event == name]:
             self._pending.remove(moment)
             self._loop.call_later(moment.after_ms / 1000, self._strike, moment.fault)
@@ -67,14 +70,14 @@ class MomentTrigger:
 PROFILE = "international-000"
 _IN_MEMORY = Path("/dev/shm")
 SETTLE_S = 4.0
-"""How long after its last deal a table may still say what its boards have to say."""
+"""The time after the last deal during which a table may still receive events of its boards."""
 
 
 def run_life(plan: LifePlan, observer: LifeObserver | None = None) -> LifeReport:
-    """Live one life and judge it."""
+    """Run one life and judge it."""
     folder = Path(tempfile.mkdtemp(prefix="dt-", dir=_IN_MEMORY))
     try:
-        # What a daemon says to its log is nobody's here: a full disk is what was asked for.
+        # The daemon's log output is dropped here: for example, a full disk is intended.
         unheard = structlog.testing.capture_logs()
         with unheard, asyncio.Runner(loop_factory=VirtualLoop) as runner:
             return runner.run(_run_life(plan, folder, observer))
@@ -87,7 +90,7 @@ async def _run_life(plan: LifePlan, folder: Path, observer: LifeObserver | None)
 
 
 class _Life:
-    """One life while it is lived."""
+    """One life while it runs."""
 
     def __init__(self, plan: LifePlan, folder: Path, observer: LifeObserver | None) -> None:
         self._plan, self._observer = plan, observer
@@ -136,7 +139,7 @@ class _Life:
         )
 
     async def run(self) -> LifeReport:
-        """Live it, then judge it."""
+        """Run the life, then judge it."""
         self._loop.set_exception_handler(self._host.handle_loop_error)
         people = asyncio.ensure_future(self._run_people())
         try:
@@ -169,7 +172,7 @@ class _Life:
         self._host.mend()
         await asyncio.sleep(SETTLE_S)
 
-    # What happens in it.
+    # Events of the life.
 
     def _on_published(self, value: PublicState | PublicEvent) -> None:
         if isinstance(value, PublicState):
@@ -183,7 +186,7 @@ class _Life:
             self._people.new_deal()
 
     def _on_step(self, kind: str) -> None:
-        """Look at the cards at a step of the attempt."""
+        """Check the cards at a step of the attempt."""
         notes = self._attempts.current
         assert notes is not None
         if kind == "verdict":

@@ -1,8 +1,8 @@
-"""Where a life is judged: the cards as they lay at each count and release, and all that was said.
+"""The evidence of a life, `LifeEvidence`: the cards at each count and release, and the journal.
 
-What lay where is kept from the moment in which it mattered; what was committed to is read out
-of the journal at the end, when it is open. Seeds that went with the power are opened with the
-chief's key.
+Card positions are recorded at the moment at which they matter. Commitments are read from the
+journal at the end, when the journal is complete. Seeds that were lost with the power are opened
+with the chief's key.
 """
 
 import base64
@@ -32,14 +32,14 @@ _LEAD_FIELDS = ("turned_up", "leader")
 
 
 class ReportFinding(Protocol):
-    """Takes a finding."""
+    """A function that receives a finding."""
 
     def __call__(self, kind: FindingKind, told: str, attempt: int | None = None) -> None:
-        """Take what must not be; of the newest attempt where none is named."""
+        """Record a finding. Without `attempt`, the newest attempt is meant."""
 
 
 class CardSnapshot(NamedTuple):
-    """How the cards lay at one moment of an attempt, and by which way they had come."""
+    """The card positions at one moment of an attempt, and the passages of the cards before it."""
 
     attempt: int
     when: str
@@ -49,9 +49,10 @@ class CardSnapshot(NamedTuple):
 
 
 class LifeEvidence:
-    """Collects what a life shows, and judges it at its end.
+    """A collector of evidence about a life, which judges the life at its end.
 
-    `left_behind`: how often a card too many lay unseen in the machine beside right hands.
+    `left_behind`: the number of times that an extra card was undetected in the machine while the
+    hands were right.
     """
 
     def __init__(
@@ -76,12 +77,12 @@ class LifeEvidence:
         host.sim.world.dealer.observe(self._on_lift, ["lift"])
 
     def record_verdict(self, notes: AttemptNotes) -> None:
-        """Take the verdict of an attempt: right hands must lie there if it says so."""
+        """Record the verdict of an attempt. For "ok", the pockets must contain right hands."""
         if notes.outcome == "ok":
             self._take_snapshot(notes, "held")
 
     def judge_life(self) -> None:
-        """Judge the whole life; its journal is closed by now."""
+        """Judge the whole life. Its journal must be closed."""
         entries = list(_read_entries(self._host))
         for look in self._snapshots:
             self._judge_snapshot(look, entries)
@@ -91,7 +92,7 @@ class LifeEvidence:
             self._report("unproved", str(finding))
 
     def _on_lift(self, name: str, value: int) -> None:
-        """See the lift come up with cards on it: from here on they are in people's hands."""
+        """Record that the lift comes up with cards: from then on people can take them."""
         world = self._host.sim.world
         if not value or not any(world.pockets.stacks[:4]):
             return
@@ -135,7 +136,7 @@ class LifeEvidence:
             self._report("unproved", f"{look.when}: {words}", look.attempt)
 
     def _judge_order(self, entries: list[JournalEntry]) -> None:
-        """No card moves before commitment, cut and shuffle were on the feed."""
+        """Check that no card moved before commitment, cut and shuffle were on the feed."""
         first = {}
         for notes in reversed(self._attempts.notes):
             for passage in self._tracker.passages(notes.first_passage)[:1]:
@@ -181,7 +182,7 @@ def _read_entries(house: TableHost) -> Iterator[JournalEntry]:
 def _read_board_events(
     entries: Iterable[JournalEntry], house: TableHost
 ) -> Iterator[LoggedBoardEvent]:
-    """Yield the boards' events of a journal, with their pockets, as the chief can read them."""
+    """Yield the boards' events of a journal, with their pockets, decrypted with the chief's key."""
     keys: dict[int | None, SecretBox] = {}
     for entry in entries:
         if entry.kind == "seed":
@@ -194,7 +195,9 @@ def _read_board_events(
 
 
 def _read_promise(of: Mapping[str, JournalEntry], key: SecretBox) -> life_judge.DealPromise:
-    """Return what was promised of an attempt; a seed that nobody revealed the chief opens."""
+    """Return the promise of an attempt. A seed that was not revealed is opened with the chief's
+    key.
+    """
     committed, revealed = of["committed"], of.get("revealed")
     shown = {"cut": of["cut"].data["cut"]} if revealed is None else revealed.data
     seed = key.decrypt(_box(of["seed"], "box")).hex() if revealed is None else shown["seed"]
@@ -214,7 +217,7 @@ def _read_promise(of: Mapping[str, JournalEntry], key: SecretBox) -> life_judge.
 
 
 def _chiefs_key(seed: JournalEntry, house: TableHost) -> SecretBox:
-    """Return the attempt's key, as the chief has it."""
+    """Return the attempt's key, opened with the chief's key."""
     return SecretBox(unseal_with(bytes(house.chief), _box(seed, "for_chief")))
 
 

@@ -1,7 +1,9 @@
-"""The judge: what the mechanics saw against what was promised. Pure; it believes no controller.
+"""The judge: functions that compare the mechanics' truth with the promises of the machine.
 
-The sequence is computed here from PROOF.md's words, not with controller/deal: a wrong one
-there would judge itself. Each function returns what is wrong, in lines of words; none: right.
+The functions have no side effects and use no result of the controller. The sequence is computed
+here from the text of PROOF.md, not with controller/deal, because an error there would not be found
+by the same code. Each function yields what is wrong, in lines of text. No line means that all is
+right.
 """
 
 import hashlib
@@ -19,14 +21,14 @@ from sim.mechanics.truth import Truth
 
 POCKETS = "NWSE"
 _STREAM_BYTES = 4096
-"""Bytes that are asked of the stream: many times what a deal draws."""
+"""The number of bytes that are taken from the stream: many times the amount that a deal needs."""
 _OTHER_PLACES = ("hopper", "shuffler", "feeder", "window", "path")
 UNSEEN_FAULTS = frozenset({"sensor_stuck", "sensor_late", "hopper_early", "left_in_path"})
-"""The faults by which a card too many may lie where no sensor says so (deploy/THREATS.md)."""
+"""Faults that can hide an extra card from the sensors (deploy/THREATS.md)."""
 
 
 class JudgedCardSet(msgspec.Struct, frozen=True):
-    """What a set of this table must be: `packs` of `faces` different faces, all with `back`."""
+    """A set of this table as it must be: `packs` of `faces` different faces, all with `back`."""
 
     packs: int
     faces: int
@@ -34,12 +36,12 @@ class JudgedCardSet(msgspec.Struct, frozen=True):
 
     @property
     def hand(self) -> int:
-        """How many cards each of the four pockets gets."""
+        """The number of cards that each of the four pockets gets."""
         return self.packs * self.faces // len(POCKETS)
 
 
 class DealPromise(msgspec.Struct, frozen=True):
-    """What was committed to before the cut: the six fields, the hash, and then seed and cut."""
+    """The commitment before the cut (the six fields and the hash), and the later seed and cut."""
 
     table_key: str
     match: str
@@ -52,11 +54,11 @@ class DealPromise(msgspec.Struct, frozen=True):
     cut: int | None
 
 
-# The cards themselves.
+# The cards.
 
 
 def find_wrong_cards(truth: Truth, card_set: JudgedCardSet) -> Iterator[str]:
-    """Yield why the four pockets are not four right hands of a whole set."""
+    """Yield the reasons why the four pockets are not four right hands of a complete set."""
     pockets = truth.pockets[: len(POCKETS)]
     counts = [len(pocket) for pocket in pockets]
     if counts != [card_set.hand] * len(POCKETS):
@@ -65,7 +67,7 @@ def find_wrong_cards(truth: Truth, card_set: JudgedCardSet) -> Iterator[str]:
 
 
 def find_wrong_set(cards: Cards, card_set: JudgedCardSet) -> Iterator[str]:
-    """Yield why cards are not one whole set."""
+    """Yield the reasons why `cards` are not one complete set."""
     faces = Counter(card.face for card in cards)
     due = dict.fromkeys(range(card_set.faces), card_set.packs)
     if faces != due:
@@ -78,14 +80,14 @@ def find_wrong_set(cards: Cards, card_set: JudgedCardSet) -> Iterator[str]:
 
 
 def find_left_behind(truth: Truth) -> Iterator[str]:
-    """Yield where cards lie in the machine besides the four pockets, where sensors look."""
+    """Yield each place outside the four pockets that contains cards and has a sensor."""
     places = {name: getattr(truth, name) for name in _OTHER_PLACES}
     for name, lying in (places | {"tray": truth.pockets[TRAY]}).items():
         if lying:
             yield f"{len(lying)} lie in the {name}"
 
 
-# The sequence, by PROOF.md.
+# The sequence, computed as in PROOF.md.
 
 
 def _field(value: bytes | str | int) -> bytes:
@@ -94,7 +96,7 @@ def _field(value: bytes | str | int) -> bytes:
 
 
 def compute_commitment(promise: DealPromise) -> str:
-    """Return what should have been published before the cut, in hex (PROOF.md, 1)."""
+    """Return the commitment that must be published before the cut, in hex (PROOF.md, 1)."""
     fields: tuple[bytes | str | int, ...] = (
         promise.table_key,
         promise.match,
@@ -109,12 +111,12 @@ def compute_commitment(promise: DealPromise) -> str:
 
 
 def compute_pockets(promise: DealPromise, cards: int) -> str:
-    """Return the pocket letter of every place, 1…cards (PROOF.md, 2 to 4)."""
+    """Return the pocket letter of each place, 1…cards (PROOF.md, 2 to 4)."""
     return _shuffle(_stream(promise), cards)
 
 
 def compute_turned_up(promise: DealPromise, cards: int) -> Iterator[int]:
-    """Yield the places that are turned up, one after the other (PROOF.md, 4)."""
+    """Yield the places of the cards that are turned up, in order (PROOF.md, 4)."""
     stream = _stream(promise)
     _shuffle(stream, cards)
     while True:
@@ -122,7 +124,7 @@ def compute_turned_up(promise: DealPromise, cards: int) -> Iterator[int]:
 
 
 def compute_hands_hash(promise: DealPromise, nonce: bytes, record: bytes) -> str:
-    """Return what binds the hands, in hex (PROOF.md, 6)."""
+    """Return the hash that binds the hands, in hex (PROOF.md, 6)."""
     said = _field("dealtable/hands/1") + _field(bytes.fromhex(promise.commitment)) + _field(nonce)
     return hashlib.sha256(said + record).hexdigest()
 
@@ -146,11 +148,11 @@ def _shuffle(stream: Iterator[int], cards: int) -> str:
 
 
 def compute_places(passages: Sequence[Passage], cards: int) -> dict[int, int]:
-    """Return the place of each card that lies in a pocket, by its id.
+    """Return the place of each card in a pocket, by the card's id.
 
-    An arrival from the hopper has its own number as its place. What landed in the tray set its
-    place aside, once an arrival; an arrival from the tray takes the one set aside last, then
-    the places that no arrival from the hopper reached, the lowest first.
+    The place of an arrival from the hopper is its number. An arrival that landed in the tray
+    reserves its place. An arrival from the tray takes the place that was reserved last. After these
+    it takes the places that no arrival from the hopper reached, lowest first.
     """
     place_of: dict[int, int] = {}
     aside: list[int] = []
@@ -176,7 +178,9 @@ def compute_places(passages: Sequence[Passage], cards: int) -> dict[int, int]:
 def find_wrong_places(
     passages: Sequence[Passage], truth: Truth, promise: DealPromise, cards: int
 ) -> Iterator[str]:
-    """Yield which cards lie in another pocket than the committed sequence has for their place."""
+    """Yield the cards that are not in the pocket that the committed sequence gives for their
+    place.
+    """
     if compute_commitment(promise) != promise.commitment:
         yield "the commitment is not the one of this context and seed"
     sequence, place_of = compute_pockets(promise, cards), compute_places(passages, cards)
@@ -202,10 +206,11 @@ def find_wrong_turned_up(
     cards: int,
     again: Collection[int],
 ) -> Iterator[str]:
-    """Yield why a release names the wrong card as turned up, or the wrong seat as its owner.
+    """Yield the reasons why a release names the wrong turned-up card or the wrong seat as its
+    owner.
 
-    `told`: `turned_up` and `leader` of the release, where it has them; `again`: the faces for
-    which the rulebook turns another card up.
+    `released`: `turned_up` and `leader` of the release, if present. `again`: the faces for which
+    the rulebook requires another turned-up card.
     """
     if "turned_up" not in released:
         return
@@ -226,9 +231,9 @@ def find_wrong_hands(
     promise: DealPromise,
     cards: int,
 ) -> Iterator[str]:
-    """Yield why the hands that were bound are not those that lie there.
+    """Yield the reasons why the bound hands are not the hands in the pockets.
 
-    `bound`: the hash that was published; `opened`: nonce and record, a face a place.
+    `bound`: the published hash. `opened`: the nonce and the record, with one face per place.
     """
     nonce, record = opened
     if compute_hands_hash(promise, nonce, record) != bound:
@@ -242,7 +247,7 @@ def find_wrong_hands(
 def _by_place(
     passages: Sequence[Passage], truth: Truth, cards: int
 ) -> dict[int, tuple[str, int | None]]:
-    """Return pocket and face of what lies at each place."""
+    """Return pocket and face of the card at each place."""
     place_of = compute_places(passages, cards)
     return {
         place_of[card.id]: (letter, card.face)
@@ -253,21 +258,22 @@ def _by_place(
 
 
 def shorten(numbers: Sequence[int]) -> str:
-    """Return the first of some numbers, in words."""
+    """Return the first few numbers as text."""
     shown = ", ".join(map(str, numbers[:6]))
     return shown if len(numbers) <= 6 else f"{shown} … ({len(numbers)})"
 
 
 DaemonEvents = tuple[Sequence[int], int]
-"""What one run of the daemon told, by number, and how far its journal went at its end."""
+"""The event numbers that one run of the daemon published, and the last entry of its journal."""
 
 
 def find_lost_events(
     boots: Iterable[BoardRun], journal: Iterable[LoggedBoardEvent]
 ) -> Iterator[str]:
-    """Yield what a board said and the journal does not have, or has otherwise.
+    """Yield the board events that are missing in the journal, or differ there.
 
-    A boot that died may have taken its last words with it, none that it was told to forget.
+    A boot that died may have lost its last events. It cannot lose events that the host
+    allowed it to drop.
     """
     kept = _group_by_boot(journal)
     for boot in boots:
@@ -285,7 +291,7 @@ def find_lost_events(
 def find_doubled_events(
     boots: Iterable[BoardRun], journal: Iterable[LoggedBoardEvent]
 ) -> Iterator[str]:
-    """Yield what the journal has twice, or of a boot that never was."""
+    """Yield the board events that the journal contains twice, or of an unknown boot."""
     known = {boot.boot for boot in boots}
     for number, events in _group_by_boot(journal).items():
         if number not in known:
@@ -296,11 +302,11 @@ def find_doubled_events(
 
 
 def find_lost_public(public: Collection[int], feeds: Sequence[DaemonEvents]) -> Iterator[str]:
-    """Yield which public entries never were on the feed.
+    """Yield the public entries that never were on the feed.
 
-    `public`: their numbers in the journal; `feeds`: of each run of the daemon the
-    numbers that it told, and how far its journal went at its end: what it had written and not
-    yet told is no loss, whoever asks gets it.
+    `public`: their numbers in the journal. `feeds`: for each run of the daemon, the numbers that it
+    published and the last entry of its journal. Entries that were written and not yet published at
+    the end of a run are not lost: a client can request them.
     """
     told = {n for numbers, _ in feeds for n in numbers}
     untold = set(public) - told
@@ -314,7 +320,7 @@ def find_lost_public(public: Collection[int], feeds: Sequence[DaemonEvents]) -> 
 
 
 def find_doubled_public(feeds: Sequence[DaemonEvents]) -> Iterator[str]:
-    """Yield what was on the feed twice, or out of order."""
+    """Yield the events that were on the feed twice or out of order."""
     numbers = [n for told, _ in feeds for n in told]
     twice = sorted(n for n, times in Counter(numbers).items() if times > 1)
     if twice:

@@ -1,7 +1,7 @@
-"""The lives of a campaign, spread over the cores: what comes of them does not depend on how many.
+"""The processes that run the lives of a campaign in parallel: `run_lives`.
 
-A worker is a process of its own that runs one life after another. It ends with the process
-that started it, however that ends.
+The results do not depend on the number of processes. A worker is a separate process that runs one
+life after another. It ends when its parent process ends, for any reason.
 """
 
 import signal
@@ -16,20 +16,22 @@ from sim.campaign.campaign_lives import FindingKind, LifeFinding, LifePlan, Life
 from sim.worker_processes import WorkerPool
 
 LIFE_CPU_S = 600.0
-"""CPU time in which one life must come to its end; a hundred times what one takes."""
+"""The limit of CPU time for one life, in seconds: a hundred times the usual time."""
 
 _REPEAT_S = 10.0
-"""CPU time after which one that clears up for too long is ended again."""
+"""The CPU time after which a life that is still cleaning up is interrupted again."""
 
 RunLife = Callable[[LifePlan], LifeReport]
 
 
 class LifeTooLong(KeyboardInterrupt):
-    """A life went on and on; no loop and no handler of exceptions swallows this."""
+    """A life exceeded its CPU time. The base class ensures that no handler of exceptions catches
+    this.
+    """
 
 
 class LivesResult(msgspec.Struct, frozen=True):
-    """What came of the lives: their reports in the lives' order, and whether somebody broke off."""
+    """The reports of the lives, in the lives' order. `interrupted`: the run was broken off."""
 
     reports: tuple[LifeReport, ...]
     interrupted: bool = False
@@ -43,11 +45,12 @@ def run_lives(
     stop: bool = False,
     on_report: Callable[[LifeReport], None] = lambda report: None,
 ) -> LivesResult:
-    """Run lives in `jobs` processes, and return what came of them, in the order of the plans.
+    """Run lives in `jobs` processes. Return their reports in the order of the plans.
 
-    `run` is a function of a module, called in a worker. `saw` takes each report as its life
-    ends. With `stop`, the first life in the order of the plans that has a finding is the last
-    one of the answer. A KeyboardInterrupt ends all lives: the answer has those that were over.
+    `run` is a function of a module, called in a worker. `on_report` receives each report when its
+    life ends. With `stop`, the result ends with the first life, in the order of the plans, that has
+    a finding. A KeyboardInterrupt ends all lives, and the result contains the lives that were
+    complete.
     """
     queue = _LifeQueue(enumerate(plans), run, stop, on_report)
     interrupted = False
@@ -60,7 +63,7 @@ def run_lives(
 
 
 class _LifeQueue:
-    """Has the next life run as long as there is a need for one, and keeps the reports."""
+    """The queue of lives: supplies the next life while one is needed, and stores the reports."""
 
     def __init__(
         self,
@@ -79,10 +82,10 @@ class _LifeQueue:
         self._worker_died = False
 
     def run(self, workers: WorkerPool[LifeReport]) -> None:
-        """Run the lives to their end, or to the first one with a finding."""
+        """Run the lives to their end, or to the first life with a finding."""
         for (number, plan), report in workers.results(self._next_calls()):
             self._running.discard(number)
-            if report is None:  # where a worker died, no further life is begun
+            if report is None:  # After a worker has died, no further life is started.
                 self._worker_died = True
                 report = _failure_report(plan, "crashed", "its process died")
             self._store(number, report)
@@ -90,7 +93,7 @@ class _LifeQueue:
                 return
 
     def _next_calls(self) -> Iterator[tuple[tuple[int, LifePlan], tuple[RunLife, LifePlan]]]:
-        """Yield the next life as long as there is a need for one."""
+        """Yield the next life as long as one is needed."""
         for number, plan in self._plans:
             if self._worker_died or not self._is_needed(number):
                 return
@@ -114,7 +117,7 @@ class _LifeQueue:
 
 
 def run_guarded(run: RunLife, plan: LifePlan) -> LifeReport:
-    """Run one life in a worker; what it raises is a finding of its seed.
+    """Run one life in a worker. An exception becomes a finding of the life's seed.
 
     A life that takes more than LIFE_CPU_S of CPU time is ended.
     """

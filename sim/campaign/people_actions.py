@@ -1,7 +1,8 @@
-"""What people's hands do at a table of a campaign, and the orders that they give.
+"""The actions of people at a table of a campaign, and the commands that they send.
 
-Every deed that is more than taking, laying down and loading is a hand: `hand(name)` is told of
-it before it is lent, `acted(fault)` of what it does to the machine, as a fault of the menu.
+Every action other than to take, lay down and load is reported. `on_hand(name)` is called before the
+action. `on_action(fault)` is called with the effect of the action on the machine, as a fault of the
+menu.
 """
 
 import asyncio
@@ -20,20 +21,20 @@ from sim.mechanics.mechanics_settings import BACKS
 
 PeopleAction = Coroutine[Any, Any, None]
 ANSWER_TIMEOUT_S = 5.0
-"""How long somebody waits for the answer to an order about a set."""
+"""The time for which a person waits for the answer to a command about a set."""
 RETRY_INTERVAL_S = 1.0
-"""How long people wait before they give an order again."""
+"""The time that people wait before they send a command again."""
 _ACTION_FAULTS = {
     "collect": SimulatedFault("lid"),
     "change_set": SimulatedFault("lid"),
     "close_lid": SimulatedFault("lid"),
     "release_estop": SimulatedFault("estop"),
 }
-"""What people do to the machine, as the menu calls it."""
+"""The effects of actions on the machine, as faults of the menu."""
 
 
 class PeopleActions:
-    """The hands at one table. `last` is what they did last, beyond what every deal asks for."""
+    """The actions of people at one table. `last` is their last action that not every deal needs."""
 
     def __init__(
         self,
@@ -56,25 +57,25 @@ class PeopleActions:
         self._pending_answers: dict[str, asyncio.Future[CommandReply]] = {}
         self._asked_at_s: dict[str, float] = {}
 
-    # Of every deal.
+    # Actions of every deal.
 
     async def take_hands(self) -> None:
-        """Let the players take their hands."""
+        """Have the players take their hands."""
         self._world.people.take_hands()
 
     async def load(self) -> None:
-        """Put the set back that was played."""
+        """Put the played set back into the hopper."""
         self._world.people.load()
 
-    # Hands.
+    # Actions after faults.
 
     async def release_estop(self) -> None:
-        """Let the emergency stop out."""
+        """Release the emergency stop."""
         self._note_action("release_estop")
         self._world.set_estop(False)
 
     async def close_lid(self) -> None:
-        """Close the lid that somebody left open."""
+        """Close a lid that was left open."""
         self._note_action("close_lid")
         self._world.set_lid(False)
 
@@ -89,21 +90,21 @@ class PeopleActions:
         self._host.free_disk()
 
     async def plug_in(self, names: tuple[BoardName, ...]) -> None:
-        """Look after a board's cable, and that it is the right one."""
+        """Plug in the cables of boards, and put the original boards back."""
         self._note_action("plug_in")
         for name in names:
             self._on_action(SimulatedFault("unplugged", board=name))
         self._host.sim.mend()
 
     async def take_out(self) -> None:
-        """Take the cards out that a player left in his pocket."""
+        """Take out the cards that a player left in their pocket."""
         self._note_action("take_out")
         self._world.people.take_hands()
 
     async def collect(self, loaded: str | None = None) -> None:
-        """Open the lid, put all cards back, close it.
+        """Open the lid, put all cards back, and close the lid.
 
-        `loaded` is the set in the machine: players who hold another one keep it.
+        `loaded` is the set in the machine. Players who have the cards of another set keep them.
         """
         self._note_action("collect")
         people = self._world.people
@@ -112,14 +113,16 @@ class PeopleActions:
         await people.collect(loaded if apart else None)
 
     async def mend(self) -> None:
-        """Free what sticks and clean the sensors; the cards stay where they are."""
+        """Free stalled motors and clean the sensors. The cards stay where they are."""
         self._note_action("mend")
         for motor in self._world.motors.values():
             motor.free()
         self._world.dealer.unstick_all()
 
     async def free_hopper(self) -> None:
-        """Take out what lies in the hopper; where nothing does, its sensor is at fault."""
+        """Take the cards out of the hopper. If the hopper is empty, its sensor is wrong: clean
+        the sensors.
+        """
         if not self._world.hopper:
             await self.mend()
             return
@@ -130,7 +133,7 @@ class PeopleActions:
         self._world.people.table.extend(cards)
 
     async def change_set(self, old: str) -> None:
-        """Put another set in, and say so."""
+        """Put another set into the machine, and send the command for that."""
         new = next(one.id for one in SETS if one.id != old)
         self._note_action("change_set")
         self._make_whole(new)
@@ -141,25 +144,25 @@ class PeopleActions:
         await self._wait_for_answer(self._host.command(Role.REFEREE, "replace_set", set=new))
 
     async def count_set(self, name: str) -> None:
-        """Count a set that lies beside the machine, make it whole, and say so."""
+        """Count a set beside the machine, complete it, and send the command for that."""
         self._note_action("count_set")
         self._make_whole(name)
         asked = self._host.command(Role.REFEREE, "clear_set", set=name, cards=self._cards)
         await self._wait_for_answer(asked)
 
     async def acknowledge(self, name: str) -> None:
-        """Say that somebody saw a fault."""
+        """Send the command that acknowledges a fault."""
         self._note_action("acknowledge")
         self._host.command(Role.REFEREE, "acknowledge", code=name)
 
-    # Orders.
+    # Commands.
 
     def command(
         self, cmd: str, role: Role, *, action_name: str | None = None, **args: Any
     ) -> PeopleAction | None:
-        """Give an order, unless one like it waits for its answer or was given a moment ago.
+        """Send a command, unless the same command is pending or was sent a moment ago.
 
-        `hand`: what it is called, where it is one.
+        `action_name` is the name of the command as an action after a fault, if it is one.
         """
         asked = self._pending_answers.get(cmd)
         waits = asked is not None and not asked.done()
@@ -179,7 +182,7 @@ class PeopleActions:
         self._pending_answers[cmd], self._asked_at_s[cmd] = asked, self._loop.time()
 
     async def _wait_for_answer(self, asked: "asyncio.Future[CommandReply] | None") -> None:
-        """Wait for an answer for a while; a dead daemon gives none."""
+        """Wait a limited time for an answer. A dead daemon sends none."""
         if asked is not None:
             await asyncio.wait({asked}, timeout=ANSWER_TIMEOUT_S)
 
@@ -190,7 +193,7 @@ class PeopleActions:
         self._on_hand(name)
 
     def _make_whole(self, name: str) -> None:
-        """Exchange a set beside the machine for a new one, unless it is whole."""
+        """Replace a set beside the machine by a new set, unless it is complete."""
         pile, right = self._world.people.beside[name], self._sets[name]
         if any(find_wrong_set(tuple(pile), right)):
             self._world.people.box.extend(pile)

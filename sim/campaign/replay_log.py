@@ -1,4 +1,4 @@
-"""One life told again: what each card did, what people did, and every word on both lines."""
+"""The log of one replayed life, `ReplayLog`: cards, actions of people, and frames on both lines."""
 
 import asyncio
 from collections.abc import Iterator, Mapping, Sequence
@@ -22,10 +22,12 @@ _HEADINGS = (
 
 
 class ReplayLog:
-    """Watches a life, and tells it in lines; `deal`: that one alone, None for all of them."""
+    """An observer of a life that writes a log in lines. `deal` limits the log to one deal; None
+    for all.
+    """
 
     def __init__(self, deal: int | None = None) -> None:
-        """Begin with an empty page."""
+        """Create an empty log."""
         self._deal = deal
         self._attempt: tuple[int | None, int | None] = (None, None)
         self._lines: list[str] = []
@@ -33,20 +35,20 @@ class ReplayLog:
         self._chunks_read = 0
 
     def wrap_port(self, board: BoardName, port: LinkPort) -> LinkPort:
-        """Lay a tape on a line."""
+        """Return a port that records the bytes on a line."""
         if self._recording is None:
             self._recording = MemoryRecording(asyncio.get_running_loop().time)
         return RecordingPort(port, board, self._recording.add_chunk)
 
     def add_line(self, at_s: float, deal: int | None, attempt: int | None, words: str) -> None:
-        """Take one line; what belongs to no deal is told beside the last one that did."""
+        """Add one line. A line without a deal is logged with the last deal before it."""
         self._begin_attempt(deal, attempt)
         self._add(f"{at_s:11.3f}  {words}")
 
     def add_cards(
         self, at_s: float, deal: int, attempt: int, histories: tuple[CardHistory, ...]
     ) -> None:
-        """Take what each card did."""
+        """Add the history of each card of an attempt."""
         self._begin_attempt(deal, attempt)
         self._add(f"{at_s:11.3f}  what each card did:")
         routes = self._routes(attempt)
@@ -55,11 +57,11 @@ class ReplayLog:
             self._add(f"  {each}".rstrip())
 
     def text(self) -> str:
-        """Return the story for people."""
+        """Return the log as text for people."""
         return "".join(f"{each}\n" for each in self._lines)
 
     def frame_lines(self) -> Iterator[str]:
-        """Yield every frame on both lines, both ways, with its time: the whole life's."""
+        """Yield every frame of the whole life on both lines, in both directions, with its time."""
         for one in read_frames(self._chunks()):
             yield to_line(one, face_text)
 
@@ -67,9 +69,10 @@ class ReplayLog:
         return () if self._recording is None else self._recording.chunks
 
     def _routes(self, attempt: int) -> dict[int, str]:
-        """Return where the host sent each card of an attempt, by its index on the board.
+        """Return the route that the host sent for each card of an attempt, by its index on the
+        board.
 
-        The first route counts; it is said again where nobody knows whether it was heard.
+        The first route of a card counts. The host may repeat a route if its arrival is uncertain.
         """
         asked = [chunk for chunk in self._chunks()[self._chunks_read :] if chunk.way == "host"]
         self._chunks_read = len(self._chunks())
@@ -93,7 +96,9 @@ class ReplayLog:
 
 
 def _sort_key(tale: CardHistory) -> tuple[bool, int, float]:
-    """Return where a card stands in the story: as they were fed, then those that never were."""
+    """Return the sort key of a card: first the fed cards in their order, then the cards never
+    fed.
+    """
     return (tale.index is None, tale.index or 0, tale.window_s or 0.0)
 
 
@@ -116,7 +121,7 @@ def _history_cells(tale: CardHistory, routes: Mapping[int, str]) -> tuple[str, .
 
 
 def _reading_text(look: tuple[int, int, int, int]) -> str:
-    """Return what the reader said of a look: the face, and how sure, where it was not."""
+    """Return a reading as text: the face, and the confidence if it was not full."""
     face, back, face_up, confidence = look
     seen = face_text(face) if face < FACES else "?"
     doubt = "" if confidence == FULL_CONFIDENCE else f"({confidence})"

@@ -1,7 +1,6 @@
-"""The house around one table: power, disk, clock and the daemon, which may all fail it.
+"""The environment of one table, `TableHost`: power, disk, clock and daemon, which may all fail.
 
-Boards, cards and people live on over every death of the daemon; one daemon follows the other
-on the same journal.
+Boards, cards and people outlive each daemon. The daemons follow each other on the same journal.
 """
 
 import asyncio
@@ -30,18 +29,18 @@ from sim.tables.table_in_process import TableInProcess, run_table_in_process
 
 SETS = (CardSetSection(id="S1", back="A"), CardSetSection(id="S2", back="B"))
 SIGNERS = {role: random.Random(f"people {role}").randbytes(32) for role in Role}
-"""People's keys: they stay the same people over all lives of a daemon."""
+"""People's keys, which stay the same for all daemons."""
 RESTART_DELAY_S = 1.0
-"""How long the house takes to start a daemon that died, where the fault does not say."""
+"""The time until a dead daemon is started again, if the fault does not give a time."""
 _MAX_ROWS_TO_DEATH = 3
-"""A kill comes between the rows of the next commit, at most so many behind its first."""
+"""A kill occurs between the rows of the next commit, at most this many rows after its first row."""
 _KILL_TIMEOUT_S = 2.0
-"""A daemon that writes nothing is killed after this long all the same."""
+"""A daemon that writes nothing is killed after this time."""
 
 
 @dataclass
 class DaemonFeed:
-    """What one run of the daemon told, by number, and how far its journal went at its end."""
+    """The event numbers that one run of the daemon published, and the last entry of its journal."""
 
     numbers: list[int] = field(default_factory=list)
     last_written: int = 0
@@ -51,15 +50,14 @@ PublishListener = Callable[[PublicState | PublicEvent], None]
 
 
 def chief_key(seed: str) -> PrivateKey:
-    """Return the chief's key of the life with this seed: what attempts are sealed to."""
+    """Return the chief's key of the life with this seed. Attempts are sealed to this key."""
     return PrivateKey(random.Random(f"chief {seed}").randbytes(32))
 
 
 class TableHost:
-    """One table's house. `at` is the daemon's table while it runs; None: its screen is dark.
+    """The environment of one table. `table` is the daemon's table while it runs, otherwise None.
 
-    `told` gets what is published by a daemon that lives; `said(words)` what happens to the
-    house, for a story.
+    `on_published` receives the values that a running daemon publishes. `log` receives a line of text for each event of the environment, for a log.
     """
 
     def __init__(
@@ -110,22 +108,24 @@ class TableHost:
         return random.Random(f"{what} {seed}")
 
     async def run(self, people: "asyncio.Future[None]") -> None:
-        """Keep a daemon running until people are done, or its code raises."""
+        """Keep a daemon running until the people are done, or the daemon's code raises."""
         while not (people.done() or self.crashes):
             await self._run_daemon(people)
             if self._death_fault is not None and not people.done():
                 await self._recover(self._death_fault)
 
     def close(self) -> None:
-        """Leave no timer behind."""
+        """Cancel all timers."""
         for timer in self._timers:
             timer.cancel()
         self.sim.close()
 
-    # What people can do.
+    # Actions of people.
 
     def command(self, role: Role, cmd: str, **args: Any) -> "asyncio.Future[CommandReply] | None":
-        """Give an order; None where no daemon is there to take it. It dies with the daemon."""
+        """Submit a command. Return None if no daemon runs. The command is cancelled with the
+        daemon.
+        """
         if self.table is None:
             return None
         command = self.table.make_command(role, cmd, **args)
@@ -135,18 +135,18 @@ class TableHost:
         return asked
 
     def start_daemon(self) -> None:
-        """Start the daemon that waits for somebody to do that."""
+        """Start a daemon that waits for a person to start it."""
         self._start_requested.set()
 
     def free_disk(self) -> None:
-        """Take something away from the full disk."""
+        """Free some space on the full disk."""
         if self._disk_fault is not None:
             self.sim.world.end_fault(self._disk_fault)
             self._disk_fault = None
         self.needs_person.discard("disk")
 
     def mend(self) -> None:
-        """Put everything right that still is wrong around the table."""
+        """End every fault of boards, cables and disk."""
         self.sim.mend()
         self.free_disk()
 
@@ -162,7 +162,7 @@ class TableHost:
             self._record_crash(RuntimeError(error.message))
 
     async def _cancel_commands(self, *others: asyncio.Future[Any]) -> None:
-        """Leave no order of a daemon that is gone behind."""
+        """Cancel all commands of a daemon that has ended."""
         asked = [*self._pending_commands, *others]
         for one in asked:
             one.cancel()
@@ -219,14 +219,14 @@ class TableHost:
         return store
 
     def _publish_missed(self, store: KillableStore) -> None:
-        """Take what the daemon before wrote and did not come to tell, as `events` gives it."""
+        """Pass on the public entries that the previous daemon wrote and did not publish."""
         last = max((n for feed in self.feeds for n in feed.numbers), default=0)
         for chained in store.entries(last):
             if chained.entry.public and self.feeds:
                 self._on_published(public_event(chained, "T01", simulated=True))
 
     def _reopen(self) -> JournalStore:
-        """Open the journal again once the disk has room. Raises JournalError."""
+        """Open the journal again after the disk has room. Raises JournalError."""
         before = self._store
         if self._disk_fault is not None or before is None or not before.is_alive:
             raise JournalError("there is no room yet")
@@ -244,7 +244,7 @@ class TableHost:
 
     def _record_crash(self, error: BaseException | None) -> None:
         if self._store is not None and not self._store.is_alive:
-            return  # whatever a dying daemon raises, nobody hears it
+            return  # errors of a dying daemon are ignored
         frame = error.__traceback__ if error is not None else None
         while frame is not None and frame.tb_next is not None:
             frame = frame.tb_next
@@ -255,11 +255,11 @@ class TableHost:
         self.crashes.append(f"{type(error).__name__}{where}: {error}")
 
     def handle_loop_error(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-        """Take an error that no task was there to take: the loop's handler."""
+        """Record an error that reached the loop's exception handler."""
         error = context.get("exception")
         self._record_crash(error if error is not None else RuntimeError(context.get("message")))
 
-    # What befalls the house.
+    # Faults of the environment.
 
     def _carry_out(self, fault: SimulatedFault) -> None:
         _FAULT_HANDLERS[fault.name](self, fault)
@@ -272,7 +272,7 @@ class TableHost:
             or not store.is_alive
             or self.table is None
         ):
-            self.sim.world.end_fault(fault)  # one that is dead dies no more
+            self.sim.world.end_fault(fault)  # a dead daemon cannot die again
             return
         self._death_fault = fault
         if self._disk_fault is None and self._rng.random() < 0.5:
@@ -322,7 +322,9 @@ class TableHost:
         self._timers.append(self._loop.call_later(after_s, do))
 
     async def _recover(self, fault: SimulatedFault) -> None:
-        """Wait until the daemon may start again, and leave what the power took from the disk."""
+        """Wait until the daemon may start again, and remove the data that the power cut
+        destroyed.
+        """
         self._daemon_died.clear()
         if fault.name == "power_lost":
             assert self._store is not None

@@ -1,1 +1,1 @@
-"""The commands of the simulator: demo, sim, campaign, lab, bench."""
+"""The command-line programs of the simulator: demo, sim, campaign, lab, bench."""

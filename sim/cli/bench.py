@@ -1,4 +1,4 @@
-"""`dealtable bench`: figures against floors measured in the same run."""
+"""`dealtable bench`: measures figures as multiples of floors measured in the same run."""
 
 import importlib.util
 from pathlib import Path
@@ -36,7 +36,7 @@ _SMALL_LOAD = {"seconds": 3.0, "feeds": 40, "browsers": 1}
 
 
 class _BenchCommand(click.Command):
-    """Its help names every figure; they are imported for that, and not before."""
+    """A command whose help lists every figure. The figures are imported only for that help."""
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the table of figures, then the examples."""
@@ -139,7 +139,7 @@ def _print_figures(names: tuple[str, ...], as_json: bool, check: bool) -> None:
 
 
 def _select_measurable(asked: list[BenchFigure]) -> list[BenchFigure]:
-    """Return the figures that can be measured here. Print one line for each other one."""
+    """Return the figures that can be measured here. Print one line for each other figure."""
     lacking = {one.name: what for one in asked if (what := one.find_missing()) is not None}
     lines = [f"{name}: not measured: {what}" for name, what in lacking.items()]
     if len(lacking) == len(asked):
@@ -160,5 +160,5 @@ def _format_figure(one: FigureResult) -> str:
 
 
 def _format_number(value: float) -> str:
-    """Return a value to its tenth; what is small, as a share of a core, by three digits."""
+    """Format a value with one decimal, or a small value with three significant digits."""
     return f"{value:,.1f}" if value >= _MIN_ONE_DECIMAL else f"{value:.3g}"

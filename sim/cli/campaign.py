@@ -1,4 +1,4 @@
-"""`dealtable campaign`: deals by the thousand with faults, judged by the mechanics' truth."""
+"""`dealtable campaign`: thousands of deals with faults, judged by the truth of the mechanics."""
 
 import os
 import tempfile
@@ -57,7 +57,7 @@ any number of jobs. Exit 0: all is right; 1: a finding; 2: bad usage; 130: broke
 """
 
 _EXIT_INTERRUPTED = 128 + 2
-"""What a shell says of a program that Ctrl-C ended."""
+"""The exit status that a shell reports for a program that Ctrl-C ended."""
 
 
 @click.command("campaign", epilog=EPILOG)
@@ -105,11 +105,11 @@ def command(
 ) -> None:
     """Deal in virtual time on machines with faults, and judge each deal by where the cards are.
 
-    The firmware, the lines, the drivers, the controller and the journal are those of a table;
-    the mechanics are simulated and know what really happened. What must never be is a finding
-    with its seed: wrong hands released, a fault blamed on the wrong place, an event lost or
-    doubled, a journal that `verify` doubts, a table that stands still. Misdeals without need
-    are counted beside these.
+    The firmware, the lines, the drivers, the controller and the journal are those of a real table.
+    The mechanics are simulated, so that the true result is available. Each error is a finding with
+    its seed: wrong hands released, a fault blamed on the wrong place, an event lost or doubled, a
+    journal with a finding of `verify`, or a table that is stuck. Needless misdeals are counted
+    separately.
     """
     if journal is not None:
         _make_journal_folder(journal)
@@ -156,7 +156,7 @@ def _parse_replay(text: str) -> ReplayRequest:
 
 
 def _make_journal_folder(folder: Path) -> None:
-    """Make the folder of the journals; raises LineError where something lies in it already."""
+    """Create the folder for the journals. Raises CliError if the folder is not empty."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         taken = any(folder.iterdir())
@@ -169,7 +169,7 @@ def _make_journal_folder(folder: Path) -> None:
 def _run_replay(
     what: ReplayRequest, faults: str, journal: Path | None, wire: Path | None, as_json: bool
 ) -> int:
-    """Run one life again and tell it; returns the exit code."""
+    """Run one life again and print its log. Return the exit code."""
     story = ReplayLog(what.deal)
     plan = plan_life(what.life_seed, what.deal or LIFE_DEALS, load_faults(faults), journal)
     report = run_life(plan, story)
@@ -192,7 +192,7 @@ def _run_replay(
 
 @contextmanager
 def _show_progress(deals: int) -> Iterator[Progress]:
-    """Show a bar of the deals on a terminal, with their rate and the time that is left."""
+    """Show a progress bar of the deals on a terminal, with their rate and the remaining time."""
     console = Console(stderr=True)
     columns = (
         BarColumn(),
@@ -206,7 +206,7 @@ def _show_progress(deals: int) -> Iterator[Progress]:
 
 
 def _advance(progress: Progress, report: LifeReport) -> None:
-    """Show that a life is over."""
+    """Update the progress bar after the end of a life."""
     (task,) = progress.tasks
     count = task.fields["findings"] + len(report.findings)
     progress.update(
@@ -219,7 +219,7 @@ def _advance(progress: Progress, report: LifeReport) -> None:
 
 
 def _format_pace(progress: Progress) -> str:
-    """Return how long it took, and how fast that is."""
+    """Return the elapsed time and the number of deals per second as text."""
     (task,) = progress.tasks
     took_s = task.elapsed or 0.0
     pace = f", {task.completed / took_s:.1f} deals a second" if took_s else ""

@@ -1,4 +1,4 @@
-"""`dealtable demo`: simulated tables, their daemons and their people, all in one."""
+"""`dealtable demo`: simulated tables, their daemons and their people, in one command."""
 
 import asyncio
 import contextlib
@@ -55,7 +55,7 @@ A live demo opens the referees' console in a browser: its address and who may lo
 the tables. While a demo runs, `dealtable watch --state-dir DIR` follows it from another terminal.
 """
 
-# A table that brings no deal to its end in this time needs a hand that nobody here has.
+# A table that completes no deal in this time needs an action that the simulated people do not have.
 DEAL_TIMEOUT_S = 300.0
 
 Played = TypeVar("Played")
@@ -63,7 +63,7 @@ Played = TypeVar("Played")
 
 @dataclass(frozen=True)
 class _DemoOptions:
-    """What was asked for. `deals`: None goes on until Ctrl-C. `console`: one is opened."""
+    """The options of a demo. `deals`: None runs until Ctrl-C. `console`: a console is opened."""
 
     plan: HallPlan
     deals: int | None
@@ -127,11 +127,11 @@ def command(
     faults: tuple[str, ...],
     seed: int,
 ) -> None:
-    """Simulated tables: boards on ptys, the daemons, and the people at the tables.
+    """Run simulated tables: boards on ptys, the daemons, and the people at the tables.
 
-    Everything is as on a real table but the ends of the serial lines. People play matches, much
-    quicker than people do, and sometimes call the referee: that is you, in the console. Ctrl-C
-    leaves nothing running; the journal stays, for `dealtable verify`.
+    Everything is as on a real table, except the ends of the serial lines. People play matches, much
+    faster than real people, and sometimes call the referee. You are the referee, in the console.
+    Ctrl-C ends all processes. The journal stays, for `dealtable verify`.
     """
     if (as_json or costs) and not once:
         raise click.UsageError("--json and --costs go with --once")
@@ -183,9 +183,9 @@ def _check_firmware(firmware: str, boards: str | None) -> None:
 
 
 async def _run_demo(options: _DemoOptions) -> DemoResult | None:
-    """Run the hall; return what it brought, None where people only looked on.
+    """Run the hall. Return its result, or None if the demo was live.
 
-    Raises HallError where a process of the hall ends by itself.
+    Raises HallError if a process of the hall ends unexpectedly.
     """
     task = asyncio.current_task()
     assert task is not None
@@ -207,7 +207,7 @@ async def _run_demo(options: _DemoOptions) -> DemoResult | None:
 async def _play_with_console(
     options: _DemoOptions, tables: list[TableProcess], places: dict[str, Any]
 ) -> DemoResult | None:
-    """Play before people, with a console where one was asked for."""
+    """Run the demo live, with a console if one was requested."""
     console: ConsoleProcess | None = None
     async with contextlib.AsyncExitStack() as stack:
         if options.console:
@@ -216,7 +216,7 @@ async def _play_with_console(
         if console is not None:
             places["console"] = console.url
             if not sys.stdout.isatty():
-                # A terminal shows it below the tables.
+                # A terminal shows this below the tables.
                 click.echo(f"console {console.url}  ({', '.join(DEMO_LOGINS)}: PIN {DEMO_PIN})")
         await _play_live(options, tables, places, console)
         return None
@@ -225,7 +225,7 @@ async def _play_with_console(
 async def _play_unless_exited(
     play: Coroutine[Any, Any, Played], tables: list[TableProcess]
 ) -> Played:
-    """Play to the end. Raises HallError as soon as a process of these tables ends by itself."""
+    """Play to the end. Raises HallError as soon as a process of these tables ends unexpectedly."""
     playing, falling = (
         asyncio.ensure_future(play),
         asyncio.ensure_future(wait_for_process_end(tables)),
@@ -247,7 +247,7 @@ async def _deal_once(
     places: dict[str, Any],
     progress: DemoProgress,
 ) -> DemoResult:
-    """Deal at every table, and say what it cost."""
+    """Deal at every table, and return the deals and their costs."""
     loop, me = asyncio.get_running_loop(), os.getpid()
     before, begun_s = spent(me), loop.time()
     rows = await asyncio.gather(
@@ -266,7 +266,7 @@ async def _deal_once(
 async def _deal_at_table(
     options: _DemoOptions, number: int, table: TableProcess, progress: DemoProgress
 ) -> tuple[list[DealResult], str | None]:
-    """Deal at one table; return its deals, and why there are fewer than were asked for."""
+    """Deal at one table. Return its deals, and the reason if there are fewer than requested."""
     dealt: list[DealResult] = []
     await asyncio.sleep(options.plan.start_delay_s(number))
     async with seat_players(table, progress.on_state) as people:
@@ -290,9 +290,9 @@ async def _play_live(
     places: dict[str, Any],
     console: ConsoleProcess | None,
 ) -> None:
-    """Show the tables while they deal; a table whose daemon ends leaves the others dealing.
+    """Show the tables while they deal. If one daemon ends, the other tables continue.
 
-    Raises HallError at the end where a table was lost.
+    Raises HallError at the end if a table was lost.
     """
     lost: list[str] = []
     with DemoView(tables, places) as board:
@@ -329,7 +329,7 @@ async def _play_live(
 
 
 async def _watch_console(console: ConsoleProcess, view: DemoView, places: dict[str, Any]) -> None:
-    """Wait until the console ends by itself, and show that it is gone."""
+    """Wait until the console ends unexpectedly, and show that."""
     assert console.process is not None
     await console.process.wait()
     places["console"] = None
@@ -337,7 +337,7 @@ async def _watch_console(console: ConsoleProcess, view: DemoView, places: dict[s
 
 
 def _find_places(plan: HallPlan, tables: list[TableProcess]) -> dict[str, Any]:
-    """Return where everything is, while it runs."""
+    """Return the addresses and folders of all tables."""
     where = [
         {
             "table": table.id,

@@ -1,4 +1,4 @@
-"""The console that a demo opens over its tables, and the people to try it with."""
+"""The output of `dealtable demo`: its console, the view of its tables, and the summary."""
 
 import asyncio
 import statistics
@@ -39,14 +39,16 @@ DEMO_LOGINS: Final = {
     "technician": Role.TECHNICIAN,
     "observer": Role.OBSERVER,
 }
-"""Who may log in, all with one PIN that everybody knows: over simulated tables alone."""
+"""The accounts of the demo console. They share one public PIN, for simulated tables only."""
 
 
 @asynccontextmanager
 async def open_demo_console(
     folder: Path, tables: Sequence[TableProcess], port: int | None
 ) -> AsyncIterator[ConsoleProcess | None]:
-    """Open a console for the block and give it; None, in one line, where none opens."""
+    """Open a console for the block and yield it. If none can open, print one line and yield
+    None.
+    """
     if (library := find_missing_library()) is not None:
         click.echo(f"no console opens: {format_missing_library(library)}", err=True)
         yield None
@@ -67,9 +69,10 @@ async def open_demo_console(
 
 
 REFRESH_INTERVAL_S = 0.2
-# So many tables have a panel each, with what lies in their pockets; more have a row each.
+# Up to this many tables have a panel each, with the cards in their pockets. More tables have a row
+# each.
 MAX_PANELS = 3
-# Of a row: the table, its phase, its deals + redeals, and how far it is or what it calls for.
+# The columns of a row: table, phase, deals + redeals, and progress or alert.
 _COLUMN_WIDTHS = (8, 10, 6, 16)
 _ROW_WIDTH = sum(_COLUMN_WIDTHS) + len(_COLUMN_WIDTHS) + 3
 _PHASE_STYLES = {
@@ -81,7 +84,7 @@ _PHASE_STYLES = {
 
 
 class DemoView:
-    """Shows every table of a hall for the block."""
+    """A view that shows every table of a hall for the block."""
 
     def __init__(
         self, tables: list[TableProcess], places: dict[str, Any], console: Console | None = None
@@ -100,15 +103,15 @@ class DemoView:
         self._live.stop()
 
     def on_state(self, state: PublicState) -> None:
-        """Take a state from the feed; it is shown with the next look."""
+        """Store a state from the feed. It is shown at the next refresh."""
         self._states[state.table] = state
 
     def print_line(self, text: str) -> None:
-        """Print a line above the tables; it stays."""
+        """Print a line above the tables. The line stays."""
         self._live.console.print(text, markup=False, highlight=False, soft_wrap=True)
 
     async def refresh_forever(self) -> None:
-        """Show the tables again and again, until cancelled."""
+        """Refresh the view of the tables until cancelled."""
         while True:
             if len(self._tables) <= MAX_PANELS and not await self._read_pockets():
                 return
@@ -116,11 +119,11 @@ class DemoView:
             await asyncio.sleep(REFRESH_INTERVAL_S)
 
     def show(self) -> None:
-        """Show the tables as they are known now."""
+        """Show the last known state of the tables."""
         self._live.update(self._render(), refresh=True)
 
     async def _read_pockets(self) -> bool:
-        """Ask the mechanics what lies there; False where the simulator has gone."""
+        """Read the pockets from the mechanics. Return False if the simulator has ended."""
         for table in self._tables:
             try:
                 truth = await table.control.request("truth")
@@ -145,7 +148,7 @@ class DemoView:
         return Group(*(self._render_panel(self._states[table.id]) for table in seen), last)
 
     def _render_rows(self) -> RenderableType:
-        """Return all tables, a short row each, in as many columns as the terminal is wide."""
+        """Return all tables, one short row each, in as many columns as fit into the terminal."""
         columns = max(1, min(self._live.console.width // _ROW_WIDTH, len(self._tables)))
         each = -(-len(self._tables) // columns)
         grid = Table.grid(padding=(0, 3))
@@ -210,14 +213,15 @@ class DemoView:
 
 
 _UNCOUNTED_PHASES = frozenset({MachinePhase.DEALING, MachinePhase.HELD})
-"""Phases in which the cards that were fed are of a deal not counted yet."""
+"""Phases in which the fed cards belong to a deal that is not counted yet."""
 
 
 class DemoProgress:
-    """One line at the end of a terminal, gone when all is done; elsewhere nothing.
+    """A progress line at the end of a terminal. It is removed at the end. Without a terminal it
+    is off.
 
-    `deals` of `cards` each are to be dealt at every one of `tables`; None: the demo is live, and
-    shows itself once its tables are up.
+    `deals` of `cards` each are dealt at each of `tables`. With None, the demo is live, and the line
+    is removed when the tables are up.
     """
 
     def __init__(
@@ -251,7 +255,7 @@ class DemoProgress:
         self.remove()
 
     def on_tables_started(self, tables: int) -> None:
-        """Say how many tables are there."""
+        """Show how many tables are running."""
         if tables < self._tables:
             self._bar.update(self._task, completed=tables, refresh=True)
         elif self._deals is None:
@@ -267,12 +271,12 @@ class DemoProgress:
             )
 
     def on_state(self, state: PublicState) -> None:
-        """Take a state of a table: how many cards were fed there for deals of this demo."""
+        """Update the number of cards that a table has fed for deals of this demo."""
         table, machine = state.table, state.machine
         before = self._deals_before.setdefault(table, state.counters.deals)
         self._dealt[table] = dealt = state.counters.deals - before
         fed = machine.fed if machine.phase in _UNCOUNTED_PHASES else 0
-        # A misdeal's cards are fed again: the line waits meanwhile.
+        # The cards of a misdeal are fed again. The progress does not move meanwhile.
         self._fed[table] = max(self._fed.get(table, 0), dealt * self._cards + fed)
         self._bar.update(
             self._task,
@@ -282,11 +286,11 @@ class DemoProgress:
         )
 
     def remove(self) -> None:
-        """Take the line away."""
+        """Remove the progress line."""
         self._bar.stop()
 
     def _format_progress(self, state: PublicState | None) -> str:
-        """Return in words how far it is: of one table its phase, or what it calls for."""
+        """Return the progress as text. For a single table it includes the phase or an alert."""
         asked = self._tables * (self._deals or 0)
         words = f"{sum(self._dealt.values())} of {asked} deals"
         if state is None or self._tables > 1:
@@ -295,15 +299,15 @@ class DemoProgress:
         return f"{words}, {alert}"
 
 
-# There is a line for every deal of so many tables, else only for what was not as usual.
+# Up to this many tables, every deal has a line. With more tables, only unusual deals have one.
 MAX_LISTED_TABLES = 8
 
 
 @dataclass(frozen=True)
 class DemoResult:
-    """What a demo brought: where it was, its deals, tables that failed, and what it cost.
+    """The result of a demo: addresses, deals, failed tables, and costs.
 
-    `costs` are of the time in which people played, `took_s`, and by kind of process.
+    `costs` cover the time in which people played, `took_s`, by kind of process.
     """
 
     places: dict[str, Any]
@@ -313,13 +317,13 @@ class DemoResult:
     took_s: float
 
     def list_problems(self) -> list[str]:
-        """Return what is not as it must be, a line each: wrong deals, tables that failed."""
+        """Return one line for each problem: wrong deals and failed tables."""
         wrong = [f"table {d.table}, deal {d.deal}: {d.wrong}" for d in self.deals if d.wrong]
         return [*wrong, *self.failures]
 
 
 def format_summary_json(plan: HallPlan, result: DemoResult, costs: bool) -> bytes:
-    """Return the summary for programs; `costs`: with processor time and memory."""
+    """Return the summary for programs. With `costs` it includes processor time and memory."""
     told: dict[str, Any] = result.places | {
         "deals": [_make_deal_row(plan, one) for one in result.deals]
     }
@@ -329,7 +333,7 @@ def format_summary_json(plan: HallPlan, result: DemoResult, costs: bool) -> byte
 
 
 def format_summary_lines(plan: HallPlan, result: DemoResult, costs: bool) -> Iterator[str]:
-    """Yield the summary for people."""
+    """Yield the lines of the summary for people."""
     rows = [_make_deal_row(plan, one) for one in result.deals]
     for row in rows:
         if plan.tables <= MAX_LISTED_TABLES or row["misdeals"]:
@@ -363,7 +367,7 @@ def _format_overview(plan: HallPlan, rows: list[dict[str, Any]]) -> str:
 
 
 def _format_cost(kind: str, cost: ProcessCost, deals: int, table_s: float) -> str:
-    """Return one kind of process; `table_s`: seconds times tables."""
+    """Return the costs of one kind of process. `table_s`: seconds multiplied by tables."""
     each = cost.processes
     return (
         f"{kind:12}{each:4} processes {cost.cpu_s / max(deals, 1):7.3f} s CPU a deal, "
@@ -373,7 +377,7 @@ def _format_cost(kind: str, cost: ProcessCost, deals: int, table_s: float) -> st
 
 
 def _make_deal_row(plan: HallPlan, dealt: DealResult) -> dict[str, Any]:
-    """Return a deal for the summary, with the time the mechanics alone would take."""
+    """Return a deal for the summary, with the time that the mechanics alone would take."""
     profile = load_profile("international-000")
     seed = bytes.fromhex(dealt.seed)
     order = sequence(bytes.fromhex(dealt.commitment), seed, dealt.cut, profile.deck.cards)

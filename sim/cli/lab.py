@@ -1,7 +1,7 @@
-"""`dealtable lab`: deals by the thousand, and the tests that a test house asks of them.
+"""`dealtable lab`: collects thousands of deals, and runs the statistical tests of a test house.
 
-NumPy, SciPy and Matplotlib are the extra `lab`: each is imported by what uses it. Collecting
-needs NumPy alone, a report SciPy, and its pictures Matplotlib.
+NumPy, SciPy and Matplotlib are the extra `lab`. Each is imported only where it is used. Collection
+needs NumPy, a report needs SciPy, and its plots need Matplotlib.
 """
 
 import hashlib
@@ -34,7 +34,7 @@ PATHS = ("sequence", "full")
 METHODS = ("fair", "naive-pocket", "riffles", "reject-shift")
 
 _EXIT_INTERRUPTED = 128 + 2
-"""What a shell says of a program that Ctrl-C ended."""
+"""The exit status that a shell reports for a program that Ctrl-C ended."""
 
 EPILOG = """\b
 Examples:
@@ -99,10 +99,11 @@ def collect_command(
     jobs: int | None,
     out: Path,
 ) -> None:
-    """Collect raw data: which card was fed when, which pocket waited, where it lay.
+    """Collect raw data: the card of each feed, the pocket that was due, and the pocket it
+    reached.
 
-    Ctrl-C writes what was collected so far. Exit 0: all of it; 1: a part failed; 2: bad usage;
-    130: broken off.
+    Ctrl-C writes the deals collected so far. Exit 0: complete; 1: a part failed; 2: bad usage; 130:
+    interrupted.
     """
     _check_installed(path, method, "numpy")
     _check_out(out)
@@ -153,10 +154,10 @@ def report_command(
 ) -> None:
     """Judge collected deals by the whole family of tests, together at 99 %.
 
-    Outside its bound: one retest, with as many fresh deals; outside again: exit 1. A retest
-    that was not made, because the deals come from elsewhere, is asked for, and exit 1. Tests
-    that these deals cannot answer are counted beside the verdict and change no exit code. 130:
-    broken off, nothing was judged; 2: bad usage.
+    If the result is outside its bound, one retest is made with as many new deals. If the retest is
+    outside too, exit 1. If a required retest cannot be made, because the deals were collected
+    elsewhere, the report requests it, and exit 1. Tests that these deals cannot answer are counted
+    beside the verdict and change no exit code. 130: interrupted, nothing was judged; 2: bad usage.
     """
     if bool(files) == (deals is not None):
         raise click.UsageError("name FILE or --deals, one of them")
@@ -195,7 +196,7 @@ def _make_retest(
     jobs: int | None,
     shown: "list[tuple[CollectedDeals, FamilyJudgement]]",
 ) -> "Callable[[], CollectionJudgement] | None":
-    """Return what brings the fresh deals: of the file, or dealt here; None where neither can."""
+    """Return a function that supplies the new deals, from the file or dealt here, or None."""
     from sim.lab.lab_report import judge_collection
 
     def judged(deals: "CollectedDeals", digests: dict[str, str]) -> "CollectionJudgement":
@@ -227,7 +228,7 @@ def _make_plan(
 
 
 def _find_plan(deals: "CollectedDeals") -> "CollectionPlan | None":
-    """Return how deals like these are collected here; None where they come from elsewhere."""
+    """Return the plan to collect deals like these, or None if they were collected elsewhere."""
     source = deals.source
     if source.path not in PATHS or source.method not in METHODS:
         return None
@@ -244,7 +245,7 @@ def _collect_unfair(seed: int | None, method: str, deals: int) -> "CollectedDeal
 
 
 def _collect_all(ctx: click.Context, plan: "CollectionPlan", jobs: int | None) -> "CollectedDeals":
-    """Collect what a report is on: all of it, or nothing is judged."""
+    """Collect the deals of a report. Exit without a judgement if the collection is incomplete."""
     collected = _collect(plan, jobs)
     if collected.interrupted or collected.failed or len(collected.deals) < plan.deals:
         code = _print_failures(collected)
@@ -264,7 +265,7 @@ def _collect(plan: "CollectionPlan", jobs: int | None) -> "CollectionResult":
 
 
 def _print_failures(collected: "CollectionResult") -> int:
-    """Say what went wrong with a collection, and return the exit code."""
+    """Print the failures of a collection and return the exit code."""
     for words in collected.failed:
         click.echo(words, err=True)
     if collected.interrupted:
@@ -273,7 +274,7 @@ def _print_failures(collected: "CollectionResult") -> int:
 
 
 def _load_files(files: tuple[Path, ...]) -> "tuple[CollectedDeals, dict[str, str]]":
-    """Read files of deals, one behind the other, and their SHA-256."""
+    """Read files of deals, joined in order, and their SHA-256 digests."""
     from sim.lab.collected_deals import DealsSource, join_deals, load_deals
 
     parts = [load_deals(path) for path in files]
@@ -310,7 +311,7 @@ def _write_page(
 
 
 def _check_installed(path: str, method: str, *packages: str) -> None:
-    """Refuse what cannot run here, `packages` among it. Raises LineError."""
+    """Check that `path`, `method` and `packages` are available. Raises CliError."""
     missing = [name for name in packages if importlib.util.find_spec(name) is None]
     if missing:
         raise CliError(
@@ -327,7 +328,7 @@ def _check_installed(path: str, method: str, *packages: str) -> None:
 
 
 def _check_out(out: Path) -> None:
-    """Refuse a file that cannot be written in the end. Raises LineError."""
+    """Check that the output file can be written. Raises CliError."""
     if out.exists():
         raise CliError(f"{out}: is there already; name another file")
     require_writable(out)
@@ -335,7 +336,7 @@ def _check_out(out: Path) -> None:
 
 @contextmanager
 def _ignore_ctrl_c() -> Iterator[None]:
-    """Let no second Ctrl-C break off the writing of what is to be kept."""
+    """Ignore Ctrl-C for the block, so that the file is written completely."""
     before = signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
         yield
@@ -345,7 +346,7 @@ def _ignore_ctrl_c() -> Iterator[None]:
 
 @contextmanager
 def _show_progress(deals: int) -> Iterator[Progress]:
-    """Show a bar of the deals on a terminal, with their rate and the time that is left."""
+    """Show a progress bar of the deals on a terminal, with their rate and the remaining time."""
     console = Console(stderr=True)
     columns: tuple[Any, ...] = (
         BarColumn(),
@@ -359,6 +360,6 @@ def _show_progress(deals: int) -> Iterator[Progress]:
 
 
 def _advance(progress: Progress, deals: int) -> None:
-    """Show that deals were collected."""
+    """Update the progress bar after deals were collected."""
     (task,) = progress.tasks
     progress.update(task.id, advance=deals, rate=f"{task.speed or 0:.0f} a second")

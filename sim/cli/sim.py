@@ -1,4 +1,4 @@
-"""`dealtable sim`: simulated tables alone, their boards on ptys, until Ctrl-C."""
+"""`dealtable sim`: runs simulated tables only, with their boards on ptys, until Ctrl-C."""
 
 import asyncio
 import gc
@@ -37,8 +37,8 @@ from sim.mechanics.mechanics_settings import BACKS, MechanicsSettings, PhysicalS
 from sim.memory_folders import memory_folder
 from sim.worker_processes import SimulatorWorkers, WorkerEnded, raise_open_file_limit
 
-# Tables of a hall begin this long after one another, so that their heartbeats and polls do
-# not come in step.
+# The tables of a hall start this long after one another, so that their heartbeats and polls do not
+# coincide.
 START_INTERVAL_S = 0.013
 
 EPILOG = f"""
@@ -120,12 +120,12 @@ def command(
     part: str | None,
     runtime_dir: Path | None,
 ) -> None:
-    """Simulated tables alone, their boards on ptys.
+    """Run simulated tables only, with their boards on ptys.
 
-    Each table has mechanics, a dealer and a reader board that run the firmware itself, a
-    panel, and a simulated person. A board is a process of its own, which killing unplugs;
-    the boards of a hall run inside one simulator process a core. Runs until Ctrl-C, and
-    leaves nothing behind.
+    Each table has mechanics, a dealer and a reader board that run the real firmware, a panel, and a
+    simulated person. A board is a separate process. To kill the process unplugs the board. The
+    boards of several tables run inside simulator processes, one per core. Runs until Ctrl-C, and
+    then ends all processes.
     """
     chosen = load_sim(config) if config else SimConfig()
     with ExitStack() as stack:
@@ -160,7 +160,7 @@ def command(
 def _make_settings(
     chosen: SimConfig, speed: float | None, faults: tuple[str, ...], faults_file: Path | None
 ) -> MechanicsSettings:
-    """Return the mechanics' settings. Raises LineError for a fault that cannot be had here."""
+    """Return the mechanics' settings. Raises CliError for a fault that is not possible here."""
     mechanics = chosen.mechanics
     try:
         worn = get_wear_level(mechanics.wear) if faults_file is None else load_wear(faults_file)
@@ -181,9 +181,9 @@ def _make_settings(
 
 
 def _choose_interpreter(name: str, boards: str | None, tables: int) -> Interpreter | None:
-    """Return how to run the boards' processes, None for boards inside this one.
+    """Return the interpreter of the board processes, or None for boards inside this process.
 
-    Raises LineError where there is no MicroPython, or no way to have it inside.
+    Raises CliError if MicroPython is missing, or is requested inside this process.
     """
     if name == "micropython":
         if boards == "inside":
@@ -197,7 +197,7 @@ def _choose_interpreter(name: str, boards: str | None, tables: int) -> Interpret
 
 
 def _worker_commands(root: Path, processes: int) -> list[list[str]]:
-    """Return the command of each process of a hall: this one, with its part of the tables."""
+    """Return the command of each simulator process: this command, with its part of the tables."""
     context = click.get_current_context()
     words: list[str] = []
     for option in context.command.params:
@@ -212,7 +212,7 @@ def _worker_commands(root: Path, processes: int) -> list[list[str]]:
 
 
 def _select_part(plans: list[TablePlan], part: str | None) -> list[TablePlan]:
-    """Return every Nth plan from the Kth, for part "K/N"; all without one."""
+    """Return every Nth plan from the Kth on, for part "K/N". Without a part return all plans."""
     if part is None:
         return plans
     first, _, every = part.partition("/")
@@ -227,7 +227,9 @@ def _make_stop_event() -> asyncio.Event:
 
 
 async def _run_tables(plans: list[TablePlan], as_json: bool, *, is_part: bool) -> None:
-    """Run these tables in this process. A part of a hall ends with its standard input, too."""
+    """Run these tables in this process. A part of a hall also ends when its standard input
+    closes.
+    """
     stop = _make_stop_event()
     if is_part:
         asyncio.get_running_loop().add_reader(sys.stdin.fileno(), stop.set)
@@ -240,14 +242,14 @@ async def _run_tables(plans: list[TablePlan], as_json: bool, *, is_part: bool) -
             sys.stdout.flush()
             await asyncio.sleep(START_INTERVAL_S)
         gc.collect()
-        gc.freeze()  # what was built up to here lives as long as the tables
+        gc.freeze()  # all objects built so far live as long as the tables
         await stop.wait()
 
 
 async def _run_workers(parts: list[list[str]], plans: list[TablePlan], as_json: bool) -> None:
-    """Run a process for each part; say where the tables are, in their order.
+    """Run a process for each part, and print the addresses of the tables in order.
 
-    Raises WorkerEnded where one ends by itself; the others are ended with it.
+    Raises WorkerEnded if a process ends unexpectedly. The other processes are ended too.
     """
     stop = asyncio.ensure_future(_make_stop_event().wait())
     async with SimulatorWorkers(parts) as workers:

@@ -1,6 +1,6 @@
-"""The physical machine: cards, motors and sensors, moving in time.
+"""The physical machine: cards, motors and sensors that move in time.
 
-This is the truth that judges the controller. Sensors are derived from where cards
-physically are, never from what was asked, and nothing here knows what a board or
-the controller believes.
+The controller is judged against these true positions. Sensor values come from the physical
+positions of the cards, never from what a board requested. No module here depends on the state of a
+board or the controller.
 """

@@ -1,4 +1,6 @@
-"""Cards that people leave behind in the machine."""
+"""The handling of cards by people, `PeopleAtMachine`, and cards that people leave in the
+machine.
+"""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
@@ -17,7 +19,7 @@ if TYPE_CHECKING:
 
 
 LEFT_CARD_FAULTS = ("left_in_pocket", "left_in_path")
-"""The faults of this kind, in the order in which they are asked for."""
+"""The faults of cards left in the machine, in the order in which the schedule is queried."""
 
 
 def _put_in_feeder(world: "World", pocket: int, cards: Cards) -> None:
@@ -84,7 +86,8 @@ def _cards_in_pocket(world: "World", pocket: int) -> Sequence[PhysicalCard]:
     return world.pockets.stacks[pocket]
 
 
-# Where a card is left, how, and what lies there afterwards.
+# For each place: the function that leaves a card there, and the function that returns the cards
+# there afterwards.
 _PLACES: dict[str, tuple[_PutCards, _CardsThere]] = {
     "feeder": (_put_in_feeder, _cards_in_feeder),
     "tray_feeder": (_put_in_tray, _cards_in_tray),
@@ -94,15 +97,15 @@ _PLACES: dict[str, tuple[_PutCards, _CardsThere]] = {
     "shuffler": (_put_in_shuffler, _cards_in_shuffler),
     "lift": (_put_on_floor, _cards_on_floor),
 }
-# In these is room for one card, or one set, at a time.
+# These places have room for one card, or one set, at a time.
 _SINGLE_PLACES = ("feeder", "window", "gate", "shuffler")
 
 
 def leave_card(world: "World", fault: SimulatedFault, cards: Cards) -> Cards:
-    """Leave the last of `cards` where the fault says; return the others.
+    """Leave the last of `cards` at the place of the fault. Return the other cards.
 
-    Nothing is left where something lies already that has no room for one more. It is in
-    force until the hopper is filled again and that card lies there no more.
+    If that place is occupied and has no room for another card, nothing is left. The fault is in
+    force until the hopper is filled again and that card is no longer there.
     """
     put, lies = _PLACES[fault.place]
     if fault.name == "left_in_pocket":
@@ -118,24 +121,22 @@ def leave_card(world: "World", fault: SimulatedFault, cards: Cards) -> Cards:
     return tuple(others)
 
 
-# How long a person takes to open or close the lid, and to gather the cards.
+# The times that a person needs to open or close the lid, and to gather the cards.
 LID_MS = 300.0
 GATHER_MS = 700.0
 
 
 class OutOfReach(ValueError):
-    """People's hands cannot get there now; one line that says why."""
+    """An action that people cannot do now; the message is one line with the reason."""
 
 
 class PeopleAtMachine:
-    """The hands at one machine.
+    """The actions of people at one machine.
 
-    `hands` holds what the four players took, `table` what they laid down as played,
-    `beside` the sets that lie beside the machine, `backs` their backs by name, `box` the
-    cards that are out of play.
-    A set is known by its name and told by its back, as people do: what is mixed into a
-    pile stays there until somebody sorts it. Whoever empties the machine also frees what
-    was jammed and turns every card's face down.
+    `hands`: cards that the four players took. `table`: cards that were laid down as played.
+    `beside`: sets beside the machine. `backs`: the backs of the sets, by name. `box`: cards out of
+    play. People recognise a set by its back only. Cards mixed into another pile stay there until a
+    person sorts them. To empty the machine also clears jams and turns every card face down.
     """
 
     def __init__(self, world: "World", settings: MechanicsSettings) -> None:
@@ -157,7 +158,9 @@ class PeopleAtMachine:
             )
 
     def take_hands(self) -> None:
-        """Let each player take the cards of the own pocket; raises OutOfReach below the table."""
+        """Give each player the cards of their own pocket. Raises OutOfReach if the lift is not
+        up.
+        """
         if not self._world.lift.is_up:
             raise OutOfReach("the pockets are not up: nobody can reach the hands")
         left = self._world.faults.strike("left_in_pocket", rate=0.0)
@@ -168,15 +171,15 @@ class PeopleAtMachine:
             hand.extend(taken)
 
     def lay_down(self) -> None:
-        """Lay what the players hold on the table: the deal is played."""
+        """Lay the players' cards on the table, as played."""
         for hand in self.hands:
             self.table += _face_down(hand)
             hand.clear()
 
     def gather(self, card_set: str) -> None:
-        """Square up what was played and lay it beside the machine as that set.
+        """Put the played cards beside the machine as the set `card_set`.
 
-        Raises OutOfReach where nothing was played, or what was is another set by its backs.
+        Raises OutOfReach if no card was played, or the backs are those of another set.
         """
         if not self._is_mostly(self.table, card_set):
             raise OutOfReach(f"set {card_set} does not lie on the table")
@@ -184,10 +187,10 @@ class PeopleAtMachine:
         self.table.clear()
 
     def load(self, card_set: str | None = None) -> None:
-        """Put a set into the hopper: the one of that name, else what was played or is held.
+        """Put a set into the hopper: the named set, or else the hands and the played cards.
 
-        A named set is taken from beside the machine and from what was played, never out of
-        the players' hands. Raises OutOfReach where it is not there, or the hopper not free.
+        A named set is taken from beside the machine and from the played cards, never from the
+        players' hands. Raises OutOfReach if the set is not there or the hopper is not free.
         """
         if card_set is None:
             self.fill_hopper(self._take_all(*self.hands, self.table))
@@ -198,9 +201,10 @@ class PeopleAtMachine:
         self.fill_hopper(self._take_set(card_set))
 
     def mix(self, card_set: str, n: int) -> None:
-        """Put `n` cards of a set among those of another one, by mistake.
+        """Move `n` cards of a set into another set, as a mistake.
 
-        Both piles lie beside the machine, on the table or in the hopper, else OutOfReach.
+        Both piles must be beside the machine, on the table or in the hopper. Raises OutOfReach
+        otherwise.
         """
         pile = self._pile_of(card_set)
         others = [self._pile_of(name) for name in self.backs if name != card_set]
@@ -212,11 +216,11 @@ class PeopleAtMachine:
         self._world.hopper_changed()
 
     async def collect(self, card_set: str | None = None) -> None:
-        """Open the lid, put cards into the hopper, close the lid.
+        """Open the lid, put cards into the hopper, and close the lid.
 
-        Without a name: every card of the machine, the hands and the table. With one: the
-        cards of the machine and of that set's pile, sorted by their backs; what has another
-        back goes to its own set beside the machine, or into the box.
+        Without a name, these are all cards of the machine, the hands and the table. With a name,
+        these are the cards of the machine and of that set's pile, sorted by their backs. A card
+        with another back goes to its own set beside the machine, or into the box.
         """
         if card_set is not None:
             self._back_of(card_set)
@@ -233,11 +237,11 @@ class PeopleAtMachine:
     async def change_set(
         self, back: int | None = None, count: int | None = None, card_set: str | None = None
     ) -> None:
-        """Open the lid, put another set into the hopper, close the lid.
+        """Open the lid, put another set into the hopper, and close the lid.
 
-        With a name: that set, from beside the machine or from the table; what was in the
-        machine is laid beside it, sorted by its backs. Raises OutOfReach where the set is
-        not there. Without: a new one from a shop, and all other cards go into the box.
+        With a name, that set is taken from beside the machine or from the table. The cards of the
+        machine are laid beside it, sorted by their backs. Raises OutOfReach if the set is not
+        there. Without a name, the set is new, and all other cards go into the box.
         """
         if card_set is not None:
             self._require_set(card_set)
@@ -255,7 +259,7 @@ class PeopleAtMachine:
         await self._close_lid()
 
     def empty_machine(self) -> Cards:
-        """Take every card out of the machine and from the floor; mend it."""
+        """Take every card out of the machine and from the floor, and repair the machine."""
         world = self._world
         cards: list[PhysicalCard] = []
         for outlet in range(OUTLETS):
@@ -277,7 +281,7 @@ class PeopleAtMachine:
         self.fill_hopper(self._take_all(self._world.hopper))
 
     def fill_hopper(self, cards: Cards) -> None:
-        """Lay `cards` into the hopper; what is wrong with the set happens here."""
+        """Put `cards` into the hopper. Faults of the set strike here."""
         world = self._world
         if cards:
             if world.tally.filling:
@@ -289,10 +293,10 @@ class PeopleAtMachine:
         world.hopper_changed()
 
     def put_right(self) -> None:
-        """Count the cards of the hopper one by one and make a whole set of them again.
+        """Count the cards of the hopper and complete the set again.
 
-        What is missing is found, unless the players hold it or it lies in the machine; what
-        does not belong to the set is laid aside. Raises OutOfReach for an empty hopper.
+        Missing cards are found, unless the players hold them or they are in the machine. Cards that
+        do not belong to the set are removed. Raises OutOfReach for an empty hopper.
         """
         if not self._world.hopper:
             raise OutOfReach("no card lies in the hopper")
@@ -306,7 +310,7 @@ class PeopleAtMachine:
         self.fill_hopper((*(card for card in cards if card.id in ids), *_face_down(lost)))
 
     def _damage_set(self, cards: Cards) -> Cards:
-        """Let happen what is wrong with the set."""
+        """Apply the faults of the set to `cards`. Return the cards that remain."""
         world = self._world
         for name in SET_FAULTS:
             while cards and (fault := world.faults.strike(name)):
@@ -319,7 +323,7 @@ class PeopleAtMachine:
         return cards
 
     def _leave_cards(self, cards: Cards) -> Cards:
-        """Let happen what people leave behind when they clear up."""
+        """Apply the faults of cards that people leave in the machine. Return the other cards."""
         for name in LEFT_CARD_FAULTS:
             if len(cards) > 1 and (fault := self._world.faults.strike(name)):
                 cards = leave_card(self._world, fault, cards)
@@ -340,12 +344,12 @@ class PeopleAtMachine:
         return self.backs[card_set]
 
     def _is_mostly(self, pile: list[PhysicalCard], card_set: str) -> bool:
-        """Whether a pile looks like a set to somebody who sees its backs."""
+        """Return True if most backs of a pile are those of the set."""
         back = self._back_of(card_set)
         return bool(pile) and Counter(card.back for card in pile).most_common(1)[0][0] == back
 
     def _pile_of(self, card_set: str) -> list[PhysicalCard]:
-        """Return the pile that people take for a set. Raises OutOfReach."""
+        """Return the pile that people identify as the set. Raises OutOfReach."""
         if self.beside.get(card_set):
             return self.beside[card_set]
         for pile in (self._world.hopper, self.table):
@@ -354,20 +358,21 @@ class PeopleAtMachine:
         raise OutOfReach(f"set {card_set} is not within reach")
 
     def _require_set(self, card_set: str) -> None:
-        """Raise OutOfReach unless a set lies beside the machine or on the table."""
+        """Raise OutOfReach unless a set is beside the machine or on the table."""
         self._back_of(card_set)
         if not (self.beside[card_set] or self._is_mostly(self.table, card_set)):
             raise OutOfReach(f"set {card_set} lies neither beside the machine nor on the table")
 
     def _take_set(self, card_set: str) -> Cards:
-        """Take a set from beside the machine and, if it looks like it, from the table."""
+        """Take a set from beside the machine and, if its backs match, from the table."""
         played = [self.table] if self._is_mostly(self.table, card_set) else []
         return self._take_all(self.beside[card_set], *played)
 
     def _put_away(self, cards: Iterable[PhysicalCard], instead_of: str | None = None) -> None:
-        """Lay cards beside the machine by their backs, foreign ones into the box.
+        """Lay cards beside the machine by their backs, and cards with foreign backs into the box.
 
-        Of two sets with one back, the cards are those of the one that is not loaded instead.
+        If two sets have one back, the cards go to the set that is not `instead_of`, the set that is
+        loaded.
         """
         for card in cards:
             names = [name for name, back in self.backs.items() if back == card.back]

@@ -1,4 +1,4 @@
-"""Physical cards and the sets a person puts into the hopper."""
+"""Physical cards, new sets, and faults of a set that change its cards."""
 
 import random
 from collections.abc import Callable
@@ -9,15 +9,15 @@ from sim.mechanics.fault_menu import SimulatedFault
 
 JOKERS = 2
 PACK_CARDS = FACES - JOKERS
-"""Cards of a pack without its jokers; the jokers' faces come after them."""
+"""The number of cards of a pack without jokers. The jokers' faces have the numbers after them."""
 
 
 @dataclass(frozen=True, slots=True)
 class PhysicalCard:
-    """One piece of plastic.
+    """One physical card.
 
-    `id` is its own, whatever is printed on it; `face` 0…53 and `back` 0…2 as on the
-    serial line; `face_up` says how it lies.
+    `id` is unique to the card, whatever is printed on it. `face` (0…53) and `back` (0…2) are coded
+    as on the serial line. `face_up` is True if the card lies face up.
     """
 
     id: int
@@ -30,7 +30,7 @@ Cards = tuple[PhysicalCard, ...]
 
 
 def new_set(first_id: int, count: int, back: int, faces: int = FACES) -> Cards:
-    """Return `count` cards as they come from the box: pack after pack of `faces`, in order."""
+    """Return `count` cards in the order of the box: pack after pack of `faces`."""
     return tuple(PhysicalCard(first_id + n, n % faces, back) for n in range(count))
 
 
@@ -38,10 +38,10 @@ def new_set(first_id: int, count: int, back: int, faces: int = FACES) -> Cards:
 class FillingTally:
     """Counts and times of one filling of the hopper.
 
-    `filling`: how often cards were put into the hopper. `arrived`: how often something
-    came to stand in the window (two cards stuck together are one arrival). `feeding_ms`: what
-    the feeders' ways took together, by the machine's own time, for the cards that were picked.
-    Times are the loop's, in seconds.
+    `filling`: the number of times that cards were put into the hopper. `arrived`: the number of
+    arrivals in the window (two cards stuck together are one arrival). `feeding_ms`: the total
+    travel time in the feeders of the picked cards, in the machine's own time. Other times are the
+    loop's, in seconds.
     """
 
     filling: int = 0
@@ -52,15 +52,15 @@ class FillingTally:
     last_landing_s: float | None = None
 
     def reset(self) -> None:
-        """Begin anew: cards were put into the hopper."""
+        """Start a new filling, after cards were put into the hopper."""
         self.filling += 1
         self.arrived = self.landed = 0
         self.feeding_ms = 0.0
         self.first_feed_s = self.last_landing_s = None
 
 
-# What a fault does to the cards on their way into the hopper: the cards that go in,
-# and those that stay out. `fresh` makes a card that was not there before.
+# The effect of a fault on cards on their way into the hopper: the cards that go in, and the cards
+# that stay out. `MakeCard` creates a card that was not there before.
 AlteredSet = tuple[Cards, Cards]
 MakeCard = Callable[[int, int], PhysicalCard]
 AlterSet = Callable[[Cards, int, int | None, MakeCard], AlteredSet]
@@ -109,10 +109,10 @@ SET_FAULTS: dict[str, AlterSet] = {
 def alter_set(
     fault: SimulatedFault, cards: Cards, rng: random.Random, make_card: MakeCard
 ) -> AlteredSet:
-    """Return the cards that go into the hopper, and those that the fault keeps out of it.
+    """Return the cards that go into the hopper, and the cards that the fault keeps out of it.
 
-    `fresh(face, back)` brings a card into the world. Without a card that fits the
-    fault's face nothing changes; a fault without a face takes any card, by `rng`.
+    `make_card(face, back)` creates a card in the world. If no card has the fault's face, nothing
+    changes. A fault without a face takes any card, chosen by `rng`.
     """
     if not cards:
         return cards, ()

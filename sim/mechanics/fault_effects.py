@@ -1,4 +1,7 @@
-"""Faults that strike a part of the machine, a line, a board or the host, not a card."""
+"""Faults that strike a part of the machine, a line, a board or the host, not a card.
+
+`FaultInjector` accepts faults. `ActiveFaults` contains those in force.
+"""
 
 import asyncio
 from collections.abc import Callable, Mapping
@@ -24,7 +27,7 @@ if TYPE_CHECKING:
 
 
 BYTE_FAULTS = frozenset({"bytes_dropped", "bytes_corrupted", "bytes_repeated", "bytes_delayed"})
-"""Faults of a line that sim/serial_lines.py carries out, write by write."""
+"""Faults of a line that sim/serial_lines.py carries out for each write."""
 
 _OUTSIDE_TARGETS = ("line", "board", "host")
 
@@ -80,34 +83,35 @@ _EFFECTS: dict[str, Callable[["World", SimulatedFault], None]] = {
 
 
 def is_outside(fault: SimulatedFault) -> bool:
-    """Whether `fault` is carried out by whoever has lines, boards, a daemon."""
+    """Return True if `fault` is carried out outside the mechanics: by lines, boards or a daemon."""
     return fault_menu()[fault.name].strikes in _OUTSIDE_TARGETS and fault.name not in BYTE_FAULTS
 
 
 PART_FAULTS = tuple(
     sorted({*_EFFECTS} | {name for name in fault_menu() if is_outside(SimulatedFault(name))})
 )
-"""The faults that strike a part, in the order in which they are asked for."""
+"""The faults that strike a part, in the order in which the schedule is queried."""
 _PART_FAULT_NAMES = frozenset(PART_FAULTS)
 
 
 MOVE_SENSORS = frozenset({"lift", "lift_down", "shuffler"})
-"""The sensors that tell of a move without a card, behind which parts may fail, too."""
+"""The sensors of moves without a card. Parts may also fail after such a move."""
 AFTER_MOVE_MAX_MS = 1500.0
-"""At what time behind such a move they fail, at the latest: the lift is on its way so long."""
+"""The latest time after such a move at which parts fail, which is also the travel time of the lift.
+"""
 CHANCES_PER_MOVE = 5
-"""How many cards such a moment counts for: there are few of them in a deal."""
+"""The number of cards that such a moment counts for, because a deal has few such moments."""
 
 
 def strike_after_move(world: "World", name: str, value: int) -> None:
-    """Let strike what has a rate, at some time behind a change of one of MOVES."""
+    """Trigger faults with a rate at a random time after a change of one of MOVE_SENSORS."""
     if world.faults.has_any(_PART_FAULT_NAMES):
         delay_ms = world.rng.uniform(0, AFTER_MOVE_MAX_MS)
         world.clock.after(delay_ms, partial(strike_due_parts, world, 0, CHANCES_PER_MOVE))
 
 
 def strike_due_parts(world: "World", number: int, chances: int = 1) -> None:
-    """Let strike what is due as card `number` comes to the window (0: now)."""
+    """Trigger every fault that is due when card `number` reaches the window. 0 means now."""
     book = world.faults
     if not book.has_any(_PART_FAULT_NAMES):
         return
@@ -143,7 +147,7 @@ def _is_estop_pressed(world: "World", fault: SimulatedFault) -> bool:
     return world.estop
 
 
-# Faults of a part: they are so until the part is right again.
+# Faults of a part are in force until the part is repaired. These functions check that.
 _PART_CONDITIONS: dict[str, Callable[["World", SimulatedFault], bool]] = {
     "stall": _is_stalled,
     "sensor_stuck": _is_sensor_stuck,
@@ -154,11 +158,11 @@ _PART_CONDITIONS: dict[str, Callable[["World", SimulatedFault], bool]] = {
 
 
 class ActiveFaults:
-    """The faults that struck and still are so.
+    """The faults that struck and are still in force.
 
-    A part that is wrong until it is mended; cards that are wrong or left behind until they
-    are right again or out of the way; what befell a card until the hopper is filled next;
-    what befell a line, a board or the host until it is said to be over.
+    A fault of a part is in force until it is repaired. Wrong or left cards are in force until they
+    are corrected or removed. A fault of a card is in force until the hopper is filled next. A fault
+    of a line, a board or the host is in force until `end` is called.
     """
 
     def __init__(self, world: "World") -> None:
@@ -167,7 +171,7 @@ class ActiveFaults:
         self._outside: list[FaultStrike] = []
 
     def add(self, struck: FaultStrike) -> None:
-        """Take notice of what struck just now."""
+        """Add a fault that struck just now."""
         name = struck.fault.name
         strikes = fault_menu()[name].strikes
         if name in _PART_CONDITIONS:
@@ -181,21 +185,21 @@ class ActiveFaults:
     def keep_while(
         self, struck: FaultStrike, is_active: Condition, may_return: Condition | None = None
     ) -> None:
-        """Have `struck` be in force for as long as `still()` says so.
+        """Keep `struck` in force for as long as `is_active()` returns True.
 
-        `may_be`: whether it may be so again when it is not so now; None: it may not.
+        `may_return` returns True if the fault can be in force again later. With None it cannot.
         """
         self._conditional.append((struck, is_active, may_return or is_active))
 
     def end(self, fault: SimulatedFault) -> None:
-        """Say that a fault of a line, a board or the host is over: the oldest of its like."""
+        """Remove the oldest strike that equals `fault`, a fault of a line, a board or the host."""
         for struck in self._outside:
             if struck.fault == fault:
                 self._outside.remove(struck)
                 return
 
     def current(self) -> tuple[FaultStrike, ...]:
-        """Return what is in force now, oldest first."""
+        """Return the faults in force now, oldest first."""
         self._conditional = [each for each in self._conditional if each[1]() or each[2]()]
         held = (struck for struck, still, _ in self._conditional if still())
         everything = (*held, *self._outside)
@@ -204,11 +208,11 @@ class ActiveFaults:
 
 OutsideHandler = Callable[[SimulatedFault], None]
 
-# Jams of a part rather than of a card: its motor sticks.
+# Jams of a part rather than of a card: the motor of the part stalls.
 _STALLED_MOTORS = {"shuffler": "shuffle", "lift": "lift"}
-# How often faults that come together meet one and the same card.
+# The probability that faults of a combination strike the same card.
 _SAME_CARD_CHANCE = 0.5
-# What is missing where nobody carries out what strikes these.
+# The missing part if no handler carries out faults of these targets.
 _MISSING_PARTS = {
     "line": f"{LACKS} cable to unplug",
     "board": f"{LACKS} board to reset",
@@ -217,7 +221,7 @@ _MISSING_PARTS = {
 
 
 class FaultInjector:
-    """The faults of one world on their way from an order to a part, a card, or outside."""
+    """The distribution of one world's faults to its parts, its cards and the outside handlers."""
 
     def __init__(
         self,
@@ -234,7 +238,7 @@ class FaultInjector:
         world.faults.on_strike = self._on_strike
 
     def add(self, fault: SimulatedFault) -> None:
-        """Let `fault` strike; see World.add_fault."""
+        """Accept a fault; see World.add_fault."""
         if fault.name == "jam" and fault.place in _STALLED_MOTORS:
             motor = _STALLED_MOTORS[fault.place]
             fault = replace(
@@ -251,10 +255,10 @@ class FaultInjector:
             world.people.reload_hopper()
 
     def draw_combinations(self, cards: int) -> None:
-        """Decide which faults come together in this filling of the hopper, of so many cards.
+        """Decide which combined faults occur in this filling of the hopper with `cards` cards.
 
-        Those that strike cards meet one and the same card, or each its own. What of the last
-        filling has not struck comes no more.
+        Those that strike cards strike the same card, or each its own card. Faults of the last
+        filling that have not struck are removed.
         """
         for fault in self._drawn_faults:
             self._world.faults.drop(fault)
@@ -264,7 +268,7 @@ class FaultInjector:
                 self._draw(pair.faults, cards)
 
     def carry_out(self, fault: SimulatedFault) -> None:
-        """Have a fault of a line, a board or the host carried out, in the loop's next turn."""
+        """Pass a fault of a line, a board or the host to its handler, in the loop's next turn."""
         asyncio.get_running_loop().call_soon(
             self.outside_handlers[fault_menu()[fault.name].strikes], fault
         )
@@ -281,7 +285,7 @@ class FaultInjector:
             self._world.faults.add(fault)
 
     def _can_carry_out(self, fault: SimulatedFault) -> bool:
-        """Whether somebody here can carry a fault out."""
+        """Return True if this simulator can carry a fault out."""
         return not is_outside(fault) or fault_menu()[fault.name].strikes in self.outside_handlers
 
     def _on_strike(self, struck: FaultStrike) -> None:
@@ -291,10 +295,10 @@ class FaultInjector:
 
 
 def keep_wrong_set_active(world: "World", whole: Cards, altered: Cards) -> None:
-    """Have what struck just now be in force while the set is played with and still wrong.
+    """Keep the last strike in force while the set is in play and still wrong.
 
-    `whole` and `spoiled`: the set before and after. A set beside the machine or in the box
-    harms nobody; it is wrong again when it comes back.
+    `whole` and `altered` are the set before and after the fault. A set beside the machine or in the
+    box has no effect. It counts as wrong again when it is back in play.
     """
     members = frozenset(card.id for card in whole)
     in_it = frozenset(card.id for card in altered)

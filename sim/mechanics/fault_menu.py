@@ -1,4 +1,7 @@
-"""The fault menu: what can go wrong with the machine, as values, and how often it does."""
+"""The fault menu: the possible faults of the machine, their fields and their rates.
+
+The menu is read from sim/faults.toml.
+"""
 
 import functools
 import tomllib
@@ -22,14 +25,14 @@ class FaultError(ValueError):
 
 
 LACKS = "this simulator has no"
-"""In the line of each FaultError of a fault that this simulator has no part for."""
+"""Part of the message of each FaultError for a fault that this simulator cannot carry out."""
 
 
 FaultTarget = Literal["card", "set", "now", "line", "board", "host"]
-"""What a fault strikes: sim/faults.toml says what each of these means."""
+"""The kinds of targets that a fault strikes. sim/faults.toml explains each of them."""
 
 Bound = bool | int | float | str | tuple[str, ...]
-"""What a field of a fault may be at most, or one of."""
+"""A limit of a field: the greatest value, or the allowed values."""
 
 
 FaultCodes = tuple[str, ...]
@@ -37,12 +40,12 @@ FaultCodes = tuple[str, ...]
 
 
 class FaultMenuEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """One fault of the menu: what it is, what it strikes, and the fields it takes.
+    """One fault of the menu: its description, its target, and the fields that it takes.
 
-    `blame`: the codes of controller/faults.toml that are right words for it, or a table of
-    them by the values of the field that its `by` names. `blame_as`: the fault whose `blame` it
-    has. `mild`: the bounds of its fields within which the machine absorbs it; None: it may cost
-    the deal.
+    `blame`: the codes of controller/faults.toml that correctly name the fault, or a table of such
+    codes by the values of the field in `by`. `blame_as`: the fault whose `blame` also applies here.
+    `mild`: the limits of its fields within which the machine absorbs the fault. With None the fault
+    may cost the deal.
     """
 
     what: str
@@ -54,12 +57,12 @@ class FaultMenuEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class SimulatedFault(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """One thing that goes wrong (sim/faults.toml says which fields go with which name).
+    """One fault that strikes the machine. sim/faults.toml lists the fields of each fault name.
 
-    `at`: the number of the card that is struck; `rate`: the chance of each card, filling or
-    write; neither: the next one. `repeat`: it stays after it struck. `clears_after`: how many
-    tries free it, None for a person's hand alone. `for_ms`: how long, None for ever or as
-    sim/faults.toml says.
+    `at`: the number of the card that is struck. `rate`: the probability for each card, filling or
+    write. With neither, the next card is struck. `repeat`: the fault stays after it struck.
+    `clears_after`: the number of attempts that clear it; with None only a person's hand does.
+    `for_ms`: the duration; None means forever, or the value in sim/faults.toml.
     """
 
     name: str
@@ -83,14 +86,14 @@ class SimulatedFault(msgspec.Struct, frozen=True, forbid_unknown_fields=True, om
 
 
 class FaultCombination(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Faults that strike within one deal, all of them; `rate`: the chance of each filling."""
+    """Faults that all strike within one deal. `rate` is the probability for each filling."""
 
     rate: float
     faults: tuple[SimulatedFault, ...]
 
 
 class WearLevel(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """How worn a machine is: faults that come at a rate, and such as come together."""
+    """The wear of a machine: faults with a rate, and faults that occur together."""
 
     rates: tuple[SimulatedFault, ...] = ()
     together: tuple[FaultCombination, ...] = ()
@@ -123,12 +126,12 @@ def _read_fault_file() -> _FaultFile:
 
 
 def fault_menu() -> dict[str, FaultMenuEntry]:
-    """Return the whole menu, by the fault's name."""
+    """Return the whole menu, by fault name."""
     return _read_fault_file().fault
 
 
 def accepted_codes(fault: SimulatedFault) -> tuple[str, ...]:
-    """Return the codes of controller/faults.toml, by name, that are right words for `fault`."""
+    """Return the codes of controller/faults.toml that correctly name `fault`."""
     right = fault_menu()[fault.name].blame
     if not isinstance(right, dict):
         return right
@@ -137,7 +140,9 @@ def accepted_codes(fault: SimulatedFault) -> tuple[str, ...]:
 
 
 def is_mild(fault: SimulatedFault) -> bool:
-    """Whether the machine must absorb `fault`: without a redeal, without a hand."""
+    """Return True if the machine must absorb `fault` without a redeal and without a person's
+    help.
+    """
     bounds = fault_menu()[fault.name].mild
     return bounds is not None and all(
         _within(getattr(fault, field), bound) for field, bound in bounds.items()
@@ -153,7 +158,7 @@ def _within(value: Any, bound: Bound) -> bool:
 
 
 def get_wear_level(level: str) -> WearLevel:
-    """Return a wear level: `ideal`, `worn`, `hostile`. Raises FaultError for another."""
+    """Return a wear level: `ideal`, `worn` or `hostile`. Raises FaultError for another name."""
     levels = _read_fault_file().wear
     if level not in levels:
         raise FaultError(f"wear is one of {', '.join(levels)}, not {level!r}")
@@ -161,10 +166,10 @@ def get_wear_level(level: str) -> WearLevel:
 
 
 def load_wear(path: Path) -> WearLevel:
-    """Return a wear level of one's own: a TOML file with `rates` and `together`.
+    """Return the wear level of a TOML file with `rates` and `together`.
 
-    Raises FaultError, one line, for a file that cannot be read or a fault that is not on the
-    menu.
+    Raises FaultError, with a one-line message, for a file that cannot be read or a fault that is
+    not on the menu.
     """
     try:
         return check_wear(
@@ -175,7 +180,9 @@ def load_wear(path: Path) -> WearLevel:
 
 
 def check_wear(level: WearLevel) -> WearLevel:
-    """Return `level` if all its faults are on the menu and have a rate; raises FaultError."""
+    """Return `level` if all its faults are on the menu and have a rate. Raises FaultError
+    otherwise.
+    """
     for fault in level.rates:
         if not check_fault(fault).rate:
             raise FaultError(f"{fault.name}: a fault of a wear level has a rate above 0")
@@ -189,7 +196,7 @@ def check_wear(level: WearLevel) -> WearLevel:
 
 
 def check_fault(fault: SimulatedFault) -> SimulatedFault:
-    """Return `fault` if it is on the menu with only fields that it takes; raises FaultError."""
+    """Return `fault` if it is on the menu and has only fields that it takes. Raises FaultError."""
     entry = fault_menu().get(fault.name)
     if entry is None:
         raise FaultError(f"no fault is called {fault.name!r}; the menu: {', '.join(fault_menu())}")
@@ -228,9 +235,9 @@ def _check_bounds(fault: SimulatedFault) -> None:
 
 
 def fault_from_fields(fields: Mapping[str, object], *, strict: bool = True) -> SimulatedFault:
-    """Return the fault that has these fields, `name` among them; raises FaultError.
+    """Return the fault that has these fields, `name` among them. Raises FaultError.
 
-    Not `strict`: values are words, as on a command line.
+    If not `strict`, values are text, as on a command line.
     """
     name = fields.get("name")
     entry = fault_menu().get(name) if isinstance(name, str) else None
@@ -243,7 +250,8 @@ def fault_from_fields(fields: Mapping[str, object], *, strict: bool = True) -> S
         kind, words = _FIELDS[key]
         try:
             given[key] = msgspec.convert(value, kind, strict=strict)
-        except (msgspec.ValidationError, UnicodeEncodeError):  # also bytes that are no text
+        # this includes bytes that are not valid text
+        except (msgspec.ValidationError, UnicodeEncodeError):
             raise FaultError(f"{name}: {key} is {words}, not {value!r}") from None
     return check_fault(SimulatedFault(**given))
 
@@ -259,11 +267,11 @@ _WORDS: dict[object, str] = {
 _FIELDS = {
     field.name: (field.type, _WORDS[field.type]) for field in msgspec.structs.fields(SimulatedFault)
 }
-"""What a field of a fault may hold, and that in words for people."""
+"""The type of each field of a fault, and that type in plain language for messages."""
 
 
 def parse_fault(text: str) -> SimulatedFault:
-    """Read `NAME` or `NAME:field=value,field=value`, as on the command line. Raises FaultError."""
+    """Parse `NAME` or `NAME:field=value,field=value` of the command line. Raises FaultError."""
     name, _, rest = text.partition(":")
     fields: dict[str, object] = {"name": name}
     for pair in filter(None, rest.split(",")):

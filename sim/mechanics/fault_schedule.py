@@ -1,4 +1,4 @@
-"""The faults that are still to strike, and those that have."""
+"""The schedule of faults, `FaultSchedule`: faults that may still strike, and past strikes."""
 
 import random
 from collections.abc import Callable
@@ -8,14 +8,14 @@ from sim.mechanics.cards import FillingTally, PhysicalCard
 from sim.mechanics.fault_menu import FaultStrike, SimulatedFault, check_fault
 
 FieldValues = tuple[tuple[str, object], ...]
-"""The values that fields of a fault must have, in the order in which they were asked for."""
+"""The required values of fields of a fault, in the order of the query."""
 
 
 class _FaultQueue:
-    """The faults of one name: those with a seeded rate, and the others in order.
+    """The faults of one name: those with a rate, and the others in order.
 
-    One draw decides for all rates together, so that many of them cost no more than one; at
-    most one of them strikes.
+    One random draw decides for all rates together, so that many rates cost no more than one. At
+    most one of these faults strikes.
     """
 
     def __init__(self) -> None:
@@ -36,7 +36,7 @@ class _FaultQueue:
         self._sums.clear()
 
     def draw(self, where: FieldValues, rng: random.Random, chances: int) -> SimulatedFault | None:
-        """Return which of those with a rate strikes now, if one does, of so many chances."""
+        """Return the fault with a rate that strikes now, or None, for this number of chances."""
         known = self._sums.get(where)
         if known is None:
             fitting = tuple(fault for fault in self.rated if _matches_fields(fault, where))
@@ -52,11 +52,11 @@ class _FaultQueue:
 
 
 class FaultSchedule:
-    """What is to go wrong, by the names of sim/faults.toml, and what has.
+    """The faults that are planned, by the names of sim/faults.toml, and those that have struck.
 
-    The order of asking is the order of what happens in the machine, so that a seeded rate
-    strikes the same cards in every run. `now_s` stamps what strikes (the loop's time in
-    seconds), `tally` numbers it; `told` hears of it at once.
+    The order of the queries is the order of events in the machine, so that a seeded rate strikes
+    the same cards in every run. `now_s` returns the time of a strike (the loop's time in seconds),
+    and `tally` its card number. `on_strike` is called at once for each strike.
     """
 
     def __init__(
@@ -73,11 +73,11 @@ class FaultSchedule:
         self._queues: dict[str, _FaultQueue] = {}
 
     def add(self, fault: SimulatedFault) -> None:
-        """Let `fault` strike when its time comes; raises FaultError if it is not on the menu."""
+        """Add `fault` to the schedule. Raises FaultError if it is not on the menu."""
         self._queues.setdefault(check_fault(fault).name, _FaultQueue()).add(fault)
 
     def drop(self, fault: SimulatedFault) -> None:
-        """Forget one fault, unless it has struck already."""
+        """Remove one fault, unless it has struck already."""
         shelf = self._queues.get(fault.name)
         if shelf is not None:
             shelf.drop(fault)
@@ -85,14 +85,14 @@ class FaultSchedule:
                 del self._queues[fault.name]
 
     def clear(self, name: str | None = None) -> None:
-        """Forget the faults of this name, or all that have not struck yet."""
+        """Remove the faults of this name, or all faults that have not struck yet."""
         if name is None:
             self._queues.clear()
         else:
             self._queues.pop(name, None)
 
     def has_any(self, names: frozenset[str]) -> bool:
-        """Whether a fault of any of these names may strike yet."""
+        """Return True if a fault of any of these names may still strike."""
         return not names.isdisjoint(self._queues)
 
     def strike(
@@ -104,12 +104,12 @@ class FaultSchedule:
         chances: int = 1,
         **where: object,
     ) -> SimulatedFault | None:
-        """Return the fault `name` that strikes here and now, else None.
+        """Return the fault `name` that strikes now, or None.
 
-        `number`: the card's, else that of the last one that came to the window; `card`: the
-        card itself; `chances`: how many cards this moment counts for; `where`: the values that
-        fields of the fault must have (`place="gate"`).
-        A fault that strikes once is gone from the book with this.
+        `number`: the number of the card, by default of the last card that reached the window.
+        `card`: the card. `chances`: the number of cards that this query counts for. `where`:
+        required values of the fault's fields (`place="gate"`). A fault that strikes only once is
+        removed from the schedule.
         """
         shelf = self._queues.get(name)
         if shelf is None:
@@ -117,7 +117,9 @@ class FaultSchedule:
         return self._strike(shelf, number, card, chances, tuple(where.items()))
 
     def strike_fields(self, name: str, where: FieldValues) -> SimulatedFault | None:
-        """Strike as `strike` does, for those who ask for the same fields again and again."""
+        """Return the fault that strikes, like `strike`. This is faster for callers that repeat a
+        query.
+        """
         shelf = self._queues.get(name)
         return None if shelf is None else self._strike(shelf, None, None, 1, where)
 
@@ -142,7 +144,7 @@ class FaultSchedule:
         return fault
 
     def record(self, fault: SimulatedFault, number: int) -> None:
-        """Write down that `fault` strikes now, as card `number` comes."""
+        """Record that `fault` strikes now, at card `number`."""
         struck = FaultStrike(fault, number, self._now_s())
         self.past_strikes.append(struck)
         self.on_strike(struck)
@@ -151,7 +153,7 @@ class FaultSchedule:
 def _first_due(
     faults: list[SimulatedFault], number: int, card: PhysicalCard | None, where: FieldValues
 ) -> SimulatedFault | None:
-    """Return the first of these that is due at card `number`, and strikes it."""
+    """Return the first of `faults` that is due at card `number` and strikes that card, or None."""
     for fault in faults:
         due = fault.at is None or fault.at == number
         if due and _matches_card(fault, card) and _matches_fields(fault, where):

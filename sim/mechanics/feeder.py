@@ -1,4 +1,4 @@
-"""A feeder: draws cards from the end of a stack and brings them to the window."""
+"""A feeder, `Feeder`: draws cards from the end of a stack and moves them to the window."""
 
 import random
 from collections.abc import Callable
@@ -10,18 +10,18 @@ from sim.mechanics.mechanics_settings import MechanicsSettings
 from sim.mechanics.motion import CardJam, MechanicalClock, Travel
 from sim.mechanics.window import Window
 
-# Where on its way a card jams.
+# The part of the way after which a card jams.
 JAM_AT = 0.4
 
 FORWARD, REVERSE = 1, 2
 
 
 class Feeder:
-    """Draws from `stack` (its end is the top) into the window while its motor turns.
+    """A feeder that draws from `stack` (its end is the top) into the window while its motor turns.
 
-    Its clutch turns once a start: a motor that is stopped late brings no second card.
-    The sensor of the stack sees a card until its tail has left the throat, which is
-    when its head stands in the window: no card is ever between two sensors.
+    The clutch turns once for each start, so a motor that is stopped late brings no second card. The
+    sensor of the stack detects a card until its tail has left the throat. At that moment its
+    leading edge is in the window, so a card is never between two sensors.
     """
 
     def __init__(
@@ -58,11 +58,11 @@ class Feeder:
 
     @property
     def is_occupied(self) -> bool:
-        """Whether the sensor at the throat sees a card."""
+        """True if the sensor at the throat detects a card."""
         return bool(self._stack or self.path)
 
     def drive(self, value: int | None) -> None:
-        """Turn forward (1), backward (2) or not at all."""
+        """Turn the rollers forward (1) or backward (2). Any other value stops them."""
         self._drive = value
         self._travel.stop()
         self._clutch_spent = False
@@ -72,13 +72,13 @@ class Feeder:
             self._backward()
 
     def stack_changed(self) -> None:
-        """Say that cards were put on the stack or taken off it by something else."""
+        """React to cards that were put on the stack or taken off it elsewhere."""
         self._sense()
         if self._drive == FORWARD and not (self.path or self._clutch_spent):
             self._forward()
 
     def empty(self) -> Cards:
-        """Take whatever is on its way out, with a hand; frees a jam."""
+        """Take all cards on the way out by hand, clear a jam, and return the cards."""
         cards, self.path = self.path, ()
         self._travel.set_position(0.0)
         self._jam = self._jam_ahead = None
@@ -86,7 +86,7 @@ class Feeder:
         return cards
 
     def place_by_hand(self, cards: Cards) -> None:
-        """Let `cards` stick in the throat, out of a hand: the next start draws them on."""
+        """Put `cards` into the throat by hand. The next start draws them on."""
         self.path = cards
         self._travel_ms = self._settings.feed_ms
         self._travel.set_position(self._travel_ms * JAM_AT)
@@ -105,7 +105,7 @@ class Feeder:
             self._travel.move_to(self._travel_ms, self._arrive)
 
     def _is_slipping(self) -> bool:
-        """Whether the rollers slip at this start; asked once a card."""
+        """Return True if the rollers slip at this start. The schedule is queried once a card."""
         asked = (self._tally.filling, self._tally.arrived + 1)
         if asked != self._slip_checked_for:
             self._slip_checked_for = asked
@@ -138,7 +138,7 @@ class Feeder:
 
     def _arrive(self) -> None:
         if self._window.is_occupied:
-            # It runs into the card that stands there: only a hand parts the two.
+            # The card runs into the card in the window. Only a hand can separate them.
             self._jam = CardJam(None)
             self._window.block()
             return

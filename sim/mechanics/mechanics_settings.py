@@ -1,4 +1,4 @@
-"""How fast the parts of the machine are, and what is wrong with it from the start."""
+"""The settings of the simulated mechanics: card sets, times, and faults from the start."""
 
 from dataclasses import dataclass
 
@@ -7,12 +7,12 @@ from sim.mechanics.cards import JOKERS, PACK_CARDS
 from sim.mechanics.fault_menu import FaultCombination, SimulatedFault
 
 BACKS = {"A": BACK_A, "B": BACK_B}
-"""The backs that the reader tells apart, as a configuration names them."""
+"""The backs that the reader can distinguish, by their names in a configuration."""
 
 
 @dataclass(frozen=True)
 class PhysicalSet:
-    """A set of this table, as people know it: by its name and by its back (0 A, 1 B)."""
+    """A set of this table, with its name and its back (0 A, 1 B)."""
 
     name: str = "S1"
     back: int = BACK_A
@@ -20,14 +20,13 @@ class PhysicalSet:
 
 @dataclass(frozen=True)
 class MechanicsSettings:
-    """The machine's figures; times in milliseconds at speed 1.
+    """The machine's settings. Times are in milliseconds at speed 1.
 
-    One card takes about 100: feed 62, read 15, gate at most 15, pass 15; its flight
-    of 40 goes on while the next card is fed. `speed` divides all of them, and
-    nothing else: no board's limit, heartbeat or clock.
-
-    Each of `sets` has `packs` packs, with jokers or without, or the first `cards` of
-    that, round and round. The first set lies in the hopper, the others beside the machine.
+    A card takes about 100 ms: feed 62, read 15, gate at most 15, pass 15. Its fall of 40 ms
+    overlaps with the feed of the next card. `speed` divides all of these times. It does not change
+    a board's limits, heartbeat or clock. Each of `sets` has `packs` packs, with or without jokers.
+    With `cards`, a set has this number of cards, taken from the packs in a cycle. The first set is
+    in the hopper, the others are beside the machine.
     """
 
     packs: int = 2
@@ -49,10 +48,10 @@ class MechanicsSettings:
 
     @property
     def faces(self) -> int:
-        """How many different faces a set has: 52, or 54 with jokers."""
+        """The number of different faces of a set: 52, or 54 with jokers."""
         return PACK_CARDS + (JOKERS if self.jokers else 0)
 
     @property
     def cards_per_set(self) -> int:
-        """How many cards a set has."""
+        """The number of cards of a set."""
         return self.packs * self.faces if self.cards is None else self.cards

@@ -1,4 +1,7 @@
-"""Mechanical time: the running loop's, divided by the machine's speed."""
+"""Mechanical time and motion: the loop's time multiplied by the machine's speed.
+
+`MechanicalClock` is the clock, `Travel` a moving position, `Motor` a motor, `CardJam` a jam.
+"""
 
 import asyncio
 import math
@@ -6,7 +9,7 @@ from collections.abc import Callable
 
 
 class PendingEvent:
-    """Something that will happen; `cancel()` says that it will not."""
+    """A callback that is scheduled on the mechanical clock. `cancel()` removes it."""
 
     __slots__ = ("_clock", "callback", "due_ms", "handle")
 
@@ -19,15 +22,15 @@ class PendingEvent:
         self.handle: asyncio.TimerHandle | None = None
 
     def cancel(self) -> None:
-        """Forget it; a second time, or after it happened, does nothing."""
+        """Cancel the callback. A second call, or a call after the event, does nothing."""
         self._clock.discard(self)
 
 
 class MechanicalClock:
-    """Counts milliseconds as the machine lives them: `speed` of them a real one.
+    """The clock of the machine. It runs `speed` times as fast as real time.
 
-    A change of speed moves everything that is pending, so that a card in flight
-    goes on from where it is.
+    A change of speed moves every pending event, so that a card in flight continues from its
+    position.
     """
 
     def __init__(self, loop: asyncio.AbstractEventLoop, speed: float) -> None:
@@ -39,26 +42,26 @@ class MechanicalClock:
 
     @property
     def speed(self) -> float:
-        """How many times faster than the reference pace."""
+        """The speed of the machine, as a factor of the reference pace."""
         return self._speed
 
     def now_ms(self) -> float:
-        """Return mechanical time in milliseconds, 0 when the clock was made."""
+        """Return mechanical time in milliseconds, 0 when the clock was created."""
         return self._origin_ms + (self._loop.time() - self._origin_s) * 1000 * self._speed
 
     def now_s(self) -> float:
-        """Return the loop's own time in seconds: what a stop-watch beside the machine says."""
+        """Return the loop's own time in seconds, as on a stop-watch beside the machine."""
         return self._loop.time()
 
     def after(self, delay_ms: float, callback: Callable[[], None]) -> PendingEvent:
-        """Call `callback` when `delay_ms` mechanical milliseconds have passed."""
+        """Call `callback` after `delay_ms` mechanical milliseconds."""
         pending = PendingEvent(self, self.now_ms() + delay_ms, callback)
         self._pending.add(pending)
         self._arm(pending, delay_ms)
         return pending
 
     def set_speed(self, speed: float) -> None:
-        """Go on at another speed; raises ValueError where it is not above 0."""
+        """Continue at another speed. Raises ValueError unless the speed is above 0."""
         if not 0 < speed < math.inf:
             raise ValueError(f"speed is above 0, not {speed}")
         now = self.now_ms()
@@ -78,14 +81,14 @@ class MechanicalClock:
             pending.cancel()
 
     def discard(self, pending: PendingEvent) -> None:
-        """Take `pending` back."""
+        """Remove a pending event and cancel its timer."""
         self._pending.discard(pending)
         if pending.handle is not None:
             pending.handle.cancel()
             pending.handle = None
 
     def close(self) -> None:
-        """Forget everything that is pending, so that the world leaves no timer behind."""
+        """Remove all pending events, so that no timer of the world remains."""
         for pending in list(self._pending):
             self.discard(pending)
 
@@ -100,10 +103,10 @@ class MechanicalClock:
 
 
 class Travel:
-    """A position on a line, in milliseconds of way, moving one per mechanical millisecond.
+    """A position on a line that moves one unit of way per mechanical millisecond.
 
-    It remembers where it stopped, so that a motor without power leaves a card where
-    it is and the next start goes on from there.
+    The position is kept at a stop. A motor without power leaves a card where it is, and the next
+    start continues from there.
     """
 
     def __init__(self, clock: MechanicalClock, position: float = 0.0) -> None:
@@ -115,7 +118,7 @@ class Travel:
 
     @property
     def position(self) -> float:
-        """Where it is now."""
+        """The position now."""
         if self._arrival is None:
             return self._position
         gone = self._clock.now_ms() - self._started_ms
@@ -124,16 +127,16 @@ class Travel:
 
     @property
     def is_moving(self) -> bool:
-        """Whether it is on its way."""
+        """True if the position is moving."""
         return self._arrival is not None
 
     def set_position(self, position: float) -> None:
-        """Stand at `position` at once."""
+        """Set the position at once, without motion."""
         self.stop()
         self._position = position
 
     def move_to(self, goal: float, on_arrival: Callable[[], None]) -> None:
-        """Move to `goal` and call `reached` there; replaces any earlier goal."""
+        """Move to `goal` and call `on_arrival` there. Replaces any earlier goal."""
         self.stop()
         self._goal = goal
         self._started_ms = self._clock.now_ms()
@@ -142,7 +145,7 @@ class Travel:
         )
 
     def stop(self) -> None:
-        """Stop where it is."""
+        """Stop at the position now."""
         if self._arrival is not None:
             self._position = self.position
             self._arrival.cancel()
@@ -154,19 +157,23 @@ class Travel:
         reached()
 
 
-# What a motor does for a board's value; None: nothing moves it.
+# The action of a motor for a board's value. None means that the board drives nothing.
 Drive = Callable[[int | None], None]
 
 
 class Motor:
-    """Hands the board's value on to the mechanics while there is power.
+    """A motor: passes the board's value to the mechanics while there is power.
 
-    Lid and e-stop cut power here, in hardware, whatever the board asks. A stalled
-    motor (`stalled`) resists `clears_after` starts (None: until a person's hand frees it).
+    Lid and emergency stop cut the power here, in hardware, whatever the board requests. A stalled
+    motor (`stalled`) resists `clears_after` starts. With None it is stalled until a person frees
+    it.
     """
 
     def __init__(self, drive: Drive, *, rest_value: int | None = 0) -> None:
-        """Drive through `drive`; `rest` is the value that is no start (None: each is one)."""
+        """Create a motor that calls `drive`. `rest_value` is the value that means stopped.
+
+        Any other value is a start. With None, every value is a start.
+        """
         self._drive = drive
         self._rest_value = rest_value
         self._drive_value: int | None = None
@@ -175,7 +182,9 @@ class Motor:
         self._starts_left: int | None = None
 
     def set_drive(self, value: int | None) -> None:
-        """Take the board's value; None: the board drives nothing (it has lost its power)."""
+        """Set the board's value. None means that the board drives nothing, after a loss of
+        power.
+        """
         if value == self._drive_value:
             return
         self._drive_value = value
@@ -184,19 +193,19 @@ class Motor:
         self._apply()
 
     def set_power(self, on: bool) -> None:
-        """Cut the power or give it back; the board's value acts again when it is back."""
+        """Cut the power or restore it. The board's value takes effect again with the power."""
         if on != self._has_power:
             self._has_power = on
             self._apply()
 
     def stall(self, clears_after: int | None) -> None:
-        """Stick, for this many starts or until `free()`."""
+        """Stall the motor for this many starts, or until `free()`."""
         self.stalled = True
         self._starts_left = clears_after
         self._apply()
 
     def free(self) -> None:
-        """Turn again."""
+        """End a stall, so that the motor turns again."""
         if self.stalled:
             self.stalled = False
             self._apply()
@@ -211,13 +220,13 @@ class Motor:
 
 
 class CardJam:
-    """Holds a card where it is; `tries` tries free it, None: only a person's hand."""
+    """A jam that stops a card. `tries` tries clear it; with None only a person's hand does."""
 
     def __init__(self, tries: int | None) -> None:
         self._tries = tries
 
     def try_to_free(self) -> bool:
-        """Try once; return whether the card is free now."""
+        """Try once to clear the jam. Return True if the card is free now."""
         if self._tries is None:
             return False
         self._tries -= 1

@@ -1,4 +1,4 @@
-"""The lift that brings the four pockets up to the players."""
+"""The lift, and the five chutes with their pockets: `Lift` and `Pockets`."""
 
 import random
 from collections.abc import Callable
@@ -13,9 +13,9 @@ from sim.mechanics.sensors import OUTLETS, Sensors
 
 
 class Lift:
-    """Goes up or down as its output says; without power, or told to stay, it stands.
+    """The lift: moves up or down according to its output, and stops without power or at "stay".
 
-    A sensor at each end sees it there and nowhere else: between the ends neither does.
+    A sensor at each end detects the lift there. Between the ends neither sensor detects it.
     """
 
     def __init__(self, clock: MechanicalClock, sensors: Sensors, lift_ms: float) -> None:
@@ -26,16 +26,16 @@ class Lift:
 
     @property
     def is_down(self) -> bool:
-        """Whether it stands at the bottom, the pockets below their chutes."""
+        """True if the lift is at the bottom, with the pockets below their chutes."""
         return self._is_at(LIFT_DOWN)
 
     @property
     def is_up(self) -> bool:
-        """Whether it stands at the top, the pockets open to the players."""
+        """True if the lift is at the top, with the pockets open to the players."""
         return self._is_at(LIFT_UP)
 
     def drive(self, value: int | None) -> None:
-        """Go up (LIFT_UP) or down (LIFT_DOWN); anything else, or None: stay."""
+        """Move up (LIFT_UP) or down (LIFT_DOWN). Any other value, and None, stops the lift."""
         self._travel.stop()
         if value in self._ends and not self._is_at(value):
             self._travel.move_to(self._ends[value], self._sense)
@@ -50,21 +50,22 @@ class Lift:
 
 
 TRAY = 4
-# How a card falls: through its beam, without the beam seeing it, or past beam and pocket.
+# How a card falls: through its beam, undetected by the beam, or past beam and pocket.
 FallKind = Literal["seen", "unseen", "past"]
-# How long a card covers the beam as it falls through.
+# The time for which a falling card covers the beam.
 BEAM_MS = 4.0
-# Two cards that left together fall this far apart, or cling: then the beam sees one. One that
-# lay in the chute is pushed on, and falls before the one that pushes it.
+# Two cards that left the gate together fall this far apart, or cling together. The beam detects
+# clinging cards as one card. A card that lay in the chute is pushed on and falls before the card
+# that pushes it.
 APART_MS = 12.0
 CLING_CHANCE = 0.25
 
 
 class Pockets:
-    """Five chutes with a pocket below each; N W S E stand on the lift, the tray does not.
+    """Five chutes with a pocket below each. N, W, S and E are on the lift, the tray is not.
 
-    A card in a chute falls by its own weight, with or without power. While the lift
-    is not down there is no pocket below the four chutes: the card falls to the floor.
+    A card in a chute falls by its own weight, with or without power. While the lift is not down, no
+    pocket is below the four chutes, and the card falls to the floor.
     """
 
     def __init__(
@@ -94,7 +95,7 @@ class Pockets:
         self._is_lift_down = is_lift_down
 
     def launch(self, outlet: int, cards: Cards, number: int) -> None:
-        """Let cards that left the gate fall into a chute."""
+        """Drop cards that left the gate into a chute."""
         jam = self._schedule.strike("jam", number, card=cards[0], place="landing")
         if jam:
             self._jams[outlet] = CardJam(jam.clears_after)
@@ -105,7 +106,7 @@ class Pockets:
             self.stuck[outlet] += cards
             if not held.try_to_free():
                 return
-            # The new card pushed the stuck one on: both fall, the older first.
+            # The new card pushes the stuck card on: both fall, the older card first.
             cards, self.stuck[outlet] = self.stuck[outlet], ()
             self._jams[outlet] = None
         how = self._draw_fall(cards[0], number)
@@ -117,12 +118,12 @@ class Pockets:
             self._fall(outlet, (card,), order * APART_MS, how)
 
     def stick_in_chute(self, outlet: int, cards: Cards) -> None:
-        """Let `cards` stick in a chute, out of a hand, until the next one pushes them on."""
+        """Put `cards` into a chute by hand, where they stick until the next card pushes them on."""
         self.stuck[outlet] += cards
         self._jams[outlet] = CardJam(1)
 
     def empty(self, outlet: int) -> Cards:
-        """Take every card out of one pocket and its chute, with a hand."""
+        """Take every card out of one pocket and its chute by hand. Return the cards."""
         taken = (*self.stacks[outlet], *self.stuck[outlet])
         self.stacks[outlet].clear()
         self.stuck[outlet] = ()
@@ -131,12 +132,12 @@ class Pockets:
         return taken
 
     def add_by_hand(self, outlet: int, cards: Cards) -> None:
-        """Lay cards into a pocket by hand: no beam is crossed."""
+        """Put cards into a pocket by hand. No beam is crossed."""
         self.stacks[outlet].extend(cards)
         self.update_sensor(outlet)
 
     def update_sensor(self, outlet: int) -> None:
-        """Set the sensor of a pocket to what lies there."""
+        """Set the sensor of a pocket according to the cards in the pocket."""
         if outlet == TRAY:
             self.tray_changed()
         else:

@@ -1,4 +1,4 @@
-"""The sensors of one board: levels by name, and who is told when one changes."""
+"""The sensors of one board, `Sensors`: levels by name, and the listeners for changes."""
 
 from collections.abc import Callable, Iterable
 
@@ -6,7 +6,7 @@ LevelObserver = Callable[[str, int], None]
 
 OUTLETS = 5
 MOVING = 255
-# How far apart the edges of a fluttering contact are, in milliseconds at speed 1.
+# The time between the edges of a bouncing contact, in milliseconds at speed 1.
 BOUNCE_MS = 1.0
 
 DEALER_INPUTS = (
@@ -30,10 +30,10 @@ READER_INPUTS = ("pulse",)
 
 
 class Sensors:
-    """A bank of sensors.
+    """The sensors of one board, with their physical and their reported levels.
 
-    `put` says what is physically so. Boards are told what the sensor says, which a
-    stuck one (`stuck`) keeps saying; `watch` is for those with eyes, who see what is so.
+    `set_physical` sets the physical level. Boards receive the reported level, which a stuck sensor
+    (`stuck`) does not change. `observe` gives the physical changes, as a person sees them.
     """
 
     def __init__(self, names: Iterable[str]) -> None:
@@ -46,7 +46,7 @@ class Sensors:
         self._delayed_changes: dict[str, int] = {}
 
     def set_physical(self, name: str, value: int) -> None:
-        """Say that `name` now physically is `value`."""
+        """Set the physical level of `name` to `value`."""
         was = self._physical[name]
         if was == value:
             return
@@ -59,14 +59,19 @@ class Sensors:
             self._report(name, value)
 
     def attach(self, listener: LevelObserver) -> Callable[[], None]:
-        """Tell a board every change; returns what ends that."""
+        """Call `listener` for every reported change. Return a function that detaches the
+        listener.
+        """
         self._board_listeners.append(listener)
         return lambda: _remove_listener(self._board_listeners, listener)
 
     def observe(
         self, observer: LevelObserver, names: Iterable[str] | None = None
     ) -> Callable[[], None]:
-        """Tell `told` what really happens, to these sensors or to all; returns what ends that."""
+        """Call `observer` for physical changes of `names`, or of all sensors.
+
+        Returns a function that detaches the observer.
+        """
         watched = [self._observers[name] for name in (self._observers if names is None else names)]
         for eyes in watched:
             eyes.append(observer)
@@ -78,16 +83,17 @@ class Sensors:
         return end
 
     def stick(self, name: str, value: int) -> None:
-        """Let `name` say `value` from now on, whatever is so; raises KeyError for no sensor."""
+        """Make `name` report `value` from now on, whatever its physical level. Raises KeyError."""
         self._physical[name]
         self.stuck.add(name)
         self._report(name, value)
 
     def delay(self, name: str, after: Callable[[Callable[[], None]], object]) -> None:
-        """Let the next change of `name` be said late: `after` calls what it is given then.
+        """Report the next change of `name` late. `after` receives a callback and calls it at that
+        time.
 
-        What changes meanwhile is as late, so that no pulse gets lost. Raises KeyError for no
-        sensor.
+        Changes that occur meanwhile are late too, so that no pulse is lost. Raises KeyError for an
+        unknown sensor.
         """
         self._physical[name]
         self._delayed_changes[name] = 0
@@ -99,9 +105,9 @@ class Sensors:
         self._disturbances[name] = said
 
     def bounce(self, name: str, after: Callable[[float, Callable[[], None]], object]) -> None:
-        """Let the next change of `name` flutter: there, back, there again, BOUNCE_MS apart.
+        """Make the next change of `name` bounce: there, back and there again, BOUNCE_MS apart.
 
-        Raises KeyError for no sensor.
+        Raises KeyError for an unknown sensor.
         """
         self._physical[name]
 
@@ -114,7 +120,7 @@ class Sensors:
         self._disturbances[name] = said
 
     def clear_disturbances(self) -> None:
-        """Forget the flutter and the lateness of changes that have not come."""
+        """Drop the bouncing and the delays of changes that have not occurred yet."""
         self._disturbances = {
             name: said
             for name, said in self._disturbances.items()
@@ -122,7 +128,7 @@ class Sensors:
         }
 
     def unstick_all(self) -> None:
-        """Let every sensor say again what is so."""
+        """Make every sensor report its physical level again."""
         for name in sorted(self.stuck):
             self.stuck.discard(name)
             self._report(name, self._physical[name])

@@ -1,4 +1,4 @@
-"""The shuffler: one riffle after another while its motor turns."""
+"""The shuffler, `Shuffler`: repeats riffles while its motor turns."""
 
 import random
 from collections.abc import Callable, Sequence
@@ -8,7 +8,7 @@ from sim.mechanics.cards import Cards, PhysicalCard
 from sim.mechanics.motion import MechanicalClock, Travel
 from sim.mechanics.sensors import Sensors
 
-# Between two passes the cards settle; the cam at the end of a pass is short.
+# The cards settle between two passes. The cam at the end of a pass is short.
 SETTLE_MS = 250.0
 CAM_MS = 10.0
 
@@ -16,11 +16,11 @@ Thing = TypeVar("Thing")
 
 
 def riffle(cards: Sequence[Thing], rng: random.Random) -> list[Thing]:
-    """Return `cards` after one riffle of Gilbert, Shannon and Reeds.
+    """Return `cards` after one riffle of the Gilbert-Shannon-Reeds model.
 
-    One fair coin a card says from which half it falls; the number of heads is the
-    cut. That is the same shuffle as "cut by a binomial number, then drop in
-    proportion to what is left", in one draw.
+    One fair coin for each card decides from which half the card falls. The number of heads is the
+    cut. This is the same distribution as "cut by a binomial number, then drop in proportion to what
+    is left", in one draw.
     """
     count = len(cards)
     coins = rng.getrandbits(count) if count else 0
@@ -30,7 +30,9 @@ def riffle(cards: Sequence[Thing], rng: random.Random) -> list[Thing]:
 
 
 class Shuffler:
-    """Takes the cards of the hopper in, riffles them and lays them back: a pass."""
+    """The shuffler. In one pass it takes in the cards of the hopper, riffles them and returns
+    them.
+    """
 
     def __init__(
         self,
@@ -49,13 +51,13 @@ class Shuffler:
         self._rng = rng
         self._pass_ms = shuffle_ms
         self._hopper_changed = hopper_changed
-        # It starts at the end of a settling, ready for the first pass.
+        # The initial position is the end of a settling, so that the first pass can start at once.
         self._settle = Travel(clock, SETTLE_MS)
         self._pass = Travel(clock)
         self._is_turning = False
 
     def drive(self, value: int | None) -> None:
-        """Turn (1) or stand still."""
+        """Turn the motor (1) or stop it (any other value)."""
         self._is_turning = value == 1
         self._settle.stop()
         self._pass.stop()
@@ -63,12 +65,12 @@ class Shuffler:
             self._continue_pass()
 
     def hopper_filled(self) -> None:
-        """Say that cards came into the hopper: a shuffler that turns takes them in."""
+        """React to cards that came into the hopper: a turning shuffler takes them in."""
         if self._is_turning and not self.cards and not self._settle.is_moving:
             self._continue_pass()
 
     def empty(self) -> Cards:
-        """Take the cards out, with a hand."""
+        """Take the cards out by hand and return them."""
         cards, self.cards = self.cards, ()
         self._pass.set_position(0.0)
         self._settle.set_position(SETTLE_MS)
@@ -76,7 +78,7 @@ class Shuffler:
         return cards
 
     def place_by_hand(self, cards: Cards) -> None:
-        """Let `cards` lie in here, out of a hand."""
+        """Put `cards` into the shuffler by hand."""
         self.cards = cards
         self._sensors.set_physical("shuffler", 1)
 

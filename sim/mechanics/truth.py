@@ -1,4 +1,4 @@
-"""Where every card physically is: what the simulator's judge looks at."""
+"""The true position of every card, `Truth`, which the simulator's judge reads."""
 
 from typing import TYPE_CHECKING
 
@@ -11,14 +11,13 @@ if TYPE_CHECKING:
 
 
 class Truth(msgspec.Struct, frozen=True):
-    """One look at the whole table from above.
+    """The positions of all cards at one moment.
 
-    `pockets`: N W S E tray. `path`: in a chute, falling or stuck. `hands`: what the
-    players took out, N W S E, until they lay it down or load it. `table`: the cards that
-    were played; `beside`: sets that lie beside the machine, by name. `box`: cards that
-    are out of play. A lift that is neither up nor down is between the two. Of this filling of
-    the hopper: `feeding_ms`, what the feeders take for the cards they picked, and times of
-    the loop, in seconds.
+    `pockets`: N W S E tray. `path`: cards in a chute, falling or stuck. `hands`: cards that the
+    players took out, N W S E, until they are laid down or loaded. `table`: cards that were played.
+    `beside`: sets beside the machine, by name. `box`: cards out of play. A lift that is neither up
+    nor down is between the two. Values for this filling of the hopper: `feeding_ms`, the feeders'
+    time for the cards they picked, and times of the loop in seconds.
     """
 
     hopper: Cards
@@ -45,7 +44,7 @@ class Truth(msgspec.Struct, frozen=True):
     last_landing_s: float | None
 
     def all_cards(self) -> Cards:
-        """Return every card there is, wherever it is."""
+        """Return every card in the world."""
         return (
             self.hopper
             + self.shuffler
@@ -61,12 +60,12 @@ class Truth(msgspec.Struct, frozen=True):
         )
 
     def faces_in(self, pocket: int) -> tuple[int, ...]:
-        """Return the faces that lie in one pocket, lowest card first."""
+        """Return the faces of the cards in one pocket, lowest card first."""
         return tuple(card.face for card in self.pockets[pocket])
 
     @property
     def mechanical_s(self) -> float | None:
-        """Seconds from the first feed to the last landing; None before either."""
+        """Seconds from the first feed to the last landing, or None if either has not occurred."""
         if self.first_feed_s is None or self.last_landing_s is None:
             return None
         return self.last_landing_s - self.first_feed_s

@@ -1,4 +1,8 @@
-"""The gate: a flap before five chutes, and the sensor that says where it stands."""
+"""The gate, the window before the reader, and the reading engine.
+
+`Gate` is a flap before five chutes. `Window` contains the card before the reader. `ReadingEngine`
+returns the readings.
+"""
 
 import random
 from collections.abc import Callable
@@ -10,12 +14,12 @@ from sim.mechanics.fault_schedule import FaultSchedule
 from sim.mechanics.motion import CardJam, MechanicalClock, PendingEvent, Travel
 from sim.mechanics.sensors import MOVING, OUTLETS, Sensors
 
-# Part of the way that every move takes, however short: to start and to settle.
+# The part of the full time that every move takes, however short, to start and to settle.
 SETTLE_SHARE = 0.2
 
 
 class Gate:
-    """Stands at an outlet, or moves; the whole sweep takes `gate_ms`."""
+    """The gate: it is at an outlet, or moves. A move over all outlets takes `gate_ms`."""
 
     def __init__(self, clock: MechanicalClock, sensors: Sensors, gate_ms: float) -> None:
         self._sensors = sensors
@@ -28,11 +32,11 @@ class Gate:
 
     @property
     def position(self) -> int | None:
-        """The outlet it stands at; None between two."""
+        """The outlet at which the gate is, or None between two outlets."""
         return self._position
 
     def drive(self, target: int | None) -> None:
-        """Move to an outlet; None stops it wherever it is."""
+        """Move to an outlet. None stops the gate wherever it is."""
         self._travel.stop()
         if target is None or not 0 <= target < OUTLETS:
             return
@@ -57,18 +61,18 @@ class Gate:
 
 
 FORWARD, REVERSE = 1, 2
-# On the way out the head of the card reaches the gate, and its beam, after this much of the pass.
+# The leading edge of a card reaches the gate and its beam after this part of the pass.
 GATE_AT = 0.5
 
-# Takes what left the window: the chute it went into, the cards, the number of their arrival.
+# A receiver of cards that left the window: the chute, the cards, the number of their arrival.
 Launch = Callable[[int, Cards, int], None]
 
 
 class Window:
-    """Holds what stands before the reader, and lets it out through the gate.
+    """The place before the reader, which passes its card on through the gate.
 
-    Where a card goes is decided by where the gate is when the card's head comes to
-    it: a gate that moves, or is moved under a card, pinches it.
+    The position of the gate at the moment when the card's leading edge arrives decides the chute. A
+    gate that moves then, or is moved under a card, pinches the card.
     """
 
     def __init__(
@@ -97,11 +101,11 @@ class Window:
 
     @property
     def is_occupied(self) -> bool:
-        """Whether anything stands in the window."""
+        """True if a card is in the window."""
         return bool(self.cards)
 
     def accept(self, cards: Cards, number: int) -> None:
-        """Take what the feeder brings; raises ValueError while something stands here."""
+        """Accept the cards that the feeder brings. Raises ValueError if the window is occupied."""
         if self.cards:
             raise ValueError("two cards in one place")
         self.cards = cards
@@ -115,7 +119,7 @@ class Window:
         self.drive(self._drive)
 
     def place_by_hand(self, cards: Cards, *, in_gate: bool) -> None:
-        """Let `cards` lie here, or in the gate, out of a hand: nobody is told to read them."""
+        """Put `cards` by hand into the window or the gate. No reading is requested for them."""
         self.cards = cards
         self._arrival_number = 0
         self._travel.set_position(self._gate_at if in_gate else 0.0)
@@ -125,7 +129,7 @@ class Window:
         self._sensors.set_physical("exit", int(in_gate))
 
     def drive(self, value: int | None) -> None:
-        """Turn the rollers forward (1), backward (2) or not at all."""
+        """Turn the rollers forward (1) or backward (2). Any other value stops them."""
         self._drive = value
         self._travel.stop()
         if not self.cards:
@@ -136,12 +140,12 @@ class Window:
             self._backward()
 
     def block(self) -> None:
-        """Something ran into the card: it moves no more until a hand takes it out."""
+        """Block the card after a collision. It does not move until a hand takes it out."""
         self._travel.stop()
         self._jam = CardJam(None)
 
     def empty(self) -> Cards:
-        """Take whatever stands here out, with a hand; frees a jam."""
+        """Take all cards out of the window by hand, clear a jam, and return the cards."""
         cards, self.cards = self.cards, ()
         self._travel.set_position(0.0)
         self._jam = None
@@ -150,7 +154,8 @@ class Window:
 
     def _forward(self) -> None:
         if self._jam is not None:
-            # What sticks in the gate may be pushed on; what sticks before it only backs out.
+            # A card that sticks in the gate may be pushed on. A card that sticks before the gate
+            # can only be moved back.
             if not (self._in_gate and self._jam.try_to_free()):
                 return
             self._jam = None
@@ -210,20 +215,20 @@ class Window:
 FULL_CONFIDENCE = 255
 NO_CONFIDENCE = 0
 
-# face, back, face up, confidence; an answer ends with the number of the shot, as the
-# firmware's `answers()` has it.
+# face, back, face up, confidence. An answer ends with the number of the shot, as in the firmware's
+# `answers()`.
 EngineReading = tuple[int, int, int, int]
 EngineAnswer = tuple[int, int, int, int, int]
 EMPTY_READING: EngineReading = (UNREADABLE, BACK_FOREIGN, 0, NO_CONFIDENCE)
 
-# The faults of a look, in the order in which they are asked for.
+# The faults of a reading, in the order in which the schedule is queried.
 READING_FAULTS = ("unreadable", "misread", "no_answer")
 
 
 class ReadingEngine:
-    """Answers `read_ms` after it was shot with what stood in the window then.
+    """The reading engine: answers `read_ms` after a shot with the card that was in the window then.
 
-    It sees both sides of the lowest card; a second one stuck to it stays hidden.
+    The engine reads both sides of the lowest card. A second card stuck to it is not visible.
     """
 
     def __init__(
@@ -245,12 +250,12 @@ class ReadingEngine:
         self._pending_faults: list[SimulatedFault] = []
 
     def card_arrived(self, card: PhysicalCard, number: int) -> None:
-        """Take notice that arrival `number` stands in the window: what spoils its looks?"""
+        """Draw the faults that disturb the readings of arrival `number` in the window."""
         struck = (self._schedule.strike(name, number, card=card) for name in READING_FAULTS)
         self._pending_faults = [fault for fault in struck if fault for _ in range(fault.times)]
 
     def shoot(self, shot: int) -> None:
-        """Look at the window for shot number `shot`; breaks off a look that still goes on."""
+        """Read the window for shot number `shot`. Cancel a reading that is still in progress."""
         if self._pending_reading is not None:
             self._pending_reading.cancel()
             self._pending_reading = None

@@ -1,4 +1,4 @@
-"""The whole machine: its parts put together, its motors, its sensors and its truth."""
+"""The whole simulated machine, `World`: its parts, motors, sensors and the true card positions."""
 
 import asyncio
 import random
@@ -23,22 +23,23 @@ from sim.mechanics.shuffler import Shuffler
 from sim.mechanics.truth import Truth, read_truth
 from sim.mechanics.window import EngineAnswer, Gate, ReadingEngine, Window
 
-# The value of each motor that is no start (None: each is one): 0 is a place of gate and lift.
+# The rest value of each motor, which is not a start. With None every value is a start: for the
+# gate, 0 is a position.
 REST_VALUES = {"feed": STOP, "pass": STOP, "gate": None, "shuffle": STOP, "lift": LIFT_STAY}
-# How long after a card's own pulse the trigger wire carries one more, where it does.
+# The delay of an extra pulse on the trigger wire after a card's own pulse.
 EXTRA_PULSE_MS = 8.0
 
 
 class World:
     """One machine with its cards, in the time of the running loop.
 
-    Boards see `dealer` and `reader` (their sensors) and call `set` (their outputs)
-    and `shoot`; people have `people`; the judge has `truth()`. All randomness comes
-    from `rng`, so that a world replays from its seed. It must be made while a loop
-    runs; `close()` takes its timers back.
+    Boards read `dealer` and `reader` (their sensors), and call `set_output` and `shoot`. People act
+    through `people`. The judge reads `truth()`. All randomness comes from `rng`, so that a seed
+    reproduces a world. Create it while a loop runs. `close()` cancels its timers.
 
-    `outside` says who carries out what strikes a line, a board or the host, in the loop's
-    next turn; they say `over()` when it is. `on_struck` hears of every fault that strikes.
+    `outside` contains the handlers that carry out faults of a line, a board or the host, in the
+    loop's next turn. A handler calls `end_fault` when its fault is over. `on_struck` is called for
+    every fault that strikes.
     """
 
     def __init__(
@@ -74,54 +75,57 @@ class World:
         self.people.unpack()
 
     def set_output(self, name: str, value: int) -> None:
-        """Take an output of the dealer or the reader board; raises KeyError for no output."""
+        """Set an output of the dealer or the reader board. Raises KeyError for an unknown
+        output.
+        """
         self._outputs[name](value)
 
     def board_lost_power(self, outputs: tuple[str, ...]) -> None:
-        """Say that the board with these outputs lost its power: it drives nothing."""
+        """Record that the board with these outputs lost its power, so that it drives no motor."""
         for name in outputs:
             if name in self.motors:
                 self.motors[name].set_drive(None)
 
     def add_fault(self, fault: SimulatedFault) -> None:
-        """Let `fault` strike as sim/faults.toml says; raises FaultError if it is not on the menu.
+        """Schedule `fault` as described in sim/faults.toml. Raises FaultError if it is not on the
+        menu.
 
-        What strikes a part rather than a card strikes at once, unless it has an `at`
-        or a `rate`; what is wrong with the set is done to the cards in the hopper, if
-        none of them was fed yet, else to the next that are put there. Raises FaultError for
-        what nobody here can carry out, too; of what has a rate it just does not come.
+        A fault of a part strikes at once, unless it has an `at` or a `rate`. A fault of the set
+        alters the cards in the hopper if none of them was fed yet, otherwise the next cards that
+        are put there. Also raises FaultError for a fault that nothing here can carry out. Such a
+        fault with a `rate` is accepted and never occurs.
         """
         self._injector.add(fault)
 
     def draw_combinations(self, cards: int) -> None:
-        """Decide which faults come together while the `cards` of a filling are dealt."""
+        """Decide which combined faults occur while the `cards` of a filling are dealt."""
         self._injector.draw_combinations(cards)
 
     def set_lid(self, is_open: bool) -> None:
-        """Open or close the lid; its contact cuts the motors' power."""
+        """Open or close the lid. Its contact cuts the motors' power."""
         self.lid_open = is_open
         self._update_power()
         self.dealer.set_physical("lid", int(is_open))
 
     def set_estop(self, pressed: bool) -> None:
-        """Press or release the emergency stop; its contact cuts the motors' power."""
+        """Press or release the emergency stop. Its contact cuts the motors' power."""
         self.estop = pressed
         self._update_power()
         self.dealer.set_physical("estop", int(pressed))
 
     def new_set(self, count: int, back: int, faces: int) -> Cards:
-        """Return a set that nobody has seen yet, as it comes from the box."""
+        """Return a new set of cards, in the order of the box."""
         cards = new_set(self.cards_made, count, back, faces)
         self._sets.append(range(self.cards_made, self.cards_made + count))
         self.cards_made += count
         return cards
 
     def ids_of_set(self, cards: Cards) -> range:
-        """Return the ids of the set that most of these cards are of, as it came from the box."""
+        """Return the ids of the original set that most of these cards belong to."""
         return max(self._sets, key=lambda ids: sum(card.id in ids for card in cards))
 
     def belongs_to_set(self, card: PhysicalCard) -> bool:
-        """Whether a card came in the box of a set, and was not slipped in."""
+        """Return True if a card came in the box of a set and was not added later."""
         return any(card.id in ids for ids in self._sets)
 
     def make_card(self, face: int, back: int) -> PhysicalCard:
@@ -130,7 +134,7 @@ class World:
         return PhysicalCard(self.cards_made - 1, face, back)
 
     def hopper_changed(self) -> None:
-        """Say that cards were put into the hopper or taken out of it."""
+        """Update feeder and shuffler after cards were put into the hopper or taken out of it."""
         self.feeders[HOPPER].stack_changed()
         if self.hopper:
             self.shuffler.hopper_filled()
@@ -140,26 +144,26 @@ class World:
         return read_truth(self)
 
     def active_faults(self) -> tuple[FaultStrike, ...]:
-        """Return the faults that struck and still are so, oldest first."""
+        """Return the faults that struck and are still in force, oldest first."""
         return self._injector.active.current()
 
     def keep_active_while(self, is_active: Condition, may_return: Condition | None = None) -> None:
-        """Have what struck just now be in force for as long as `still()` says so.
+        """Keep the fault that struck last in force for as long as `is_active()` returns True.
 
-        `may_be`: whether it may be so again when it is not so now; None: it may not.
+        `may_return` returns True if the fault can be in force again later. With None it cannot.
         """
         self._injector.active.keep_while(self.faults.past_strikes[-1], is_active, may_return)
 
     def end_fault(self, fault: SimulatedFault) -> None:
-        """Say that a fault of a line, a board or the host, carried out outside, is over."""
+        """Record that a fault of a line, a board or the host is over."""
         self._injector.active.end(fault)
 
     def carry_out(self, fault: SimulatedFault) -> None:
-        """Have a fault of a line, a board or the host carried out, in the loop's next turn."""
+        """Pass a fault of a line, a board or the host to its handler, in the loop's next turn."""
         self._injector.carry_out(fault)
 
     def close(self) -> None:
-        """Stop the machine where it is: no timer of it is left on the loop."""
+        """Stop the machine and cancel all of its timers."""
         for motor in self.motors.values():
             motor.set_power(False)
         self.clock.close()

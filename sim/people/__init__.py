@@ -1,1 +1,1 @@
-"""People at a simulated table."""
+"""Simulated people at a table: players, referees and technicians."""

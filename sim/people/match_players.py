@@ -1,8 +1,8 @@
-"""The people at a simulated table who play one match after the other, as a demo shows them.
+"""Simulated people at a table who play one match after the other, as in a demo.
 
-They know its feed and what people see of the cards, and do what is due next: take seats, cut,
-take their hands, count, pay tribute, go out in some order, confirm, sign. Now and then one of
-them calls the referee; when nobody comes, he calls off.
+They receive the table's feed and see of the cards what people see. They do what is due next: take
+seats, cut, take their hands, count, pay tribute, finish their hands in some order, confirm, sign.
+Sometimes a player calls the referee. If no referee comes, the call is cancelled.
 """
 
 import asyncio
@@ -22,7 +22,7 @@ from sim.tables.table_processes import TableProcess
 
 DurationRange = tuple[float, float]
 TimedAction = tuple[DurationRange, Callable[[], Awaitable[object]]]
-"""How long people take before it, in seconds at the reference pace, and what they do."""
+"""The time that people take before an action, in seconds at the reference pace, and the action."""
 
 _AT_ONCE: Final[DurationRange] = (0.1, 0.3)
 _PRESS: Final[DurationRange] = (0.3, 1.2)
@@ -34,10 +34,12 @@ _DURATIONS: Final[Mapping[Stage, DurationRange]] = {
     Stage.RETURN: (1, 3),
     Stage.PLAY: (8, 20),
 }
-"""Much quicker than people are: whoever looks at a demo has no ten minutes for a deal."""
+"""Times much shorter than those of real people, because a demo should not take ten minutes for a
+deal.
+"""
 _LOOK_INTERVAL_S: Final = 0.5
 _CALL_CHANCE: Final = 0.15
-"""Calls a deal."""
+"""The probability that a player calls the referee in a deal."""
 _CALL_TIMEOUT_S: Final = 90.0
 _CONFIRMED_STAGES: Final = (
     Stage.SETUP,
@@ -54,7 +56,7 @@ _GIVEN: Final = ("娜", "伟", "芳", "军", "敏", "强", "静", "磊", "洋", 
 
 
 class MatchPlayers:
-    """Four players, their referee and the chief's word at table `number` (0, 1, …) of a hall."""
+    """Four players, their referee and the chief at table `number` (0, 1, …) of a hall."""
 
     def __init__(
         self,
@@ -74,7 +76,7 @@ class MatchPlayers:
         self._call_times_s: dict[int, float] = {}
 
     async def play(self) -> None:
-        """Play on until cancelled."""
+        """Play until cancelled."""
         listening = asyncio.create_task(self._listen())
         try:
             while True:
@@ -103,14 +105,14 @@ class MatchPlayers:
             self._state_changed.set()
 
     async def _wait_for_state(self) -> None:
-        """Wait for the next state, not for long: cards move without one."""
+        """Wait a short time for the next state. Cards can move without a new state."""
         self._state_changed.clear()
         with suppress(TimeoutError):
             async with asyncio.timeout(_LOOK_INTERVAL_S):
                 await self._state_changed.wait()
 
     async def _next_action(self, state: PublicState) -> TimedAction | None:
-        """Return what somebody does next; None: nobody has to do anything."""
+        """Return the next action of the people, or None if nothing is due."""
         match = state.match
         failed = state.fairness[-1] if state.fairness else None
         if (
@@ -158,14 +160,16 @@ class MatchPlayers:
         return None
 
     def _out_action(self, match: PublicMatch) -> TimedAction:
-        """Return who goes out next: nobody knows before who it will be."""
+        """Return the action for the next player who finishes their hand, chosen at random."""
         out = {*match.order, *match.outs}
         seat = self._chance.choice([one for one in SEATS if one not in out])
         pause = _DURATIONS[Stage.PLAY] if not out else _DURATIONS[Stage.TRIBUTE]
         return pause, lambda: self._command(Role.REFEREE, "out", seat=seat)
 
     async def _next_deal_action(self) -> TimedAction | None:
-        """Bring the cards to where the next deal can begin, then begin it."""
+        """Return the next action that prepares the cards for the next deal, or that starts the
+        deal.
+        """
         truth = await self._table.control.request("truth")
         if any(truth["hands"]):
             return _AT_ONCE, lambda: self._table.control.request("load")
@@ -176,7 +180,7 @@ class MatchPlayers:
         return _PRESS, lambda: self._command(Role.REFEREE, "start_deal")
 
     async def _take_hands(self, state: PublicState) -> bool:
-        """Take the hands that are up; tell whether nobody has to take any."""
+        """Take the hands if the lift is up. Return True if no hands have to be taken any more."""
         if state.match.phase != Stage.COUNT_CHECK:
             return True
         truth = await self._table.control.request("truth")
@@ -185,7 +189,7 @@ class MatchPlayers:
         return any(truth["hands"])
 
     def _call_action(self, state: PublicState) -> TimedAction | None:
-        """Call the referee now and then; call off when he has not come for long."""
+        """Sometimes call the referee. Cancel the call if no referee has come for a long time."""
         now_s, match = asyncio.get_running_loop().time(), state.match
         attempt = match.attempt or 0
         if any(call.reason == "button" for call in state.calls):
@@ -213,7 +217,7 @@ class MatchPlayers:
                 await self._command(Role.REFEREE, "clear_set", set=one.id, cards=cards)
 
     async def _set_up_match(self) -> None:
-        """Lay the next match out, between pairs that were not there before."""
+        """Set up the next match, between two pairs drawn at random."""
         self._round += 1
         first, second = self._chance.sample(_PAIRS, k=2)
         await self._command(
@@ -236,7 +240,9 @@ class MatchPlayers:
         return {"id": f"P{number}", "name": name, "players": dict(zip(seats, names, strict=True))}
 
     async def _command(self, role: Role, cmd: str, **args: Any) -> None:
-        """Order something about what is present; what is refused was overtaken, and is no harm."""
+        """Send a command about the current deal. A refused command is ignored: the table has
+        changed meanwhile.
+        """
         state = self._state
         assert state is not None
         machine, match = state.machine, state.match
@@ -256,7 +262,9 @@ async def seat_match_players(
     on_state: Callable[[PublicState], None] = lambda state: None,
     seed: int = 0,
 ) -> AsyncIterator[MatchPlayers]:
-    """Sit people down at a table for the block; `seed` says who they are and how they play."""
+    """Run simulated people at a table for the block. `seed` determines their names and their
+    play.
+    """
     chance = random.Random(f"{seed} {number}")
     async with AsyncExitStack() as stack:
         topics = {Role.TABLE: ("state/",), Role.REFEREE: (), Role.CHIEF: ()}

@@ -1,7 +1,7 @@
-"""The people at a simulated table: they see its feed, sign orders, and use their hands.
+"""Simulated people at a table who play practice deals: they read its feed and send commands.
 
-They know no more than people do. What a deal really gave is asked of the mechanics
-afterwards, so that a table that lies about itself is found out.
+They have only the information that people have. The true result of a deal is read from the
+mechanics afterwards, so that a wrong report of the table is found.
 """
 
 from collections import Counter
@@ -43,8 +43,9 @@ class Misdeal(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class DealResult(msgspec.Struct, frozen=True, kw_only=True):
-    """One deal as it went. `landed` is where the mechanics say that the cards are,
-    `feeding_ms` what its feeder took for all of them, by the machine's own time."""
+    """The result of one deal. `landed` is the position of the cards in the mechanics.
+    `feeding_ms` is the feeder's total time for them, in the machine's own time.
+    """
 
     table: str
     deal: int
@@ -62,9 +63,9 @@ class DealResult(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class PracticePlayers:
-    """A referee and four players at one table, one deal after the other.
+    """A referee and four players at one table, who play one deal after the other.
 
-    `on_state` sees every state that comes.
+    `on_state` is called for every state that arrives.
     """
 
     def __init__(
@@ -80,7 +81,7 @@ class PracticePlayers:
         self._state: PublicState | None = None
 
     async def play_deal(self) -> DealResult:
-        """Play one deal, however many attempts it takes, until its proof is open."""
+        """Play one deal, in any number of attempts, until its proof is revealed."""
         before = self._state.counters.deals if self._state is not None else None
         misdeals: dict[int, Misdeal] = {}
         held: dict[str, Any] | None = None
@@ -97,7 +98,7 @@ class PracticePlayers:
             elif machine.phase is MachinePhase.FAULT and _LOOSE_CARD_FAULTS & {
                 one.name for one in state.alerts
             }:
-                await self._clear_up([])  # cards moved again after they were cleared up
+                await self._clear_up([])  # Cards moved again after they were cleared up.
             elif machine.phase is MachinePhase.EMPTY and state.counters.deals == before:
                 await self._referee.ask("start_deal")
             elif machine.phase is MachinePhase.COMMITTED:
@@ -114,25 +115,25 @@ class PracticePlayers:
         raise AssertionError("a feed does not end")
 
     def status_text(self) -> str:
-        """Return how the table stood when last seen: its phase, and what it calls for."""
+        """Return the last known phase and alerts of the table as text."""
         if self._state is None:
             return "nothing was heard of it"
         alerts = ", ".join(alert.name for alert in self._state.alerts)
         return f"it is {self._state.machine.phase.value}" + (f", {alerts}" if alerts else "")
 
     async def _read_states(self) -> AsyncIterator[PublicState]:
-        """Yield the state as last seen, then every one that comes."""
+        """Yield the last known state, then every state that arrives."""
         if self._state is not None:
             yield self._state
         async for heard in self._player.feed():
             if heard.topic.startswith("state/"):
                 self._state = msgspec.json.decode(heard.body, type=PublicState)
-                self._referee.boot = self._state.boot  # they all look at the one feed
+                self._referee.boot = self._state.boot  # all clients read this one feed
                 self._on_state(self._state)
                 yield self._state
 
     async def _return_hands(self) -> None:
-        """Lift the hands out; once the lift is down again, lay the set into the hopper."""
+        """Take the hands out. When the lift is down again, load the set into the hopper."""
         truth = await self.table.control.request("truth")
         if truth["lift_up"]:
             if any(truth["pockets"][:4]):
@@ -141,7 +142,7 @@ class PracticePlayers:
             await self.table.control.request("load")
 
     async def _clear_up(self, reasons: list[str]) -> None:
-        """Take all cards out; where the set is in doubt, bring another one."""
+        """Take all cards out. If the set may be wrong, load another set."""
         wrong_set = _SET_FAULTS & set(reasons)
         await self.table.control.request("change_set" if wrong_set else "collect")
 
@@ -150,7 +151,7 @@ class PracticePlayers:
 async def seat_players(
     table: TableProcess, on_state: Callable[[PublicState], None] = lambda state: None
 ) -> AsyncIterator[PracticePlayers]:
-    """Sit people down at a table for the block."""
+    """Run simulated people at a table for the block."""
     async with AsyncExitStack() as stack:
         referee = await stack.enter_async_context(table.client(Role.REFEREE))
         player = await stack.enter_async_context(table.client(Role.TABLE, topics=("state/",)))
@@ -192,7 +193,7 @@ def _make_result(
 def _find_mismatch(
     profile: Profile, state: PublicState, truth: dict[str, Any], landed: dict[str, int]
 ) -> str | None:
-    """Return what does not fit between the table's word and the mechanics; None: all fits."""
+    """Return the difference between the table's report and the mechanics, or None if they agree."""
     said = state.machine.landed
     if said is None or msgspec.to_builtins(said) != landed:
         return f"the table says {said}, the mechanics {landed}"

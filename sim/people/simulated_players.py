@@ -1,7 +1,8 @@
-"""Four players and a referee at a table in process, who play whole matches and look after sets.
+"""Four players and a referee at a table in this process, who play whole matches.
 
-They know the public state and what people see of the machine. They take the time that people
-take (`Pauses`), in virtual seconds, and clear up after whatever goes wrong.
+They have the public state and see of the machine what people see. They take the time that people
+take (`PlayerDurations`), in virtual seconds. They also load and count the sets, and clear up after
+faults.
 """
 
 import asyncio
@@ -35,24 +36,24 @@ PAIRS = {
     "EW": {"id": "2", "name": "Bamboo", "players": {"E": "Eve", "W": "Wu"}},
 }
 LOOK_INTERVAL_S = 0.5
-"""How often people look at what the table waits for."""
+"""The interval at which people check whether the table waits for something."""
 DEAL_TIMEOUT_S = 6 * 3600.0
-"""After so long with one deal something stands still."""
+"""A deal that takes longer than this is considered stuck."""
 _FAILED = (AttemptOutcome.MISDEAL, AttemptOutcome.VOID)
 _NEEDS_FACES = (Stage.ANTI_CHECK, Stage.TRIBUTE, Stage.RETURN)
 _MAX_LOOKS = 20
-"""After so many glances at one stage people see that the machine has no answer."""
+"""After this many checks at one stage, people conclude that the machine has no answer."""
 _ENDED = (Stage.OVER, Stage.SIGNED)
 _DurationRange = tuple[float, float]
 
 
 class PlayerDurations(msgspec.Struct, frozen=True, kw_only=True):
-    """How long people take, in seconds: at least, and at most. All provisional.
+    """The times that people take, in seconds: the minimum and the maximum. All are provisional.
 
-    `start`: somebody presses start; `cut`: the cutter gives his number; `release`: somebody
-    presses for the hands; `take`: they are lifted out; `load`: a set is squared up and laid into
-    the hopper; `count`: 27 cards are counted and sorted; `exchange`: a card of tribute or return;
-    `play`: the cards are played; `confirm`: a side confirms the result.
+    `start`: to press start. `cut`: to choose the cut. `release`: to request the hands. `take`: to
+    lift the hands out. `load`: to square up a set and put it into the hopper. `count`: to count and
+    sort 27 cards. `exchange`: to give a card of tribute or return. `play`: to play the cards.
+    `confirm`: a side confirms the result.
     """
 
     start: _DurationRange = (1, 3)
@@ -67,7 +68,7 @@ class PlayerDurations(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class PlayerMistakes(msgspec.Struct, frozen=True, kw_only=True):
-    """How often, of all deals, hands that are out are dealt again, and sets are mixed up."""
+    """The share of deals in which hands are dealt again, and in which sets are mixed."""
 
     claims: float = 0.0
     redeals: float = 0.0
@@ -75,10 +76,10 @@ class PlayerMistakes(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class SimulatedPlayers:
-    """The people at one table. `chance` says how long they take and who goes out first.
+    """The people at one table. `chance` decides their times and the player who finishes first.
 
-    With `ahead` the set that is not in play is dealt while the other one is played. `on_hands`
-    is shown the mechanics just before the players take their hands.
+    With `ahead`, the set that is not in play is dealt while the other set is played. `on_hands`
+    receives the truth of the mechanics just before the players take their hands.
     """
 
     def __init__(
@@ -107,16 +108,16 @@ class SimulatedPlayers:
 
     @property
     def match(self) -> PublicMatch:
-        """The match as the table showed it last."""
+        """The match in the last state of the table."""
         return self.table.states[-1].match
 
     @property
     def machine(self) -> PublicMachine:
-        """The machine as the table showed it last."""
+        """The machine in the last state of the table."""
         return self.table.states[-1].machine
 
     async def begin_match(self, match_id: str) -> None:
-        """Lay a match out, take the seats, and start it."""
+        """Set up a match, take the seats, and start the match."""
         await self.table.wait_for_state(lambda state: state.machine.phase is MachinePhase.EMPTY)
         said = {"event": "Cup", "round": 1, "match_no": 1, "table_no": "1", "stage": "swiss"}
         await self._command(Role.REFEREE, "set_match", match_id=match_id, pairs=PAIRS, **said)
@@ -125,9 +126,9 @@ class SimulatedPlayers:
         await self._command(Role.CHIEF, "start_match")
 
     async def play(self, deals: int) -> int:
-        """Play so many deals, or fewer where the match ends before; return how many.
+        """Play `deals` deals, or fewer if the match ends before. Return their number.
 
-        Raises TimeoutError where the table stands still.
+        Raises TimeoutError if the table is stuck.
         """
         played = 0
         looking = asyncio.ensure_future(self._attend_machine())
@@ -142,11 +143,11 @@ class SimulatedPlayers:
         return played
 
     async def sign(self) -> None:
-        """End the match, where it is not over, and sign its sheet."""
+        """End the match if it is not over, and sign its sheet."""
         if self.match.phase not in _ENDED:
             await self._command(Role.CHIEF, "forfeit", side="EW", reason="they leave")
         match = self.table.machine.record.match_written.match
-        assert match is not None  # it is signed, and stays until the next one
+        assert match is not None  # the match is signed and stays until the next match
         for signer in sheet_signers(match):
             await self._command(Role.REFEREE, "sign", signer=signer, person=f"for {signer}")
         await self._clear_up()
@@ -183,14 +184,16 @@ class SimulatedPlayers:
             self._put_set_away()
 
     def _is_stuck(self, stage: str) -> bool:
-        """Tell whether a stage does not go on: after a power cut the machine knows no faces."""
+        """Return True if a stage is stuck. After a power cut the machine has no faces of the
+        cards.
+        """
         same = self._stage == (self.match.attempt, stage)
         self._looks = self._looks + 1 if same else 0
         self._stage = (self.match.attempt, stage)
         return self._looks > _MAX_LOOKS
 
     def _draw_mistake(self) -> Callable[[], Any] | None:
-        """Return what will happen to this deal's hands, if anything."""
+        """Return the mistake that will happen with this deal's hands, or None."""
         draw = self._chance.random()
         if draw < self._mistakes.claims:
             return lambda: self._command(Role.TABLE, "claim_count", seat=self._chance.choice(SEATS))
@@ -201,7 +204,7 @@ class SimulatedPlayers:
         return None
 
     async def _mix(self) -> None:
-        """Let a few cards of a set slip into the other one, where both are within reach."""
+        """Mix a few cards of a set into the other set, if both are within reach."""
         try:
             self.table.people.mix(self._chance.choice(sorted(self._people.beside)), 3)
         except OutOfReach:
@@ -212,7 +215,7 @@ class SimulatedPlayers:
         return truth.lift_up and any(truth.pockets[:4])
 
     async def _take_hands(self) -> None:
-        """Take the hands that are up; a card may be left in a pocket, and is taken then."""
+        """Take the hands that are up. A card left in a pocket is taken later."""
         await self.table.wait_for_state(lambda state: state.machine.set_out is not None)
         self._set_in_hands = self.machine.set_out
         if all(self._world.truth().pockets[:4]):
@@ -221,7 +224,7 @@ class SimulatedPlayers:
         self._people.take_hands()
 
     def _put_set_away(self) -> None:
-        """Square a set up whose deal is over: its cards are evidence no more."""
+        """Put a set away after its deal is over, when its cards are no longer evidence."""
         if self.match.phase in DEAL_UNDER_WAY or self._set_in_hands is None:
             return
         self.table.lay_down()
@@ -229,14 +232,14 @@ class SimulatedPlayers:
         self._set_in_hands = None
 
     async def _recount(self) -> None:
-        """Answer a claimed count; the chief may, whoever claimed before."""
+        """Answer a claimed count. The chief may do this for any claim."""
         counts = {"N": 26, "W": 27, "S": 27, "E": 27}
         await self._wait(self._durations.count)
         if self.match.claimed is not None:
             await self._command(Role.CHIEF, "recount", counts=counts)
 
     async def _press_for_each(self, pause: _DurationRange, cmd: str) -> None:
-        """Have everybody who is waited for press once."""
+        """Send a command once for every seat that the match waits for."""
         await self._wait(pause)
         for seat in self.match.waiting_for:
             await self._command(Role.TABLE, cmd, seat=seat)
@@ -258,7 +261,7 @@ class SimulatedPlayers:
     # The machine and the sets.
 
     async def _attend_machine(self) -> None:
-        """Start, cut, load and clear up, whenever the machine waits for it."""
+        """Start, cut, load and clear up whenever the machine waits for it."""
         while True:
             await self._clear_up()
             phase, free = self.machine.phase, self._is_hopper_free()
@@ -280,7 +283,7 @@ class SimulatedPlayers:
         return early or self.match.phase in BEFORE_RELEASE
 
     def _may_load(self) -> bool:
-        """Tell whether the set that is due lies there, and is no evidence any more."""
+        """Return True if the due set is beside the machine and is no longer evidence."""
         due = self.machine.card_set
         return due != self._set_in_hands and bool(self._people.beside.get(due or ""))
 
@@ -300,7 +303,7 @@ class SimulatedPlayers:
             await self._command(Role.TABLE, "cut", n=self._chance.randrange(6, 103), seat=seat)
 
     async def _clear_up(self) -> None:
-        """Take the cards of an attempt without hands out, and count sets that are barred."""
+        """Collect the cards of an attempt without hands, and count barred sets."""
         proof = self.table.states[-1].fairness[-1] if self.table.states[-1].fairness else None
         failed = proof is not None and proof.outcome in _FAILED
         if failed and proof is not None and self._has_loose_cards(proof.attempt):
@@ -312,16 +315,16 @@ class SimulatedPlayers:
                 await self._count_set(card_set.id)
 
     def _has_loose_cards(self, attempt: int) -> bool:
-        """Tell whether cards of an attempt without hands have to be cleared up."""
+        """Return True if cards of an attempt without hands have to be collected."""
         lie_about = self.machine.phase is MachinePhase.FAULT and any(self._world.truth().pockets)
         return attempt not in self._cleared_attempts or lie_about
 
     async def collect(self, card_set: str | None) -> None:
-        """Open the lid, lay every card of the machine that is of this set into the hopper."""
+        """Open the lid and put every card of this set in the machine into the hopper."""
         await self._people.collect(card_set)
 
     async def _count_set(self, card_set: str) -> None:
-        """Count a set in full; one that is not whole goes into the box, for a new one."""
+        """Count a set in full. Replace an incomplete set by a new one."""
         lies_in = card_set == self.machine.card_set and bool(self._world.hopper)
         pile = self._world.hopper if lies_in else self._people.beside[card_set]
         if not pile:

@@ -1,1 +1,1 @@
-"""The table run against its simulator: figures, campaigns, statistics."""
+"""Whole simulated tables, in this process or in several processes, for benches and campaigns."""

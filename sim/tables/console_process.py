@@ -1,7 +1,7 @@
-"""A referees' console over simulated tables, as a process of its own.
+"""A referees' console for simulated tables, which runs as a separate process.
 
-What `demo`, `bench console` and the tests in a browser have in common. It keeps what it knows in
-one folder, so that it can be killed and started again upon it.
+`demo`, `bench console` and the browser tests use it. The console stores its data in one folder, so
+that it can be killed and started again with the same data.
 """
 
 import asyncio
@@ -36,13 +36,15 @@ _OWN_KEYS: Final = "console-keys"
 
 
 def area_of(number: int) -> str:
-    """Return the area of table `number` (0, 1, …): eight of a letter, as A, B, … Z, A2, …"""
+    """Return the area of table `number` (0, 1, …): eight tables per letter, as A, B, … Z, A2, …"""
     place, letter = divmod(number // _TABLES_PER_AREA, 26)
     return chr(ord("A") + letter) + (str(place + 1) if place else "")
 
 
 class ConsoleProcess:
-    """A console: where it is, and its process. `hasher`: of PINs that are written past it."""
+    """A console: its configuration and its process. `hasher` hashes PINs that are written
+    directly.
+    """
 
     def __init__(self, config: Path, hasher: "PasswordHasher | None" = None) -> None:
         self.config, self.hasher = config, hasher
@@ -51,16 +53,16 @@ class ConsoleProcess:
 
     @property
     def folder(self) -> Path:
-        """Where its configuration, its database and its log lie."""
+        """The folder of the console's configuration, database and log."""
         return self.config.parent
 
     @property
     def log(self) -> Path:
-        """What it says."""
+        """The console's log file."""
         return self.folder / "console.log"
 
     async def start(self) -> None:
-        """Start it, and wait until it opens. Raises HallError where it ends before that."""
+        """Start the console and wait until it is open. Raises HallError if it ends before that."""
         with self.log.open("ab") as file:
             self.process = await start_program(
                 *("console", "--config", str(self.config)),
@@ -76,11 +78,11 @@ class ConsoleProcess:
         self.url = url
 
     async def stop(self) -> int | None:
-        """End it as Ctrl-C does; return its exit status, None where none was started."""
+        """End the console as Ctrl-C does. Return its exit status, or None if none was started."""
         return None if self.process is None else await end_program(self.process)
 
     async def kill(self) -> None:
-        """End it as a power cut does."""
+        """Kill the console, as a power cut does."""
         assert self.process is not None
         self.process.kill()
         await self.process.wait()
@@ -88,21 +90,23 @@ class ConsoleProcess:
     async def invite(
         self, name: str, role: Role, table: str | None = None, language: str = "zh"
     ) -> str:
-        """Write somebody into its database, also while it runs; return his code."""
+        """Add a person to the database, also while the console runs. Return their invitation
+        code.
+        """
         return await self.run_in_thread(lambda: self._add_person(name, role, None, table, language))
 
     async def add_account(
         self, name: str, role: Role, pin: str, table: str | None = None, language: str = "zh"
     ) -> None:
-        """Write somebody into its database who has a PIN already, also while it runs."""
+        """Add a person with a PIN to the database, also while the console runs."""
         await self.run_in_thread(lambda: self._add_person(name, role, pin, table, language))
 
     async def accept_invitation(self, code: str, pin: str) -> None:
-        """Let whoever was invited set his PIN, as he would in his browser. Raises HallError."""
+        """Set the PIN of an invited person, as their browser would. Raises HallError."""
         await self.run_in_thread(lambda: self._post("/api/accept", {"code": code, "pin": pin}))
 
     async def run_in_thread(self, call: Callable[[], Result]) -> Result:
-        """Run what blocks aside, and return what it gives."""
+        """Run a blocking call in a thread and return its result."""
         return await asyncio.get_running_loop().run_in_executor(None, call)
 
     def _add_person(
@@ -119,7 +123,7 @@ class ConsoleProcess:
         return code
 
     def _last_log_line(self) -> str:
-        """Return the last line of its log, which may be gone when somebody wants to see it."""
+        """Return the last line of the log, for an error message."""
         said = self.log.read_text(encoding="utf-8", errors="replace").split("\n")
         return next((line for line in reversed(said) if line.strip()), "it said nothing")
 
@@ -146,12 +150,12 @@ async def run_console(
     people: Sequence[tuple[str, Role, str]] = (),
     hasher: "PasswordHasher | None" = None,
 ) -> AsyncIterator[ConsoleProcess]:
-    """Run a console over the tables of a hall for the block. Raises HallError.
+    """Run a console for the tables of a hall for the block. Raises HallError.
 
-    The console has keys of its own, as every console must: a program that floods a table under
-    another key cannot bar it. `port`: None takes a free one. `store`: its database, SQLite's in
-    `folder` if None. `areas` gives a table's area by its id. `people` may log in from
-    the start: name, role, PIN. `hasher` hashes the PINs that are not set by the console itself.
+    The console has its own keys, as every console must. A program that floods a table under another
+    key cannot block it. `port`: None takes a free port. `store`: its database; with None an SQLite
+    file in `folder`. `areas` returns a table's area by its id. `people` may log in from the start:
+    name, role, PIN. `hasher` hashes the PINs that the console does not set.
     """
     lines = [
         _table_toml(table.endpoints, table.state_dir, area)
@@ -199,7 +203,7 @@ def _table_toml(where: Endpoints, state_dir: Path, area: str) -> str:
 
 @contextmanager
 def _open_people(folder: Path, hasher: "PasswordHasher | None") -> Iterator["Accounts"]:
-    """Give the people of a console's database for the block, whether it runs or not."""
+    """Yield the accounts in a console's database for the block, whether the console runs or not."""
     from controller.console.accounts.account_store import Accounts
     from controller.console.console_config import load_console_config
     from controller.console.store.database import open_engine

@@ -1,7 +1,7 @@
-"""The death of a daemon, as a killed process dies: between two instructions, without a goodbye.
+"""The simulated death of a daemon, as of a killed process: between two instructions.
 
-From then on nothing that it still does reaches the journal, the feed or a board. With the
-power go the rows that were not synced, and the keys of open attempts.
+After the death, nothing from the daemon reaches the journal, the feed or a board. A power cut also
+removes the rows that were not synced and the keys of open attempts.
 """
 
 import asyncio
@@ -17,9 +17,11 @@ from sim.hardware_in_process import BOARDS, HardwareInProcess
 
 @dataclass(frozen=True)
 class DaemonDeath:
-    """How a daemon dies: `after_s` behind the commit of entry `entry`; `away_s` until the next.
+    """The time and kind of a daemon's death: `after_s` seconds after the commit of entry
+    `entry`.
 
-    `power`: rows that were not synced and all keys go with it. `reset`: the boards, too.
+    `restart_after_s`: the time until the next daemon starts. `power_lost`: unsynced rows and all
+    keys are lost. `boards_reset`: the boards restart too.
     """
 
     entry: int
@@ -30,10 +32,11 @@ class DaemonDeath:
 
 
 class KillableStore(JournalStore):
-    """A journal's file of which a death cuts a part off: the groups behind the entry of death.
+    """A journal store that drops the groups after the entry of a daemon's death.
 
-    Rows that are written together are all there, or none is: a group is one transaction.
-    `die` is called when the daemon dies; `full()` says whether the disk has no room now.
+    Rows that are written together are all present or all absent, because a group is one
+    transaction. `on_death` is called when the daemon dies. `is_disk_full()` returns True while the
+    disk has no room.
     """
 
     death: DaemonDeath | None = None
@@ -44,7 +47,7 @@ class KillableStore(JournalStore):
     is_closed = False
 
     def write(self, rows: Sequence[StoredRow], *, durable: bool) -> None:
-        """Write up to the group of the death, and nothing behind it. Raises StorageFailed."""
+        """Write up to the group of the death and nothing after it. Raises StorageFailed."""
         if not self.is_alive:
             raise StorageFailed("the daemon is dead")
         if self.is_disk_full():
@@ -61,16 +64,16 @@ class KillableStore(JournalStore):
             raise StorageFailed("the daemon is dead")
 
     def close(self) -> None:
-        """Close the file, once."""
+        """Close the file. Later calls do nothing."""
         if not self.is_closed:
             self.is_closed = True
             super().close()
 
 
 def kill_daemon(sim: HardwareInProcess, store: KillableStore) -> bool:
-    """Let the daemon of `store` be dead from now on; False where it was, or had ended by itself.
+    """Kill the daemon of `store`. Return False if it was dead, or had ended normally.
 
-    Nothing of it reaches a board any more.
+    Nothing from the daemon reaches a board after this.
     """
     if not store.is_alive or store.is_closed:
         return False
@@ -81,9 +84,10 @@ def kill_daemon(sim: HardwareInProcess, store: KillableStore) -> bool:
 
 
 def apply_power_loss(state_dir: Path, runtime_dir: Path, last_synced: int, into: Path) -> None:
-    """Have `into` hold what a power cut leaves of a journal: the rows up to number `synced`.
+    """Write into `into` the part of a journal that remains after a power cut.
 
-    The keys in `runtime_dir` are gone; `state_dir` stays as it was for whoever wants to look.
+    This part is the rows up to number `last_synced`. The keys in `runtime_dir` are removed.
+    `state_dir` stays unchanged for inspection.
     """
     for key in runtime_dir.glob("attempt-*.key"):
         key.unlink()

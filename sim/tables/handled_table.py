@@ -1,7 +1,7 @@
-"""The people at a table in process: their hands, their eyes and the buttons' pins.
+"""The people at a table in this process, `HandledTable`: their actions and the buttons' pins.
 
-They know the lift, the hopper and the panel, nothing of the machine's inside. All of it
-is in the loop's time; nothing leaves a timer behind.
+People see the lift, the hopper and the panel, and nothing inside the machine. All times are the
+loop's. No timer remains.
 """
 
 import asyncio
@@ -20,17 +20,17 @@ from sim.panel_contacts import PanelContacts
 from sim.pin_factories import ContactsFactory
 
 WAIT_TIMEOUT_S = 300.0
-"""How long a trial waits for anything, in virtual seconds: many deals."""
+"""The limit for each wait of a trial, in virtual seconds: longer than many deals."""
 LOOK_INTERVAL_S = 0.1
-"""How often people look at the machine."""
+"""The interval at which people look at the machine."""
 TAP_S = 0.15
-"""How long a finger stays on a button that it taps."""
+"""The time that a tap presses a button."""
 SEAT_NAMES: Mapping[Seat, str] = {"N": "north", "W": "west", "S": "south", "E": "east"}
 
 
 @dataclass
 class HandledTable:
-    """A table in process as the people at it have it."""
+    """A table in this process, with the actions of the people at it."""
 
     sim: HardwareInProcess
     lasting: MachineSupervisor
@@ -38,18 +38,18 @@ class HandledTable:
 
     @property
     def machine(self) -> TableMachine:
-        """The machine as it is now; after a full disk it is another one."""
+        """The current machine. After a full disk this is a new object."""
         return self.lasting.machine
 
     @property
     def people(self) -> PeopleAtMachine:
-        """Everybody's hands: what has no move of its own here (collect, change_set, mix)."""
+        """The actions of people that have no method of this class (collect, change_set, mix)."""
         return self.sim.world.people
 
     async def wait_until_seen(self, condition: Callable[[Truth], bool]) -> Truth:
-        """Return the mechanics as people see them, once `what` holds of them.
+        """Return the truth of the mechanics as soon as `condition` is true for it.
 
-        Raises TimeoutError after PATIENCE_S.
+        Raises TimeoutError after WAIT_TIMEOUT_S.
         """
         for _ in range(round(WAIT_TIMEOUT_S / LOOK_INTERVAL_S)):
             truth = self.sim.world.truth()
@@ -59,18 +59,19 @@ class HandledTable:
         raise TimeoutError
 
     async def take_hands(self) -> None:
-        """Wait for the lift, and let each player take the own hand."""
+        """Wait for the lift, then give each player their own hand."""
         await self.wait_until_seen(lambda truth: truth.lift_up)
         self.people.take_hands()
 
     def lay_down(self) -> None:
-        """Let the players lay all their cards on the table, as played."""
+        """Lay all cards of the players on the table, as played."""
         self.people.lay_down()
 
     async def load(self, card_set: str | None = None) -> None:
-        """Put a set into the hopper: by its name once the hopper is free, else what was played.
+        """Put a set into the hopper. A named set is put in when the hopper is free.
 
-        Raises OutOfReach where the set is not there (sim/mechanics/card_handling.py).
+        Without a name the played cards are put in. Raises OutOfReach if the set is not there
+        (sim/mechanics/card_handling.py).
         """
         if card_set is not None:
             await self.wait_until_seen(
@@ -79,7 +80,9 @@ class HandledTable:
         self.people.load(card_set)
 
     async def panel(self) -> PanelContacts:
-        """Return the panel's contacts and lamps; the first time, wire the table's front to them."""
+        """Return the panel's contacts and lamps. The first call connects the table's panel to
+        them.
+        """
         if self._contacts is None:
             contacts = self._contacts = PanelContacts(self.sim.world)
 
@@ -92,11 +95,13 @@ class HandledTable:
     async def press(
         self, seat: Seat, colour: Literal["green", "red"], *, for_s: float = TAP_S
     ) -> None:
-        """Press a seat's green or red button for so long, and see it settle."""
+        """Press a seat's green or red button for `for_s` seconds, and wait until the contact
+        settles.
+        """
         await self._press(f"{SEAT_NAMES[seat]}_{colour}", for_s)
 
     async def hold_button(self, seat: Seat, colour: Literal["green", "red"] = "green") -> None:
-        """Hold a seat's button until it counts as held."""
+        """Press a seat's button until it counts as a long press."""
         await self.press(seat, colour, for_s=LONG_PRESS_S + TAP_S)
 
     async def press_start(self) -> None:
@@ -113,7 +118,7 @@ class HandledTable:
         await asyncio.sleep(2 * DEBOUNCE_S)
 
     def close(self) -> None:
-        """Take the wires off the panel."""
+        """Disconnect the panel."""
         if self._contacts is not None:
             self._contacts.close()
             self._contacts = None

@@ -1,4 +1,4 @@
-"""What a hall costs: processor time and memory of its processes, by kind, from /proc."""
+"""Costs of a simulated hall: processor time and memory of its processes by kind, from /proc."""
 
 import os
 import resource
@@ -14,10 +14,11 @@ _MIB = 1024.0
 
 
 class ProcessCost(msgspec.Struct, frozen=True, kw_only=True):
-    """One kind of process: how many there are, and what all of them together take.
+    """One kind of process: the number of processes, and their total costs.
 
-    `cpu_s`: processor time since they began; `rss_mib`: what lies in memory, shared pages
-    counted in each; `pss_mib`: shared pages divided among those that share them.
+    `cpu_s`: processor time since their start. `rss_mib`: resident memory, with shared pages counted
+    in each process. `pss_mib`: resident memory, with shared pages divided among the processes that
+    share them.
     """
 
     processes: int
@@ -27,10 +28,10 @@ class ProcessCost(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def measure_costs(root: int) -> dict[str, ProcessCost]:
-    """Return what the process `root` and all that it started cost so far, by kind.
+    """Return the costs so far of the process `root` and all its descendants, by kind.
 
-    Kinds are the words after `dealtable`: `demo`, `sim`, `run`, `run machine`, `run gateway`;
-    a board's process is a `board`. One that ends meanwhile is left out.
+    Kinds are the words after `dealtable`: `demo`, `sim`, `run`, `run machine`, `run gateway`. A
+    board's process has the kind `board`. A process that ends meanwhile is left out.
     """
     found: dict[str, list[tuple[float, float, float]]] = defaultdict(list)
     for pid in _process_tree(root):
@@ -50,21 +51,21 @@ def measure_costs(root: int) -> dict[str, ProcessCost]:
 
 
 def find_processes(root: int) -> dict[str, int]:
-    """Return the pid of what the process `root` started, by kind: the last one of each."""
+    """Return the pids of the descendants of process `root`, by kind: the last pid of each kind."""
     found: dict[str, int] = {}
     for pid in _process_tree(root):
-        with suppress(OSError, IndexError):  # it ended meanwhile
+        with suppress(OSError, IndexError):  # the process ended meanwhile
             found[_process_kind(pid)] = int(pid)
     return found
 
 
 def resident_mib(pid: int) -> float:
-    """Return what of a process lies in memory, shared pages counted."""
+    """Return the resident memory of a process in MiB, with shared pages."""
     return _memory_mib(pid)[0]
 
 
 def written_kib(pid: int) -> float:
-    """Return what a process has had written to disks since it began."""
+    """Return the data that a process has written to disks since its start, in KiB."""
     rows = (_PROC / str(pid) / "io").read_text().splitlines()
     return int(dict(row.split(": ") for row in rows)["write_bytes"]) / _MIB
 
@@ -72,7 +73,7 @@ def written_kib(pid: int) -> float:
 def costs_since(
     before: Mapping[str, ProcessCost], now: Mapping[str, ProcessCost]
 ) -> dict[str, ProcessCost]:
-    """Return `now` with the processor time alone that was used since `before`."""
+    """Return `now` with the processor time that was used since `before`."""
     return {
         kind: msgspec.structs.replace(
             cost, cpu_s=round(cost.cpu_s - (before[kind].cpu_s if kind in before else 0.0), 3)
@@ -102,13 +103,13 @@ def _process_kind(pid: int) -> str:
 
 
 def _cpu_s(pid: int) -> float:
-    """Return processor time to the nanosecond, as the scheduler counts it."""
+    """Return the processor time in seconds, with the scheduler's nanosecond resolution."""
     tasks = (_PROC / str(pid) / "task").iterdir()
     return sum(int((task / "schedstat").read_text().split()[0]) for task in tasks) / 1e9
 
 
 def _memory_mib(pid: int) -> tuple[float, float]:
-    """Return RSS and PSS; where a machine hides from its own user, RSS twice."""
+    """Return RSS and PSS in MiB. If PSS may not be read, return RSS twice."""
     try:
         rows = (_PROC / str(pid) / "smaps_rollup").read_text().splitlines()
     except PermissionError:
@@ -119,5 +120,5 @@ def _memory_mib(pid: int) -> tuple[float, float]:
 
 
 def count_cores() -> int:
-    """Return how many cores this process may use."""
+    """Return the number of cores that this process may use."""
     return len(os.sched_getaffinity(0))

@@ -1,7 +1,7 @@
 """A whole table in this process and in virtual time: mechanics, firmware, machine, players.
 
-The same parts as a real table, but for what differs: byte pipes for ports, an
-inline committer, entropy and wall stamps from a seed. A trial replays from its seed.
+Its parts are those of a real table, with these differences: byte pipes as ports, an inline
+committer, and entropy and wall-clock times from a seed. A seed reproduces a trial.
 """
 
 import asyncio
@@ -63,21 +63,21 @@ from sim.tables.handled_table import WAIT_TIMEOUT_S, HandledTable
 
 TABLE_KEY = "T" * 40
 TABLE_SIGN = b"T" * 32
-"""The table's secret: what its machine signs heads with."""
+"""The table's secret key, with which its machine signs heads."""
 _START_TIME = datetime(2027, 1, 1, tzinfo=UTC)
-"""What a wall clock shows when virtual time begins."""
+"""The wall-clock time at the start of virtual time."""
 
 RETRY_INTERVAL_S = 0.2
-"""How long a referee waits before an order that was refused is given again."""
+"""The time that a referee waits before they send a refused command again."""
 
 
 @dataclass
 class TableInProcess(HandledTable):
-    """A table in process, and its people. `events` and `states` are what its feed carried.
+    """A table in this process, and its people. `events` and `states` contain what was published.
 
-    `name` goes before the numbers of its people's orders, so that they are others than those
-    of an earlier daemon; `running` is the machine's own task: done before the block ends only
-    where it raised.
+    `command_prefix` comes before the numbers of the people's commands, so that their ids differ
+    from those of an earlier daemon. `run_task` is the machine's task. It is done before the block
+    ends only if it raised an error.
     """
 
     signers: Mapping[Role, bytes]
@@ -89,7 +89,7 @@ class TableInProcess(HandledTable):
     _commands_made: int = 0
 
     def publish(self, value: PublicState | PublicEvent) -> None:
-        """Take what is public, as the gateway would."""
+        """Store a published state or event, as the gateway would receive it."""
         if isinstance(value, PublicState):
             self.states.append(value)
         else:
@@ -97,9 +97,10 @@ class TableInProcess(HandledTable):
         self._changed.set()
 
     async def wait_for_state(self, condition: Callable[[PublicState], bool]) -> PublicState:
-        """Return the first published state, from the present one on, of which `what` holds.
+        """Return the first published state, from the current one on, for which `condition` is
+        true.
 
-        Raises TimeoutError after PATIENCE_S.
+        Raises TimeoutError after WAIT_TIMEOUT_S.
         """
         async with asyncio.timeout(WAIT_TIMEOUT_S):
             while not (self.states and condition(self.states[-1])):
@@ -108,7 +109,7 @@ class TableInProcess(HandledTable):
         return self.states[-1]
 
     async def wait_for_phase(self, phase: MachinePhase) -> PublicState:
-        """Wait for a phase."""
+        """Wait for a phase of the machine and return the state."""
         return await self.wait_for_state(lambda state: state.machine.phase is phase)
 
     def make_command(
@@ -120,10 +121,10 @@ class TableInProcess(HandledTable):
         about: tuple[int | None, int | None] | None = None,
         **args: Any,
     ) -> ClientCommand:
-        """Return a signed command; `about` is the deal and attempt that it names.
+        """Return a signed command. `about` is the deal and attempt that the command names.
 
-        Where that is not said: those that such a command is bound to, as the last state has
-        them.
+        Without `about`, these are the deal and attempt that such a command is bound to in the last
+        state.
         """
         self._commands_made += 1
         deal, attempt = self._bound_to(cmd) if about is None else about
@@ -137,7 +138,7 @@ class TableInProcess(HandledTable):
         return self.sign_command(command, self.signers[role])
 
     def sign_command(self, command: ClientCommand, seed: bytes) -> ClientCommand:
-        """Return a command as the holder of a key signs it, for the present run of the table."""
+        """Return a command signed with a key, for the current run of the table."""
         present = msgspec.structs.replace(command, boot=self.machine.processor.boot)
         return sign_command(present, TABLE_KEY, seed)
 
@@ -150,7 +151,7 @@ class TableInProcess(HandledTable):
         about: tuple[int | None, int | None] | None = None,
         **args: Any,
     ) -> CommandReply:
-        """Give a signed order, as `command` makes it."""
+        """Make a signed command, like `make_command`, and submit it."""
         return await self.lasting.submit(self.make_command(role, cmd, about=about, **args))
 
     def _bound_to(self, cmd: str) -> tuple[int | None, int | None]:
@@ -162,12 +163,12 @@ class TableInProcess(HandledTable):
         return (state.deal, state.attempt) if bound == "machine" else (None, None)
 
     async def play_attempt(self, cut: int = 40) -> PublicState:
-        """Play one attempt as people would, up to held hands or its refusal."""
+        """Play one attempt as people would, up to held hands or to its failure."""
         ready = await self.wait_for_state(
             lambda state: state.machine.phase in (MachinePhase.EMPTY, MachinePhase.COMMITTED)
         )
         if any(alert.name == "SET_BARRED" for alert in ready.alerts):
-            cards = len(self.sim.world.truth().hopper)  # somebody has counted them
+            cards = len(self.sim.world.truth().hopper)  # a person has counted the cards
             await self.send_command(
                 Role.REFEREE, "clear_set", set=ready.machine.card_set, cards=cards
             )
@@ -184,7 +185,7 @@ class TableInProcess(HandledTable):
         )
 
     async def return_hands(self) -> PublicState:
-        """Have the hands released, taken, and the set put back; return the state after it."""
+        """Release the hands, take them, and put the set back. Return the state after that."""
         answer = await self.send_command(Role.REFEREE, "release")
         while not answer.ok:
             await asyncio.sleep(RETRY_INTERVAL_S)
@@ -222,21 +223,20 @@ async def run_table_in_process(
     release: ProgramRelease | None = None,
     reader: ReaderSection | None = None,
 ) -> AsyncIterator[TableInProcess]:
-    """Make a table, run it, and leave no task and no timer of it behind.
+    """Create a table, run it for the block, and remove all of its tasks and timers.
 
-    `runtime_dir` lies in memory; `store` is a journal in memory where none is given;
-    `ids` are the unique ids that the dealer and the reader board really have; `sim` is a
-    table that was there before and stays, with its boards and cards as they are.
-    The mechanics' randomness and the machine's come from `seed`, apart. A `profile` is a
-    rulebook with or without an event's regulations, international-000 where none is given;
-    the sets of `card_sets` lie at the table, packed as it says. `signers` are people's
-    secret keys, fresh ones where none are given; `chief` is what attempts are sealed to, or gives
-    it. `reopen` opens the journal again after
-    its disk refused a write; `name` goes before the numbers of orders. `told` sees what is
-    published before the trial does, and keeps it from the feed with False, as a daemon's death
-    does. `jumped_s`: how far the wall's clock is off by now; `line` gives the host's end of a
-    line that the machine uses; `release` is what its program says it is; `reader` is what its
-    configuration says of the reader board.
+    `runtime_dir` is a folder in memory. `store` is the journal; by default a journal in memory.
+    `ids` are the real unique ids of the dealer board and the reader board. `sim` is existing
+    hardware that remains, with its boards and cards in their state. The randomness of the mechanics
+    and of the machine come from `seed` separately. `profile` is a rulebook with or without an
+    event's regulations; by default international-000. The sets of `card_sets` are at the table,
+    with the packs of the profile. `signers` are people's secret keys; by default new ones. `chief`
+    is the key that attempts are sealed to, or a function that returns it. `reopen` opens the
+    journal again after its disk refused a write. `command_prefix` comes before the numbers of
+    commands. `on_publish` receives each published value first. If it returns False, the value does
+    not reach the feed, as after a daemon's death. `clock_offset_s` returns the current error of the
+    wall clock. `wrap_port` returns the host's end of a line that the machine uses. `release` is the
+    release of the machine's program. `reader` is the configuration of the reader board.
     """
     loop = asyncio.get_running_loop()
     chance = random.Random(f"machine {seed}")
@@ -326,7 +326,7 @@ async def run_table_in_process(
 def _pack_sets(
     settings: MechanicsSettings, profile: Profile, card_sets: tuple[CardSetSection, ...]
 ) -> MechanicsSettings:
-    """Return the settings with the sets of a table, packed as its rulebook says."""
+    """Return the settings with the table's sets, packed according to its rulebook."""
     return replace(
         settings,
         packs=profile.deck.packs,

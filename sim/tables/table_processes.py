@@ -1,7 +1,7 @@
-"""Simulated tables as they really run: a sim process with its boards, and each table's daemon.
+"""Simulated tables as real processes: one sim process with its boards, and a daemon per table.
 
-What `demo`, `bench deal` and the tests of whole processes have in common. Nothing of
-a hall is left behind: its processes are ended by their own pids, last started first.
+`demo`, `bench deal` and the tests of whole processes use it. All processes are ended by their own
+pids, in the reverse order of their start. None remains.
 """
 
 import asyncio
@@ -30,26 +30,29 @@ from sim.memory_folders import memory_folder
 from sim.tables.process_costs import count_cores
 
 _MAX_LINE_BYTES = 1 << 22
-"""Bytes of an answer of the simulator: where every card of many sets lies is a long line."""
+"""The maximum size of a simulator's answer in bytes. The positions of all cards of many sets
+form a long line.
+"""
 POLL_INTERVAL_S = 0.02
 START_TIMEOUT_S = 30.0
 ROUND_S = 16.0
-"""From one deal to the next at the reference pace, with people who lose no time."""
+"""The time from one deal to the next at the reference pace, with people who lose no time."""
 _END_TIMEOUT_S = 10.0
 
 
 class HallError(Exception):
-    """A process of the hall did not come up, or ended by itself; one line says which."""
+    """A process of the hall did not start, or ended unexpectedly; the message is one line."""
 
 
 @dataclass(frozen=True)
 class HallPlan:
-    """What a hall is made of. `port`: the first table's feed is there, its commands one above,
-    the next table's behind; None takes free ones.
+    """The description of a hall. `port` is the port of the first table's feed.
 
-    `boards`: "inside" the sim process or "processes"; None as `dealtable sim` has it.
-    `profile`, `event` (the file of an event's own regulations), `card_sets`, `deal_ahead` and
-    `limits` are each table's; the sets lie at it, packed as the profile says.
+    The first table's command port is `port` + 1, and the ports of the next table follow. None takes
+    free ports. `boards`: "inside" (in the sim process) or "processes"; None for the default of
+    `dealtable sim`. `profile`, `event` (the file of an event's own regulations), `card_sets`,
+    `deal_ahead` and `limits` apply to each table. The sets are at the table, with the packs of the
+    profile.
     """
 
     state_dir: Path
@@ -67,26 +70,26 @@ class HallPlan:
     limits: LimitsSection = field(default_factory=LimitsSection)
 
     def start_delay_s(self, number: int) -> float:
-        """Return how long table `number` (0, 1, …) waits before its first deal.
+        """Return the delay before the first deal of table `number` (0, 1, …).
 
-        The tables are spread over a round, so that their shuffles and deals do not come in step.
+        The tables are spread over a round, so that their shuffles and deals do not coincide.
         """
         return number * ROUND_S / self.speed / self.tables
 
     @property
     def rules(self) -> Profile:
-        """The profile itself, with the event's regulations. Raises ProfileError."""
+        """The profile, with the event's regulations. Raises ProfileError."""
         return load_profile(self.profile, self.event)
 
 
 class ControlClient:
-    """People's hands at one simulated table, over its control socket."""
+    """A client for the control socket of one simulated table: the actions of people."""
 
     def __init__(self, path: str) -> None:
         self.path = path
 
     async def request(self, request_name: str, **args: Any) -> Any:
-        """Do one thing of sim/CONTROL.md and return its result. Raises HallError."""
+        """Send one request of sim/CONTROL.md and return its result. Raises HallError."""
         try:
             reader, writer = await asyncio.open_unix_connection(self.path, limit=_MAX_LINE_BYTES)
         except OSError as error:
@@ -94,7 +97,7 @@ class ControlClient:
         try:
             writer.write(msgspec.json.encode({"do": request_name, "with": args}) + b"\n")
             answer = msgspec.json.decode(await reader.readline())
-        except (OSError, msgspec.DecodeError) as error:  # an answer that ends early is none
+        except (OSError, msgspec.DecodeError) as error:  # an incomplete answer counts as none
             raise HallError(f"the simulator ended before it answered {request_name}") from error
         finally:
             writer.close()
@@ -104,7 +107,7 @@ class ControlClient:
 
 
 class TableProcess:
-    """One table of a hall: where it is, its rules, who may talk to it, whose hands move it."""
+    """One table of a hall: its folders, its rules, its keys, its daemon and its control client."""
 
     def __init__(
         self, info: dict[str, Any], state_dir: Path, config: Path, profile: Profile
@@ -120,17 +123,17 @@ class TableProcess:
 
     @property
     def board_ports(self) -> tuple[str, str]:
-        """Where the dealer board and the reader board are found."""
+        """The paths of the dealer board and the reader board."""
         return self._info["dealer"], self._info["reader"]
 
     @property
     def log(self) -> Path:
-        """What its daemon says."""
+        """The log file of the table's daemon."""
         return self.state_dir / "daemon.log"
 
     @property
     def endpoints(self) -> Endpoints:
-        """Where its gateway is. Raises NoEndpoints."""
+        """The addresses of the table's gateway. Raises NoEndpoints."""
         return read_endpoints(self.state_dir)
 
     def client(self, role: Role, topics: Sequence[str] = ("",)) -> Client:
@@ -147,10 +150,10 @@ class TableProcess:
     ) -> None:
         """Start `dealtable run` and wait for its gateway. Raises HallError.
 
-        `limit_s`: how long the gateway may take. None stands for PATIENCE_S.
-        `environment`: what it has beside this process's own.
+        `timeout_s`: the time limit for the gateway; None for START_TIMEOUT_S. `environment`:
+        variables in addition to this process's own.
         """
-        remove_endpoints(self.state_dir)  # a killed daemon leaves where it was
+        remove_endpoints(self.state_dir)  # a killed daemon does not remove its endpoints
         with self.log.open("ab") as file:
             self.daemon = await start_program(
                 *("run", "--config", str(self.config)),
@@ -166,7 +169,7 @@ class TableProcess:
         )
 
     async def stop_daemon(self) -> int | None:
-        """End the daemon as Ctrl-C does; return its exit status, None where none was started."""
+        """End the daemon as Ctrl-C does. Return its exit status, or None if none was started."""
         return None if self.daemon is None else await end_program(self.daemon)
 
     def _is_gateway_open(self) -> bool:
@@ -182,7 +185,8 @@ async def run_hall(
 ) -> AsyncIterator[list[TableProcess]]:
     """Run a hall for the block: the simulator, and every table's daemon. Raises HallError.
 
-    As many daemons as there are cores begin at a time; `on_up` is told how many are there.
+    As many daemons as there are cores start at the same time. `on_started` receives the number of
+    running daemons.
     """
     plan.state_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
     async with AsyncExitStack() as stack:
@@ -194,7 +198,9 @@ async def run_hall(
 
 
 async def wait_for_process_end(tables: Sequence[TableProcess]) -> NoReturn:
-    """Wait until a process of a hall ends by itself. Raises HallError, which names it."""
+    """Wait until a process of a hall ends unexpectedly. Raises HallError, which names the
+    process.
+    """
     waits = {
         asyncio.ensure_future(process.wait()): what
         for table in tables
@@ -213,7 +219,9 @@ async def wait_for_process_end(tables: Sequence[TableProcess]) -> NoReturn:
 
 
 async def _start_daemons(tables: Sequence[TableProcess], on_started: Callable[[int], None]) -> None:
-    """Start all daemons, one a core at a time. Raises the first HallError, once none starts."""
+    """Start all daemons, one per core at a time. Raises the first HallError and cancels the
+    rest.
+    """
     room = asyncio.Semaphore(count_cores())
     up = 0
 
@@ -240,7 +248,7 @@ async def _stop_daemons(tables: Sequence[TableProcess]) -> None:
 async def start_simulator(
     plan: HallPlan, config: Path, runtime_dir: Path
 ) -> asyncio.subprocess.Process:
-    """Start `dealtable sim` with the tables of a hall; it prints a line of JSON for each."""
+    """Start `dealtable sim` with the tables of a hall. It prints a line of JSON for each table."""
     faults = [word for fault in plan.faults for word in ("--fault", fault)]
     boards = ["--boards", plan.boards] if plan.boards else []
     return await start_program(
@@ -260,7 +268,7 @@ StartSimulator = Callable[[HallPlan, Path, Path], Awaitable[asyncio.subprocess.P
 async def run_simulator(
     plan: HallPlan, runtime_dir: Path, start: StartSimulator = start_simulator
 ) -> AsyncIterator[list[TableProcess]]:
-    """Run the simulator alone, and give its tables, configured but without daemons."""
+    """Run only the simulator, and yield its tables, configured but without daemons."""
     config = runtime_dir / "sim.toml"
     config.write_text(_sim_toml(plan), encoding="utf-8")
     sim = await start(plan, config, runtime_dir)
@@ -281,7 +289,9 @@ async def run_simulator(
 def _configure_table(
     info: dict[str, Any], plan: HallPlan, runtime_dir: Path, number: int
 ) -> TableProcess:
-    """Write a table's configuration beside its state. Raises HallError where a daemon is there."""
+    """Write a table's configuration into its state folder. Raises HallError if a daemon runs
+    there.
+    """
     name = info["table"]
     state_dir = plan.state_dir if plan.tables == 1 else plan.state_dir / name
     _refuse_in_use(state_dir)
@@ -331,9 +341,9 @@ deal_ahead = {"true" if plan.deal_ahead else "false"}
 
 
 def _refuse_in_use(state_dir: Path) -> None:
-    """Return if no daemon writes there, and what is there can be gone on with.
+    """Check that no daemon writes to `state_dir` and that its journal can be continued.
 
-    Raises HallError in the store's own words. Nothing of a table that lives is touched.
+    Raises HallError with the store's own message. A running table is not touched.
     """
     if (state_dir / LOCK_NAME).exists():
         try:
@@ -343,7 +353,7 @@ def _refuse_in_use(state_dir: Path) -> None:
 
 
 def _sim_toml(plan: HallPlan) -> str:
-    """Return the sim.toml of a hall: its sets are packed as its profile says."""
+    """Return the sim.toml of a hall. Its sets have the packs of the profile."""
     deck = plan.rules.deck
     return f"""\
 [mechanics]
@@ -364,8 +374,10 @@ def _card_sets_toml(plan: HallPlan) -> str:
 async def start_program(
     *words: str, module: str = "controller.cli", **more: Any
 ) -> asyncio.subprocess.Process:
-    """Start `dealtable`, or another module, with these words: it ends with this process, and not
-    by its terminal. `more`: as for asyncio.create_subprocess_exec.
+    """Start `dealtable`, or another module, with these arguments.
+
+    The program ends with this process, and is not ended by the terminal. `more` is passed to
+    asyncio.create_subprocess_exec.
     """
     return await asyncio.create_subprocess_exec(
         sys.executable,
@@ -377,7 +389,7 @@ async def start_program(
 
 
 async def end_program(process: asyncio.subprocess.Process) -> int:
-    """Ask a program to end; end it where it does not. Return its exit status."""
+    """Send SIGTERM to a program, kill it after a time limit, and return its exit status."""
     if process.returncode is None:
         process.send_signal(signal.SIGTERM)
     try:
@@ -395,7 +407,9 @@ async def _wait_until(
     log: Path,
     timeout_s: float,
 ) -> None:
-    """Wait until `there()`. Raises HallError when the process ends first, or at the limit."""
+    """Wait until `condition()` is true. Raises HallError if the process ends first or the time
+    is up.
+    """
     try:
         async with asyncio.timeout(timeout_s):
             while not condition():
