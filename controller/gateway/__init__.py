@@ -1,1 +1,3 @@
-"""The process with the network: the feed, the commands and CURVE. It never receives a hidden face."""
+"""The process with the network: the feed, the commands and CURVE. It never receives a hidden
+face.
+"""

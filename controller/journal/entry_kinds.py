@@ -122,15 +122,17 @@ class TransferredData(EntryData, frozen=True):
 
 
 class TakenOverData(EntryData, frozen=True):
-    """A match came from `table`, whose journal has `head` behind its `transferred`, entry `n`.
+    """A match came from `table`, whose journal has `head` behind its `transferred`, entry
+    `n`.
 
-    `digest` names the document it came in (controller/match/transfer_document.py), `sig` is that table's
-    signature of it, by the key `verify` that whoever ordered it named (controller/signing/signed_commands.py). Its
-    `meeting` follows, and then its `events`, so many of kind `match`, with times of this table's
-    clock. `proofs`: what its attempts promised so far, by table, deal and attempt. `moves`: how it
-    came here, from table to table, for its score sheet; missing where the document has none.
-    `entered_by`: who took it here and entered the word as the chief's, which `by` gave; missing
-    where it was no word by mouth.
+    `digest` names the document it came in (controller/match/transfer_document.py), `sig` is
+    that table's signature of it, by the key `verify` that whoever ordered it named
+    (controller/signing/signed_commands.py). Its `meeting` follows, and then its `events`, so
+    many of kind `match`, with times of this table's clock. `proofs`: what its attempts
+    promised so far, by table, deal and attempt. `moves`: how it came here, from table to
+    table, for its score sheet; missing where the document has none. `entered_by`: who took it
+    here and entered the word as the chief's, which `by` gave; missing where it was no word by
+    mouth.
     """
 
     match: str
@@ -234,16 +236,16 @@ class CommandData(EntryData, frozen=True):
     """A signed command that acted, and by whom.
 
     `key`: the signer's (hex), `panel` for a button of the table; `who`: the name of its
-    certificate; `person`: who gave it with that key, null where he did not say. `result`: what was
-    answered, as far as it is public; or `refused`: it was begun and could not be carried out after
-    all. `args`, `of` (the deal and attempt that it named), `boot` (the run that it was for: this
-    one) and `sig`: whoever knows the signer's key can check that he gave it
-    (controller/signing/signed_commands.py). Of these a button's command has `args` alone; `answer`, `tribute`,
-    `return` and `take_over` have them in a private row. Where `configure` is refused after it
-    began, a row before that has as `result` the `settings` that the board took, and as `unknown`
-    the setting that was sent to it without an answer: the board may have it. Where an entry cannot
-    hold `args` as an object (it has a fraction), `args` is the JSON text that was signed; such a
-    command is always refused.
+    certificate; `person`: who gave it with that key, null where he did not say. `result`:
+    what was answered, as far as it is public; or `refused`: it was begun and could not be
+    carried out after all. `args`, `of` (the deal and attempt that it named), `boot` (the run
+    that it was for: this one) and `sig`: whoever knows the signer's key can check that he
+    gave it (controller/signing/signed_commands.py). Of these a button's command has `args`
+    alone; `answer`, `tribute`, `return` and `take_over` have them in a private row. Where
+    `configure` is refused after it began, a row before that has as `result` the `settings`
+    that the board took, and as `unknown` the setting that was sent to it without an answer:
+    the board may have it. Where an entry cannot hold `args` as an object (it has a fraction),
+    `args` is the JSON text that was signed; such a command is always refused.
     """
 
     id: str

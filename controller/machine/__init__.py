@@ -51,7 +51,8 @@ The boards, and the house around them:
     door.py         the Unix socket to the gateway
     metrics.py      the machine's numbers; own_process.py: those of the process
 
-Imports go one way: state and play, record, order, attempt, table, deals, acts, machine.
-Who may cut: `cutters` in deals.py, from the match's duties (controller/match/next_deal.py, out of the
-profile's ceremony); acts.py asks it of an order, front.py of a button, and the match once more.
+Imports go one way: state and play, record, order, attempt, table, deals, acts, machine. Who
+may cut: `cutters` in deals.py, from the match's duties (controller/match/next_deal.py, out of
+the profile's ceremony); acts.py asks it of an order, front.py of a button, and the match once
+more.
 """

@@ -1,9 +1,9 @@
 """A match on its way to another table (转台): one document, in parts that fit into commands.
 
-Nothing in it is secret. The table that it leaves signs its digest (controller/signing/signed_commands.py), and who
-takes it to another table says there, with his own signature, whose word it is: so nobody between
-can change it. It names the entry of the journal that it comes from: from that journal anybody can
-make it again, byte for byte.
+Nothing in it is secret. The table that it leaves signs its digest
+(controller/signing/signed_commands.py), and who takes it to another table says there, with
+his own signature, whose word it is: so nobody between can change it. It names the entry of
+the journal that it comes from: from that journal anybody can make it again, byte for byte.
 """
 
 import base64

@@ -1,7 +1,7 @@
 """Heads that somebody kept: each must still lie in the chain, at its own number.
 
-Signed ones bear the table's own signature (controller/signing/signed_heads.py): whoever has one that is not
-in this journal can show to others that the table wrote its past anew.
+Signed ones bear the table's own signature (controller/signing/signed_heads.py): whoever has
+one that is not in this journal can show to others that the table wrote its past anew.
 """
 
 from collections.abc import Iterator, Sequence

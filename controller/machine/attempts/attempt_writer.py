@@ -149,8 +149,7 @@ class AttemptWriter:
 
     @property
     def is_key_lost(self) -> bool:
-        """Return whether the key was lost with the power. Then only the chief can open the attempt.
-        """
+        """Return whether the key was lost with the power. Then only the chief can open the attempt."""
         return self._key is None
 
     @property
