@@ -149,7 +149,7 @@ class AttemptWriter:
 
     @property
     def is_key_lost(self) -> bool:
-        """Return whether the key was lost with the power. Then only the chief can open the attempt."""
+        """Return whether the key was lost with the power, so that only the chief can open it."""
         return self._key is None
 
     @property

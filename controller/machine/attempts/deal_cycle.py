@@ -94,7 +94,7 @@ class DealCycle:
         return self._deps.binding.chief_key()
 
     def on_match_changed(self) -> None:
-        """React to a change of the match: hands that it no longer needs become void or are shown."""
+        """React to a change of the match. Void or show the hands that it no longer needs."""
         self._match_news.set()
         self._table_boards.hands_with_players.on_match_changed()
         self._unopened_hands.on_match_changed()
@@ -318,7 +318,7 @@ class DealCycle:
             self._last_end_s = asyncio.get_running_loop().time()
 
     async def _show_openings_until_cut(self, run: AttemptRun) -> None:
-        """Show open doors while a cut is awaited. A constant alert keeps people from opening them."""
+        """Show open doors while a cut is awaited, so that people close them."""
         async for status in self._clearing.poll_statuses():
             if run.writer.has("cut") or run.writer.outcome is not None:
                 return
