@@ -1,7 +1,7 @@
-"""Held hands on their way out: the order, the lift, and what keeps it from rising.
+"""The release of held hands: the command, the lift, and everything that can stop the lift.
 
-Once the board may have heard that it is to lift, the hands count as out: then whatever
-stops the lift only delays them.
+As soon as the board may have received the command to lift, the hands count as out. From then on, an
+obstacle only delays them.
 """
 
 import asyncio
@@ -14,10 +14,10 @@ from controller.machine.boards.board_observations import can_reach_hands, refusa
 from controller.machine.commands.command_request import AcceptedCommand
 from drivers.errors import BoardRefused, BoardResult, DriverError, LineLost
 
-# What a board answers to a release that it knows nothing of any more.
+# Answers of a board that no longer has the attempt of a release.
 _FORGOTTEN_RESULTS = (BoardResult.WRONG_ATTEMPT, BoardResult.NOT_LOCKED)
 LIFT_RETRY_INTERVAL_S = 1.0
-"""How long a lift may stand still before it is asked again."""
+"""Wait before a lift that stopped is started again, in seconds."""
 LIFT_TIMEOUT_S = 6.0
 """How long the lift may take in all before somebody is called: a board gives up after 5 s."""
 
@@ -36,11 +36,13 @@ class HandRelease:
         write_ordered: Callable[[], None],
         waiting_times: Callable[[], Mapping[str, int]],
     ) -> bool:
-        """Wait for the order, then let the hands out; False where they may not go any more.
+        """Wait for the command, then release the hands. Return False if they may no longer be
+        released.
 
-        `lead` is how the release says who leads, which is asked again with the order: of a deal
-        that was dealt ahead nobody knows it before. `ordered` writes what follows from the order
-        itself; `waited` tells how long people waited for it. Raises StorageFailed.
+        `lead_rule` returns how the release names the leader. It is called again with the command,
+        because the leader of a deal dealt ahead is not known before. `write_ordered` writes what
+        follows from the command itself. `waiting_times` returns how long people waited. Raises
+        StorageFailed.
         """
         if self._run.writer.has("released"):
             return True
@@ -50,7 +52,7 @@ class HandRelease:
             if not self._run.hands_out:
                 order = await self._valid_command()
                 self._require_lead(lead_rule(), order)
-                order.write()  # first: what the order means to a match is nothing without it
+                order.write()  # The command's row must come before its effects on the match.
                 write_ordered()
                 await self._record.sync()
                 await self._begin_lift(order)
@@ -65,9 +67,9 @@ class HandRelease:
         return True
 
     async def _valid_command(self) -> AcceptedCommand:
-        """Return an order that still holds in the moment in which it is acted on.
+        """Return a command that is still valid at the moment when it is executed.
 
-        It was asked when it came; the match may have moved since, by another's order.
+        It was checked on arrival, but another command may have changed the match since.
         """
         while True:
             order = await self._run.until_stopped(self._next_command())
@@ -77,20 +79,21 @@ class HandRelease:
             order.refuse_with(vetoed)
 
     async def _next_command(self) -> AcceptedCommand:
-        """Return an order to let the hands out that can be followed: the hopper is empty.
+        """Return a command to release the hands that can be executed: the hopper must be empty.
 
-        The board's lock sees to that, too; but a set that was put back too early is no reason
-        to void right hands.
+        The board's lock checks this too. But a set that was put back too early must not void right
+        hands.
         """
         while True:
             order = await self._deps.processor.wait_for("release")
             try:
                 status = await retry_once(self._deps.dealer.get_status)
             except DriverError:
-                return order  # what keeps the board away will tell
+                return order  # The board's answer will show the obstacle.
             except asyncio.CancelledError:
                 why = self._run.stop_reason
-                if why is not None:  # while the board was asked: no order stays unanswered
+                # Every command gets an answer, also if the attempt ended while the board was asked.
+                if why is not None:
                     order.refuse(why)
                 raise
             if not status.sees_hopper:
@@ -98,24 +101,26 @@ class HandRelease:
             order.refuse("SET_TOO_EARLY")
 
     def _require_lead(self, lead: LeadRule, command: AcceptedCommand | None = None) -> None:
-        """Raise Ended where it has no faces any more to say who leads."""
+        """Raise AttemptEnded if the release must name a leader and the faces are lost."""
         if self._run.writer.is_key_lost and lead != "none":
             if command is not None:
                 command.refuse("POWER")
             raise AttemptEnded("POWER")
 
     async def _begin_lift(self, command: AcceptedCommand) -> None:
-        """Have the lift start. Once the board may have heard it the hands count as out."""
+        """Start the lift. When the board may have received the command, the hands count as out."""
         try:
             await self._run.until_stopped(retry_once(self._send_release))
         except LineLost:
-            pass  # nobody knows whether the board heard it: asked again from here on
+            # It is not known whether the board received the command, so it is repeated from here
+            # on.
+            pass
         except (AttemptEnded, DriverError) as error:
             raise AttemptEnded(await self._refuse_release(command, error)) from error
         self._run.hands_out = True
 
     async def _lift(self, command: AcceptedCommand | None) -> None:
-        """See the lift up, asking again whatever stops it, until the board says that it is."""
+        """Repeat the command until the board reports that the lift is up."""
         stuck: set[str] = set()
         begun_s = self._loop.time()
         while not self._run.lift_raised.done():
@@ -128,12 +133,13 @@ class HandRelease:
                 if refused.result in _FORGOTTEN_RESULTS:
                     reach = await self._can_reach_hands()
                     if reach:
-                        break  # it forgot them once they were up: what is out stays out
+                        # The board lost the hands after they were up. Hands that are out stay out.
+                        break
                     if reach is None:
                         continue
                     raise AttemptEnded(await self._refuse_release(command, refused)) from refused
                 stuck.add(await self._refusal_fault(refused))
-                begun_s = self._loop.time()  # a lift that may not rise is not what sticks
+                begun_s = self._loop.time()  # The time of a lift that must not rise does not count.
             except DriverError as error:
                 stuck.add(driver_error_fault(error))
                 begun_s = self._loop.time()
@@ -143,7 +149,7 @@ class HandRelease:
             self._record.clear_fault(name)
 
     async def _can_reach_hands(self) -> bool | None:
-        """Return whether players may have the hands; None: the dealer board does not answer."""
+        """Return whether players can reach the hands, or None if the dealer board does not answer."""
         try:
             return can_reach_hands(await retry_once(self._deps.dealer.get_status))
         except DriverError:
@@ -157,11 +163,11 @@ class HandRelease:
         return why
 
     async def _refuse_release(self, command: AcceptedCommand | None, error: Exception) -> str:
-        """Answer a release that cannot be; return why."""
+        """Refuse a release that is not possible. Return the reason."""
         if isinstance(error, AttemptEnded):
             reason = error.reasons[0]
         elif isinstance(error, BoardRefused) and error.result is BoardResult.WRONG_ATTEMPT:
-            reason = "BOARD_RESET"  # it knows nothing of hands that it locked
+            reason = "BOARD_RESET"  # The board does not know the hands that it locked.
         elif isinstance(error, BoardRefused):
             reason = await self._refusal_fault(error)
         else:

@@ -1,20 +1,19 @@
-"""What an earlier run of the daemon left open, as its journal tells it.
+"""Attempts that an earlier run of the daemon left unfinished.
 
-A daemon that was killed leaves its attempts' keys in memory (runtime_dir). Then the same
-attempt goes on, with the same commitment, wherever it stood: its events are taken through
-the same pure functions again, the boards repeat what the journal has not, and the next
-step follows. It is void where the boards cannot go on: BOARD_RESET for one that was reset
-meanwhile and knows nothing of it, RESTARTED for one that says other things than the
-journal. Its record is opened then, as any void's.
+A daemon that was killed leaves its attempts' keys in memory (runtime_dir). Then the same attempt is
+resumed at its last step, with the same commitment. Its events pass through the same pure functions
+again, the boards send the events that the journal does not have, and the next step follows. The
+attempt is void if the boards cannot continue: BOARD_RESET if a board was reset and does not know
+the attempt, RESTARTED if a board contradicts the journal. The record is then opened, as for every
+void.
 
-With the power the keys are gone, too. An attempt that was not held is void: POWER. Hands
-that were held are still right where the dealer board kept its lock, and may go out, as long
-as nothing has to be said of their faces: where a release names a card (the turned-up one, or
-who holds the card that leads) they are void: POWER. Hands that are out stay out. But a
-machine that never saw them again answers no question about them: tributes and returns of
-such a deal are looked up by the referee. None of these can be opened by the machine any
-more; `sealed_to_chief` says so on the feed, for the chief alone has what opens the key that
-lies with the seed (entry `seed`, box `for_chief`).
+A power cut also destroys the keys. An attempt that was not held is void (POWER). Held hands are
+still right if the dealer board kept its lock. They may be released if the release names no card. If
+it must name one (the turned-up card, or the holder of the leading card), they are void (POWER).
+Hands that are out stay out, but the machine cannot answer questions about them: the referee judges
+tributes and returns of such a deal by eye. The machine can open none of these attempts.
+`sealed_to_chief` on the feed states this. Only the chief can open the key in the entry `seed` (box
+`for_chief`).
 """
 
 import asyncio
@@ -42,16 +41,16 @@ from drivers.typed_boards import DealerStatus, ReaderStatus
 
 
 def unfinished_attempts(record: TableRecord) -> tuple[int, ...]:
-    """Return the numbers of attempts that were committed to and have no end, in order."""
+    """Return the numbers of attempts that have a commitment and no end, in order."""
     found = attempt_histories(chained.entry for chained in record.journal.entries())
     return tuple(number for number, progress in found.items() if _is_unfinished(progress))
 
 
 @dataclass(frozen=True)
 class UnfinishedAttempt:
-    """An attempt as its journal tells it. `key`: None where it went with the power.
+    """An attempt as the journal contains it. `key` is None if it was lost with the power.
 
-    `release_ordered`: an order to let its hands out was taken and not refused.
+    `is_release_ordered` is True if a command to release its hands was accepted and not refused.
     """
 
     binding: AttemptBinding
@@ -61,7 +60,7 @@ class UnfinishedAttempt:
 
     @classmethod
     def read(cls, binding: AttemptBinding, number: int) -> Self:
-        """Read attempt `number` out of the journal, and its key out of its file."""
+        """Read attempt `number` from the journal, and its key from its file."""
         entries = [chained.entry for chained in binding.record.journal.entries()]
         ordered = _is_release_ordered(entries, number)
         return cls.from_progress(
@@ -72,7 +71,7 @@ class UnfinishedAttempt:
     def from_progress(
         cls, binding: AttemptBinding, progress: AttemptHistory, *, release_ordered: bool = False
     ) -> Self:
-        """Take what the journal has of an attempt, and read its key out of its file."""
+        """Return the attempt of these entries, with the key from its file."""
         raw = binding.key_files.read(progress.attempt)
         key = None if raw is None else AttemptKey(raw, binding.entropy)
         fits = key is not None and _is_key_of(key, progress)
@@ -80,22 +79,23 @@ class UnfinishedAttempt:
 
     @property
     def entry_kinds(self) -> frozenset[str]:
-        """The kinds of entries that the attempt has."""
+        """Return the kinds of entries that the attempt has."""
         return frozenset(self.progress.steps)
 
     def restore_writer(self) -> AttemptWriter:
-        """Return its book, to go on with."""
+        """Return its writer, ready to continue."""
         return AttemptWriter.restore(self.binding, self.progress, self.key)
 
     def readable_events(self) -> list[BoardEvent]:
-        """Return its board events as the boards told them.
+        """Return its board events as the boards reported them.
 
-        They end before the first that stayed shut: what follows from it is not known.
+        They end before the first event that cannot be opened, because nothing can be concluded
+        after a gap.
         """
         return [_board_event(event) for event in takewhile(_is_readable, self._wire_events())]
 
     def record_events(self) -> list[LoggedBoardEvent]:
-        """Return its board events for a record; none where one of its looks stayed shut."""
+        """Return its board events for a record, or [] if one of its looks cannot be opened."""
         return list(self._wire_events()) if self.is_complete else []
 
     @property
@@ -112,7 +112,7 @@ class UnfinishedAttempt:
 
 
 def _is_unfinished(progress: AttemptHistory) -> bool:
-    """Tell whether an attempt still owes a step; one that promised nothing owes nothing."""
+    """Return whether an attempt has a step left. An attempt without a commitment has none."""
     steps = set(progress.steps)
     if "committed" not in steps or "sealed_to_chief" in steps:
         return False
@@ -123,7 +123,7 @@ def _is_unfinished(progress: AttemptHistory) -> bool:
 
 
 def _is_key_of(key: AttemptKey, progress: AttemptHistory) -> bool:
-    """Tell whether a key file is this attempt's, and not one that was tampered with."""
+    """Return whether a key file belongs to this attempt and was not changed."""
     try:
         key.unseal(base64.b64decode(progress.steps["seed"].data["box"]))
     except (UnsealError, KeyError, ValueError):
@@ -145,7 +145,7 @@ def _is_readable(event: LoggedBoardEvent) -> bool:
 
 
 def _board_event(event: LoggedBoardEvent) -> BoardEvent:
-    """Return an event out of the journal as the driver handed it on."""
+    """Return an event of the journal in the form that the driver delivers."""
     told = (
         event.board,
         event.boot,
@@ -170,13 +170,13 @@ StatusPoll = Callable[[], AsyncIterator[DealerStatus]]
 
 
 def restore_attempt(deps: AttemptDeps, unfinished: UnfinishedAttempt) -> AttemptRun:
-    """Resume an attempt that an earlier run of the daemon left unfinished.
+    """Return the run of an attempt that an earlier run of the daemon left unfinished.
 
-    It collects its boards' events from now on, and follows none before `replay`.
+    It collects its boards' events from now on. It does not handle them before `replay`.
     """
     run = AttemptRun(deps, unfinished.restore_writer())
     run.collects_events = True
-    # It had the order to let them out, so that the board may have begun to.
+    # The release was ordered, so the board may have begun it.
     run.hands_out = unfinished.is_release_ordered and run.writer.is_held
     if run.writer.outcome is not None:
         run.cards_at_rest.set()
@@ -189,9 +189,10 @@ def restore_attempt(deps: AttemptDeps, unfinished: UnfinishedAttempt) -> Attempt
 
 
 def read_unfinished(deps: AttemptDeps) -> tuple[AttemptRun, ...]:
-    """Return the attempts that the journal leaves open, the oldest first.
+    """Return the attempts that the journal leaves unfinished, the oldest first.
 
-    Ask before the boards speak: what they send again belongs to these.
+    Call this before the boards are opened: the events that they send again belong to these
+    attempts.
     """
     return tuple(
         restore_attempt(deps, UnfinishedAttempt.read(deps.binding, number))
@@ -200,11 +201,12 @@ def read_unfinished(deps: AttemptDeps) -> tuple[AttemptRun, ...]:
 
 
 async def compare_with_boards(run: AttemptRun, poll_statuses: StatusPoll) -> None:
-    """Let an attempt follow what its boards say; it is broken where they cannot go on.
+    """Replay the events of an attempt's boards, and stop the attempt if the boards cannot continue.
 
-    Returns at once where the boards have no say: for hands that are out, and for an
-    attempt that has ended. If an open lid has already broken the attempt, the boards still have
-    TOLD_S to report their events, so that the verdict counts the cards in the pockets.
+    Return at once if the boards do not matter: for hands that are out, and for an attempt that has
+    ended. If an open lid has already stopped the attempt, the boards still have
+    BOARD_EVENTS_TIMEOUT_S to report their events, so that the verdict counts the cards in the
+    pockets.
     """
     if not run.needs_boards:
         run.replay(())
@@ -227,7 +229,7 @@ async def compare_with_boards(run: AttemptRun, poll_statuses: StatusPoll) -> Non
 async def _wait_for_all_events(
     run: AttemptRun, poll_statuses: StatusPoll
 ) -> tuple[DealerStatus, ReaderStatus]:
-    """Return what both boards say of themselves once every event before that has come."""
+    """Return the status of both boards, when every event before that status has arrived."""
     while True:
         async for dealer in poll_statuses():
             try:
@@ -243,10 +245,11 @@ async def _wait_for_all_events(
 
 
 def ordered_events(events: Iterable[BoardEvent]) -> Iterator[BoardEvent]:
-    """Yield both boards' events in an order in which they can have happened.
+    """Yield both boards' events in a possible order.
 
-    Told again, each board's come in their own order, but one board's may all come before
-    the other's. A card crosses the gate only after its looks; nothing else depends on both.
+    When the boards send events again, the events of each board are in order, but all events of one
+    board may come before those of the other. A card passes the gate only after its looks. Nothing
+    else depends on both boards.
     """
     looks: deque[BoardEvent] = deque()
     moves: deque[BoardEvent] = deque()
@@ -260,9 +263,9 @@ def ordered_events(events: Iterable[BoardEvent]) -> Iterator[BoardEvent]:
 
 
 def disagreement(run: AttemptRun, dealer: DealerStatus, reader: ReaderStatus) -> str | None:
-    """Return why the boards cannot go on with an attempt; None where they can.
+    """Return the fault that keeps the boards from continuing an attempt, or None.
 
-    Where a card was routed by the earlier run, that route is the card's from here on.
+    If the earlier run routed the card at the window, that route is adopted.
     """
     book, boards = run.writer, (dealer.attempt, reader.attempt)
     if book.is_held:
@@ -281,7 +284,7 @@ def disagreement(run: AttemptRun, dealer: DealerStatus, reader: ReaderStatus) ->
         return "BOARD_RESET"
     dealing = run.card_loop
     if dealing is None or dealing.attempt.stage is Stage.ENDED:
-        return None  # the cards themselves said what was wrong
+        return None  # The fault is found from the cards themselves.
     lost = len(dealing.attempt.ledger.cards) < dealer.fed
     known = dealer.route is None or dealing.adopt_route(dealer.holding, OUTLETS[dealer.route])
     return "RESTARTED" if lost or not known else None

@@ -1,7 +1,7 @@
-"""Hands that are out: kept from their release until their deal is over, then shown or recalled.
+"""Hands that are out, from their release until their deal is over.
 
-A deal of a match is over when its result is written, or when it is dealt again; a practice
-deal when its set lies in the hopper again.
+Then they are shown or recalled. A deal of a match is over when its result is written, or when it is
+dealt again. A practice deal is over when its set is in the hopper again.
 """
 
 import asyncio
@@ -20,7 +20,7 @@ from controller.vault.dealt_hands import DealtHands
 
 
 class HandsWithPlayers:
-    """The attempt whose hands the players hold, if any."""
+    """The attempt whose hands the players have, if any."""
 
     def __init__(self, record: TableRecord) -> None:
         self._record = record
@@ -30,32 +30,32 @@ class HandsWithPlayers:
 
     @property
     def run(self) -> AttemptRun | None:
-        """The attempt they are of; None while no hands are out."""
+        """Return the attempt whose hands are out, or None."""
         return self._run
 
     @property
     def are_played_elsewhere(self) -> bool:
-        """Whether they are played on at another table, to which their match went."""
+        """Return whether these hands are being played at another table, to which their match moved."""
         return self._deal is not None and self._deal == self._record.match_written.played_elsewhere
 
     def dealt_hands(self) -> DealtHands | None:
-        """Return what the vault knows of them; None where there are none."""
+        """Return the hands that the vault holds for this attempt, or None."""
         run = self._run
         if run is None or run.writer.vault.hands is None:
             return None
         if run.number != self._record.match_written.attempt:
-            return None  # the match is with another deal by now
+            return None  # The match is at another deal now.
         return DealtHands(run.writer.vault, run.writer.sequence)
 
     def hand_over(self, run: AttemptRun, deal: DealId | None) -> None:
-        """Take hands that were let out; `deal` is the match's, None in practice."""
+        """Accept hands that were released. `deal` is the deal of the match, None in practice."""
         self._run, self._deal = run, deal
         self._record.set_fault("HANDS_UNKNOWN", deal is not None and run.writer.is_key_lost)
-        self._record.on_match()  # who asks what these hands are gets an answer now
+        self._record.on_match()  # From now on, questions about these hands can be answered.
         self.on_match_changed()
 
     def on_match_changed(self) -> None:
-        """Close the attempt if the match says that its deal is over."""
+        """Close the attempt if its deal is over in the match."""
         if self._run is None or self._deal is None or self._close_task is not None:
             return
         if is_deal_over(self._record.match_written, self._deal):
@@ -63,7 +63,7 @@ class HandsWithPlayers:
             self._close_task.add_done_callback(_check_close_task)
 
     async def close(self) -> None:
-        """Reveal the attempt, or recall it where its deal is dealt again. Raises StorageFailed."""
+        """Reveal the attempt, or recall it if its deal is dealt again. Raises StorageFailed."""
         run, play = self._run, self._record.match_written
         if run is None:
             return
@@ -76,34 +76,34 @@ class HandsWithPlayers:
         self._record.on_match()
 
     async def wait_closed(self) -> None:
-        """Return once nothing of an attempt that is over is being written any more."""
+        """Wait until the entries of a closed attempt are written."""
         if self._close_task is not None:
             await asyncio.wait({self._close_task})
 
     def cancel(self) -> None:
-        """Leave no task behind."""
+        """Cancel the task."""
         if self._close_task is not None:
             self._close_task.cancel()
 
 
 def _check_close_task(closing: asyncio.Task[None]) -> None:
-    """Take a failure of the journal as seen: its owner is told by the journal itself."""
+    """Ignore a failure of the journal, because the journal reports it to its owner itself."""
     if not closing.cancelled() and not isinstance(closing.exception(), StorageFailed | None):
         raise closing.exception() or RuntimeError
 
 
 ENTRIES_PER_TURN = 200
-"""Entries that are read before the loop has its turn again."""
+"""Entries that are read before the loop can do other work."""
 
 
 def openable_attempts(
     played: Sequence[PlayedAttempt], play: TableMatch, when: str, practice: str
 ) -> tuple[PlayedAttempt, ...]:
-    """Return the attempts whose hands may be shown now, as the match stands.
+    """Return the attempts whose hands may be shown now.
 
-    `when` is the profile's `hands_opened`; `practice` names what is dealt without a match. A match
-    ends with its verdict, and for its table when another one begins there; one that is played on
-    at another table has not ended.
+    `when` is the profile's `hands_opened`. `practice` is the match id of deals without a match. A
+    match ends with its verdict, and for its table also when another match begins there. A match
+    that is played at another table has not ended.
     """
     if when == "never":
         return ()
@@ -119,7 +119,7 @@ def openable_attempts(
 
 
 class UnopenedHands:
-    """Publishes the record of each attempt that was played, once it may be seen."""
+    """Played attempts whose records are published as soon as the rules allow it."""
 
     def __init__(self, binding: AttemptBinding, practice: str) -> None:
         self._binding, self._practice = binding, practice
@@ -128,20 +128,21 @@ class UnopenedHands:
         self._open_task: asyncio.Task[None] | None = None
 
     def on_match_changed(self) -> None:
-        """Show what may be seen by now."""
+        """Publish the records that may be seen now."""
         if self._open_task is None and self._next_attempt() is not None:
             self._open_task = asyncio.get_running_loop().create_task(self._open_all())
             self._open_task.add_done_callback(_check_open_task)
 
     def cancel(self) -> None:
-        """Leave no task behind."""
+        """Cancel the task."""
         if self._open_task is not None:
             self._open_task.cancel()
 
     def remove_stale_keys(self, open_attempts: Sequence[int]) -> None:
-        """Remove every key that nothing waits for: left by a daemon that died at an attempt's end.
+        """Remove the key files that are no longer needed.
 
-        `open_attempts` are those that go on.
+        A daemon that died at the end of an attempt leaves such files. `open_attempts` are the
+        attempts that continue.
         """
         kept = () if self._opening_rule == "never" else self._record.state.played_attempts
         self._binding.key_files.keep_only({*open_attempts, *(one.attempt for one in kept)})
@@ -151,7 +152,7 @@ class UnopenedHands:
         return self._binding.profile.hands_opened
 
     def _next_attempt(self) -> PlayedAttempt | None:
-        """Return the next attempt to be shown, or to be left to the chief: its key is gone."""
+        """Return the next attempt to publish, or to leave to the chief because its key is lost."""
         played = self._record.state.played_attempts
         if not self._are_lost_keys_checked:  # a key goes while no daemon runs
             lost = next((one for one in played if one.is_over and self._is_key_lost(one)), None)
@@ -173,7 +174,9 @@ class UnopenedHands:
         )
 
     def _has_same_rules(self, one: PlayedAttempt) -> bool:
-        """Tell whether it was dealt under the rules in force: others may have opened nothing."""
+        """Return whether an attempt was dealt with the present rules. Under other rules it may stay
+        closed.
+        """
         return one.rules_hash == self._binding.profile_hash.hex()
 
     def _read_key(self, one: PlayedAttempt) -> bytes | None:
@@ -187,7 +190,7 @@ class UnopenedHands:
             self._open_task = None
 
     async def _open(self, one: PlayedAttempt) -> None:
-        """Publish a record; where its key is gone say that the chief alone has it."""
+        """Publish a record. If its key is lost, write that only the chief can open it."""
         left = UnfinishedAttempt.from_progress(self._binding, await self._read_progress(one))
         book = left.restore_writer()
         if book.is_key_lost:
@@ -198,7 +201,7 @@ class UnopenedHands:
         book.close()
 
     async def _read_progress(self, one: PlayedAttempt) -> AttemptHistory:
-        """Return all that the journal has of an attempt up to now."""
+        """Return all entries of an attempt so far."""
         journal, after, found = self._record.journal, one.first_entry - 1, []
         while after < journal.last_number:
             await self._record.sync()  # what is written and not committed yet is not there to read
@@ -211,6 +214,6 @@ class UnopenedHands:
 
 
 def _check_open_task(opening: asyncio.Task[None]) -> None:
-    """Take a failure of the journal as seen: its owner is told by the journal itself."""
+    """Ignore a failure of the journal, because the journal reports it to its owner itself."""
     if not opening.cancelled() and not isinstance(opening.exception(), StorageFailed | None):
         raise opening.exception() or RuntimeError

@@ -1,6 +1,6 @@
-"""Between deals: hands are taken, cards cleared away, the lift comes down, a set goes back.
+"""The time between deals: hands are taken, cards are cleared, the lift goes down, a set comes back.
 
-What the machine waits for at its sensors is shown once it has lasted too long.
+If the machine waits too long for a sensor, the reason is shown as a fault.
 """
 
 import asyncio
@@ -15,7 +15,7 @@ from drivers.errors import DriverError
 from drivers.typed_boards import DealerBoard, DealerStatus
 
 POLL_INTERVAL_S = 0.5
-"""How often the sensors are asked between attempts: is the set back in the hopper?"""
+"""Interval between polls of the sensors between attempts, in seconds."""
 CARD_FALL_TIMEOUT_S = 0.5
 """How long behind an attempt's end a card of it may still come to rest (provisional)."""
 TAKE_TIMEOUT_S = 60.0
@@ -24,10 +24,10 @@ _AT_REST = (BoardActivity.IDLE, BoardActivity.STOPPED)
 
 
 class TableClearing:
-    """Waits at the sensors of one table until the machine is as the next step needs it.
+    """Waits for the sensors of one table, until the machine is ready for the next step.
 
-    `ready` is set while both boards are there; `on_look` is called with every look while
-    cards are cleared up.
+    `ready` is set while both boards are connected. `on_look` is called with every status while
+    cards are cleared.
     """
 
     def __init__(
@@ -41,9 +41,9 @@ class TableClearing:
         self._on_status = on_status
 
     async def wait_lift_down(self, *, set_back: bool) -> None:
-        """Wait until the hands were taken, and the set lies in the hopper where that is due.
+        """Wait until the hands were taken and, if due, the set is in the hopper.
 
-        What keeps the lift up, or lies where no card may be, for longer than TAKE_S is shown.
+        An obstacle that stays for longer than TAKE_TIMEOUT_S is shown as a fault.
         """
         overdue = _OverdueFault(self._record)
         async for status in self.poll_statuses():
@@ -56,11 +56,11 @@ class TableClearing:
             await self._lower(status)
 
     async def wait_cleared(self, ended_s: float) -> None:
-        """Wait until nothing lies where no card may be, and the set is in the hopper.
+        """Wait until no card is in a forbidden place and the set is in the hopper.
 
-        `over_s`: when the last attempt ended, by the loop's clock. A card that was on its way then
-        may still fall. What is in the way for longer than TAKE_S is shown. A set may lie in the
-        shuffler: a board without a line to the host may have drawn it in again.
+        `ended_s` is the end of the last attempt, by the loop's clock. A card that was moving then
+        may still fall. An obstacle that stays for longer than TAKE_TIMEOUT_S is shown as a fault. A
+        set may be in the shuffler, because a board that lost its host may have drawn the set in.
         """
         await asyncio.sleep(
             max(0.0, ended_s + CARD_FALL_TIMEOUT_S - asyncio.get_running_loop().time())
@@ -85,7 +85,7 @@ class TableClearing:
                 self._record.clear_fault(name)
 
     async def lower_empty_lift(self) -> None:
-        """Bring an empty lift down: an earlier run of the daemon may have left it up."""
+        """Lower an empty lift that an earlier run of the daemon may have left up."""
         overdue = _OverdueFault(self._record)
         async for status in self.poll_statuses():
             overdue.observe(lift_obstruction(status))
@@ -94,20 +94,20 @@ class TableClearing:
             await self._lower(status)
 
     def show_openings(self, status: DealerStatus) -> None:
-        """Show what is open or pressed by what the dealer board sees of it."""
+        """Set the faults of an open lid and a pressed emergency stop, by the dealer board's status."""
         self._record.set_fault("LID_OPENED", status.lid_open)
         if status.estop:
             self._record.raise_fault("ESTOP_PRESSED")
 
     async def _raise(self, status: DealerStatus) -> None:
-        """Raise a lift again that stands with hands on it where nobody can take them."""
+        """Raise a lift that stopped halfway with hands on it."""
         between = not (status.lift_up or status.lift_down)
         if between and any(status.sees_pockets) and status.doing in _AT_REST:
             with suppress(DriverError):
                 await self._dealer.release(status.attempt)
 
     async def _lower(self, status: DealerStatus) -> None:
-        """Lower the lift where it is not down and nothing lies on it."""
+        """Lower a lift that is not down and carries no cards."""
         away = status.lift_up or not status.lift_down
         if away and not any(status.sees_pockets):
             # A hand in the way, or a line that went: the next look tells.
@@ -115,7 +115,7 @@ class TableClearing:
                 await self._dealer.retract()
 
     async def poll_statuses(self) -> AsyncIterator[DealerStatus]:
-        """Yield the dealer board's status, again and again, whenever there is one."""
+        """Yield the dealer board's status repeatedly, while the boards are connected."""
         while True:
             await self._ready.wait()
             try:
@@ -126,7 +126,7 @@ class TableClearing:
 
 
 class _OverdueFault:
-    """Latches the one fault that has been there for longer than TAKE_S, and takes it down again."""
+    """Sets the present obstacle as a fault after TAKE_TIMEOUT_S, and clears it afterwards."""
 
     def __init__(self, record: TableRecord) -> None:
         self._record, self._loop = record, asyncio.get_running_loop()
@@ -134,7 +134,7 @@ class _OverdueFault:
         self._since_s = self._loop.time()
 
     def observe(self, name: str | None) -> None:
-        """Take what the machine waits for now, as the catalogue names it; None: for nothing."""
+        """Note the present obstacle by its name in the catalogue, or None."""
         if name != self._name:
             self._record.clear_fault(self._name or "")
             self._name, self._since_s = name, self._loop.time()
@@ -143,5 +143,7 @@ class _OverdueFault:
 
 
 def _lasting_obstruction(status: DealerStatus) -> str | None:
-    """Return what is to be shown where it lasts; an open lid or the e-stop is shown at once."""
+    """Return the obstacle to show if it stays. An open lid and the emergency stop are shown at
+    once.
+    """
     return None if status.lid_open or status.estop else obstruction(status)
