@@ -136,7 +136,7 @@ class AttemptRun:
 
     @property
     def all_events(self) -> Sequence[BoardEvent]:
-        """All its board events so far, as long as its vault has them."""
+        """Return all board events so far, as long as the vault holds them."""
         return self.writer.vault.events
 
     def replay(self, events: Iterable[BoardEvent]) -> None:
@@ -211,7 +211,7 @@ class AttemptRun:
 
     @property
     def stop_reason(self) -> str | None:
-        """What ended the attempt from outside the cards; None where nothing did."""
+        """Return the outside reason that ended the attempt, or None."""
         return self._stop_reason.result() if self._stop_reason.done() else None
 
     @property

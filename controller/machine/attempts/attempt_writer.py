@@ -154,19 +154,19 @@ class AttemptWriter:
 
     @property
     def outcome(self) -> AttemptOutcome | None:
-        """What its verdict says; None before there is one."""
+        """Return the outcome in the verdict, or None before the verdict."""
         verdict = self._written_data.get("verdict")
         return None if verdict is None else AttemptOutcome(verdict["outcome"])
 
     @property
     def reasons(self) -> tuple[str, ...]:
-        """Why it gave no hands, as names of the fault catalogue."""
+        """Return why the attempt gave no hands, as names of the fault catalogue."""
         ends = (self._written_data.get(kind, {}) for kind in ("withdrawn", "verdict"))
         return next((tuple(end["reasons"]) for end in ends if end.get("reasons")), ())
 
     @property
     def is_held(self) -> bool:
-        """Whether right hands of this attempt lie in the machine, or lay there."""
+        """Return whether the attempt ended with right hands that were not withdrawn."""
         return self.outcome is AttemptOutcome.OK and not self.has("withdrawn")
 
     def has(self, kind: str) -> bool:

@@ -80,7 +80,7 @@ class DealCycle:
 
     @property
     def loaded_set(self) -> CardSetState:
-        """The set that lies in the machine, or is to be laid into it."""
+        """Return the set that is in the machine, or that must be put into it."""
         state, custom = self._record.state, self._settings
         return next_set(
             state.sets, state.loaded_set, state.used_set, custom.sets, ahead=custom.deal_ahead
@@ -111,12 +111,12 @@ class DealCycle:
 
     @property
     def is_practice(self) -> bool:
-        """Whether the attempt under way belongs to no match."""
+        """Return whether the running attempt belongs to no match."""
         return self._present_deal is None or self._present_deal.is_practice
 
     @property
     def is_ahead(self) -> bool:
-        """Whether the attempt under way is of a deal that is not due yet."""
+        """Return whether the running attempt is of a later deal of the match."""
         match, due = self._record.match_written.match, self._present_deal
         return (
             match is not None and due is not None and not due.is_practice and match.deal < due.deal

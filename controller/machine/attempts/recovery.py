@@ -100,7 +100,7 @@ class UnfinishedAttempt:
 
     @property
     def is_complete(self) -> bool:
-        """Whether every event of it can be told again."""
+        """Return whether every event can be read."""
         return all(map(_is_readable, self._wire_events()))
 
     def _wire_events(self) -> Iterator[LoggedBoardEvent]:

@@ -110,7 +110,7 @@ class TableClearing:
         """Lower a lift that is not down and carries no cards."""
         away = status.lift_up or not status.lift_down
         if away and not any(status.sees_pockets):
-            # A hand in the way, or a line that went: the next look tells.
+            # A hand in the way, or a lost line: the next poll shows the result.
             with suppress(DriverError):
                 await self._dealer.retract()
 
