@@ -149,7 +149,9 @@ class HandRelease:
             self._record.clear_fault(name)
 
     async def _can_reach_hands(self) -> bool | None:
-        """Return whether players can reach the hands, or None if the dealer board does not answer."""
+        """Return whether players can reach the hands, or None if the dealer board does not
+        answer.
+        """
         try:
             return can_reach_hands(await retry_once(self._deps.dealer.get_status))
         except DriverError:

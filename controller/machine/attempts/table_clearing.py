@@ -94,7 +94,9 @@ class TableClearing:
             await self._lower(status)
 
     def show_openings(self, status: DealerStatus) -> None:
-        """Set the faults of an open lid and a pressed emergency stop, by the dealer board's status."""
+        """Set the faults of an open lid and a pressed emergency stop, by the dealer board's
+        status.
+        """
         self._record.set_fault("LID_OPENED", status.lid_open)
         if status.estop:
             self._record.raise_fault("ESTOP_PRESSED")

@@ -1,8 +1,8 @@
-"""What the boards said, on its way into the journal: a group of events an entry.
+"""The log of board events: events are collected into groups, one journal entry a group.
 
-Written 2 ms after a group is full, so that nothing stands between an event and its
-ROUTE; a slow disk costs memory, never a card. A board keeps an event until it is
-told that it is synced, so that a group which is lost with the process comes again.
+A group is written 2 ms after it is full, so that the journal never delays a ROUTE. A slow disk
+costs memory, never a card. A board keeps an event until the machine reports that the event is
+synced. So a group that is lost with the process is sent again.
 """
 
 import asyncio
@@ -14,20 +14,20 @@ from drivers.board_events import BoardEvent, BoardEventCode
 from drivers.firmware.protocol import EVENT_MEMORY
 
 WRITE_DELAY_S = 0.002
-# What each card brings; these wait until a group is full, anything else does not.
+# Events of every card wait until a group is full. All others are written at once.
 _CODES_OF_EACH_CARD = frozenset(
     {BoardEventCode.AT_READER, BoardEventCode.READ, BoardEventCode.GATE, BoardEventCode.LANDED}
 )
-# A board keeps EVENT_MEMORY events: before half of them wait for a sync, one is made.
+# A board keeps EVENT_MEMORY events. A sync begins before half of them are unsynced.
 _MAX_UNSYNCED = EVENT_MEMORY // 2
 
 
 class BoardLog:
-    """Collects events of both boards and journals them.
+    """Collects events of both boards and writes them into the journal.
 
-    `seal(attempt)` returns what closes the faces of an attempt, or None where its
-    key is gone. `kept(board, boot, number)` tells a board what it may forget.
-    `on_written`, which may be set at any time, gets each run of events that was appended.
+    `seal(attempt)` returns the function that seals the faces of an attempt, or None if its key is
+    lost. `kept(board, boot, number)` tells a board which events it may delete. `on_written`
+    receives each group of events that was appended. It may be set at any time.
     """
 
     def __init__(
@@ -42,7 +42,8 @@ class BoardLog:
         self._seal = seal
         self._on_synced = on_synced
         self._pending: list[BoardEvent] = []
-        self._newest: dict[str, tuple[int, int]] = {}  # boot and number, never a look
+        # Boot and number of the newest event, never a look.
+        self._newest: dict[str, tuple[int, int]] = {}
         self._unsynced = 0
         self._loop = asyncio.get_running_loop()
         self._timer: asyncio.TimerHandle | None = None
@@ -50,18 +51,18 @@ class BoardLog:
 
     @property
     def pending_count(self) -> int:
-        """How many events are not appended yet."""
+        """Return the number of events that are not appended yet."""
         return len(self._pending)
 
     def add(self, event: BoardEvent) -> None:
-        """Take an event; cheap, called inside the read callback."""
+        """Accept an event, inside the read callback."""
         self._pending.append(event)
         urgent = event.code not in _CODES_OF_EACH_CARD or len(self._pending) >= MAX_GROUP_EVENTS
         if urgent and self._timer is None:
             self._timer = self._loop.call_later(WRITE_DELAY_S, self._on_timer)
 
     def write(self) -> None:
-        """Append what waits to the journal, now."""
+        """Append the waiting events to the journal now."""
         self._cancel_timer()
         events, self._pending = self._pending, []
         for group in split_into_groups(events):
@@ -77,7 +78,7 @@ class BoardLog:
         self.on_written(events)
 
     async def sync(self) -> None:
-        """Make all of it durable and let the boards forget it. Raises StorageFailed."""
+        """Make all events durable, and let the boards delete them. Raises StorageFailed."""
         self.write()
         newest = dict(self._newest)
         self._unsynced = 0
@@ -86,7 +87,7 @@ class BoardLog:
             self._on_synced(board, boot, number)
 
     async def close(self) -> None:
-        """Leave no timer and no task behind; what waits is appended."""
+        """Append the waiting events, and cancel timer and task."""
         self.write()
         if self._syncing is not None:
             await asyncio.wait({self._syncing})

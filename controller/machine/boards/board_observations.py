@@ -1,6 +1,6 @@
-"""What the boards' words mean for an attempt: one table, no decisions.
+"""What the events of the boards mean for an attempt: tables, without decisions.
 
-Faces never come this way: the reader's events go to the vault.
+Faces never pass here. The events of the reader board go to the vault.
 """
 
 from collections.abc import Callable, Coroutine, Iterable
@@ -31,8 +31,8 @@ from drivers.board_events import (
 from drivers.errors import BoardRefused, BoardResult, DriverError, SessionRenewed
 from drivers.typed_boards import DealerBoard, DealerStatus
 
-# Why a stop of the board ends the attempt; the ones missing here end nothing by themselves:
-# HOST and MEMORY_FULL are ours, and a board that missed its host goes on when told to.
+# The fault that a stop of the board becomes. The missing reasons end nothing: HOST and MEMORY_FULL
+# are caused by this program, and a board that received nothing continues when it gets a command.
 _STOP_FAULTS = {
     BoardStopReason.ESTOP: "ESTOP_PRESSED",
     BoardStopReason.LID: "LID_OPENED",
@@ -45,15 +45,15 @@ _STOP_FAULTS = {
 
 
 class BoardObservations:
-    """What the dealer board's events tell one attempt, in the order in which they came."""
+    """The observations of one attempt, from the dealer board's events in order of receipt."""
 
     def __init__(self, attempt: int) -> None:
         self._attempt, self._doubled = attempt, 0
 
     def observation_of(self, event: BoardEvent) -> Observation | None:
-        """Return what an event tells the attempt; None: nothing, or it is another one's.
+        """Return the observation that an event means, or None.
 
-        A DOUBLE says something of the card behind it.
+        Events of another attempt mean nothing. A DOUBLE concerns the card after it.
         """
         if event.attempt != self._attempt:
             return None
@@ -64,8 +64,9 @@ class BoardObservations:
 
 
 def final_count(status: DealerStatus, pulses: int, set_faults: tuple[str, ...]) -> FinalCount:
-    """Return the final count: what the dealer board says and sees, the reader board's pulses,
-    and the vault's verdict on the set."""
+    """Return the final count: the dealer board's counts and sensors, the reader board's pulses, and
+    the vault's verdict on the set.
+    """
     n, w, s, e, _ = status.landed
     return FinalCount(
         hopper_empty=not (status.sees_hopper or status.sees_shuffler),
@@ -82,8 +83,9 @@ def final_count(status: DealerStatus, pulses: int, set_faults: tuple[str, ...]) 
 
 
 def fault_place(reason: str, events: Iterable[BoardEvent]) -> dict[str, str]:
-    """Return the place that a board named last with what became this reason, as evidence for
-    the fault catalogue; nothing where it named none."""
+    """Return the place of the last event that led to this reason, as evidence for the fault
+    catalogue. Return {} if no event has a place.
+    """
     if reason == "DRIVE_LOST":
         away = [
             event.index
@@ -99,7 +101,7 @@ def fault_place(reason: str, events: Iterable[BoardEvent]) -> dict[str, str]:
 
 
 def _outlet(event: BoardEvent) -> str:
-    # A gate that is between two pockets has no outlet: no card may be where it is.
+    # A gate between two pockets has no outlet, and no card may be there.
     return OUTLETS[event.place] if event.place < len(OUTLETS) else "nowhere"
 
 
@@ -125,7 +127,7 @@ _FAULT_PLACES: dict[str, tuple[BoardEventCode, dict[int, str]]] = {
         },
     ),
 }
-"""The event that becomes a reason, and its places in the catalogue's words."""
+"""The event behind a reason, and its places in the words of the catalogue."""
 _OBSERVERS: dict[BoardEventCode, Callable[[BoardEvent, bool], Observation | None]] = {
     BoardEventCode.SHUFFLED: lambda event, _: ShufflerDone(),
     BoardEventCode.AT_READER: lambda event, doubled: CardAtReader(event.index, doubled),
@@ -144,7 +146,7 @@ _OBSERVERS: dict[BoardEventCode, Callable[[BoardEvent, bool], Observation | None
 
 
 _T = TypeVar("_T")
-# Why a board does not begin, where its answer alone says it.
+# The fault of a refused BEGIN, if the board's answer alone shows it.
 _REFUSAL_FAULTS = {
     BoardResult.LID_OPEN: "LID_OPENED",
     BoardResult.ESTOP: "ESTOP_PRESSED",
@@ -154,13 +156,15 @@ _REFUSAL_FAULTS = {
 }
 MAX_BEGIN_RETRIES: Final = 10
 BEGIN_RETRY_INTERVAL_S: Final = 0.2
-"""How often a board is asked to begin once more, and how long after its refusal."""
+"""Wait before a refused BEGIN is repeated, in seconds."""
 _TRANSIENT_RESULTS: Final = frozenset({BoardResult.NOT_CLEAR, BoardResult.BUSY, BoardResult.MEMORY})
 """What may be over by the next look: a hand that goes, a motor that comes to its end."""
 
 
 async def retry_once(command: Callable[[], Coroutine[Any, Any, _T]]) -> _T:
-    """Do a command again once where its session ended: it says where to be, not what to do."""
+    """Send a command, and send it again once if its session ended. Commands are absolute, so this
+    is safe.
+    """
     try:
         return await command()
     except SessionRenewed:
@@ -170,9 +174,9 @@ async def retry_once(command: Callable[[], Coroutine[Any, Any, _T]]) -> _T:
 async def refusal_fault(
     refused: BoardRefused, dealer: DealerBoard, *, are_cards_fed: bool
 ) -> tuple[str, dict[str, bool | int]]:
-    """Return the fault behind a board's refusal, and what its sensors saw for it.
+    """Return the fault behind a board's refusal, and the sensors' values for it.
 
-    `dealt`: cards of the attempt were fed already, so that no pocket is to be empty.
+    `are_cards_fed`: cards of the attempt were fed already, so the pockets need not be empty.
     """
     if refused.result not in (BoardResult.NOT_CLEAR, BoardResult.NOT_LOCKED):
         return _REFUSAL_FAULTS.get(refused.result, "BOARD_REFUSED"), {}
@@ -188,13 +192,13 @@ async def refusal_fault(
 
 
 def is_transient(refused: BoardRefused, fault: str) -> bool:
-    """Tell whether what a board did not begin for is gone: `why` names nothing that is there."""
+    """Return whether the cause of a refused BEGIN has gone. `fault` then names no present cause."""
     return fault == "BOARD_REFUSED" and refused.result in _TRANSIENT_RESULTS
 
 
 def _is_contradiction(status: DealerStatus, refused: BoardRefused) -> bool:
-    """Tell whether sensors say now what cannot be: the lift has not moved since it was seen down,
-    and hands that were counted lie in all pockets and nowhere else.
+    """Return whether the sensors contradict the refusal: the lift has not moved since it was down,
+    and counted hands are in all pockets and nowhere else.
     """
     down = status.lift_down and not status.lift_up
     if refused.result is BoardResult.NOT_CLEAR:
@@ -205,12 +209,14 @@ def _is_contradiction(status: DealerStatus, refused: BoardRefused) -> bool:
 
 
 def can_reach_hands(status: DealerStatus) -> bool:
-    """Tell whether players may have their hands: the lift is up, or left with a pocket empty."""
+    """Return whether players can reach their hands: the lift is up, or between its ends with an
+    empty pocket.
+    """
     return status.lift_up or not (status.lift_down or all(status.sees_pockets))
 
 
 def lift_obstruction(status: DealerStatus) -> str | None:
-    """Return why the lift is not down, as the catalogue names it; None where it is."""
+    """Return the fault that keeps the lift from being down, or None if it is down."""
     if any(status.sees_pockets):
         return "POCKET_NOT_EMPTY"
     if status.lift_down:
@@ -219,5 +225,5 @@ def lift_obstruction(status: DealerStatus) -> str | None:
 
 
 def obstruction(status: DealerStatus) -> str | None:
-    """Return why a new attempt would find the machine not clear; None where it would not."""
+    """Return the fault that a new attempt would find now, or None if the machine is clear."""
     return lift_obstruction(status) or (None if status.is_clear else "PATH_NOT_CLEAR")

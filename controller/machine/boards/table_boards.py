@@ -1,8 +1,8 @@
-"""The table's two boards: looked for, checked, and looked for again until they are right.
+"""The two boards of a table: connected, checked, and connected again until they are right.
 
-A board that is absent, silent or not the one the configuration pins is a latched
-fault; the daemon lives on. A port is opened again only once `may_reopen` returns:
-opening one can reset a board, so that no card may be in the path.
+A board that is absent, silent or not the configured one is a fault, and the daemon continues to
+run. A port is opened again only after `may_reopen` returns. Opening a port can reset a board, so no
+card may be in the path.
 """
 
 import asyncio
@@ -25,23 +25,23 @@ from drivers.link.link import Link
 from drivers.typed_boards import DealerBoard
 
 REOPEN_INTERVAL_S = 1.0
-"""How long a board that was not right is left alone before it is asked again."""
+"""Wait before a wrong board is tried again, in seconds."""
 
 FaultEvidence = Mapping[str, str]
 
 
 class BoardWatcher(Protocol):
-    """Who is told about the boards."""
+    """Receives the state of the boards."""
 
     def on_board_up(self, board: BoardKind, welcome: Welcome) -> None:
-        """Take a board that answered and is the right one."""
+        """Handle a board that answered and is the right one."""
 
     def on_board_down(self, board: BoardKind, name: str, evidence: FaultEvidence) -> None:
-        """Take the fault of a board that cannot be used, as the catalogue names it."""
+        """Handle the fault of a board that cannot be used, by its name in the catalogue."""
 
 
 class BoardConnection:
-    """One board behind its link. `events` give, by boot id, what the journal has of it."""
+    """One board and its link. `events` returns, by boot id, the numbers that the journal has."""
 
     def __init__(
         self,
@@ -90,7 +90,7 @@ class BoardConnection:
     def _report(self, error: DriverError, *, absent: bool) -> None:
         name = driver_error_fault(error)
         if absent and name == "LINE_LOST":
-            name = "BOARD_SILENT"  # the port is there, nobody speaks on it
+            name = "BOARD_SILENT"  # The port exists, but no board answers.
         evidence = {"board": self.link.board, "port": self._port, "why": str(error)}
         if isinstance(error, Mismatch):
             evidence |= {"expected": error.expected, "found": error.found}
@@ -100,11 +100,11 @@ class BoardConnection:
 
 
 class TableBoards:
-    """Two boards (boards.Watcher tells of them), the attempt they work on, and hands that are out.
+    """The two boards, the attempt that they work on, and hands that are out.
 
-    `run` is the attempt that the machine has, up to its release; `left` are those of an earlier
-    run of the daemon that wait for their turn; `ready` is set while both boards are there
-    and right. `overheard` hears every event, too, while a technician tests the boards.
+    `run` is the present attempt, up to its release. `unfinished_runs` are attempts of an earlier
+    run of the daemon that wait for their turn. `ready` is set while both boards are connected and
+    right. `overheard` receives every event too, while a technician tests the boards.
     """
 
     def __init__(
@@ -126,17 +126,18 @@ class TableBoards:
         self.unfinished_runs: list[AttemptRun] = []
         self.hands_with_players = HandsWithPlayers(record)
 
-    # What the boards say.
+    # Events of the boards.
 
     def on_board_up(self, board: BoardKind, welcome: Welcome) -> None:
-        """Take a board that is the right one: its fault, if it had one, is mended.
+        """Accept a right board, and clear its fault.
 
-        Whatever it was told by another session is stopped.
+        The board is stopped first, because a command of another session may still be in progress.
         """
         if board == "dealer":
             self._dealer.stop()
             if self._dealer_boot not in (None, welcome.boot):
-                self.stop_attempt("BOARD_RESET")  # its lock and its counts are gone with the boot
+                # Its lock and its counts were lost with the restart.
+                self.stop_attempt("BOARD_RESET")
             self._dealer_boot = welcome.boot
         self._welcomes[board] = welcome
         name = self._faults.pop(board, None)
@@ -150,7 +151,7 @@ class TableBoards:
             self._on_change()
 
     def on_board_down(self, board: BoardKind, name: str, evidence: FaultEvidence) -> None:
-        """Take a board that cannot be used: the attempt under way is over."""
+        """Handle a board that cannot be used. The running attempt ends."""
         was_up = self._welcomes.pop(board, None) is not None
         self.ready.clear()
         known = self._faults.get(board)
@@ -162,32 +163,32 @@ class TableBoards:
             self.run.on_line_lost(name)
 
     def on_session_renewed(self) -> None:
-        """A board is in a new session: it forgot no event, but what it was told last."""
+        """Repeat the present targets, because the board has a new session and no command."""
         if self.run is not None:
             self.run.resend_targets()
 
     def on_refused(self, refused: BoardRefused) -> None:
-        """A command that nobody waits for was refused."""
+        """Handle the refusal of a command that has no waiting sender."""
         if self.run is not None:
             self.run.on_refused(refused)
 
     def stop_attempt(self, reason: str) -> None:
-        """End the attempt under way, if there is one, for a reason outside the cards."""
+        """End the running attempt, if any, for a reason outside the cards."""
         if self.run is not None:
             self.run.stop(reason)
 
     def pause(self) -> None:
-        """Stop the cards where they are; nothing is lost by it."""
+        """Stop the cards where they are. Nothing is lost."""
         if self.run is not None:
             self.run.pause()
 
     def resume(self) -> None:
-        """Let the cards go on that `hold` stopped."""
+        """Continue with the cards that `pause` stopped."""
         if self.run is not None:
             self.run.resume()
 
     def on_event(self, event: BoardEvent) -> None:
-        """Take an event of a board, inside the read callback."""
+        """Handle an event of a board, inside the read callback."""
         for run in self._runs():
             run.on_event(event)
         if self.event_listener is not None:
@@ -195,7 +196,9 @@ class TableBoards:
         self._log_event(event)
 
     def _log_event(self, event: BoardEvent) -> None:
-        """Put an event on its way into the journal; let a board go on that stopped for ours."""
+        """Put an event on its way into the journal. Let a board continue that stopped because of
+        this program.
+        """
         self._board_log.add(event)
         if event.code is BoardEventCode.ENGINE:
             self._show_engine(event)
@@ -211,9 +214,9 @@ class TableBoards:
             room.add_done_callback(self._tasks.discard)
 
     def _show_engine(self, event: BoardEvent) -> None:
-        """Say while the engine behind the reader board is away.
+        """Set or clear the fault of the engine behind the reader board.
 
-        One that does not answer a self-test may have nothing to say of an empty window.
+        An engine that does not answer a self-test may only have seen an empty window.
         """
         if event.place:
             self._record.clear_fault("ENGINE_LOST", "reader")
@@ -221,31 +224,31 @@ class TableBoards:
             self._record.raise_fault("ENGINE_LOST", {"board": "reader"})
 
     def _show_drive(self, event: BoardEvent) -> None:
-        """Say while a drive, or what reads the sensors, does not answer the dealer board."""
+        """Set or clear the fault of a drive or sensor module of the dealer board."""
         if event.place:
             self._record.clear_fault("DRIVE_LOST", "dealer")
         else:
             self._record.raise_fault("DRIVE_LOST", {"board": "dealer", "drive": str(event.index)})
 
     async def _free_board_memory(self) -> None:
-        """Sync what the boards keep, so that they may forget it, and let them go on."""
-        with suppress(StorageFailed):  # the journal tells its owner by itself
+        """Sync the events that the boards keep, so that they may delete them and continue."""
+        with suppress(StorageFailed):  # The journal reports the failure itself.
             await self._board_log.sync()
             self.on_session_renewed()
 
     def seal_of(self, attempt: int) -> Callable[[bytes], bytes] | None:
-        """Return what closes faces of an attempt, None where its key is gone."""
+        """Return the function that seals faces of an attempt, or None if its key is lost."""
         runs = (run for run in self._runs() if run.number == attempt and not run.writer.is_key_lost)
         seals = (run.writer.seal for run in runs)
         return next(seals, None)
 
     @property
     def is_busy(self) -> bool:
-        """Whether it has hands under way, or hands that are out."""
+        """Return whether an attempt is running or hands are out."""
         return self.run is not None or self.hands_with_players.run is not None
 
     def _runs(self) -> Iterator[AttemptRun]:
-        """Yield the attempts that are not closed; each takes what is its own."""
+        """Yield the attempts that are not closed. Each handles its own events."""
         yield from (
             run
             for run in (self.run, self.hands_with_players.run, *self.unfinished_runs)
@@ -253,14 +256,14 @@ class TableBoards:
         )
 
     async def wait_reopenable(self) -> None:
-        """Return once opening a port can do no harm: the attempt under way is written off."""
+        """Wait until opening a port can do no harm: no card of an attempt moves."""
         if self.run is not None:
             await self.run.cards_at_rest.wait()
 
     async def shut_down(self, limit_s: float) -> None:
-        """End the attempt under way, if its hands are not safe yet: the daemon is stopping.
+        """End the running attempt if its hands are not held: the daemon stops.
 
-        Waits `limit_s` seconds at most for its last entry.
+        Wait `limit_s` seconds at most for its last entry.
         """
         if self.run is not None and not self.run.cards_at_rest.is_set():
             self.run.stop("STOPPED")
@@ -270,12 +273,12 @@ class TableBoards:
 
     @property
     def known_attempts(self) -> list[int]:
-        """The highest numbers of attempts that the boards have heard of."""
+        """Return the highest attempt numbers that the boards know."""
         return [welcome.attempt for welcome in self._welcomes.values()]
 
     @property
     def firmware(self) -> ReportedBoards:
-        """What the boards report of themselves that are there and right."""
+        """Return what the connected right boards report about themselves."""
         up = self._welcomes
         dealer = _board_firmware(up["dealer"]) if "dealer" in up else None
         reader = _board_firmware(up["reader"]) if "reader" in up else None
@@ -285,7 +288,7 @@ class TableBoards:
 
     @property
     def phase(self) -> MachinePhase:
-        """The phase that people see."""
+        """Return the phase that people see."""
         return shown_phase(self._record.state, boards_up=self.ready.is_set())
 
 

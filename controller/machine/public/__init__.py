@@ -1,1 +1,1 @@
-"""The public state: what anybody on the feed may know of machine and match."""
+"""The public state: everything that the feed may show of machine and match."""

@@ -1,4 +1,4 @@
-"""Who of the four is waited for: whose press, card or word the match needs next."""
+"""The seats that the match waits for: their press, card or answer is next."""
 
 from collections.abc import Callable, Iterable
 from typing import cast
@@ -35,17 +35,17 @@ def is_area_stopped(clock: MatchClock) -> bool:
 
 
 def is_added_time_awaited(match: AnyMatch) -> bool:
-    """Tell whether a referee has to say first what becomes of the time that was lost."""
+    """Return whether a referee must first decide about the lost time."""
     return _is_out_of_time(match) and is_added_time_open(match, match.now_ms)
 
 
 def sides_to_confirm(match: AnyMatch) -> tuple[Side, ...]:
-    """Return which sides have still to confirm the result."""
+    """Return the sides that have not confirmed the result yet."""
     return tuple(side for side in SIDES if side not in match.confirmed)
 
 
 def signers_due(match: AnyMatch) -> tuple[str, ...]:
-    """Return who has still to sign a sheet that is finished: sides, seats, the referee."""
+    """Return the missing signers of a finished sheet: sides, seats, the referee."""
     signed = {one.signer for one in match.signatures}
     return tuple(signer for signer in sheet_signers(match) if signer not in signed)
 
@@ -53,7 +53,7 @@ def signers_due(match: AnyMatch) -> tuple[str, ...]:
 def require_exchange(match: AnyMatch) -> TributeExchange:
     """Return tribute and return of the present deal, in a phase that has them."""
     exchange = cast(GuandanMatch, match).exchange
-    assert exchange is not None  # the phase begins with one
+    assert exchange is not None  # The phase begins with one.
     return exchange
 
 
@@ -78,12 +78,14 @@ def _cutters(match: AnyMatch) -> Seats:
 
 
 def _turner(match: AnyMatch) -> Seats:
-    """Who cut turns the card up, too (seed 000 A5.1.2)."""
+    """Return the cutter, who also turns the card up (seed 000 A5.1.2)."""
     return (match.cutter,) if match.cutter else ()
 
 
 def _takers(match: AnyMatch) -> Seats:
-    """Whoever presses first takes the hands for all; nobody where no deal may begin now."""
+    """Return the seats that may request the hands: any seat may, for all. Return () if no deal may
+    begin now.
+    """
     kept = is_area_stopped(match.clock) or _is_out_of_time(match)
     return () if match.let_go or kept else SEATS
 
@@ -93,7 +95,9 @@ def _uncounted(match: AnyMatch) -> Seats:
 
 
 def _anti_payers(match: AnyMatch) -> Seats:
-    """A machine knows what the payers hold; drawn hands they know alone, and some must claim."""
+    """Return the payers if they must state their jokers. A machine knows dealt hands. Only the
+    payers know drawn hands, and some rulebooks demand a claim.
+    """
     claimed = must_claim_anti_tribute(cast(GuandanMatch, match).profile)
     return require_exchange(match).payers if match.by_hand or claimed else ()
 
@@ -115,7 +119,9 @@ def _choosers(match: AnyMatch) -> Seats:
 
 
 def _players(match: AnyMatch) -> Seats:
-    """Before the first lead its leader; then an opponent of who says that he is out."""
+    """Return the leader before the first lead, and after that the opponents of a player who reports
+    to be out.
+    """
     if not match.led:
         return (match.leader,) if match.leader else ()
     outs = match.outs if isinstance(match, GuandanMatch) else ()
@@ -159,4 +165,5 @@ _AWAITED: dict[MatchPhase, Callable[[AnyMatch], Seats]] = {
     MatchPhase.FORFEIT: _namers,
     MatchPhase.OVER: _signers,
 }
-"""Who is waited for in a phase; in the others a machine, the referee or the chief is."""
+"""The seats that are awaited in a phase. In other phases the machine, the referee or the chief is.
+"""

@@ -1,4 +1,4 @@
-"""What happens next at a table and who is waited for, in one line of each language."""
+"""The next step of a table and the awaited people, in one line of each language."""
 
 from collections.abc import Callable
 from typing import cast
@@ -24,7 +24,7 @@ from controller.words import Words, reason_words
 
 
 def next_words(match: AnyMatch) -> Words:
-    """Return one line: what happens next, and who is waited for, by name of seat."""
+    """Return one line: the next step, and the awaited people by their seats."""
     if match.suspended is not None:
         return _suspended_words(match, match.suspended)
     told = _NEXT_WORDS[match.phase](match)
@@ -98,7 +98,7 @@ def _held(match: AnyMatch) -> Words:
 
 
 def _add_uncut_note(match: AnyMatch, en: str, zh: str) -> Words:
-    """Return what is to be done, and that nobody cut where the deal goes on without."""
+    """Return the words with a note if the deal continues without a cut."""
     if match.cut is None and not match.by_hand:
         return Words(f"uncut deal; {en}", f"本副未切牌；{zh}")
     return Words(en, zh)
@@ -129,10 +129,10 @@ def _tribute(match: AnyMatch) -> Words:
 
 
 def _return(match: AnyMatch) -> Words:
-    assert isinstance(match, GuandanMatch)  # the phase is Guandan's
+    assert isinstance(match, GuandanMatch)  # The phase belongs to Guandan.
     exchange = require_exchange(match)
     owed = finish_owing_tribute(match.profile, match.follows)
-    assert owed is not None  # the phase is there for it
+    assert owed is not None  # The phase needs one.
     assert exchange.plan is not None  # the phase begins with one
     if exchange.plan.choice_open and not exchange.given:
         up = SEAT_NAMES[owed.up]
@@ -202,7 +202,7 @@ def _result(match: AnyMatch) -> Words:
                 "终局前时间到，请裁判员终止本副",
             )
         result = finish_so_far(match)
-        assert result is not None  # RESULT begins with one
+        assert result is not None  # RESULT begins with one.
         won, up = SIDE_NAMES[result.winners], levels_gained(match.profile, result)
         told = Words(f"{won.en} +{up}", f"{won.zh}+{up}")
     due = seat_words.join_words(sides_to_confirm(match), SIDE_NAMES.__getitem__)

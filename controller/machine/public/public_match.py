@@ -1,4 +1,4 @@
-"""The clocks of a match as anybody may know them: whole seconds left, and whether they run."""
+"""The public part of a match: clocks, deal, tribute and standing."""
 
 from typing import Any, Literal
 
@@ -85,7 +85,7 @@ def _seat_clock(clock: DutyClock, now_ms: int) -> PublicSeatClock:
 
 
 def _choice_clock(match: BigTwoMatch, now_ms: int) -> list[PublicSeatClock]:
-    """Return the clock of a choice: it stands while the table or the area does."""
+    """Return the clock of a choice. It is paused while the table or the area is paused."""
     asking = (
         match.choices.current_round()
         if match.choices and match.phase is MatchPhase.CHOICES
@@ -108,19 +108,19 @@ def _choice_clock(match: BigTwoMatch, now_ms: int) -> list[PublicSeatClock]:
 
 
 def _seconds(ms: int) -> int:
-    """Return milliseconds left as whole seconds, begun ones included; 0 when they are over."""
+    """Return milliseconds as whole seconds left, rounded up; 0 when the time is over."""
     return max(0, -(-ms // 1000))
 
 
 def asked_choice(match: BigTwoMatch) -> Literal["open_hand", "doubling"] | None:
-    """Return which choice is asked before play; None: none is."""
+    """Return the choice that is asked before play, or None."""
     if match.choices is None or match.phase is not MatchPhase.CHOICES:
         return None
     return "open_hand" if match.choices.doubling is None else "doubling"
 
 
 def public_tribute(match: GuandanMatch) -> Tribute | None:
-    """Return the present deal's tribute and return; None where none is owed, or not yet."""
+    """Return the present deal's tribute and return, or None if none is due yet."""
     exchange, owed = match.exchange, finish_owing_tribute(match.profile, match.follows)
     if exchange is None or owed is None:
         return None
@@ -178,10 +178,10 @@ def public_match(
     leader: Seat | None,
     turned_up: str | None,
 ) -> PublicMatch:
-    """Return the match of a table as anybody may know it at `now_ms` of the table's clock.
+    """Return the public match of a table at `now_ms` of the table's clock.
 
-    `profile`, `deal`, `leader`, `turned_up`: of the machine, which deals practice deals as
-    long as no match was laid out.
+    `profile`, `deal`, `leader` and `turned_up` are the machine's. They are used for practice deals,
+    while the table has no match.
     """
     match = play.match
     if match is None:
@@ -209,7 +209,7 @@ def public_match(
 
 
 def _meeting_fields(match: MatchState) -> dict[str, Any]:
-    """Return where the match stands in its event, and its people."""
+    """Return the place of the match in its event, and its people."""
     meeting, game = match.meeting, "guandan" if isinstance(match, GuandanMatch) else "bigtwo"
     return {
         "event": meeting.event,
@@ -231,10 +231,10 @@ def _meeting_fields(match: MatchState) -> dict[str, Any]:
 
 
 def _deal_fields(match: MatchState) -> dict[str, Any]:
-    """Return the present deal as far as both games have it.
+    """Return the fields of the present deal that both games have.
 
-    Who leads by the turned-up card, and that card, come with the release; drawn by
-    hand it lies open at once.
+    The leader by the turned-up card, and that card, are published with the release. In a deal by
+    hand the card is open at once.
     """
     duties = match.duties if match.phase in BEFORE_RELEASE else None
     cuts = duties is not None and match.phase in _CUT_PHASES
@@ -302,7 +302,9 @@ def _big_two_fields(match: BigTwoMatch) -> dict[str, Any]:
 
 
 def _choices(match: BigTwoMatch) -> PublicChoices | None:
-    """Return the choices: all four choose at once on their hands, so that comes out at its end."""
+    """Return the choices. All four players choose at the same time, so the answers are published at
+    the end.
+    """
     choices = match.choices
     if choices is None:
         return None

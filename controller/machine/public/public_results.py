@@ -1,4 +1,4 @@
-"""How a match ended, what it is worth and who signed that, as anybody may know it."""
+"""The public result of a match: its end, its worth and its signatures."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -26,7 +26,7 @@ from controller.seats import SIDES
 
 
 def public_end(match: AnyMatch) -> dict[str, Any]:
-    """Return how the match ended and who has signed; nobody is due before its end."""
+    """Return how the match ended and who has signed. Before its end, no signature is due."""
     return {
         "verdict": None if match.verdict is None else public_verdict(match.verdict),
         "version": match.version,
@@ -55,7 +55,7 @@ _VERDICT_WORDS: dict[str, tuple[str, str]] = {
 
 
 def public_score(score: MatchScore) -> PublicScore:
-    """Return a match in points, with the provisional keys behind them."""
+    """Return a match in points, with the provisional keys that were used."""
     return PublicScore(
         match_points=numbers_by_side(score.match_points),
         level_points=numbers_by_side(score.level_points),
@@ -66,16 +66,16 @@ def public_score(score: MatchScore) -> PublicScore:
 
 
 def numbers_by_side(numbers: PerSide | None) -> dict[Side, int] | None:
-    """Return two numbers by their sides; None where there are none."""
+    """Return two numbers by their sides, or None."""
     return None if numbers is None else {side: numbers.of(side) for side in SIDES}
 
 
 MAX_CLOSED_RULINGS = 8
-"""Closed rulings that stand in the public state; the others are on the score sheet."""
+"""Closed rulings in the public state. All of them are on the score sheet."""
 
 
 def public_rulings(rulings: Sequence[Decision]) -> list[PublicRuling]:
-    """Return the rulings that wait for somebody, and the newest others, in their order."""
+    """Return the open rulings and the newest closed ones, in their order."""
     closed = [ruling.id for ruling in rulings if not _is_waiting(ruling)]
     hidden = frozenset(closed[:-MAX_CLOSED_RULINGS])
     return rulings_in_words(ruling for ruling in rulings if ruling.id not in hidden)
@@ -87,7 +87,7 @@ def rulings_in_words(rulings: Iterable[Decision]) -> list[PublicRuling]:
 
 
 def unconfirmed_corrections(match: GuandanMatch) -> list[VerbalCorrection]:
-    """Return the corrections by the chief's word that he has still to confirm, by their rows."""
+    """Return the chief's verbal corrections that are not confirmed yet, by their rows."""
     return [
         VerbalCorrection(
             row=row.row, deal=row.deal, by=row.by, entered_by=row.entered_by, reason=row.reason

@@ -1,4 +1,4 @@
-"""Who waits for a referee, from red buttons and from the match, and why in words."""
+"""The whole public state: referee calls, signed heads, pace, and the time of publication."""
 
 import asyncio
 import statistics
@@ -31,9 +31,9 @@ _BUTTON_WORDS = Words("the referee is called", "召请裁判")
 def public_calls(
     pressed: tuple[RefereeCall, ...], needs: tuple[RefereeCall, ...]
 ) -> list[RefereeCall]:
-    """Return everybody who waits for a referee, longest first, and why in words.
+    """Return all calls for a referee, the longest first, with their reasons in words.
 
-    `pressed`: red buttons. `needs`: what the match needs somebody for.
+    `pressed` are red buttons. `needs` are calls of the match.
     """
     calls = sorted((*pressed, *needs), key=lambda call: call.since)
     return [_call_with_words(call) for call in calls]
@@ -52,7 +52,7 @@ def _call_with_words(call: RefereeCall) -> RefereeCall:
 
 
 class RunIdentity(msgspec.Struct, frozen=True, kw_only=True):
-    """What never changes while the daemon runs; `release`: None where it has no manifest."""
+    """Facts that never change while the daemon runs. `release` is None without a manifest."""
 
     table: str
     boot: str
@@ -83,11 +83,11 @@ def public_state(
 ) -> PublicState:
     """Return the whole public state.
 
-    `phase` is the one that people see (stops.py). `head` is the journal's, `signed` the last one
-    that was signed; `boards` say which firmware they run. `fed` runs live while cards are dealt,
-    `counter` while a cut is waited for; `now_ms` is the table's clock. `card_set` is dealt with
-    next or now, `cutters` may cut now, and `ready_in_s` is the estimate while cards are dealt: a
-    machine that stands promises nothing.
+    `phase` is the one that people see (fault_meanings.py). `head` is the journal's, and `signed`
+    the last signed one. `boards` contain the firmware that they run. `fed` is live while cards are
+    dealt, `counter` while a cut is awaited. `now_ms` is the table's clock. `card_set` is used now
+    or next, `cutters` may cut now, and `ready_in_s` is the estimate while cards are dealt. A
+    machine that is stopped has no estimate.
     """
     machine = PublicMachine(
         phase=phase,
@@ -132,7 +132,7 @@ def public_state(
         signed=signed,
         release=about.release,
         boards=boards or ReportedBoards(),
-        alerts=list(state.faults.values()),  # in the order in which they came: the cause first
+        alerts=list(state.faults.values()),  # In order of appearance: the cause comes first.
         calls=public_calls(state.calls, play.match_calls),
         sets=list(state.sets.values()),
         counters=state.counters,
@@ -144,9 +144,9 @@ MAX_STATE_INTERVAL_S = 1.0
 
 
 class StatePublisher:
-    """Calls `publish` as often as the feed promises; one timer, none once closed.
+    """Calls `publish` as often as the feed promises, with one timer.
 
-    `on_late` is told by how many seconds the loop missed the timer: how busy it is.
+    `on_late` receives the delay of the timer in seconds, which shows how busy the loop is.
     """
 
     def __init__(
@@ -163,14 +163,14 @@ class StatePublisher:
         self._timer = self._loop.call_later(MAX_STATE_INTERVAL_S, self._on_timer)
 
     def mark_changed(self) -> None:
-        """Say that the state is another one; it goes out at once, or 0.1 s after the last."""
+        """Note a change of the state. It is published at once, or 0.1 s after the last publication."""
         if self._is_changed or self._closed:
             return
         self._is_changed = True
         self._set_timer(self._last_s + MIN_STATE_INTERVAL_S)
 
     def close(self) -> None:
-        """Publish nothing any more."""
+        """Stop publishing."""
         self._closed = True
         self._timer.cancel()
 
@@ -187,15 +187,16 @@ class StatePublisher:
 
 
 SyncedHead = tuple[int, bytes]
-"""The number of an entry that outlives a power cut, and the journal's head behind it."""
+"""The number of an entry that survives a power cut, and the journal's head after it."""
 
 
 class PhaseHeads:
-    """`latest` is the head at the last change of the phase, signed; None before the first.
+    """The signed heads. `latest` is the head at the last change of the phase, or None before the
+    first.
 
-    `secret` is the table's 32-byte Ed25519 secret; without it nothing is signed. Only what is
-    synced is signed: a head that a power cut can take back would show an honest table as one
-    that wrote its past anew.
+    `secret` is the table's 32-byte Ed25519 secret. Without it nothing is signed. Only a synced head
+    is signed. If a power cut could undo a signed head, an honest table would seem to have rewritten
+    its history.
     """
 
     def __init__(self, table_key: str, secret: bytes | None) -> None:
@@ -204,7 +205,7 @@ class PhaseHeads:
         self.latest: SignedHead | None = None
 
     def on_phase(self, phase: MachinePhase, synced: SyncedHead | None) -> None:
-        """Sign the newest synced head where the phase that people see is another one."""
+        """Sign the newest synced head if the phase that people see has changed."""
         if self._secret is None or synced is None or phase is self._phase:
             return
         self._phase = phase
@@ -214,13 +215,13 @@ class PhaseHeads:
 
 
 MAX_REMEMBERED_INTERVALS = 12
-"""So many intervals between cards are looked at; a pause among them does not weigh."""
+"""Intervals between cards that count for the estimate. A pause among them is ignored."""
 MIN_REMEMBERED_INTERVALS = 3
 """With fewer intervals nobody knows."""
 
 
 class FeedPace:
-    """The pace of the attempt under way, out of what is seen of its cards."""
+    """The pace of the running attempt, from the times of its cards."""
 
     def __init__(self) -> None:
         self._attempt: int | None = None
@@ -229,7 +230,7 @@ class FeedPace:
         self._intervals_s: deque[float] = deque(maxlen=MAX_REMEMBERED_INTERVALS)
 
     def observe(self, attempt: int | None, fed: int, now_s: float) -> None:
-        """Take how many cards of an attempt are fed by now; another attempt begins anew."""
+        """Note the number of cards fed. Another attempt starts the measurement again."""
         if attempt != self._attempt:
             self._attempt, self._fed = attempt, 0
             self._intervals_s.clear()
@@ -240,7 +241,7 @@ class FeedPace:
         self._fed, self._last_s = fed, now_s
 
     def ready_in_s(self, cards: int) -> float | None:
-        """Return how many seconds the rest of `cards` will take; None where it is unknown."""
+        """Return the seconds that the rest of `cards` will take, or None if the pace is unknown."""
         if len(self._intervals_s) < MIN_REMEMBERED_INTERVALS:
             return None
         return round((cards - self._fed) * statistics.median(self._intervals_s), 1)

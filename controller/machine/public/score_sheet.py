@@ -1,8 +1,8 @@
-"""The score sheet (记分表) of a match, whole: for the command `sheet` and for the print.
+"""The complete score sheet (记分表) of a match, for the command `sheet` and for print.
 
-By letter it is the evidence of who won (seed 000 A13.1): everything on it follows from the
-rows of the match and its ways between tables, and a version that somebody signed stays
-readable when a later one replaces it.
+The rulebook makes it the evidence of the result (seed 000 A13.1). All its content follows from the
+rows of the match and its moves between tables. A signed version stays readable when a later one
+replaces it.
 """
 
 from collections.abc import Callable, Sequence
@@ -29,7 +29,7 @@ from controller.rules.regulations_page import profile_hash
 from controller.sheet.form import ScoreSheet, SheetRules, SheetVersion, SignatureLine
 
 WallTime = Callable[[int], str | None]
-"""The wall's time at a moment of the table's clock; None where nobody knows it any more."""
+"""Returns the wall time at a moment of the table's clock, or None if it is not known any more."""
 
 
 def sheet_data(
@@ -41,11 +41,11 @@ def sheet_data(
     rules_hash: str | None = None,
     moves: Sequence[TableMove] = (),
 ) -> dict[str, Any]:
-    """Return the whole sheet as what JSON has (sheet_form.ScoreSheet).
+    """Return the whole sheet in the form of JSON.
 
-    `table`: the table's id. `head`: of its journal, in hex. `wall`: for the times of start
-    and end, where the journal knows them. `rules_hash`: the profile's, in hex, where it is
-    known: to work it out takes 25 ms. `moves`: how the match came to this table.
+    `table` is the table's id, `head` the head of its journal in hex. `wall` gives the times of
+    start and end, if the journal has them. `rules_hash` is the profile's hash in hex, if it is
+    known; to compute it takes 25 ms. `moves` are the moves of the match to this table.
     """
     page = score_sheet(match, table=table, head=head, wall=wall, rules_hash=rules_hash, moves=moves)
     builtins: dict[str, Any] = msgspec.to_builtins(page)
