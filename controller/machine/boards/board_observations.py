@@ -127,7 +127,7 @@ _FAULT_PLACES: dict[str, tuple[BoardEventCode, dict[int, str]]] = {
         },
     ),
 }
-"""The event behind a reason, and its places in the words of the catalogue."""
+"""The event behind a reason, and its places, as the catalogue names them."""
 _OBSERVERS: dict[BoardEventCode, Callable[[BoardEvent, bool], Observation | None]] = {
     BoardEventCode.SHUFFLED: lambda event, _: ShufflerDone(),
     BoardEventCode.AT_READER: lambda event, doubled: CardAtReader(event.index, doubled),

@@ -18,7 +18,7 @@ Seats = tuple[Seat, ...]
 
 
 def awaited_seats(match: AnyMatch) -> Seats:
-    """Return who has to do something now, in playing order; () where it is nobody of them.
+    """Return the seats that must act now, in playing order; () if none must.
 
     While the table is suspended only seats are taken. Where one of several is enough, all
     who may are named.
@@ -30,7 +30,7 @@ def awaited_seats(match: AnyMatch) -> Seats:
 
 
 def is_area_stopped(clock: MatchClock) -> bool:
-    """Tell whether the whole area stands still."""
+    """Return whether the whole area is paused."""
     return clock.watch is not None and clock.watch.is_paused
 
 

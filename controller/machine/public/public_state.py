@@ -163,7 +163,7 @@ class StatePublisher:
         self._timer = self._loop.call_later(MAX_STATE_INTERVAL_S, self._on_timer)
 
     def mark_changed(self) -> None:
-        """Note a change of the state. It is published at once, or 0.1 s after the last publication."""
+        """Note a change of the state. It is published at once, or 0.1 s after the last state."""
         if self._is_changed or self._closed:
             return
         self._is_changed = True
@@ -217,7 +217,7 @@ class PhaseHeads:
 MAX_REMEMBERED_INTERVALS = 12
 """Intervals between cards that count for the estimate. A pause among them is ignored."""
 MIN_REMEMBERED_INTERVALS = 3
-"""With fewer intervals nobody knows."""
+"""With fewer intervals the pace is unknown."""
 
 
 class FeedPace:

@@ -174,7 +174,7 @@ def _versions(match: AnyMatch) -> list[SheetVersion]:
 
 
 def count_rows(match: AnyMatch) -> int:
-    """Return how many rows stand on the sheet of a match."""
+    """Return the number of rows on the sheet of a match."""
     if isinstance(match, BigTwoMatch):
         return len(match.rows)
     return len(match.sheet) if isinstance(match, GuandanMatch) else 0

@@ -49,7 +49,7 @@ def deal_lines(match: GuandanMatch) -> list[DealLine]:
 def _counting_deals(
     match: GuandanMatch,
 ) -> Iterator[tuple[int, tuple[DealRow, MatchStanding, MatchStanding]]]:
-    """Yield each deal that counts, by its row, and the standing before and behind it."""
+    """Yield each deal that counts, by its row, with the standing before and after the deal."""
     standing = initial_standing(match.profile)
     for row in effective_rows(match.sheet):
         before, standing = standing, apply_row(match.profile, standing, row)
@@ -193,7 +193,7 @@ def corrections(match: GuandanMatch) -> list[SheetCorrection]:
 
 
 def _reason(match: GuandanMatch, row: CorrectionRow) -> Words:
-    """Return why a result was corrected: the offence of its ruling, or what a person said."""
+    """Return why a result was corrected: the offence of its ruling, or a person's reason."""
     if row.ruling is None:
         return reason_words(row.reason)
     zh = next(find_offence(one.charge.offence).zh for one in match.rulings if one.id == row.ruling)
@@ -201,7 +201,7 @@ def _reason(match: GuandanMatch, row: CorrectionRow) -> Words:
 
 
 def _confirmed_by(match: GuandanMatch, row: CorrectionRow) -> str | None:
-    """Return who confirmed in writing the word that a correction came of."""
+    """Return who confirmed in writing the verbal decision behind a correction."""
     if row.ruling is None:
         return match.spoken.get(row.row)
     return next(one.confirmed_by for one in match.rulings if one.id == row.ruling)
@@ -270,7 +270,7 @@ _STOP_REASONS = {
     "match_lost": Words("the match is lost by a ruling", "本局判负"),
     "void_later": Words("an earlier result was corrected", "更正前副成绩，其后作废"),
 }
-"""Why a deal was ended that nobody ended by a word of his own."""
+"""The reasons of deals that ended without a person's reason."""
 
 
 def _redealt_words(row: RedealtRow) -> Words:
