@@ -1,4 +1,4 @@
-"""The figures of `dealtable bench`, each beside its floor of the same run; one file a subject.
+"""The figures of `dealtable bench`, each with its floor from the same run, one file per subject.
 
-registry.py    what a figure is, and how it is measured
+figure_registry.py defines a figure and how it is measured.
 """

@@ -1,6 +1,6 @@
-"""Two boards and the dealing loop between them, and nothing else of a table.
+"""A bare table: two boards and the card loop between them, and no other part of a table.
 
-No journal, no state, no gateway: what a card costs by its line and its decision alone.
+There is no journal, state or gateway. The cost of a card is that of its line and its decision only.
 """
 
 import asyncio
@@ -31,7 +31,7 @@ from sim.virtual_loop import VirtualLoop
 
 
 class BareTable:
-    """The two boards behind their ports; `back` is that of the set in the hopper."""
+    """The two boards on their ports. `back` is that of the set in the hopper."""
 
     def __init__(self, dealer: LinkPort, reader: LinkPort, profile: Profile, back: int) -> None:
         sessions = iter(range(1, 1 << 16)).__next__
@@ -46,9 +46,9 @@ class BareTable:
             await board.link.open({}, {})
 
     async def run_attempt(self, number: int, sequence: str) -> AttemptState:
-        """Deal the set in the hopper by `sequence`, a pocket's letter for each place.
+        """Deal the set in the hopper by `sequence`, a pocket letter for each place.
 
-        Raises DriverError where a board refuses, or is lost: nothing here begins again.
+        Raises DriverError if a board refuses or is lost. Nothing is retried.
         """
         ended: asyncio.Future[AttemptState] = asyncio.get_running_loop().create_future()
         sightings = BoardObservations(number)
@@ -93,18 +93,16 @@ class BareTable:
             self.dealer.on_event = self.reader.on_event = lambda event: None
             dealing.close()
             for board in (self.dealer, self.reader):
-                board.link.mark_kept(
-                    board.link.last_event
-                )  # nothing here remembers more than they do
+                board.link.mark_kept(board.link.last_event)  # no other part stores a later number
 
     def close(self) -> None:
-        """Let go of both lines."""
+        """Close both lines."""
         for board in (self.dealer, self.reader):
             board.link.close()
 
 
 def _passing_check(attempt: AttemptState) -> FinalCount:
-    """Answer the final check: only the time it took is asked here."""
+    """Return a passing final check, because only its time matters here."""
     ledger = attempt.ledger
     n, w, s, e, _ = ledger.count_landed().values()
     return FinalCount(
@@ -126,9 +124,9 @@ def mechanical_s(
 ) -> float:
     """Return the seconds from the first feed to the last landing of one attempt.
 
-    `sequence` is the attempt's pocket letter per place. No card takes longer than another:
-    in the mean as long as `settings` say, or as in an attempt whose feeder took `feeding_ms`
-    for all of them (sim.mechanics.truth), lest that one's luck count.
+    `sequence` is the attempt's pocket letter per place. All cards take the same time. This is the
+    mean of `settings`, or the mean of an attempt whose feeder took `feeding_ms` for all cards
+    (sim.mechanics.truth). The second choice removes the random variation of that attempt.
     """
     feed_ms = settings.feed_ms if feeding_ms is None else feeding_ms / len(sequence)
     even = replace(settings, feed_ms=feed_ms, feed_spread_ms=0.0, flight_spread_ms=0.0)
@@ -154,7 +152,7 @@ _BAUD = 921_600
 
 
 async def deal_on_input(dealer: str, reader: str, control: str) -> None:
-    """Deal at the table behind these ports until the input ends."""
+    """Deal at the table on these ports, once for each line of input, until the input ends."""
     profile = load_profile("international-000")
     ports = (SerialPort(dealer, _BAUD), SerialPort(reader, _BAUD))
     table = BareTable(*ports, profile, PhysicalSet().back)

@@ -1,8 +1,8 @@
-"""Pages of a console in real browsers, watched from outside for when a change is drawn.
+"""Console pages in real browsers, observed for the time at which a change is drawn.
 
-A process of its own: whoever started it says by a line of its input what to tell, `drawn` or
-`heaps`, and it answers with a line of JSON, a `Seen` or a list of `Heap`. It ends with its input,
-and leaves no browser. Needs Playwright (an extra of the tests) and the system's Chromium.
+This runs as a separate process. Its parent sends a line of input, `drawn` or `heaps`. The process
+answers with a line of JSON, a `PageChanges` or a list of `PageHeap`. It ends with its input, and
+closes its browsers. It needs Playwright (an extra of the tests) and the system's Chromium.
 
     python -m sim.bench.browser_pages --url http://127.0.0.1:8080 --count 5 --pin 271828
 """
@@ -30,9 +30,10 @@ _DISABLED_FEATURES: Final = (
     *("ThirdPartyStoragePartitioning", "AvoidCorsURLLoaderRestartOnRedirect"),
     *("WebUIOmniboxPopup", "WebUIOmniboxAimPopup"),
 )
-"""Chromium's parts that only ask strangers or draw its own window, all but the last line as
-Playwright has them: the last such switch holds alone. Those of the last line draw two pages of
-their own for every page that opens: three quarters of its time.
+"""Features of Chromium that only contact other servers or draw its own window. All lines except
+the last are Playwright's, because only the last such switch takes effect. The features of the
+last line draw two additional pages for every page that opens, which takes three quarters of
+its time.
 """
 CHROMIUM_OPTIONS: Final = (
     "--no-sandbox",
@@ -44,7 +45,7 @@ CHROMIUM_OPTIONS: Final = (
     "--disable-sync",
     f"--disable-features={','.join(_DISABLED_FEATURES)}",
 )
-"""What keeps Chromium from asking anybody but the console for anything."""
+"""Options that prevent Chromium from contacting any server other than the console."""
 _TICK_INTERVAL_S: Final = 0.25
 _PAGE_TIMEOUT_MS: Final = 60_000
 _MIB: Final = 1 << 20
@@ -65,7 +66,7 @@ new MutationObserver((changes) => {
   }
 }).observe(document, { subtree: true, attributes: true, attributeFilter: ["data-rank"] });
 """
-"""Two frames after an attribute has changed it is on the screen."""
+"""Two frames after an attribute has changed, the change is on the screen."""
 
 _BARE_PAGE: Final = """<!doctype html><title>bare</title><p id="now"></p><script>
 window.drawn = [];
@@ -81,7 +82,7 @@ _TAKE_SCRIPT: Final = "() => window.drawn.splice(0)"
 
 
 class DrawnChange(msgspec.Struct, frozen=True, gc=False):
-    """At `at_ms` (the wall's clock) a page showed that somebody calls at a table, or no more."""
+    """A change on a page: from `at_ms` (wall clock) it showed a call at a table, or no call."""
 
     table: str
     calls: bool
@@ -89,9 +90,9 @@ class DrawnChange(msgspec.Struct, frozen=True, gc=False):
 
 
 class PageChanges(msgspec.Struct, frozen=True):
-    """What all pages drew since they were last asked, and how often one was loaded again so far.
+    """The changes drawn on all pages since the last request, and the total number of reloads.
 
-    `bare_ms`: how long the same browser took from a bare server's word to the screen.
+    `bare_ms`: the times from a bare server's message to the screen, in the same browser.
     """
 
     drawn: list[DrawnChange]
@@ -100,7 +101,7 @@ class PageChanges(msgspec.Struct, frozen=True):
 
 
 class PageHeap(msgspec.Struct, frozen=True, gc=False):
-    """What a page's scripts hold once all rubbish is gone, its elements and their listeners."""
+    """The memory of a page's scripts after garbage collection, its elements and their listeners."""
 
     mib: float
     nodes: int
@@ -108,7 +109,7 @@ class PageHeap(msgspec.Struct, frozen=True, gc=False):
 
 
 class OpenPages:
-    """Open pages of a hall, and a bare one beside them."""
+    """Open pages of a console, and a bare page for comparison."""
 
     def __init__(self, bare: Any) -> None:
         self._bare = bare
@@ -117,7 +118,7 @@ class OpenPages:
         self._reloads = 0
 
     async def add_page(self, page: Any) -> None:
-        """Watch a page that has loaded."""
+        """Observe a page that has loaded."""
         self._pages.append(page)
         page.on("framenavigated", lambda frame: self._count_reload())
         line = await page.context.new_cdp_session(page)
@@ -125,14 +126,14 @@ class OpenPages:
         self._debug_sessions.append(line)
 
     async def take_changes(self) -> PageChanges:
-        """Return what was drawn since the last call."""
+        """Return the changes drawn since the last call."""
         told = [one for page in self._pages for one in await page.evaluate(_TAKE_SCRIPT)]
         bare_ms = await self._bare.evaluate(_TAKE_SCRIPT)
         found = {"drawn": told, "bare_ms": bare_ms, "reloads": self._reloads}
         return msgspec.convert(found, PageChanges, strict=False)
 
     async def measure_heaps(self) -> list[PageHeap]:
-        """Return what each page holds; for that it gathers its rubbish, which takes a while."""
+        """Return the memory of each page, after a garbage collection that takes some time."""
         found = []
         for line in self._debug_sessions:
             await line.send("HeapProfiler.collectGarbage")
@@ -150,7 +151,7 @@ class OpenPages:
 
 
 def find_missing_program() -> str | None:
-    """Return what is not there to look at pages with; None where all is."""
+    """Return the missing program that is needed to observe pages, or None."""
     if importlib.util.find_spec("playwright") is None:
         return "Playwright is not installed (pip install playwright)"
     return None if CHROMIUM.exists() else f"there is no {CHROMIUM} (Debian's package chromium)"
@@ -158,7 +159,7 @@ def find_missing_program() -> str | None:
 
 @asynccontextmanager
 async def _open_pages(url: str, count: int, pin: str) -> AsyncIterator[OpenPages]:
-    """Open the hall's page so many times, for ref0, ref1, … Raises HallError."""
+    """Open the console's page `count` times, for the accounts ref0, ref1, … Raises HallError."""
     from playwright.async_api import async_playwright
 
     async with AsyncExitStack() as opened:
@@ -193,7 +194,7 @@ async def _launch_browser(playwright: Any) -> Any:
         return await playwright.chromium.launch(
             executable_path=str(CHROMIUM),
             args=[*CHROMIUM_OPTIONS],
-            # Whoever is to end is this process, and it closes the browser.
+            # Signals end this process, and this process closes the browser.
             handle_sigint=False,
             handle_sigterm=False,
             handle_sighup=False,
@@ -206,7 +207,7 @@ async def _launch_browser(playwright: Any) -> Any:
 
 @asynccontextmanager
 async def _serve_bare_page() -> AsyncIterator[str]:
-    """Serve the bare page at the address that is given; at the end nobody is served any more."""
+    """Serve the bare page and yield its address. All connections are closed at the end."""
     served: set[asyncio.Task[None]] = set()
 
     def begin(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -225,7 +226,7 @@ async def _serve_bare_page() -> AsyncIterator[str]:
 
 
 async def _answer_request(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    """Answer with a page, or with a stream that says the time."""
+    """Answer with a page, or with a stream of the current time."""
     try:
         head = await reader.readuntil(b"\r\n\r\n")
         if not head.startswith(b"GET /stream"):
@@ -238,13 +239,13 @@ async def _answer_request(reader: asyncio.StreamReader, writer: asyncio.StreamWr
             await writer.drain()
             await asyncio.sleep(_TICK_INTERVAL_S)
     except (ConnectionError, asyncio.IncompleteReadError):
-        pass  # the browser has gone, perhaps without having asked
+        pass  # the browser has disconnected, perhaps without a request
     finally:
         writer.close()
 
 
 async def _answer_input(url: str, count: int, pin: str) -> None:
-    """Open the pages, say so, and answer until the input ends."""
+    """Open the pages, print a line, and answer requests until the input ends."""
     loop = asyncio.get_running_loop()
     asked = asyncio.StreamReader()
     await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(asked), sys.stdin)
@@ -260,7 +261,7 @@ async def _answer_input(url: str, count: int, pin: str) -> None:
 @click.option("--count", default=5, show_default=True, help="pages")
 @click.option("--pin", required=True, help="of ref0, ref1, …")
 def main(url: str, count: int, pin: str) -> None:
-    """Keep pages of a hall open until the input ends."""
+    """Keep pages of a console open until the input ends."""
 
     async def run() -> None:
         loop, task = asyncio.get_running_loop(), asyncio.current_task()

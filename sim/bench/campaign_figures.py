@@ -1,4 +1,4 @@
-"""How fast deals go in virtual time, as campaigns deal them."""
+"""Figures of campaigns: the speed of deals in virtual time."""
 
 import json
 import subprocess

@@ -1,4 +1,6 @@
-"""What a console of a large hall costs, and how soon its pages show what happens."""
+"""Figures of the console of a large hall: its costs, and the delay until its pages show a
+change.
+"""
 
 import asyncio
 
@@ -18,13 +20,13 @@ from sim.tables.table_processes import HallError
 
 
 class _ConsoleLoadRun:
-    """One run of a console under the load of a large hall, for both of its figures."""
+    """One run of a console under the load of a large hall, shared by both figures."""
 
     def __init__(self) -> None:
         self._run: ConsoleLoadResult | None = None
 
     def __call__(self) -> ConsoleLoadResult:
-        """Return what it cost; it is measured once for the same load."""
+        """Return the result of the run. The same load is measured only once."""
         browsers = 0 if find_missing_program() else bench_options.browsers
         load = ConsoleLoad(
             feeds=bench_options.feeds, browsers=browsers, seconds=bench_options.seconds

@@ -1,4 +1,6 @@
-"""What many small looks at a console come to: times until something is drawn, memory. Pure."""
+"""The load test of a console, `measure_console`: delays until a change is drawn, memory,
+processor time.
+"""
 
 import asyncio
 import tempfile
@@ -28,13 +30,13 @@ if TYPE_CHECKING:
 
 
 MIN_SLOPE_S: Final = 300.0
-"""What was watched for less tells of its beginning alone, and of no slope."""
+"""A shorter observation shows only its start, so no slope is computed."""
 _MAX_SAMPLES: Final = 200
-"""Samples between which slopes are taken."""
+"""The maximum number of samples between which slopes are computed."""
 
 
 class TimeSummary(msgspec.Struct, frozen=True):
-    """Times in milliseconds: how many, their median, the 95th of a hundred, the longest."""
+    """A summary of times in milliseconds: count, median, 95th percentile, maximum."""
 
     count: int
     p50_ms: float
@@ -43,10 +45,11 @@ class TimeSummary(msgspec.Struct, frozen=True):
 
 
 class MemoryUse(msgspec.Struct, frozen=True):
-    """Memory in MiB while it was watched: first, last, and the most.
+    """Memory in MiB during an observation: first, last, and maximum.
 
-    `mib_per_hour`: how it grew over the last two thirds of that time, the median of the slopes
-    between all samples, so that what comes and goes does not count; None for under five minutes.
+    `mib_per_hour`: the growth over the last two thirds of the time. It is the median of the slopes
+    between all samples, so that temporary use does not count. It is None for less than five
+    minutes.
     """
 
     first_mib: float
@@ -56,10 +59,10 @@ class MemoryUse(msgspec.Struct, frozen=True):
 
 
 def draw_delays_ms(called: Sequence[CallChange], drawn: Sequence[DrawnChange]) -> list[float]:
-    """Return how long after each change it was drawn, on each page where it was.
+    """Return the delays from each change to its drawing, for each page that drew it.
 
-    A change that was over before it could be drawn, and one drawn later than the next, are none.
-    `called` is in order.
+    A change that ended before it was drawn, or was drawn after the next change, has no delay.
+    `called` is in order of time.
     """
     by_table: dict[str, list[CallChange]] = defaultdict(list)
     for one in called:
@@ -74,10 +77,10 @@ def draw_delays_ms(called: Sequence[CallChange], drawn: Sequence[DrawnChange]) -
 
 
 def summarize_times(all_ms: Sequence[float]) -> TimeSummary | None:
-    """Return what some times have in common; None for none."""
+    """Return a summary of some times, or None for no times."""
     if not all_ms:
         return None
-    of_two = all_ms if len(all_ms) > 1 else (*all_ms, *all_ms)  # a single one is all of them
+    of_two = all_ms if len(all_ms) > 1 else (*all_ms, *all_ms)  # quantiles() needs two values
     hundredths = quantiles(of_two, n=100, method="inclusive")
     return TimeSummary(
         len(all_ms), round(hundredths[49], 1), round(hundredths[94], 1), round(max(all_ms), 1)
@@ -85,7 +88,7 @@ def summarize_times(all_ms: Sequence[float]) -> TimeSummary | None:
 
 
 def summarize_memory(samples: Sequence[tuple[float, float]]) -> MemoryUse:
-    """Return what samples (seconds, MiB) tell, one at least, in their order."""
+    """Return a summary of one or more samples (seconds, MiB), in order of time."""
     all_mib = [mib for _, mib in samples]
     last_s = samples[-1][0]
     late = [one for one in samples if one[0] >= last_s / 3]
@@ -102,9 +105,9 @@ def summarize_memory(samples: Sequence[tuple[float, float]]) -> MemoryUse:
 CALLERS: Final = 8
 SETTLE_S: Final = 3.0
 SAMPLE_INTERVAL_S: Final = 10.0
-"""How often memory is looked at, and what was drawn is taken from the pages."""
+"""The interval at which memory is measured and drawn changes are collected from the pages."""
 PROGRESS_INTERVAL_S: Final = 60.0
-"""How often it is told how far it is; for that the pages throw away what nothing holds, too."""
+"""The interval of progress reports. For these the pages also run a garbage collection."""
 MAX_ALONE_S: Final = 20.0
 _MIN_ALONE_S: Final = 2.0
 _START_TIMEOUT_S: Final = 60.0
@@ -113,11 +116,11 @@ _MAX_ARCHIVE_CHECKS: Final = 60
 _PIN: Final = "271828"
 
 ReportProgress = Callable[[str], None]
-"""Takes a line for people: what is being done, and how far it is."""
+"""A function that receives a line for people about the current step and the progress."""
 
 
 class ConsoleLoad(msgspec.Struct, frozen=True):
-    """What a console is put under. `seconds`: how long it is watched with browsers."""
+    """The load of a console. `seconds`: the duration of the observation with browsers."""
 
     feeds: int = 400
     per_s: float = 10.0
@@ -126,12 +129,12 @@ class ConsoleLoad(msgspec.Struct, frozen=True):
 
     @property
     def alone_s(self) -> float:
-        """How long it is watched alone, behind that."""
+        """The duration of the later observation without browsers, in seconds."""
         return max(_MIN_ALONE_S, min(MAX_ALONE_S, self.seconds / 2))
 
 
 class LoadPhase(msgspec.Struct, frozen=True):
-    """One phase: how long it was, the console's share of one core, its resident memory."""
+    """One phase: its duration, the console's share of one core, and its resident memory."""
 
     seconds: float
     cores: float
@@ -139,11 +142,11 @@ class LoadPhase(msgspec.Struct, frozen=True):
 
 
 class PageFigures(msgspec.Struct, frozen=True, kw_only=True):
-    """What the pages showed, with browsers. `reloads`: of pages, by themselves.
+    """The figures of the pages in browsers. `reloads`: reloads of pages without a request.
 
-    `bare`: of a bare page in the same browser, at the same time; times are None where nothing was
-    drawn. `heap`: what the scripts of a page hold, `nodes` and `listeners`: how many elements and
-    listeners it has, first and last; of each the mean of all pages.
+    `bare`: the times of a bare page in the same browser at the same time. Times are None if nothing
+    was drawn. `heap`: the memory of a page's scripts. `nodes` and `listeners`: the numbers of
+    elements and listeners, first and last. Each is the mean of all pages.
     """
 
     drawn: TimeSummary | None
@@ -155,10 +158,10 @@ class PageFigures(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ConsoleLoadResult(msgspec.Struct, frozen=True, kw_only=True):
-    """What came out, by phase: `with_browsers`, then `alone`, with `floor_cores` beside it.
+    """The results by phase: `with_browsers`, then `alone`, with `floor_cores` for comparison.
 
-    `pages` is None without a browser to look with. `states_per_s`: what the feeds really said, of
-    all tables, over the whole run. `lost`: events that they had and the console's archive has not.
+    `pages` is None without browsers. `states_per_s`: the states that all feeds published, over the
+    whole run. `lost`: events of the feeds that the console's archive does not have.
     """
 
     load: ConsoleLoad
@@ -171,7 +174,7 @@ class ConsoleLoadResult(msgspec.Struct, frozen=True, kw_only=True):
     lost: int
 
     def violations(self) -> list[str]:
-        """Return what no console may do, however long it takes."""
+        """Return the errors that no console may have, at any duration."""
         found = [f"{self.lost} of {self.events} events are not in the archive"] if self.lost else []
         if self.pages is not None and self.pages.reloads:
             found.append(f"pages were loaded again by themselves, {self.pages.reloads} times")
@@ -181,7 +184,7 @@ class ConsoleLoadResult(msgspec.Struct, frozen=True, kw_only=True):
 async def measure_console(
     load: ConsoleLoad, tell: ReportProgress = lambda line: None
 ) -> ConsoleLoadResult:
-    """Put a console under a load and return what it cost. Raises HallError."""
+    """Run a console under a load and return the result. Raises HallError."""
     if load.browsers and (what := find_missing_program()) is not None:
         raise HallError(f"no pixels are measured: {what}")
     with memory_folder(Path(tempfile.gettempdir())) as folder:
@@ -196,7 +199,7 @@ async def measure_console(
 
 
 def _configure_console(folder: Path, at: Sequence[FeedAddress]) -> ConsoleProcess:
-    """Write the configuration of a console over feeds, with keys of its own."""
+    """Write the configuration of a console for the feeds, with its own keys."""
     create_table_keys(folder)
     lines = [
         f'[console]\nname = "bench"\nlisten = "127.0.0.1:0"\nkeys = "{folder / CLIENTS_FOLDER}"\n'
@@ -234,7 +237,9 @@ async def _measure_phases(
 
 
 class _PageWatch:
-    """What is seen on the pages, taken little by little, so that none of them has to keep it."""
+    """An observer of the pages, which collects changes in small steps so that no page must store
+    them.
+    """
 
     def __init__(self, helper: HelperProcess) -> None:
         self._helper = helper
@@ -244,20 +249,20 @@ class _PageWatch:
         self._reloads = 0
 
     async def reset(self) -> None:
-        """Forget what was drawn so far."""
+        """Drop the changes drawn so far."""
         await self.measure_heap(0.0)
         await self.collect()
         self._drawn, self._bare_ms = [], []
 
     async def collect(self) -> None:
-        """Take what was drawn."""
+        """Collect the drawn changes."""
         seen = await self._helper.request(b"drawn", PageChanges)
         self._drawn += seen.drawn
         self._bare_ms += seen.bare_ms
         self._reloads = seen.reloads
 
     async def measure_heap(self, at_s: float) -> float:
-        """Look at what the pages hold; return what the scripts of one do, in MiB."""
+        """Measure the memory of the pages. Return the mean memory of a page's scripts in MiB."""
         seen = await self._helper.request(b"heaps", list[PageHeap])
         one = PageHeap(
             mean(page.mib for page in seen),
@@ -268,7 +273,7 @@ class _PageWatch:
         return one.mib
 
     def summarize(self, called: Sequence[CallChange]) -> PageFigures:
-        """Return what was seen, beside who called when."""
+        """Return the figures of the pages, given the changes of calls."""
         first, last = self._heaps[0][1], self._heaps[-1][1]
         return PageFigures(
             drawn=summarize_times(draw_delays_ms(called, self._drawn)),
@@ -281,7 +286,7 @@ class _PageWatch:
 
 
 class _PhaseTimer:
-    """Watches a process, and tells how far it is."""
+    """A timer that observes a process during a phase and reports the progress."""
 
     def __init__(self, pid: int, tell: ReportProgress) -> None:
         self._pid, self.tell = pid, tell
@@ -289,7 +294,7 @@ class _PhaseTimer:
     async def measure_phase(
         self, name: str, seconds: float, looked: _PageWatch | None = None
     ) -> LoadPhase:
-        """Watch for so long; take meanwhile what is seen on the pages."""
+        """Observe the process for `seconds`, and collect the changes of the pages meanwhile."""
         self.tell(f"{name}: {_span_text(seconds)} to go, {_resident_mib(self._pid):.1f} MiB")
         if looked is not None:
             await looked.reset()
@@ -317,7 +322,7 @@ class _PhaseTimer:
 async def _measure_with_browsers(
     load: ConsoleLoad, console: ConsoleProcess, watch: _PhaseTimer
 ) -> tuple[LoadPhase, _PageWatch | None]:
-    """Return the first phase, and what was seen on the pages where there are any."""
+    """Return the first phase, and the observer of the pages if there are browsers."""
     if not load.browsers:
         await asyncio.sleep(SETTLE_S)
         return await watch.measure_phase("without a browser", load.seconds), None
@@ -325,10 +330,10 @@ async def _measure_with_browsers(
     for number in range(load.browsers):
         await console.accept_invitation(await console.invite(f"ref{number}", Role.REFEREE), _PIN)
     words = ("--url", console.url, "--count", str(load.browsers), "--pin", _PIN)
-    own = console.folder / "browsers"  # what they leave goes with everything else
+    own = console.folder / "browsers"  # so that their files are removed with the folder
     own.mkdir()
     async with run_helper("pixels", *words, env={"TMPDIR": str(own)}) as helper:
-        await helper.read(dict[str, str])  # they are open
+        await helper.read(dict[str, str])  # the pages are open
         await asyncio.sleep(SETTLE_S)
         looked = _PageWatch(helper)
         phase = await watch.measure_phase(f"with {load.browsers} browsers", load.seconds, looked)
@@ -338,11 +343,11 @@ async def _measure_with_browsers(
 async def _measure_alone(
     seconds: float, at: Sequence[FeedAddress], watch: _PhaseTimer
 ) -> tuple[LoadPhase, float]:
-    """Return the phase of a console alone, and the share of a bare process over the same time."""
+    """Return the phase of a console alone, and the share of a bare process in the same time."""
     async with run_helper("bare_drain") as bare:
         bare.send(msgspec.json.encode(list(at)))
         async with asyncio.timeout(_START_TIMEOUT_S):
-            await bare.read(dict[str, str])  # it hears them all
+            await bare.read(dict[str, str])  # it receives all feeds
         loop, pid = asyncio.get_running_loop(), bare.process.pid
         began_s, cpu_s = loop.time(), _cpu_s(pid)
         phase = await watch.measure_phase("alone", seconds)
@@ -350,7 +355,9 @@ async def _measure_alone(
 
 
 async def _count_lost_events(database: Path, events: int) -> int:
-    """Return how many events are not in the archive, once all are or nothing more comes there."""
+    """Return the number of events that are not in the archive, after no more events arrive
+    there.
+    """
     from controller.console.store.database import open_engine
 
     engine = open_engine(f"sqlite:///{database}")

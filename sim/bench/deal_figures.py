@@ -1,9 +1,9 @@
-"""Deals of a whole table, each dealt again by two boards and a dealing loop alone.
+"""Figures of deals: whole tables, and the same deals at two boards and a card loop only.
 
-The second table has the same boards on ptys of its own and the same sequence of pockets; behind
-them nothing but links and decisions. What a deal takes longer at the first one is what machine,
-journal, gateway and feed add to it. What a host in C could save is less than its cards' waits for
-their routes.
+The second table has the same boards on its own ptys and the same sequence of pockets. It has only
+links and decisions. The extra time of a deal at the first table is the cost of machine, journal,
+gateway and feed. A host written in C could save less than the time that the cards wait for their
+routes.
 """
 
 import asyncio
@@ -44,9 +44,11 @@ _BAUD = 921_600
 
 
 class RepeatedDeal(msgspec.Struct, frozen=True):
-    """A deal: its sequence, and the seconds from the first feed to the last landing, at the whole
-    table and at the bare one. `routes_s`: how long the whole one's cards waited for their routes,
-    from the bytes that decide on a card to the ROUTE that is written, all of them together.
+    """A deal: its sequence, and its seconds at the whole table and at the bare table.
+
+    The seconds are from the first feed to the last landing. `routes_s`: the total time that the
+    whole table's cards waited for their routes, from the bytes that decide on a card to the ROUTE
+    that is written.
     """
 
     sequence: str
@@ -56,12 +58,14 @@ class RepeatedDeal(msgspec.Struct, frozen=True):
 
 
 def repeat_deals(speed: float, deals: int) -> list[RepeatedDeal]:
-    """Deal so often, `speed` times as fast as is real; return each deal. Raises HallError."""
+    """Play `deals` deals, `speed` times as fast as real ones. Return each deal. Raises
+    HallError.
+    """
     return asyncio.run(_repeat_deals(speed, deals))
 
 
 def sequence_of(dealt: DealResult, cards: int) -> str:
-    """Return the sequence of a deal of `cards`, out of its opened proof."""
+    """Return the sequence of a deal of `cards` cards, from its opened proof."""
     seed, commitment = bytes.fromhex(dealt.seed), bytes.fromhex(dealt.commitment)
     return sequence(commitment, seed, dealt.cut, cards)
 
@@ -87,7 +91,7 @@ async def _repeat_deals(speed: float, deals: int) -> list[RepeatedDeal]:
 
 @asynccontextmanager
 async def _run_bare_table(plan: HallPlan) -> AsyncIterator[Callable[[str], Awaitable[float]]]:
-    """Give what deals a sequence at two boards of their own, and returns the seconds it took."""
+    """Yield a function that deals a sequence at two separate boards and returns the seconds."""
     plan.state_dir.mkdir()
     with memory_folder() as runtime_dir:
         async with run_simulator(plan, runtime_dir) as (table,):
@@ -106,14 +110,14 @@ async def _run_bare_table(plan: HallPlan) -> AsyncIterator[Callable[[str], Await
 
 
 SEND_INTERVAL_S = 0.02
-"""How often it sends; what is due goes out at once."""
+"""The interval between two sends. All due commands are sent at once."""
 
 
 @asynccontextmanager
 async def flood_commands(
     client: Client, per_s: float, make: Callable[[int], ClientCommand]
 ) -> AsyncIterator[Counter[str]]:
-    """Send `per_s` commands a second for the block, and count the answers by what they say."""
+    """Send `per_s` commands a second for the block, and count the answers by their content."""
     answers: Counter[str] = Counter()
     flooding = asyncio.ensure_future(_send_commands(client, per_s, make, answers))
     try:
@@ -151,7 +155,7 @@ async def _send_commands(
 
 
 def make_read_command(number: int) -> ClientCommand:
-    """Return a command that asks for as much as an answer can hold."""
+    """Return a command that requests as much as an answer can contain."""
     return msgspec.convert(
         {"id": f"flood-{number}", "cmd": "events", "args": {"since": 0}}, ClientCommand
     )
@@ -162,7 +166,7 @@ _IN_MEMORY = Path("/dev/shm")
 
 
 class TimeSpread(msgspec.Struct, frozen=True):
-    """Seconds: the least, the median and the most of some deals."""
+    """The minimum, median and maximum seconds of some deals."""
 
     least_s: float
     median_s: float
@@ -170,11 +174,11 @@ class TimeSpread(msgspec.Struct, frozen=True):
 
 
 class SimulatedWaiting(msgspec.Struct, frozen=True, kw_only=True):
-    """What people waited for, over `deals` deals that others were played before.
+    """The waiting times of people, over `deals` deals that followed earlier deals.
 
     `machine`: from the moment when a deal is due until its hands are ready (due_to_ready_ms of
-    `released`); `hands`: until somebody orders them out, so that it holds what people take to
-    clear the table, load, start, cut and press, too.
+    `released`). `hands`: until the release is requested. This includes the time that people need to
+    clear the table, load, start, cut and press.
     """
 
     ahead: bool
@@ -184,7 +188,7 @@ class SimulatedWaiting(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def simulate_waiting(deals: int, *, ahead: bool, seed: int = 1) -> SimulatedWaiting:
-    """Play so many deals, with deal-ahead or without, and return what people waited."""
+    """Play `deals` deals, with deal-ahead or without, and return the waiting times."""
     with asyncio.Runner(loop_factory=VirtualLoop) as runner:
         return runner.run(_play_match_deals(deals, ahead, seed))
 
@@ -221,7 +225,7 @@ def _summarize_times(times_s: list[float]) -> TimeSpread:
 
 
 def waiting_table(both: tuple[SimulatedWaiting, ...]) -> str:
-    """Return figures side by side, for people."""
+    """Return a table of the figures for people."""
     spans = (f"{what}: least median most" for what in ("machine", "hands"))
     lines = [f"{'':<18}{'deals':>6}  " + "  ".join(f"{span:>30}" for span in spans)]
     for one in both:
@@ -240,7 +244,7 @@ _FLOOD_PER_S = 1000
 _HALL_TABLES, _FEW_HALL_TABLES = 10, 2
 _WAITING_DEALS, _FEW_WAITING_DEALS = 8, 3
 _SMALL_SPEED = 5.0
-"""With --small cards come so many times as fast: a host's share of a card's time grows with it."""
+"""The speed of the cards with --small. The host's share of a card's time grows with the speed."""
 
 
 def _speed() -> float:
@@ -276,7 +280,7 @@ def measure_deal() -> list[FigureValue]:
 
 
 async def _deal_several() -> tuple[list[DealResult], float]:
-    """Return some deals, and the seconds that all their routes took the machine."""
+    """Return some deals, and the total seconds that the machine took for their routes."""
     with tempfile.TemporaryDirectory() as folder:
         async with (
             run_hall(HallPlan(Path(folder), boards="inside", speed=_speed())) as (table,),
@@ -317,7 +321,7 @@ def _value_in_s(
 
 
 def _median_pair(pairs: list[tuple[float, float]]) -> tuple[float, float]:
-    """Return the value and the floor of which the multiple is the median."""
+    """Return the pair of value and floor with the median ratio."""
     return sorted(pairs, key=lambda pair: pair[0] / pair[1])[len(pairs) // 2]
 
 
@@ -351,7 +355,7 @@ def measure_deal_in_hall() -> list[FigureValue]:
 
 
 async def _deal_in_hall(tables: int) -> list[DealResult]:
-    """Deal once at every table, each begun at another moment."""
+    """Deal once at every table, starting at different times."""
     with tempfile.TemporaryDirectory() as folder:
         plan = HallPlan(Path(folder), tables=tables, speed=_speed())
         async with run_hall(plan) as running:
@@ -403,7 +407,7 @@ def measure_sequence() -> list[FigureValue]:
 
 
 def _over_shuffle(what: str, shuffle: Callable[[list[str]], None], aim: float) -> FigureValue:
-    """Return the figure over one of the shuffles; what it came to is what it should be."""
+    """Return the figure over one of the shuffles. The documented value is also the aim."""
     value, floor = time_in_turns_us(
         _make_sequences, _repeat_shuffle(shuffle), _SEQUENCE_COUNT, _ROUNDS
     )

@@ -1,4 +1,4 @@
-"""The floor of `bench reaction`: bytes in, bytes out, by a process that does nothing else.
+"""The floor of `bench reaction`: a process that answers each read with fixed bytes.
 
 python -m sim.bench.echo_process PTY
 """
@@ -19,19 +19,19 @@ _READ_LAYOUT = struct.Struct(
 READ_FRAME: Final = framing.encode(
     _READ_LAYOUT.pack(protocol.EVENT, 7, 5, 100, 3, protocol.READ, 33, 33, 33, 0, 12, 0, 0, 250)
 )
-"""A READ, as a reader board says it."""
+"""A READ frame, as a reader board sends it."""
 ROUTE_FRAME: Final = frames.encode_host_frame(
     protocol.ROUTE, 7, 34, 100, 90, frames.RouteCommand(3, 33, Outlet.S)
 )
-"""A ROUTE; what comes back is as long as this."""
+"""A ROUTE frame. The answers have its length."""
 _MAX_READ_BYTES = 4096
 
 
 def run_echo(path: str) -> None:
-    """Answer every read with an answer, until the line is gone."""
+    """Answer every read until the line is closed."""
     end = os.open(path, os.O_RDWR | os.O_NOCTTY)
     tty.setraw(end)
-    os.write(end, ROUTE_FRAME)  # it is there
+    os.write(end, ROUTE_FRAME)  # the process has started
     try:
         while os.read(end, _MAX_READ_BYTES):
             os.write(end, ROUTE_FRAME)

@@ -1,7 +1,7 @@
-"""The floor of a console's lines: the same feeds, drained and decoded, and nothing else.
+"""The floor of a console's feeds: the same feeds, read and decoded, and nothing else.
 
-As a program it reads one line of JSON, a list of `FeedAt`; prints a line as soon as it has heard
-them all, and goes on until it is ended.
+As a program it reads one line of JSON, a list of `FeedAddress`. It prints a line as soon as it has
+received a state from each feed, and continues until it is ended.
 """
 
 import asyncio
@@ -25,7 +25,7 @@ _MAX_SOCKETS = 4_096
 
 
 async def drain_feeds(feeds: list[FeedAddress]) -> None:
-    """Hear all feeds until cancelled; say so once each of them was heard."""
+    """Read all feeds until cancelled. Print a line when each of them has sent a state."""
     decoder = msgspec.json.Decoder(PublicState)
     sockets = _open_sockets(feeds, _make_context())
     selector = _make_selector(sockets)
@@ -44,7 +44,7 @@ async def drain_feeds(feeds: list[FeedAddress]) -> None:
 
 @contextmanager
 def open_lines(feeds: Sequence[FeedAddress]) -> Iterator[None]:
-    """Open a line to each feed for the block, which begins once each has brought a message."""
+    """Connect to each feed for the block, which begins after each has sent a message."""
     context = _make_context()
     sockets = silent = _open_sockets(feeds, context)
     selector = _make_selector(sockets)
@@ -84,7 +84,7 @@ def _open_sockets(
 
 
 def _make_selector(sockets: Sequence[Any]) -> selectors.BaseSelector:
-    """Return what watches sockets, with each as its data."""
+    """Return a selector for the sockets, with each socket as its data."""
     selector = selectors.DefaultSelector()
     for socket in sockets:
         selector.register(socket.fileno(), selectors.EVENT_READ, socket)
@@ -96,7 +96,7 @@ def _has_message(socket: Any) -> bool:
 
 
 def _read_tables(socket: Any, decoder: "msgspec.json.Decoder[PublicState]") -> list[str]:
-    """Read and decode what has come; return whose states it was."""
+    """Read and decode all pending messages. Return the tables of the states."""
     told = []
     while _has_message(socket):
         topic, body = socket.recv_multipart(zmq.NOBLOCK)

@@ -1,7 +1,7 @@
-"""A console's lines to its tables and its archive, and nothing else: no page, no person.
+"""Figures of a console's feeds and its archive, without pages and people.
 
-What the real console puts together is put together here: the observer's key from a folder, a
-database, a thread that writes.
+The parts of the real console are combined here: the observer's key from a folder, a database, and a
+thread that writes.
 """
 
 import asyncio
@@ -49,7 +49,7 @@ _CHECK_INTERVAL_S: Final = 0.01
 
 @dataclass
 class StateRange:
-    """The first and the last state that came of a table, as they came, and how many there were."""
+    """The first and the last state of a table, in order of arrival, and their number."""
 
     first: bytes
     last: bytes = b""
@@ -57,13 +57,13 @@ class StateRange:
 
     @property
     def missing(self) -> int:
-        """How many states between the two did not come, by the numbers that they carry."""
+        """The number of missing states between the two, by the numbers that the states carry."""
         first, last = (_NUMBERED.decode(body).seq for body in (self.first, self.last))
         return last - first + 1 - self.count
 
 
 class _CountingTables(TableFeeds):
-    """A console's tables that count what comes of each, at the price of a few lookups."""
+    """The feeds of a console, with a count of the states of each, which costs a few lookups."""
 
     ranges: dict[str, StateRange]
 
@@ -78,29 +78,30 @@ class _CountingTables(TableFeeds):
 
 
 class ConsoleFeedReader:
-    """A console's tables and its archive. What comes on the lines is counted beside."""
+    """A console's feeds and its archive, with counts of the received states."""
 
     def __init__(self, tables: _CountingTables, archive: Archive) -> None:
         self._tables, self._archive = tables, archive
         self.reset_counts()
 
     def open(self, feeds: Sequence[FeedAddress]) -> None:
-        """Begin to hear feeds."""
+        """Start to read feeds."""
         for one in feeds:
             self._tables.add(ConfiguredTable(**msgspec.structs.asdict(one)))
 
     def reset_counts(self) -> None:
-        """Count from here on."""
+        """Start the counts again from zero."""
         self._tables.ranges = {}
 
     def state_ranges(self) -> list[StateRange]:
-        """Return what came of each table that said anything."""
+        """Return the counts of each table that sent a state."""
         return list(self._tables.ranges.values())
 
     async def wait_until_complete(self) -> None:
-        """Return once all is known of every table: its state, and on the disk all it said before.
+        """Wait until every table is complete: its state is known, and all earlier events are on
+        the disk.
 
-        Later on there may be more again.
+        More events may arrive later.
         """
         tables = self._tables
         while True:
@@ -110,7 +111,7 @@ class ConsoleFeedReader:
         await tables.wait_until_stored()
 
     def count_events(self) -> int:
-        """Return how many events the archive has."""
+        """Return the number of events in the archive."""
         return sum(1 for table in self._tables.ids for _ in self._archive.events(table))
 
     def _is_complete(self, table: str) -> bool:
@@ -120,14 +121,15 @@ class ConsoleFeedReader:
 
 @asynccontextmanager
 async def open_feed_reader(folder: Path) -> AsyncIterator[ConsoleFeedReader]:
-    """Give a console's lines for the block; keys and database are made in `folder`."""
+    """Yield a console's feeds for the block. Keys and database are created in `folder`."""
     create_table_keys(folder)
 
     def observer(line: ConfiguredTable) -> ClientIdentity:
         return load_identity(folder / CLIENTS_FOLDER, Role.OBSERVER)
 
     async with AsyncExitStack() as stack:
-        stack.enter_context(structlog.testing.capture_logs())  # who measures has the output
+        # the output belongs to the measurement
+        stack.enter_context(structlog.testing.capture_logs())
         engine, writing = open_engine(f"sqlite:///{folder / 'console.db'}"), WorkerThread("writing")
         stack.callback(engine.dispose)
         stack.callback(writing.close)
@@ -139,7 +141,7 @@ async def open_feed_reader(folder: Path) -> AsyncIterator[ConsoleFeedReader]:
 
 
 class _Numbered(msgspec.Struct):
-    """What is asked of a state here."""
+    """The fields of a state that are used here."""
 
     seq: int
 
@@ -148,20 +150,21 @@ _NUMBERED: Final = msgspec.json.Decoder(_Numbered)
 
 
 STATES_PER_S: Final = 10.0
-"""States that a feed says in a second."""
+"""The states that a feed publishes in a second."""
 PAST_EVENTS: Final = 50
-"""Events that a feed had before anybody joins."""
+"""The events of a feed before a client connects."""
 _SETTLE_S: Final = 1.0
 _START_TIMEOUT_S: Final = 60.0
 _LATE_EVENT_TIMEOUT_S: Final = 10.0
-"""Events that did not come in this time after others are lost."""
+"""Events that do not arrive in this time after others are lost."""
 
 
 class DrainCost(msgspec.Struct, frozen=True, kw_only=True):
-    """What it cost to drain `feeds`: shares of one core; `floor_cores` is a bare drain's.
+    """The cost to drain `feeds` feeds, as shares of one core. `floor_cores` is that of a bare
+    drain.
 
-    `states` came in `seconds`. `missing`: states whose numbers were left out; `lost`: events that
-    the feeds had and the archive has not.
+    `states` arrived in `seconds`. `missing`: states whose numbers were skipped. `lost`: events of
+    the feeds that the archive does not have.
     """
 
     feeds: int
@@ -173,20 +176,20 @@ class DrainCost(msgspec.Struct, frozen=True, kw_only=True):
     lost: int
 
     def violations(self) -> list[str]:
-        """Return what may not be, however little it costs."""
+        """Return the errors that are not allowed at any cost."""
         found = [f"{self.missing} states never came"] if self.missing else []
         return [*found, f"{self.lost} events are not in the archive"] if self.lost else found
 
 
 class JoinCost(msgspec.Struct, frozen=True):
-    """How long joining took, until all was coherent, and how much processor time."""
+    """The time to join until all is complete, and the processor time."""
 
     seconds: float
     cpu_s: float
 
 
 async def measure_drain(feeds: int, seconds: float, per_s: float = STATES_PER_S) -> DrainCost:
-    """Drain so many feeds for so long, beside a bare process that does. Raises HallError."""
+    """Drain `feeds` feeds for `seconds`, in parallel with a bare process. Raises HallError."""
     with memory_folder(Path(tempfile.gettempdir())) as folder:
         async with (
             run_feeds(feeds, per_s) as served,
@@ -195,7 +198,7 @@ async def measure_drain(feeds: int, seconds: float, per_s: float = STATES_PER_S)
             asyncio.timeout(_START_TIMEOUT_S + seconds),
         ):
             bare.send(msgspec.json.encode(served.addresses))
-            await bare.read(dict[str, str])  # it hears them all
+            await bare.read(dict[str, str])  # it receives all feeds
             lines.open(served.addresses)
             await lines.wait_until_complete()
             await asyncio.sleep(_SETTLE_S)
@@ -218,9 +221,10 @@ async def measure_drain(feeds: int, seconds: float, per_s: float = STATES_PER_S)
 async def measure_joins(
     feeds: int, rounds: int, past: int = PAST_EVENTS
 ) -> tuple[list[JoinCost], list[JoinCost]]:
-    """Join so many running feeds late, in turns with bare lines; return both, round by round.
+    """Join running feeds late, in turns with bare lines. Return the costs of both for each
+    round.
 
-    A first round of each is not counted. Raises HallError.
+    The first round of each does not count. Raises HallError.
     """
     async with run_feeds(feeds, STATES_PER_S, past=past) as served:
         turns = [
@@ -247,31 +251,31 @@ async def _join_bare(at: Sequence[FeedAddress]) -> JoinCost:
 
 
 class _Stopwatch:
-    """Time, and this process's processor time, from now on."""
+    """A stopwatch for time and for this process's processor time."""
 
     def __init__(self) -> None:
         self._loop = asyncio.get_running_loop()
         self._began_s, self._cpu_s = self._loop.time(), time.process_time()
 
     def elapsed(self) -> JoinCost:
-        """Return what went by."""
+        """Return the time since the start."""
         return JoinCost(self._loop.time() - self._began_s, time.process_time() - self._cpu_s)
 
 
 class _CoreShares:
-    """Which share of a core this process takes from now on, and another one."""
+    """The shares of a core of this process and of another process, from the start on."""
 
     def __init__(self, pid: int) -> None:
         self._pid, self._watch, self._cpu_s = pid, _Stopwatch(), _cpu_s(pid)
 
     def elapsed(self) -> tuple[float, float, float]:
-        """Return for how long it was watched, and both shares."""
+        """Return the elapsed time and both shares."""
         own, other_s = self._watch.elapsed(), _cpu_s(self._pid) - self._cpu_s
         return own.seconds, own.cpu_s / own.seconds, other_s / own.seconds
 
 
 async def _count_lost_events(lines: ConsoleFeedReader, said: FeedTotals) -> int:
-    """Return how many events are not in the archive, once all are or no more of them come."""
+    """Return the number of events that are not in the archive, after no more events arrive."""
     events, kept = sum(said.events.values()), -1
     await lines.wait_until_complete()
     while (now := lines.count_events()) not in (kept, events):
@@ -290,7 +294,7 @@ _FEW_FEEDS: Final = ()
 _SECONDS: Final = 5.0
 _SMALL_SECONDS: Final = 2.0
 _AIMS_CORES: Final = {400: 0.25, 1_000: 0.5}
-"""Of a core, by feeds."""
+"""The aims, as shares of a core, by number of feeds."""
 _JOINED: Final = 200
 _FEW_JOINED: Final = 40
 _ROUNDS: Final = 5
@@ -337,7 +341,9 @@ def measure_late_join() -> list[FigureValue]:
 
 
 def _drain_value(came: DrainCost) -> FigureValue:
-    """Return what draining cost. A state or an event that did not come is no number: it raises."""
+    """Return the cost to drain feeds. Raises click.ClickException if a state or event is
+    missing.
+    """
     if wrong := came.violations():
         raise click.ClickException(f"fan_in: {came.feeds} feeds: {'; '.join(wrong)}")
     return FigureValue(

@@ -1,6 +1,6 @@
-"""Figures: what something costs, as a multiple of a floor measured in the same run.
+"""The registry of figures: costs as multiples of a floor measured in the same run.
 
-A multiple means the same on a fast and a slow machine, so it can be held. Figures
+A multiple means the same on a fast and a slow machine, so it can be compared with a limit. Figures
 and floors take turns, and the median of their rounds counts.
 """
 
@@ -18,13 +18,13 @@ import msgspec
 from sim import bench
 
 Work = Callable[[], object]
-"""Something to be timed; a float that it returns is the time it took, in seconds."""
+"""A function to time. If it returns a float, that is its time in seconds."""
 
 W = TypeVar("W", bound=Work)
 
 
 class FigureUnit(StrEnum):
-    """What a value counts."""
+    """The unit of a value."""
 
     US = "µs"
     S = "s"
@@ -37,11 +37,11 @@ class FigureUnit(StrEnum):
 
 
 class FigureValue(msgspec.Struct, frozen=True, kw_only=True):
-    """One value of a figure beside its floor, both in `unit`.
+    """One value of a figure and its floor, both in `unit`.
 
-    `documented` is the multiple that BENCHMARKS.md tells; --check lets three times as much pass.
-    `aim` is what the multiple should be at most, `aim_value` what the value itself should be:
-    at most, or where `unit` is a rate, at least.
+    `documented` is the multiple in BENCHMARKS.md; --check allows three times as much. `aim` is the
+    largest wanted multiple. `aim_value` is the largest wanted value, or the smallest if `unit` is a
+    rate.
     """
 
     what: str = ""
@@ -58,9 +58,10 @@ def _nothing_missing() -> str | None:
 
 
 class BenchFigure(msgspec.Struct, frozen=True):
-    """What is measured, by what name, and the sentence that reports it.
+    """A figure: its name, its description, and the function that measures it.
 
-    `lacking` returns what this computer has not and the figure needs, in one line, or None.
+    `find_missing` returns the missing requirement of the figure on this computer in one line, or
+    None.
     """
 
     name: str
@@ -70,9 +71,10 @@ class BenchFigure(msgspec.Struct, frozen=True):
 
 
 class FigureResult(msgspec.Struct, frozen=True):
-    """One value as it came out; `times_floor` tells how much worse than the floor it is.
+    """The result for one value. `times_floor` is the ratio to the floor: higher is worse.
 
-    `ok` is what --check asks, `met` whether every aim is reached: none where there is no aim.
+    `ok` is the condition of --check. `met` is True if every aim is reached, and None without an
+    aim.
     """
 
     figure: str
@@ -88,9 +90,10 @@ class FigureResult(msgspec.Struct, frozen=True):
 
 
 class BenchOptions:
-    """What a console is watched under, and for how many seconds; `plot`: where `reaction` draws.
+    """Options of the command line: the load and duration for a console, and `plot`, the file of
+    `reaction`.
 
-    `small`: every figure does as little as it can and still be measured. See `sized`.
+    `small`: every figure does the least work that can still be measured. See `choose_size`.
     """
 
     seconds, feeds, browsers = 20.0, 400, 5
@@ -99,10 +102,12 @@ class BenchOptions:
 
 
 bench_options = BenchOptions()
-"""What the command line sets."""
+"""The options, as set by the command line."""
 
 CHECK_FACTOR = 3.0
-"""How many times the documented figure --check lets pass: a regression, not noise."""
+"""The factor over the documented multiple that --check allows: it detects a regression, not
+noise.
+"""
 
 _FIGURES: dict[str, BenchFigure] = {}
 
@@ -110,7 +115,7 @@ Size = TypeVar("Size")
 
 
 def choose_size(full: Size, small: Size) -> Size:
-    """Return how much a figure does: `full`, or `small` with --small."""
+    """Return the amount of work of a figure: `full`, or `small` with --small."""
     return small if bench_options.small else full
 
 
@@ -124,9 +129,10 @@ def timed_figure(
     aim: float | None = None,
     find_missing: Callable[[], str | None] = _nothing_missing,
 ) -> Callable[[W], W]:
-    """Register the decorated work as the figure `name`, timed in turns with its floor.
+    """Register the decorated function as the figure `name`, timed in turns with its floor.
 
-    Each does the same `per` times a round. Its docstring says what it is. `lacking`: see Figure.
+    Each does the same work `per` times a round. The docstring is the description. `find_missing`:
+    see BenchFigure.
     """
 
     def register(work: W) -> W:
@@ -148,7 +154,7 @@ F = TypeVar("F", bound=Callable[[], Sequence[FigureValue]])
 
 
 def valued_figure(name: str) -> Callable[[F], F]:
-    """Register the decorated function, which measures several values, as the figure `name`."""
+    """Register the decorated function, which returns several values, as the figure `name`."""
 
     def register(run: F) -> F:
         _register(name, run.__doc__, run)
@@ -158,32 +164,34 @@ def valued_figure(name: str) -> Callable[[F], F]:
 
 
 def load_figures() -> Mapping[str, BenchFigure]:
-    """Return every figure there is, by its name: those of each file of this package."""
+    """Return every figure by name, from all files of this package."""
     for file in pkgutil.iter_modules(bench.__path__):
         importlib.import_module(f"{bench.__name__}.{file.name}")
     return _FIGURES
 
 
 def measure(asked: BenchFigure) -> Iterator[FigureResult]:
-    """Run a figure; yield its values as they compare."""
+    """Run a figure and yield its results."""
     for value in asked.run():
         yield _compare(asked.name, _without_aims(value) if bench_options.small else value)
 
 
 def time_in_turns_us(work: Work, floor: Work, per: int, rounds: int) -> tuple[float, float]:
-    """Run both in turns, after one unmeasured round; return the medians for one of `per`."""
+    """Run both in turns, after one round that does not count. Return the medians per unit of
+    `per`.
+    """
     taken = [(time_s(floor), time_s(work)) for _ in range(rounds + 1)]
     floor_s, work_s = (statistics.median(times) for times in zip(*taken[1:], strict=True))
     return work_s / per * 1e6, floor_s / per * 1e6
 
 
 def now_s() -> float:
-    """Return the stopwatch's time."""
+    """Return the stopwatch's time in seconds."""
     return time.perf_counter()
 
 
 def time_s(work: Work) -> float:
-    """Do work; return the seconds that it took, by its own word or by the stopwatch."""
+    """Run `work`. Return its time in seconds, from its result or from the stopwatch."""
     begun_s = now_s()
     own = work()
     return own if isinstance(own, float) else now_s() - begun_s
@@ -199,7 +207,7 @@ def _register(
 
 
 def _without_aims(value: FigureValue) -> FigureValue:
-    """Return `value` without its aims, which are those of the full size."""
+    """Return `value` without its aims, which apply to the full size only."""
     return msgspec.structs.replace(value, aim=None, aim_value=None)
 
 

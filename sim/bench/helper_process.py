@@ -1,4 +1,4 @@
-"""Processes beside the one that measures: they answer lines with lines of JSON, and end with it."""
+"""Helper processes of a measurement, which answer lines with lines of JSON and end with it."""
 
 import asyncio
 import os
@@ -28,7 +28,7 @@ class HelperProcess:
         self.process.stdin.write(line + b"\n")
 
     async def read(self, shape: type[Shape]) -> Shape:
-        """Return its next line. Raises HallError where it has gone."""
+        """Return the next line of the process. Raises HallError if the process has ended."""
         assert self.process.stdout is not None
         line = await self.process.stdout.readline()
         if not line:
@@ -36,7 +36,7 @@ class HelperProcess:
         return msgspec.json.decode(line, type=shape)
 
     async def request(self, line: bytes, shape: type[Shape]) -> Shape:
-        """Return what it answers to a line. Raises HallError."""
+        """Send a line and return the answer. Raises HallError."""
         self.send(line)
         return await self.read(shape)
 
@@ -45,7 +45,7 @@ class HelperProcess:
 async def run_helper(
     module: str, *words: str, env: Mapping[str, str] | None = None
 ) -> AsyncIterator[HelperProcess]:
-    """Run a module of the trials as a process for the block; `env` goes on top of this one's."""
+    """Run a module as a process for the block. `env` is added to this process's environment."""
     process = await start_program(
         *words,
         module=f"sim.tables.{module}",
@@ -61,13 +61,13 @@ async def run_helper(
 
 
 class FeedsProcess:
-    """The process of the simulated feeds, and where they are."""
+    """The process of the simulated feeds, and the addresses of the feeds."""
 
     def __init__(self, process: HelperProcess, at: list[FeedAddress]) -> None:
         self._process, self.addresses = process, at
 
     async def stop_events(self) -> FeedTotals:
-        """Let nothing more happen but states; return what did."""
+        """Stop all changes except states. Return the totals."""
         return await self._process.request(b"", FeedTotals)
 
 
@@ -75,9 +75,9 @@ class FeedsProcess:
 async def run_feeds(
     count: int, per_s: float, *, callers: int = 0, past: int = 0
 ) -> AsyncIterator[FeedsProcess]:
-    """Serve so many simulated feeds for the block, of so many states a second each.
+    """Serve `count` simulated feeds for the block, each with `per_s` states a second.
 
-    `callers`: feeds at which somebody calls; `past`: events that each has had before.
+    `callers`: the number of feeds with calls. `past`: the number of earlier events of each feed.
     """
     words = {"count": count, "per-s": per_s, "callers": callers, "past": past}
     told = [word for name, value in words.items() for word in (f"--{name}", str(value))]

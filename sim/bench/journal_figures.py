@@ -1,4 +1,4 @@
-"""What deals leave in a real machine's journal, and what had to be written for it."""
+"""Figures of the journal: the size of a deal's record, and the data written for it."""
 
 import asyncio
 import itertools
@@ -22,17 +22,18 @@ from sim.tables.table_processes import HallPlan, TableProcess, run_hall
 
 _KIB = 1024
 _SETTLE_S = 0.5
-"""Behind a deal, until its last rows are written."""
+"""The time after a deal until its last rows are written."""
 BLOB_BYTES = 12
-"""The least that could be written of an event."""
+"""The smallest possible size of an event."""
 
 
 class JournalCost(msgspec.Struct, frozen=True, kw_only=True):
-    """What a number of deals left, all of them together.
+    """The journal costs of a number of deals, all together.
 
-    `record_kib` is the table of their rows, `bare_kib` one with a blob for each of the boards'
-    `events`. `disk_kib`: what the machine had written to the disk, its log included. `commits`:
-    groups of rows that it handed to the writer, each at most one transaction.
+    `record_kib`: the size of a table with their rows. `bare_kib`: the size of a table with one blob
+    for each board event (`events`). `disk_kib`: the data that the machine wrote to the disk, its
+    log included. `commits`: the groups of rows that it passed to the writer, each at most one
+    transaction.
     """
 
     deals: int
@@ -45,9 +46,10 @@ class JournalCost(msgspec.Struct, frozen=True, kw_only=True):
 
 
 async def measure_journal(table: TableProcess, deals: int) -> JournalCost:
-    """Deal so often, after one deal that is not counted; return what that left.
+    """Play `deals` deals after one deal that does not count. Return their journal costs.
 
-    Raises click.ClickException where the table's state lies on no disk: nothing is written there.
+    Raises click.ClickException if the table's state is not on a disk, because nothing is written
+    then.
     """
     assert table.daemon is not None
     machine = find_processes(table.daemon.pid)["run machine"]
@@ -87,7 +89,7 @@ def _count_events(row: StoredRow) -> int:
 
 
 def _table_kib(columns: str, rows: Iterable[Sequence[object]]) -> float:
-    """Return how large a table of these rows is, in whole pages."""
+    """Return the size of a table with these rows, in whole pages."""
     with closing(sqlite3.connect(":memory:")) as db:
         db.execute(f"CREATE TABLE one({columns})")
         values = ", ".join("?" * (columns.count(",") + 1))
@@ -100,7 +102,7 @@ def _table_kib(columns: str, rows: Iterable[Sequence[object]]) -> float:
 _SPEED = 20.0
 _DEALS, _FEW_DEALS = 2, 1
 _ON_DISK = "/var/tmp"
-"""/tmp may lie in memory."""
+"""/tmp may be in memory."""
 
 
 @valued_figure("journal")

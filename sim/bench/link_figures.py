@@ -1,9 +1,9 @@
-"""What asking a board costs: STATUS over its pty, and a bare process that answers as many bytes.
+"""Figures of the serial link: a STATUS query over a pty, and a bare process with as many bytes.
 
     python -m sim.bench.link_figures PTY ASKED ANSWERED
 
-is that process: it writes ANSWERED bytes, then as many for each ASKED ones that it reads, until
-the line is gone.
+runs that bare process. It writes ANSWERED bytes, then ANSWERED bytes for each ASKED bytes that it
+reads, until the line is closed.
 """
 
 import asyncio
@@ -44,11 +44,13 @@ from sim.tables.table_processes import (
 _BAUD = 921_600
 _MAX_READ_BYTES = 4096
 _PROCESSES = 5
-"""One that wakes on this process's core answers in a fifth of the time that another one takes."""
+"""The number of bare processes. A process that wakes on the same core answers in a fifth of the
+time of a process on another core.
+"""
 
 
 class CountingPort(SerialPort):
-    """A serial port that counts the bytes of either way."""
+    """A serial port that counts the bytes in each direction."""
 
     sent = received = 0
 
@@ -68,8 +70,9 @@ class CountingPort(SerialPort):
 
 
 class QueryTimes(msgspec.Struct, frozen=True):
-    """How long each query took, in microseconds, and each turn of the bare process; and how many
-    bytes went either way for a query that nothing else disturbed.
+    """The times of queries and of turns of the bare process, in microseconds.
+
+    `sent` and `got` are the numbers of bytes in each direction for an undisturbed query.
     """
 
     queries_us: list[float]
@@ -79,8 +82,9 @@ class QueryTimes(msgspec.Struct, frozen=True):
 
 
 async def time_queries(times: int) -> QueryTimes:
-    """Ask a simulated dealer board for its STATUS, in turns with each of some bare processes, so
-    often with each.
+    """Query the STATUS of a simulated dealer board, in turns with several bare processes.
+
+    Each bare process and the board are measured `times` times together.
     """
     with tempfile.TemporaryDirectory() as folder, memory_folder() as runtime_dir:
         async with run_simulator(HallPlan(Path(folder)), runtime_dir) as (table,):
@@ -110,7 +114,7 @@ class _QueriedBoard:
         self.dealer.link.close()
 
     async def count_bytes(self) -> tuple[int, int]:
-        """Return how many bytes went out and came in while it was asked once."""
+        """Return the numbers of bytes sent and received during one query."""
         sent, got = self._port.sent, self._port.received
         await self.dealer.get_status()
         return self._port.sent - sent, self._port.received - got
@@ -125,7 +129,7 @@ async def _time_us(ask: Callable[[], Awaitable[object]]) -> float:
 
 @asynccontextmanager
 async def _run_answerer(sent: int, got: int) -> AsyncIterator[Callable[[], Awaitable[None]]]:
-    """Run the process that answers bytes with bytes; give its turn, which waits as a thread may."""
+    """Run the bare process and yield a function for one turn, which waits in a thread."""
     ours, theirs = pty.openpty()
     for end in (ours, theirs):
         tty.setraw(end)
@@ -137,7 +141,7 @@ async def _run_answerer(sent: int, got: int) -> AsyncIterator[Callable[[], Await
         _read_exactly(ours, got)
 
     try:
-        _read_exactly(ours, got)  # it is there
+        _read_exactly(ours, got)  # the process has started
         yield turn
     finally:
         await end_program(process)
@@ -146,7 +150,7 @@ async def _run_answerer(sent: int, got: int) -> AsyncIterator[Callable[[], Await
 
 
 def _read_exactly(end: int, count: int) -> bool:
-    """Read so many bytes; tell whether there were so many before the line was gone."""
+    """Read `count` bytes. Return False if the line closed before that."""
     while count > 0:
         data = os.read(end, min(count, _MAX_READ_BYTES))
         if not data:
@@ -156,10 +160,10 @@ def _read_exactly(end: int, count: int) -> bool:
 
 
 def answer_queries(path: str, sent: int, got: int) -> None:
-    """Answer `sent` bytes with `got` ones, again and again, until the line is gone."""
+    """Answer each `sent` bytes with `got` bytes until the line is closed."""
     end = os.open(path, os.O_RDWR | os.O_NOCTTY)
     tty.setraw(end)
-    os.write(end, bytes(got))  # it is there
+    os.write(end, bytes(got))  # the process has started
     try:
         while _read_exactly(end, sent):
             os.write(end, bytes(got))
@@ -192,7 +196,7 @@ def code_frames() -> None:
 
 
 def _minimal_in_c() -> None:
-    """Do with each frame what no code of it can spare: a checksum, a search, a copy."""
+    """Do the minimum for each frame in C: a checksum, a search, a copy."""
     for _ in range(_FRAMES):
         binascii.crc32(_PAYLOAD)
         _PAYLOAD.find(0)

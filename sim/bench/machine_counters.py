@@ -1,4 +1,4 @@
-"""What a running machine counts of itself, asked as its gateway asks."""
+"""The counters of a running machine, read in the same way as its gateway reads them."""
 
 import asyncio
 
@@ -15,7 +15,7 @@ from sim.tables.table_processes import HallError, TableProcess
 
 
 async def read_metrics(table: TableProcess) -> MetricsMessage:
-    """Return the numbers of a table's machine as they are now. Raises HallError."""
+    """Return the current counters of a table's machine. Raises HallError."""
     path = load_table(table.config).socket
     try:
         reader, writer = await asyncio.open_unix_connection(str(path), limit=MAX_MACHINE_LINE_BYTES)
@@ -33,9 +33,7 @@ async def read_metrics(table: TableProcess) -> MetricsMessage:
 
 
 def metrics_difference(before: MetricsMessage, now: MetricsMessage, name: str) -> tuple[int, float]:
-    """Return how many of something there were between two readings, and how long all took, in
-    seconds, whatever their labels.
-    """
+    """Return the count and the total seconds of a metric between two readings, for all labels."""
     (many, took_s), (many_before, took_before_s) = (
         _sum_distribution(at, name) for at in (now, before)
     )

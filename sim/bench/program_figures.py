@@ -1,4 +1,4 @@
-"""What the command line costs before it does anything."""
+"""Figures of the programs themselves: the command line's help, memory, and the start of a table."""
 
 import asyncio
 import subprocess
@@ -100,12 +100,12 @@ def _packages_alone() -> object:
 
 
 class _TimedStarts:
-    """Starts of one table, each followed by one of its packages alone."""
+    """Alternate starts of one table and of its packages only."""
 
     took_s = 0.0
 
     def packages_alone(self) -> float:
-        """Start the table for the figure; return what the packages alone take."""
+        """Start the table for the figure, then return the time of the packages only."""
         self.took_s = asyncio.run(_time_start_s())
         return time_s(_packages_alone)
 

@@ -1,9 +1,10 @@
-"""One state change on its way to the feed, and a bare loop that sends the same bytes.
+"""Figures of publishing: one state change on its way to the feed, and a bare loop with the same
+bytes.
 
-The whole way: the machine makes its public state out of what it folded, a line of it crosses a
-socket, the gateway reads the line and publishes, a subscriber has the bytes. The bare loop encodes
-the same state and sends it. Both feeds are in this process, without CURVE: the time of a network,
-and of libzmq's own thread, is on neither side.
+In the whole way, the machine makes its public state from its record, and a line with the state
+crosses a socket. The gateway reads the line and publishes the state, and a subscriber receives the
+bytes. The bare loop encodes the same state and sends it. Both feeds are in this process, without
+CURVE, so neither side includes the time of a network or of libzmq's own thread.
 """
 
 import asyncio
@@ -42,7 +43,7 @@ _RECEIVE_TIMEOUT_MS = 10_000
 
 
 class PublishingPaths:
-    """A machine with hands held, its way to a subscriber, and the bare way beside it."""
+    """A machine with held hands, its way to a subscriber, and the bare way for comparison."""
 
     def __init__(self, machine: TableMachine, context: zmq.asyncio.Context) -> None:
         self._machine = machine
@@ -59,7 +60,7 @@ class PublishingPaths:
         self._lines = LineSplitter(MAX_MACHINE_LINE_BYTES)
 
     def publish_whole(self) -> bytes:
-        """Publish the machine's state as it is now; return the body that a subscriber gets."""
+        """Publish the machine's current state. Return the body that a subscriber receives."""
         self._machine_end.sendall(encode_line(feed_message(self._machine.state())))
         for line in self._read_lines():
             message = decode_machine_line(line)
@@ -69,7 +70,7 @@ class PublishingPaths:
         return _receive_body(self._from_feed)
 
     def publish_bare(self) -> bytes:
-        """Encode and send a state that is there already; return the body that came."""
+        """Encode and send an existing state. Return the body that was received."""
         self._bare.send_multipart([self._topic, msgspec.json.encode(self._state)])
         return _receive_body(self._from_bare)
 
@@ -122,7 +123,7 @@ def deal_until_held(runtime_dir: Path) -> Iterator[TableMachine]:
 
 @asynccontextmanager
 async def open_publishing(machine: TableMachine) -> AsyncIterator[PublishingPaths]:
-    """Yield what publishes the state of a machine whose own loop is stopped."""
+    """Yield the publishing paths of a machine whose own loop is stopped."""
     context = zmq.asyncio.Context()
     gc.collect()
     gc.freeze()  # as the machine's own process does

@@ -1,19 +1,15 @@
-"""From a card's event to its route: many tables and a floor, measured by one plant.
+"""Figures of the reaction time from a card's event to its route, for many tables and a floor.
 
-One process, the plant, plays the boards of all tables. A card's deciding word, the later one of
-AT_READER and READ, is held back until its table's turn comes; then it is written and the line is
-read until the ROUTE is whole. Every round asks each table once, in another order each time, and a
-process that only echoes bytes: so whatever else the computer does disturbs all of them alike, and
-what the plant itself costs is in every time, the floor's too.
+One process, the plant, runs the boards of all tables. A card's deciding frame is the later of
+AT_READER and READ. The plant holds this frame back until its table's turn. Then it writes the frame
+and reads the line until the ROUTE is complete. Every round measures each table once, in a random
+order, and a process that only echoes bytes. So any other load of the computer disturbs all of them
+equally, and the plant's own time is part of every time, also the floor's.
 
-lines.py      a board's line that can be held back and timed
-plant.py      the process of all boards, and its rounds
-echo.py       the floor: a process that answers bytes with bytes
-plain.py      a table of two boards and the dealing loop alone
-variants.py   the tables that are compared: what is on, and what disturbs them
-disturbed/    what disturbs a process from within, as Python finds it when it starts
-peers.py      other ways to a serial port, where a checkout has them: tests/peers
-measured.py   the run of them, and what is made of its samples
+reaction_plant.py  the process of all boards, its timed lines, and its rounds echo_process.py    the
+floor: a process that answers bytes with bytes bare_table.py      a table of two boards and the card
+loop only disturbed/         the disturbance inside a process, which Python loads when it starts
+tests/peers        other programs that answer on a serial port, if the checkout has them
 """
 
 import asyncio
@@ -50,7 +46,7 @@ from sim.tables.table_processes import (
 )
 
 FSYNC_MS: Final = 20
-"""What an SD card takes now and then."""
+"""The time that an SD card sometimes takes."""
 _HERE = Path(__file__).parent
 _SLOW_C = """\
 #define _GNU_SOURCE
@@ -68,9 +64,12 @@ int fdatasync(int fd) { return slow("fdatasync", fd); }
 
 
 class TableVariant(msgspec.Struct, frozen=True):
-    """A table as it is measured. `whole`: machine, gateway and a subscriber; else the dealing
-    loop alone. `disturbed`: what disturbs which part, as disturbed/sitecustomize.py has it.
-    `slow`: each of its fsyncs takes FSYNC_MS longer."""
+    """A kind of table that is measured.
+
+    `is_whole`: the table has machine, gateway and a subscriber. Otherwise it has the card loop
+    only. `disturbance`: the disturbance of each part, in the format of disturbed/sitecustomize.py.
+    `slow_fsync`: each fsync takes FSYNC_MS longer.
+    """
 
     name: str
     is_whole: bool = True
@@ -78,7 +77,9 @@ class TableVariant(msgspec.Struct, frozen=True):
     slow_fsync: bool = False
 
     def environment(self, folder: Path) -> Mapping[str, str]:
-        """Return what its processes find in their environment; `folder` is for what is built."""
+        """Return the environment variables of the table's processes. Files are built in
+        `folder`.
+        """
         found = {}
         if self.disturbance:
             found["PYTHONPATH"] = str(_HERE / "disturbed")
@@ -96,7 +97,7 @@ BUSY_GATEWAY: Final = TableVariant("hog in the gateway", disturbance="gateway:ho
 
 
 def find_compiler() -> str | None:
-    """Return the C compiler that a slow fsync needs; None where there is none."""
+    """Return the path of the C compiler that a slow fsync needs, or None."""
     return shutil.which("cc")
 
 
@@ -115,14 +116,14 @@ _LIMIT_S = 20.0
 
 
 class PeerProgram(msgspec.Struct, frozen=True):
-    """A program, and what it says it is, with the versions of what it is made of."""
+    """A peer program, and its own description with the versions of its libraries."""
 
     module: str
     name: str
 
 
 def find_peers() -> list[PeerProgram]:
-    """Return those whose libraries are installed."""
+    """Return the peer programs whose libraries are installed."""
     files = sorted((CHECKOUT / _FOLDER).glob("*.py"))
     modules = [".".join((*_FOLDER.split("/"), file.stem)) for file in files]
     asked = [(module, _peer_name(module)) for module in modules]
@@ -130,7 +131,7 @@ def find_peers() -> list[PeerProgram]:
 
 
 def _peer_name(module: str) -> str:
-    """Return what a program says without arguments; nothing where it cannot run."""
+    """Return the output of a program without arguments, or "" if it cannot run."""
     words = [sys.executable, "-m", module]
     told = subprocess.run(
         words, cwd=CHECKOUT, capture_output=True, text=True, timeout=_LIMIT_S, check=False
@@ -141,15 +142,15 @@ def _peer_name(module: str) -> str:
 SPEED: Final = 20.0
 PERCENTS: Final = (50, 90, 99)
 Samples = list[list[float]]
-"""Rounds: microseconds of the floor, then of each table, then of each peer."""
+"""Rounds. Each contains microseconds of the floor, then of each table, then of each peer."""
 
 
 def collect_samples(
     variants: Sequence[TableVariant], deals: int, peers: Sequence[PeerProgram] = ()
 ) -> Samples:
-    """Have every table deal so often, side by side; return the rounds, the first deal's aside.
+    """Play deals at all tables in parallel. Return the rounds, without those of the first deal.
 
-    Raises HallError where a table does not come up.
+    Raises HallError if a table does not start.
     """
     return asyncio.run(_collect_samples(variants, deals, peers))
 
@@ -192,13 +193,13 @@ async def _collect_samples(
 
 
 class _BareTableProcess:
-    """A table without people: it deals when it is told."""
+    """A table without people, which deals on request."""
 
     def __init__(self, process: asyncio.subprocess.Process) -> None:
         self.process = process
 
     async def deal(self) -> object:
-        """Have it deal once. Raises HallError where it has ended."""
+        """Request one deal and wait for its end. Raises HallError if the table has ended."""
         assert self.process.stdin is not None
         assert self.process.stdout is not None
         self.process.stdin.write(b"deal\n")
@@ -220,7 +221,7 @@ async def _start_bare_table(table: TableProcess) -> asyncio.subprocess.Process:
 
 
 def percentile(values: Sequence[float], percent: int) -> float:
-    """Return the value below which so many of 100 lie."""
+    """Return the percentile of `values`."""
     ranked = sorted(values)
     return ranked[min(len(ranked) - 1, len(ranked) * percent // 100)]
 
@@ -228,9 +229,9 @@ def percentile(values: Sequence[float], percent: int) -> float:
 def block_median(
     samples: Samples, at: int, over: int, percent: int, blocks: int = 5
 ) -> tuple[float, float]:
-    """Return a percentile of column `at` and of `over`, each the one of the median block.
+    """Return a percentile of the columns `at` and `over`, both from the median block.
 
-    The median block is that whose ratio of the two is the median of all blocks' ratios.
+    The median block is the block in which the ratio of the two is the median of all ratios.
     """
     size = len(samples) // blocks
     if not size:
@@ -254,7 +255,7 @@ _DEALS: Final = 7
 _HOGGED_DEALS: Final = 4
 _FEW_DEALS: Final = 1
 _FEW_PERCENTS: Final = (50,)
-"""A deal has too few cards for the others."""
+"""A deal has too few cards for the other percentiles."""
 _AIM_RATIOS: Final = {
     (PLAIN, 50): 1.85,
     (PLAIN, 90): 1.7,
@@ -268,7 +269,9 @@ _AIM_RATIOS: Final = {
 _AIM_GC: Final = 1.5
 _DOCUMENTED: Final = 2.4
 _DOCUMENTED_BESIDE: Final = 1.2
-"""A whole table over a program that does nothing but answer; far less over one that polls."""
+"""The ratio of a whole table to a program that only answers. It is far lower for a program that
+polls.
+"""
 
 
 @valued_figure("reaction")
@@ -328,7 +331,7 @@ def _against_floor(
 def _against_peers(
     variants: list[TableVariant], beside: Sequence[PeerProgram], samples: Samples
 ) -> list[FigureValue]:
-    """Return what a route from the dealing loop costs, in multiples of each peer's answer."""
+    """Return the reaction time of the card loop as a multiple of each peer's time."""
     at = variants.index(PLAIN) + 1
     return [
         _value(_over_text(PLAIN, peer), samples, at, over, 50, None, _DOCUMENTED_BESIDE)

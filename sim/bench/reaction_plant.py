@@ -1,4 +1,8 @@
-"""A board's line that holds a card's deciding word back, to be written when it can be timed."""
+"""The plant of `bench reaction`: the boards of all tables, on lines that hold frames back.
+
+`TimedLine` holds back the deciding frame of a card. `run_rounds` writes these frames in turns and
+times the routes.
+"""
 
 import asyncio
 import gc
@@ -32,14 +36,14 @@ from sim.serial_lines import PtyLine, PtyNoise
 from sim.tables.table_processes import end_program, start_program
 
 ROUTE_TIMEOUT_MS: Final = 100
-"""No route is waited for longer: it counts as one that took so long."""
+"""The limit for a route. A later route counts as this time."""
 _MAX_READ_BYTES = 4096
 _EVENT = struct.Struct(protocol.BOARD_HEADER + protocol.BODIES[protocol.EVENT][1:])
 _DECIDING_CODES = {protocol.AT_READER, protocol.READ}
 
 
 class HeldFrames:
-    """What both boards of one table said of its cards; `due` is set while a word is held back."""
+    """The frames of both boards of one table. `due` is set while a frame is held back."""
 
     def __init__(self) -> None:
         self.due = asyncio.Event()
@@ -48,7 +52,9 @@ class HeldFrames:
         self._attempt = 0
 
     def is_decided_by(self, payloads: list[bytes]) -> bool:
-        """Take a board's words; tell whether with one of them both have spoken of a card."""
+        """Process a board's frames. Return True if one completes the events of both boards for a
+        card.
+        """
         lasts = [self._is_deciding(payload) for payload in payloads]
         return any(lasts)
 
@@ -68,7 +74,7 @@ class HeldFrames:
 
 
 class TimedLine(PtyLine):
-    """A board's end of its pty; the deciding word of a card waits in it for `let_go`."""
+    """A board's end of its pty, which holds the deciding frame of a card until `release_frame`."""
 
     def __init__(self, link: Path, spoil: PtyNoise, frames: HeldFrames) -> None:
         super().__init__(link, spoil)
@@ -77,7 +83,7 @@ class TimedLine(PtyLine):
         self._held_bytes = b""
 
     def write(self, data: bytes) -> None:
-        """Send bytes to the host, or keep them behind a word that is held back."""
+        """Send bytes to the host, or store them after a frame that is held back."""
         if self.board_fd is None:
             return
         deciding = self._frames.is_decided_by(self._decoder.feed(data))
@@ -91,7 +97,7 @@ class TimedLine(PtyLine):
             super().write(data)
 
     def release_frame(self) -> bytes:
-        """Return what was held back, which is the caller's to write."""
+        """Return the bytes that were held back. The caller must write them."""
         held, self._held_bytes = self._held_bytes, b""
         self._frames.holding_line = None
         self._frames.due.clear()
@@ -99,20 +105,20 @@ class TimedLine(PtyLine):
 
 
 class TimedTable:
-    """One table's lines: `take_turn` writes what is held back, and times the route."""
+    """The lines of one table. `time_route` writes the held frame and times the route."""
 
     def __init__(self, frames: HeldFrames, line: Callable[[BoardName], TimedLine]) -> None:
         self._frames, self._line = frames, line
 
     @property
     def due(self) -> asyncio.Event:
-        """Set while a word waits for its turn."""
+        """An event that is set while a frame waits for its turn."""
         return self._frames.due
 
     def time_route(self) -> float | None:
-        """Write the word that waits; return the microseconds until its route.
+        """Write the held frame. Return the microseconds until its route.
 
-        None: no word waits, or its line is not open.
+        Return None if no frame is held, or its line is not open.
         """
         holder, dealer = self._frames.holding_line, self._line("dealer")
         if holder is None:
@@ -124,7 +130,7 @@ class TimedTable:
         try:
             dealer.deliver_to_board(_read_pending(back))
             took_us, said = time_answer(out, back, data, _has_route)
-        except OSError:  # its daemon has just closed it
+        except OSError:  # the daemon has just closed the line
             return None
         dealer.deliver_to_board(said)
         return took_us
@@ -133,10 +139,10 @@ class TimedTable:
 def time_answer(
     out: int, back: int, data: bytes, whole: Callable[[bytes], bool]
 ) -> tuple[float, bytes]:
-    """Write to `out`; return the microseconds until what `back` says is whole, and all it said.
+    """Write to `out`. Return the microseconds until the answer is complete, and its bytes.
 
-    The clock stops before the bytes are looked at. What is not whole in time has taken
-    PATIENCE_MS. Raises OSError where a line is closed.
+    The clock stops before the bytes are checked. An incomplete answer counts as ROUTE_TIMEOUT_MS.
+    Raises OSError if a line is closed.
     """
     poll = select.poll()
     poll.register(back, select.POLLIN)
@@ -159,7 +165,7 @@ def _has_route(said: bytes) -> bool:
 
 
 def _read_pending(end: int) -> bytes:
-    """Return what was written before: the route is none of it."""
+    """Return the bytes that were written earlier. They do not contain the route."""
     try:
         return os.read(end, _MAX_READ_BYTES)
     except BlockingIOError:
@@ -167,9 +173,11 @@ def _read_pending(end: int) -> bytes:
 
 
 GAP_S: Final = (0.001, 0.004)
-"""Between two turns."""
+"""The minimum and maximum time between two turns, in seconds."""
 ROUND_TIMEOUT_S: Final = 0.1
-"""A table whose word has not come by then sits this round out: its boards would lose patience."""
+"""A table without a held frame after this time skips the round, because its boards would time
+out.
+"""
 
 CHECKOUT: Final = Path(__file__).parents[3]
 _FLOOR = "sim.bench.echo_process"
@@ -178,7 +186,7 @@ Turn = Callable[[], float | None]
 
 
 class TimedHardware(HardwareOnPtys):
-    """A simulated table whose boards' lines can be timed."""
+    """A simulated table whose boards have timed lines."""
 
     def __init__(self, plan: TablePlan, boots: Callable[[], int]) -> None:
         self._frames = HeldFrames()
@@ -198,7 +206,7 @@ async def run_rounds(
     rng: random.Random,
     samples: list[list[float]],
 ) -> None:
-    """Let all take their turns, round after round, until cancelled; keep whole rounds alone."""
+    """Measure all in turns, round after round, until cancelled. Only complete rounds are stored."""
     every = [floor, *(table.time_route for table in tables), *beside]
     while True:
         there = await _wait_until_due(tables)
@@ -214,7 +222,7 @@ async def run_rounds(
 
 
 async def _wait_until_due(tables: Sequence[TimedTable]) -> list[int]:
-    """Return the tables of which a word waits: of all, or of those that are there in time."""
+    """Return the tables with a held frame: all tables, or those that are ready in time."""
     waits = [asyncio.ensure_future(table.due.wait()) for table in tables]
     try:
         await asyncio.wait(waits, timeout=ROUND_TIMEOUT_S)
@@ -226,7 +234,9 @@ async def _wait_until_due(tables: Sequence[TimedTable]) -> list[int]:
 
 @asynccontextmanager
 async def run_answerer(module: str) -> AsyncIterator[Turn]:
-    """Run a process that answers a word at its pty, and give its turn. Raises RuntimeError."""
+    """Run a process that answers at its pty, and yield a function for one turn. Raises
+    RuntimeError.
+    """
     ours, theirs = pty.openpty()
     for end in (ours, theirs):
         tty.setraw(end)
@@ -241,7 +251,7 @@ async def run_answerer(module: str) -> AsyncIterator[Turn]:
 
 
 async def _wait_until_ready(end: int, process: asyncio.subprocess.Process) -> None:
-    """Return once a process has said at its pty that it is there."""
+    """Wait until a process has written to its pty."""
     loop, there = asyncio.get_running_loop(), asyncio.Event()
     loop.add_reader(end, there.set)
     ended = asyncio.ensure_future(process.wait())
@@ -276,7 +286,7 @@ def command(
     samples: Path,
     beside: tuple[str, ...],
 ) -> None:
-    """Play the boards of all tables until the process is ended; then write the samples."""
+    """Run the boards of all tables until the process is ended, then write the samples."""
     chosen = load_sim(config)
     plan = TablePlan(
         id=chosen.sim.id,

@@ -1,4 +1,4 @@
-"""The plot of latency distributions: of how many cards the answer took longer than so much."""
+"""The plot of reaction times: the share of cards whose answer took longer than each time."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -12,9 +12,9 @@ _STYLES = ("-", "--", "-.", ":")
 
 
 def draw_distribution(times_us: Mapping[str, Sequence[float]], file: Path) -> None:
-    """Write an SVG with a curve for each name's times (µs), the first of them the floor.
+    """Write an SVG with a curve for each name's times (µs). The first name is the floor.
 
-    Raises OSError where the file cannot be written.
+    Raises OSError if the file cannot be written.
     """
     figure = Figure(figsize=(8, 5), layout="constrained")
     FigureCanvasSVG(figure)
@@ -29,6 +29,6 @@ def draw_distribution(times_us: Mapping[str, Sequence[float]], file: Path) -> No
     axes.set_ylabel("share of cards that took longer")
     axes.grid(which="both", alpha=0.2)
     axes.legend(fontsize="small")
-    # Drawn again from the same times it is the same file: no date, and no ids drawn by lot.
+    # The same times must produce the same file, so the file contains no date and no random ids.
     with matplotlib.rc_context({"svg.hashsalt": "reaction", "svg.fonttype": "none"}):
         figure.savefig(file, format="svg", metadata={"Date": None, "Creator": None})

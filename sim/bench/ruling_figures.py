@@ -1,4 +1,4 @@
-"""What a ruling on plays with wild cards costs."""
+"""Figures of rulings on plays with wild cards."""
 
 from collections import Counter
 
@@ -19,7 +19,7 @@ _LAID, _PLAYED = "KK66 ♥2", "♦789T ♥2"
 _TURNS = 10
 _ROUNDS = 15
 _AIM_S = 0.005
-"""Of one ruling."""
+"""The aim for one ruling, in seconds."""
 _SET = composition(2, jokers=True)
 _TEN_CARD_PLAYS = tuple(
     parse_play(text, 2, _SET).faces
@@ -30,7 +30,9 @@ _TEN_CARD_PLAYS = tuple(
         "333444 SJ BJ ♥2♥2",
     )
 )
-"""Ten cards each, two of them wild: alike, in a row and of one suit, in pairs, and mixed."""
+"""Plays of ten cards each, two of them wild: equal ranks, a straight of one suit, pairs, and
+mixed.
+"""
 
 
 def _plays_alone() -> None:

@@ -1,15 +1,14 @@
-"""Many simulated feeds from one process: what a console has to drain in a large hall.
+"""Many simulated feeds from one process, as the load of a console in a large hall.
 
-Each has a key of its own, says its whole state at a steady rate, with its number, time and count
-of cards growing, has an event now and then, and answers who asks for its events. At some of them
-somebody calls for a referee and thinks better of it, again and again. There are no machines
-behind. Everybody who knows a table's key may come in.
+Each feed has its own key. It publishes its whole state at a steady rate, with increasing number,
+time and count of cards. It has an event from time to time, and answers requests for its events. At
+some feeds a call for a referee starts and ends repeatedly. There are no machines. Every client with
+a table's key may connect.
 
     python -m sim.bench.simulated_feeds --count 400 --per-s 10
 
-prints one line of JSON, a list of `FeedAt`. With a line of its input nothing more happens at the
-tables, which only go on to say their states, and it prints what did, a `Said`; it ends with its
-input.
+prints one line of JSON, a list of `FeedAddress`. After a line of input, the tables publish only
+states, and the process prints the totals as `FeedTotals`. It ends with its input.
 """
 
 import asyncio
@@ -35,7 +34,7 @@ from controller.service.process_signals import termination_signals
 from controller.service.wall_clock import read_wall_clock, read_wall_clock_ms
 
 SEND_INTERVAL_S: Final = 0.005
-"""What is due within so short a time goes out together."""
+"""Messages that are due within this time are sent together."""
 CARDS_PER_DEAL: Final = 108
 _EXAMPLE: Final = re.compile(r"<!-- example: state -->\n```json\n(.*?)```", re.DOTALL)
 _SEQ, _FED, _TIME, _HEAD = 987_654_321, 123_454_321, "@time@", "@head@"
@@ -44,7 +43,7 @@ _MAX_KEPT_EVENTS, _MAX_ANSWERED_EVENTS = 2_000, 200
 
 
 class FeedAddress(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """Where one simulated feed is, and its public CURVE key in Z85."""
+    """The addresses of one simulated feed, and its public CURVE key in Z85."""
 
     id: str
     feed: str
@@ -53,7 +52,7 @@ class FeedAddress(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 
 
 class CallChange(msgspec.Struct, frozen=True, gc=False):
-    """From `at_ms` (the wall's clock) on the table `id` said that somebody calls, or no more."""
+    """A change of a call: from `at_ms` (wall clock) the table `id` published a call, or no call."""
 
     id: str
     at_ms: float
@@ -61,7 +60,7 @@ class CallChange(msgspec.Struct, frozen=True, gc=False):
 
 
 class FeedTotals(msgspec.Struct, frozen=True):
-    """What all feeds said in `seconds`: states, events by table, and who called when."""
+    """The totals of all feeds in `seconds`: states, events by table, and changes of calls."""
 
     seconds: float
     states: int
@@ -70,10 +69,10 @@ class FeedTotals(msgspec.Struct, frozen=True):
 
 
 class StateTemplate:
-    """A state in which number, time, cards fed and the journal's head are set anew each time."""
+    """A state in which number, time, fed cards and the journal's head are replaced each time."""
 
     def __init__(self, state: PublicState) -> None:
-        """Take what stays the same."""
+        """Prepare the constant parts of the JSON text."""
         value = msgspec.to_builtins(state)
         value |= {"seq": _SEQ, "time": _TIME, "machine": value["machine"] | {"fed": _FED}}
         text = msgspec.json.encode(value | {"head": _HEAD})
@@ -90,7 +89,7 @@ class StateTemplate:
 
 
 def read_example_state() -> PublicState:
-    """Return the state that messages.md shows: a match in play."""
+    """Return the example state of messages.md: a match in play."""
     page = Path(__file__).parents[1] / "messages.md"
     found = _EXAMPLE.search(page.read_text(encoding="utf-8"))
     assert found is not None
@@ -98,16 +97,16 @@ def read_example_state() -> PublicState:
 
 
 class PublicEventChain:
-    """A table's public entries, one behind the other; the newest can be asked for."""
+    """The chain of a table's public entries. The newest entries can be requested."""
 
     def __init__(self, state: PublicState) -> None:
-        """Begin behind nothing."""
+        """Create an empty chain."""
         self._state = state
         self._newest: deque[PublicEvent] = deque(maxlen=_MAX_KEPT_EVENTS)
         self.n, self.head = 0, "0" * 64
 
     def append_event(self, time: str) -> PublicEvent:
-        """Return the next entry."""
+        """Append the next entry and return it."""
         prev, state = self.head, self._state
         self.n += 1
         self.head = hashlib.sha256(f"{prev}{self.n}".encode()).hexdigest()
@@ -128,15 +127,15 @@ class PublicEventChain:
         return event
 
     def events_after(self, since: int) -> Sequence[PublicEvent]:
-        """Return the first entries behind a number, of those that are still there."""
+        """Return the first entries after a number, among those that are still stored."""
         return [event for event in self._newest if event.n > since][:_MAX_ANSWERED_EVENTS]
 
 
 class SimulatedFeed:
-    """One table's two sockets, without a table behind. `at` says where they are.
+    """The two sockets of one table, without a table. `address` contains their addresses.
 
-    `head` gives the journal's, `events` answers what is asked for: the public entries behind a
-    number. `calls`: whether somebody waits for a referee there.
+    `head` returns the journal's head. `events` returns the public entries after a number.
+    `is_calling`: True while a call for a referee is published.
     """
 
     def __init__(
@@ -146,7 +145,7 @@ class SimulatedFeed:
         keys: tuple[bytes, bytes] | None = None,
         ports: tuple[int, int] | None = None,
     ) -> None:
-        """Bind at free ports of this computer, or at those. Raises ZMQError."""
+        """Bind at free ports of this computer, or at `ports`. Raises ZMQError."""
         self.id = state.table
         public, secret = keys or zmq.curve_keypair()
         self._quiet_template = StateTemplate(msgspec.structs.replace(state, calls=[]))
@@ -156,13 +155,13 @@ class SimulatedFeed:
         self.chain = PublicEventChain(state)
         self._topic = state_topic(state.table).encode()
         self.seq = state.seq
-        # Tables of a hall are not in step: each is at another card.
+        # The tables of a hall are not synchronous: each is at another card.
         self._card_offset = zlib.crc32(self.id.encode())
         self.head: Callable[[], str] = lambda: self.chain.head
         self.events: Callable[[int], Sequence[PublicEvent]] = self.chain.events_after
         plain: zmq.Context[Any] = zmq.Context.shadow(
             context.underlying
-        )  # asyncio's sockets send at a higher cost
+        )  # asyncio's sockets cost more to send
         self._feed = _bind_socket(plain, zmq.PUB, secret, ports and ports[0])
         self._commands = _bind_socket(context, zmq.ROUTER, secret, ports and ports[1])
         self.address = FeedAddress(
@@ -173,18 +172,18 @@ class SimulatedFeed:
         )
 
     def publish_state(self, time: str) -> None:
-        """Say the state once more, with the next number."""
+        """Publish the state with the next number."""
         self.seq += 1
         template = self._calling_template if self.is_calling else self._quiet_template
         fed = (self.seq + self._card_offset) % (CARDS_PER_DEAL + 1)
         self.send_frames(self._topic, template.encode(self.seq, time, fed, self.head()))
 
     def publish_event(self, event: PublicEvent) -> None:
-        """Say an event."""
+        """Publish an event."""
         self.send_frames(event_topic(self.id).encode(), msgspec.json.encode(event))
 
     def send_frames(self, *frames: bytes) -> None:
-        """Send any frames at all."""
+        """Send any frames."""
         self._feed.send_multipart(list(frames), flags=zmq.NOBLOCK)
 
     async def answer_commands(self) -> None:
@@ -209,7 +208,7 @@ async def pace_feeds(
     act: Callable[[SimulatedFeed], None],
     step_s: float = SEND_INTERVAL_S,
 ) -> None:
-    """Let each feed act so many times a second, evenly spread, until cancelled."""
+    """Call `act` for each feed `per_s` times a second, evenly spread, until cancelled."""
     loop = asyncio.get_running_loop()
     began, done = loop.time(), 0
     while True:
@@ -221,9 +220,9 @@ async def pace_feeds(
 
 
 class FeedRates(msgspec.Struct, frozen=True):
-    """How often a feed says its state, has an event, and, at `callers` of them, calls or stops.
+    """The rates of a feed: states, events, and changes of calls at `callers` of the feeds.
 
-    `past`: events that each has had before it is opened.
+    `past`: the number of events of each feed before it is opened.
     """
 
     per_s: float = 10.0
@@ -242,9 +241,9 @@ async def serve_feeds(
     quiet: asyncio.Event,
     on_quiet: Callable[[FeedTotals], None] = lambda said: None,
 ) -> None:
-    """Open a feed for each id, say where, and serve them until cancelled.
+    """Open a feed for each id, report the addresses, and serve the feeds until cancelled.
 
-    Once it is to be `quiet` nothing more happens but states, and it says what did.
+    After `quiet` is set, only states are published, and `on_quiet` receives the totals.
     """
     called: list[CallChange] = []
 
@@ -280,7 +279,7 @@ async def serve_feeds(
 
 @asynccontextmanager
 async def _open_feeds(ids: Iterable[str]) -> AsyncIterator[list[SimulatedFeed]]:
-    """Give a feed for each id, which answers what is asked for, for the block."""
+    """Yield a feed for each id, which answers commands, for the block."""
     raise_open_file_limit()
     context = zmq.asyncio.Context()
     context.set(zmq.MAX_SOCKETS, _MAX_SOCKETS)
@@ -297,7 +296,7 @@ async def _open_feeds(ids: Iterable[str]) -> AsyncIterator[list[SimulatedFeed]]:
 
 @asynccontextmanager
 async def _run_tasks(*running: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
-    """Let these run for the block."""
+    """Run these coroutines for the block."""
     tasks = [asyncio.create_task(one) for one in running]
     try:
         yield

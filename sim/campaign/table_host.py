@@ -57,7 +57,8 @@ def chief_key(seed: str) -> PrivateKey:
 class TableHost:
     """The environment of one table. `table` is the daemon's table while it runs, otherwise None.
 
-    `on_published` receives the values that a running daemon publishes. `log` receives a line of text for each event of the environment, for a log.
+    `on_published` receives the values that a running daemon publishes. `log` receives a line of
+    text for each event of the environment.
     """
 
     def __init__(

@@ -1,6 +1,6 @@
 """Exact probabilities in a fair deal of 108 cards to four hands of 27, by counting.
 
-All 108!/(27!)⁴ ways are equally likely, in whatever order the cards lie. So a probability for
+All 108!/(27!)⁴ ways are equally likely, whatever the order of the cards. So a probability for
 certain cards holds for any cards, if they are chosen without knowledge of the pockets.
 """
 

@@ -178,7 +178,7 @@ MIN_DEALS = 50
 
 
 class StatisticResult(NamedTuple):
-    """A statistic, the count behind it, and its p in fair deals.
+    """A statistic, its count, and its p in fair deals.
 
     `p` is None if these deals cannot answer, and `why` contains the reason. `freedom` is the
     degrees of freedom of a chi-square, and 0 for other statistics.
