@@ -18,7 +18,7 @@ _BARE = 10
 
 @valued_figure("campaign")
 def measure_campaigns() -> list[FigureValue]:
-    """Attempts and cards a second of campaigns on two cores, against boards and dealing alone."""
+    """Attempts and cards a second of campaigns on two cores, against boards and card loop only."""
     profile = load_profile("international-000")
     order = sequence(bytes(32), bytes(32), None, profile.deck.cards)
     bare_s = time_s(

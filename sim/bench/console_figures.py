@@ -55,7 +55,9 @@ def _bare_drain_cores() -> float:
 
 @timed_figure("console", floor=_bare_drain_cores, documented=2.5, rounds=1)
 def drain_feeds() -> float:
-    """Of a second, what a console of 400 feeds takes at 4,000 states, against decoding them."""
+    """Processor time of a console with 400 feeds and 4,000 states a second, against decoding
+    them.
+    """
     return _console_load_run().alone.cores
 
 
@@ -71,7 +73,7 @@ def _missing_browser() -> str | None:
 
 @timed_figure("pixels", floor=_bare_page_s, documented=3.7, rounds=1, find_missing=_missing_browser)
 def measure_drawing() -> float:
-    """From a call to its row on five browsers (95 of 100), against a bare page's own way."""
+    """Time from a call to its row in five browsers (95th percentile), against a bare page."""
     return _p95_s(_page_figures().drawn)
 
 

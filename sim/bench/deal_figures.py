@@ -261,9 +261,10 @@ def _mechanics_s(dealt: DealResult) -> float:
 
 @valued_figure("deal")
 def measure_deal() -> list[FigureValue]:
-    """A deal at 100 ms a card, journal, CURVE and feed on, against its mechanics alone.
+    """A deal at 100 ms a card, with journal, CURVE and feed, against its mechanics only.
 
-    The boards are behind ptys and inside the simulator, so that no pins between processes count.
+    The boards are behind ptys and inside the simulator process, so that no pins between processes
+    count.
     """
     dealt, routes_s = asyncio.run(_deal_several())
     wall_s, alone_s = _median_pair([(one.wall_s, _mechanics_s(one)) for one in dealt])
@@ -296,7 +297,7 @@ async def _deal_several() -> tuple[list[DealResult], float]:
 
 @valued_figure("tight")
 def measure_tight_deal() -> list[FigureValue]:
-    """A deal at 5 ms a card, against bare hosts: in Python, in no time, and none but mechanics."""
+    """A deal at 5 ms a card, against a bare host in Python, an instant host, and mechanics only."""
     profile = load_profile("international-000")
     found = repeat_deals(_TIGHT_SPEED, choose_size(_TIGHT_DEALS, _FEW_TIGHT_DEALS))
     bare = _median_pair([(one.whole_s, one.bare_s) for one in found])
@@ -327,7 +328,7 @@ def _median_pair(pairs: list[tuple[float, float]]) -> tuple[float, float]:
 
 @valued_figure("flood")
 def measure_flooded_deal() -> list[FigureValue]:
-    """The same deal while one client sends 1,000 commands a second, against its mechanics alone."""
+    """The same deal while a client sends 1,000 commands a second, against its mechanics only."""
     dealt = asyncio.run(_deal_flooded())
     return [_value_in_s("", dealt.wall_s, _mechanics_s(dealt), documented=1.02)]
 
@@ -345,7 +346,7 @@ async def _deal_flooded() -> DealResult:
 
 @valued_figure("hall")
 def measure_deal_in_hall() -> list[FigureValue]:
-    """A deal at one of ten tables that deal on this computer, against its mechanics alone."""
+    """A deal at one of ten tables that deal on this computer, against its mechanics only."""
     dealt = asyncio.run(_deal_in_hall(choose_size(_HALL_TABLES, _FEW_HALL_TABLES)))
     return [
         _value_in_s(
@@ -371,7 +372,7 @@ async def _deal_at(table: TableProcess, start_delay_s: float) -> DealResult:
 
 @valued_figure("waiting")
 def measure_wait_for_hands() -> list[FigureValue]:
-    """From a deal's being due to the order for its hands, dealt ahead against not."""
+    """Time from a due deal to the request for its hands, with deal-ahead against without."""
     deals = choose_size(_WAITING_DEALS, _FEW_WAITING_DEALS)
     ahead, without = (simulate_waiting(deals, ahead=ahead).hands for ahead in (True, False))
     return [_value_in_s("", ahead.median_s, without.median_s, documented=0.17)]
@@ -399,7 +400,7 @@ def _repeat_shuffle(shuffle: Callable[[list[str]], None]) -> Callable[[], None]:
 
 @valued_figure("fair")
 def measure_sequence() -> list[FigureValue]:
-    """The fair sequence of a deal, from its seed, against random.shuffle and SystemRandom's."""
+    """The fair sequence of a deal, from its seed, against random.shuffle and SystemRandom."""
     return [
         _over_shuffle("over random.shuffle", random.Random(1).shuffle, aim=1.0),
         _over_shuffle("over SystemRandom", random.SystemRandom().shuffle, aim=1 / 6),

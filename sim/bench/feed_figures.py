@@ -307,7 +307,7 @@ Result = TypeVar("Result")
 
 @valued_figure("fan_in")
 def measure_feeds() -> list[FigureValue]:
-    """A console's lines without its pages, 10 states a second a table, against decoding them."""
+    """A console's feeds without pages, 10 states a second per table, against decoding them."""
     tables = sorted({*choose_size(_FEEDS, _FEW_FEEDS), bench_options.feeds})
     return [
         _drain_value(_run(measure_drain(feeds, choose_size(_SECONDS, _SMALL_SECONDS))))
@@ -317,7 +317,7 @@ def measure_feeds() -> list[FigureValue]:
 
 @valued_figure("join")
 def measure_late_join() -> list[FigureValue]:
-    """From opening 200 lines to running tables until nothing is missing, against bare lines."""
+    """Time to connect to 200 running tables until nothing is missing, against bare sockets."""
     tables = choose_size(_JOINED, _FEW_JOINED)
     whole, bare = _run(measure_joins(tables, choose_size(_ROUNDS, _FEW_ROUNDS)))
     return [

@@ -107,7 +107,7 @@ _ON_DISK = "/var/tmp"
 
 @valued_figure("journal")
 def measure_deal_journal() -> list[FigureValue]:
-    """A deal's record against 12 bytes an event, and what is written for it against the record."""
+    """A deal's record against 12 bytes an event, and the data written for it against the record."""
     left = asyncio.run(_deal_and_measure())
     return [
         FigureValue(

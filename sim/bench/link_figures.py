@@ -189,7 +189,7 @@ def _checksums_alone() -> None:
 
 @timed_figure("frame", floor=_checksums_alone, documented=13.0, per=_FRAMES)
 def code_frames() -> None:
-    """A frame coded and decoded, against its two checksums."""
+    """Encoding and decoding a frame, against its two checksums."""
     decoder = Decoder()
     for _ in range(_FRAMES):
         decoder.feed(encode(_PAYLOAD))
@@ -216,7 +216,7 @@ def _decode_frames() -> None:
 
 @valued_figure("codec")
 def measure_codec() -> list[FigureValue]:
-    """A frame's coding and its decoding, each against a checksum, a search and a copy in C."""
+    """Encoding and decoding a frame, each against a checksum, a search and a copy in C."""
     return [_against_c("coded", _encode_frames), _against_c("decoded", _decode_frames)]
 
 
@@ -227,7 +227,7 @@ def _against_c(what: str, work: Callable[[], None]) -> FigureValue:
 
 @valued_figure("query")
 def measure_query() -> list[FigureValue]:
-    """A board's STATUS over a pty, asked and answered, against an echo of as many bytes."""
+    """A STATUS query to a board over a pty, with its answer, against an echo of as many bytes."""
     took = asyncio.run(time_queries(choose_size(_QUERIES, _FEW_QUERIES)))
     value, floor = statistics.median(took.queries_us), statistics.median(took.bare_us)
     return [FigureValue(value=value, floor=floor, unit=FigureUnit.US, documented=5.0)]

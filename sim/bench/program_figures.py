@@ -54,7 +54,7 @@ async def _run_table(speed: float = _SPEED) -> AsyncIterator[TableProcess]:
 
 @valued_figure("memory")
 def measure_memory() -> list[FigureValue]:
-    """Resident MiB of a table's machine and gateway behind a deal, against a bare interpreter."""
+    """Resident MiB of a table's machine and gateway after a deal, against a bare interpreter."""
     machine, gateway = asyncio.run(_resident_mib())
     floor = _bare_mib()
     return [
@@ -112,7 +112,7 @@ class _TimedStarts:
 
 @valued_figure("start")
 def measure_start() -> list[FigureValue]:
-    """From a table's start to a state in which it can deal, against its packages' import."""
+    """Time from a table's start until it can deal, against the import of its packages."""
     starts = _TimedStarts()
     value_us, floor_us = time_in_turns_us(
         lambda: starts.took_s, starts.packages_alone, 1, choose_size(_STARTS, _FEW_STARTS)

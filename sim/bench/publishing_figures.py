@@ -141,7 +141,7 @@ _ROUNDS = 9
 
 @valued_figure("publishing")
 def measure_publishing() -> list[FigureValue]:
-    """From the machine's state to bytes of the feed, against encoding and sending the same ones."""
+    """Time from the machine's state to bytes on the feed, against encoding and sending them."""
     with memory_folder() as folder, deal_until_held(folder) as machine:
         return asyncio.run(_time_publishing(machine))
 

@@ -276,7 +276,7 @@ polls.
 
 @valued_figure("reaction")
 def measure_reaction() -> list[FigureValue]:
-    """From a card's event to its route on the line, against a process that echoes bytes."""
+    """Time from a card's event to its route on the line, against a process that echoes bytes."""
     quiet = [PLAIN, ALL_ON, SLOW_FSYNC, FULL_GC]
     if find_compiler() is None:
         click.echo("reaction: no C compiler, so no slow fsync: install gcc", err=True)

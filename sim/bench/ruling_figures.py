@@ -43,14 +43,14 @@ def _plays_alone() -> None:
 
 @timed_figure("ruling", floor=_plays_alone, documented=5.0, per=_TURNS)
 def rule_on_plays() -> None:
-    """A ruling on two plays with a wild card each, aim 5 ms, against reading what was typed."""
+    """A ruling on two plays with a wild card each, aim 5 ms, against parsing the text."""
     for _ in range(_TURNS):
         judge_play("international-000", 2, _PLAYED, _LAID)
 
 
 @valued_figure("rulings")
 def measure_rulings() -> list[FigureValue]:
-    """Rulings a second on two plays with a wild card each, against reading what was typed."""
+    """Rulings a second on two plays with a wild card each, against parsing the text."""
     value_us, floor_us = time_in_turns_us(rule_on_plays, _plays_alone, _TURNS, _ROUNDS)
     return [
         FigureValue(
@@ -70,7 +70,9 @@ def _ranks_alone() -> None:
 
 @timed_figure("readings", floor=_ranks_alone, documented=250.0, per=_TURNS * len(_TEN_CARD_PLAYS))
 def read_plays() -> None:
-    """All that ten cards with two wild ones are and contain, aim 20 ms, against counting ranks."""
+    """All readings and contained kinds of ten cards, two wild, aim 20 ms, against counting
+    ranks.
+    """
     for faces in _TURNS * _TEN_CARD_PLAYS:
         readings(faces, 2)
         contained_kinds(faces, 2)

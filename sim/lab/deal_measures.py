@@ -19,7 +19,7 @@ RANKS = 13
 STRENGTH = np.array(
     [*(face % RANKS for face in range(FACE_COUNT - 2)), RANKS, RANKS + 1] * 2, np.float64
 )
-"""The strength of a card by its number: 0 for a 2 … 12 for an ace, 13 and 14 for the jokers."""
+"""The strength of a card by its number: 0 for a 2 … 12 for an ace. Jokers have 13 and 14."""
 CENTRED_STRENGTH = STRENGTH - STRENGTH.mean()
 
 

@@ -136,11 +136,10 @@ def repeated(seen: DealMeasures) -> StatisticResult:
 SAME_SEAT_VARIANCE = (
     4 * 3 / 16 * CARDS / (CARDS - 1) * 81 / 4 + 12 / 16 * CARDS / (CARDS - 1) * 27 / 4
 )
-"""The variance of the number of 108 cards that go to the same hand of 27 as before: 20.44, sd
-4.52.
+"""The variance of the number of cards that go to the same hand as before: 20.44, sd 4.52.
 
-The 4 × 4 table of the two deals has mean 27·27/108 in each cell. The variance of its diagonal is
-4·(3/16)(108/107)(27 − 27²/108) + 12·(1/16)(108/107)(27²/108).
+There are 108 cards in four hands of 27. The 4 × 4 table of the two deals has mean 27·27/108 in each
+cell. The variance of its diagonal is 4·(3/16)(108/107)(27 − 27²/108) + 12·(1/16)(108/107)(27²/108).
 """
 
 
