@@ -155,8 +155,9 @@ class BoardFaults:
     def _end_after(
         self, fault: SimulatedFault, for_ms: float | None, undo: Callable[[], None]
     ) -> None:
-        """End `fault` with `undo` after `for_ms`. With None, the fault stays until `mend` is
-        called.
+        """End `fault` with `undo` after `for_ms`.
+
+        With None, the fault stays until `mend` is called.
         """
         each = _ActiveFault(fault, undo)
         self._active.append(each)

@@ -203,8 +203,9 @@ class BoardProcess:
             os.kill(self.pid, sig)
 
     def hang(self) -> None:
-        """Stop the firmware with SIGSTOP. The port and the motors keep their state; the board sends
-        nothing.
+        """Stop the firmware with SIGSTOP.
+
+        The port and the motors keep their state; the board sends nothing.
         """
         self.kill(signal.SIGSTOP)
 

@@ -93,8 +93,9 @@ class PtyBoard:
         self.line.unplug()
 
     def hang(self) -> None:
-        """Make the firmware hang. The port and the motors keep their state, and the board sends
-        nothing.
+        """Make the firmware hang.
+
+        The port and the motors keep their state, and the board sends nothing.
         """
         if self._stepper is not None:
             self._stepper.hang()
@@ -382,7 +383,8 @@ def plan_tables(plan: TablePlan, tables: int, root: Path) -> list[TablePlan]:
 
 
 def _numbered_id(uid: str, number: int) -> str:
-    """Return the board id of table `number`. The numbers are far enough apart that ids never
-    collide.
+    """Return the board id of table `number`.
+
+    The numbers are far enough apart that ids never collide.
     """
     return f"{(int(uid, 16) + (number << 16)) % (1 << 64):016x}"

@@ -228,8 +228,9 @@ class _PtyDirection:
         self._timer: asyncio.TimerHandle | None = None
 
     def send(self, pieces: list[tuple[float, bytes]]) -> None:
-        """Send pieces. A piece without a delay and with nothing queued before it arrives at
-        once.
+        """Send pieces.
+
+        A piece without a delay and with nothing queued before it arrives at once.
         """
         for after_ms, piece in pieces:
             if after_ms <= 0 and not self._queue:
@@ -333,8 +334,9 @@ class PtyLine:
             self._receive(data)
 
     def _check_host(self) -> None:
-        """Check whether a host has opened the port. Read from the port if so, otherwise check again
-        later.
+        """Check whether a host has opened the port.
+
+        Read from the port if so, otherwise check again later.
         """
         assert self._board_fd is not None
         self._host_check = None

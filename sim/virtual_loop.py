@@ -19,8 +19,9 @@ from typing import Any, NoReturn, TypeVarTuple
 
 NS_PER_S = 1_000_000_000
 _NUMBER_BITS = 48
-"""The number of bits of a timer's running number. Time and running number form one integer, which
-is fast to compare.
+"""The number of bits of a timer's running number.
+
+Time and running number form one integer, which is fast to compare.
 """
 
 _Args = TypeVarTuple("_Args")

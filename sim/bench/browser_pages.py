@@ -30,10 +30,11 @@ _DISABLED_FEATURES: Final = (
     *("ThirdPartyStoragePartitioning", "AvoidCorsURLLoaderRestartOnRedirect"),
     *("WebUIOmniboxPopup", "WebUIOmniboxAimPopup"),
 )
-"""Features of Chromium that only contact other servers or draw its own window. All lines except
-the last are Playwright's, because only the last such switch takes effect. The features of the
-last line draw two additional pages for every page that opens, which takes three quarters of
-its time.
+"""Features of Chromium that only contact other servers or draw its own window.
+
+All lines except the last are Playwright's, because only the last such switch takes effect. The
+features of the last line draw two additional pages for every page that opens, which takes three
+quarters of its time.
 """
 CHROMIUM_OPTIONS: Final = (
     "--no-sandbox",

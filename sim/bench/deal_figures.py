@@ -58,8 +58,9 @@ class RepeatedDeal(msgspec.Struct, frozen=True):
 
 
 def repeat_deals(speed: float, deals: int) -> list[RepeatedDeal]:
-    """Play `deals` deals, `speed` times as fast as real ones. Return each deal. Raises
-    HallError.
+    """Play `deals` deals, `speed` times as fast as real ones.
+
+    Return each deal. Raises HallError.
     """
     return asyncio.run(_repeat_deals(speed, deals))
 

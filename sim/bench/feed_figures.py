@@ -160,11 +160,10 @@ _LATE_EVENT_TIMEOUT_S: Final = 10.0
 
 
 class DrainCost(msgspec.Struct, frozen=True, kw_only=True):
-    """The cost to drain `feeds` feeds, as shares of one core. `floor_cores` is that of a bare
-    drain.
+    """The cost to drain `feeds` feeds, as shares of one core.
 
-    `states` arrived in `seconds`. `missing`: states whose numbers were skipped. `lost`: events of
-    the feeds that the archive does not have.
+    `floor_cores` is that of a bare drain. `states` arrived in `seconds`. `missing`: states whose
+    numbers were skipped. `lost`: events of the feeds that the archive does not have.
     """
 
     feeds: int
@@ -221,10 +220,10 @@ async def measure_drain(feeds: int, seconds: float, per_s: float = STATES_PER_S)
 async def measure_joins(
     feeds: int, rounds: int, past: int = PAST_EVENTS
 ) -> tuple[list[JoinCost], list[JoinCost]]:
-    """Join running feeds late, in turns with bare lines. Return the costs of both for each
-    round.
+    """Join running feeds late, in turns with bare lines.
 
-    The first round of each does not count. Raises HallError.
+    Return the costs of both for each round. The first round of each does not count. Raises
+    HallError.
     """
     async with run_feeds(feeds, STATES_PER_S, past=past) as served:
         turns = [
@@ -341,8 +340,9 @@ def measure_late_join() -> list[FigureValue]:
 
 
 def _drain_value(came: DrainCost) -> FigureValue:
-    """Return the cost to drain feeds. Raises click.ClickException if a state or event is
-    missing.
+    """Return the cost to drain feeds.
+
+    Raises click.ClickException if a state or event is missing.
     """
     if wrong := came.violations():
         raise click.ClickException(f"fan_in: {came.feeds} feeds: {'; '.join(wrong)}")

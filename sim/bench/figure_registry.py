@@ -177,8 +177,9 @@ def measure(asked: BenchFigure) -> Iterator[FigureResult]:
 
 
 def time_in_turns_us(work: Work, floor: Work, per: int, rounds: int) -> tuple[float, float]:
-    """Run both in turns, after one round that does not count. Return the medians per unit of
-    `per`.
+    """Run both in turns, after one round that does not count.
+
+    Return the medians per unit of `per`.
     """
     taken = [(time_s(floor), time_s(work)) for _ in range(rounds + 1)]
     floor_s, work_s = (statistics.median(times) for times in zip(*taken[1:], strict=True))

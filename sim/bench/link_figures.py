@@ -44,8 +44,9 @@ from sim.tables.table_processes import (
 _BAUD = 921_600
 _MAX_READ_BYTES = 4096
 _PROCESSES = 5
-"""The number of bare processes. A process that wakes on the same core answers in a fifth of the
-time of a process on another core.
+"""The number of bare processes.
+
+A process that wakes on the same core answers in a fifth of the time of a process on another core.
 """
 
 

@@ -2,14 +2,15 @@
 
 One process, the plant, runs the boards of all tables. A card's deciding frame is the later of
 AT_READER and READ. The plant holds this frame back until its table's turn. Then it writes the frame
-and reads the line until the ROUTE is complete. Every round measures each table once, in a random
-order, and a process that only echoes bytes. So any other load of the computer disturbs all of them
+and reads the line until the ROUTE is complete. Every round measures, in a random order, each table
+once, and a process that only echoes bytes. So any other load of the computer disturbs all of them
 equally, and the plant's own time is part of every time, also the floor's.
 
-reaction_plant.py  the process of all boards, its timed lines, and its rounds echo_process.py    the
-floor: a process that answers bytes with bytes bare_table.py      a table of two boards and the card
-loop only disturbed/         the disturbance inside a process, which Python loads when it starts
-tests/peers        other programs that answer on a serial port, if the checkout has them
+- reaction_plant.py: the process of all boards, its timed lines, and its rounds
+- echo_process.py: the floor, a process that answers bytes with bytes
+- bare_table.py: a table of two boards and the card loop only
+- disturbed/: the disturbance inside a process, which Python loads when it starts
+- tests/peers: other programs that answer on a serial port, if the checkout has them
 """
 
 import asyncio
@@ -77,8 +78,9 @@ class TableVariant(msgspec.Struct, frozen=True):
     slow_fsync: bool = False
 
     def environment(self, folder: Path) -> Mapping[str, str]:
-        """Return the environment variables of the table's processes. Files are built in
-        `folder`.
+        """Return the environment variables of the table's processes.
+
+        Files are built in `folder`.
         """
         found = {}
         if self.disturbance:
@@ -269,8 +271,9 @@ _AIM_RATIOS: Final = {
 _AIM_GC: Final = 1.5
 _DOCUMENTED: Final = 2.4
 _DOCUMENTED_BESIDE: Final = 1.2
-"""The ratio of a whole table to a program that only answers. It is far lower for a program that
-polls.
+"""The ratio of a whole table to a program that only answers.
+
+It is far lower for a program that polls.
 """
 
 

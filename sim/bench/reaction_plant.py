@@ -52,8 +52,9 @@ class HeldFrames:
         self._attempt = 0
 
     def is_decided_by(self, payloads: list[bytes]) -> bool:
-        """Process a board's frames. Return True if one completes the events of both boards for a
-        card.
+        """Process a board's frames.
+
+        Return True if one completes the events of both boards for a card.
         """
         lasts = [self._is_deciding(payload) for payload in payloads]
         return any(lasts)
@@ -234,8 +235,9 @@ async def _wait_until_due(tables: Sequence[TimedTable]) -> list[int]:
 
 @asynccontextmanager
 async def run_answerer(module: str) -> AsyncIterator[Turn]:
-    """Run a process that answers at its pty, and yield a function for one turn. Raises
-    RuntimeError.
+    """Run a process that answers at its pty, and yield a function for one turn.
+
+    Raises RuntimeError.
     """
     ours, theirs = pty.openpty()
     for end in (ours, theirs):

@@ -180,8 +180,9 @@ class AttemptLog:
         return self.notes[-1] if self.notes else None
 
     def note_hand(self, name: str) -> None:
-        """Record an action of people. Actions before the first attempt belong to the first
-        attempt.
+        """Record an action of people.
+
+        Actions before the first attempt belong to the first attempt.
         """
         (self.notes[-1].hands if self.notes else self._hands_before).append(name)
 

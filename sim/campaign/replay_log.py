@@ -22,8 +22,9 @@ _HEADINGS = (
 
 
 class ReplayLog:
-    """An observer of a life that writes a log in lines. `deal` limits the log to one deal; None
-    for all.
+    """An observer of a life that writes a log in lines.
+
+    `deal` limits the log to one deal; None for all.
     """
 
     def __init__(self, deal: int | None = None) -> None:

@@ -124,8 +124,9 @@ class TableHost:
     # Actions of people.
 
     def command(self, role: Role, cmd: str, **args: Any) -> "asyncio.Future[CommandReply] | None":
-        """Submit a command. Return None if no daemon runs. The command is cancelled with the
-        daemon.
+        """Submit a command.
+
+        Return None if no daemon runs. The command is cancelled with the daemon.
         """
         if self.table is None:
             return None

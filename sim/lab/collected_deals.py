@@ -85,8 +85,9 @@ class CollectedDeals:
         return len(self.cards)
 
     def blocks(self) -> Iterator["CollectedDeals"]:
-        """Yield the deals in blocks that fit into arrays of numbers. The first deal of a block
-        follows none.
+        """Yield the deals in blocks that fit into arrays of numbers.
+
+        The first deal of a block follows none.
         """
         for begin in range(0, len(self), _BLOCK_DEALS):
             yield self[begin : begin + _BLOCK_DEALS]
@@ -319,8 +320,9 @@ def _unpack(archive: zipfile.ZipFile) -> CollectedDeals:
 def _read_array(
     archive: zipfile.ZipFile, name: str, kind: str, dimensions: int, most: int = MAX_DEALS
 ) -> NDArray[np.uint8]:
-    """Return one array's bytes. An array larger than allowed is not unpacked. Raises
-    InvalidDeals.
+    """Return one array's bytes.
+
+    An array larger than allowed is not unpacked. Raises InvalidDeals.
     """
     with archive.open(f"{name}.npy") as file:
         begin = file.read(_BEGIN.size)

@@ -19,14 +19,16 @@ from sim.worker_processes import WorkerPool
 CollectionPath = Literal["sequence", "full"]
 
 PART_DEALS = {"sequence": 500, "full": 10}
-"""The number of deals of one part. It is small enough for frequent progress and for enough parts
-for all cores.
+"""The number of deals of one part.
+
+It is small enough for frequent progress and for enough parts for all cores.
 """
 
 
 class CollectionPlan(msgspec.Struct, frozen=True, kw_only=True):
-    """The plan of a collection. `seed` None: the system's entropy. `again`: new deals, for a
-    retest.
+    """The plan of a collection.
+
+    `seed` None: the system's entropy. `again`: new deals, for a retest.
     """
 
     deals: int
@@ -68,11 +70,10 @@ def collect_deals(
     jobs: int = 1,
     on_deals: Callable[[int], None] = lambda deals: None,
 ) -> CollectionResult:
-    """Collect the deals of a plan in `jobs` processes. A KeyboardInterrupt keeps the complete
-    parts.
+    """Collect the deals of a plan in `jobs` processes.
 
-    `entropy` is the system's, used if the plan has no seed. `on_deals` receives the number of new
-    deals.
+    A KeyboardInterrupt keeps the complete parts. `entropy` is the system's, used if the plan has no
+    seed. `on_deals` receives the number of new deals.
     """
     queue = _PartQueue(plan_parts(plan), entropy, on_deals)
     try:

@@ -192,8 +192,9 @@ def _pass_card(
     tray: list[tuple[int, int]],
     seats: list[int],
 ) -> Ledger:
-    """Return the ledger after a card passed the window. `rounds`: how often it will still be
-    rejected.
+    """Return the ledger after a card passed the window.
+
+    `rounds`: how often it will still be rejected.
     """
     number = len(ledger.cards) + 1
     seen = book.with_card(ledger, number, from_tray=number > CARDS, doubled=False)

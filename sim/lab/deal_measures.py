@@ -136,6 +136,7 @@ class DealMeasures:
     @cached_property
     def carried_over(self) -> Ints:
         """The number of cards that went to the same seat as in the previous deal, of 108.
+
         Followers only.
         """
         return np.asarray((self.seat_of[self.followers] == self.seat_of[self.followers - 1]).sum(1))

@@ -67,8 +67,9 @@ def deal_life(deals: int, entropy: Entropy, faults: WearLevel | None = None) -> 
 
 
 def deals_from_attempts(progresses: list[AttemptHistory], chief: Any, asked: int) -> CollectedDeals:
-    """Return the successful attempts of a journal as deals. `chief` is the key they are sealed
-    to.
+    """Return the successful attempts of a journal as deals.
+
+    `chief` is the key they are sealed to.
     """
     right = [one for one in progresses if one.outcome is AttemptOutcome.OK]
     opened = [open_attempt(one, _make_unsealer(one, chief)) for one in right][:asked]
@@ -117,8 +118,9 @@ def open_attempt(progress: AttemptHistory, unseal: Callable[[bytes], bytes]) -> 
 
 
 def _verdicts(seen: CardCourse) -> list[int]:
-    """Return the verdict for the card of each place. A place can have up to two rounds in the
-    tray.
+    """Return the verdict for the card of each place.
+
+    A place can have up to two rounds in the tray.
     """
     said = [int(ReadingOutcome.ACCEPTED)] * CARDS
     for place, card in seen.cards_by_place().items():

@@ -60,8 +60,9 @@ def adjacent(seen: DealMeasures) -> StatisticResult:
 
 
 def serial(seen: DealMeasures) -> StatisticResult:
-    """Test pairs of places at several distances. The smallest p counts, times the number of
-    distances.
+    """Test pairs of places at several distances.
+
+    The smallest p counts, times the number of distances.
     """
     return _least_likely(
         {

@@ -158,8 +158,9 @@ class PeopleAtMachine:
             )
 
     def take_hands(self) -> None:
-        """Give each player the cards of their own pocket. Raises OutOfReach if the lift is not
-        up.
+        """Give each player the cards of their own pocket.
+
+        Raises OutOfReach if the lift is not up.
         """
         if not self._world.lift.is_up:
             raise OutOfReach("the pockets are not up: nobody can reach the hands")

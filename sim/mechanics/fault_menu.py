@@ -180,8 +180,9 @@ def load_wear(path: Path) -> WearLevel:
 
 
 def check_wear(level: WearLevel) -> WearLevel:
-    """Return `level` if all its faults are on the menu and have a rate. Raises FaultError
-    otherwise.
+    """Return `level` if all its faults are on the menu and have a rate.
+
+    Raises FaultError otherwise.
     """
     for fault in level.rates:
         if not check_fault(fault).rate:

@@ -240,8 +240,9 @@ class MatchPlayers:
         return {"id": f"P{number}", "name": name, "players": dict(zip(seats, names, strict=True))}
 
     async def _command(self, role: Role, cmd: str, **args: Any) -> None:
-        """Send a command about the current deal. A refused command is ignored: the table has
-        changed meanwhile.
+        """Send a command about the current deal.
+
+        A refused command is ignored: the table has changed meanwhile.
         """
         state = self._state
         assert state is not None
@@ -262,8 +263,9 @@ async def seat_match_players(
     on_state: Callable[[PublicState], None] = lambda state: None,
     seed: int = 0,
 ) -> AsyncIterator[MatchPlayers]:
-    """Run simulated people at a table for the block. `seed` determines their names and their
-    play.
+    """Run simulated people at a table for the block.
+
+    `seed` determines their names and their play.
     """
     chance = random.Random(f"{seed} {number}")
     async with AsyncExitStack() as stack:

@@ -184,8 +184,9 @@ class SimulatedPlayers:
             self._put_set_away()
 
     def _is_stuck(self, stage: str) -> bool:
-        """Return True if a stage is stuck. After a power cut the machine has no faces of the
-        cards.
+        """Return True if a stage is stuck.
+
+        After a power cut the machine has no faces of the cards.
         """
         same = self._stage == (self.match.attempt, stage)
         self._looks = self._looks + 1 if same else 0

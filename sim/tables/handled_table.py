@@ -80,8 +80,9 @@ class HandledTable:
         self.people.load(card_set)
 
     async def panel(self) -> PanelContacts:
-        """Return the panel's contacts and lamps. The first call connects the table's panel to
-        them.
+        """Return the panel's contacts and lamps.
+
+        The first call connects the table's panel to them.
         """
         if self._contacts is None:
             contacts = self._contacts = PanelContacts(self.sim.world)
