@@ -100,7 +100,7 @@ def _packages_alone() -> object:
 
 
 class _TimedStarts:
-    """Alternate starts of one table and of its packages only."""
+    """A timer that alternately starts one table and imports its packages only."""
 
     took_s = 0.0
 

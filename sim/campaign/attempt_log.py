@@ -149,7 +149,7 @@ class AttemptNotes:
 
 
 class AttemptLog:
-    """The attempts of one life, in order. `deals` counts deals with released and proved hands.
+    """The attempts of one life, in order. `deals` counts the "ok" attempts that were revealed.
 
     `on_unexplained` receives a reason or an alert that no fault explains. `on_step` is called
     after each recorded step of an attempt.

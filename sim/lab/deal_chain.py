@@ -89,9 +89,7 @@ def _rank(card: int) -> int:
 
 
 class PocketPlan(NamedTuple):
-    """By feed index: the pocket that was due (0…3), and the pocket in which the card is at the
-    end.
-    """
+    """The pocket due (0…3) and the final pocket of each card, by feed index."""
 
     waiting: list[int]
     seats: list[int]

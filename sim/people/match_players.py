@@ -1,6 +1,6 @@
 """Simulated people at a table who play one match after the other, as in a demo.
 
-They receive the table's feed and see of the cards what people see. They do what is due next: take
+They receive the table's feed and observe the cards as people do. They do what is due next: take
 seats, cut, take their hands, count, pay tribute, finish their hands in some order, confirm, sign.
 Sometimes a player calls the referee. If no referee comes, the call is cancelled.
 """
@@ -189,7 +189,7 @@ class MatchPlayers:
         return any(truth["hands"])
 
     def _call_action(self, state: PublicState) -> TimedAction | None:
-        """Sometimes call the referee. Cancel the call if no referee has come for a long time."""
+        """Return an action that calls the referee, or cancels a call that was long unanswered."""
         now_s, match = asyncio.get_running_loop().time(), state.match
         attempt = match.attempt or 0
         if any(call.reason == "button" for call in state.calls):

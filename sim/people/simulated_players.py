@@ -1,6 +1,6 @@
 """Four players and a referee at a table in this process, who play whole matches.
 
-They have the public state and see of the machine what people see. They take the time that people
+They have the public state and observe the machine as people do. They take the time that people
 take (`PlayerDurations`), in virtual seconds. They also load and count the sets, and clear up after
 faults.
 """
