@@ -129,7 +129,7 @@ class BoardLineEnd(Protocol):
 
 
 class BoardStepper:
-    """The step loop of a core: steps when bytes arrive, at every edge of its pins, and at its deadline.
+    """The step loop of a core: at arriving bytes, at every edge of its pins, and at its deadline.
 
     All changes of one time are one step, as for a board that polls. `close()` is a loss of power:
     no timer of the board remains on the loop.
