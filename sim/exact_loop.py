@@ -72,9 +72,7 @@ class _ExactLoop(asyncio.SelectorEventLoop):
         super().__init__(selector)
 
     def time(self) -> float:
-        """Return the loop's time, which stays the same until all callbacks of that time have
-        run.
-        """
+        """Return the loop's time, which is constant until all callbacks of that time have run."""
         return self._exact_selector.now_s
 
 

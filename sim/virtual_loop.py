@@ -169,8 +169,7 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         _refuse("a descriptor")
 
     def _run_once(self) -> None:
-        """Run turns until the loop is stopped. asyncio calls this for one turn and checks for the
-        stop.
+        """Run turns until the loop is stopped. asyncio expects one turn for each call.
 
         A turn has asyncio's order: ready callbacks first, then the timers that are due. The clock
         jumps first only if nothing is ready.

@@ -1,6 +1,4 @@
-"""Figures of the console of a large hall: its costs, and the delay until its pages show a
-change.
-"""
+"""Figures of the console of a large hall: its costs, and the delay until a change is drawn."""
 
 import asyncio
 
@@ -55,9 +53,7 @@ def _bare_drain_cores() -> float:
 
 @timed_figure("console", floor=_bare_drain_cores, documented=2.5, rounds=1)
 def drain_feeds() -> float:
-    """Processor time of a console with 400 feeds and 4,000 states a second, against decoding
-    them.
-    """
+    """Processor time of a console with 400 feeds, 4,000 states a second, against decoding."""
     return _console_load_run().alone.cores
 
 

@@ -1,6 +1,4 @@
-"""The load test of a console, `measure_console`: delays until a change is drawn, memory,
-processor time.
-"""
+"""The load test of a console, `measure_console`: drawing delays, memory and processor time."""
 
 import asyncio
 import tempfile
@@ -237,8 +235,9 @@ async def _measure_phases(
 
 
 class _PageWatch:
-    """An observer of the pages, which collects changes in small steps so that no page must store
-    them.
+    """An observer of the pages.
+
+    It collects changes in small steps, so that no page must store them.
     """
 
     def __init__(self, helper: HelperProcess) -> None:
@@ -355,9 +354,7 @@ async def _measure_alone(
 
 
 async def _count_lost_events(database: Path, events: int) -> int:
-    """Return the number of events that are not in the archive, after no more events arrive
-    there.
-    """
+    """Return the number of events that the archive does not have after it stops growing."""
     from controller.console.store.database import open_engine
 
     engine = open_engine(f"sqlite:///{database}")

@@ -98,10 +98,10 @@ class ConsoleFeedReader:
         return list(self._tables.ranges.values())
 
     async def wait_until_complete(self) -> None:
-        """Wait until every table is complete: its state is known, and all earlier events are on
-        the disk.
+        """Wait until every table is complete.
 
-        More events may arrive later.
+        A table is complete if its state is known and all earlier events are on the disk. More
+        events may arrive later.
         """
         tables = self._tables
         while True:

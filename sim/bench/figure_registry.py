@@ -90,10 +90,10 @@ class FigureResult(msgspec.Struct, frozen=True):
 
 
 class BenchOptions:
-    """Options of the command line: the load and duration for a console, and `plot`, the file of
-    `reaction`.
+    """Options of the command line for all figures.
 
-    `small`: every figure does the least work that can still be measured. See `choose_size`.
+    They are the load and the duration for a console, and `plot`, the file of `reaction`. `small`:
+    every figure does the least work that can still be measured. See `choose_size`.
     """
 
     seconds, feeds, browsers = 20.0, 400, 5
@@ -105,8 +105,9 @@ bench_options = BenchOptions()
 """The options, as set by the command line."""
 
 CHECK_FACTOR = 3.0
-"""The factor over the documented multiple that --check allows: it detects a regression, not
-noise.
+"""The factor over the documented multiple that --check allows.
+
+The factor is large enough that only a regression exceeds it, not noise.
 """
 
 _FIGURES: dict[str, BenchFigure] = {}

@@ -1,5 +1,4 @@
-"""Figures of publishing: one state change on its way to the feed, and a bare loop with the same
-bytes.
+"""Figures of publishing: one state change on its way to the feed, and a bare loop.
 
 In the whole way, the machine makes its public state from its record, and a line with the state
 crosses a socket. The gateway reads the line and publishes the state, and a subscriber receives the

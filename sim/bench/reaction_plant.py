@@ -176,8 +176,9 @@ def _read_pending(end: int) -> bytes:
 GAP_S: Final = (0.001, 0.004)
 """The minimum and maximum time between two turns, in seconds."""
 ROUND_TIMEOUT_S: Final = 0.1
-"""A table without a held frame after this time skips the round, because its boards would time
-out.
+"""The time after which a table without a held frame skips the round.
+
+Without this limit the boards of the other tables would time out.
 """
 
 CHECKOUT: Final = Path(__file__).parents[3]

@@ -30,9 +30,7 @@ _TEN_CARD_PLAYS = tuple(
         "333444 SJ BJ ♥2♥2",
     )
 )
-"""Plays of ten cards each, two of them wild: equal ranks, a straight of one suit, pairs, and
-mixed.
-"""
+"""Plays of ten cards, two of them wild: equal ranks, a straight flush, pairs, and mixed."""
 
 
 def _plays_alone() -> None:
@@ -70,9 +68,7 @@ def _ranks_alone() -> None:
 
 @timed_figure("readings", floor=_ranks_alone, documented=250.0, per=_TURNS * len(_TEN_CARD_PLAYS))
 def read_plays() -> None:
-    """All readings and contained kinds of ten cards, two wild, aim 20 ms, against counting
-    ranks.
-    """
+    """All readings and kinds of ten cards, two wild, aim 20 ms, against counting ranks."""
     for faces in _TURNS * _TEN_CARD_PLAYS:
         readings(faces, 2)
         contained_kinds(faces, 2)

@@ -42,9 +42,7 @@ class PeopleMemory:
         self._attempts: set[int | None] = set()
 
     def notice(self, state: PublicState, truth: Truth) -> None:
-        """Record the current conditions: the alerts by name, and the visible state of the
-        machine.
-        """
+        """Record the current alerts and the visible state of the machine."""
         phase, now_s = state.machine.phase, self._loop.time()
         looks = {
             "estop pressed": truth.estop,
@@ -253,7 +251,7 @@ class CampaignPeople:
         return None
 
     def _handle_failure(self, state: PublicState, truth: Truth) -> PeopleAction | None:
-        """Return the action after an attempt without hands: collect the cards, or load another
+        """Return the action after an attempt without hands: collect the cards or load another
         set.
         """
         if state.machine.phase not in (MachinePhase.FAULT, MachinePhase.EMPTY):

@@ -324,9 +324,7 @@ class TableHost:
         self._timers.append(self._loop.call_later(after_s, do))
 
     async def _recover(self, fault: SimulatedFault) -> None:
-        """Wait until the daemon may start again, and remove the data that the power cut
-        destroyed.
-        """
+        """Wait until the daemon may start again. Remove the data that a power cut destroyed."""
         self._daemon_died.clear()
         if fault.name == "power_lost":
             assert self._store is not None

@@ -22,12 +22,13 @@ PAIR = Fraction(HAND - 1, N - 1)
 TRIPLE = PAIR * Fraction(HAND - 2, N - 2)
 """The probability that three cards are in one hand."""
 TWO_PAIRS = PAIR * Fraction(perm(HAND - 2, 2) + (SEATS - 1) * perm(HAND, 2), perm(N - 2, 2))
-"""The probability that two cards are in one hand and two others in one hand, the same or
-another.
+"""The probability that two cards share a hand and two others share a hand.
+
+The two hands may be the same hand or different hands.
 """
 
 SPREAD = Fraction(N, N - 1)
-"""The effect of drawing without replacement on the variance of counts by seat: a factor of
+"""The factor by which drawing without replacement changes the variance of counts by seat:
 108/107.
 """
 
@@ -66,12 +67,12 @@ def longest_run_chances() -> tuple[Fraction, ...]:
 
 
 def count_words_with_runs(most: int, hand: int = HAND, seats: int = SEATS) -> int:
-    """Return the number of sequences of `hand` letters for each seat with no run longer than
-    `most`.
+    """Return the number of sequences without a run longer than `most`.
 
-    The letters of a seat are cut into blocks. Words in which no two blocks of a seat touch are
-    counted by inclusion and exclusion. m blocks are joined to j blocks in C(m−1, j−1) ways, with
-    the sign of m−j. j₁+…+j₄ joined blocks of four seats have (j₁+…+j₄)!/(j₁!…j₄!) orders.
+    Each sequence has `hand` letters for each seat. The letters of a seat are cut into blocks. Words
+    in which no two blocks of a seat touch are counted by inclusion and exclusion. m blocks are
+    joined to j blocks in C(m−1, j−1) ways, with the sign of m−j. j₁+…+j₄ joined blocks of four
+    seats have (j₁+…+j₄)!/(j₁!…j₄!) orders.
     """
     glued = [Fraction(0)] * (hand + 1)
     for m in range(1, hand + 1):
@@ -127,7 +128,7 @@ def window_moments(
     windows = hand * seats - width + 1
 
     def chance(shift: int) -> Fraction:
-        """Return the probability that `holds` is True of both the first window and the window at
+        """Return the probability that `holds` is True of the first window and of that at
         `shift`.
         """
         ways = sum(
@@ -177,11 +178,10 @@ def cards_until_all_seats() -> tuple[Fraction, ...]:
 
 @cache
 def four_cards_together() -> dict[int, Fraction]:
-    """Return the probabilities of the number of pairs in one hand among the 6 pairs of four
-    cards.
+    """Return the probabilities of the number of pairs in one hand, among four cards.
 
-    6: all four in one hand. 3: three and one. 2: two and two. 1: two in one hand, two apart. 0: all
-    apart.
+    Four cards have 6 pairs. 6: all four in one hand. 3: three and one. 2: two and two. 1: two in
+    one hand, two apart. 0: all apart.
     """
     chances: dict[int, Fraction] = {}
     for split in product(range(5), repeat=SEATS):
@@ -198,11 +198,10 @@ def four_cards_at_seat() -> tuple[Fraction, ...]:
 
 @cache
 def bomb_moments() -> tuple[float, float]:
-    """Return mean and variance, per deal, of the number of ranks with four or more cards in a
-    hand.
+    """Return mean and variance, per deal, of the number of ranks with four cards in a hand.
 
-    The count covers 13 ranks × 4 hands. The values are exact, from the hands of one rank, and from
-    two ranks in one hand or in two hands.
+    Four means four or more. The count covers 13 ranks × 4 hands. The values are exact, from the
+    hands of one rank, and from two ranks in one hand or in two hands.
     """
     big = range(4, RANK + 1)
     one = sum(_hand(RANK, k) for k in big)
@@ -240,9 +239,7 @@ def _two_hands() -> Fraction:
 
 
 def _counts() -> Iterator[tuple[int, int, int, int]]:
-    """Yield possible counts of the first rank in two hands (a, b), and of the second rank (c,
-    d).
-    """
+    """Yield possible counts of one rank in two hands (a, b), and of another rank (c, d)."""
     for a, b, c, d in product(range(RANK + 1), repeat=4):
         if a >= 4 and d >= 4 and a + b <= RANK and c + d <= RANK:
             yield a, b, c, d
@@ -254,9 +251,7 @@ def _hand(cards: int, here: int) -> Fraction:
 
 
 def _split(cards: int, split: Sequence[int]) -> Fraction:
-    """Return the probability that the first hands have the counts in `split` of some given
-    cards.
-    """
+    """Return the probability that the first hands have `split` of `cards` given cards."""
     ways, left, others, dealt = 1, cards, N - cards, N
     all_ways = 1
     for here in split:

@@ -47,9 +47,7 @@ class CollectionPart(msgspec.Struct, frozen=True):
 
 
 class CollectionResult(msgspec.Struct, frozen=True):
-    """The result of a collection: the complete parts, whether it was interrupted, and the
-    failures.
-    """
+    """The result of a collection: the complete parts, the interruption, and the failures."""
 
     deals: CollectedDeals
     interrupted: bool

@@ -163,8 +163,7 @@ def deal_with_shift(letters: str, said: Sequence[int], chance: random.Random) ->
 
 
 def route_through_tray(letters: str, said: Sequence[int]) -> list[int]:
-    """Return the final pocket of each card, by feed index, under the rules of the production
-    ledger.
+    """Return the final pocket of each card, by feed index, as the production ledger decides.
 
     The tray feeds its last card first. A card that stays unreadable goes back to the tray.
     """

@@ -81,9 +81,7 @@ class DealMeasures:
 
     @cached_property
     def descents(self) -> Ints:
-        """The number of neighbours in the feed order of which the second has the lower pocket,
-        of 107.
-        """
+        """The number of neighbours in the feed order with the lower pocket second, of 107."""
         letters = self.deals.waiting
         return np.asarray((letters[:, 1:] < letters[:, :-1]).sum(1))
 
@@ -96,10 +94,10 @@ class DealMeasures:
 
     @cached_property
     def right_guesses(self) -> Ints:
-        """The number of right guesses, of 108, by a player who always names a seat with most
-        cards left.
+        """The number of right guesses, of 108, by a player with perfect memory.
 
-        The player learns after each guess where the card went, and has perfect memory.
+        The player always names a seat with most cards left, and learns after each guess where the
+        card went.
         """
         rows, right = np.arange(len(self)), np.zeros(len(self), np.int64)
         left = np.full((len(self), len(SEATS)), HAND)
@@ -155,9 +153,7 @@ class DealMeasures:
         return many
 
     def side_weights(self, *, tray_only: bool) -> Floats:
-        """Return each fed card's strength, centred over the set, and 0 for cards that do not
-        count.
-        """
+        """Return each fed card's strength, centred over the set. Cards that do not count have 0."""
         worth = CENTRED_STRENGTH[self.deals.cards]
         return (
             np.where(self.deals.verdicts >= ReadingOutcome.TRAY, worth, 0.0) if tray_only else worth
@@ -228,8 +224,9 @@ def pairs_result(figures: Ints, degrees: list[int]) -> StatisticResult:
 
 
 def histogram_result(figures: Ints, chances: dict[int, float]) -> StatisticResult:
-    """Return the result of a histogram of one figure per deal, with exact probabilities of
-    classes.
+    """Return the result of a histogram of one figure per deal.
+
+    The probabilities of the classes are exact.
     """
     counts = np.bincount(figures, minlength=max(chances) + 1)
     kinds = sorted(chances)

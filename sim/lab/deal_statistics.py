@@ -173,8 +173,7 @@ _FOUR = 3 / ((CARDS - 1) * (CARDS - 3))
 
 
 def side_moments(weights: Floats) -> tuple[Floats, Floats]:
-    """Return mean and variance, per deal, of D², where D is the difference of the sides'
-    weights.
+    """Return mean and variance, per deal, of D², the squared difference of the sides' weights.
 
     The signs of two cards have the mean product −1/107, those of four cards 3/(107·105). Each way
     in which some of four cards coincide has its own sum of powers. `weights`: rows of 108, with 0

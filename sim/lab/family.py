@@ -19,11 +19,11 @@ SINGLE_LEVELS = (0.95, 0.99)
 
 
 class FamilyTest(NamedTuple):
-    """One test of the family: the figure, its expected value with the reason, and the clauses it
-    supports.
+    """One test of the family.
 
-    `shows` are the clauses R1–R14 of a test house (lab_page.py). `min_deals`: the number of deals
-    that the test needs.
+    `counted` is the figure, and `expected` its value in fair deals with the reason. `shows` are the
+    clauses R1–R14 of a test house (lab_page.py). `min_deals`: the number of deals that the test
+    needs.
     """
 
     name: str

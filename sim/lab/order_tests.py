@@ -1,6 +1,4 @@
-"""Tests of the order of pockets, without regard to faces: the sequence, stacks, and chains of
-deals.
-"""
+"""Tests of the order of pockets, without faces: the sequence, stacks, and chains of deals."""
 
 from collections.abc import Iterator, Mapping
 from itertools import combinations

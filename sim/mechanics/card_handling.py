@@ -1,6 +1,4 @@
-"""The handling of cards by people, `PeopleAtMachine`, and cards that people leave in the
-machine.
-"""
+"""The handling of cards by people, `PeopleAtMachine`, and cards left in the machine."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence

@@ -34,8 +34,9 @@ _DURATIONS: Final[Mapping[Stage, DurationRange]] = {
     Stage.RETURN: (1, 3),
     Stage.PLAY: (8, 20),
 }
-"""Times much shorter than those of real people, because a demo should not take ten minutes for a
-deal.
+"""Times much shorter than those of real people.
+
+A demo should not take ten minutes for a deal.
 """
 _LOOK_INTERVAL_S: Final = 0.5
 _CALL_CHANCE: Final = 0.15
@@ -167,9 +168,7 @@ class MatchPlayers:
         return pause, lambda: self._command(Role.REFEREE, "out", seat=seat)
 
     async def _next_deal_action(self) -> TimedAction | None:
-        """Return the next action that prepares the cards for the next deal, or that starts the
-        deal.
-        """
+        """Return the next action that prepares the cards for the next deal, or starts the deal."""
         truth = await self._table.control.request("truth")
         if any(truth["hands"]):
             return _AT_ONCE, lambda: self._table.control.request("load")
