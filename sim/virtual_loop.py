@@ -169,7 +169,9 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         _refuse("a descriptor")
 
     def _run_once(self) -> None:
-        """Run turns until the loop is stopped. asyncio expects one turn for each call.
+        """Run turns until the loop is stopped.
+
+        asyncio calls this method for one turn, and checks for the stop after each call.
 
         A turn has asyncio's order: ready callbacks first, then the timers that are due. The clock
         jumps first only if nothing is ready.

@@ -178,7 +178,7 @@ GAP_S: Final = (0.001, 0.004)
 ROUND_TIMEOUT_S: Final = 0.1
 """The time after which a table without a held frame skips the round.
 
-Without this limit the boards of the other tables would time out.
+A longer wait would exceed the time limits of boards.
 """
 
 CHECKOUT: Final = Path(__file__).parents[3]

@@ -251,9 +251,7 @@ class CampaignPeople:
         return None
 
     def _handle_failure(self, state: PublicState, truth: Truth) -> PeopleAction | None:
-        """Return the action after an attempt without hands: collect the cards or load another
-        set.
-        """
+        """Return the action after a failed attempt: collect the cards or load another set."""
         if state.machine.phase not in (MachinePhase.FAULT, MachinePhase.EMPTY):
             return None
         names = {alert.name for alert in state.alerts}

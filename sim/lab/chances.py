@@ -28,9 +28,7 @@ The two hands may be the same hand or different hands.
 """
 
 SPREAD = Fraction(N, N - 1)
-"""The factor by which drawing without replacement changes the variance of counts by seat:
-108/107.
-"""
+"""The effect of drawing without replacement on the variance of seat counts: 108/107."""
 
 
 def pairs_covariance(same: float, sharing: float, disjoint: float) -> float:
@@ -128,9 +126,7 @@ def window_moments(
     windows = hand * seats - width + 1
 
     def chance(shift: int) -> Fraction:
-        """Return the probability that `holds` is True of the first window and of that at
-        `shift`.
-        """
+        """Return the probability of `holds` for both the first window and that at `shift`."""
         ways = sum(
             prod(perm(hand, word.count(seat)) for seat in range(seats))
             for word in product(range(seats), repeat=width + shift)
