@@ -81,9 +81,7 @@ class Attendant:
         await self._press_start()
 
     async def _press_start(self) -> None:
-        """Press start, and press it again if the machine neither moves nor switches the red lamp
-        on.
-        """
+        """Press start. Repeat if the machine neither moves nor switches the red lamp on."""
         for _ in range(MAX_START_PRESSES):
             if self._red_lamp_seen or self._is_moving():
                 return

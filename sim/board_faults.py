@@ -70,7 +70,7 @@ class _ActiveFault:
 
 
 class BoardFaults:
-    """Carries out the faults that strike "line" and "board", and ends each after its time.
+    """The faults that strike "line" and "board": carries them out and ends each after its time.
 
     Times are those of the world, not of the machine. A watchdog or a cable does not become faster
     in a machine that runs faster.
@@ -155,8 +155,9 @@ class BoardFaults:
     def _end_after(
         self, fault: SimulatedFault, for_ms: float | None, undo: Callable[[], None]
     ) -> None:
-        """End `fault` with `undo` after `for_ms`. With None, the fault stays until `mend` is
-        called.
+        """End `fault` with `undo` after `for_ms`.
+
+        With None, the fault stays until `mend` is called.
         """
         each = _ActiveFault(fault, undo)
         self._active.append(each)

@@ -44,8 +44,9 @@ class Interpreter:
     package_location: tuple[str, str]
 
     def with_foreign_firmware(self, root: Path) -> "Interpreter":
-        """Return an interpreter that runs another firmware: a copy below `root` with one more
-        file.
+        """Return an interpreter that runs another firmware.
+
+        The other firmware is a copy below `root` with one more file.
         """
         variable, below = self.package_location
         copy = root / "foreign" / below
@@ -203,8 +204,9 @@ class BoardProcess:
             os.kill(self.pid, sig)
 
     def hang(self) -> None:
-        """Stop the firmware with SIGSTOP. The port and the motors keep their state; the board sends
-        nothing.
+        """Stop the firmware with SIGSTOP.
+
+        The port and the motors keep their state; the board sends nothing.
         """
         self.kill(signal.SIGSTOP)
 
@@ -220,8 +222,9 @@ class BoardProcess:
         await self._ended.wait()
 
     async def close(self) -> None:
-        """End the process and wait until it is gone: close its pins first, then kill the
-        process.
+        """End the process and wait until it is gone.
+
+        The pins are closed first. A process that does not end then is killed.
         """
         if self._pins is not None:
             self._disconnect_pins()
@@ -287,10 +290,10 @@ class BoardProcess:
         self.line.unplug()
 
     def _remove_port(self) -> None:
-        """Remove the port from the host, because the next pty, of another table, may get its
-        number.
+        """Remove the port from the host.
 
-        A line has its own port, and another board's line may use the port's name now.
+        The next pty, of another table, may get the same number. A line has its own port, and
+        another board's line may use the port's name now.
         """
         if self.line is None:
             self.link.unlink(missing_ok=True)
@@ -372,8 +375,9 @@ class BoardProcess:
                 raise ValueError(f"{self.name} board: no such line on its pins: {words}")
 
     def _reap(self) -> None:
-        """Collect the exit status of a process that has closed its pins; retry until it has
-        ended.
+        """Collect the exit status of a process that has closed its pins.
+
+        If the process has not ended yet, try again later.
         """
         if self.pid is None:
             return

@@ -14,12 +14,14 @@ from typing import Final
 Ready = list[tuple[selectors.SelectorKey, int]]
 
 BUSY_WAIT_S: Final = 0.0003
-"""The last part of a long wait, in seconds, is a busy wait. A sleeping processor needs about this
-long to wake.
+"""The last part of a long wait, in seconds, is a busy wait.
+
+A sleeping processor needs about this long to wake.
 """
 _LONG_WAIT_S: Final = 0.002
-"""A wait above this time, in seconds, is long. Waits in a process with many tables are shorter, and
-its processors have other work.
+"""A wait above this time, in seconds, is long.
+
+Waits in a process with many tables are shorter, and its processors have other work.
 """
 
 
@@ -37,8 +39,9 @@ class ExactSelector(selectors.EpollSelector):
         """The time of what is ready: by the clock for a descriptor, else when it was due."""
 
     def select(self, timeout: float | None = None) -> Ready:
-        """Return the ready descriptors. Wait until `timeout` seconds after `now_s`; None waits
-        forever.
+        """Return the ready descriptors.
+
+        Wait until `timeout` seconds after `now_s`; None waits forever.
         """
         if timeout is None:
             return self._stamp(super().select(None))
@@ -69,9 +72,7 @@ class _ExactLoop(asyncio.SelectorEventLoop):
         super().__init__(selector)
 
     def time(self) -> float:
-        """Return the loop's time, which stays the same until all callbacks of that time have
-        run.
-        """
+        """Return the loop's time, which is constant until all callbacks of that time have run."""
         return self._exact_selector.now_s
 
 

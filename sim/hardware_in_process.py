@@ -117,8 +117,9 @@ class HardwareInProcess:
             slot.port.drop_connection()
 
     def mute(self, name: BoardName) -> None:
-        """Stop a board's firmware for good. The port stays, the motors stop, and the board sends
-        nothing.
+        """Stop a board's firmware for good.
+
+        The port stays, the motors stop, and the board sends nothing.
         """
         board = self._slots[name].board
         if board is not None:

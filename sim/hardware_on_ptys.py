@@ -93,8 +93,9 @@ class PtyBoard:
         self.line.unplug()
 
     def hang(self) -> None:
-        """Make the firmware hang. The port and the motors keep their state, and the board sends
-        nothing.
+        """Make the firmware hang.
+
+        The port and the motors keep their state, and the board sends nothing.
         """
         if self._stepper is not None:
             self._stepper.hang()
@@ -332,8 +333,9 @@ _NO_LINES = f"{{}}: {LACKS} lines to its board processes; start it with --relay"
 
 
 def _has_lines(plan: TablePlan) -> bool:
-    """Return True if the boards' bytes pass through this process, always or because a fault needs
-    that.
+    """Return True if the boards' bytes pass through this process.
+
+    They do so if the boards run inside, if a relay is requested, or if a fault needs it.
     """
     return plan.interpreter is None or plan.relay or _is_noisy(plan.settings)
 
@@ -346,10 +348,9 @@ def _is_noisy(settings: MechanicsSettings) -> bool:
 
 
 def refuse_host_faults(faults: Iterable[SimulatedFault]) -> None:
-    """Raise FaultError for a fault of the machine's own computer, which a sim process does not
-    have.
+    """Raise FaultError for a fault of the machine's own computer.
 
-    A fault with a rate is accepted and never occurs.
+    A sim process has no such computer. A fault with a rate is accepted and never occurs.
     """
     for fault in faults:
         if fault_menu()[fault.name].strikes == "host" and not fault.rate:
@@ -382,7 +383,8 @@ def plan_tables(plan: TablePlan, tables: int, root: Path) -> list[TablePlan]:
 
 
 def _numbered_id(uid: str, number: int) -> str:
-    """Return the board id of table `number`. The numbers are far enough apart that ids never
-    collide.
+    """Return the board id of table `number`.
+
+    The numbers are far enough apart that ids never collide.
     """
     return f"{(int(uid, 16) + (number << 16)) % (1 << 64):016x}"

@@ -13,13 +13,15 @@ from pathlib import Path
 
 MEMORY = Path("/dev/shm")
 ROOT_VARIABLE = "DEALTABLE_RUNTIME_ROOT"
-"""The environment variable for a folder that replaces MEMORY. Its path must be short, because
-sockets are created below it.
+"""The environment variable for a folder that replaces MEMORY.
+
+Its path must be short, because sockets are created below it.
 """
 PREFIX = "dt-"
 OWNER = "owner"
-"""A lock file in each folder. It stays locked as long as the owner process lives, however that
-process ends.
+"""A lock file in each folder.
+
+It stays locked as long as the owner process lives, however that process ends.
 """
 
 

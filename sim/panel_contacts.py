@@ -77,15 +77,17 @@ class PanelContacts:
         self._set_level(number, level)
 
     def attach(self, listener: LevelListener) -> Callable[[], None]:
-        """Call `listener` for every level that changes. Return a function that detaches the
-        listener.
+        """Call `listener` for every level that changes.
+
+        Return a function that detaches the listener.
         """
         self._level_listeners.append(listener)
         return lambda: self._level_listeners.remove(listener)
 
     def watch(self, listener: LampListener) -> Callable[[], None]:
-        """Call `listener` for every lamp that changes. Return a function that detaches the
-        listener.
+        """Call `listener` for every lamp that changes.
+
+        Return a function that detaches the listener.
         """
         self._lamp_listeners.append(listener)
         return lambda: self._lamp_listeners.remove(listener)

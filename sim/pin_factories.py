@@ -40,8 +40,9 @@ class WirePin(PiPin):
         self._is_listening = False
 
     def report_change(self, at_s: float | None = None) -> None:
-        """Report that the wire's level changed. `at_s` is the loop's time of the change, None for
-        now.
+        """Report that the wire's level changed.
+
+        `at_s` is the loop's time of the change, None for now.
         """
         if self._is_listening and self._edges in ("both", "rising" if self.state else "falling"):
             self._call_when_changed(self._wires.ticks() if at_s is None else at_s, self.state)
@@ -118,8 +119,9 @@ class WireFactory(PiFactory):
         self._levels: dict[int, bool] = {}
 
     def set_level(self, number: int, level: bool, at_s: float | None = None) -> None:
-        """Set the level that the far end puts on a wire. `at_s` is the loop's time, None for
-        now.
+        """Set the level that the far end puts on a wire.
+
+        `at_s` is the loop's time, None for now.
         """
         self._levels[number] = level
         for info, pin in list(self.pins.items()):

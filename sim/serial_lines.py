@@ -130,9 +130,9 @@ class PipePort:
         self._lost_handle: asyncio.Handle | None = None
 
     def open(self, on_bytes: ReceiveBytes, on_lost: Callable[[str], None]) -> None:
-        """Open the port: `on_bytes` receives the bytes, `on_lost(why)` is called once when
-        unplugged.
+        """Open the port.
 
+        `on_bytes` receives the bytes, and `on_lost(why)` is called once when the cable is pulled.
         Raises PortMissing while its cable is pulled.
         """
         if not self._plugged:
@@ -163,9 +163,7 @@ class PipePort:
         self._plugged = True
 
     def drop_connection(self) -> None:
-        """Pull the cable out and plug it in: bytes on the way are lost, and the host is
-        notified.
-        """
+        """Pull the cable out and plug it in. Bytes on the way are lost. The host is notified."""
         on_lost = self._on_lost
         self.to_board.clear()
         if on_lost is not None:
@@ -173,9 +171,7 @@ class PipePort:
             self._lost_handle = asyncio.get_running_loop().call_soon(on_lost, "unplugged")
 
     def swap(self, other: "PipePort") -> None:
-        """Pull the cables out of this port and of another port, and plug each into the other
-        port.
-        """
+        """Swap the cables of this port and another port."""
         self.drop_connection()
         other.drop_connection()
         self.to_board, other.to_board = other.to_board, self.to_board
@@ -183,9 +179,7 @@ class PipePort:
 
 
 class PipeBoardEnd:
-    """The board's end of a line in memory: `write` sends to the host, `listen` sets the
-    receiver.
-    """
+    """The board's end of a line in memory: `write` sends, `listen` sets the receiver."""
 
     def __init__(self, to_board: PipeDirection, to_host: PipeDirection) -> None:
         self._to_board = to_board
@@ -217,9 +211,7 @@ _MAX_READ_BYTES = 4096
 
 
 class _PtyDirection:
-    """One direction of a pty: pieces arrive in the order in which they were sent, some of them
-    late.
-    """
+    """One direction of a pty. Pieces arrive in the order of sending, some of them late."""
 
     def __init__(self, arrive: DeliverBytes) -> None:
         self._arrive = arrive
@@ -228,8 +220,9 @@ class _PtyDirection:
         self._timer: asyncio.TimerHandle | None = None
 
     def send(self, pieces: list[tuple[float, bytes]]) -> None:
-        """Send pieces. A piece without a delay and with nothing queued before it arrives at
-        once.
+        """Send pieces.
+
+        A piece without a delay and with nothing queued before it arrives at once.
         """
         for after_ms, piece in pieces:
             if after_ms <= 0 and not self._queue:
@@ -333,8 +326,9 @@ class PtyLine:
             self._receive(data)
 
     def _check_host(self) -> None:
-        """Check whether a host has opened the port. Read from the port if so, otherwise check again
-        later.
+        """Check whether a host has opened the port.
+
+        Read from the port if so, otherwise check again later.
         """
         assert self._board_fd is not None
         self._host_check = None

@@ -81,9 +81,7 @@ class SimulatedHal:
         return answers
 
     def close(self) -> None:
-        """Disconnect the board: its outputs are no longer driven, and it receives no more
-        changes.
-        """
+        """Disconnect the board. Its outputs are no longer driven, and it receives no changes."""
         self._world.board_lost_power(OUTPUTS[self.board])
         for unplug in self._detachers:
             unplug()
@@ -104,8 +102,9 @@ NEVER_MS = 1 << 40
 
 
 class FirmwareCore(Protocol):
-    """The interface of drivers/firmware/dealer.py and reader.py: no side effects, whole
-    milliseconds.
+    """The interface of drivers/firmware/dealer.py and reader.py.
+
+    The methods have no side effects on the outside, and times are in whole milliseconds.
     """
 
     def step(self, now_ms: int, rx: bytes) -> bytes:
@@ -129,7 +128,7 @@ class BoardLineEnd(Protocol):
 
 
 class BoardStepper:
-    """Steps a core when bytes arrive, at every edge of its pins, and at its deadline.
+    """The step loop of a core: at arriving bytes, at every edge of its pins, and at its deadline.
 
     All changes of one time are one step, as for a board that polls. `close()` is a loss of power:
     no timer of the board remains on the loop.

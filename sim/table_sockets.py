@@ -23,8 +23,9 @@ ServeClient = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[N
 
 
 class LineServer:
-    """A server that listens at `path` and runs `serve` for each client. `close` ends all
-    clients.
+    """A server that listens at `path` and runs `serve` for each client.
+
+    `close` ends all clients.
     """
 
     def __init__(self, path: Path, serve: ServeClient) -> None:
@@ -122,8 +123,9 @@ async def _wait_for_step(world: World, step: ScriptStep) -> None:
 
 
 class ControlRequest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """One control request: `do` is its name, `with` (args) its arguments. The answer has the same
-    `id`.
+    """One control request: `do` is its name, `with` (args) its arguments.
+
+    The answer has the same `id`.
     """
 
     do: str

@@ -19,8 +19,9 @@ from typing import Any, NoReturn, TypeVarTuple
 
 NS_PER_S = 1_000_000_000
 _NUMBER_BITS = 48
-"""The number of bits of a timer's running number. Time and running number form one integer, which
-is fast to compare.
+"""The number of bits of a timer's running number.
+
+Time and running number form one integer, which is fast to compare.
 """
 
 _Args = TypeVarTuple("_Args")
@@ -168,8 +169,9 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         _refuse("a descriptor")
 
     def _run_once(self) -> None:
-        """Run turns until the loop is stopped. asyncio calls this for one turn and checks for the
-        stop.
+        """Run turns until the loop is stopped.
+
+        asyncio calls this method for one turn, and checks for the stop after each call.
 
         A turn has asyncio's order: ready callbacks first, then the timers that are due. The clock
         jumps first only if nothing is ready.

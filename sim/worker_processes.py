@@ -96,9 +96,7 @@ class SimulatorWorkers:
 
 
 def raise_open_file_limit() -> None:
-    """Raise the limit of open descriptors of this process and its children to the allowed
-    maximum.
-    """
+    """Raise the limit of open descriptors of this process and its children to the maximum."""
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 

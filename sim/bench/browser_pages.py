@@ -266,7 +266,7 @@ async def _answer_input(url: str, count: int, pin: str) -> None:
 @click.option("--count", default=5, show_default=True, help="pages")
 @click.option("--pin", required=True, help="of ref0, ref1, …")
 def main(url: str, count: int, pin: str) -> None:
-    """Keep pages of a hall open until the input ends."""
+    """Keep pages of a console open until the input ends."""
 
     async def run() -> None:
         loop, task = asyncio.get_running_loop(), asyncio.current_task()

@@ -344,7 +344,7 @@ async def _deal_flooded() -> DealResult:
 
 @valued_figure("hall")
 def measure_deal_in_hall() -> list[FigureValue]:
-    """A deal at one of ten tables that deal on this computer, against its mechanics alone."""
+    """A deal at one of ten tables that deal on this computer, against its mechanics only."""
     dealt = asyncio.run(_deal_in_hall(choose_size(_HALL_TABLES, _FEW_HALL_TABLES)))
     return [
         _value_in_s(

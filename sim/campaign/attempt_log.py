@@ -149,7 +149,7 @@ class AttemptNotes:
 
 
 class AttemptLog:
-    """The attempts of one life, in order. `deals` counts deals with released and proved hands.
+    """The attempts of one life, in order. `deals` counts the "ok" attempts that were revealed.
 
     `on_unexplained` receives a reason or an alert that no fault explains. `on_step` is called
     after each recorded step of an attempt.
@@ -180,8 +180,9 @@ class AttemptLog:
         return self.notes[-1] if self.notes else None
 
     def note_hand(self, name: str) -> None:
-        """Record an action of people. Actions before the first attempt belong to the first
-        attempt.
+        """Record an action of people.
+
+        Actions before the first attempt belong to the first attempt.
         """
         (self.notes[-1].hands if self.notes else self._hands_before).append(name)
 

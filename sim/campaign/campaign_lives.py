@@ -27,8 +27,9 @@ FindingKind = Literal[
     "stuck",  # people did the required actions, and the table did not continue
     "crashed",  # the machine's own code raised
 ]
-"""The kinds of findings that must never occur in a campaign. Needless misdeals are counted
-separately.
+"""The kinds of findings that must never occur in a campaign.
+
+Needless misdeals are counted separately.
 """
 
 
@@ -142,8 +143,10 @@ class LifeObserver(Protocol):
 
 
 LIFE_DEALS = 25
-"""The number of deals of one life. It is large enough for two misdeals in a row and a change of
-the set, and small enough to have lives for every core.
+"""The number of deals of one life.
+
+It is large enough for two misdeals in a row and a change of the set, and small enough to have lives
+for every core.
 """
 
 WEAR_LEVELS = ("ideal", "worn", "hostile")

@@ -42,9 +42,7 @@ class PeopleMemory:
         self._attempts: set[int | None] = set()
 
     def notice(self, state: PublicState, truth: Truth) -> None:
-        """Record the current conditions: the alerts by name, and the visible state of the
-        machine.
-        """
+        """Record the current alerts and the visible state of the machine."""
         phase, now_s = state.machine.phase, self._loop.time()
         looks = {
             "estop pressed": truth.estop,
@@ -75,8 +73,9 @@ class PeopleMemory:
         return True
 
     def check_progress(self, state: PublicState | None, describe: Callable[[], str]) -> None:
-        """Raise TableStuck if nothing has changed for too long. `describe()` returns the current
-        status.
+        """Raise TableStuck if nothing has changed for too long.
+
+        `describe()` returns the current status.
         """
         now_s, signature = self._loop.time(), _signature(state)
         if signature != self._last_signature:
@@ -104,8 +103,9 @@ def _signature(state: PublicState | None) -> object:
 LOOK_INTERVAL_S = 0.2
 """The interval at which people check the table."""
 REACT_S = 2.0
-"""The time for which a condition must be wrong before people act. Some conditions end without an
-action.
+"""The time for which a condition must be wrong before people act.
+
+Some conditions end without an action.
 """
 BOARD_AWAY_S = 6.0
 """The time for which a board may be away before people check its cable."""
@@ -251,9 +251,7 @@ class CampaignPeople:
         return None
 
     def _handle_failure(self, state: PublicState, truth: Truth) -> PeopleAction | None:
-        """Return the action after an attempt without hands: collect the cards, or load another
-        set.
-        """
+        """Return the action after a failed attempt: collect the cards or load another set."""
         if state.machine.phase not in (MachinePhase.FAULT, MachinePhase.EMPTY):
             return None
         names = {alert.name for alert in state.alerts}
@@ -300,8 +298,9 @@ class CampaignPeople:
         return None if step is None else step(self, state, truth)
 
     def _begin(self, state: PublicState, truth: Truth) -> PeopleAction | None:
-        """Begin a deal. After a failed attempt the machine begins again, or waits for a
-        referee's command.
+        """Begin a deal.
+
+        After a failed attempt the machine begins again, or waits for a referee's command.
         """
         failed = bool(state.fairness) and state.fairness[-1].outcome in _FAILED
         if not failed:

@@ -163,8 +163,9 @@ def row_cells(key: str, row: FaultRow) -> tuple[str, ...]:
 
 
 def align_columns(rows: Sequence[Sequence[str]]) -> Iterator[str]:
-    """Yield rows as lines. The first and the last column are left-aligned, the others
-    right-aligned.
+    """Yield rows as lines.
+
+    The first and the last column are left-aligned, the others right-aligned.
     """
     widths = [max(len(row[place]) for row in rows) for place in range(len(rows[0]) - 1)]
     for first, *numbers, last in rows:

@@ -51,8 +51,9 @@ class BoardRun:
 
 
 class ObservedHardware(HardwareInProcess):
-    """Simulated hardware that records the events of its boards. `board_runs` is ordered by
-    start.
+    """Simulated hardware that records the events of its boards.
+
+    `board_runs` is ordered by start.
     """
 
     def __init__(self, *args: Any, **named: Any) -> None:

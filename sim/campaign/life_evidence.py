@@ -195,8 +195,9 @@ def _read_board_events(
 
 
 def _read_promise(of: Mapping[str, JournalEntry], key: SecretBox) -> life_judge.DealPromise:
-    """Return the promise of an attempt. A seed that was not revealed is opened with the chief's
-    key.
+    """Return the promise of an attempt.
+
+    A seed that was not revealed is opened with the chief's key.
     """
     committed, revealed = of["committed"], of.get("revealed")
     shown = {"cut": of["cut"].data["cut"]} if revealed is None else revealed.data

@@ -178,9 +178,7 @@ def compute_places(passages: Sequence[Passage], cards: int) -> dict[int, int]:
 def find_wrong_places(
     passages: Sequence[Passage], truth: Truth, promise: DealPromise, cards: int
 ) -> Iterator[str]:
-    """Yield the cards that are not in the pocket that the committed sequence gives for their
-    place.
-    """
+    """Yield the cards that are not in the pocket of the committed sequence for their place."""
     if compute_commitment(promise) != promise.commitment:
         yield "the commitment is not the one of this context and seed"
     sequence, place_of = compute_pockets(promise, cards), compute_places(passages, cards)
@@ -206,11 +204,10 @@ def find_wrong_turned_up(
     cards: int,
     again: Collection[int],
 ) -> Iterator[str]:
-    """Yield the reasons why a release names the wrong turned-up card or the wrong seat as its
-    owner.
+    """Yield the reasons why a release names a wrong turned-up card or a wrong owner.
 
-    `released`: `turned_up` and `leader` of the release, if present. `again`: the faces for which
-    the rulebook requires another turned-up card.
+    The owner is the seat that has the card. `released`: `turned_up` and `leader` of the release, if
+    present. `again`: the faces for which the rulebook requires another turned-up card.
     """
     if "turned_up" not in released:
         return

@@ -25,8 +25,9 @@ RunLife = Callable[[LifePlan], LifeReport]
 
 
 class LifeTooLong(KeyboardInterrupt):
-    """A life exceeded its CPU time. The base class ensures that no handler of exceptions catches
-    this.
+    """A life exceeded its CPU time.
+
+    The base class ensures that no handler of exceptions catches this.
     """
 
 

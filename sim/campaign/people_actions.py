@@ -120,8 +120,9 @@ class PeopleActions:
         self._world.dealer.unstick_all()
 
     async def free_hopper(self) -> None:
-        """Take the cards out of the hopper. If the hopper is empty, its sensor is wrong: clean
-        the sensors.
+        """Take the cards out of the hopper.
+
+        If the hopper is empty, its sensor is wrong: clean the sensors.
         """
         if not self._world.hopper:
             await self.mend()

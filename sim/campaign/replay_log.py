@@ -22,8 +22,9 @@ _HEADINGS = (
 
 
 class ReplayLog:
-    """An observer of a life that writes a log in lines. `deal` limits the log to one deal; None
-    for all.
+    """An observer of a life that writes a log in lines.
+
+    `deal` limits the log to one deal; None for all.
     """
 
     def __init__(self, deal: int | None = None) -> None:
@@ -69,10 +70,10 @@ class ReplayLog:
         return () if self._recording is None else self._recording.chunks
 
     def _routes(self, attempt: int) -> dict[int, str]:
-        """Return the route that the host sent for each card of an attempt, by its index on the
-        board.
+        """Return the route that the host sent for each card of an attempt.
 
-        The first route of a card counts. The host may repeat a route if its arrival is uncertain.
+        The key is the card's index on the board. The first route of a card counts. The host may
+        repeat a route if its arrival is uncertain.
         """
         asked = [chunk for chunk in self._chunks()[self._chunks_read :] if chunk.way == "host"]
         self._chunks_read = len(self._chunks())
@@ -96,9 +97,7 @@ class ReplayLog:
 
 
 def _sort_key(tale: CardHistory) -> tuple[bool, int, float]:
-    """Return the sort key of a card: first the fed cards in their order, then the cards never
-    fed.
-    """
+    """Return the sort key of a card: fed cards in their order, then the cards never fed."""
     return (tale.index is None, tale.index or 0, tale.window_s or 0.0)
 
 

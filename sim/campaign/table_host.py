@@ -125,8 +125,9 @@ class TableHost:
     # Actions of people.
 
     def command(self, role: Role, cmd: str, **args: Any) -> "asyncio.Future[CommandReply] | None":
-        """Submit a command. Return None if no daemon runs. The command is cancelled with the
-        daemon.
+        """Submit a command.
+
+        Return None if no daemon runs. The command is cancelled with the daemon.
         """
         if self.table is None:
             return None
@@ -324,9 +325,7 @@ class TableHost:
         self._timers.append(self._loop.call_later(after_s, do))
 
     async def _recover(self, fault: SimulatedFault) -> None:
-        """Wait until the daemon may start again, and remove the data that the power cut
-        destroyed.
-        """
+        """Wait until the daemon may start again. Remove the data that a power cut destroyed."""
         self._daemon_died.clear()
         if fault.name == "power_lost":
             assert self._store is not None

@@ -46,8 +46,9 @@ DEMO_LOGINS: Final = {
 async def open_demo_console(
     folder: Path, tables: Sequence[TableProcess], port: int | None
 ) -> AsyncIterator[ConsoleProcess | None]:
-    """Open a console for the block and yield it. If none can open, print one line and yield
-    None.
+    """Open a console for the block and yield it.
+
+    If none can open, print one line and yield None.
     """
     if (library := find_missing_library()) is not None:
         click.echo(f"no console opens: {format_missing_library(library)}", err=True)
@@ -217,11 +218,10 @@ _UNCOUNTED_PHASES = frozenset({MachinePhase.DEALING, MachinePhase.HELD})
 
 
 class DemoProgress:
-    """A progress line at the end of a terminal. It is removed at the end. Without a terminal it
-    is off.
+    """A progress line at the end of a terminal.
 
-    `deals` of `cards` each are dealt at each of `tables`. With None, the demo is live, and the line
-    is removed when the tables are up.
+    It is removed at the end. Without a terminal it is off. `deals` of `cards` each are dealt at
+    each of `tables`. With None, the demo is live, and the line is removed when the tables are up.
     """
 
     def __init__(

@@ -99,8 +99,7 @@ def collect_command(
     jobs: int | None,
     out: Path,
 ) -> None:
-    """Collect raw data: the card of each feed, the pocket that was due, and the pocket it
-    reached.
+    """Collect raw data: each card in feed order, the pocket due, and the pocket it reached.
 
     Ctrl-C writes the deals collected so far. Exit 0: complete; 1: a part failed; 2: bad usage; 130:
     interrupted.

@@ -227,8 +227,9 @@ def _make_stop_event() -> asyncio.Event:
 
 
 async def _run_tables(plans: list[TablePlan], as_json: bool, *, is_part: bool) -> None:
-    """Run these tables in this process. A part of a hall also ends when its standard input
-    closes.
+    """Run these tables in this process.
+
+    A part of a hall also ends when its standard input closes.
     """
     stop = _make_stop_event()
     if is_part:

@@ -1,6 +1,4 @@
-"""The handling of cards by people, `PeopleAtMachine`, and cards that people leave in the
-machine.
-"""
+"""The handling of cards by people, `PeopleAtMachine`, and cards left in the machine."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
@@ -158,8 +156,9 @@ class PeopleAtMachine:
             )
 
     def take_hands(self) -> None:
-        """Give each player the cards of their own pocket. Raises OutOfReach if the lift is not
-        up.
+        """Give each player the cards of their own pocket.
+
+        Raises OutOfReach if the lift is not up.
         """
         if not self._world.lift.is_up:
             raise OutOfReach("the pockets are not up: nobody can reach the hands")

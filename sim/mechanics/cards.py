@@ -17,7 +17,7 @@ class PhysicalCard:
     """One physical card.
 
     `id` is unique to the card, whatever is printed on it. `face` (0…53) and `back` (0…2) are coded
-    as on the serial line. `face_up` is True if the card lies face up.
+    as on the serial line. `face_up` is True if the card is face up.
     """
 
     id: int

@@ -140,9 +140,7 @@ def accepted_codes(fault: SimulatedFault) -> tuple[str, ...]:
 
 
 def is_mild(fault: SimulatedFault) -> bool:
-    """Return True if the machine must absorb `fault` without a redeal and without a person's
-    help.
-    """
+    """Return True if the machine must absorb `fault` without a redeal or a person's help."""
     bounds = fault_menu()[fault.name].mild
     return bounds is not None and all(
         _within(getattr(fault, field), bound) for field, bound in bounds.items()
@@ -180,8 +178,9 @@ def load_wear(path: Path) -> WearLevel:
 
 
 def check_wear(level: WearLevel) -> WearLevel:
-    """Return `level` if all its faults are on the menu and have a rate. Raises FaultError
-    otherwise.
+    """Return `level` if all its faults are on the menu and have a rate.
+
+    Raises FaultError otherwise.
     """
     for fault in level.rates:
         if not check_fault(fault).rate:

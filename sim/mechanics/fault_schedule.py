@@ -117,9 +117,7 @@ class FaultSchedule:
         return self._strike(shelf, number, card, chances, tuple(where.items()))
 
     def strike_fields(self, name: str, where: FieldValues) -> SimulatedFault | None:
-        """Return the fault that strikes, like `strike`. This is faster for callers that repeat a
-        query.
-        """
+        """Return the fault that strikes, like `strike`, for a caller that keeps `where` ready."""
         shelf = self._queues.get(name)
         return None if shelf is None else self._strike(shelf, None, None, 1, where)
 

@@ -182,8 +182,9 @@ class Motor:
         self._starts_left: int | None = None
 
     def set_drive(self, value: int | None) -> None:
-        """Set the board's value. None means that the board drives nothing, after a loss of
-        power.
+        """Set the board's value.
+
+        None means that the board drives nothing, after a loss of power.
         """
         if value == self._drive_value:
             return

@@ -118,7 +118,7 @@ class Pockets:
             self._fall(outlet, (card,), order * APART_MS, how)
 
     def stick_in_chute(self, outlet: int, cards: Cards) -> None:
-        """Put `cards` into a chute by hand, where they stick until the next card pushes them on."""
+        """Put `cards` into a chute by hand. They stick until the next card pushes them on."""
         self.stuck[outlet] += cards
         self._jams[outlet] = CardJam(1)
 

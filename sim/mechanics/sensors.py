@@ -59,8 +59,9 @@ class Sensors:
             self._report(name, value)
 
     def attach(self, listener: LevelObserver) -> Callable[[], None]:
-        """Call `listener` for every reported change. Return a function that detaches the
-        listener.
+        """Call `listener` for every reported change.
+
+        Return a function that detaches the listener.
         """
         self._board_listeners.append(listener)
         return lambda: _remove_listener(self._board_listeners, listener)
@@ -89,11 +90,10 @@ class Sensors:
         self._report(name, value)
 
     def delay(self, name: str, after: Callable[[Callable[[], None]], object]) -> None:
-        """Report the next change of `name` late. `after` receives a callback and calls it at that
-        time.
+        """Report the next change of `name` late.
 
-        Changes that occur meanwhile are late too, so that no pulse is lost. Raises KeyError for an
-        unknown sensor.
+        `after` receives a callback and calls it at that time. Changes that occur meanwhile are late
+        too, so that no pulse is lost. Raises KeyError for an unknown sensor.
         """
         self._physical[name]
         self._delayed_changes[name] = 0

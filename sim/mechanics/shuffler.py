@@ -30,8 +30,9 @@ def riffle(cards: Sequence[Thing], rng: random.Random) -> list[Thing]:
 
 
 class Shuffler:
-    """The shuffler. In one pass it takes in the cards of the hopper, riffles them and returns
-    them.
+    """The shuffler.
+
+    In one pass it takes in the cards of the hopper, riffles them and returns them.
     """
 
     def __init__(

@@ -75,8 +75,9 @@ class World:
         self.people.unpack()
 
     def set_output(self, name: str, value: int) -> None:
-        """Set an output of the dealer or the reader board. Raises KeyError for an unknown
-        output.
+        """Set an output of the dealer or the reader board.
+
+        Raises KeyError for an unknown output.
         """
         self._outputs[name](value)
 
@@ -87,13 +88,12 @@ class World:
                 self.motors[name].set_drive(None)
 
     def add_fault(self, fault: SimulatedFault) -> None:
-        """Schedule `fault` as described in sim/faults.toml. Raises FaultError if it is not on the
-        menu.
+        """Schedule `fault` as described in sim/faults.toml.
 
-        A fault of a part strikes at once, unless it has an `at` or a `rate`. A fault of the set
-        alters the cards in the hopper if none of them was fed yet, otherwise the next cards that
-        are put there. Also raises FaultError for a fault that nothing here can carry out. Such a
-        fault with a `rate` is accepted and never occurs.
+        Raises FaultError if it is not on the menu. A fault of a part strikes at once, unless it has
+        an `at` or a `rate`. A fault of the set alters the cards in the hopper if none of them was
+        fed yet, otherwise the next cards that are put there. Also raises FaultError for a fault
+        that nothing here can carry out. Such a fault with a `rate` is accepted and never occurs.
         """
         self._injector.add(fault)
 

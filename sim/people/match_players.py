@@ -1,6 +1,6 @@
 """Simulated people at a table who play one match after the other, as in a demo.
 
-They receive the table's feed and see of the cards what people see. They do what is due next: take
+They receive the table's feed and observe the cards as people do. They do what is due next: take
 seats, cut, take their hands, count, pay tribute, finish their hands in some order, confirm, sign.
 Sometimes a player calls the referee. If no referee comes, the call is cancelled.
 """
@@ -34,8 +34,9 @@ _DURATIONS: Final[Mapping[Stage, DurationRange]] = {
     Stage.RETURN: (1, 3),
     Stage.PLAY: (8, 20),
 }
-"""Times much shorter than those of real people, because a demo should not take ten minutes for a
-deal.
+"""Times much shorter than those of real people.
+
+A demo should not take ten minutes for a deal.
 """
 _LOOK_INTERVAL_S: Final = 0.5
 _CALL_CHANCE: Final = 0.15
@@ -167,9 +168,7 @@ class MatchPlayers:
         return pause, lambda: self._command(Role.REFEREE, "out", seat=seat)
 
     async def _next_deal_action(self) -> TimedAction | None:
-        """Return the next action that prepares the cards for the next deal, or that starts the
-        deal.
-        """
+        """Return the next action that prepares the cards for the next deal, or starts the deal."""
         truth = await self._table.control.request("truth")
         if any(truth["hands"]):
             return _AT_ONCE, lambda: self._table.control.request("load")
@@ -189,7 +188,7 @@ class MatchPlayers:
         return any(truth["hands"])
 
     def _call_action(self, state: PublicState) -> TimedAction | None:
-        """Sometimes call the referee. Cancel the call if no referee has come for a long time."""
+        """Return an action that calls the referee, or cancels a call that was long unanswered."""
         now_s, match = asyncio.get_running_loop().time(), state.match
         attempt = match.attempt or 0
         if any(call.reason == "button" for call in state.calls):
@@ -240,8 +239,9 @@ class MatchPlayers:
         return {"id": f"P{number}", "name": name, "players": dict(zip(seats, names, strict=True))}
 
     async def _command(self, role: Role, cmd: str, **args: Any) -> None:
-        """Send a command about the current deal. A refused command is ignored: the table has
-        changed meanwhile.
+        """Send a command about the current deal.
+
+        A refused command is ignored: the table has changed meanwhile.
         """
         state = self._state
         assert state is not None
@@ -262,8 +262,9 @@ async def seat_match_players(
     on_state: Callable[[PublicState], None] = lambda state: None,
     seed: int = 0,
 ) -> AsyncIterator[MatchPlayers]:
-    """Run simulated people at a table for the block. `seed` determines their names and their
-    play.
+    """Run simulated people at a table for the block.
+
+    `seed` determines their names and their play.
     """
     chance = random.Random(f"{seed} {number}")
     async with AsyncExitStack() as stack:

@@ -1,6 +1,6 @@
 """Four players and a referee at a table in this process, who play whole matches.
 
-They have the public state and see of the machine what people see. They take the time that people
+They have the public state and observe the machine as people do. They take the time that people
 take (`PlayerDurations`), in virtual seconds. They also load and count the sets, and clear up after
 faults.
 """
@@ -184,8 +184,9 @@ class SimulatedPlayers:
             self._put_set_away()
 
     def _is_stuck(self, stage: str) -> bool:
-        """Return True if a stage is stuck. After a power cut the machine has no faces of the
-        cards.
+        """Return True if a stage is stuck.
+
+        After a power cut the machine has no faces of the cards.
         """
         same = self._stage == (self.match.attempt, stage)
         self._looks = self._looks + 1 if same else 0

@@ -42,8 +42,9 @@ def area_of(number: int) -> str:
 
 
 class ConsoleProcess:
-    """A console: its configuration and its process. `hasher` hashes PINs that are written
-    directly.
+    """A console: its configuration and its process.
+
+    `hasher` hashes PINs that are written directly.
     """
 
     def __init__(self, config: Path, hasher: "PasswordHasher | None" = None) -> None:
@@ -90,8 +91,9 @@ class ConsoleProcess:
     async def invite(
         self, name: str, role: Role, table: str | None = None, language: str = "zh"
     ) -> str:
-        """Add a person to the database, also while the console runs. Return their invitation
-        code.
+        """Add a person to the database, also while the console runs.
+
+        Return their invitation code.
         """
         return await self.run_in_thread(lambda: self._add_person(name, role, None, table, language))
 

@@ -17,11 +17,11 @@ from sim.hardware_in_process import BOARDS, HardwareInProcess
 
 @dataclass(frozen=True)
 class DaemonDeath:
-    """The time and kind of a daemon's death: `after_s` seconds after the commit of entry
-    `entry`.
+    """The time and kind of a daemon's death.
 
-    `restart_after_s`: the time until the next daemon starts. `power_lost`: unsynced rows and all
-    keys are lost. `boards_reset`: the boards restart too.
+    The daemon dies `after_s` seconds after the commit of entry `entry`. `restart_after_s`: the time
+    until the next daemon starts. `power_lost`: unsynced rows and all keys are lost. `boards_reset`:
+    the boards restart too.
     """
 
     entry: int

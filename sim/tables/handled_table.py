@@ -80,8 +80,9 @@ class HandledTable:
         self.people.load(card_set)
 
     async def panel(self) -> PanelContacts:
-        """Return the panel's contacts and lamps. The first call connects the table's panel to
-        them.
+        """Return the panel's contacts and lamps.
+
+        The first call connects the table's panel to them.
         """
         if self._contacts is None:
             contacts = self._contacts = PanelContacts(self.sim.world)
@@ -95,9 +96,7 @@ class HandledTable:
     async def press(
         self, seat: Seat, colour: Literal["green", "red"], *, for_s: float = TAP_S
     ) -> None:
-        """Press a seat's green or red button for `for_s` seconds, and wait until the contact
-        settles.
-        """
+        """Press a seat's green or red button for `for_s` seconds, and wait until it settles."""
         await self._press(f"{SEAT_NAMES[seat]}_{colour}", for_s)
 
     async def hold_button(self, seat: Seat, colour: Literal["green", "red"] = "green") -> None:

@@ -97,10 +97,9 @@ class TableInProcess(HandledTable):
         self._changed.set()
 
     async def wait_for_state(self, condition: Callable[[PublicState], bool]) -> PublicState:
-        """Return the first published state, from the current one on, for which `condition` is
-        true.
+        """Return the first published state, from now on, for which `condition` is true.
 
-        Raises TimeoutError after WAIT_TIMEOUT_S.
+        The current state counts too. Raises TimeoutError after WAIT_TIMEOUT_S.
         """
         async with asyncio.timeout(WAIT_TIMEOUT_S):
             while not (self.states and condition(self.states[-1])):

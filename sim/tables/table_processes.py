@@ -30,8 +30,9 @@ from sim.memory_folders import memory_folder
 from sim.tables.process_costs import count_cores
 
 _MAX_LINE_BYTES = 1 << 22
-"""The maximum size of a simulator's answer in bytes. The positions of all cards of many sets
-form a long line.
+"""The maximum size of a simulator's answer in bytes.
+
+The positions of all cards of many sets form a long line.
 """
 POLL_INTERVAL_S = 0.02
 START_TIMEOUT_S = 30.0
@@ -198,8 +199,9 @@ async def run_hall(
 
 
 async def wait_for_process_end(tables: Sequence[TableProcess]) -> NoReturn:
-    """Wait until a process of a hall ends unexpectedly. Raises HallError, which names the
-    process.
+    """Wait until a process of a hall ends unexpectedly.
+
+    Raises HallError, which names the process.
     """
     waits = {
         asyncio.ensure_future(process.wait()): what
@@ -219,8 +221,9 @@ async def wait_for_process_end(tables: Sequence[TableProcess]) -> NoReturn:
 
 
 async def _start_daemons(tables: Sequence[TableProcess], on_started: Callable[[int], None]) -> None:
-    """Start all daemons, one per core at a time. Raises the first HallError and cancels the
-    rest.
+    """Start all daemons, one per core at a time.
+
+    Raises the first HallError and cancels the rest.
     """
     room = asyncio.Semaphore(count_cores())
     up = 0
@@ -289,8 +292,9 @@ async def run_simulator(
 def _configure_table(
     info: dict[str, Any], plan: HallPlan, runtime_dir: Path, number: int
 ) -> TableProcess:
-    """Write a table's configuration into its state folder. Raises HallError if a daemon runs
-    there.
+    """Write a table's configuration into its state folder.
+
+    Raises HallError if a daemon runs there.
     """
     name = info["table"]
     state_dir = plan.state_dir if plan.tables == 1 else plan.state_dir / name
@@ -407,8 +411,9 @@ async def _wait_until(
     log: Path,
     timeout_s: float,
 ) -> None:
-    """Wait until `condition()` is true. Raises HallError if the process ends first or the time
-    is up.
+    """Wait until `condition()` is true.
+
+    Raises HallError if the process ends first or the time is up.
     """
     try:
         async with asyncio.timeout(timeout_s):
