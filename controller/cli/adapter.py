@@ -1,4 +1,4 @@
-"""`dealtable adapter modbus`: the dealer board over a Modbus RTU line, and a look at that line."""
+"""`dealtable adapter`: programs that replace a board with parts that people can buy."""
 
 import sys
 from collections.abc import Callable
@@ -17,13 +17,13 @@ from drivers.firmware.dealer import DealerCore
 from drivers.firmware.main import BoardClock, own_source_hash
 
 SETTLE_TIMEOUT_MS = 3000
-"""How long units may take to come before the board is there, with or without them."""
+"""Time limit for units to answer. After it the board starts, with or without them."""
 
 
 def serve_modbus(path: Path, on_message: Callable[[str], None]) -> None:
-    """Be the dealer board until a signal; `say` takes what people should know.
+    """Run the dealer board over Modbus until a signal. `on_message` receives messages for people.
 
-    Raises LineError, and FileError for the map.
+    Raises CliError, and FileError for the map.
     """
     told = load_modbus_file(path)
     try:
@@ -46,9 +46,9 @@ def serve_modbus(path: Path, on_message: Callable[[str], None]) -> None:
 
 
 def check_modbus(path: Path) -> None:
-    """Read every mapped place once and print what stands there; exit 1 where one does not answer.
+    """Read every mapped address once and print its value. Exit 1 if one does not answer.
 
-    Nothing is written to the line. Raises LineError, and FileError for the map.
+    Nothing is written to the line. Raises CliError, and FileError for the map.
     """
     told = load_modbus_file(path)
     try:
@@ -59,7 +59,7 @@ def check_modbus(path: Path) -> None:
     clock = BoardClock()
     port = ModbusSerialPort(told.line)
     try:
-        port.read()  # that it is there
+        port.read()  # checks that the port exists
         rows = list(probe_line(told, port, clock.now_ms))
     except ModbusPortLost as gone:
         raise CliError(str(gone)) from None
@@ -89,11 +89,11 @@ config_argument = click.argument("path", metavar="CONFIG", type=click.Path(path_
 
 @click.group(epilog=EPILOG)
 def command() -> None:
-    """Stand in a board's place until Ctrl-C or SIGTERM, over parts that people can buy.
+    """Replace a board until Ctrl-C or SIGTERM, with parts that people can buy.
 
-    Each has a configuration of its own, and is found by the table under the link that it names
-    (dealer.port or reader.port of table.toml). What it cannot promise it says at its start;
-    deploy/THREATS.md says what that means.
+    Each adapter has its own configuration. The table finds it under the link in that file
+    (dealer.port or reader.port of table.toml). At its start an adapter prints what it cannot
+    guarantee. deploy/THREATS.md explains the consequences.
     """
 
 
@@ -108,10 +108,11 @@ def command() -> None:
     help="With --learn: the back of the cards that are laid.",
 )
 def barcode(path: Path, learn: bool, back: str) -> None:
-    """Be the reader board over the barcode engine that CONFIG names, such as barcode.toml.
+    """Run the reader board with the barcode engine in CONFIG, such as barcode.toml.
 
-    table.toml says `trigger = "asked"` for it. With --learn no table runs: the program says which
-    card to lay, reads it twice, and writes its code into CONFIG. It can be ended and goes on later.
+    The reader in table.toml needs `trigger = "asked"`. With --learn no table runs: the program asks
+    for each card, reads it twice, and writes its code into CONFIG. It can be stopped and continued
+    later.
     """
     from controller.cli.adapter_files import load_barcode_file
     from controller.cli.barcode_setup import learn_cards
@@ -128,7 +129,7 @@ def barcode(path: Path, learn: bool, back: str) -> None:
     from drivers.adapters.barcode_reader import BarcodeHal, make_barcode_reader
     from drivers.firmware.main import own_source_hash
 
-    restrict_process(hide_memory=True)  # it sees every card
+    restrict_process(hide_memory=True)  # this process sees every card
     deny_network()
     engine, of = profile.engine, profile.adapter
     uid = bytes.fromhex(of.id)
@@ -151,10 +152,10 @@ def _print_message(line: str) -> None:
 @config_argument
 @click.option("--check", is_flag=True, help="Read every input once and print them; nothing moves.")
 def modbus(path: Path, check: bool) -> None:
-    """Be the dealer board over the drives and inputs that CONFIG maps, such as modbus.toml.
+    """Run the dealer board with the drives and inputs in CONFIG, such as modbus.toml.
 
-    Every drive is told to stop at the start and at the end, and nothing moves unless all of them
-    answer. Exit 1: --check found a unit that does not answer or refuses.
+    Every drive is stopped at the start and at the end, and nothing moves unless all of them answer.
+    Exit 1: --check found a unit that does not answer or refuses.
     """
     from controller.cli.adapter import check_modbus, serve_modbus
 
