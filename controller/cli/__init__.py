@@ -87,7 +87,7 @@ class LazyGroup(click.Group):
         return list(COMMAND_ENTRIES)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Import the command of that name. Raises CliError if the simulator is needed and missing."""
+        """Import the command of that name. Raises CliError if it needs a missing simulator."""
         entry = COMMAND_ENTRIES.get(cmd_name)
         if entry is None:
             return None
@@ -114,10 +114,10 @@ class LazyGroup(click.Group):
             formatter.write_dl([(name, entry.help) for name, entry in COMMAND_ENTRIES.items()])
 
     def main(self, *args: Any, **extra: Any) -> Any:
-        """Run the command line. No encoding of the output fails; output that fails exits 2.
+        """Run the command line. A failure of the output exits with 2.
 
-        A sign that the encoding lacks is written as its number, \\u2660. Exit 1 is a finding
-        of some commands, so that nothing else may be told by it.
+        A character that the encoding lacks is written as its number, \\u2660. Exit status 1 is
+        a finding of some commands, and must not be used for errors.
         """
         for stream in (sys.stdout, sys.stderr):
             if isinstance(stream, io.TextIOWrapper):

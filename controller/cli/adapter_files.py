@@ -67,7 +67,7 @@ class BarcodeEngineSection(msgspec.Struct, frozen=True, forbid_unknown_fields=Tr
     confidence: Annotated[int, Meta(ge=128, le=255)] = 200
 
     def __post_init__(self) -> None:
-        """Refuse a settle time of more than half the read, and a read longer than the board waits."""
+        """Refuse a too long settle time, and a read longer than the board waits."""
         if self.timeout_ms + self.late_ms > _MAX_LOOK_MS:
             raise ValueError(
                 f"late_ms = {self.late_ms}: expected at most {_MAX_LOOK_MS} with timeout_ms"
@@ -94,7 +94,7 @@ class BarcodeCardSection(msgspec.Struct, frozen=True, forbid_unknown_fields=True
 
 
 class BarcodeFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The content of a barcode.toml. A face may have several codes, but a code has only one card."""
+    """The content of a barcode.toml. A face may have several codes, a code has one card."""
 
     adapter: BarcodeAdapterSection
     engine_section: BarcodeEngineSection = field(name="engine")
@@ -149,7 +149,7 @@ def load_barcode_file(path: Path) -> BarcodeFile:
 
 
 def append_card(text: str, code: str, face: Face, back: BackName) -> str:
-    """Return the text of a file with one more card. The present text is kept, including comments."""
+    """Return the text of a file with one more card. The present text and comments are kept."""
     said = code.replace("\\", "\\\\").replace('"', '\\"')
     row = f'[[card]]\ncode = "{said}"\nface = "{face_text(face)}"\nback = "{back}"\n'
     return f"{text.rstrip()}\n\n{row}"

@@ -119,7 +119,7 @@ class BundleRequest(NamedTuple):
 
 
 def collect_parts(request: BundleRequest) -> Iterator[BundlePart]:
-    """Yield every part in a fixed order. A part that is not available contains the reason instead."""
+    """Yield every part in a fixed order. A missing part contains the reason instead."""
     for name, take, says in _PARTS:
         try:
             body = take(request)

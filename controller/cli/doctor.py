@@ -1,4 +1,4 @@
-"""`dealtable doctor`: a check of everything that a table needs, with the action for each problem."""
+"""`dealtable doctor`: a check of all that a table needs, with the action for each problem."""
 
 from pathlib import Path
 from typing import Final
