@@ -82,7 +82,7 @@ class KeptHeadsFile:
         self._unwritten.clear()
 
     def _read(self) -> list[KeptHead]:
-        """Return the heads in the file. An incomplete last line, as after a power cut, is removed."""
+        """Return the heads in the file. An incomplete last line (after a power cut) is removed."""
         try:
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             with os.fdopen(os.dup(self._file), "rb") as file:

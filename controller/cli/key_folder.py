@@ -148,7 +148,7 @@ def _normalize_fingerprint(mark: str) -> str:
 
 
 class KeyFolder(NamedTuple):
-    """The folders of a table's keys: `state_dir`, and `gateway_dir` for the files of its gateway."""
+    """The folders of a table's keys: `state_dir`, and `gateway_dir` for its gateway's files."""
 
     state_dir: Path
     gateway_dir: Path

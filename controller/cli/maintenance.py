@@ -152,7 +152,7 @@ def read_card_set(config: TableConfig) -> CardSetSpec:
 
 
 class TerminalOperator:
-    """An operator who is asked at the terminal. Without a terminal every step counts as not done."""
+    """An operator who is asked at the terminal. Without one every step counts as not done."""
 
     def __init__(self) -> None:
         self._typed = b""

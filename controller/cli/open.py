@@ -75,7 +75,7 @@ def _find_sealed_attempt(state_dir: Path, number: int) -> AttemptHistory:
 
 
 def _unseal_attempt_key(progress: AttemptHistory, key: Path) -> AttemptKey:
-    """Return the key of the attempt's sealed data. Raises CliError if the chief's key does not fit."""
+    """Return the key of the attempt's sealed data. Raises CliError for a wrong chief's key."""
     try:
         chief = read_certificate(key)
     except RosterError as error:

@@ -149,7 +149,7 @@ def gateway(path: Path) -> None:
 
 
 async def _serve_gateway(config: TableConfig) -> None:
-    """Serve the table, and send heartbeats to the supervisor of this process. Raises GatewayError."""
+    """Serve the table, and send heartbeats to the supervisor. Raises GatewayError."""
     from controller.gateway.gateway import run_gateway
     from controller.service.systemd_notify import SystemdNotifier, run_heartbeat
     from controller.service.wall_clock import read_wall_clock

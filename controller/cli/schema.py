@@ -51,7 +51,7 @@ CommandId = Annotated[
 class MeetingDataSchema(MeetingData, frozen=True, kw_only=True):
     """A match is set up: its players and seats, its rulebook, and what its pairs bring."""
 
-    meeting: Meeting  # type: ignore[assignment]  # said as a map where nobody knows a match
+    meeting: Meeting  # type: ignore[assignment]  # a plain map in the base type, which has no match types
     record: tuple[PenaltyEntry, ...]  # type: ignore[assignment]
 
 

@@ -241,7 +241,7 @@ def _require_client_key(state_dir: Path, name: str, language: Language) -> None:
 
 
 def _format_no_answer(error: NoAnswer, language: Language) -> str:
-    """Return the text for a missing answer. In Chinese the connection's state precedes the detail."""
+    """Return the text for a missing answer. In Chinese the connection's state comes first."""
     if language == "zh":
         stood = f"，{LINE_STATES_ZH[error.state]}" if error.state is not None else ""
         return f"没有应答{stood}（{error}）"

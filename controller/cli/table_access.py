@@ -82,7 +82,7 @@ _ADDRESS: Final = re.compile(r"tcp://.+:\d+|(ipc|inproc)://.+")
 
 
 class WatchTarget(NamedTuple):
-    """The endpoints of a table, the client's identity, and the key of its signed heads, if known."""
+    """The endpoints of a table, the client's identity, and the key of signed heads, if known."""
 
     endpoints: Endpoints
     identity: ClientIdentity
@@ -135,7 +135,7 @@ def find_watch_targets(
 
 
 def _target_in_folder(folder: Path, key: str, key_file: Path | None) -> WatchTarget:
-    """Return the table of a state directory. Its public key must be `key`, or the one in that file."""
+    """Return the table of a state directory. Its key must be `key`, or the one in that file."""
     endpoints = read_table_endpoints(folder)
     if read_table_key(key) != endpoints.server_key:
         raise CliError(f"{folder}: its table's key is another than that of {key}")
