@@ -101,6 +101,6 @@ def _seat_count_words(seat: str, cards: int) -> Words:
 def join_words(
     things: Iterable[T], words: Callable[[T], Words], en: str = ", ", zh: str = "、"
 ) -> Words:
-    """Return the words of several things in one line, separated by `en` and `zh`."""
+    """Return the texts of several things in one line, separated by `en` and `zh`."""
     told = [words(thing) for thing in things]
     return Words(en.join(one.en for one in told), zh.join(one.zh for one in told))

@@ -21,7 +21,7 @@ class Words(msgspec.Struct, frozen=True, gc=False, array_like=True):
 
 
 def quoted_words(names: Iterable[str], table: Mapping[str, Words]) -> Words:
-    """Return the words of `names` from `table` in one line, in quotes. An unknown name is used as
+    """Return the texts of `names` from `table` in one line, in quotes. An unknown name is used as
     it is.
     """
     said = [table.get(name, Words(name, name)) for name in names]

@@ -1,4 +1,4 @@
-"""The `dealtable` command: a table of commands, each imported when it is called."""
+"""The `dealtable` command: a table of commands, each imported only when it is called."""
 
 import difflib
 import errno
@@ -14,7 +14,7 @@ import click
 
 
 class CommandEntry(NamedTuple):
-    """One command: the module that holds it as `command`, and what the help says of it."""
+    """One command: the module that defines `command`, and its line in the help."""
 
     module: str
     help: str
@@ -69,23 +69,25 @@ class CliError(click.ClickException):
     exit_code = 2
 
     def format_message(self) -> str:
-        """Return the line; what somebody typed cannot break it, nor steer a terminal."""
+        """Return the line, with every character replaced that could break it or control the
+        terminal.
+        """
         return "".join(char if char.isprintable() else "·" for char in self.message)
 
 
 _EXIT_PIPE_CLOSED = 128 + 13
-"""What a shell says of a program that was stopped by writing to a closed pipe (SIGPIPE)."""
+"""Exit status in a shell of a program that wrote to a closed pipe (SIGPIPE)."""
 
 
 class LazyGroup(click.Group):
-    """Shows its commands from the table, and imports one only to run it."""
+    """A group that lists its commands from the table, and imports a command only to run it."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the commands' names in the order of the table."""
         return list(COMMAND_ENTRIES)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Import the command of that name; raises LineError where it needs what is not there."""
+        """Import the command of that name. Raises CliError if it needs a missing simulator."""
         entry = COMMAND_ENTRIES.get(cmd_name)
         if entry is None:
             return None
@@ -100,22 +102,22 @@ class LazyGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find the command; a mistyped one is told its likeliest name."""
+        """Find the command. The error for an unknown name contains the most similar name."""
         close = difflib.get_close_matches(args[0], COMMAND_ENTRIES, n=1)
         if args[0] not in COMMAND_ENTRIES and close:
             ctx.fail(f'there is no command "{args[0]}", did you mean "{close[0]}"?')
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the table."""
+        """Write the table of commands."""
         with formatter.section("Commands"):
             formatter.write_dl([(name, entry.help) for name, entry in COMMAND_ENTRIES.items()])
 
     def main(self, *args: Any, **extra: Any) -> Any:
-        """Run the command line. No encoding of the output fails; output that fails exits 2.
+        """Run the command line. A failure of the output exits with 2.
 
-        A sign that the encoding lacks is written as its number, \\u2660. Exit 1 is a finding
-        of some commands, so that nothing else may be told by it.
+        A character that the encoding lacks is written as its number, \\u2660. Exit status 1 is
+        a finding of some commands, and must not be used for errors.
         """
         for stream in (sys.stdout, sys.stderr):
             if isinstance(stream, io.TextIOWrapper):
@@ -126,10 +128,11 @@ class LazyGroup(click.Group):
             _exit_if_output_failed(failure)
             raise
         finally:
-            _exit_if_output_unwritten()  # before the interpreter finds out, when it cannot be told
+            # here, because a failure while the interpreter exits cannot be reported
+            _exit_if_output_unwritten()
 
     def invoke(self, ctx: click.Context) -> object:
-        """Run the command; a file that cannot be used is bad usage."""
+        """Run the command. A file that cannot be used counts as bad usage."""
         try:
             return super().invoke(ctx)
         except OSError as failure:
@@ -137,7 +140,7 @@ class LazyGroup(click.Group):
             raise
         except Exception as error:
             from controller.host.toml_files import (
-                FileError,  # not before it is needed: the help is fast
+                FileError,  # imported late, so that the help is fast
             )
 
             if isinstance(error, FileError):
@@ -146,7 +149,7 @@ class LazyGroup(click.Group):
 
 
 def _exit_if_output_unwritten() -> None:
-    """Exit where what is left of the output cannot be written."""
+    """Exit if the rest of the output cannot be written."""
     for stream in (sys.stderr, sys.stdout):
         try:
             if stream is not None:
@@ -157,14 +160,16 @@ def _exit_if_output_unwritten() -> None:
 
 
 def _exit_if_output_failed(error: OSError) -> None:
-    """Exit where a failure is the output's; return where it is another's."""
+    """Exit if an error comes from the output, and return for any other error."""
     _exit_if_output_unwritten()
     if _is_output_failure(error):
         _exit_for_failed_output(error)
 
 
 def _is_output_failure(error: OSError) -> bool:
-    """Tell whether something failed in what writes to the terminal: here, in click, in rich."""
+    """Return True if the error comes from code that writes to the terminal: here, in click or in
+    rich.
+    """
     module, trace = "", error.__traceback__
     while trace is not None:
         module, trace = trace.tb_frame.f_globals.get("__name__", ""), trace.tb_next
@@ -172,7 +177,7 @@ def _is_output_failure(error: OSError) -> bool:
 
 
 def _exit_for_failed_output(error: OSError) -> NoReturn:
-    """Exit with 2 and one line; quietly where nobody reads any more."""
+    """Exit with 2 and one line, or silently if the reader of a pipe is gone."""
     if error.errno == errno.EPIPE:
         raise SystemExit(_EXIT_PIPE_CLOSED)
     with suppress(OSError):
@@ -181,7 +186,7 @@ def _exit_for_failed_output(error: OSError) -> NoReturn:
 
 
 def _redirect_to_null(stream: IO[str]) -> None:
-    """Let a stream lead nowhere, so that what is left in it disturbs nobody at the end."""
+    """Redirect a stream to the null device, so that its rest causes no error at the end."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, stream.fileno())
     os.close(nowhere)

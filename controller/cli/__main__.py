@@ -1,4 +1,4 @@
-"""`python -m controller.cli`: the same as `dealtable`, for processes that start their own kind."""
+"""`python -m controller.cli`: the same as `dealtable`, for processes that start child processes."""
 
 from controller.cli import main
 

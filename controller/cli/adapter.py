@@ -1,4 +1,4 @@
-"""`dealtable adapter`: a bought part in the place of a board."""
+"""`dealtable adapter`: programs that replace a board with parts that people can buy."""
 
 from pathlib import Path
 
@@ -18,11 +18,11 @@ config_argument = click.argument("path", metavar="CONFIG", type=click.Path(path_
 
 @click.group(epilog=EPILOG)
 def command() -> None:
-    """Stand in a board's place until Ctrl-C or SIGTERM, over parts that people can buy.
+    """Replace a board until Ctrl-C or SIGTERM, with parts that people can buy.
 
-    Each has a configuration of its own, and is found by the table under the link that it names
-    (dealer.port or reader.port of table.toml). What it cannot promise it says at its start;
-    deploy/THREATS.md says what that means.
+    Each adapter has its own configuration. The table finds it under the link in that file
+    (dealer.port or reader.port of table.toml). At its start an adapter prints what it cannot
+    guarantee. deploy/THREATS.md explains the consequences.
     """
 
 
@@ -37,10 +37,11 @@ def command() -> None:
     help="With --learn: the back of the cards that are laid.",
 )
 def barcode(path: Path, learn: bool, back: str) -> None:
-    """Be the reader board over the barcode engine that CONFIG names, such as barcode.toml.
+    """Run the reader board with the barcode engine in CONFIG, such as barcode.toml.
 
-    table.toml says `trigger = "asked"` for it. With --learn no table runs: the program says which
-    card to lay, reads it twice, and writes its code into CONFIG. It can be ended and goes on later.
+    The reader in table.toml needs `trigger = "asked"`. With --learn no table runs: the program asks
+    for each card, reads it twice, and writes its code into CONFIG. It can be stopped and continued
+    later.
     """
     from controller.cli.adapter_files import load_barcode_file
     from controller.cli.barcode_setup import learn_cards
@@ -57,7 +58,7 @@ def barcode(path: Path, learn: bool, back: str) -> None:
     from drivers.adapters.barcode_reader import BarcodeHal, make_barcode_reader
     from drivers.firmware.main import own_source_hash
 
-    restrict_process(hide_memory=True)  # it sees every card
+    restrict_process(hide_memory=True)  # this process sees every card
     deny_network()
     engine, of = profile.engine, profile.adapter
     uid = bytes.fromhex(of.id)

@@ -1,4 +1,4 @@
-"""The profile of a barcode reader (barcode.toml): its engine, and what each code stands for."""
+"""The configuration file of the barcode adapter: barcode.toml."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -15,7 +15,7 @@ from drivers.adapters.barcode_reader import ANSWER_MARGIN_MS, CodedCard
 from drivers.firmware.protocol import BACK_A, BACK_B
 
 BackName = Literal["A", "B"]
-# What the reader board's core waits for a look at most, and what it waits beyond the engine.
+# Time limit of the reader board's core for a read, and its margin over the engine's time.
 _MAX_LOOK_MS = 1000 - ANSWER_MARGIN_MS
 BACKS: Mapping[BackName, int] = {"A": BACK_A, "B": BACK_B}
 
@@ -33,13 +33,14 @@ PrintableText = Annotated[
 
 
 class BarcodeFileError(toml_files.FileError):
-    """A profile of a barcode reader cannot be used; its text is one line that says why."""
+    """An error in a barcode.toml; its text is one line with the reason."""
 
 
 class BarcodeAdapterSection(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Whose place the adapter takes: the board's `id`, and `link`, the port that the table opens.
+    """The replaced board: its `id`, and `link`, the port that the table opens.
 
-    `folder` is its own: how often it was started, and what its board stores.
+    `folder` is the adapter's own folder, with its number of starts and the stored data of its
+    board.
     """
 
     id: BoardId
@@ -48,7 +49,7 @@ class BarcodeAdapterSection(msgspec.Struct, frozen=True, forbid_unknown_fields=T
 
 
 class BarcodeEngineSection(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The engine's serial port, and what it says and is told (adapters/barcode_engine.py)."""
+    """The engine's serial port and its messages (adapters/barcode_engine.py)."""
 
     port: Annotated[str, Meta(min_length=1, description="a serial port")]
     baud: Annotated[int, Meta(ge=1200, le=4_000_000)] = 115_200
@@ -65,7 +66,7 @@ class BarcodeEngineSection(msgspec.Struct, frozen=True, forbid_unknown_fields=Tr
     confidence: Annotated[int, Meta(ge=128, le=255)] = 200
 
     def __post_init__(self) -> None:
-        """Refuse a silence as long as the look itself, and more than a reader board waits."""
+        """Refuse a too long settle time, and a read longer than the board waits."""
         if self.timeout_ms + self.late_ms > _MAX_LOOK_MS:
             raise ValueError(
                 f"late_ms = {self.late_ms}: expected at most {_MAX_LOOK_MS} with timeout_ms"
@@ -75,31 +76,31 @@ class BarcodeEngineSection(msgspec.Struct, frozen=True, forbid_unknown_fields=Tr
 
 
 class BarcodeCardSection(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What one code stands for: a face as people write it (♠A, H10, BJ), and a back."""
+    """A code and its card: a face as people write it (♠A, H10, BJ), and a back."""
 
     code: PrintableText
     face: str
     back: BackName
 
     def __post_init__(self) -> None:
-        """Refuse what is no face."""
+        """Refuse a text that is not a face."""
         parse_face(self.face)
 
     @property
     def coded(self) -> CodedCard:
-        """The face's number, and the back as the reader board numbers it."""
+        """The face as a number, and the back as the reader board numbers it."""
         return parse_face(self.face), BACKS[self.back]
 
 
 class BarcodeFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A whole barcode.toml. A face may have several codes, a code is one card's face."""
+    """The content of a barcode.toml. A face may have several codes, a code has one card."""
 
     adapter: BarcodeAdapterSection
     engine_section: BarcodeEngineSection = field(name="engine")
     cards: tuple[BarcodeCardSection, ...] = field(name="card", default=())
 
     def __post_init__(self) -> None:
-        """Refuse a code that is said twice, or that means that nothing was read."""
+        """Refuse a repeated code, and a code that means that nothing was read."""
         first: dict[str, int] = {}
         for number, card in enumerate(self.cards):
             known = first.setdefault(card.code, number)
@@ -112,7 +113,7 @@ class BarcodeFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def engine(self) -> BarcodeEngine:
-        """The engine as the adapter takes it."""
+        """The engine in the type of the adapter."""
         of = self.engine_section
         return BarcodeEngine(
             port=of.port,
@@ -132,22 +133,22 @@ class BarcodeFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def codes(self) -> Mapping[bytes, CodedCard]:
-        """What each code stands for."""
+        """The card of each code."""
         return {card.code.encode(): card.coded for card in self.cards}
 
     def faces_without_code(self, back: BackName) -> tuple[Face, ...]:
-        """Return the faces that have no code of this back yet, in their order."""
+        """Return the faces that have no code for this back yet, in their order."""
         known = {card.coded for card in self.cards}
         return tuple(face for face in range(FACE_COUNT) if (face, BACKS[back]) not in known)
 
 
 def load_barcode_file(path: Path) -> BarcodeFile:
-    """Return the profile in a barcode.toml. Raises BarcodeFileError, one line."""
+    """Return the content of a barcode.toml. Raises BarcodeFileError with one line of text."""
     return toml_files.read(path, BarcodeFile, BarcodeFileError)
 
 
 def append_card(text: str, code: str, face: Face, back: BackName) -> str:
-    """Return a profile's text with one card more; what stands there stays, comments too."""
+    """Return the text of a file with one more card. The present text and comments are kept."""
     said = code.replace("\\", "\\\\").replace('"', '\\"')
     row = f'[[card]]\ncode = "{said}"\nface = "{face_text(face)}"\nback = "{back}"\n'
     return f"{text.rstrip()}\n\n{row}"

@@ -1,4 +1,4 @@
-"""`dealtable adapter barcode --learn`: which code stands for which card."""
+"""`dealtable adapter barcode --learn`: assign a code to each card."""
 
 import select
 from collections.abc import Callable
@@ -23,16 +23,16 @@ from drivers.adapters.barcode_engine import BarcodeEngine, BarcodeScan, SerialEn
 from drivers.firmware.main import BoardClock
 
 _EQUAL_SCANS = 2
-"""A card is learnt when so many looks, one behind the other, saw the same code."""
+"""Number of equal reads in a row that are needed to learn a card."""
 _MAX_SCANS = 6
 _KEYS_HINT = "Enter reads it, s leaves it out, q ends here and goes on another day"
 
 
 def learn_cards(path: Path, back: BackName, ask: Callable[[str], str] | None = None) -> None:
-    """Guide through the cards of one back that have no code yet; write each one at once.
+    """Ask for each card of one back that has no code yet. Write each code at once.
 
-    `ask` shows a line and returns what was typed: "" to read, "s" to leave the card out, "q" to
-    end. Raises LineError where the engine is not there, or another program has it.
+    `ask` shows a line and returns the typed text: "" to read, "s" to skip the card, "q" to stop.
+    Raises CliError if the engine is missing, or if another program uses it.
     """
     ask = ask or (lambda text: click.prompt(text, default="", show_default=False, prompt_suffix=""))
     profile = load_barcode_file(path)
@@ -57,7 +57,7 @@ def learn_cards(path: Path, back: BackName, ask: Callable[[str], str] | None = N
 
 
 class CodeScanner:
-    """Looks by the engine, waited for. Raises LineError where it is not there."""
+    """A scanner that reads codes and waits for them. Raises CliError if the engine is missing."""
 
     def __init__(self, engine: BarcodeEngine) -> None:
         self._looking = BarcodeScan(engine, SerialEnginePort(engine))
@@ -66,7 +66,7 @@ class CodeScanner:
         self._require_engine()
 
     def scan(self) -> bytes | None:
-        """Return the one line that a look saw, None where there was none or not just one."""
+        """Return the code of one read, or None if there was no code or more than one."""
         self._looking.begin(self._clock.now_ms())
         while True:
             done = self._looking.step(self._clock.now_ms())
@@ -78,7 +78,7 @@ class CodeScanner:
             select.select([] if source is None else [source], [], [], max(0, wait_ms) / 1000)
 
     def close(self) -> None:
-        """Let go of the engine."""
+        """Release the engine."""
         self._looking.close()
 
     def _require_engine(self) -> None:
@@ -97,7 +97,7 @@ def _learn_card(
     scanner: CodeScanner,
     ask: Callable[[str], str],
 ) -> bool:
-    """Learn one card; return whether to go on with the next one."""
+    """Learn one card. Return whether to continue with the next one."""
     while True:
         answer = ask(f"{which}  lay {face_text(face)} in the window: ").strip().lower()
         if answer == "q":
@@ -114,7 +114,7 @@ def _learn_card(
 
 
 def _scan_twice(scanner: CodeScanner) -> bytes | None:
-    """Return the code that two looks saw one behind the other, None where none was."""
+    """Return the code that two reads in a row gave, or None."""
     before = None
     for _ in range(_MAX_SCANS):
         line = scanner.scan()
@@ -125,7 +125,7 @@ def _scan_twice(scanner: CodeScanner) -> bytes | None:
 
 
 def _find_code_problem(profile: BarcodeFile, line: bytes | None) -> str | None:
-    """Return why a line is no new card's code, None where it is one."""
+    """Return the reason why a line is not the code of a new card, or None if it is one."""
     if line is None:
         return f"no code was read {_EQUAL_SCANS} times alike: lay the card straight, and alone"
     if not all(0x21 <= sign <= 0x7E for sign in line) or len(line) > 64:

@@ -1,4 +1,4 @@
-"""`dealtable bundle`: a diagnostics archive of one table, to be sent to whoever helps."""
+"""`dealtable bundle`: a diagnostics archive of one table, for the people who help."""
 
 import base64
 import gzip
@@ -32,7 +32,9 @@ _SECRET_FILES: Final = (".key_secret", ".sign")
 _SECRET_LINES: Final = ("secret-key", "sign", "unseal")
 _REPLACEMENT: Final = b"(secret)"
 _MIN_SEALED_CHARS: Final = 24
-"""Text of a private entry so long is something closed, or an attempt's own events."""
+"""Minimum length of a text in a private entry that is treated as sealed data or an attempt's
+events.
+"""
 
 
 @click.command("bundle", epilog=EPILOG)
@@ -76,12 +78,12 @@ def command(
     out: Path | None,
     replace: bool,
 ) -> None:
-    """Write a diagnostics archive of a table: what helps to find a fault, and no secret.
+    """Write a diagnostics archive of a table: data that helps to find a fault, and no secrets.
 
-    In it: the configuration, the journal's public entries and what `verify` says of them, the
-    numbers of the boards' events, logs, metrics, the certificates' names and fingerprints,
-    system and packages. Not in it: keys, seeds not revealed yet, faces that are not public,
-    anything sealed. The table may run meanwhile.
+    It contains the configuration, the journal's public entries and their `verify` report, the
+    numbers of the boards' events, logs, metrics, the certificates' names and fingerprints, system
+    and packages. It does not contain keys, seeds that are not revealed yet, faces that are not
+    public, or anything sealed. The table may run meanwhile.
 
     Exit 0: written; 2: it cannot be.
     """
@@ -104,7 +106,7 @@ def command(
 
 
 def _build_archive(folder: str, parts: Iterable[BundlePart]) -> bytes:
-    """Return the archive's bytes: the same for the same parts, whenever and by whom it is made."""
+    """Return the archive's bytes. The same parts always give the same bytes."""
     packed = io.BytesIO()
     with (
         gzip.GzipFile(fileobj=packed, mode="wb", mtime=0) as squeezed,
@@ -118,7 +120,7 @@ def _build_archive(folder: str, parts: Iterable[BundlePart]) -> bytes:
 
 
 def _write(target: Path, body: bytes) -> None:
-    """Write whole or not at all, for this user alone."""
+    """Write a file completely or not at all, readable only by this user."""
     part = target.with_name(f".{target.name}.part")
     part.unlink(missing_ok=True)
     handle = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
@@ -127,11 +129,11 @@ def _write(target: Path, body: bytes) -> None:
     part.replace(target)
 
 
-# The last look: nothing that is known to be secret here leaves, wherever it got in from.
+# A last check: every known secret is removed from the archive, wherever it came from.
 
 
 def _collect_secrets(request: BundleRequest) -> Iterator[bytes]:
-    """Yield what must not be in the archive, as far as this user may read it."""
+    """Yield all secrets that this user may read and that must not be in the archive."""
     for folder in (KEYS_FOLDER, CLIENTS_FOLDER):
         there = (request.state_dir / folder).rglob("*")
         for path in sorted(path for path in there if path.suffix in _SECRET_FILES):
@@ -165,7 +167,7 @@ def _runtime_dir(request: BundleRequest) -> Path:
 
 
 def _encodings(secrets: Iterable[bytes]) -> Iterator[bytes]:
-    """Yield each secret as it is and as text is made of it."""
+    """Yield each secret as bytes and in its usual text encodings."""
     for secret in secrets:
         if secret:
             yield secret

@@ -1,4 +1,4 @@
-"""The metrics of a gateway, asked for by `bundle`: from this computer alone, and not many."""
+"""The parts of a diagnostics archive: configuration, entries, logs, metrics and certificates."""
 
 import asyncio
 import importlib.metadata
@@ -36,16 +36,17 @@ from controller.roster import (
 from controller.rules.profile_files import ProfileError
 
 METRICS_TIMEOUT_S: Final = 3.0
-"""How long the gateway has for all of its metrics."""
+"""Time limit for the gateway to send all of its metrics."""
 MAX_METRICS_BYTES: Final = 1 << 20
-"""Bytes of an answer."""
+"""Maximum bytes of an answer."""
 _STATUS_OK: Final = re.compile(rb"HTTP/1\.[01] 200 ")
 
 
 def fetch_metrics(address: str) -> bytes:
-    """Return the metrics at `http://HOST:PORT/metrics`, an address that a gateway says of itself.
+    """Return the metrics at `http://HOST:PORT/metrics`, an address that a gateway published.
 
-    Nobody else is asked for its word. Raises ValueError or OSError, in words for people.
+    Only an address of this computer is accepted. Raises ValueError or OSError with a text for
+    people.
     """
     where = urlsplit(address)
     host, port = where.hostname or "", where.port or 0
@@ -68,19 +69,19 @@ def fetch_metrics(address: str) -> bytes:
 
 
 def _is_own_address(host: str) -> bool:
-    """Tell whether a host is written as an address, and as one of this computer's own."""
+    """Return True if a host is an IP address, and one of this computer."""
     try:
         address = ipaddress.ip_address(host)
         family = socket.AF_INET6 if address.version == 6 else socket.AF_INET
         with socket.socket(family) as probe:
-            probe.bind((host, 0))  # which only one's own can be
+            probe.bind((host, 0))  # only an address of this computer can be bound
     except (ValueError, OSError):
         return False
     return not address.is_multicast
 
 
 async def _get_metrics(host: str, port: int) -> bytes:
-    """Return all that is answered, or a little more than may be. Raises OSError."""
+    """Return the whole answer, or slightly more than the maximum. Raises OSError."""
     async with asyncio.timeout(METRICS_TIMEOUT_S):
         reader, writer = await asyncio.open_connection(host, port)
         try:
@@ -94,14 +95,14 @@ async def _get_metrics(host: str, port: int) -> bytes:
 
 
 MAX_LOG_BYTES: Final = 1 << 20
-"""Of a log, its end."""
+"""Bytes at the end of a log that are included."""
 _HIDDEN: Final = "(not shown)"
 _SECRET_NAME: Final = re.compile(r"secret|passw|token|seed|private|^key$|_key$|^sign$", re.I)
 _FAILURES: Final = (OSError, ValueError, JournalError, NoEndpoints, RosterError, ProfileError)
 
 
 class BundlePart(NamedTuple):
-    """One file of the archive: its name, its bytes, and what it is, for people."""
+    """One file of the archive: its name, its bytes, and a description for people."""
 
     name: str
     body: bytes
@@ -109,7 +110,7 @@ class BundlePart(NamedTuple):
 
 
 class BundleRequest(NamedTuple):
-    """Of what to make an archive. `last`: only so many of the newest public entries."""
+    """The sources of an archive. `last` limits it to the newest public entries."""
 
     state_dir: Path
     config: Path
@@ -118,7 +119,7 @@ class BundleRequest(NamedTuple):
 
 
 def collect_parts(request: BundleRequest) -> Iterator[BundlePart]:
-    """Yield every part, in an order of its own; one that cannot be taken says why instead."""
+    """Yield every part in a fixed order. A missing part contains the reason instead."""
     for name, take, says in _PARTS:
         try:
             body = take(request)
@@ -133,7 +134,7 @@ def collect_parts(request: BundleRequest) -> Iterator[BundlePart]:
 
 
 def read_table_name(state_dir: Path) -> str:
-    """Return the name of the table whose state this is; "table" where nothing says it."""
+    """Return the name of the table of this state directory, or "table" if it is unknown."""
     try:
         opened = _opened_data(read_source(state_dir))
     except (JournalError, OSError):
@@ -143,7 +144,7 @@ def read_table_name(state_dir: Path) -> str:
 
 
 def _read_config(request: BundleRequest) -> bytes:
-    """The configuration's keys without their comments: nobody knows what people write there."""
+    """Return the configuration's keys without comments, because comments may contain anything."""
     return _json(_redact(tomllib.loads(request.config.read_text(encoding="utf-8"))))
 
 
@@ -156,7 +157,7 @@ def _redact(value: Any, name: str = "") -> Any:
 
 
 def _read_events(request: BundleRequest) -> bytes:
-    """The public entries as the feed had them, so that `verify` can check them again."""
+    """Return the public entries as on the feed, so that `verify` can check them again."""
     source = read_source(request.state_dir)
     opened = _opened_data(source)
     table, simulated = str(opened.get("table", "")), bool(opened.get("simulated"))
@@ -167,7 +168,7 @@ def _read_events(request: BundleRequest) -> bytes:
 
 
 def _count_private(request: BundleRequest) -> bytes:
-    """How many private entries there are, and which events the boards told; nothing of inside."""
+    """Return the number of private entries and the numbers of board events, without any content."""
     private = [
         item.entry for item in read_source(request.state_dir).entries if not _is_public(item)
     ]
@@ -180,7 +181,7 @@ def _count_private(request: BundleRequest) -> bytes:
 
 
 def _event_numbers(boots: Any) -> dict[str, list[int]]:
-    """Of a group: for each board its boot, and the numbers of its first and its last event."""
+    """Return for each board of a group its boot, and the numbers of its first and last event."""
     if not isinstance(boots, Mapping):
         return {}
     return {
@@ -199,7 +200,7 @@ def _read_endpoints(request: BundleRequest) -> bytes:
 
 
 def _read_certificates(request: BundleRequest) -> bytes:
-    """Whose certificates there are: names, roles and fingerprints, from public files alone."""
+    """Return names, roles and fingerprints of the certificates, from public files only."""
     shown = [
         {"file": f"{folder}/{path.name}"} | _describe_certificate(path)
         for folder in (KEYS_FOLDER, CLIENTS_FOLDER, ADMITTED_FOLDER, REVOKED_FOLDER)
@@ -280,7 +281,9 @@ def _opened_data(source: JournalSource) -> dict[str, Any]:
 
 
 def _is_public(chained: ChainedEntry) -> bool:
-    """Public by its mark and by its kind: one of them may have been tampered with."""
+    """Return True if an entry is public by its mark and by its kind, because one of them may be
+    forged.
+    """
     kind = ENTRY_KINDS.get(chained.entry.kind)
     return chained.entry.public and (kind is None or kind.public)
 

@@ -1,4 +1,4 @@
-"""`dealtable calibrate`: a part of the machine set right, shown live while a screw is turned."""
+"""`dealtable calibrate`: adjustment of one part of the machine, with live values."""
 
 from functools import partial
 from pathlib import Path
@@ -45,12 +45,12 @@ Examples:
 def command(
     context: click.Context, config: Path, subject: str, control: Path | None, dry_run: bool
 ) -> None:
-    """Set one PART of the machine right: feeder-gap, gate, reader-light or pockets.
+    """Adjust one PART of the machine: feeder-gap, gate, reader-light or pockets.
 
-    No machine may run. What is measured is shown, with what to turn and which way, until it is
-    right; clockwise is a smaller gap, more light, a more sensitive sensor. A limit that follows
-    from it is set on the board (PROTOCOL.md, section 8), and the settings_crc is printed that
-    table.toml then pins. Self-test afterwards.
+    The machine must not run. The measured value is shown, with the screw to turn and the direction,
+    until it is right. Clockwise is a smaller gap, more light, a more sensitive sensor. A limit that
+    follows from it is set on the board (PROTOCOL.md, section 8). The new settings_crc is printed;
+    write it into table.toml. Run the self-test afterwards.
 
     Exit 0: right; 1: not right; 2: it could not be done.
     """
@@ -98,7 +98,7 @@ async def _run_calibration(
 async def _apply_settings(
     bench: BoardPair, subject: str, outcome: CalibrationResult, *, dry_run: bool
 ) -> str:
-    """Set on the board what follows; return what people are told."""
+    """Set the resulting settings on the board. Return the text for people."""
     if not outcome.settings:
         return f"{subject}: right; no setting of a board follows from it"
     said = ", ".join(f"{name} = {value}" for name, value in outcome.settings.items())

@@ -1,4 +1,4 @@
-"""`dealtable check-config`: all that configuration files alone show."""
+"""`dealtable check-config`: checks of configuration files, without other data."""
 
 from pathlib import Path
 
@@ -27,11 +27,11 @@ Examples:
     "files", nargs=-1, required=True, metavar="FILE...", type=click.Path(path_type=Path)
 )
 def command(files: tuple[Path, ...]) -> None:
-    """Check each FILE, and say what is wrong, or in a line what it sets up.
+    """Check each FILE. Print what is wrong, or one line about what it sets up.
 
-    A table.toml, sim.toml, console.toml, barcode.toml or an event's. Opens no port and
-    makes no folder. Where a file names two users, it says what would let the gateway's user to what
-    is the machine's. Exit 2 if any file is wrong.
+    A FILE is a table.toml, sim.toml, console.toml, barcode.toml or an event's file. No
+    port is opened and no folder is created. If a file names two users, permissions that would give
+    the gateway's user access to the machine's files are reported. Exit 2 if any file is wrong.
     """
     wrong = False
     for file in files:
@@ -45,7 +45,7 @@ def command(files: tuple[Path, ...]) -> None:
 
 
 def _describe_file(file: Path) -> str:
-    """Return a line that says what the file sets up. Raises FileError."""
+    """Return one line about what the file sets up. Raises FileError."""
     keys = _top_level_keys(file)
     if "table" not in keys and keys & {"sim", "mechanics", "fault"}:
         sim = load_sim(file)
@@ -68,14 +68,14 @@ def _top_level_keys(file: Path) -> set[str]:
     try:
         return set(parse_tables(read_text(file), name=str(file)))
     except FileError:
-        return set()  # load_table says what is wrong
+        return set()  # load_table reports the error
 
 
 def _describe_event(file: Path) -> str:
-    """Return what an event's file settles; it names the rulebook that it is for."""
+    """Return what an event's file settles. The file names its rulebook."""
     name = parse_tables(read_text(file), name=str(file))["profile"]
     profile = load_profile(str(name), file)
-    assert profile.event is not None  # the file is one
+    assert profile.event is not None  # the file is an event's
     settled, left = len(profile.event.settled), len(profile.provisional)
     return (
         f"event {profile.event.title_en}, profile {profile.name}: {settled} rules settled, "
@@ -96,7 +96,7 @@ def _describe_console(file: Path) -> str:
 
 
 def _describe_barcode(file: Path) -> str:
-    """Return what a barcode.toml sets up, and for how many cards."""
+    """Return what a barcode.toml sets up, and the number of its cards."""
     profile = load_barcode_file(file)
     backs = " and ".join(
         f"{FACE_COUNT - len(profile.faces_without_code(back))} of {FACE_COUNT} faces of back {back}"

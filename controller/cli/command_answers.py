@@ -1,7 +1,7 @@
-"""What each command answers, where it is carried out: its `result` in the reply.
+"""The answers to commands: the type of `result` in the reply to each.
 
-A refusal has no result but an error (messages.Failure). The state, the entries and the sheet
-are what they are elsewhere; the rest is said here.
+A refusal has an error instead of a result (messages.Failure). The types of the state, the entries
+and the sheet are defined elsewhere; the others are here.
 """
 
 from collections.abc import Mapping
@@ -25,7 +25,7 @@ SealedFaces = Annotated[
 
 StalledMotor = Literal["feed", "pass", "gate", "shuffle", "lift"]
 SilentDevice = Literal["engine"]
-"""A motor that did not bring its part to where its sensor is."""
+"""A device of a board that sent nothing."""
 
 
 class CommandAnswer(msgspec.Struct, frozen=True, kw_only=True):
@@ -33,41 +33,41 @@ class CommandAnswer(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class DoneAnswer(CommandAnswer, frozen=True):
-    """It is done; there is nothing to add."""
+    """The command was executed. There is no further result."""
 
 
 class EventsAnswer(CommandAnswer, frozen=True):
-    """Public entries, oldest first; where there are more, ask again behind the last."""
+    """Public entries, oldest first. If there are more, ask again from the last number."""
 
     events: list[PublicEvent]
 
 
 class RulingsAnswer(CommandAnswer, frozen=True):
-    """What a charge can lead to, the ladder's own answer first."""
+    """The possible penalties of a charge, the ladder's own answer first."""
 
     proposals: list[PenaltyProposal]
 
 
 class OffersAnswer(CommandAnswer, frozen=True):
-    """Every command that changes something and is that role's to give."""
+    """Every command that changes something and that the role may give."""
 
     offers: list[Offer]
 
 
 class PhaseAnswer(CommandAnswer, frozen=True):
-    """The match took it, and is in this phase now (`phase` of the state's match)."""
+    """The match accepted the command and is now in this phase (`phase` of the state's match)."""
 
     phase: str
 
 
 class ConfirmAnswer(CommandAnswer, frozen=True):
-    """The match took it, and is in this phase now; nothing where it took a call back."""
+    """The match accepted the command and is now in this phase. Empty if a call was withdrawn."""
 
     phase: str | UnsetType = UNSET
 
 
 class ProposeAnswer(PhaseAnswer, frozen=True):
-    """The ruling that waits now for whom it needs; `ruling` is what it is called."""
+    """The new ruling, which waits for the role in `needs`. `ruling` is its id."""
 
     ruling: str
     penalty: Penalty
@@ -75,13 +75,13 @@ class ProposeAnswer(PhaseAnswer, frozen=True):
 
 
 class SetMatchAnswer(CommandAnswer, frozen=True):
-    """The id of the match that was laid out."""
+    """The id of the match that was set up."""
 
     match: str
 
 
 class TransferAnswer(CommandAnswer, frozen=True):
-    """The match that left, and the document it goes in: its name, and in how many parts."""
+    """The match that was transferred, and its document: digest and number of parts."""
 
     match: str
     to: str
@@ -90,7 +90,9 @@ class TransferAnswer(CommandAnswer, frozen=True):
 
 
 class DocumentAnswer(TransferAnswer, frozen=True):
-    """A part of that document: `text`, number `part` from 1 on. `sig` is the table's, of all."""
+    """One part of the transfer document: `text`, number `part` from 1 on. `sig` is the table's
+    signature of the whole document.
+    """
 
     sig: Signature
     part: int
@@ -98,9 +100,9 @@ class DocumentAnswer(TransferAnswer, frozen=True):
 
 
 class TakeOverAnswer(CommandAnswer, frozen=True):
-    """The match that is here now, where it stands; or, before all is there, what is missing.
+    """The match that was taken over, with its phase; or the parts that are still missing.
 
-    `missing`: numbers of the parts.
+    `missing` are the numbers of these parts.
     """
 
     missing: list[int] | UnsetType = UNSET
@@ -111,7 +113,7 @@ class TakeOverAnswer(CommandAnswer, frozen=True):
 
 
 class StartDealAnswer(CommandAnswer, frozen=True):
-    """The attempt that began, `uncut` for a reason; or, without its cut, that there was none."""
+    """The new attempt; or the present one, dealt without a cut, with the reason in `uncut`."""
 
     deal: int | UnsetType = UNSET
     attempt: int | UnsetType = UNSET
@@ -120,13 +122,13 @@ class StartDealAnswer(CommandAnswer, frozen=True):
 
 
 class CutAnswer(CommandAnswer, frozen=True):
-    """The cut that was taken, in cards."""
+    """The accepted cut, in cards."""
 
     cut: int
 
 
 class ReplaceSetAnswer(CommandAnswer, frozen=True):
-    """The set that lies in the machine now, its back, and who said so."""
+    """The set that is now in the machine, its back, and the signer of the command."""
 
     set: str
     back: Back
@@ -134,22 +136,23 @@ class ReplaceSetAnswer(CommandAnswer, frozen=True):
 
 
 class ClearSetAnswer(CommandAnswer, frozen=True):
-    """The set that may be dealt with again, and who counted it."""
+    """The set that may be used again, and the signer who counted it."""
 
     set: str
     by: str
 
 
 class TributeAnswer(CommandAnswer, frozen=True):
-    """Whether the card is the one that is due; nothing where only people can know it."""
+    """Whether the card is the one that is due. Empty if the program cannot know it."""
 
     right: bool | UnsetType = UNSET
 
 
 class ReturnAnswer(CommandAnswer, frozen=True):
-    """What the rulebook says of the card; nothing where only people can know it.
+    """The rulebook's answer about the card. Empty if the program cannot know it.
 
-    `key`: the rule that says so; `article`: where it stands, null where the rulebook is silent.
+    `key` is the rule. `article` is its place in the rulebook, null if the rulebook has no such
+    rule.
     """
 
     state: OfReturn | UnsetType = UNSET
@@ -158,13 +161,13 @@ class ReturnAnswer(CommandAnswer, frozen=True):
 
 
 class VoidAnswer(CommandAnswer, frozen=True):
-    """Why the attempt was given up."""
+    """The reason why the attempt was voided."""
 
     reason: str
 
 
 class OpenHandAnswer(CommandAnswer, frozen=True):
-    """A hand: its faces as text, in `sealed`."""
+    """A hand: its faces as text, sealed in `sealed`."""
 
     seat: Seat
     reason: str
@@ -173,8 +176,9 @@ class OpenHandAnswer(CommandAnswer, frozen=True):
 
 
 class SelftestAnswer(CommandAnswer, frozen=True):
-    """The boards that have tested themselves, the motors that did not turn, and what said nothing:
-    some engines say nothing of an empty window."""
+    """The boards that tested themselves, the motors that did not turn, and the devices that sent
+    nothing. Some engines send nothing for an empty window.
+    """
 
     boards: list[BoardKind]
     stalled: list[StalledMotor]
@@ -182,14 +186,14 @@ class SelftestAnswer(CommandAnswer, frozen=True):
 
 
 class ConfigureAnswer(CommandAnswer, frozen=True):
-    """The settings that a board has taken."""
+    """The settings that a board has stored."""
 
     board: BoardKind
     settings: dict[str, int]
 
 
 class CalibrateAnswer(CommandAnswer, frozen=True):
-    """The board that is at its known positions, the motors that did not turn, what said nothing."""
+    """The board that is at its known positions, the stalled motors and the silent devices."""
 
     board: BoardKind
     stalled: list[StalledMotor]
@@ -231,4 +235,4 @@ ANSWER_TYPES: Final[Mapping[str, type[msgspec.Struct]]] = {
     "configure": ConfigureAnswer,
     "calibrate": CalibrateAnswer,
 }
-"""By command; what a match carries out answers with its phase."""
+"""The answer type of each command. A command of the match answers with its phase."""

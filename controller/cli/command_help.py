@@ -1,4 +1,4 @@
-"""What `dealtable send` teaches of the commands: one line each, and everything about one."""
+"""Help of `dealtable send`: one line for each command, and the full description of one."""
 
 import difflib
 import shlex
@@ -24,16 +24,16 @@ GROUPS: Final = {
     "The chief referee": frozenset({Role.CHIEF}),
     "A technician": frozenset({Role.TECHNICIAN}),
 }
-"""The commands of a table, by who may give them."""
+"""The commands of a table, by the roles that may give them."""
 
 
 def format_command_list() -> str:
-    """Return every command with its arguments and what it does, for the end of a help text."""
+    """Return every command with its arguments and effect, for the end of a help text."""
     return "\n".join(_format_group(title, roles) for title, roles in GROUPS.items())
 
 
 def describe_command(cmd: str, language: Language = "en") -> str:
-    """Return what a command does, takes and needs, with an example. Raises click.UsageError.
+    """Return the description of a command with an example. Raises click.UsageError.
 
     Offences are listed by their ids, with their names in `language`.
     """
@@ -57,7 +57,7 @@ def describe_command(cmd: str, language: Language = "en") -> str:
 
 
 def describe_unknown_command(cmd: str) -> Words:
-    """Say that there is no command of that name, and which one it may be."""
+    """Return the text that a command does not exist, with the most similar name."""
     close = difflib.get_close_matches(cmd, COMMANDS, n=1)
     if close:
         return Words(
@@ -70,7 +70,7 @@ def describe_unknown_command(cmd: str) -> Words:
 
 
 def format_example(cmd: str) -> str:
-    """Return a command as it may be typed: with what it must have, by whom may give it."""
+    """Return a command as it may be typed, with its required arguments and a permitted role."""
     order = COMMANDS[cmd]
     words = [
         f"{name}={_shell_word(value)}" for name, value in _example_arguments(order.args).items()
@@ -91,7 +91,7 @@ def _format_group(title: str, roles: frozenset[Role]) -> str:
 
 def _format_arguments(order: CommandSpec) -> list[str]:
     shape = inspect.type_info(order.args)
-    assert isinstance(shape, inspect.StructType)  # it is one
+    assert isinstance(shape, inspect.StructType)  # always true for argument types
     return [
         f"  {field.name:<20}{expected_words(field.type).en}"
         f"{'' if field.required else _format_default(field)}"
@@ -100,7 +100,7 @@ def _format_arguments(order: CommandSpec) -> list[str]:
 
 
 def _format_default(field: inspect.Field) -> str:
-    """Say that an argument may be left out, and what it is then."""
+    """Return the text that an argument is optional, with its default."""
     return " (may be left out)" if field.default is None else f" (else {_json(field.default)})"
 
 
@@ -111,9 +111,9 @@ def _format_phases(order: CommandSpec) -> str:
 
 
 def _example_arguments(args: Any) -> dict[str, Any]:
-    """Return a value for each argument that must be there, by its type's example."""
+    """Return a value for each required argument, from its type's example."""
     shape = inspect.type_info(args)
-    assert isinstance(shape, inspect.StructType)  # it is one
+    assert isinstance(shape, inspect.StructType)  # always true for argument types
     due = {field.name: _example_value(field.type) for field in shape.fields if field.required}
     if args is ConfirmVerbalArgs:
         return {"ruling": "R1"}
@@ -140,7 +140,7 @@ OFFENCE_ARGUMENT: Final = "offence"
 _OFFENCES_HEADING: Final = Words("Offences:", "违例事项：")
 
 _USAGE_WIDTH: Final = 30
-"""Letters of a command and its arguments in the list; --about has them all."""
+"""Width of a command with its arguments in the list. --about shows all arguments."""
 
 _EXAMPLE_ROLES: Final = (Role.TABLE, Role.REFEREE, Role.CHIEF, Role.TECHNICIAN, Role.OBSERVER)
 
@@ -149,4 +149,6 @@ _BOUND_TEXTS: Final = {
     "machine": "the deal and attempt that the machine has under way",
     "match": "the deal and attempt that the match is at",
 }
-"""What a command must name, so that it cannot act on another; `send` asks the table for it."""
+"""The deal and attempt that a command must name, so that it cannot act on another. `send` asks the
+table for them.
+"""

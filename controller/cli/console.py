@@ -1,9 +1,9 @@
-"""The keys with which a console comes to its tables: one for each role, made where they stay.
+"""`dealtable console`: the referees' console, and its keys for the tables, one for each role.
 
     ROLE.key_secret   the pair; it never leaves the console
-    ROLE.key          its public part, signed by its owner: what tables are to admit
+    ROLE.key          its public part, signed by its owner, which the tables admit
 
-A key's name has the console's in it: tables know other clients, and other consoles.
+The name of a key contains the console's name, because tables also admit other clients and consoles.
 """
 
 import asyncio
@@ -44,14 +44,14 @@ from controller.service.wall_clock import read_wall_clock_ms
 from controller.signing.releases import BadRelease, Manifest
 
 _MAX_NAME_LETTERS: Final = 28
-"""Letters of a console's name in a key's, which has 40: the role stands behind it."""
+"""Maximum length of a console's name in a key's name. That has 40 letters, and the role follows."""
 _NOT_IN_NAMES: Final = re.compile(r"[^\w.-]+")
 
 
 def make_console_keys(folder: Path, name: str) -> list[Role]:
-    """Make the keys that are missing in `folder`; return the roles of those that are new.
+    """Create the keys that are missing in `folder`. Return the roles of the new keys.
 
-    `name` is the console's. A key that is there stays as it is. Raises KeysError, one line.
+    `name` is the console's. Existing keys are kept. Raises KeysError with one line of text.
     """
     made = []
     try:
@@ -72,7 +72,7 @@ def make_console_keys(folder: Path, name: str) -> list[Role]:
 
 
 def make_key_name(console: str, role: Role) -> str:
-    """Return what the key of a role is called at the tables: "Hall-1-referee"."""
+    """Return the name of the key of a role at the tables: "Hall-1-referee"."""
     plain = _NOT_IN_NAMES.sub("-", console).strip("-._")[:_MAX_NAME_LETTERS] or "console"
     return f"{plain}-{role.value}"
 
@@ -100,7 +100,7 @@ Without tables to hand, `dealtable demo --tables 4` opens a console over simulat
 _LIBRARIES: Final = ("argon2", "segno", "sqlalchemy", "starlette", "uvicorn", "zeroconf")
 """Libraries of the extra `console`."""
 FIRST_INVITATIONS: Final = (("chief", Role.CHIEF), ("technician", Role.TECHNICIAN))
-"""Who is invited to a console that has nobody."""
+"""The first people who are invited to a console without accounts."""
 
 
 @click.command(epilog=EPILOG)
@@ -128,11 +128,11 @@ FIRST_INVITATIONS: Final = (("chief", Role.CHIEF), ("technician", Role.TECHNICIA
 def command(
     path: Path, invite: str | None, role: str | None, language: Language, level: LogLevelName
 ) -> None:
-    """The referees' console: every table on one page, in a browser, until Ctrl-C.
+    """Run the referees' console in a browser: every table on one page, until Ctrl-C.
 
-    One list of who waits for a referee, a page for every table with all that can be ordered
-    there, the chief's decisions, sheets, proofs. It keeps what the tables say; it decides
-    nothing, and tables go on without it.
+    It has one list of all calls for a referee, a page for every table with all its commands, the
+    chief's decisions, sheets and proofs. It stores the data that the tables publish. It decides
+    nothing, and the tables run without it.
     """
     if (invite is None) != (role is None):
         raise click.UsageError("--invite NAME and --role ROLE go together")
@@ -141,7 +141,7 @@ def command(
     set_log_level(level)
     add_log_context(part="console")
     config = load_console_config(path)
-    os.umask(0o077)  # what it keeps is not everybody's on this computer
+    os.umask(0o077)  # the console's files must not be readable for other users of this computer
     if invite is not None and role is not None:
         _invite(config, invite, Role(role), language)
         return
@@ -153,17 +153,17 @@ def command(
 
 
 def find_missing_library() -> str | None:
-    """Return the name of a library that a console needs and that is not installed."""
+    """Return the name of a library that the console needs and that is not installed, or None."""
     return next((name for name in _LIBRARIES if importlib.util.find_spec(name) is None), None)
 
 
 def format_missing_library(library: str) -> str:
-    """Return what to say where one is missing."""
+    """Return the message about a missing library."""
     return f"the console needs {library}: pip install 'dealtable[console]' installs it"
 
 
 async def _run(config: ConsoleConfig, path: Path) -> None:
-    """Serve until a signal. Raises ConfigError, StoreError as LineError."""
+    """Serve until a signal. Raises CliError for ConfigError and StoreError."""
     from controller.console.console_clock import ConsoleClock
     from controller.console.server import ConsoleFailed, open_console, serve
     from controller.console.store.database import StoreError
@@ -208,7 +208,7 @@ async def _run(config: ConsoleConfig, path: Path) -> None:
 
 
 def read_expected_manifest(section: ConsoleSettings) -> Manifest | None:
-    """Return the release that the tables should run; None where none is said. Raises LineError."""
+    """Return the release that the tables should run, or None if not configured. Raises CliError."""
     if section.release is None:
         return None
     if section.release_key is None:
@@ -220,7 +220,7 @@ def read_expected_manifest(section: ConsoleSettings) -> Manifest | None:
 
 
 def _invite(config: ConsoleConfig, name: str, role: Role, language: Language) -> None:
-    """Show a code for somebody."""
+    """Print an invitation code for a person."""
     import msgspec
 
     from controller.console.accounts.account_store import Account, Accounts

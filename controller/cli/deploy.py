@@ -1,4 +1,4 @@
-"""`dealtable deploy`: what the computer of a table is told about it, made from its table.toml."""
+"""`dealtable deploy`: system files for the computer of a table, generated from its table.toml."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -26,7 +26,7 @@ _config = click.argument(
 
 @click.group("deploy", epilog=EPILOG)
 def command() -> None:
-    """Print what the computer of a table is told about it: names of ports, folders in memory."""
+    """Print system files for the computer of a table: names of ports, folders in memory."""
 
 
 @command.command()
@@ -34,8 +34,8 @@ def command() -> None:
 def udev(path: Path) -> None:
     """Print the udev rules of a table: its ports by USB serial number, their group, its pins.
 
-    A port that lies outside /dev (a simulated board's, an adapter's) needs none. Exit 2 for one
-    that goes by the kernel's own name, such as /dev/ttyACM0: that one changes.
+    A port outside /dev (of a simulated board or an adapter) needs no rule. Exit 2 for a port with
+    the kernel's own name, such as /dev/ttyACM0, because that name can change.
     """
     _print_lines(make_udev_rules(load_table(path)))
 
@@ -43,16 +43,17 @@ def udev(path: Path) -> None:
 @command.command()
 @_config
 def tmpfiles(path: Path) -> None:
-    """Print what systemd-tmpfiles makes in /run at every start: the table's folders in memory."""
+    """Print the systemd-tmpfiles lines that create the table's folders in /run at every start."""
     _print_lines(make_tmpfiles_lines(load_table(path)))
 
 
 @command.command()
 @_config
 def check(path: Path) -> None:
-    """Say where a table's configuration does not fit the services of deploy/units.
+    """Print where a table's configuration does not match the services of deploy/units.
 
-    They are the same for every table and go by its name. Exit 2, one line for each.
+    The services are the same for every table and use its name. Exit 2, with one line for each
+    mismatch.
     """
     wrong = list(find_unit_mismatches(load_table(path)))
     for line in wrong:
@@ -62,7 +63,7 @@ def check(path: Path) -> None:
 
 
 def find_unit_mismatches(config: TableConfig) -> Iterator[str]:
-    """Yield a line for each value that the units need to be another one."""
+    """Yield one line for each value that the units require to be different."""
     table, gateway = config.table, config.gateway
     for key, found, expected in (
         ("table.user", table.user, MACHINE_USER),
@@ -77,7 +78,7 @@ def find_unit_mismatches(config: TableConfig) -> Iterator[str]:
 
 
 def make_udev_rules(config: TableConfig) -> Iterator[str]:
-    """Yield the lines of a table's udev rules. Raises LineError."""
+    """Yield the lines of a table's udev rules. Raises CliError."""
     group = _require_machine_user(config)
     yield f"# Table {config.table.id}, from its configuration: `dealtable deploy udev` makes it."
     yield 'ACTION=="remove", GOTO="dealtable_end"'
@@ -91,7 +92,7 @@ def make_udev_rules(config: TableConfig) -> Iterator[str]:
 
 
 def make_tmpfiles_lines(config: TableConfig) -> Iterator[str]:
-    """Yield the lines that make a table's folders in memory. Raises LineError."""
+    """Yield the lines that create a table's folders in memory. Raises CliError."""
     machine, table = _require_machine_user(config), config.table.id
     folder, door = config.table.runtime_dir, config.socket.parent
     yield f"# Table {table}, from its configuration: `dealtable deploy tmpfiles` makes it."
@@ -119,7 +120,7 @@ def _make_port_rule(key: str, board: BoardSection, group: str) -> Iterator[str]:
 
 
 def _require_machine_user(config: TableConfig) -> str:
-    """Return the machine's user, whose group is of the same name. Raises LineError."""
+    """Return the machine's user, whose group has the same name. Raises CliError."""
     if config.table.user is None:
         raise CliError(
             "table.user and gateway.user: missing, expected two users: on a table's computer the "

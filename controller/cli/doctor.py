@@ -1,4 +1,4 @@
-"""`dealtable doctor`: is everything there that a table needs, and what to do where it is not."""
+"""`dealtable doctor`: a check of all that a table needs, with the action for each problem."""
 
 from pathlib import Path
 from typing import Final
@@ -37,13 +37,14 @@ _STYLES: Final = {
 @click.option("--json", "as_json", is_flag=True, help="Print the findings as JSON.")
 @click.pass_context
 def command(context: click.Context, config: Path, key: Path | None, as_json: bool) -> None:
-    """Look over the table that CONFIG names, and say what to do: one page.
+    """Check the table of CONFIG, and print the actions to take on one page.
 
-    Program, boards, computer, and the table itself; a line each, "ok", "?" (see to it), "!!"
-    (mend it) or "-" (not known on this computer), with the next action. Boards are asked who they
-    are only while no machine runs. Root sees more than others. Moves and changes nothing.
+    Program, boards, computer and the table itself have one line for each check: "ok", "?" (look at
+    it), "!!" (repair it) or "-" (unknown on this computer), with the next action. Boards are asked
+    for their identity only while no machine runs. Root sees more than other users. Nothing is moved
+    or changed.
 
-    Exit 0: nothing keeps the table from dealing; 1: something does; 2: a file cannot be used.
+    Exit 0: the table can deal; 1: something prevents it; 2: a file cannot be used.
     """
     table = load_table(config)
     load_table_profile(table)

@@ -1,4 +1,4 @@
-"""Who stands at a table's ports: asked by HELLO, while no machine runs."""
+"""Facts for `dealtable doctor`: boards, feed, libraries, program, users and keys of a table."""
 
 import asyncio
 import importlib.metadata
@@ -83,7 +83,7 @@ STATE_UNREADABLE: Final = BoardAnswer(
 
 
 def ask_boards(config: TableConfig) -> dict[BoardKind, BoardAnswer]:
-    """Ask both boards who they are, with the table's journal kept shut meanwhile."""
+    """Ask both boards for their identity, while a lock on the journal keeps the machine away."""
     try:
         with hold_journal_lock(config.table.state_dir):
             return {board: _ask_board(config, board) for board in BOARDS}
@@ -113,7 +113,7 @@ def _ask_board(config: TableConfig, board: BoardKind) -> BoardAnswer:
 def _answer_for_error(
     error: DriverError, board: BoardKind, port: str, welcome: Welcome | None
 ) -> BoardAnswer:
-    """Return an error of the drivers in the catalogue's words, as the table would say it."""
+    """Return an error of the drivers with the catalogue's texts, as the table would report it."""
     evidence: dict[str, object] = {"board": board, "port": port, "why": str(error)}
     if isinstance(error, Mismatch):
         evidence |= {"expected": error.expected, "found": error.found}
@@ -130,12 +130,12 @@ def _answer_for_fault(name: str, evidence: Evidence, welcome: Welcome | None = N
 
 
 STATE_TIMEOUT_S: Final = 5.0
-"""A table says something every second."""
+"""A table publishes a state every second."""
 CONNECT_TIMEOUT_S: Final = 2.0
 
 
 def gather_feed(config: TableConfig, computer: Computer) -> FeedFacts:
-    """Return what is known of the feed of a table, which may not run."""
+    """Return the facts about the feed of a table, which may not be running."""
     place = config.gateway_dir
     try:
         read_endpoints(place)
@@ -153,7 +153,7 @@ def gather_feed(config: TableConfig, computer: Computer) -> FeedFacts:
 
 
 def _readable_identities(place: Path) -> Iterator[ClientIdentity]:
-    """Yield the admitted pairs that lie here and that this user may read, an observer's first."""
+    """Yield the admitted pairs in this folder that this user may read, an observer's first."""
     folder = place / CLIENTS_FOLDER
     try:
         files = sorted(folder.glob("*.key_secret"), key=lambda one: one.stem != "observer")
@@ -167,7 +167,7 @@ def _readable_identities(place: Path) -> Iterator[ClientIdentity]:
 
 
 async def _receive_state(endpoints: Endpoints, identity: ClientIdentity) -> FeedFacts:
-    """Listen until a state of the table comes."""
+    """Wait for a state of the table, and return the facts."""
     line = TableConnectionState.CONNECTING
 
     def stands(now: TableConnectionState) -> None:
@@ -193,7 +193,7 @@ async def _receive_state(endpoints: Endpoints, identity: ClientIdentity) -> Feed
 
 
 def _probe_address(address: str) -> FeedFacts:
-    """Tell whether somebody listens at an address, without a key to speak with him."""
+    """Check whether a program listens at an address, without a key to connect with."""
     place = urlsplit(address)
     try:
         socket.create_connection((place.hostname, place.port), CONNECT_TIMEOUT_S).close()
@@ -203,7 +203,7 @@ def _probe_address(address: str) -> FeedFacts:
 
 
 LIBRARIES: Final = ("msgspec", "serial", "gpiozero", "nacl", "structlog", "click", "rich", "zmq")
-"""Libraries by the names they are imported under; lgpio besides, where the panel's pins need it."""
+"""Libraries by their import names. lgpio is added if the panel's pins need it."""
 _IMPORT_SCRIPT: Final = """
 import importlib, importlib.metadata, json, sys
 found = {}
@@ -226,9 +226,9 @@ _IMPORT_TIMEOUT_S: Final = 60.0
 def gather_facts(
     config: TableConfig, file: Path, key: Path | None, computer: Computer | None = None
 ) -> DoctorFacts:
-    """Return all that is known of a table. `key` is the release's public one.
+    """Return all facts about a table. `key` is the release's public key.
 
-    Raises FileError or LineError for a file that was named and cannot be used.
+    Raises FileError or CliError for a named file that cannot be used.
     """
     computer = computer or Computer()
     user = _find_machine_user(config)
@@ -270,9 +270,9 @@ def _gather_python() -> PythonFacts:
 
 
 def import_libraries(names: tuple[str, ...]) -> tuple[LibraryFacts, ...]:
-    """Import libraries in a process of its own: a wheel of another computer may end it.
+    """Import libraries in a separate process, because a wheel for another computer can crash it.
 
-    lgpio makes a pipe in its folder: that one is taken away again.
+    lgpio creates a pipe in its working folder, which is deleted afterwards.
     """
     with tempfile.TemporaryDirectory() as folder:
         try:
@@ -299,7 +299,7 @@ def import_libraries(names: tuple[str, ...]) -> tuple[LibraryFacts, ...]:
 
 
 def _gather_program(config: TableConfig, key: Path | None) -> ProgramFacts:
-    """Return what is installed, as `dealtable release check` sees it."""
+    """Return the facts about the installed program, as in `dealtable release check`."""
     folder = find_program_folder()
     version, firmware = (
         importlib.metadata.version("dealtable"),
@@ -326,7 +326,7 @@ def _describe_release(manifest: Manifest, *, signed: bool) -> ReleaseFacts:
 
 
 def _find_differences(manifest: Manifest | None, folder: Path, state_dir: Path) -> Iterator[str]:
-    """Yield a line for each thing that is not as it was released, and for a way back."""
+    """Yield one line for each difference from the release, and for a downgrade."""
     remembered = read_remembered_release(state_dir) if os.access(state_dir, os.X_OK) else None
     serial = 0 if manifest is None else manifest.serial
     if remembered is not None and serial < remembered.serial:
@@ -345,7 +345,7 @@ def _find_differences(manifest: Manifest | None, folder: Path, state_dir: Path) 
 
 
 def _find_machine_user(config: TableConfig) -> User:
-    """Return whom the machine runs as: this process's own user where the file names none."""
+    """Return the user of the machine. The default is the user of this process."""
     try:
         return find_user(config.table.user or str(os.geteuid()))
     except UserError:
@@ -361,7 +361,7 @@ def _find_user_problem(config: TableConfig, file: Path) -> str:
 
 
 def gather_keys(config: TableConfig) -> KeyFacts:
-    """Return what is known of a table's keys, and of who is admitted."""
+    """Return the facts about a table's keys and its admitted clients."""
     state_dir, place = config.table.state_dir, config.gateway_dir
     for folder in (state_dir, place):
         if _is_unreadable(folder):
@@ -387,7 +387,7 @@ def gather_keys(config: TableConfig) -> KeyFacts:
 
 
 def _is_unreadable(folder: Path) -> bool:
-    """Tell whether a folder is there, and this user may not look into it."""
+    """Return True if a folder exists and this user may not read it."""
     return folder.exists() and not os.access(folder, os.R_OK | os.X_OK)
 
 

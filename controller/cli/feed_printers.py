@@ -1,4 +1,4 @@
-"""What `dealtable watch` prints of a table: lines for people, or its JSON."""
+"""Output of `dealtable watch` for one table: lines for people, or JSON."""
 
 import re
 from typing import Final, Protocol, TypeVar
@@ -16,31 +16,32 @@ from controller.gateway_protocol import event_topic, state_topic
 from controller.messages import PublicEvent, PublicState
 
 SILENCE_TIMEOUT_S: Final = 3.0
-"""A table says something every second; after three it counts as silent."""
+"""Time limit for the next message. A table publishes a state every second."""
 
 
 class FeedPrinter(Protocol):
-    """What becomes of what one table says. Its gateway may be anybody's: nothing that comes
-    raises anything here, nor steers a terminal."""
+    """A printer of one table's messages. A gateway may be compromised: no message may raise an
+    error here or control the terminal.
+    """
 
     def print_line(self, line: StateLine) -> None:
-        """Something is to be said of the table."""
+        """Print a line about the table."""
 
     def print_message(self, message: ReceivedMessage) -> None:
-        """A message came."""
+        """Print a message of the feed."""
 
     def print_bad_message(self, reason: str) -> None:
-        """What came is no message."""
+        """Report data that is not a valid message."""
 
     def print_line_state(self, state: TableConnectionState) -> None:
-        """The way to the table opened or closed."""
+        """Report that the connection to the table opened or closed."""
 
     def print_silence(self) -> None:
-        """Nothing came for SILENT_S, though it should."""
+        """Report that nothing came for SILENCE_TIMEOUT_S, although messages are due."""
 
 
 class JsonFeedPrinter:
-    """Each message's JSON on a line of its own; what is wrong with the line on stderr."""
+    """A printer of each message's JSON on one line. Problems are printed on stderr."""
 
     def __init__(self, name: str, language: Language = "en") -> None:
         self._name = name
@@ -48,11 +49,11 @@ class JsonFeedPrinter:
         self._last_problem = ""
 
     def print_line(self, line: StateLine) -> None:
-        """Say it."""
+        """Print the line on stderr."""
         click.echo(safe_line(f"{self._name}  {line.text}"), err=True)
 
     def print_message(self, message: ReceivedMessage) -> None:
-        """Print it as it came; what is not JSON on one line is none of a table's."""
+        """Print the message unchanged. Data that is not JSON on one line is reported as invalid."""
         try:
             body = _checked_json(message)
         except BadMessage as bad:
@@ -62,7 +63,7 @@ class JsonFeedPrinter:
         click.echo(safe_json(body))
 
     def print_bad_message(self, reason: str) -> None:
-        """Say it, once until something else is wrong, or nothing."""
+        """Report a problem once, until another problem or a valid message comes."""
         if reason != self._last_problem:
             self._last_problem = reason
             self.print_line(
@@ -70,17 +71,17 @@ class JsonFeedPrinter:
             )
 
     def print_line_state(self, state: TableConnectionState) -> None:
-        """Say it."""
+        """Report the state of the connection unless it is open."""
         if state is not TableConnectionState.OPEN:
             self.print_line(self._state_lines.connection_line(state, None))
 
     def print_silence(self) -> None:
-        """Say it."""
+        """Report the silence of the table."""
         self.print_line(self._state_lines.silence_line(None, SILENCE_TIMEOUT_S))
 
 
 class TextFeedPrinter:
-    """A line for each change of the state."""
+    """A printer of one line for each change of the state."""
 
     def __init__(self, name: str, language: Language = "en") -> None:
         self._name = name
@@ -92,14 +93,14 @@ class TextFeedPrinter:
         self._console = Console(highlight=False, soft_wrap=True)
 
     def print_line(self, line: StateLine) -> None:
-        """Say it."""
+        """Print the line with its style."""
         text = safe_line(f"{self._name}  {line.text}")
         with self._console.capture() as captured:
             self._console.print(text, style=line.style, markup=False, emoji=False)
         click.echo(captured.get(), nl=False, color=self._console.is_terminal)
 
     def print_message(self, message: ReceivedMessage) -> None:
-        """Print what is new in a state. Events say no more, but why somebody stops the table."""
+        """Print the changes in a state. Of the events only the reason of a pause is used."""
         try:
             now = decode_state(message)
             if now is None:
@@ -116,16 +117,16 @@ class TextFeedPrinter:
         self._last_state = now
 
     def print_bad_message(self, reason: str) -> None:
-        """Say it, once until something else is wrong, or nothing."""
+        """Report a problem once, until another problem or a valid message comes."""
         self._print_problem(self._state_lines.format_text("stranger", why=reason))
 
     def print_line_state(self, state: TableConnectionState) -> None:
-        """Say how the way to the table stands now."""
+        """Report the present state of the connection."""
         self._line_state = state
         self.print_line(self._state_lines.connection_line(state, self._last_state))
 
     def print_silence(self) -> None:
-        """Say so, unless the line itself is known to be the reason."""
+        """Report the silence, unless a broken connection already explains it."""
         if self._line_state in (TableConnectionState.CONNECTING, TableConnectionState.OPEN):
             self.print_line(self._state_lines.silence_line(self._last_state, SILENCE_TIMEOUT_S))
 
@@ -135,7 +136,7 @@ class TextFeedPrinter:
             self.print_line(StateLine(text, BAD_STYLE))
 
     def _keep_pause_reason(self, message: ReceivedMessage) -> None:
-        """Keep the reason of whoever stops the table: it comes before the state that shows it."""
+        """Store the reason of a pause. The event comes before the state that shows the pause."""
         if not message.topic.startswith(event_topic("")):
             return
         event = _decode(_EVENT, message.body)
@@ -144,7 +145,7 @@ class TextFeedPrinter:
 
 
 def decode_state(message: ReceivedMessage) -> PublicState | None:
-    """Return the state in a message; None for an event. Raises BadMessage."""
+    """Return the state in a message, or None for an event. Raises BadMessage."""
     return _decode(_STATE, message.body) if message.topic.startswith(state_topic("")) else None
 
 
@@ -155,7 +156,7 @@ _CONTROL_BYTES: Final = re.compile(rb"[\x00-\x1f]")
 
 
 def _checked_json(message: ReceivedMessage) -> str:
-    """Return the message's JSON. Raises BadMessage for what is none, or more than one line."""
+    """Return the message's JSON. Raises BadMessage for invalid JSON, or for more than one line."""
     if _CONTROL_BYTES.search(message.body):
         raise BadMessage("JSON on more than one line")
     _decode(_JSON, message.body)

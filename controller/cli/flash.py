@@ -1,4 +1,4 @@
-"""`dealtable flash`: the firmware onto a board."""
+"""`dealtable flash`: writing the program's firmware to a board."""
 
 import secrets
 import time
@@ -63,15 +63,16 @@ def command(
     key: Path | None,
     settings: tuple[tuple[str, int], ...],
 ) -> None:
-    """Put this program's firmware on a board.
+    """Write this program's firmware to a board.
 
-    The board must stand still, its path clear, and no table may hold its port. The new firmware
-    is written beside the old one, read back after a restart and started; the old one is removed
-    when the new one has said who it is. Where it does not, the board goes back by itself.
+    The board must not move, its path must be clear, and no table may use its port. The new firmware
+    is written beside the old one, read back after a restart and started. The old one is removed
+    when the new one has reported its identity. Otherwise the board returns to the old one without
+    help.
 
-    Where the program has a release's manifest, its firmware must be the released one; --key
-    checks who signed that. --setting changes a setting of the board afterwards, once for each.
-    Exit 0: the board runs it; 1: it does not; 2: it cannot be asked.
+    If the program has a release's manifest, its firmware must be the released one. --key checks the
+    manifest's signature. --setting changes a setting of the board afterwards, once for each. Exit
+    0: the board runs it; 1: it does not; 2: the board does not answer.
     """
     image = images.own_image()
     released = _describe_release(image, kind, key)
@@ -118,7 +119,7 @@ def command(
 
 
 class _FlashSystem:
-    """The wall's clock, and fresh numbers."""
+    """The clock of this computer, and new session numbers."""
 
     def clock(self) -> float:
         return time.monotonic()
@@ -131,7 +132,7 @@ class _FlashSystem:
 
 
 class _FlashProgress:
-    """A bar of the bytes that are written, and the step before it."""
+    """A progress bar of the written bytes, and the steps before it."""
 
     def __init__(self, bar: Progress, image: FirmwareImage) -> None:
         self._bar = bar
@@ -145,7 +146,7 @@ class _FlashProgress:
 
 
 def _compare_board(flasher: Flasher, image: FirmwareImage) -> tuple[str, bool]:
-    """Return what a board runs, in a line, and whether that is this firmware."""
+    """Return a line about a board's firmware, and whether it is this firmware."""
     welcome = flasher.query_board()
     if welcome is not None:
         found = f"{welcome.firmware} ({welcome.firmware_hash})"
@@ -167,7 +168,9 @@ def _format_firmware(image: FirmwareImage) -> str:
 
 
 def _describe_release(image: FirmwareImage, kind: BoardKind, key: Path | None) -> str:
-    """Return what a release says of this firmware. Raises LineError where it is another's."""
+    """Return the release of this firmware as text. Raises CliError if the firmware is not the
+    released one.
+    """
     folder = find_program_folder()
     path = folder / MANIFEST
     if not path.exists():

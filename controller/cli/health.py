@@ -1,4 +1,4 @@
-"""`dealtable health`: what a table's journal tells of wear, on one page."""
+"""`dealtable health`: the wear of a table, from its journal, on one page."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -28,7 +28,7 @@ from controller.journal.store import STORE_NAME, open_read_only
 from controller.service.wall_clock import read_wall_clock
 
 SERVICE_FILE: Final = "service.json"
-"""In a state directory: what was cleaned and replaced, and when."""
+"""File in a state directory with the dates of cleaned and replaced parts."""
 _MAX_REPORTS: Final = 5
 EPILOG: Final = """\b
 Examples:
@@ -48,13 +48,13 @@ Examples:
 def command(
     state_dir: Path, cleaned: tuple[str, ...], replaced: tuple[str, ...], who: str, as_json: bool
 ) -> None:
-    """Show what the journal in STATE_DIR tells of wear, and what is to be done when.
+    """Show the wear of the table in STATE_DIR, and the maintenance that is due.
 
-    It may be asked while the table runs. PART is rollers, reader, sensors, lift, motors,
-    shuffler, or a set as set:ID; what was cleaned or replaced is counted anew. That note lies in
-    the state directory and is nobody's signed word: the journal has no entry for it.
+    The table may run meanwhile. PART is rollers, reader, sensors, lift, motors, shuffler, or a set
+    as set:ID. The counters of a cleaned or replaced part start again from 0. That note is a file in
+    the state directory. It is not signed, and the journal has no entry for it.
 
-    Exit 0; 2 where there is no journal.
+    Exit 0; 2 if there is no journal.
     """
     last = 0
 

@@ -1,4 +1,4 @@
-"""A ruling as lines for people."""
+"""`dealtable judge`: a ruling on one or two plays, as lines for people."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -25,7 +25,9 @@ from controller.rules.profile_files import UnknownProfile, find_profile
 
 
 def format_answer(answer: ContainedKinds | PlayRuling) -> Iterator[str]:
-    """Yield the lines of an answer: what holds, why, and what each play may be."""
+    """Yield the lines of an answer: the result, the reasons, and the possible readings of each
+    play.
+    """
     if isinstance(answer, ContainedKinds):
         yield f"{answer.play} contains: {answer.en}"
         yield f"{answer.play} 含有：{answer.zh}"
@@ -59,7 +61,9 @@ def _format_play(judged: JudgedPlay) -> Iterator[str]:
 
 
 def _deciding_fields(reading: ComboReading) -> tuple[str, str]:
-    """Return what readings share that differ in nothing but the pair of a full house."""
+    """Return the part of a reading that is equal in readings that differ only in a full house's
+    pair.
+    """
     return reading.kind, reading.decides
 
 
@@ -129,14 +133,14 @@ def command(
     as_json: bool,
     language: Language,
 ) -> None:
-    """Say what a PLAY is, or whether the second PLAY is legal on the first, and why.
+    """Print what a PLAY is, or whether the second PLAY is legal on the first, and why.
 
-    Write cards without thinking: 10 or T, suits as letters or signs before or behind
-    their cards or not at all, jokers BJ and SJ. A suit covers the run it touches: ♦789J.
-    SJ is the small joker (小王); the jack of spades is ♠J or JS. In Big Two, which has no
-    jokers, it is SJ too. A wild card is a heart of the level that is written as one.
+    Many spellings of cards are accepted: 10 or T, suits as letters or signs before or after their
+    cards or not at all, jokers BJ and SJ. A suit covers the run it touches: ♦789J. SJ is the small
+    joker (小王); the jack of spades is ♠J or JS. In Big Two, which has no jokers, it is SJ too. A
+    wild card is a heart of the level that is written as one.
 
-    Exit 0: legal, 1: not legal, 2: a question without sense.
+    Exit 0: legal, 1: not legal, 2: a question that makes no sense.
     """
     try:
         _check_play_count(plays, declared, contained)
@@ -155,7 +159,7 @@ def command(
 
 
 def _check_play_count(plays: tuple[str, ...], declared: tuple[str, ...], contained: bool) -> None:
-    """Refuse more than can be judged together. Raises Nonsense."""
+    """Raise QuestionError for more plays than can be judged together."""
     most = 1 if contained else 2
     if len(plays) > most:
         raise QuestionError(

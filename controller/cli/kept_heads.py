@@ -1,4 +1,4 @@
-"""The file of `dealtable watch --heads`: every signed head that was seen, a line of JSON each."""
+"""The file of `dealtable watch --heads`: every signed head that was seen, one line of JSON each."""
 
 import fcntl
 import os
@@ -19,13 +19,14 @@ _LINE_PREFIX = b'{"table":'
 
 
 class KeptHeadsFile:
-    """A file of kept heads, and what it holds; lines are only ever added.
+    """A file of kept heads and its content. Lines are only added.
 
-    `wrong` is in what the heads that were in it disagree. One watcher writes it at a time.
+    `disagreements` are the conflicts between the heads of the file. Only one watcher may write it
+    at a time.
     """
 
     def __init__(self, path: Path) -> None:
-        """Open the file, or make it. Raises FileError where it is something else."""
+        """Open or create the file. Raises FileError if it is not a file of kept heads."""
         self._path = path
         try:
             self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
@@ -51,20 +52,20 @@ class KeptHeadsFile:
         os.close(self._file)
 
     def is_repeated(self, head: KeptHead) -> bool:
-        """Tell whether its table showed this head last time, too."""
+        """Return True if the table showed this head the last time, too."""
         return self._heads.is_last_shown(head)
 
     def add(self, head: KeptHead) -> HeadConflict | None:
-        """Take a head that a table shows; return in what it contradicts those before it.
+        """Add a head that a table shows. Return its conflict with the earlier heads, or None.
 
-        `keep` lays it down.
+        `write_added` writes it to the file.
         """
         if not self._heads.contains(head):
             self._unwritten.append(head)
         return self._heads.add(head)
 
     def write_added(self) -> None:
-        """Write and sync what was seen and is not in the file. Raises FileError; try again then."""
+        """Write and sync the new heads. Raises FileError; the next call tries again."""
         if not self._unwritten:
             return
         lines = b"".join(msgspec.json.encode(one) + b"\n" for one in self._unwritten)
@@ -74,14 +75,14 @@ class KeptHeadsFile:
                 raise FileError(f"{self._path}: there is no room for another head")
             os.fsync(self._file)
         except (OSError, FileError) as error:
-            os.ftruncate(self._file, size)  # no half line
+            os.ftruncate(self._file, size)  # do not leave half a line
             if isinstance(error, FileError):
                 raise
             raise FileError(f"{self._path}: cannot be written: {error.strerror}") from None
         self._unwritten.clear()
 
     def _read(self) -> list[KeptHead]:
-        """Return what the file holds; a line that a power cut left half written is taken away."""
+        """Return the heads in the file. An incomplete last line (after a power cut) is removed."""
         try:
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             with os.fdopen(os.dup(self._file), "rb") as file:
@@ -95,7 +96,7 @@ class KeptHeadsFile:
         return kept if not rest else [*kept, *self._repair_last_line(rest, len(lines) + 1)]
 
     def _repair_last_line(self, rest: bytes, number: int) -> list[KeptHead]:
-        """Return the head in a line without an end; make an end of it."""
+        """Return the head in a last line without a newline, and add the newline."""
         try:
             kept = [self._decode_line(rest, number)]
         except FileError:
@@ -114,26 +115,27 @@ class KeptHeadsFile:
 
 
 MAX_UNSIGNED_STATES: Final = 10
-"""States in a row without a signed head, as a table that begins has a few of."""
+"""Number of states in a row without a signed head before a warning. A table that starts has a few.
+"""
 _STYLES: Final[Mapping[Likeness, str]] = {
     "same": GOOD_STYLE,
     "unknown": "yellow",
     "other": BAD_STYLE,
 }
-"""What stands behind is worse."""
+"""The styles by result, from the best to the worst."""
 
 
 class TableKeys(NamedTuple):
-    """A table's public keys: CURVE in Z85, and Ed25519 (32 bytes) where that is known."""
+    """A table's public keys: CURVE in Z85, and Ed25519 (32 bytes) if it is known."""
 
     curve: str
     verify_key: bytes | None
 
 
 class StateChecker:
-    """Says of one table's states where they do not agree with what was kept or released.
+    """A checker of one table's states against the kept heads and a release.
 
-    `heads` may serve several tables. `manifest` is what the table should run.
+    Several tables may share `heads`. `manifest` is the release that the table should run.
     """
 
     def __init__(
@@ -145,7 +147,7 @@ class StateChecker:
         self._last_reported: tuple[ProgramRelease | None, ReportedBoards] | None = None
 
     def check(self, state: PublicState) -> Iterator[StateLine]:
-        """Yield what is new."""
+        """Yield lines for new results of the checks."""
         if self._heads is not None:
             yield from self._check_signed(state, self._heads)
         if self._manifest is not None and self._last_reported != (state.release, state.boards):
@@ -196,7 +198,7 @@ class StateChecker:
 def format_release_line(
     compared: ReleaseComparison, manifest: Manifest, state: PublicState
 ) -> StateLine:
-    """Return the line that says how what a table reports is like a manifest."""
+    """Return the line that compares a table's report with a manifest."""
     boards = state.boards
     parts = (
         _format_component("program", compared.program, _format_program(state.release)),

@@ -1,4 +1,4 @@
-"""What `dealtable keys` shows of certificates, and how a fingerprint is compared."""
+"""Key folders of `dealtable keys`: showing certificates, comparing fingerprints, rotating keys."""
 
 from collections.abc import Iterator
 from datetime import datetime, timedelta
@@ -40,22 +40,22 @@ class KeysError(click.ClickException):
 
 
 class FingerprintMismatch(KeysError):
-    """A key that is not the one whose fingerprint was read out: a finding, exit 1."""
+    """A key with another fingerprint than its owner's: a finding, exit 1."""
 
     exit_code = 1
 
 
 def format_certificate(certificate: Certificate) -> str:
-    """Return a certificate in lines: name, role, fingerprint, its end where it has one."""
+    """Return a certificate in lines: name, role, fingerprint, and its expiry date if it has one."""
     return "\n".join(f"{what + ':':<13}{said}" for what, said in _certificate_fields(certificate))
 
 
 def confirm_fingerprint(certificate: Certificate, expected_fingerprint: str | None) -> None:
-    """Return if the certificate is the one that its owner means.
+    """Raise FingerprintMismatch unless the certificate has its owner's fingerprint.
 
-    `mark` is its whole fingerprint; None asks for the last group of it, which is not shown, so
-    that only who has it from its owner can say it. Raises OtherFingerprint, or KeysError where
-    nobody answers.
+    `expected_fingerprint` is the whole fingerprint. With None the user must type its last group,
+    which is not shown, so that only a person who got it from the owner can type it. Raises
+    KeysError if there is no answer.
     """
     whole = fingerprint(certificate)
     if expected_fingerprint is None:
@@ -83,7 +83,7 @@ def confirm_fingerprint(certificate: Certificate, expected_fingerprint: str | No
 
 
 def refuse_expired(certificate: Certificate, now: datetime) -> None:
-    """Return if a certificate is valid at all. Raises KeysError for one whose time is over."""
+    """Raise KeysError if a certificate has expired."""
     if certificate.expires is not None and certificate.expires <= now:
         raise KeysError(
             f"{certificate.name}: this key was good until {_expiry_text(certificate)}: "
@@ -148,7 +148,7 @@ def _normalize_fingerprint(mark: str) -> str:
 
 
 class KeyFolder(NamedTuple):
-    """Where a table keeps its keys: `state_dir`, and `folder` for what its gateway needs."""
+    """The folders of a table's keys: `state_dir`, and `gateway_dir` for its gateway's files."""
 
     state_dir: Path
     gateway_dir: Path
@@ -156,14 +156,16 @@ class KeyFolder(NamedTuple):
 
     @classmethod
     def from_path(cls, path: Path) -> "KeyFolder":
-        """Return the place that a state directory, or a table.toml, names. Raises ConfigError."""
+        """Return the folders of a state directory or a table.toml. Raises ConfigError."""
         if not path.is_file():
             return cls(path, path, None)
         config = load_table(path)
         return cls(config.table.state_dir, config.gateway_dir, path)
 
     def require_clients(self) -> None:
-        """Return if a table keeps its clients here. Raises KeysError, with what to name instead."""
+        """Raise KeysError unless a table's clients are here. Its text names the path to use
+        instead.
+        """
         if (self.gateway_dir / ADMITTED_FOLDER).is_dir():
             return
         table = self.gateway_dir / KEYS_FOLDER / f"{TABLE_NAME}.key"
@@ -182,10 +184,11 @@ def rotate_client(
     hours: float,
     expected_fingerprint: str | None,
 ) -> None:
-    """Give a client a new key, its old one so many `hours` more; 0 revokes that.
+    """Give a client a new key. The old key stays valid for `hours`; 0 revokes it.
 
-    The new one is that in `file`, once its fingerprint was compared (`mark`, or asked for), or
-    made here where the old one was. Raises KeysError, RosterError, OSError.
+    The new key is the one in `file`, after its fingerprint was compared (`expected_fingerprint`, or
+    typed). Without `file` a new pair is made here, if the old one was made here. Raises KeysError,
+    RosterError, OSError.
     """
     now = parse_moment(read_wall_clock())
     if file is not None:
@@ -206,7 +209,7 @@ def rotate_client(
 
 
 def _make_new_pair(key_folder: KeyFolder, name: str) -> Certificate:
-    """Make a new pair where the old one was made here. Raises KeysError where it was not."""
+    """Make a new pair if the old one was made here. Raises KeysError otherwise."""
     present = [each for each in Roster.load(key_folder.gateway_dir).clients if each.name == name]
     if not present:
         raise KeysError(f"{name} is not admitted here: see `dealtable keys list`")
@@ -218,13 +221,14 @@ def _make_new_pair(key_folder: KeyFolder, name: str) -> Certificate:
         )
     for each in here:
         archive_pair(key_folder.gateway_dir, each)
-    assert here[0].role is not None  # nobody is admitted without one
+    assert here[0].role is not None  # every admitted client has a role
     return read_certificate(create_client_keys(key_folder.gateway_dir, name, here[0].role))
 
 
 def rotate_table_keys(key_folder: KeyFolder) -> None:
-    """Renew the table's own keys. Raises KeysError where something still stands on them,
-    RosterError, OSError."""
+    """Renew the table's own keys. Raises KeysError if a journal or a gateway still uses them.
+    Raises RosterError, OSError.
+    """
     journal = key_folder.state_dir / STORE_NAME
     if journal.exists():
         raise KeysError(

@@ -1,4 +1,4 @@
-"""What several commands of `dealtable keys` are told: which table, which role, until when."""
+"""`dealtable keys`: making, admitting, listing, renewing and revoking keys."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -63,7 +63,7 @@ def _parse_expiry(ctx: click.Context, param: click.Parameter, text: str | None) 
 
 
 def format_examples(*lines: str) -> str:
-    """Return the end of a help page: lines that can be typed, behind `dealtable keys`."""
+    """Return the examples at the end of a help page, each after `dealtable keys`."""
     return "\n".join(("\b", "Examples:", *(f"  dealtable keys {line}" for line in lines)))
 
 
@@ -92,15 +92,15 @@ fingerprint_option = click.option(
 
 
 DEFAULT_GRACE_H = 24.0
-"""Hours for which an old key is good beside the new one (provisional)."""
+"""Hours for which an old key stays valid beside the new one (provisional)."""
 
 
 @click.group("keys")
 def command() -> None:
     """Make a table's keys; admit, renew and revoke those of its clients.
 
-    TABLE is the table's state directory, or its table.toml. What is changed here counts at
-    once, also while the table runs.
+    TABLE is the table's state directory, or its table.toml. A change has effect at once, also
+    while the table runs.
 
     \b
       on the client's computer   dealtable keys request anna --role referee --out .
@@ -119,7 +119,7 @@ def command() -> None:
     help="The table.toml, instead of TABLE: folders and their owners are made, too.",
 )
 def create(place: KeyFolder | None, config: Path | None) -> None:
-    """Make the table's keys and one admitted client of each role; keys that exist stay."""
+    """Make the table's keys and one admitted client of each role. Existing keys are kept."""
     place = KeyFolder.from_path(config) if config is not None else place
     if place is None:
         raise click.UsageError("Missing argument 'TABLE': the state directory, or --config")
@@ -170,10 +170,10 @@ def client(place: KeyFolder, name: str, role: str, expires: datetime | None) -> 
 )
 @expires_option
 def request_pair(name: str, role: str, out: Path, expires: datetime | None) -> None:
-    """Make a key pair on the computer that will use it; its secret never leaves it.
+    """Make a key pair on the computer that will use it. The secret never leaves that computer.
 
-    Carry NAME.key to the table (`dealtable keys admit`), and read the fingerprint out to whoever
-    admits it.
+    Carry NAME.key to the table (`dealtable keys admit`), and read the fingerprint out to the person
+    who admits it.
     """
     with _raise_keys_errors():
         try:
@@ -202,10 +202,10 @@ def request_pair(name: str, role: str, out: Path, expires: datetime | None) -> N
 @fingerprint_option
 @expires_option
 def admit_client(place: KeyFolder, file: Path, mark: str | None, expires: datetime | None) -> None:
-    """Admit a client by its public certificate, once its owner has read its fingerprint out.
+    """Admit a client by its public certificate, after its owner has read the fingerprint out.
 
-    Its name, role and end are its owner's, who signed them: who carries the file changes nothing.
-    --expires is the table's word, over that of the file.
+    Name, role and end are signed by the owner, so a person who carries the file cannot change them.
+    --expires is set by the table, and replaces the end in the file.
     """
     with _raise_keys_errors():
         brought = read_client_file(file)
@@ -213,7 +213,7 @@ def admit_client(place: KeyFolder, file: Path, mark: str | None, expires: dateti
         confirm_fingerprint(brought, mark)
         enrol_client(
             place.gateway_dir, brought, expires
-        )  # what was compared, whatever the file is by now
+        )  # the compared certificate, even if the file has changed since
     click.echo(f"{brought.name} is admitted as {brought.role}")
 
 
@@ -224,7 +224,7 @@ def admit_client(place: KeyFolder, file: Path, mark: str | None, expires: dateti
 )
 @table_argument
 def list_clients(place: KeyFolder) -> None:
-    """List the clients: name, role, fingerprint, and until when; those revoked behind them."""
+    """List the clients: name, role, fingerprint and expiry date, then the revoked clients."""
     _print_clients(place)
 
 
@@ -235,7 +235,7 @@ def list_clients(place: KeyFolder) -> None:
 )
 @click.argument("file", type=click.Path(path_type=Path, exists=True, dir_okay=False))
 def show_fingerprint(file: Path) -> None:
-    """Show whose certificate a file is, and its fingerprint: a client's, or a table.key."""
+    """Show the owner and the fingerprint of a certificate file: a client's, or a table.key."""
     with _raise_keys_errors():
         click.echo(format_certificate(read_certificate(file)))
 
@@ -265,11 +265,11 @@ def rotate(
     own: bool,
     mark: str | None,
 ) -> None:
-    """Give NAME a new key; the old one is good for a day beside it.
+    """Give NAME a new key. The old key stays valid beside it for a day.
 
-    FILE is the new public certificate, made where it is used (`dealtable keys request`); without
-    it the new pair is made here, if the old one was. --own: the table's keys, which every
-    console has to be given anew.
+    FILE is the new public certificate, made on the computer that uses it (`dealtable keys
+    request`). Without FILE the new pair is made here, if the old one was made here. --own renews
+    the table's keys. Every console then needs the new table.key.
     """
     if own != (name is None):
         raise click.UsageError("say whose key: a NAME, or --own for the table's")
@@ -296,7 +296,7 @@ def rotate(
 @click.option("--reason", required=True, help="Why; its owner is told so.")
 @click.option("--fingerprint", "mark", help="One of several keys of that name.")
 def revoke_command(place: KeyFolder, name: str, reason: str, mark: str | None) -> None:
-    """Take a client's key away, for good: its connections end, its orders are refused."""
+    """Revoke a client's key for good: its connections end, and its commands are refused."""
     with _raise_keys_errors():
         for gone in revoke_client(
             place.gateway_dir, name, reason, parse_moment(read_wall_clock()), mark
@@ -317,7 +317,7 @@ def _print_clients(place: KeyFolder) -> None:
 
 @contextmanager
 def _raise_keys_errors() -> Iterator[None]:
-    """Raise KeysError for what goes wrong with a file."""
+    """Raise KeysError for errors of a file."""
     try:
         yield
     except OSError as error:

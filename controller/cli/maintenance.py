@@ -1,4 +1,4 @@
-"""A table's boards in a technician's hands, while no machine runs: opened, and people asked."""
+"""Maintenance of a table's boards while no machine runs: opening boards, and requests to people."""
 
 import asyncio
 import os
@@ -41,15 +41,15 @@ _SIMULATED_PINS_PREFIX: Final = "unix:"
 _BACK_VALUES: Final = {"A": Back.A, "B": Back.B}
 _ANSWER_HINT: Final = "   Enter: 完成 done   skip: 做不了 cannot be done\n"
 STOP_DELAY_S: Final = 0.05
-"""Until a STOP is on the line, before the port is closed."""
+"""Time for a STOP to leave on the line before the port is closed."""
 
 
 class MaintenanceInterrupted(Exception):
-    """Somebody ended it; all motion was stopped."""
+    """A person stopped the maintenance. All motion was stopped."""
 
 
 def run_until_signal(work: Callable[[], Coroutine[Any, Any, T]]) -> T:
-    """Run until it is done or a signal ends it. Raises Interrupted."""
+    """Run `work` until it is done or a signal ends it. Raises MaintenanceInterrupted."""
     try:
         return asyncio.run(_cancel_on_signal(work))
     except asyncio.CancelledError:
@@ -65,7 +65,7 @@ async def _cancel_on_signal(work: Callable[[], Coroutine[Any, Any, T]]) -> T:
 
 
 def format_interruption() -> str:
-    """Return what people are told behind a test that was ended."""
+    """Return the text for people after a test was interrupted."""
     known = fault("PATH_NOT_CLEAR")
     return (
         "已中断，机器已停。机内可能有牌：打开机盖，清空牌槽、复核盘和牌道。\n"
@@ -75,9 +75,9 @@ def format_interruption() -> str:
 
 @contextmanager
 def exclude_machine(config: TableConfig) -> Iterator[None]:
-    """Keep the machine of a table away for the block. Raises LineError, one line.
+    """Prevent the machine of a table from running during the block. Raises CliError with one line.
 
-    It is refused where a machine runs, and where a deal is not over: its cards are evidence.
+    The error is raised if a machine runs, or if a deal is not over, because its cards are evidence.
     """
     state_dir = config.table.state_dir
     try:
@@ -117,10 +117,10 @@ def _is_open(progress: AttemptHistory) -> bool:
 async def open_boards(
     config: TableConfig, control: Path | None, *, settings: bool = True
 ) -> AsyncIterator[tuple[BoardPair, Operator]]:
-    """Open a table's boards for the block; give them and whoever has hands there.
+    """Open a table's boards for the block. Yield them and the operator of the machine.
 
-    Not `settings`: whatever is set on them. `control` is the socket of a simulated table.
-    Leaves no motion behind. Raises LineError.
+    With `settings` false any settings of the boards are accepted. `control` is the socket of a
+    simulated table. At the end nothing moves any more. Raises CliError.
     """
     ports = {
         "dealer": SerialPort(config.dealer.port, config.dealer.baud),
@@ -144,7 +144,7 @@ async def open_boards(
 
 
 def read_card_set(config: TableConfig) -> CardSetSpec:
-    """Return the set that lies in a table's machine, as its rulebook and configuration have it."""
+    """Return the set in a table's machine, from its rulebook and configuration."""
     profile = load_table_profile(config)
     deck = profile.deck
     back = _BACK_VALUES[config.card_sets[0].back]
@@ -152,19 +152,19 @@ def read_card_set(config: TableConfig) -> CardSetSpec:
 
 
 class TerminalOperator:
-    """People who are asked at the terminal; without one nobody is there."""
+    """An operator who is asked at the terminal. Without one every step counts as not done."""
 
     def __init__(self) -> None:
         self._typed = b""
 
     async def do(self, name: StepName, part: str = "") -> bool:
-        """See Hands."""
+        """Ask for a step, as in `Operator.do`."""
         asked, of = operator_step(name), machine_parts().get(part)
         zh, en = ("", "") if of is None else (of.zh, of.en)
         return await self._ask(asked.zh.replace("{part}", zh), asked.en.replace("{part}", en))
 
     async def prepare(self, name: StepName) -> bool:
-        """See Hands."""
+        """Ask to get ready for a step, as in `Operator.prepare`."""
         asked = operator_step(name)
         return await self._ask(
             f"听到信号后立即：{asked.zh}。准备好后按 Enter",
@@ -172,27 +172,27 @@ class TerminalOperator:
         )
 
     async def signal(self, name: StepName) -> None:
-        """See Hands."""
+        """Give the signal for a step, as in `Operator.signal`."""
         asked = operator_step(name)
         click.echo(f"\a\n   现在！NOW! {asked.zh} {asked.en}\n", err=True)
 
     async def _ask(self, zh: str, en: str) -> bool:
         if not sys.stdin.isatty():
             return False
-        # Somebody who pressed Enter twice has not done what is asked next.
+        # Drop earlier input: a person who pressed Enter twice has not done the next step.
         termios.tcflush(sys.stdin, termios.TCIFLUSH)
         self._typed = b""
         click.echo(f"\n=> {zh}\n   {en}\n{_ANSWER_HINT}", err=True, nl=False)
         return (await self._read_line()) not in ("skip", "s", "跳过")
 
     async def _read_line(self) -> str:
-        """Return the next line that is typed; boards are heard meanwhile."""
+        """Return the next typed line. The loop keeps serving the boards meanwhile."""
         loop, typed = asyncio.get_running_loop(), asyncio.Event()
         number = sys.stdin.fileno()
 
         def take() -> None:
             got = os.read(number, 1024)
-            self._typed += got or b"skip\n"  # nobody is there any more
+            self._typed += got or b"skip\n"  # the terminal is closed
             typed.set()
 
         loop.add_reader(number, take)
@@ -208,7 +208,7 @@ class TerminalOperator:
 
 @asynccontextmanager
 async def _choose_hands(config: TableConfig, control: Path | None) -> AsyncIterator[Operator]:
-    """Give people at the terminal, or those of a simulated table. Raises LineError."""
+    """Yield an operator at the terminal, or the one of a simulated table. Raises CliError."""
     if control is None and config.panel.pins.startswith(_SIMULATED_PINS_PREFIX):
         control = Path(config.panel.pins.removeprefix(_SIMULATED_PINS_PREFIX)).with_name("control")
     if control is None or config.table.backend != "sim":
@@ -224,7 +224,8 @@ async def _choose_hands(config: TableConfig, control: Path | None) -> AsyncItera
     attended = False
     try:
         attended = (await people.request("info")).get("attendant", False)
-        await people.request("attendant", on=False)  # two people at one machine are one too many
+        # the simulated attendant must not act at the same time
+        await people.request("attendant", on=False)
         yield SimulatedOperator(people.request)
     except HallError as error:
         raise CliError(f"{control}: {error}: name its socket with --control") from None

@@ -1,4 +1,4 @@
-"""`dealtable open`: an attempt whose key went with the power, opened by the chief."""
+"""`dealtable open`: opening an attempt with the chief's key, after its own key was lost."""
 
 import base64
 from pathlib import Path
@@ -38,12 +38,12 @@ _NONCE_BYTES = 32
 def command(ctx: click.Context, state_dir: Path, attempt: int, key: Path, as_json: bool) -> None:
     """Open an attempt that no machine can open any more, and check it.
 
-    After a power cut the machine has no key of the attempt that was under way: its entry
-    `sealed_to_chief` says so. The chief's key opens it here: seed, cut and all that the boards
-    saw, checked as `verify` checks every other attempt. An attempt that is still under
-    way, or whose record is open already, is not opened.
+    After a power cut the machine has lost the key of the attempt in progress, and writes the entry
+    `sealed_to_chief`. The chief's key opens the attempt here: seed, cut and all observations of the
+    boards. They are checked as `verify` checks every other attempt. An attempt that is still in
+    progress, or whose record is already open, is refused.
 
-    Exit 0: all holds; 1: a finding; 2: it cannot be opened.
+    Exit 0: all checks pass; 1: a finding; 2: it cannot be opened.
     """
     progress = _find_sealed_attempt(state_dir, attempt)
     revealed, record = _open_boxes(progress, _unseal_attempt_key(progress, key))
@@ -59,7 +59,7 @@ def command(ctx: click.Context, state_dir: Path, attempt: int, key: Path, as_jso
 
 
 def _find_sealed_attempt(state_dir: Path, number: int) -> AttemptHistory:
-    """Return the attempt, if it is one for the chief alone. Raises LineError."""
+    """Return the attempt, if only the chief can open it. Raises CliError."""
     try:
         entries = [chained.entry for chained in read_source(state_dir).entries]
     except JournalError as error:
@@ -75,7 +75,7 @@ def _find_sealed_attempt(state_dir: Path, number: int) -> AttemptHistory:
 
 
 def _unseal_attempt_key(progress: AttemptHistory, key: Path) -> AttemptKey:
-    """Return what closed the attempt's boxes. Raises LineError for a key that does not."""
+    """Return the key of the attempt's sealed data. Raises CliError for a wrong chief's key."""
     try:
         chief = read_certificate(key)
     except RosterError as error:
@@ -96,7 +96,7 @@ def _refuse_sealing(_: int) -> bytes:
 
 
 def _open_boxes(progress: AttemptHistory, key: AttemptKey) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return what `revealed` and `record` would have said. Raises LineError."""
+    """Return the data that the entries `revealed` and `record` would contain. Raises CliError."""
     unseal = key.unseal
     cut = progress.data("cut")
     try:
@@ -107,7 +107,8 @@ def _open_boxes(progress: AttemptHistory, key: AttemptKey) -> tuple[dict[str, An
         hands = (
             unseal(_read_box(progress, "hands_box", "box")) if progress.data("hands_box") else b""
         )
-        until = progress.steps["sealed_to_chief"].n  # what its machine would have shown then
+        # the range that its machine would have published
+        until = progress.steps["sealed_to_chief"].n
         events = [
             event
             for entry in progress.wire_entries

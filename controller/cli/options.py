@@ -1,4 +1,4 @@
-"""Numbers on the command line, and what is said of what is none."""
+"""Types and checks of options on the command line: numbers and writable files."""
 
 import os
 from pathlib import Path
@@ -14,7 +14,7 @@ class WholeNumber(click.IntRange):
     name = "whole number"
 
     def get_metavar(self, param: click.Parameter, ctx: click.Context | None = None) -> str:
-        """Return what stands for it in the help."""
+        """Return the placeholder for the number in the help."""
         return "N"
 
 
@@ -24,16 +24,16 @@ class DecimalNumber(click.FloatRange):
     name = "number"
 
     def get_metavar(self, param: click.Parameter, ctx: click.Context | None = None) -> str:
-        """Return what stands for it in the help."""
+        """Return the placeholder for the number in the help."""
         return "X"
 
 
 def require_writable(path: Path) -> None:
-    """Return if a file can be written in the end, where a symbolic link leads. Raises LineError."""
+    """Raise CliError unless a file can be written, after following symbolic links."""
     target = Path(os.path.realpath(path))
     folder = target.parent
     if not folder.is_dir():
         raise CliError(f"{path}: there is no folder {folder}")
-    is_loop = target.is_symlink()  # of links that lead to each other
+    is_loop = target.is_symlink()  # only a loop of links still ends in a link
     if is_loop or not os.access(target if target.exists() else folder, os.W_OK):
         raise CliError(f"{path}: cannot be written by this user")

@@ -1,4 +1,4 @@
-"""`dealtable release`: what was released, by whom, and whether that is what is installed."""
+"""`dealtable release`: signed manifests, and their comparison with the installed program."""
 
 from collections.abc import Iterator
 from datetime import datetime
@@ -52,9 +52,9 @@ _FOLDER = click.Path(path_type=Path, file_okay=False)
 def command() -> None:
     """Make, sign and check the manifest of a release.
 
-    A manifest names every file of the program and the boards' firmware by its hash. It lies
-    beside the code, in controller/manifest.json, with its signature; consoles hold a copy, and
-    compare with it what tables report.
+    A manifest lists every file of the program and the boards' firmware with its hash. It is beside
+    the code, in controller/manifest.json, with its signature. Consoles have a copy, and compare it
+    with the reports of tables.
     """
 
 
@@ -63,7 +63,7 @@ def command() -> None:
 def key(name: Path) -> None:
     """Make the keys that releases are signed with.
 
-    NAME.key is for everybody, NAME.key_secret for nobody: off every table, out of every repository.
+    NAME.key is public. Keep NAME.key_secret secret, off every table and out of every repository.
     """
     public, secret = make_release_keys(name)
     click.echo(f"{public}: give it to whom shall check releases")
@@ -88,9 +88,9 @@ def make(
 ) -> None:
     """Write the manifest of a program.
 
-    DIR is a checkout or an unpacked wheel; `installed` is this very program. Where a manifest
-    lies already, the new one's serial must be higher. Exit 2 for a program that holds a link.
-    With --whole it names every file in DIR, whatever it is, and lies in DIR/manifest.json.
+    DIR is a checkout or an unpacked wheel; `installed` is this program. If there is a manifest
+    already, the new serial must be higher. Exit 2 for a program that contains a link. With --whole
+    the manifest lists every file in DIR, and is written to DIR/manifest.json.
     """
     place = _choose_program_folder(folder)
     path = out or place / (FOLDER_MANIFEST if whole else MANIFEST)
@@ -116,7 +116,7 @@ def make(
 def sign(manifest: Path, key_file: Path) -> None:
     """Sign a manifest.
 
-    The signature is written beside it, with .sig behind its name.
+    The signature is written beside it, with .sig after its name.
     """
     raw, secret = read_file(manifest), read_release_key(key_file, secret=True)
     made, path = decode_manifest(raw, manifest), signature_path(manifest)
@@ -152,9 +152,9 @@ def check(
 ) -> None:
     """Compare a program with a signed manifest.
 
-    MANIFEST is the one beside its code where none is named; better is one from elsewhere.
-    One line for each file that is not as it was released. Exit 0: all are; 1: a difference, a
-    signature of another key, a release older than one before; 2: a file cannot be read.
+    The default MANIFEST is the one beside the code. A copy from elsewhere is safer. Prints one line
+    for each file that differs from the release. Exit 0: no difference; 1: a difference, a signature
+    of another key, a release older than one before; 2: a file cannot be read.
     """
     place, verify = _choose_program_folder(folder), read_release_key(key_file)
     path = manifest or place / (FOLDER_MANIFEST if whole else MANIFEST)
@@ -178,7 +178,7 @@ def check(
 
 
 def _require_plain_files(place: Path) -> None:
-    """Return if a program is made of files alone. Raises FileError."""
+    """Raise FileError unless a program consists only of plain files."""
     for name, what in find_odd_files(place).items():
         raise FileError(
             f"{place / escape_unprintable(name)}: {what}: a release has none, remove it"
@@ -186,7 +186,9 @@ def _require_plain_files(place: Path) -> None:
 
 
 def _require_higher_serial(path: Path, serial: int) -> None:
-    """Return if no manifest lies at `path` that this serial does not follow. Raises FileError."""
+    """Raise FileError unless `serial` is higher than that of the manifest at `path`, if there is
+    one.
+    """
     if path.exists():
         there = read_manifest(path)
         if serial <= there.serial:
@@ -197,7 +199,7 @@ def _require_higher_serial(path: Path, serial: int) -> None:
 
 
 def _format_differences(manifest: Manifest, place: Path) -> Iterator[str]:
-    """Yield a line for each file that is not as it was released, the compiled ones last."""
+    """Yield one line for each file that differs from the release, compiled files last."""
     odd = find_odd_files(place)
     for one in file_differences(manifest.files, hash_program_files(place)):
         yield f"{one}: {odd[one.path]}" if one.path in odd else f"{one}"
@@ -207,7 +209,7 @@ def _format_differences(manifest: Manifest, place: Path) -> Iterator[str]:
 
 
 def _find_newer_release(manifest: Manifest, state_dir: Path | None) -> Iterator[str]:
-    """Yield a line where a newer release was accepted before."""
+    """Yield one line if a newer release was used before."""
     before = None if state_dir is None else read_remembered_release(state_dir)
     if before is not None and manifest.serial < before.serial:
         yield (

@@ -1,4 +1,4 @@
-"""Rows of rules, as wide as there is room: side by side, or below each other."""
+"""`dealtable rules`: the rulebooks as tables, side by side or one below the other."""
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
@@ -22,27 +22,27 @@ from controller.signing.encoding import canonical_json
 from controller.words import Words
 
 _DEFAULT_WIDTH = 110
-"""Columns where no terminal and no COLUMNS says how many there are."""
+"""Width in columns if neither a terminal nor COLUMNS gives it."""
 MIN_TABLE_WIDTH = 76
-"""Columns with fewer of which nothing stands side by side."""
+"""Minimum width in columns for a table side by side."""
 
 RuleRow = tuple[str, Text, Text]
-"""A key, and what is shown beside it."""
+"""A key, and the two texts that are shown beside it."""
 
 
 class RuleRows:
-    """Rows of one table; `ratios` are the widths of the two columns beside the key."""
+    """Rows of one table. `ratios` are the widths of the two columns beside the key."""
 
     def __init__(
         self, rows: Iterable[RuleRow], ratios: tuple[int, int], headings: Sequence[str] = ()
     ) -> None:
-        """Take what is shown; `headings` are of all three columns, or none."""
+        """Store the rows. `headings` are those of all three columns, or empty."""
         self._rows = list(rows)
         self._ratios = ratios
         self._headings = tuple(headings)
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        """Lay the rows out for the columns there are."""
+        """Yield the rows in a layout for the available columns."""
         if options.max_width < MIN_TABLE_WIDTH:
             yield from self._stacked()
         else:
@@ -76,7 +76,7 @@ def _format_key(key: str) -> Text:
 
 
 def make_rich_console() -> Console:
-    """Return a console as wide as COLUMNS says, as the terminal, or as a wide page."""
+    """Return a console with the width of COLUMNS, of the terminal, or of a wide page."""
     told = os.environ.get("COLUMNS", "")
     if told.isdecimal() and int(told):
         return Console(width=int(told))
@@ -85,7 +85,7 @@ def make_rich_console() -> Console:
 
 
 def print_renderables(console: Console, parts: Iterable[RenderableType]) -> None:
-    """Print parts below each other; into a pipe or a file without blanks at the end of lines."""
+    """Print parts one below the other. Without a terminal, spaces at line ends are removed."""
     with console.capture() as captured:
         for part in parts:
             console.print(part)
@@ -133,7 +133,9 @@ def command(
     diff: tuple[str, str] | None,
     as_json: bool,
 ) -> None:
-    """List the rulebooks, or show PROFILE: every rule, where it is from, what is provisional."""
+    """List the rulebooks, or show PROFILE with every rule, its source, and whether it is
+    provisional.
+    """
     _refuse_mixed(profile, event, regulations, diff)
     if diff:
         _print_differences(*(find_profile(name) for name in diff), as_json=as_json)
@@ -248,7 +250,7 @@ def _format_value(profile: Profile, key: str) -> Text:
 
 
 def _format_source(profile: Profile, key: str) -> Text:
-    """Where a value is from, and what is to be said about that."""
+    """Return the source of a value, with remarks."""
     text = _format_article(profile, key)
     if profile.event and profile.is_settled(key):
         before = value_words(key, profile.event.before[key])
@@ -273,7 +275,9 @@ def _format_article(profile: Profile, key: str) -> Text:
 
 
 def _print_regulations(profile: Profile, as_json: bool) -> None:
-    """Print the page as it is hashed; the hashes go to stderr, so that a pipe has it whole."""
+    """Print the page exactly as it is hashed. The hashes go to stderr, so that a pipe gets only the
+    page.
+    """
     if as_json:
         _print_json(msgspec.to_builtins(_regulations_data(profile)))
         return
@@ -304,7 +308,7 @@ def _print_differences(first: Profile, second: Profile, *, as_json: bool) -> Non
 
 
 def _difference_data(key: str, *profiles: Profile) -> dict[str, Any]:
-    """One key for programs: in words, and what each of the profiles that have it says."""
+    """Return one key for programs: its names, and the value in each profile that has it."""
     label = all_keys()[key].label
     rules = {profile.name: rules_by_key(profile) for profile in profiles}
     return {

@@ -1,4 +1,4 @@
-"""`dealtable run`: one table, as two processes: its machine and its gateway."""
+"""`dealtable run`: one table as two processes, its machine and its gateway."""
 
 import asyncio
 import fcntl
@@ -21,7 +21,7 @@ from controller.service.logging_setup import (
 
 _log = structlog.get_logger("run")
 
-# Each process imports what it needs when it begins: the machine never loads the network.
+# Each process imports its code when it begins, so that the machine never loads network code.
 config_option = click.option(
     "--config",
     "path",
@@ -49,9 +49,9 @@ def command(
     \b
         dealtable run --config table.toml
 
-    Keys that are not there yet are made in the state directory. Started as root, each
-    process becomes the user whom the file names for it (table.user, gateway.user).
-    Under systemd each has a unit of its own: `run machine` and `run gateway`.
+    Missing keys are created in the state directory. Started as root, each process becomes
+    the user that the file names for it (table.user, gateway.user). Under systemd each process
+    has its own unit: `run machine` and `run gateway`.
     """
     set_log_level(level)
     add_log_context(part=context.invoked_subcommand or "run")
@@ -83,9 +83,9 @@ def command(
 @config_option
 @record_option
 def machine(path: Path, record: Path | None) -> None:
-    """Run the machine alone: ports, pins, state and journal; no network.
+    """Run only the machine: ports, pins, state and journal; no network.
 
-    Writes "ready" once its gateway may come.
+    Writes "ready" to the output when its gateway may start.
     """
     from controller.journal.entries import JournalError, StorageFailed
     from controller.roster import RosterError
@@ -128,9 +128,10 @@ def machine(path: Path, record: Path | None) -> None:
 @command.command(short_help="Run the gateway alone; no faces, no ports.")
 @config_option
 def gateway(path: Path) -> None:
-    """Run the gateway alone: feed and commands; no faces, no ports.
+    """Run only the gateway: feed and commands; no faces, no ports.
 
-    A table has one: beside another that lives, this one touches nothing and exits 2.
+    A table has only one gateway. If another one is running, this command changes nothing and exits
+    2.
     """
     from controller.gateway.gateway import GatewayError
     from controller.service.process_users import check_process_user
@@ -148,7 +149,7 @@ def gateway(path: Path) -> None:
 
 
 async def _serve_gateway(config: TableConfig) -> None:
-    """Serve, and tell who supervises this process. Raises GatewayError."""
+    """Serve the table, and send heartbeats to the supervisor. Raises GatewayError."""
     from controller.gateway.gateway import run_gateway
     from controller.service.systemd_notify import SystemdNotifier, run_heartbeat
     from controller.service.wall_clock import read_wall_clock
@@ -169,10 +170,11 @@ async def _serve_gateway(config: TableConfig) -> None:
 
 @contextmanager
 def _lock_gateway(config: TableConfig) -> Iterator[None]:
-    """Hold the table's network for the block. Raises LineError where another gateway does.
+    """Hold a lock for the block, so that only one gateway serves this table. Raises CliError
+    otherwise.
 
-    What is locked is the gateway's own secret: the one file that a gateway always has, and that
-    nobody but its user can open, and so hold. The kernel lets go of it for one that dies.
+    The locked file is the gateway's own secret. A gateway always has this file, and only its user
+    can open and lock it. The kernel releases the lock if the process dies.
     """
     from controller.roster import KEYS_FOLDER, TABLE_NAME
 
@@ -180,7 +182,7 @@ def _lock_gateway(config: TableConfig) -> Iterator[None]:
     try:
         handle = os.open(file, os.O_RDONLY | os.O_CLOEXEC)
     except OSError:
-        yield  # the gateway says what is wrong with its keys
+        yield  # the gateway reports what is wrong with its keys
         return
     try:
         try:
@@ -195,9 +197,10 @@ def _lock_gateway(config: TableConfig) -> Iterator[None]:
 
 
 def _deny_network() -> None:
-    """Have the kernel refuse this process any socket but Unix sockets, where it can.
+    """Make the kernel refuse this process every socket except Unix sockets, if possible.
 
-    What it keeps in is a machine that was taken over; one that is as it was written asks for none.
+    This restricts a machine that an attacker controls. The unchanged program never opens another
+    socket.
     """
     from controller.service.sandbox import deny_network
 

@@ -1,8 +1,8 @@
-"""The public messages as JSON Schemas (2020-12), from the types that everything is made of.
+"""The public messages as JSON Schemas (2020-12), generated from their Python types.
 
-A state is one type. An event, a command and a reply are one of many: by its `kind`, by its
-`cmd`, and by the command that it answers. What the schemas do not name may still come from a
-later version: whoever reads passes it over. A command alone is closed.
+A state has one type. An event has a type for each `kind`, a command for each `cmd`, and a reply for
+each command that it answers. A later version may send fields that the schemas do not contain;
+readers must ignore them. Only a command must have no other fields.
 """
 
 import json
@@ -49,26 +49,26 @@ CommandId = Annotated[
 
 
 class MeetingDataSchema(MeetingData, frozen=True, kw_only=True):
-    """A match is laid out: who plays it where, by which rulebook, and what its pairs bring."""
+    """A match is set up: its players and seats, its rulebook, and what its pairs bring."""
 
-    meeting: Meeting  # type: ignore[assignment]  # said as a map where nobody knows a match
+    meeting: Meeting  # type: ignore[assignment]  # a plain map in the base type, which has no match types
     record: tuple[PenaltyEntry, ...]  # type: ignore[assignment]
 
 
 class KeptEventSchema(KeptEvent, frozen=True, kw_only=True):
-    """What happened in the match at the private entry `n`."""
+    """An event of the match at the private entry `n`."""
 
     event: MatchEvent  # type: ignore[assignment]
 
 
 class MatchToldDataSchema(MatchToldData, frozen=True, kw_only=True):
-    """What was kept back of the match, once it may be seen: all returns of a deal at once."""
+    """Private events of the match that may be published now: all returns of a deal at once."""
 
     told: tuple[KeptEventSchema, ...]  # type: ignore[assignment]
 
 
 class TakenOverDataSchema(TakenOverData, frozen=True, kw_only=True):
-    """A match came from another table."""
+    """A match that was taken over from another table."""
 
     proofs: tuple[TransferProof, ...]  # type: ignore[assignment]
     moves: tuple[TableMove, ...] | UnsetType = UNSET  # type: ignore[assignment]
@@ -80,11 +80,11 @@ _MATCH_DATA_TYPES: Final[Mapping[str, Any]] = {
     "meeting": MeetingDataSchema,
     "taken_over": TakenOverDataSchema,
 }
-"""Data that the journal's own types cannot say."""
+"""Entry data that the journal's own types do not describe."""
 
 
 class RefusedReply(msgspec.Struct, frozen=True, kw_only=True):
-    """The command was not carried out: why, and what to do."""
+    """A refusal of a command: the reason, and the action to take."""
 
     id: str
     ok: bool
@@ -93,28 +93,28 @@ class RefusedReply(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def event_types() -> dict[str, Any]:
-    """Return the type of a public event by its kind."""
+    """Return the type of each public event by its kind."""
     return {kind: _make_event_type(kind) for kind, row in ENTRY_KINDS.items() if row.public}
 
 
 def command_types() -> dict[str, Any]:
-    """Return the type of a command by its name."""
+    """Return the type of each command by its name."""
     return {cmd: _make_command_type(cmd, order) for cmd, order in COMMANDS.items()}
 
 
 def reply_types() -> dict[str, Any]:
-    """Return the type of a reply by the command that it answers, where that is carried out."""
+    """Return the type of the reply to each executed command, by command."""
     return {cmd: _make_reply_type(cmd) for cmd in COMMANDS}
 
 
 MESSAGE_NAMES: Final = ("state", "event", "command", "reply")
-"""The messages that have a schema, in the order in which they are printed."""
+"""The messages that have a schema, in the order of printing."""
 
 
 def make_schema(name: str | None = None) -> dict[str, Any]:
-    """Return one JSON Schema of all messages, each in `$defs` under its name, or of one of them.
+    """Return one JSON Schema of all messages, each in `$defs` under its name, or of one message.
 
-    The same part has the same name in each of them.
+    The same part has the same name in each schema.
     """
     messages, parts = _build_definitions()
     if name is None:
@@ -131,7 +131,7 @@ def _build_definitions() -> tuple[dict[str, Any], dict[str, Any]]:
     shapes = (PublicState, events, commands, RefusedReply, *reply_types().values())
     tops, parts = msgspec.json.schema_components(shapes, ref_template="#/$defs/{name}")
     (state, event, command, *replies), parts = _without_module_names((list(tops), dict(parts)))
-    for name, part in parts.items():  # what no type can say
+    for name, part in parts.items():  # constraints that a type cannot express
         if name.endswith("Reply") or name == RefusedReply.__name__:
             part["properties"]["ok"] = {"const": name != RefusedReply.__name__}
     parts[EventsAnswer.__name__]["properties"]["events"]["items"] = _make_reference("event")
@@ -146,11 +146,11 @@ _MODULE_PREFIXES: Final = {
     "controller.match.match_state": "Meeting",
     "controller.sheet.form": "Sheet",
 }
-"""What is put before the names of a module's types where two modules have the same."""
+"""Prefixes for the type names of modules, if two modules have a type of the same name."""
 
 
 def _without_module_names(schema: Any) -> Any:
-    """Return a schema, or parts of one, without the names of modules in it."""
+    """Return a schema, or parts of one, without module names."""
     if isinstance(schema, dict):
         return {_public_name(key): _without_module_names(value) for key, value in schema.items()}
     if isinstance(schema, list | tuple):
@@ -166,7 +166,9 @@ def _public_name(name: str) -> str:
 
 
 def _reachable_parts(schema: Any, parts: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the parts that a schema refers to, and those refer to, in the order of `parts`."""
+    """Return the parts that a schema refers to, directly or through others, in the order of
+    `parts`.
+    """
     wanted: set[str] = set()
     ahead = list(_find_references(schema))
     while ahead:
@@ -237,7 +239,7 @@ def _make_command_type(cmd: str, order: CommandSpec) -> Any:
 
 
 def _describe_command(order: CommandSpec) -> str:
-    """Say what a command does, who may give it, and when."""
+    """Return what a command does, the roles that may give it, and its phases."""
     bound = {
         "none": "Deal and attempt: null.",
         "machine": "Deal and attempt: the machine's (`machine` of the state).",
@@ -281,13 +283,13 @@ def command(name: str | None) -> None:
 
     \b
     state    topic state/TABLE of the feed: the whole public state of a table
-    event    topic event/TABLE: an entry of its journal; `kind` says what `data` holds,
-             and in a match's entries `event` what happened
-    command  what a client sends; `cmd` says what `args` holds, who may send it, and when
-    reply    what comes back: $defs has one for each command, and RefusedReply
+    event    topic event/TABLE: an entry of its journal; `kind` gives the type of `data`,
+             and in a match's entries `event` gives the event of the match
+    command  sent by a client; `cmd` gives the type of `args`, the roles and the phases
+    reply    the answer: $defs has a type for each command, and RefusedReply
 
-    The one of all of them is a schema of any message, with each under its name in $defs.
-    JSON Schema 2020-12. Later versions may add fields: read on over what you do not know.
-    An example of every message stands in controller/messages.md.
+    Without NAME the output is a schema of any message, with each under its name in $defs.
+    JSON Schema 2020-12. Later versions may add fields: ignore fields that you do not know.
+    controller/messages.md has an example of every message.
     """
     click.echo(json.dumps(make_schema(name), indent=2, ensure_ascii=False))

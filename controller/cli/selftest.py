@@ -1,4 +1,4 @@
-"""`dealtable selftest`: is this machine fit to deal, measured on its boards."""
+"""`dealtable selftest`: a test of the whole machine, measured on its boards."""
 
 import asyncio
 from datetime import datetime
@@ -76,13 +76,13 @@ def command(
     history: bool,
     control: Path | None,
 ) -> None:
-    """Test the whole machine that CONFIG names, and write a report.
+    """Test the whole machine of CONFIG, and write a report.
 
-    No machine may run: the test takes both ports. People are asked to open the lid, press the
-    emergency stop, hold a card, and carry cards back; at a simulated table nobody needs to.
-    Every figure has its limit; what it comes to is pass, warn or fail, with the part named and
-    what to do. The report is two files, JSON and Markdown, in the state directory's
-    `selftests` unless --out says where. No face is shown or written anywhere.
+    The machine must not run, because the test uses both ports. People are asked to open the lid,
+    press the emergency stop, hold a card, and carry cards back. At a simulated table this is not
+    needed. Every figure has a limit. The result is pass, warn or fail, with the part named and the
+    action to take. The report is two files, JSON and Markdown, in the folder `selftests` of the
+    state directory or in --out. No face is shown or written anywhere.
 
     Exit 0: fit, perhaps with warnings; 1: not fit; 2: the test could not be done.
     """
@@ -145,7 +145,7 @@ async def _run_selftest(
 
 
 def _find_own_release() -> ProgramRelease | None:
-    """Return which release this program says it is; None for one out of a checkout."""
+    """Return the release of this program, or None for a program from a checkout."""
     folder = find_program_folder()
     if not (folder / MANIFEST).exists():
         return None
@@ -155,7 +155,7 @@ def _find_own_release() -> ProgramRelease | None:
 
 
 def _write_report(report: SelftestReport, folder: Path) -> tuple[Path, Path]:
-    """Write both files of a report; return their paths. Raises LineError."""
+    """Write both files of a report and return their paths. Raises CliError."""
     moment = datetime.fromisoformat(report.time).strftime("%Y%m%dT%H%M%SZ")
     name = f"selftest-{report.table}-{moment}"
     files: dict[Path, bytes] = {
@@ -174,7 +174,7 @@ def _write_report(report: SelftestReport, folder: Path) -> tuple[Path, Path]:
 
 
 def read_reports(folder: Path) -> list[SelftestReport]:
-    """Return the reports in a folder, the newest first; a file that is none is passed over."""
+    """Return the reports in a folder, the newest first. Other files are skipped."""
     found = []
     for path in folder.glob("*.json"):
         try:

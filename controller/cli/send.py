@@ -1,4 +1,4 @@
-"""`dealtable send`: one command to a table, signed, and its answer."""
+"""`dealtable send`: one signed command to a table, and its answer."""
 
 import asyncio
 import difflib
@@ -127,10 +127,9 @@ def command(
 ) -> None:
     """Send one command to a table and print its answer.
 
-    A VALUE is JSON where it reads as JSON (40, true, {"N":27}), and text otherwise; a list
-    may be written N,W,S. A card is written as `judge` reads it (♠5, 10H, 大王), an offence
-    by its id or its name.
-    Ends with 0 when the table did it, 1 when it refused or did not answer.
+    A VALUE is read as JSON if it is valid JSON (40, true, {"N":27}), and as text otherwise. A list
+    may be written N,W,S. A card is written as for `judge` (♠5, 10H, 大王), an offence by its id or
+    its name. Exit 0: the table executed it; 1: it refused or did not answer.
     """
     if asked is not None:
         click.echo(describe_command(asked, language))
@@ -175,11 +174,11 @@ async def ask_about_present(
     person: str | None = None,
     answer_s: float = REPLY_TIMEOUT_S,
 ) -> CommandReply:
-    """Ask `cmd` about the given deal and attempt, or where None about the present ones.
+    """Send `cmd` about the given deal and attempt. None means the present ones.
 
-    Present are those of the machine for what it does, of the match for what that decides.
-    Returns the table's reply, or that of the snapshot when it was refused. Each of the two is
-    waited for up to `answer_s`. Raises NoAnswer.
+    The present ones are those of the machine for the machine's commands, and those of the match for
+    the match's commands. Returns the table's reply, or the reply to the snapshot if that was
+    refused. The time limit of each of the two is `answer_s`. Raises NoAnswer.
     """
     bound = _find_declaration(cmd).bound_to
     if bound != "none" and (deal is None or attempt is None):
@@ -198,7 +197,7 @@ async def ask_about_present(
 
 
 def check_person(person: str | None, language: Language) -> None:
-    """Return if this can be said of who gives an order. Raises click.UsageError."""
+    """Raise click.UsageError unless `person` is a valid name."""
     try:
         msgspec.convert(person, PersonName | None)
     except msgspec.ValidationError:
@@ -215,7 +214,7 @@ class _PresentDeal(msgspec.Struct):
 
 
 def _require_signer(cmd: str, language: Language) -> None:
-    """Raise UsageError for a command that needs a name to be signed in, or that there is not."""
+    """Raise click.UsageError for an unknown command, and for a signed command without a signer."""
     order = COMMANDS.get(cmd)
     if order is None:
         unknown, if_newer = describe_unknown_command(cmd), _NAME_KEY_IF_NEWER
@@ -230,7 +229,7 @@ def _require_signer(cmd: str, language: Language) -> None:
 
 
 def _require_client_key(state_dir: Path, name: str, language: Language) -> None:
-    """Raise LineError where there is no such client; it says which there are."""
+    """Raise CliError if there is no such client. The text lists the existing clients."""
     folder = state_dir / CLIENTS_FOLDER
     if not (folder / f"{name}.key_secret").exists():
         there = ", ".join(sorted(file.stem for file in folder.glob("*.key_secret")))
@@ -242,7 +241,7 @@ def _require_client_key(state_dir: Path, name: str, language: Language) -> None:
 
 
 def _format_no_answer(error: NoAnswer, language: Language) -> str:
-    """Say that nothing came back; in Chinese how the line stood goes before the detail."""
+    """Return the text for a missing answer. In Chinese the connection's state comes first."""
     if language == "zh":
         stood = f"，{LINE_STATES_ZH[error.state]}" if error.state is not None else ""
         return f"没有应答{stood}（{error}）"
@@ -250,10 +249,10 @@ def _format_no_answer(error: NoAnswer, language: Language) -> str:
 
 
 def _parse_offence(text: str, language: Language) -> str:
-    """Return the id of an offence; one that is like none here is the table's business.
+    """Return the id of an offence. An unknown id is sent to the table unchanged.
 
-    What its name has in brackets may be left out where no other one is called so. Raises
-    click.UsageError for what is nearly one, and for what can be no id.
+    The part of a name in brackets may be left out if the rest is unique. Raises click.UsageError
+    for a text that is only similar to an offence, and for a text that cannot be an id.
     """
     rows, wanted = offence_catalogue().values(), _normalize_name(text)
     called = {_normalize_name(said): row.id for row in rows for said in (row.id, row.en, row.zh)}
@@ -273,14 +272,16 @@ def _parse_offence(text: str, language: Language) -> str:
 
 
 def _normalize_name(name: str) -> str:
-    """Return a name as it is compared: small, wide characters narrow, no blank at a bracket."""
+    """Return a name in the form for comparison: small letters, narrow characters, no blank at a
+    bracket.
+    """
     return _BRACKET.sub(r"\1", unicodedata.normalize("NFKC", name).casefold()).strip()
 
 
 def _parse_card(text: str, language: Language) -> str:
-    """Return a card as the wire spells it, written as people write plays.
+    """Return a card in the spelling of the protocol, from a card as people write it.
 
-    Raises click.UsageError for what is no card, or not exactly one.
+    Raises click.UsageError unless the text is exactly one card.
     """
     try:
         parse_face(text)
@@ -302,15 +303,17 @@ def _parse_card(text: str, language: Language) -> str:
 
 
 def _find_declaration(cmd: str) -> CommandSpec:
-    """The conditions of a command; one not known here is sent signed, and the table's business."""
+    """Return the conditions of a command. An unknown command is sent signed, and the table checks
+    it.
+    """
     return COMMANDS.get(cmd, _UNKNOWN_COMMAND)
 
 
 def parse_arguments(cmd: str, args: Sequence[str], language: Language = "en") -> dict[str, Any]:
-    """Return NAME=VALUE words as a command's arguments, text where it takes text.
+    """Return NAME=VALUE words as a command's arguments. A text argument stays text.
 
-    An offence may be named by its id, or as it is called in English or Chinese; a card as people
-    write it. Raises click.UsageError, in `language`.
+    An offence may be given by its id, or by its English or Chinese name. A card is written as
+    people write it. Raises click.UsageError, in `language`.
     """
     return dict(
         _parse_argument(arg, _argument_types(_find_declaration(cmd).args), language) for arg in args
@@ -318,9 +321,9 @@ def parse_arguments(cmd: str, args: Sequence[str], language: Language = "en") ->
 
 
 def print_reply(reply: CommandReply, as_json: bool, language: Language = "en") -> None:
-    """Print a reply: JSON as it is, or one line for people (a refusal on stderr).
+    """Print a reply: JSON unchanged, or one line for people (a refusal on stderr).
 
-    Whoever has the gateway may answer anything: nothing of it steers a terminal.
+    A compromised gateway may answer anything, so control characters are escaped.
     """
     if as_json:
         click.echo(safe_json(msgspec.json.encode(reply).decode()))
@@ -338,9 +341,9 @@ def print_reply(reply: CommandReply, as_json: bool, language: Language = "en") -
 
 
 def _argument_types(args: type[Args]) -> dict[str, inspect.Type]:
-    """Return what each argument is where it is given."""
+    """Return the type of each argument, without None."""
     shape = inspect.type_info(args)
-    assert isinstance(shape, inspect.StructType)  # it is one
+    assert isinstance(shape, inspect.StructType)  # always true for argument types
     return {field.name: without_none(field.type) for field in shape.fields}
 
 

@@ -33,10 +33,11 @@ Examples:
 @click.option("--language", type=click.Choice(["zh", "en"]), default="zh", show_default=True)
 @click.option("--json", "as_json", is_flag=True, help="The sheet as the table sent it.")
 def command(state_dir: Path, language: Literal["zh", "en"], as_json: bool) -> None:
-    """Print the score sheet of the match at a table, as it stands now.
+    """Print the present score sheet of the match at a table.
 
-    Every deal with its level, places, tribute and penalties; corrections with old and new;
-    points; who signed which version, and who has still to. Exit 1 where there is no match.
+    The sheet has every deal with its level, places, tribute and penalties; corrections with old and
+    new values; points; the signatures with their versions, and the missing signatures. Exit 1 if
+    there is no match.
     """
     endpoints = read_table_endpoints(state_dir)
     identity = read_client_identity(state_dir, Role.OBSERVER)

@@ -1,4 +1,4 @@
-"""The words of `dealtable watch`, in English and in Chinese."""
+"""Lines for people about the state of a table, in English and Chinese."""
 
 from collections.abc import Iterator, Mapping
 from typing import Final, NamedTuple
@@ -48,14 +48,14 @@ LINE_TEXTS: Final[Mapping[str, Words]] = {
     ),
     "stranger": Words("not a table's message: {why}", "不是牌桌的消息：{why}"),
 }
-"""Lines and their parts."""
+"""Texts of lines and of their parts."""
 
 OUTCOMES_ZH: Final[Mapping[AttemptOutcome, str]] = {
     AttemptOutcome.OK: "发牌成功",
     AttemptOutcome.MISDEAL: "重新发牌",
     AttemptOutcome.VOID: "作废",
 }
-"""How an attempt ended, in Chinese."""
+"""The outcome of an attempt, in Chinese."""
 
 LINE_STATES_ZH: Final[Mapping[TableConnectionState, str]] = {
     TableConnectionState.CONNECTING: "正在连接",
@@ -64,11 +64,11 @@ LINE_STATES_ZH: Final[Mapping[TableConnectionState, str]] = {
     TableConnectionState.KEY_REFUSED: "密钥被拒：未获准、已吊销或已过期",
     TableConnectionState.OTHER_KEY: "密钥不符：该地址不是本台，不向它发送任何内容",
 }
-"""How the way to a table stands, in Chinese."""
+"""The state of the connection to a table, in Chinese."""
 
 
 class StateLine(NamedTuple):
-    """A line for people, and its style in rich's words."""
+    """A line for people, and its style for rich."""
 
     text: str
     style: str = ""
@@ -93,10 +93,10 @@ class StateLines:
         now: PublicState,
         pause_reasons: Mapping[str, str] | None = None,
     ) -> Iterator[StateLine]:
-        """Yield what `now` says that `before` (None: nothing) did not, in the order of importance.
+        """Yield lines for the changes from `before` (or None) to `now`, the most important first.
 
-        `whys`: what whoever holds the table gave as his reason, by the pause's name, where that
-        was heard.
+        `pause_reasons` contains the reasons that people gave for pauses, by the pause's name, if
+        they were received.
         """
         yield from self._alert_lines(before.alerts if before else [], now.alerts)
         yield from self._pause_lines(
@@ -122,7 +122,9 @@ class StateLines:
     def connection_line(
         self, state: TableConnectionState, last_state: PublicState | None
     ) -> StateLine:
-        """Return the line that says how the way to a table stands; `last` is what it last said."""
+        """Return the line about the state of the connection. `last_state` is the last state of the
+        table.
+        """
         said = LINE_STATES_ZH[state] if self._language == "zh" else str(state)
         if state is TableConnectionState.OPEN:
             return StateLine(said, GOOD_STYLE)
@@ -134,7 +136,7 @@ class StateLines:
         return StateLine(f"{said}{since}", BAD_STYLE)
 
     def silence_line(self, last_state: PublicState | None, after_s: float) -> StateLine:
-        """Return the line for a table that says nothing; its own clock tells since when."""
+        """Return the line for a silent table, with the time of its last state by its own clock."""
         since = (
             self.format_text("since", time=last_state.time)
             if last_state
@@ -143,7 +145,7 @@ class StateLines:
         return StateLine(self.format_text("silence", since=since), BAD_STYLE)
 
     def format_text(self, part: str, /, **values: object) -> str:
-        """Return a line or a part of one, with what it tells filled in."""
+        """Return a line, or a part of one, with its values filled in."""
         words = LINE_TEXTS[part]
         return (words.zh if self._language == "zh" else words.en).format(**values)
 
@@ -176,7 +178,7 @@ class StateLines:
         return ROLE_WORDS[role].zh if self._language == "zh" and role in ROLE_WORDS else role
 
     def _match_text(self, match: PublicMatch) -> str:
-        """Return where a match stands, and who is waited for."""
+        """Return the progress of a match, and the seats for which it waits."""
         zh = self._language == "zh"
         words = [
             self.format_text("table", table_no=match.table_no),
@@ -229,13 +231,15 @@ class StateLines:
     def _outcome_text(self, proof: Fairness) -> str:
         why = self.format_text("reasons", why=", ".join(proof.reasons)) if proof.reasons else ""
         outcome = proof.outcome
-        assert outcome is not None  # only ended attempts are told
+        assert outcome is not None  # called only for ended attempts
         told = OUTCOMES_ZH[outcome] if self._language == "zh" else outcome.value
         which = self._attempt_text(proof.deal, proof.of_deal)
         return self.format_text("outcome", attempt=which, outcome=told, why=why)
 
     def _attempt_text(self, deal: int, of_deal: int | None) -> str:
-        """Return which attempt at a deal; a table of an older version does not say."""
+        """Return the number of an attempt at its deal. A table of an older version does not send
+        the number.
+        """
         if of_deal is None:
             return self.format_text("deal", deal=deal)
         return self.format_text("attempt", deal=deal, attempt=of_deal)

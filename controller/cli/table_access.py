@@ -1,4 +1,4 @@
-"""How a command finds a table: its addresses, its key, and whose key to come with."""
+"""Access to a table from the command line: its addresses, its key, and the key of the client."""
 
 import re
 from collections.abc import Sequence
@@ -24,10 +24,11 @@ from controller.roster import (
 
 
 def read_table_endpoints(state_dir: Path) -> Endpoints:
-    """Return where the table of a state directory is.
+    """Return the endpoints of the table of a state directory.
 
-    Its key is that of keys/table.key: endpoints.json is the gateway's to write, and an order that
-    is signed for another table acts there. Raises LineError, also where the two differ.
+    Its key must be the one in keys/table.key. The gateway can write endpoints.json, and a command
+    that was signed for another table would be valid there. Raises CliError, also if the two keys
+    differ.
     """
     file = state_dir / KEYS_FOLDER / f"{TABLE_NAME}.key"
     try:
@@ -49,7 +50,7 @@ def read_client_identity(state_dir: Path, name: str) -> ClientIdentity:
 
 
 def read_identity(secret_file: Path) -> ClientIdentity:
-    """Return whom a secret certificate makes of its holder. Raises LineError."""
+    """Return the client identity in a secret certificate. Raises CliError."""
     try:
         certificate = read_certificate(secret_file)
     except RosterError as error:
@@ -62,7 +63,7 @@ def read_identity(secret_file: Path) -> ClientIdentity:
 
 
 def read_table_key(key_or_file: str) -> str:
-    """Return a table's public key in Z85, given as it is or as a file. Raises LineError."""
+    """Return a table's public key in Z85, from the key itself or a file. Raises CliError."""
     file = Path(key_or_file)
     if not file.exists():
         return key_or_file
@@ -73,7 +74,7 @@ def read_table_key(key_or_file: str) -> str:
 
 
 def new_command_id() -> str:
-    """Return a command id that no other command has."""
+    """Return a new command id, which is never used twice."""
     return entropy(12).hex()
 
 
@@ -81,7 +82,7 @@ _ADDRESS: Final = re.compile(r"tcp://.+:\d+|(ipc|inproc)://.+")
 
 
 class WatchTarget(NamedTuple):
-    """Where a table is, whom we come as, and the key its heads are signed with, if known."""
+    """The endpoints of a table, the client's identity, and the key of signed heads, if known."""
 
     endpoints: Endpoints
     identity: ClientIdentity
@@ -94,11 +95,11 @@ def find_watch_targets(
     server_keys: Sequence[str],
     key_file: Path | None,
 ) -> list[WatchTarget]:
-    """Return every table that is meant. Raises LineError or UsageError.
+    """Return every table to watch. Raises CliError or UsageError.
 
-    `feeds` are addresses, with a key of `server_keys` for each of them or one for all; or the
-    `state_dirs` say where their tables are, which must have those keys then. `key_file` is whom
-    to come as.
+    `feeds` are addresses, with a key of `server_keys` for each or one for all. Without `feeds` the
+    `state_dirs` contain the addresses of their tables, which must then have the keys of
+    `server_keys`. `key_file` is the client's key.
     """
     if not feeds:
         if not state_dirs:
@@ -134,7 +135,7 @@ def find_watch_targets(
 
 
 def _target_in_folder(folder: Path, key: str, key_file: Path | None) -> WatchTarget:
-    """Return the table of a state directory, whose public key is `key`, or in that file."""
+    """Return the table of a state directory. Its key must be `key`, or the one in that file."""
     endpoints = read_table_endpoints(folder)
     if read_table_key(key) != endpoints.server_key:
         raise CliError(f"{folder}: its table's key is another than that of {key}")
@@ -145,7 +146,7 @@ def _target_in_folder(folder: Path, key: str, key_file: Path | None) -> WatchTar
 
 
 def _read_verify_key(file: Path) -> bytes | None:
-    """Return the key that a table's heads are signed with, out of its table.key; None without."""
+    """Return the key of a table's signed heads from its table.key, or None if there is no file."""
     try:
         return read_certificate(file).verify if file.is_file() else None
     except RosterError as error:
@@ -158,5 +159,5 @@ def _choose_identity(key_file: Path | None, folder: Path | None) -> ClientIdenti
     if folder is None:
         raise click.UsageError("an ENDPOINT needs a --key to come with, or its --state-dir")
     own = folder / CLIENTS_FOLDER / f"{WATCH_CLIENT}.key_secret"
-    # A table whose keys an older release made has no such client.
+    # The keys of a table that an older release made do not include this client.
     return read_client_identity(folder, WATCH_CLIENT if own.exists() else Role.OBSERVER)

@@ -1,4 +1,4 @@
-"""What a table says, as it may be shown on a terminal: whoever has its gateway may say anything."""
+"""Text from a table in a safe form for the terminal, because a gateway may be compromised."""
 
 import re
 from typing import Final
@@ -6,18 +6,18 @@ from typing import Final
 from controller.host.printable_text import escape_unprintable, is_printable, shorten
 
 MAX_LINE_CHARS: Final = 2_000
-"""Characters of a line for people that are shown."""
+"""Maximum number of characters that are shown of a line."""
 
 _NOT_ASCII: Final = re.compile(r"[^\x20-\x7e\n]")
 
 
 def safe_line(text: str) -> str:
-    """Return text as one line of bounded length, in which nothing steers the terminal."""
+    """Return text as one line of bounded length, without characters that control the terminal."""
     return escape_unprintable(shorten(text, MAX_LINE_CHARS))
 
 
 def safe_json(text: str) -> str:
-    """Return JSON as the same JSON in which nothing steers the terminal: its escapes are JSON's."""
+    """Return the same JSON with all unprintable characters escaped, so that it is safe to print."""
     return _NOT_ASCII.sub(_escape, text)
 
 

@@ -1,4 +1,4 @@
-"""`dealtable transfer`: a match goes on at another table (转台), carried over by a referee."""
+"""`dealtable transfer`: moving a match to another table (转台), by a referee."""
 
 import asyncio
 import re
@@ -44,7 +44,7 @@ sent to yet another table from the first one.
 
 
 class TransferPart(msgspec.Struct, frozen=True):
-    """One part of a match on its way, as `document` gives it."""
+    """One part of a transferred match, as `document` returns it."""
 
     match: str
     to: str
@@ -56,14 +56,14 @@ class TransferPart(msgspec.Struct, frozen=True):
 
 
 class TransferRefused(Exception):
-    """A table does not do its step."""
+    """A table refused its step of the transfer."""
 
     def __init__(self, table: str, error: Failure) -> None:
         super().__init__(f"{table} refused, {error.code}: {error.message}. {error.action}.")
 
 
 class UnsignedMatchError(Exception):
-    """What is said to be a match of the first table does not bear its signature."""
+    """The data of a match does not have the signature of the first table."""
 
     def __init__(self, description: str, verify_key: str) -> None:
         super().__init__(
@@ -73,10 +73,11 @@ class UnsignedMatchError(Exception):
 
 
 class TransferClient:
-    """Between what a match is carried: directories of the two tables, or a file for one of them.
+    """A client of the tables of a transfer: two state directories, or a file in place of one.
 
-    `verify` (hex) is the key with which the first table signs, as the giver of the orders knows it;
-    `name` is whose key gives them; `word` says whose decision it was, where it was said.
+    `verify_key` (hex) is the key with which the first table signs, as the person who gives the
+    commands knows it. `client_name` is the client whose key signs the commands. `authority`
+    contains the chief's name, if a referee enters the chief's decision.
     """
 
     def __init__(
@@ -91,11 +92,12 @@ class TransferClient:
         self._client_name, self._authority = client_name, authority
 
     async def fetch_match(self, table: str | None) -> tuple[TransferPart, ...]:
-        """Let the match leave the first table for `table`, or for the second; return its parts.
+        """Transfer the match from the first table to `table`, or to the second one. Return its
+        parts.
 
-        Raises NotSigned.
+        Raises UnsignedMatchError.
         """
-        assert self.source is not None  # `command` asks
+        assert self.source is not None  # checked by `_check_options`
         head = None
         if self.target is not None:
             present = await self._send_commands(self.target, [("snapshot", {})])
@@ -111,7 +113,7 @@ class TransferClient:
         return parts
 
     def check_signatures(self, parts: Sequence[TransferPart], description: str) -> None:
-        """Return if the first table has signed the document of these parts. Raises NotSigned."""
+        """Raise UnsignedMatchError unless the first table signed the document of these parts."""
         try:
             for part in parts:
                 check_document(part.digest, self.verify_key, part.sig)
@@ -119,8 +121,8 @@ class TransferClient:
             raise UnsignedMatchError(description, self.verify_key) from None
 
     async def deliver_match(self, parts: Sequence[TransferPart]) -> dict[str, Any]:
-        """Give the parts to the second table; return how the match stands there."""
-        assert self.target is not None  # `command` asks
+        """Send the parts to the second table. Return the state of the match there."""
+        assert self.target is not None  # checked by `_check_options`
         wanted = ("digest", "sig", "part", "parts", "text")
         known = {"verify": self.verify_key, **self._authority}
         taken = [{name: getattr(part, name) for name in wanted} | known for part in parts]
@@ -132,7 +134,7 @@ class TransferClient:
     async def _send_commands(
         self, state_dir: Path, commands: Sequence[tuple[str, dict[str, Any]]]
     ) -> list[dict[str, Any]]:
-        """Give one table commands, one after the other, and return its answers."""
+        """Send commands to one table in order, and return its answers."""
         identity, found = read_client_identity(state_dir, self._client_name), []
         async with Client(read_table_endpoints(state_dir), identity, new_command_id) as client:
             for cmd, args in commands:
@@ -175,8 +177,8 @@ def command(
 ) -> None:
     """Move a match to another table.
 
-    The chief decides it; a referee may enter the chief's word. Ends with 0 when the match is
-    where it was sent, 1 when a table refused or did not answer, or somebody has changed it.
+    The chief decides it; a referee may enter the chief's oral decision. Exit 0: the match is at its
+    destination; 1: a table refused or did not answer, or the data was changed.
     """
     _check_options(source, target, table, file)
     if (source is None) is not (key is not None):
@@ -200,7 +202,7 @@ def command(
 def _check_options(
     source: Path | None, target: Path | None, table: str | None, file: Path | None
 ) -> None:
-    """Raise click.UsageError where it is not said from where to where."""
+    """Raise click.UsageError unless the options name a source and a destination."""
     if source is None and (file is None or target is None):
         raise click.UsageError("say from where: --from DIR, or --file FILE with --to DIR")
     if source is not None and target is None and (table is None or file is None):
@@ -212,9 +214,9 @@ def _check_options(
 
 
 def read_verify_key(key: str | Path) -> str:
-    """Return the key (hex) with which a table signs: of its public file, or as it is said.
+    """Return the key (hex) with which a table signs, from its public file or as given.
 
-    Raises LineError.
+    Raises CliError.
     """
     if isinstance(key, str) and _HEX_KEY.fullmatch(key):
         return key
@@ -243,8 +245,8 @@ async def _transfer_match(client: TransferClient, table: str | None, file: Path 
 
 
 def _write_parts(file: Path | None, parts: tuple[TransferPart, ...], verify_key: str) -> None:
-    """Write the parts into a file, and say what the one who takes it there has to know."""
-    assert file is not None  # `_check` asks
+    """Write the parts into a file, and print what is needed at the second table."""
+    assert file is not None  # checked by `_check_options`
     file.write_bytes(msgspec.json.encode(parts))
     click.echo(
         escape_unprintable(f"match {parts[0].match} left for {parts[0].to}: it is in {file} now")
@@ -253,8 +255,8 @@ def _write_parts(file: Path | None, parts: tuple[TransferPart, ...], verify_key:
 
 
 def _read_parts(file: Path | None) -> tuple[TransferPart, ...]:
-    """Return the parts in a file. Raises LineError."""
-    assert file is not None  # `_check` asks
+    """Return the parts in a file. Raises CliError."""
+    assert file is not None  # checked by `_check_options`
     try:
         parts = msgspec.json.decode(file.read_bytes(), type=tuple[TransferPart, ...])
     except FileNotFoundError:

@@ -1,4 +1,4 @@
-"""`dealtable verify`: check a journal again, and say what does not hold."""
+"""`dealtable verify`: a full check of a journal, with a list of findings."""
 
 from pathlib import Path
 
@@ -25,7 +25,7 @@ Examples:
 
 
 class NotAJournal(click.ClickException):
-    """A path that leads to no journal, no events or no head: one line, exit 2."""
+    """A path without a journal, events or a head: one line, exit 2."""
 
     exit_code = 2
 
@@ -66,18 +66,18 @@ def command(
 ) -> None:
     """Check a journal, or events kept from a feed: chain, proofs, counts.
 
-    Every attempt has a line of its own, with its grade. "sequence": the deal went as it was
-    committed to before the cut; "hands": and the opened hands are those that were bound. A reason
-    without hands follows from the opened record, or no record shows it; else it is a finding.
+    Every attempt has one line with its grade. "sequence": the deal followed its commitment, made
+    before the cut. "hands": also, the opened hands are the committed ones. A reason without hands
+    must follow from the opened record, unless no record could show it. Otherwise it is a finding.
 
-    Events are a file that `watch --json` printed, line by line, or that has a list of them under
-    "events": the answer of `send events`, the vectors of the page of the proof. A step that must
-    have been and is not in the file is named, and its attempt has no grade.
+    EVENTS is a file that `watch --json` printed, line by line, or one with a list under "events":
+    the answer of `send events`, or the vectors of the proof page. A required step that is not in
+    the file is reported, and its attempt has no grade.
 
-    A deal names its rules by their hash. Those of an event are looked up in its file, given
-    with --event; without it, a line says which deals were not compared with their rules.
+    A deal names its rules by their hash. The rules of an event are read from its file, given with
+    --event. Without that file, one line lists the deals that were not compared with their rules.
 
-    Every finding is one line. Exit 0: all holds; 1: a finding; 2: not a journal.
+    Every finding is one line. Exit 0: all checks pass; 1: a finding; 2: not a journal.
     """
     try:
         report = verify(what, head_file, events, table)
@@ -91,7 +91,7 @@ def command(
 
 
 def _print_report(report: VerifyReport, *, with_head: bool) -> None:
-    """Print a report: a line each, whatever names its rows have."""
+    """Print a report, with one line for each item. Names in its entries are escaped."""
     for standing in report.attempts:
         click.echo(str(standing))
     for finding in report.findings:
@@ -108,7 +108,7 @@ def _print_report(report: VerifyReport, *, with_head: bool) -> None:
 
 
 def _format_unknown_rules(name: str, report: VerifyReport) -> str:
-    """Say which attempts were dealt under rules that are not at hand, and what helps."""
+    """Return the line about attempts whose rules are not available, with the action to take."""
     dealt = [str(each.attempt) for each in report.attempts if each.unknown_rules == name]
     which = f"attempt {dealt[0]}" if len(dealt) == 1 else f"{len(dealt)} attempts from {dealt[0]}"
     return (

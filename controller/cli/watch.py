@@ -1,4 +1,4 @@
-"""`dealtable watch`: what tables say, as lines for people or as JSON."""
+"""`dealtable watch`: the state of tables, as lines for people or as JSON."""
 
 import asyncio
 import signal
@@ -109,14 +109,14 @@ def command(
 ) -> None:
     """Watch one or more tables until Ctrl-C.
 
-    An ENDPOINT is a table's feed; without one, the state directories say where. Prints a
-    line for each change: of a match its table number (台号), phase, levels, deal, and who is
-    waited for; of the machine its phase and cards; calls for the referee, who stops the table and
-    why, alerts with what to do, outcomes, a lost line.
+    An ENDPOINT is a table's feed. Without one, the addresses are read from the state directories.
+    Prints a line for each change. Of a match: its table number (台号), phase, levels, deal, and the
+    seats for which it waits. Of the machine: its phase and cards. Also calls for the referee,
+    pauses with person and reason, alerts with the action to take, outcomes, and a lost connection.
 
-    A signed head that was kept is what shows later that a journal was written anew: `dealtable
-    verify --head FILE`. What a table reports of its program is what it says; a release beside it
-    finds a wrong file, never a liar.
+    A kept signed head can later prove that a journal was rewritten: `dealtable verify --head FILE`.
+    A table only reports its own program. Comparing the report with a release finds a wrong file,
+    but not a malicious program.
     """
     tables = find_watch_targets(endpoints, state_dirs, server_keys, key_file)
     manifest = _read_manifest(manifest_file, release_key)
@@ -126,22 +126,22 @@ def command(
         with _open_heads_file(heads_file, tables) as heads:
             held = StateReferences(heads, manifest)
             asyncio.run(_watch_all(tables, printer, topic, held))
-    except* (BadAddress, OSError) as wrong:  # OSError: nobody reads what is printed any more
+    except* (BadAddress, OSError) as wrong:  # OSError: the reader of the output is gone
         bad = _first_exception(wrong)
     if isinstance(bad, BadAddress):
         raise CliError(str(bad))
-    if bad is not None:  # raised in there, it comes out in a group before Python 3.11.4
+    if bad is not None:  # an error that is raised in the block is in a group before Python 3.11.4
         raise bad
 
 
 def _first_exception(group: BaseExceptionGroup[BaseException]) -> BaseException:
-    """Return an exception of a group, which may be in a group of that."""
+    """Return an exception of a group, also from a group within the group."""
     first = group.exceptions[0]
     return _first_exception(first) if isinstance(first, BaseExceptionGroup) else first
 
 
 class StateReferences(NamedTuple):
-    """What all tables' states are held against."""
+    """The data with which the states of all tables are compared."""
 
     heads: KeptHeadsFile | None
     manifest: Manifest | None
@@ -153,7 +153,7 @@ async def _watch_all(
     topic: str | None,
     references: StateReferences,
 ) -> None:
-    """Watch until SIGINT or SIGTERM."""
+    """Watch all tables until SIGINT or SIGTERM."""
     stop = asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         asyncio.get_running_loop().add_signal_handler(number, stop.set)
@@ -170,7 +170,7 @@ async def _watch_all(
 async def _watch(
     table: WatchTarget, printer: FeedPrinter, topic: str | None, references: StateReferences
 ) -> None:
-    """Print what one table says. It is silent once, until it speaks again."""
+    """Print the messages of one table. A silence is reported once, until the next message."""
     endpoints, identity, verify = table
     checker = (
         StateChecker(TableKeys(endpoints.server_key, verify), *references)
@@ -193,7 +193,8 @@ async def _watch(
                 await asyncio.sleep(0)
                 continue
             silent = False
-            await asyncio.sleep(0)  # a table that never stops talking must not keep the others'
+            # a table that sends without pause must not block the other tables
+            await asyncio.sleep(0)
             for line in _check_message(checker, heard):
                 printer.print_line(line)
             if topic is None or heard.topic.startswith(f"{topic}/"):
@@ -201,9 +202,9 @@ async def _watch(
 
 
 def _check_message(checker: StateChecker | None, message: ReceivedMessage) -> Iterator[StateLine]:
-    """Yield what is to be said of a message beside what was kept or released."""
+    """Yield lines about a message that differs from the kept heads or the release."""
     if checker is not None:
-        with suppress(BadMessage):  # of another version, or nobody's: the printer says it
+        with suppress(BadMessage):  # invalid, or of another version; the printer reports it
             if (state := decode_state(message)) is not None:
                 yield from checker.check(state)
 
@@ -212,7 +213,7 @@ def _check_message(checker: StateChecker | None, message: ReceivedMessage) -> It
 def _open_heads_file(
     file: Path | None, tables: Sequence[WatchTarget]
 ) -> Iterator[KeptHeadsFile | None]:
-    """Open the file of kept heads, if there is to be one; say what is wrong in it already."""
+    """Open the file of kept heads, if requested, and print its existing conflicts."""
     if file is None:
         yield None
         return
@@ -229,7 +230,7 @@ def _open_heads_file(
 
 
 def _read_manifest(file: Path | None, key_file: Path | None) -> Manifest | None:
-    """Return the release that tables should run. Raises LineError."""
+    """Return the release that tables should run, or None. Raises CliError."""
     if file is None:
         if key_file is not None:
             raise click.UsageError("--release-key goes with --release MANIFEST")

@@ -1,4 +1,4 @@
-"""`dealtable wire`: a recording of a table's serial lines, in words."""
+"""`dealtable wire`: a recording of a table's serial lines, as text."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -26,12 +26,12 @@ Examples:
 @click.option("--faces", is_flag=True, help="Show the faces that were read; else they are hidden.")
 @click.option("--board", type=click.Choice(["dealer", "reader"]), help="Only the line of one.")
 def command(path: Path, as_json: bool, faces: bool, board: BoardKind | None) -> None:
-    """Show what went over the lines of a table, out of a FILE of `dealtable run --record`.
+    """Print the frames on the serial lines of a table, from a FILE of `dealtable run --record`.
 
-    A line a frame: seconds since the recording began, the board, > what the machine said to
-    it or < what came from it, the frame and its fields, and marks: what was said [again], what
-    came [too early], a [strange session], how long a board was [silent]. Noise is named, never
-    shown.
+    One line for each frame: seconds since the recording began, the board, > for a frame to the
+    board or < for a frame from it, the frame and its fields, and marks. [again] marks a repeated
+    frame, [too early] a frame that came too early, [strange session] one of another session,
+    [silent for] the time without a frame from the board. Noise is reported but not shown.
     """
     face = face_text if faces else None
     try:
@@ -42,7 +42,7 @@ def command(path: Path, as_json: bool, faces: bool, board: BoardKind | None) -> 
                 row = frame_text.to_json(one, face) if as_json else frame_text.to_line(one, face)
                 click.echo(msgspec.json.encode(row) if as_json else row)
     except OSError as error:
-        if error.filename is None:  # the output's
+        if error.filename is None:  # an error of the output
             raise
         raise CliError(f"{path}: {error.strerror}: name a recording") from error
     except RecordingError as error:

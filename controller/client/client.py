@@ -65,7 +65,7 @@ class NoAnswer(Exception):
 
 @dataclass(frozen=True)
 class ClientIdentity:
-    """The keys of a client: a CURVE pair in Z85, and perhaps a 32-byte Ed25519 seed."""
+    """The keys of a client: a CURVE pair in Z85, and a 32-byte Ed25519 seed, if any."""
 
     name: str
     public: str

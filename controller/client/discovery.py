@@ -58,9 +58,7 @@ def write_endpoints(state_dir: Path, endpoints: Endpoints) -> None:
 
 
 def read_endpoints(state_dir: Path) -> Endpoints:
-    """Return the endpoints in `state_dir`. Raises NoEndpoints with the action to take in one
-    line.
-    """
+    """Return the endpoints in `state_dir`. Raises NoEndpoints with the action to take."""
     path = state_dir / ENDPOINTS_FILE
     try:
         text = path.read_bytes()

@@ -1,3 +1,1 @@
-"""The process with the network: the feed, the commands and CURVE. It never receives a hidden
-face.
-"""
+"""The network process: the feed, the commands and CURVE. It never receives a hidden face."""

@@ -278,7 +278,5 @@ class CommandSocket:
 
 
 def _is_plain_envelope(envelope: list[bytes]) -> bool:
-    """Return True if the envelope has the sender's identity and at most the empty frame of a
-    REQ.
-    """
+    """Return True if it is the sender's identity and at most the empty frame of a REQ."""
     return len(envelope) == 1 or (len(envelope) == 2 and not envelope[1])

@@ -267,9 +267,7 @@ def _allowed_machine_uids(user: str | None) -> frozenset[int]:
 def _open_metrics_endpoint(
     address: str, source: MetricsSource
 ) -> tuple[MetricsEndpoint | None, str | None]:
-    """Open the metrics endpoint and return it with its URL. Return None twice if metrics are
-    off.
-    """
+    """Open the metrics endpoint and return it with its URL. Both are None if metrics are off."""
     if address == METRICS_OFF:
         return None, None
     try:

@@ -1,6 +1,4 @@
-"""The metrics of one table over HTTP: those of the gateway, and those requested from the
-machine.
-"""
+"""The metrics of one table over HTTP: those of the gateway and those of the machine."""
 
 import asyncio
 import re
@@ -125,9 +123,7 @@ _PLAIN_TEXT: Final = "text/plain; charset=utf-8"
 
 
 def bind_metrics_socket(address: str) -> socket.socket:
-    """Return a socket that listens at `tcp://HOST:PORT`. Port * is any free port. Raises
-    OSError.
-    """
+    """Return a socket that listens at `tcp://HOST:PORT`. Port * is a free one. Raises OSError."""
     fits = _ADDRESS.fullmatch(address)
     assert fits is not None  # the configuration's type guarantees the format
     host, port = fits[1].strip("[]"), 0 if fits[2] == "*" else int(fits[2])
@@ -146,9 +142,7 @@ def metrics_url(bound: socket.socket) -> str:
 
 
 class MetricsEndpoint:
-    """A server that answers requests for the metrics. `render` returns them and their content
-    type.
-    """
+    """A server of the metrics. `render` returns them and their content type."""
 
     def __init__(
         self, bound: socket.socket, render: Callable[[], Awaitable[tuple[bytes, str]]]

@@ -111,9 +111,7 @@ def _find_kind(mode: int, name: str, *, cached: bool) -> ProgramFileKind:
 
 
 def _is_compiled(name: str) -> bool:
-    """Return True if this Python could write a compiled file with this name, in the cache
-    folder.
-    """
+    """Return True if this Python could write a cached compiled file with this name."""
     *_, folder, file = name.split("/")
     return folder == CACHE and file.endswith(".pyc") and parse_compiled_name(file)[1] is not None
 
@@ -163,9 +161,7 @@ def _matches_source(path: Path, source: Path, level: int) -> bool:
 
 
 def _is_same_code(there: object, fresh: CodeType) -> bool:
-    """Return True if two code objects are equal, including their stack sizes, which `==`
-    ignores.
-    """
+    """Return True if two code objects are equal, with their stack sizes, which `==` ignores."""
     return (
         isinstance(there, CodeType)
         and there == fresh

@@ -252,9 +252,7 @@ class _MachineFactory:
         self.door: GatewaySocket | None = None
 
     def _find_chief_seal(self) -> bytes | None:
-        """Return the seal key of the first admitted chief, for whom attempts are sealed, or
-        None.
-        """
+        """Return the key to which attempts are sealed: the first admitted chief's, or None."""
         return next(iter(self._roster.chief_seals()), None)
 
     def publish(self, value: PublicState | PublicEvent) -> None:

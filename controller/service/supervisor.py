@@ -83,9 +83,7 @@ async def supervise_table(
 
 
 async def _wait_until_ready(machine: asyncio.subprocess.Process, stop: asyncio.Future[Any]) -> bool:
-    """Wait for the machine's ready line. Return False if it ends, or must end, without that
-    line.
-    """
+    """Wait for the machine's ready line. Return False if it ends or must end before."""
     assert machine.stdout is not None
     line = asyncio.ensure_future(machine.stdout.readline())
     either: set[asyncio.Future[Any]] = {line, stop}
