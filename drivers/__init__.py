@@ -1,7 +1,7 @@
-"""Everything that touches hardware: the boards behind serial lines, and the panel.
+"""Access to all hardware: the boards behind serial lines, and the panel.
 
-dealer.py and reader.py are the two boards as typed objects; events.py what they
-report, errors.py everything that may be raised, identity.py who answered and who
-should. link/ is the reliable link under them, firmware/ the boards' own programs.
-Nothing here knows of the controller.
+typed_boards.py has a typed object for each of the two boards. board_events.py defines what the
+boards report, errors.py every exception that the drivers raise, and board_identity.py the check
+that the right board answered. link/ contains the reliable serial link, firmware/ the programs of
+the boards. Nothing here depends on the controller.
 """

@@ -1,8 +1,8 @@
-"""What the boards report: events as values, and the words in them.
+"""Events that the boards report, as values, and the enums for their fields.
 
-An event is a fact a sensor saw, numbered by its board for as long as the board
-runs (a boot). The numbers behind the words are the wire's; their meaning stands
-in drivers/link/PROTOCOL.md.
+An event is a fact that a sensor measured. The board numbers its events for as long as it runs (one
+boot). The enum values are those of the wire protocol. drivers/link/PROTOCOL.md defines their
+meaning.
 """
 
 from enum import IntEnum
@@ -14,11 +14,11 @@ from drivers.firmware import protocol
 
 BoardKind = Literal["dealer", "reader"]
 ReportedKind = Literal["dealer", "reader", "other"]
-"""What answers at a port; "other": a board of a kind that this program does not know."""
+"""The kind that a port reports. "other" is a kind of board that this program does not support."""
 
 
 class BoardEventCode(IntEnum):
-    """What happened."""
+    """The kinds of events."""
 
     AT_READER = protocol.AT_READER
     DOUBLE = protocol.DOUBLE
@@ -39,7 +39,7 @@ class BoardEventCode(IntEnum):
 
 
 class Outlet(IntEnum):
-    """Where a card can go: the four pockets in the order of play, and the tray."""
+    """A place where a card can go: the four pockets in the order of play, and the tray."""
 
     N = protocol.NORTH
     W = protocol.WEST
@@ -49,14 +49,14 @@ class Outlet(IntEnum):
 
 
 class FeedSource(IntEnum):
-    """Where a FEED takes its cards from."""
+    """The place from which a FEED takes its cards."""
 
     HOPPER = protocol.HOPPER
     TRAY = protocol.FROM_TRAY
 
 
 class JamPlace(IntEnum):
-    """Place of a JAM."""
+    """The place of a JAM event."""
 
     FEEDER = protocol.AT_FEEDER
     WINDOW = protocol.AT_WINDOW
@@ -68,7 +68,7 @@ class JamPlace(IntEnum):
 
 
 class DealerMotor(IntEnum):
-    """Motor of a STALL."""
+    """The motor of a STALL event."""
 
     FEED = protocol.MOTOR_FEED
     PASS = protocol.MOTOR_PASS
@@ -78,7 +78,7 @@ class DealerMotor(IntEnum):
 
 
 class BoardStopReason(IntEnum):
-    """Reason of a STOPPED."""
+    """The reason of a STOPPED event."""
 
     HOST = protocol.BY_HOST
     HOST_SILENT = protocol.HOST_SILENT
@@ -93,7 +93,7 @@ class BoardStopReason(IntEnum):
 
 
 class Back(IntEnum):
-    """The back of a card as the reader saw it."""
+    """The back of a card as the reader recognized it."""
 
     A = protocol.BACK_A
     B = protocol.BACK_B
@@ -101,7 +101,7 @@ class Back(IntEnum):
 
 
 class BoardActivity(IntEnum):
-    """What a board is doing, in its STATUS."""
+    """The present activity of a board, from its STATUS."""
 
     IDLE = protocol.IDLE
     SHUFFLING = protocol.SHUFFLING
@@ -113,16 +113,16 @@ class BoardActivity(IntEnum):
 
 
 class BoardEvent(Struct, frozen=True, gc=False):
-    """One fact from a board.
+    """One event from a board.
 
-    `boot` and `number` name the event: numbers run 1, 2, 3 … as long as the
-    board runs. `attempt` is the board's attempt when it happened. `seen` and
-    `landed` are running totals of that attempt after this event: for the dealer
-    board cards seen at the window and landings counted, for the reader board
-    pulses and reads sent. `index` is the card's number in the attempt, 0 where
-    no card is meant (POCKET: 1 occupied, 0 empty; SHUFFLED: passes done; DRIVE: its number).
-    `place` is an Outlet, Source, JamAt, Motor or StoppedBy, for LID 1 open and 0
-    closed, for ENGINE and DRIVE 1 there and 0 away, as the code says.
+    `boot` and `number` identify the event: numbers run 1, 2, 3 … as long as the board runs.
+    `attempt` is the attempt that was set on the board when the event happened. `seen` and `landed`
+    are running totals of that attempt after this event. For the dealer board they count cards at
+    the window and landings, for the reader board pulses and reads sent. `index` is the number of
+    the card in the attempt, or 0 if the event has no card. Other events use `index` as follows:
+    POCKET: 1 occupied, 0 empty; SHUFFLED: passes done; DRIVE: number of the drive. The meaning of
+    `place` depends on `code`: an Outlet, FeedSource, JamPlace, DealerMotor or BoardStopReason; for
+    LID 1 open and 0 closed; for ENGINE and DRIVE 1 present and 0 absent.
     """
 
     board: BoardKind
@@ -137,11 +137,10 @@ class BoardEvent(Struct, frozen=True, gc=False):
 
 
 class CardReadEvent(BoardEvent, frozen=True, gc=False):
-    """A READ: what the reader saw of one card.
+    """A READ event: the reader's result for one card.
 
-    `face` is 0…53 (the order of faces is the wire's) or wire.UNREADABLE; it is
-    left out of repr(), so that no log line ever shows one. `confidence` runs
-    from 0 to 255.
+    `face` is 0…53 (in the order of the wire protocol) or protocol.UNREADABLE. repr() leaves the
+    face out, so that no log line ever shows one. `confidence` runs from 0 to 255.
     """
 
     face: int
@@ -151,7 +150,7 @@ class CardReadEvent(BoardEvent, frozen=True, gc=False):
 
     @property
     def is_readable(self) -> bool:
-        """Tell whether the reader saw a face at all."""
+        """Return True if the reader recognized a face."""
         return self.face != protocol.UNREADABLE
 
     def __repr__(self) -> str:
@@ -163,5 +162,5 @@ class CardReadEvent(BoardEvent, frozen=True, gc=False):
     __str__ = __repr__
 
     def __rich_repr__(self) -> list[tuple[str, object]]:
-        """Keep the face from rich too: every Struct answers it field by field."""
+        """Hide the face from rich, which would otherwise print every field of a Struct."""
         return [("board", self.board), ("number", self.number), ("index", self.index)]

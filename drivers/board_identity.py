@@ -1,4 +1,4 @@
-"""Who answered: a board's WELCOME, and what the configuration expects there."""
+"""The identity of a board: its WELCOME message, and the board that the configuration expects."""
 
 from typing import Literal
 
@@ -10,7 +10,7 @@ from drivers.firmware import protocol as wire
 
 PROTOCOL_HEX = wire.PROTOCOL_HASH.hex()
 HardwareKind = Literal["sim", "rp2", "adapter", "other"]
-"""What stands behind a board's pins; "other": of a version that this program does not know."""
+"""The hardware behind a board's pins. "other" is a version that this program does not support."""
 HARDWARE_KINDS: dict[int, HardwareKind] = {
     wire.HAL_SIM: "sim",
     wire.HAL_RP2: "rp2",
@@ -21,11 +21,11 @@ HARDWARE_KINDS: dict[int, HardwareKind] = {
 class Welcome(Struct, frozen=True, gc=False):
     """A board's answer to HELLO.
 
-    `uid` (16), `firmware_hash` (16) and `protocol` (16) are hex digits,
-    `firmware` is "major.minor.patch". `boot` is a number of this run of the
-    board. `events` is the number of its last event, `forgotten` the last one it
-    no longer holds. `fed` and `landed` count cards in the board's life. `asked`: the
-    reader has no trigger wire, and is told of each card by LOOK.
+    `uid`, `firmware_hash` and `protocol` have 16 hex digits each. `firmware` is
+    "major.minor.patch". `boot` is a number of this run of the board. `events` is the number of its
+    last event, `forgotten` the number of the last event that it no longer stores. `fed` and
+    `landed` count cards in the life of the board. `asked` is True if the reader has no trigger wire
+    and receives a LOOK message for each card.
     """
 
     kind: ReportedKind
@@ -46,16 +46,18 @@ class Welcome(Struct, frozen=True, gc=False):
 
     @property
     def is_simulated(self) -> bool:
-        """Whether the board's pins are simulated; an adapter's are not, whatever is behind it."""
+        """Return True if the board's pins are simulated. An adapter's pins never count as
+        simulated.
+        """
         return self.hal == "sim"
 
 
 class ExpectedBoard(Struct, frozen=True, gc=False):
     """The board that must be at a port.
 
-    `uid` and `firmware` (the hash of the firmware's files) are 16 lower-case hex digits,
-    `settings_crc` is the number as in WELCOME; with None any settings pass.
-    `asked` is whether the reader is asked for each card by LOOK.
+    `uid` and `firmware` (the hash of the firmware's files) are 16 lower-case hex digits.
+    `settings_crc` is the number as in WELCOME. With None, any settings are accepted. `is_polled` is
+    True if the reader must receive a LOOK message for each card.
     """
 
     kind: BoardKind
@@ -67,7 +69,7 @@ class ExpectedBoard(Struct, frozen=True, gc=False):
 
 
 def check_protocol(welcome: Welcome) -> None:
-    """Raise WrongProtocol where the board's wire is not this program's."""
+    """Raise WrongProtocol if the board uses another wire protocol than this program."""
     if welcome.protocol != PROTOCOL_HEX:
         raise errors.WrongProtocol(welcome.kind, PROTOCOL_HEX, welcome.protocol)
 
@@ -75,11 +77,11 @@ def check_protocol(welcome: Welcome) -> None:
 def check_identity(
     welcome: Welcome, expected: ExpectedBoard, other: ExpectedBoard | None = None
 ) -> None:
-    """Raise the mismatch that says most about a wrong board; return None for the right one.
+    """Raise the most specific mismatch for a wrong board; return None for the right board.
 
-    `other` is what is pinned at the table's other port, so that two boards in
-    each other's place are named as swapped. Raises WrongProtocol, Swapped,
-    WrongKind, WrongBoard, BackendMismatch, WrongFirmware, WrongSettings or WrongTrigger.
+    `other` is the board that the configuration pins at the table's other port. If the two boards
+    are exchanged, BoardsSwapped is raised. Raises WrongProtocol, BoardsSwapped, WrongKind,
+    WrongBoard, BackendMismatch, WrongFirmware, WrongSettings or WrongTrigger.
     """
     check_protocol(welcome)
     at = expected.kind
@@ -89,7 +91,7 @@ def check_identity(
         raise errors.WrongKind(at, expected.kind, f"{welcome.kind} ({welcome.uid})")
     if welcome.uid != expected.uid:
         raise errors.WrongBoard(at, expected.uid, welcome.uid)
-    # What is behind an adapter it cannot know: it goes with either kind of table.
+    # An adapter cannot detect what hardware it drives, so it is accepted at both kinds of table.
     if welcome.is_simulated != expected.is_simulated and welcome.hal != "adapter":
         raise errors.BackendMismatch(
             at, _backend_word(expected.is_simulated), _backend_word(welcome.is_simulated)

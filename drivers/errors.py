@@ -1,8 +1,7 @@
-"""Everything the drivers raise: a closed set of types, each with its evidence.
+"""Every exception that the drivers raise: a closed set of types with their evidence.
 
-Each message is one line that says what is wrong, where, and with which values.
-The number and the advice for people come from the fault catalogue, by the name
-of the type.
+Each message is one line with the fault, its place and the values. The fault catalogue has the
+number and the advice for people, by the name of the type.
 """
 
 from __future__ import annotations
@@ -18,11 +17,11 @@ if TYPE_CHECKING:
 
 
 class DriverError(Exception):
-    """Any of the errors below; nothing else is raised about the hardware."""
+    """Base class of the errors below. No other error is raised about the hardware."""
 
 
 class PortMissing(DriverError):
-    """The port is not there, or what is there is no serial port."""
+    """The port does not exist, or is no serial port."""
 
     def __init__(self, path: str, why: str) -> None:
         super().__init__(f"port {path} cannot be opened: {why}")
@@ -31,7 +30,7 @@ class PortMissing(DriverError):
 
 
 class PortBusy(DriverError):
-    """Another program holds the port."""
+    """Another program has locked the port."""
 
     def __init__(self, path: str) -> None:
         super().__init__(f"port {path} is held by another program")
@@ -48,14 +47,14 @@ class LineLost(DriverError):
 
 
 class SessionRenewed(LineLost):
-    """The command's session ended and a new one is open: ask STATUS, decide anew."""
+    """The command's session ended and a new one is open. Request STATUS, then decide again."""
 
     def __init__(self, board: BoardKind, why: str) -> None:
         super().__init__(board, f"{why}; a new session is open")
 
 
 class BoardReset(LineLost):
-    """The board restarted without being asked: its boot id changed."""
+    """The board restarted without a request: its boot id changed."""
 
     def __init__(self, board: BoardKind, expected: int, found: int) -> None:
         became = f"became {found:08x}" if found != expected else "began again"
@@ -65,7 +64,7 @@ class BoardReset(LineLost):
 
 
 class BoardResult(IntEnum):
-    """What a board answered to a command: DONE, or why it refuses."""
+    """A board's answer to a command: DONE, or the reason why it refuses."""
 
     DONE = wire.DONE
     NOT_CLEAR = wire.NOT_CLEAR
@@ -85,7 +84,7 @@ class BoardResult(IntEnum):
 
 
 class BoardRefused(DriverError):
-    """The board refuses a command; it was not done and is not repeated."""
+    """The board refuses a command. The command was not done and is not repeated."""
 
     def __init__(self, board: BoardKind, command: BoardCommand, result: BoardResult) -> None:
         super().__init__(f"the {board} board refuses {command}: {result.name}")
@@ -95,7 +94,7 @@ class BoardRefused(DriverError):
 
 
 class Mismatch(DriverError):
-    """What answers is not what the configuration pins; both values are named."""
+    """The board's identity differs from the configuration. Both values are named."""
 
     what = "identity"
 
@@ -109,19 +108,19 @@ class Mismatch(DriverError):
 
 
 class WrongKind(Mismatch):
-    """A dealer board where the reader belongs, or the reverse."""
+    """A dealer board at the reader's port, or the reverse."""
 
     what = "kind"
 
 
 class WrongBoard(Mismatch):
-    """A board of the right kind, but not this table's."""
+    """A board of the right kind, but of another table."""
 
     what = "unique id"
 
 
 class BoardsSwapped(Mismatch):
-    """The table's two boards stand in each other's place."""
+    """The two boards of the table are exchanged."""
 
     what = "unique id (the two boards are swapped)"
 

@@ -1,13 +1,13 @@
 """The panel: buttons, switches, stack light and buzzer, on GPIO pins.
 
-gpiozero brings edges in and levels out, nothing else. Settling of contacts, held
-presses and blinking belong to the running loop, because gpiozero would do them in
-threads by the wall clock. The pin factory is handed in: never gpiozero's own
-choice, which falls back from one library to the next.
+gpiozero only reports edges and sets levels. The running loop does the debouncing, detects long
+presses and makes lamps blink, because gpiozero would use threads and the wall clock for this. The
+caller passes the pin factory. gpiozero's own choice is not used, because it falls back from one
+library to the next.
 
-Each edge has the time at which the contact moved. The loop judges contacts by these
-times, so a press that begins and ends while the loop is busy is still one press, and
-is short or held by its own length.
+Each edge has the time at which the contact moved. The loop judges contacts by these times. A press
+that begins and ends while the loop is busy is therefore still one press, and its own length decides
+whether it is short or held.
 """
 
 import asyncio
@@ -21,7 +21,7 @@ from msgspec.structs import asdict
 
 from drivers.errors import DriverError
 
-# A contact counts when it has been quiet this long, and as held after this long.
+# A contact counts when it has been stable for this time, and as held after LONG_PRESS_S.
 DEBOUNCE_S = 0.020
 LONG_PRESS_S = 1.5
 # Half a period of a blinking lamp.
@@ -31,7 +31,7 @@ Seat = Literal["N", "W", "S", "E"]
 
 
 class PanelLost(DriverError):
-    """The pins of the panel cannot be opened, read or set any more."""
+    """The pins of the panel can no longer be opened, read or set."""
 
     def __init__(self, why: str) -> None:
         super().__init__(f"the panel's pins cannot be used: {why}")
@@ -41,8 +41,8 @@ class PanelLost(DriverError):
 class PanelPins(Struct, frozen=True):
     """The GPIO number of every wire. All inputs are contacts to ground, pulled up.
 
-    A button closes its contact when it is pressed. The contacts of lid and e-stop
-    are closed while all is well, so that a broken wire reads as open and as pressed.
+    A button closes its contact when it is pressed. The contacts of lid and e-stop are closed in the
+    safe state. A broken wire therefore reads as an open lid or a pressed e-stop.
     """
 
     lid: int = 5
@@ -63,7 +63,7 @@ class PanelPins(Struct, frozen=True):
 
 
 class ButtonRole(Enum):
-    """What a button is for: GREEN confirms, RED calls the referee, START starts."""
+    """The purpose of a button: GREEN confirms, RED calls the referee, START starts."""
 
     GREEN = "green"
     RED = "red"
@@ -79,7 +79,7 @@ class PressKind(Enum):
 
 
 class Press(Struct, frozen=True):
-    """What somebody does with a button; `seat` is None for the start button."""
+    """One press of a button; `seat` is None for the start button."""
 
     role: ButtonRole
     seat: Seat | None
@@ -87,14 +87,14 @@ class Press(Struct, frozen=True):
 
 
 class SwitchChange(Struct, frozen=True):
-    """The lid or the e-stop changed: `on` is an open lid, a pressed e-stop."""
+    """A change of the lid or the e-stop. `on` means an open lid or a pressed e-stop."""
 
     name: Literal["lid", "estop"]
     on: bool
 
 
 class LampMode(Enum):
-    """How a lamp shines, or a buzzer sounds."""
+    """The pattern of a lamp or of the buzzer."""
 
     OFF = "off"
     ON = "on"
@@ -102,7 +102,7 @@ class LampMode(Enum):
 
 
 class Lamps(Struct, frozen=True):
-    """What the stack light and the buzzer do."""
+    """The patterns of the stack light and the buzzer."""
 
     red: LampMode = LampMode.OFF
     amber: LampMode = LampMode.OFF
@@ -111,25 +111,25 @@ class Lamps(Struct, frozen=True):
 
 
 class GpioPin(Protocol):
-    """What the panel uses of gpiozero's Pin."""
+    """The part of gpiozero's Pin that the panel uses."""
 
     edges: str
     when_changed: Callable[[float, int], None] | None
-    """Receives each edge, in a thread of the pin library: its time in ticks, and the new level."""
+    """Callback for each edge: its time in ticks and the new level. It runs in a library thread."""
 
 
 class GpioClock(Protocol):
-    """What the panel uses of gpiozero's Factory: the clock of its edges."""
+    """The part of gpiozero's Factory that the panel uses: the clock of its edges."""
 
     def ticks(self) -> float:
-        """Return the time now."""
+        """Return the present time in ticks."""
 
     def ticks_diff(self, later: float, earlier: float) -> float:
-        """Return the seconds between two times."""
+        """Return the seconds between two times in ticks."""
 
 
 class GpioInput(Protocol):
-    """What the panel uses of gpiozero's InputDevice."""
+    """The part of gpiozero's InputDevice that the panel uses."""
 
     @property
     def pin(self) -> GpioPin:
@@ -141,14 +141,14 @@ class GpioInput(Protocol):
 
     @property
     def is_active(self) -> bool:
-        """Whether the contact is closed."""
+        """Return True if the contact is closed."""
 
     def close(self) -> None:
-        """Give the pin back."""
+        """Close the device and free the pin."""
 
 
 class GpioOutput(Protocol):
-    """What the panel uses of gpiozero's DigitalOutputDevice."""
+    """The part of gpiozero's DigitalOutputDevice that the panel uses."""
 
     def on(self) -> None:
         """Switch on."""
@@ -157,7 +157,7 @@ class GpioOutput(Protocol):
         """Switch off."""
 
     def close(self) -> None:
-        """Give the pin back."""
+        """Close the device and free the pin."""
 
 
 BUTTONS: dict[str, tuple[ButtonRole, Seat | None]] = {
@@ -176,7 +176,7 @@ LAMP_PINS = {"red": "lamp_red", "amber": "lamp_amber", "green": "lamp_green", "b
 
 
 class _Contact:
-    """One input. Its edges come from any thread, and settle in the loop by their own times.
+    """One input, debounced in the loop. Edges may come from any thread, each with its own time.
 
     `changed(closed, at_s)` receives each settled change, with the time of its last edge.
     """
@@ -207,10 +207,10 @@ class _Contact:
         self.last_edge_s = clock() - DEBOUNCE_S
 
     def _on_edge(self, ticks: float, level: int) -> None:
-        """Give an edge to the loop. The pin library calls this in a thread of its own."""
+        """Pass an edge to the loop. The pin library calls this method in its own thread."""
         factory = self.device.pin_factory
-        # A thread may get the processor late. Where the kernel gives the time of an edge, the
-        # ticks are that time. Before Linux 5.7 it was another clock's, later than this one's.
+        # A thread may run late. If the kernel gives the time of an edge, the ticks are that time.
+        # Before Linux 5.7 that time came from another clock, which was later than this one.
         age_s = max(0.0, factory.ticks_diff(factory.ticks(), ticks))
         self._loop.call_soon_threadsafe(self._receive_edge, self._clock() - age_s, not level)
 
@@ -230,7 +230,7 @@ class _Contact:
     def _schedule_check(self, until_s: float) -> None:
         if self._debounce_timer is not None:
             self._debounce_timer.cancel()
-        # Edges that came while the loop was busy are in its queue, and are taken first.
+        # Edges that came while the loop was busy are in its queue, and are handled first.
         self._debounce_timer = self._loop.call_later(
             max(0.0, until_s - self._clock()),
             self._loop.call_soon,
@@ -243,14 +243,15 @@ class _Contact:
             return
         try:
             closed = bool(self.device.is_active)
-        except Exception as error:  # each pin library raises types of its own
+        except Exception as error:  # Each pin library raises its own exception types.
             self._on_failure(error)
             return
         if closed == self.is_closed_unsettled:
             self._accept_level()
-        elif self._level_differed:  # the library dropped an edge, and its time is unknown
+        # The library dropped an edge, and the time of that edge is unknown.
+        elif self._level_differed:
             self._begin_debounce(self._clock(), closed)
-        else:  # an edge is on its way through the library's thread
+        else:  # An edge is still in the library's thread.
             self._level_differed = True
             self._schedule_check(self._clock() + DEBOUNCE_S)
 
@@ -270,13 +271,13 @@ class _Contact:
 
 
 class PanelDriver:
-    """The buttons and lamps of one table, on the pins of `factory` (a gpiozero pin factory).
+    """The buttons and lamps of one table, on the pins of a gpiozero pin factory, `factory`.
 
-    `on_press` gets every Press, `on_switch` every change of lid and e-stop, both on
-    the loop that runs when the panel is made. `on_lost` is called once when a pin
-    fails outside a call. `clock` gives the edges their times, in seconds; it is
-    called in any thread, and is the loop's own unless a test passes another. Raises PanelLost
-    when a pin is not available; `show` raises it when a lamp cannot be set.
+    `on_press` receives every Press, `on_switch` every change of lid and e-stop, both on the loop
+    that runs when the panel is made. `on_lost` is called once when a pin fails outside a call.
+    `clock` gives the times of edges in seconds. It is called in any thread. The default is the
+    clock of the loop; tests may pass another. Raises PanelLost when a pin is not available.
+    `set_lamps` raises PanelLost when a lamp cannot be set.
     """
 
     def __init__(
@@ -306,28 +307,28 @@ class PanelDriver:
         self._has_failed = False
         try:
             self._open(asdict(pins), factory)
-        except Exception as error:  # each pin library raises types of its own
+        except Exception as error:  # Each pin library raises its own exception types.
             self.close()
             raise PanelLost(str(error)) from error
 
     @property
     def is_lid_open(self) -> bool:
-        """Whether the lid is open, as last settled."""
+        """Return True if the lid is open, after debouncing."""
         return not self._contacts["lid"].is_closed
 
     @property
     def is_estop_pressed(self) -> bool:
-        """Whether the e-stop is pressed, as last settled."""
+        """Return True if the e-stop is pressed, after debouncing."""
         return not self._contacts["estop"].is_closed
 
     def set_lamps(self, lamps: Lamps) -> None:
-        """Let the stack light and the buzzer do what `lamps` says. Raises PanelLost."""
+        """Set the stack light and the buzzer to the patterns in `lamps`. Raises PanelLost."""
         self._lamps = lamps
         if self._blink_timer is None:
             self._is_blink_lit = True
         try:
             self._set_outputs()
-        except Exception as error:  # each pin library raises types of its own
+        except Exception as error:  # Each pin library raises its own exception types.
             self._has_failed = True
             self._stop_blinking()
             raise PanelLost(str(error)) from error
@@ -337,7 +338,7 @@ class PanelDriver:
             self._blink_timer = self._loop.call_later(BLINK_INTERVAL_S, self._blink)
 
     def close(self) -> None:
-        """Give every pin back; no timer is left. May be called twice."""
+        """Free every pin and cancel every timer. May be called twice."""
         self._stop_blinking()
         for timer in self._hold_timers.values():
             timer.cancel()
@@ -384,7 +385,7 @@ class PanelDriver:
         return until_s - self._pressed_at_s[name] >= LONG_PRESS_S
 
     def _schedule_hold(self, name: str, until_s: float) -> None:
-        # Edges that came while the loop was busy are in its queue, and are taken first.
+        # Edges that came while the loop was busy are in its queue, and are handled first.
         self._hold_timers[name] = self._loop.call_later(
             max(0.0, until_s - self._clock()),
             self._loop.call_soon,
@@ -394,7 +395,7 @@ class PanelDriver:
         )
 
     def _report_hold(self, name: str, pressed_s: float) -> None:
-        """Report a button as held, unless it is up again and that has only not settled yet."""
+        """Report a button as held, unless it was released and the release is not yet debounced."""
         if self._pressed_at_s.get(name) != pressed_s:
             return
         contact = self._contacts[name]
@@ -425,7 +426,7 @@ class PanelDriver:
         self._is_blink_lit = not self._is_blink_lit
         try:
             self._set_outputs()
-        except Exception as error:  # each pin library raises types of its own
+        except Exception as error:  # Each pin library raises its own exception types.
             self._fail(error)
 
     def _stop_blinking(self) -> None:

@@ -28,13 +28,13 @@ DEALER_SETTING_BOUNDS = {
 
 
 class DealerStatus(Struct, frozen=True, gc=False):
-    """What the dealer board knows of its attempt, and what its sensors see now.
+    """Status of the dealer board: its progress in the attempt, and the present sensor states.
 
-    `fed` counts cards seen at the window; `holding` is the index of the card held
-    there, 0 for none, and `route` where that card was told to go. `landed` counts
-    landings at N, W, S, E and the tray. `events` is the number of its last event.
-    A lift that is neither `lift_up` nor `lift_down` stands between. `locked`: its own
-    27-lock would release. `supply_low`: the motors' voltage is too low.
+    `fed` counts cards seen at the window. `holding` is the index of the card held at the window (0
+    if none), and `route` is the outlet commanded for that card. `landed` counts landings at N, W,
+    S, E and the tray. `events` is the number of the board's last event. A lift that is neither
+    `lift_up` nor `lift_down` is between the ends. `locked` is True if the board's own 27-lock would
+    permit a release. `supply_low` means that the voltage of the motors is too low.
     """
 
     attempt: int
@@ -63,13 +63,15 @@ class DealerStatus(Struct, frozen=True, gc=False):
 
     @property
     def is_clear(self) -> bool:
-        """Tell whether BEGIN would find pockets, tray, window and path empty, and the lift down."""
+        """Return True if BEGIN would find pockets, tray, window and path empty, and the lift down."""
         empty = not (any(self.sees_pockets) or self.sees_tray or self.sees_window or self.sees_path)
         return empty and self.lift_down and not self.lift_up
 
 
 def decode_dealer_status(body: bytes) -> DealerStatus:
-    """Return the Status in an acknowledgement's body; raises WrongProtocol where it is none."""
+    """Return the status in an acknowledgement's body. Raise WrongProtocol if the body has no
+    status.
+    """
     try:
         attempt, doing, source, upto, fed, holding, route, *landed, sensors, events, locked = (
             _DEALER_STATUS_BODY.unpack(body)
@@ -106,14 +108,14 @@ def decode_dealer_status(body: bytes) -> DealerStatus:
 
 
 class DealerBoard:
-    """The dealer board behind `link`; its owner opens and closes the link."""
+    """The dealer board at the other end of `link`. The owner opens and closes the link."""
 
     def __init__(self, link: Link) -> None:
         self.link = link
 
     @property
     def on_event(self) -> Callable[[BoardEvent], None]:
-        """What is called with each event, inside the read callback."""
+        """Callback for each event, called inside the read callback."""
         return self.link.on_event
 
     @on_event.setter
@@ -121,45 +123,48 @@ class DealerBoard:
         self.link.on_event = on_event
 
     async def begin(self, attempt: int, cards: int, cards_per_pocket: int) -> None:
-        """Begin an attempt: `cards` cards, `per` to a pocket."""
+        """Begin an attempt with `cards` cards, `cards_per_pocket` for each pocket."""
         await self.link.request(frames.BeginCommand(attempt, cards, cards_per_pocket))
 
     async def shuffle(self, attempt: int, passes: int) -> None:
-        """Start shuffling until `passes` passes are done; SHUFFLED says when."""
+        """Start shuffling until `passes` passes are done. A SHUFFLED event reports the end."""
         await self.link.request(frames.ShuffleCommand(attempt, passes))
 
     async def feed(self, attempt: int, source: FeedSource, upto: int) -> None:
-        """Start feeding from `source`, up to card `upto`; each waits for its route."""
+        """Start feeding from `source`, up to card `upto`. Each card waits for its route."""
         await self.link.request(frames.FeedCommand(attempt, source, upto))
 
     def route(self, attempt: int, index: int, pocket: Outlet) -> None:
-        """Send card `index` to `pocket`; on the line before this returns."""
+        """Send card `index` to `pocket`. The command is on the line before this method returns."""
         self.link.send(frames.RouteCommand(attempt, index, pocket))
 
     async def release(self, attempt: int) -> None:
-        """Start lifting the hands out, or go on after a stop; RELEASED says when they are up."""
+        """Start lifting the hands, or continue after a stop. A RELEASED event reports that they are
+        up.
+        """
         await self.link.request(frames.ReleaseCommand(attempt))
 
     async def retract(self) -> None:
-        """Start lowering the lift, from wherever it stands; refused while a pocket is occupied."""
+        """Start lowering the lift from any position. The board refuses while a pocket is occupied."""
         await self.link.request(frames.RetractCommand())
 
     async def purge(self, attempt: int) -> None:
-        """Start moving what is in the path into the tray."""
+        """Start moving the cards in the path into the tray."""
         await self.link.request(frames.PurgeCommand(attempt))
 
     async def selftest(self) -> None:
-        """Start the test of motors and sensors of an empty machine."""
+        """Start the self-test of motors and sensors. The machine must be empty."""
         await self.link.request(frames.SelftestCommand())
 
     async def configure(self, setting: str, value: int) -> None:
-        """Change a setting by its name in wire.DEALER_SETTINGS; KeyError for another name."""
+        """Change a setting, given by its name in DEALER_SETTINGS. Raise KeyError for another name."""
         await self.link.request(frames.ConfigureCommand(_DEALER_SETTING_IDS[setting], value))
 
     async def is_moving(self) -> bool:
-        """Tell whether anything moves, a self-test as well, of which STATUS does not tell.
+        """Return True if anything moves, including a self-test, which STATUS does not report.
 
-        Asks for a setting that no board has: BUSY while something moves, else BAD_VALUE.
+        It sets a setting that no board has. The board answers BUSY while something moves, otherwise
+        BAD_VALUE.
         """
         try:
             await self.link.request(frames.ConfigureCommand(_UNKNOWN_SETTING, 0))
@@ -168,11 +173,11 @@ class DealerBoard:
         return False
 
     async def get_status(self) -> DealerStatus:
-        """Return what the board knows and sees now."""
+        """Return the present status of the board."""
         return decode_dealer_status((await self.link.request(frames.GetStatusCommand())).body)
 
     def stop(self) -> None:
-        """Stop all motion at once; commands under way end with SessionRenewed."""
+        """Stop all motion at once. Unfinished commands end with SessionRenewed."""
         self.link.stop()
 
 
@@ -181,14 +186,14 @@ _READER_SETTING_IDS = {row[0]: setting for setting, row in protocol.READER_SETTI
 READER_SETTING_BOUNDS = {
     name: (least, most) for name, _, least, most in protocol.READER_SETTINGS.values()
 }
-"""The least and the most of each setting, by its name."""
+"""The minimum and maximum of each setting, by its name."""
 
 
 class ReaderStatus(Struct, frozen=True, gc=False):
-    """What the reader board knows of its attempt.
+    """Status of the reader board: its progress in the attempt.
 
-    `pulses` counts cards announced since BEGIN, by the dealer board's wire or by `at_window`,
-    `reads` the answers sent. `events` is the number of its last event.
+    `pulses` counts cards announced since BEGIN, by the dealer board's wire or by `announce_card`.
+    `reads` counts the answers sent. `events` is the number of the board's last event.
     """
 
     attempt: int
@@ -199,7 +204,9 @@ class ReaderStatus(Struct, frozen=True, gc=False):
 
 
 def decode_reader_status(body: bytes) -> ReaderStatus:
-    """Return the Status in an acknowledgement's body; raises WrongProtocol where it is none."""
+    """Return the status in an acknowledgement's body. Raise WrongProtocol if the body has no
+    status.
+    """
     try:
         attempt, doing, pulses, reads, events = _READER_STATUS_BODY.unpack(body)
         return ReaderStatus(attempt, BoardActivity(doing), pulses, reads, events)
@@ -208,14 +215,14 @@ def decode_reader_status(body: bytes) -> ReaderStatus:
 
 
 class ReaderBoard:
-    """The reader board behind `link`; its owner opens and closes the link."""
+    """The reader board at the other end of `link`. The owner opens and closes the link."""
 
     def __init__(self, link: Link) -> None:
         self.link = link
 
     @property
     def on_event(self) -> Callable[[BoardEvent], None]:
-        """What is called with each event, inside the read callback."""
+        """Callback for each event, called inside the read callback."""
         return self.link.on_event
 
     @on_event.setter
@@ -223,46 +230,48 @@ class ReaderBoard:
         self.link.on_event = on_event
 
     async def begin(self, attempt: int, cards: int, cards_per_pocket: int) -> None:
-        """Begin an attempt: pulses and reads count from 0."""
+        """Begin an attempt. The counts of pulses and reads restart at 0."""
         await self.link.request(frames.BeginCommand(attempt, cards, cards_per_pocket))
 
     @property
     def is_polled(self) -> bool:
-        """Whether it has no trigger wire, so that `at_window` must tell it of each card."""
+        """Return True if the reader has no trigger wire, so that `announce_card` must announce each
+        card.
+        """
         welcome = self.link.welcome
         return welcome is not None and welcome.asked
 
     def announce_card(self, attempt: int, index: int) -> None:
-        """Say that card `index` came into the window; no wire does where the reader is asked."""
+        """Announce that card `index` came into the window, if the reader has no trigger wire."""
         if self.is_polled:
             self.link.send(frames.LookCommand(attempt, index))
 
     def send(self, command: frames.BoardCommand) -> None:
-        """Send a command nobody waits for.
+        """Send a command without waiting for its acknowledgement.
 
-        A card that is to be read once more was in the window: where the reader is asked, and a
-        line that was lost had swallowed that, it hears it first.
+        A card that is to be read again was already in the window. If the reader has no trigger
+        wire, the card is announced first, because a lost line may have lost the first announcement.
         """
         if isinstance(command, frames.RereadCommand):
             self.announce_card(command.attempt, command.index)
         self.link.send(command)
 
     def reread(self, attempt: int, index: int) -> None:
-        """Read card `index` once more, while it stands in the window; another READ answers."""
+        """Read card `index` again while it is in the window. The answer is another READ."""
         self.send(frames.RereadCommand(attempt, index))
 
     async def selftest(self) -> None:
-        """Start the test of the recognition engine."""
+        """Start the self-test of the recognition engine."""
         await self.link.request(frames.SelftestCommand())
 
     async def configure(self, setting: str, value: int) -> None:
-        """Change a setting by its name in wire.READER_SETTINGS; KeyError for another name."""
+        """Change a setting, given by its name in READER_SETTINGS. Raise KeyError for another name."""
         await self.link.request(frames.ConfigureCommand(_READER_SETTING_IDS[setting], value))
 
     async def get_status(self) -> ReaderStatus:
-        """Return what the board knows now."""
+        """Return the present status of the board."""
         return decode_reader_status((await self.link.request(frames.GetStatusCommand())).body)
 
     def stop(self) -> None:
-        """Stop at once; commands under way end with SessionRenewed."""
+        """Stop at once. Unfinished commands end with SessionRenewed."""
         self.link.stop()

@@ -1,8 +1,9 @@
-"""A recording of a serial line in words: each frame by its name and fields, and what was noise.
+"""Text of a recorded serial line: each frame with its name and fields, and the noise.
 
-Pure: chunks in, what was said out. Marks say what a reader looks for: what came again, what
-came too early, frames of a strange session, and how long a board was silent. Faces are shown
-only where they are asked for; the bytes of noise never, for they may hold one.
+The functions are pure: they take chunks and return frames. Marks show what a reader looks for:
+repeated frames, frames that came too early, frames of an unknown session, and how long a board was
+silent. Faces are shown only on request. The bytes of noise are never shown, because they may
+contain a face.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -42,7 +43,7 @@ from drivers.link.frames import (
 from drivers.link.recording import Chunk, ChunkKind
 
 SILENCE_MARK_MS = 250
-"""So long a board says nothing before a recording marks it: two ALIVE are missing (provisional)."""
+"""After this silence of a board a recording is marked: two ALIVE are missing (provisional)."""
 
 HIDDEN = "hidden"
 FieldValue = str | int | bool
@@ -63,12 +64,12 @@ _SETTING_TABLES = {"dealer": wire.DEALER_SETTINGS, "reader": wire.READER_SETTING
 
 
 class FrameRecord(Struct, frozen=True, gc=False):
-    """One thing that was said, or that happened to a port.
+    """One frame, one block of noise, or one change of a port.
 
-    `name`: of the frame, of the event, or "junk", "crc error", "oversize", "malformed" for bytes
-    that are no frame, or the way itself ("opened", "lost"). `fields` by name, with words where
-    the protocol has them; the number of a face is one. `marks`: "again", "too early",
-    "strange session", "silent for 612 ms".
+    `name` is the name of the frame or of the event. For bytes that are no frame it is "junk", "crc
+    error", "oversize" or "malformed". For a port it is the kind of chunk ("opened", "lost").
+    `fields` are by name, with words if the protocol has them. `fields` may include the number of a
+    face. `marks` are "again", "too early", "strange session", "silent for 612 ms".
     """
 
     at_us: int
@@ -80,7 +81,7 @@ class FrameRecord(Struct, frozen=True, gc=False):
 
 
 def read_frames(chunks: Iterable[Chunk]) -> Iterator[FrameRecord]:
-    """Yield what was said on the lines of a table, frame by frame."""
+    """Yield the frames on the lines of a table, one by one."""
     lines: dict[BoardKind, _LineHistory] = {}
     for chunk in chunks:
         if chunk.board not in lines:
@@ -89,7 +90,7 @@ def read_frames(chunks: Iterable[Chunk]) -> Iterator[FrameRecord]:
 
 
 def to_line(record: FrameRecord, face: Callable[[int], str] | None = None) -> str:
-    """Return a line for people; `face` puts a face into words, None: faces stay hidden."""
+    """Return a line of text for people. `face` names a face. With None, faces stay hidden."""
     sign = {"host": ">", "board": "<"}.get(record.way, "-")
     shown = (f"{name} {_value_text(name, value, face)}" for name, value in record.fields)
     marks = "".join(f"  [{mark}]" for mark in record.marks)
@@ -98,7 +99,7 @@ def to_line(record: FrameRecord, face: Callable[[int], str] | None = None) -> st
 
 
 def to_json(record: FrameRecord, face: Callable[[int], str] | None = None) -> dict[str, Any]:
-    """Return it for JSON; `face` puts a face into words, None: faces stay hidden."""
+    """Return the record for JSON. `face` names a face. With None, faces stay hidden."""
     fields = {
         name: _value_text(name, value, face) if name == "face" else value
         for name, value in record.fields
@@ -124,7 +125,7 @@ def _value_text(name: str, value: FieldValue, face: Callable[[int], str] | None)
 
 
 class _LineHistory:
-    """What was said so far on the line of one board, to know what comes again."""
+    """The frames on the line of one board so far, to detect repetitions."""
 
     def __init__(self, board: BoardKind) -> None:
         self._board = board
@@ -136,7 +137,7 @@ class _LineHistory:
         self._silence_marks: tuple[str, ...] = ()
 
     def read_chunk(self, chunk: Chunk) -> Iterator[FrameRecord]:
-        """Yield what a chunk completes."""
+        """Yield the frames that a chunk completes."""
         if chunk.way not in self._splitters:
             yield from self._port_record(chunk)
             return
@@ -154,7 +155,7 @@ class _LineHistory:
         return self._decode_host(block) if way == "host" else self._decode_board(block)
 
     def _port_record(self, chunk: Chunk) -> Iterator[FrameRecord]:
-        if chunk.way == "opened":  # what a lost line left behind is no beginning of a frame
+        if chunk.way == "opened":  # Remains of a lost line are not the beginning of a frame.
             self._splitters["board"].reset()
         self._received_us = None
         why: tuple[FrameField, ...] = ()
@@ -197,7 +198,7 @@ class _LineHistory:
         return name, fields, (*strange, *again)
 
     def _event_marks(self, event: BoardEvent) -> tuple[str, ...]:
-        """Return what the number of an event is to a host that has heard the others."""
+        """Return the marks of an event, given the numbers of the events before."""
         last = self._last_events.get(event.boot, event.number - 1)
         if event.number <= last:
             return ("again",)
@@ -275,7 +276,7 @@ def _reply_fields(reply: BoardReply, board: BoardKind) -> tuple[str, tuple[Frame
 
 
 def _printable(text: str) -> str:
-    """Return text as one line: line breaks, control characters and the like are escaped."""
+    """Return text as one line, with line breaks, control characters and similar signs escaped."""
     signs = (sign if sign.isprintable() else repr(sign)[1:-1] for sign in text)
     return "".join(signs)
 
@@ -285,7 +286,7 @@ def _struct_items(of: Struct) -> Iterator[tuple[str, Any]]:
 
 
 def _plain_value(value: Any) -> FieldValue:
-    """Return a value of a frame as a word, a number or a truth."""
+    """Return a value of a frame as a word, a number or a Boolean."""
     if isinstance(value, IntEnum):
         return value.name if isinstance(value, Outlet | BoardResult | Back) else value.name.lower()
     if isinstance(value, tuple):

@@ -1,8 +1,7 @@
-"""Frames as typed values: commands on their way out, a board's answers on their way in.
+"""Frames as typed values: commands to a board, and the answers of a board.
 
-The layouts are drivers/firmware/protocol.py's; this file gives them types. Decoding
-never raises: a payload with a right CRC and a wrong layout is None, and counted
-by the caller.
+drivers/firmware/protocol.py defines the layouts. This file gives them types. Decoding never raises.
+A payload with a right CRC and a wrong layout becomes None, and the caller counts it.
 """
 
 import struct
@@ -31,13 +30,13 @@ BOARD_KIND_IDS: dict[BoardKind, int] = {"dealer": wire.KIND_DEALER, "reader": wi
 
 
 class BoardCommand(Struct, frozen=True, gc=False):
-    """A numbered command; its fields are those of wire.BODIES[kind], in that order."""
+    """A numbered command. Its fields are those of BODIES[kind] in the protocol, in that order."""
 
     kind: ClassVar[int]
 
 
 class BeginCommand(BoardCommand, frozen=True, gc=False):
-    """Begin an attempt of `cards` cards, `per` to a pocket; both boards take it."""
+    """Begin an attempt with `cards` cards, `cards_per_pocket` for each pocket. For both boards."""
 
     kind = wire.BEGIN
     attempt: int
@@ -54,7 +53,7 @@ class ShuffleCommand(BoardCommand, frozen=True, gc=False):
 
 
 class FeedCommand(BoardCommand, frozen=True, gc=False):
-    """Feed from `source` until card `upto` stands at the reader."""
+    """Feed from `source` until card `upto` is at the reader."""
 
     kind = wire.FEED
     attempt: int
@@ -72,33 +71,33 @@ class RouteCommand(BoardCommand, frozen=True, gc=False):
 
 
 class ReleaseCommand(BoardCommand, frozen=True, gc=False):
-    """Lift the hands out, if the board's own lock agrees; once it did, go on lifting."""
+    """Lift the hands if the board's own lock permits this. Once it did, continue lifting."""
 
     kind = wire.RELEASE
     attempt: int
 
 
 class RetractCommand(BoardCommand, frozen=True, gc=False):
-    """Lower the lift from wherever it stands, once the pockets are seen empty."""
+    """Lower the lift from any position, once the sensors report empty pockets."""
 
     kind = wire.RETRACT
 
 
 class PurgeCommand(BoardCommand, frozen=True, gc=False):
-    """Move what is in the path into the tray."""
+    """Move the cards in the path into the tray."""
 
     kind = wire.PURGE
     attempt: int
 
 
 class SelftestCommand(BoardCommand, frozen=True, gc=False):
-    """Exercise motors and sensors of an empty machine."""
+    """Test motors and sensors of an empty machine."""
 
     kind = wire.SELFTEST
 
 
 class ConfigureCommand(BoardCommand, frozen=True, gc=False):
-    """Set one of wire.SETTINGS to a value."""
+    """Set one of the protocol's settings to a value."""
 
     kind = wire.CONFIGURE
     setting: int
@@ -106,13 +105,13 @@ class ConfigureCommand(BoardCommand, frozen=True, gc=False):
 
 
 class GetStatusCommand(BoardCommand, frozen=True, gc=False):
-    """Ask for the board's STATUS; it changes nothing."""
+    """Request the STATUS of the board. It changes nothing."""
 
     kind = wire.STATUS
 
 
 class RereadCommand(BoardCommand, frozen=True, gc=False):
-    """Read card `index` once more, while it stands in the window."""
+    """Read card `index` again while it is in the window."""
 
     kind = wire.REREAD
     attempt: int
@@ -120,7 +119,7 @@ class RereadCommand(BoardCommand, frozen=True, gc=False):
 
 
 class LookCommand(BoardCommand, frozen=True, gc=False):
-    """Look at card `index`, which came into the window: for a reader without a trigger wire."""
+    """Look at card `index`, which came into the window. For a reader without a trigger wire."""
 
     kind = wire.LOOK
     attempt: int
@@ -128,13 +127,13 @@ class LookCommand(BoardCommand, frozen=True, gc=False):
 
 
 class ServiceCommand(BoardCommand, frozen=True, gc=False):
-    """Give the board to a technician: it restarts, and waits for him without its firmware."""
+    """Restart the board without its firmware, so that a technician can service it."""
 
     kind = wire.SERVICE
 
 
 class AliveReport(Struct, frozen=True, gc=False):
-    """The board lives; `events` is the number of its last event, `doing` what it does."""
+    """A sign of life of the board. `events` is the number of its last event, `doing` its activity."""
 
     boot: int
     events: int
@@ -142,7 +141,7 @@ class AliveReport(Struct, frozen=True, gc=False):
 
 
 class BoardReply(Struct, frozen=True, gc=False):
-    """The acknowledgement of command `number`; `body` is STATUS's answer, else empty."""
+    """The acknowledgement of command `number`. `body` is the answer to STATUS, otherwise empty."""
 
     number: int
     result: BoardResult
@@ -150,7 +149,7 @@ class BoardReply(Struct, frozen=True, gc=False):
 
 
 class NoSession(Struct, frozen=True, gc=False):
-    """The board refuses a frame's session; `has` is the session it has, 0 for none."""
+    """The board refuses a frame's session. `has` is the board's present session, 0 for none."""
 
     boot: int
     has: int
@@ -168,13 +167,13 @@ _HOST_LAYOUTS = {
 def encode_host_frame(
     kind: int, session: int, number: int, seen: int, kept: int, command: BoardCommand | None = None
 ) -> bytes:
-    """Return one host frame ready for the line; `command` gives the body, if it has one."""
+    """Return one host frame, ready for the line. `command` gives the body, if the frame has one."""
     fields = () if command is None else msgspec.structs.astuple(command)
     return framing.encode(_HOST_LAYOUTS[kind].pack(kind, session, number, seen, kept, *fields))
 
 
 def decode_board_frame(payload: bytes, board: BoardKind) -> tuple[int, BoardFrame] | None:
-    """Return (session, frame) of a payload from `board`, or None where it is no board frame."""
+    """Return (session, frame) of a payload from `board`, or None if it is no board frame."""
     parse = _PARSERS.get(payload[0]) if payload else None
     try:
         return None if parse is None else parse(payload, board)
@@ -284,7 +283,7 @@ HOST_FRAME_NAMES = {
     protocol.LOOK: "LOOK",
     protocol.SERVICE: "SERVICE",
 }
-"""What PROTOCOL.md calls the frames of a host, by kind."""
+"""Names of the host's frames in PROTOCOL.md, by kind."""
 
 _COMMAND_TYPES: dict[int, type[BoardCommand]] = {
     each.kind: each
@@ -307,7 +306,7 @@ _COMMAND_TYPES: dict[int, type[BoardCommand]] = {
 
 
 class HostFrame(Struct, frozen=True, gc=False):
-    """A frame of the host; `command` is None in HELLO, BEAT and STOP."""
+    """A frame of the host. `command` is None in HELLO, BEAT and STOP."""
 
     kind: int
     session: int
@@ -318,7 +317,7 @@ class HostFrame(Struct, frozen=True, gc=False):
 
 
 def decode_host_frame(payload: bytes) -> HostFrame | None:
-    """Return what a host said, or None where it is no frame of a host."""
+    """Return the host frame of a payload, or None if it is no host frame."""
     kind = payload[0] if payload else 0
     if kind not in HOST_FRAME_NAMES:
         return None
@@ -331,7 +330,7 @@ def decode_host_frame(payload: bytes) -> HostFrame | None:
 
 
 def _decode_command(kind: int, body: list[int]) -> BoardCommand | None:
-    """Return the command of a body. Raises ValidationError for a place that there is none."""
+    """Return the command of a body. Raise ValidationError for a place that does not exist."""
     command = _COMMAND_TYPES.get(kind)
     if command is None:
         return None
@@ -339,17 +338,17 @@ def _decode_command(kind: int, body: list[int]) -> BoardCommand | None:
 
 
 class BlockSplitter:
-    """Cuts one way of a line into payloads, and says of each other block what is wrong with it."""
+    """Splitter of one direction of a line into payloads. It classifies every invalid block."""
 
     def __init__(self) -> None:
         self._decoder = framing.Decoder()
 
     def reset(self) -> None:
-        """Forget the beginning of a frame: the port was opened."""
+        """Discard the beginning of a frame, because the port was opened."""
         self._decoder.feed(b"\x00")
 
     def split(self, data: bytes) -> Iterator[bytes | str]:
-        """Yield payloads; for a block that is none a word: "junk", "crc error" or "oversize"."""
+        """Yield payloads. An invalid block yields "junk", "crc error" or "oversize"."""
         begin = 0
         while begin < len(data):
             end = data.find(b"\x00", begin) + 1 or len(data)

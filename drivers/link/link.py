@@ -1,8 +1,8 @@
-"""The reliable link to one board: sessions, commands done once, events taken once.
+"""The reliable link to one board. Each command is done once, and each event received once.
 
-This is the shell: it owns the port, the loop's one timer and who waits for what.
-What a command or an event number means is decided by outbox.py and intake.py,
-when something is due by deadlines.py. The rules are drivers/link/PROTOCOL.md's.
+This class owns the port, the one timer and the futures of callers. link_state.py decides what a
+command or an event number means, and when a resend or a heartbeat is due. drivers/link/PROTOCOL.md
+defines the rules.
 """
 
 import asyncio
@@ -37,19 +37,19 @@ from drivers.link.serial_port import LinkPort
 
 __all__ = ["Link", "LinkCounters", "LinkLimits"]
 
-# Nothing acknowledges a STOP, and twice is once: three copies for a noisy line.
+# A STOP is not acknowledged, and a repeated STOP does no harm. Three copies for a noisy line.
 _STOP_COPIES = 3
-# A deadline this near has come: timers may fire a rounding error early.
+# A deadline this near counts as reached, because timers may fire a rounding error early.
 _TIMER_TOLERANCE_S = 0.0005
 
 
 class LinkCounters(Struct, frozen=True):
-    """What the line has done since the link was made; all but `sessions` is trouble.
+    """Counters of the line since the link was made. All except `sessions` count faults.
 
-    `junk`, `crc_errors`, `oversize`: the decoder's. `malformed`: a right CRC
-    around a wrong layout. `foreign`: frames of another session. `duplicates`,
-    `gaps`: events that came again or too early. `lost`: events the board forgot
-    before they were taken.
+    `junk`, `crc_errors` and `oversize` are the decoder's counters. `malformed` counts frames with a
+    right CRC and a wrong layout, `foreign` frames of another session. `duplicates` and `gaps` count
+    events that came again or too early. `lost` counts events that the board forgot before they were
+    received.
     """
 
     junk: int = 0
@@ -66,30 +66,29 @@ class LinkCounters(Struct, frozen=True):
 
 class _Phase(Enum):
     CLOSED = "closed"
-    OPENING = "opening"  # HELLO is out; open() waits
+    OPENING = "opening"  # HELLO was sent; open() waits.
     UP = "up"
-    RENEWING = "renewing"  # HELLO is out; commands wait for their end
+    RENEWING = "renewing"  # HELLO was sent; commands wait for their end.
 
 
 class Link:
-    """One board behind one port.
+    """The link to one board at one port.
 
-    `on_event` is called inside the read callback, once for each event, in order;
-    a command posted there is on the line before it returns. An event whose
-    `on_event` raises counts as taken. `on_renewed` follows a session renewed after
-    trouble, when every command that waited has ended with SessionRenewed: ask
-    STATUS and post anew. `on_refused` gets the refusal of a posted command.
-    `on_down` is called once when an open link is gone for good: port closed, no
-    timer left, every waiting command ended with LineLost; open() may be called
-    again. `on_posted` is called when a posted command was written, or is next to be.
-    The five may be set at any time.
+    `on_event` is called inside the read callback, once for each event, in order. A command sent
+    there is on the line before the callback returns. An event whose `on_event` raises counts as
+    received. `on_renewed` is called after a fault led to a new session, when every pending command
+    has ended with SessionRenewed. The owner should then request STATUS and send its commands again.
+    `on_refused` receives the refusal of a command from `send`. `on_down` is called once when an
+    open link has failed for good: the port is closed, no timer is left, and every pending command
+    ended with LineLost. open() may then be called again. `on_posted` is called when a command from
+    `send` was written or is the next to be written. The five callbacks may be set at any time.
 
-    `hearing_since` is when the bytes arrived (seconds of the loop) whose read callback is
-    running, None outside of one. `welcome` is the last session's.
+    `hearing_since` is when the bytes of the present read callback arrived (seconds of the loop), or
+    None outside a read callback. `welcome` is the WELCOME of the last session.
 
-    `session_ids` returns random 32-bit numbers. `check` is given the WELCOME
-    before anything else of the board counts, and raises a DriverError to refuse
-    it: functools.partial(identity.check, pinned=…).
+    `session_ids` returns random 32-bit numbers. `check` receives the WELCOME before any other frame
+    of the board counts, and raises a DriverError to refuse the board:
+    functools.partial(check_identity, expected=…).
     """
 
     def __init__(
@@ -122,7 +121,7 @@ class Link:
         self._counts = dict.fromkeys(LinkCounters.__struct_fields__, 0)
         self._phase = _Phase.CLOSED
         self._open_waiter: asyncio.Future[Welcome] | None = None
-        self._is_open = False  # open() has returned: events are handed on
+        self._is_open = False  # True after open() has returned. Only then are events passed on.
         self._end_reason: DriverError = LineLost(board, "the link is not open")
         self._journal_positions: tuple[Mapping[int, int], Mapping[int, int]] = ({}, {})
         self._session = 0
@@ -142,21 +141,21 @@ class Link:
             NoSession: self._receive_no_session,
         }
 
-    # What the owner calls.
+    # The methods that the owner calls.
 
     @property
     def is_up(self) -> bool:
-        """Tell whether a session is open and not being renewed."""
+        """Return True if a session is open and not being renewed."""
         return self._phase is _Phase.UP
 
     @property
     def last_event(self) -> int:
-        """Number of the last event taken of the board's present boot."""
+        """Number of the last event received of the board's present boot."""
         return self._events.seen
 
     @property
     def counters(self) -> LinkCounters:
-        """What the line has done so far."""
+        """The counters of the line."""
         decoder = self._decoder
         noise = {
             "junk": decoder.junk,
@@ -166,13 +165,12 @@ class Link:
         return LinkCounters(**self._counts | noise)
 
     async def open(self, last_received: Mapping[int, int], kept: Mapping[int, int]) -> Welcome:
-        """Open the port and a session; return who answered.
+        """Open the port and a session; return the WELCOME of the board.
 
-        `last_taken` and `kept` give, by boot id, the number of the last event
-        taken and of the last one synced in the journal. No event is handed on
-        before this has returned to its awaiter. Raises PortMissing, PortBusy,
-        LineLost, BoardReset (a known boot id with fewer events than were taken of
-        it) and what `check` raises; the link is closed then.
+        `last_received` and `kept` give, by boot id, the number of the last event received and of
+        the last event synced in the journal. No event is passed on before this method has returned
+        to its awaiter. Raises PortMissing, PortBusy, LineLost, BoardReset (a known boot id with
+        fewer events than were received of it) and the errors of `check`. The link is then closed.
         """
         if self._phase is not _Phase.CLOSED:
             raise RuntimeError("the link is open already")
@@ -180,7 +178,7 @@ class Link:
         self._journal_positions = (last_received, kept)
         self._is_open = self._stop_pending = False
         self._timers = LinkTimers(self._limits)
-        self._decoder.feed(b"\x00")  # what a lost line left behind is no beginning of a frame
+        self._decoder.feed(b"\x00")  # Remains of a lost line are not the beginning of a frame.
         self._port.open(self._on_readable, self._on_port_lost)
         self._phase = _Phase.OPENING
         self._open_waiter = self._loop.create_future()
@@ -190,15 +188,16 @@ class Link:
         except asyncio.CancelledError:
             self.close()
             raise
-        if self._phase is _Phase.CLOSED:  # between the WELCOME and here
+        if self._phase is _Phase.CLOSED:  # Closed between the WELCOME and this line.
             raise self._end_reason
         self._is_open = True
         return welcome
 
     def send(self, command: BoardCommand) -> None:
-        """Send a command nobody waits for; on the line at once unless one is outstanding.
+        """Send a command without waiting for its acknowledgement.
 
-        Without a session it is dropped: on_renewed or on_down say so.
+        The command is on the line at once, unless another is outstanding. Without a session it is
+        dropped. on_renewed or on_down is called in that case.
         """
         if self._phase is _Phase.UP:
             self._enqueue(PendingCommand(command))
@@ -207,8 +206,8 @@ class Link:
     async def request(self, command: BoardCommand) -> BoardReply:
         """Send a command and return its acknowledgement.
 
-        Raises Refused; SessionRenewed, when nobody can say whether it was done; and
-        LineLost. A cancelled caller takes back only a command not sent yet.
+        Raises BoardRefused, LineLost, or SessionRenewed if it is unknown whether the command was
+        done. Cancelling the caller withdraws only a command that was not sent yet.
         """
         if self._phase in (_Phase.CLOSED, _Phase.OPENING):
             raise LineLost(self.board, "the link is not open")
@@ -220,20 +219,20 @@ class Link:
         return reply
 
     def mark_kept(self, number: int, boot: int | None = None) -> None:
-        """Let the board forget its events up to `number`: they are synced in the journal.
+        """Allow the board to forget its events up to `number`, which are synced in the journal.
 
-        The next frame carries it. A number of another boot than the present one
-        (None: of the present one) is ignored.
+        The next frame carries the number. If `boot` is not the present boot, the number is ignored.
+        None means the present boot.
         """
         if boot is None or boot == self._events.boot:
             self._events = link_state.mark_kept(self._events, number)
 
     def stop(self) -> None:
-        """Stop all motion at once; commands under way end with SessionRenewed.
+        """Stop all motion at once. Unfinished commands end with SessionRenewed.
 
-        They must not be repeated behind the STOP, so that a new session is opened
-        where there are any. A board without a session refuses a STOP, so that one asked for
-        while the session is being opened is sent once it is open.
+        They must not be repeated after the STOP, so a new session is opened if there are any. A
+        board without a session refuses a STOP. A STOP requested while the session is being opened
+        is therefore sent once the session is open.
         """
         if self._phase in (_Phase.OPENING, _Phase.RENEWING):
             self._stop_pending = True
@@ -245,10 +244,10 @@ class Link:
             self._renew("a STOP overtook the command")
 
     def close(self) -> None:
-        """Close link and port; waiting commands end with LineLost. on_down is not called."""
+        """Close the link and its port. Pending commands end with LineLost. on_down is not called."""
         self._close_with(LineLost(self.board, "the link was closed"))
 
-    # What comes in.
+    # Incoming frames.
 
     def _on_readable(self, data: bytes) -> None:
         self.read_started_at = self._loop.time()
@@ -284,17 +283,17 @@ class Link:
 
     def _receive_event(self, event: BoardEvent) -> None:
         if self._phase is not _Phase.UP or not self._is_open or self._is_reset(event.boot):
-            return  # it comes again
+            return  # The board repeats the event later.
         self._events, taken = link_state.receive_event(self._events, event.number)
         if taken is EventArrival.NEW:
             self.on_event(event)
         else:
             self._counts["duplicates" if taken is EventArrival.DUPLICATE else "gaps"] += 1
-            self._acknowledged = -1  # the board has not heard how far we are: say it soon
+            self._acknowledged = -1  # The board lacks the last acknowledgement, so send it soon.
 
     def _receive_reply(self, reply: BoardReply) -> None:
         if self._phase is not _Phase.UP:
-            return  # nothing was asked in this session yet but the session itself
+            return  # In this session nothing except the session itself was requested yet.
         self._commands, settled = link_state.complete_command(self._commands, reply.number)
         if settled is None:
             return
@@ -337,7 +336,8 @@ class Link:
     def _resume_events(self, welcome: Welcome) -> None:
         last_taken, kept = self._journal_positions
         seen = last_taken.get(welcome.boot)
-        if self._events.boot == welcome.boot:  # opened again: nothing is taken a second time
+        # The port was opened again. No event is received twice.
+        if self._events.boot == welcome.boot:
             seen = max(seen or 0, self._events.seen)
         if seen is not None and seen > welcome.events:
             raise BoardReset(self.board, welcome.boot, welcome.boot)
@@ -347,13 +347,13 @@ class Link:
         self._counts["lost"] += lost
 
     def _is_reset(self, boot: int) -> bool:
-        """Tell whether `boot` is not the board's boot so far; the link is down then."""
+        """Return True if `boot` is not the board's present boot. The link is then down."""
         if self._phase is _Phase.OPENING or boot == self._events.boot:
             return False
         self._fail(BoardReset(self.board, self._events.boot, boot))
         return True
 
-    # What goes out.
+    # Outgoing frames.
 
     def _enqueue(self, pending: PendingCommand) -> None:
         self._commands = link_state.enqueue_command(self._commands, pending)
@@ -379,7 +379,7 @@ class Link:
         self._arm()
 
     def _send_hello(self) -> None:
-        """Ask for the session; the zero byte ends whatever the line carried before."""
+        """Request a session. The zero byte ends any earlier data on the line."""
         self._port.write(b"\x00" + frames.encode_host_frame(protocol.HELLO, self._session, 0, 0, 0))
         self._arm()
 
@@ -388,7 +388,7 @@ class Link:
         frame = frames.encode_host_frame(protocol.STOP, self._session, 0, known.seen, known.kept)
         self._port.write(frame * _STOP_COPIES)
 
-    # Sessions, and the ladder: resend, new session, down.
+    # Sessions, and the steps after a fault: resend, new session, down.
 
     def _begin_session(self) -> None:
         before = self._session
@@ -408,7 +408,8 @@ class Link:
         if self._stop_pending:
             self._stop_pending = False
             self._write_stop()
-        self._transmit(protocol.BEAT)  # says which events are taken, before the board repeats them
+        # Acknowledges the received events before the board repeats them.
+        self._transmit(protocol.BEAT)
 
     def _resend(self) -> None:
         current = self._commands.current if self._phase is _Phase.UP else None
@@ -424,7 +425,7 @@ class Link:
             self._fail(LineLost(self.board, "no answer to HELLO"))
 
     def _handle_fault(self, why: str) -> None:
-        """Renew the session, once an incident: trouble soon after is the end of the link."""
+        """Renew the session, once for each incident. Another fault soon after ends the link."""
         if self._timers.begin_incident(self._loop.time()):
             self._renew(why)
         else:
@@ -445,7 +446,9 @@ class Link:
         self._fail(LineLost(self.board, why))
 
     def _fail(self, error: DriverError) -> None:
-        """End the link; open() raises the error if it has not returned, else the owner is told."""
+        """End the link. open() raises the error if it has not returned, otherwise on_down is
+        called.
+        """
         was_open = self._phase is not _Phase.CLOSED and self._is_open
         self._close_with(error)
         if was_open and isinstance(error, LineLost):
@@ -465,10 +468,10 @@ class Link:
             self._open_waiter.set_exception(error)
         self._fail_commands(LineLost, error.why if isinstance(error, LineLost) else str(error))
 
-    # Time: one timer, for whatever comes first.
+    # Time: one timer for the earliest deadline.
 
     def _arm(self) -> None:
-        """See that the timer fires at the next deadline; one that fires early is harmless."""
+        """Set the timer to the next deadline. A timer that fires early is harmless."""
         at = self._timers.next_at()
         if self._timer_handle is not None:
             if self._timer_handle.when() <= at:

@@ -1,6 +1,7 @@
-"""When a link must act: resends, heartbeats, silence, and how often it may start anew.
+"""State of a link as pure values: timers, received events, and queued commands.
 
-No clock here: instants are seconds of the loop's, handed in; inf is never.
+LinkTimers computes when a link must resend, send a heartbeat or give up. This module has no clock:
+instants are seconds of the event loop's time, passed by the caller. inf means never.
 """
 
 import asyncio
@@ -14,10 +15,10 @@ from drivers.link.frames import BoardCommand, BoardReply
 
 
 class LinkLimits(Struct, frozen=True):
-    """The limits of PROTOCOL.md's table, in milliseconds.
+    """The limits of the table in PROTOCOL.md, in milliseconds.
 
-    `resend_ms` are the waits before each resend of a command or HELLO; the last
-    one is also the wait before giving up.
+    `resend_ms` are the waiting times before each resend of a command or HELLO. The last of them is
+    also the waiting time before giving up.
     """
 
     resend_ms: tuple[int, ...] = (50, 100, 200, 400, 400)
@@ -28,7 +29,7 @@ class LinkLimits(Struct, frozen=True):
 
 
 class LinkTimers:
-    """The instants at which a resend, a BEAT or the end of patience is due."""
+    """The instants at which a resend, a BEAT or the silence timeout is due."""
 
     def __init__(self, limits: LinkLimits) -> None:
         self.resends = 0
@@ -37,20 +38,20 @@ class LinkTimers:
         self._incident_until = -inf
 
     def next_at(self) -> float:
-        """Return the first of them."""
+        """Return the earliest of the three instants."""
         return min(self.resend_at, self.beat_at, self.silence_at)
 
     def clear(self) -> None:
-        """Nothing is due any more."""
+        """Cancel all three instants."""
         self.resend_at = self.beat_at = self.silence_at = inf
 
     def start_reply_timer(self, now: float) -> None:
-        """A command or HELLO went out for the first time."""
+        """Start the timer for a reply, after a command or HELLO was sent for the first time."""
         self.resends = 0
         self._arm_reply_timer(now)
 
     def restart_reply_timer(self, now: float) -> bool:
-        """Count one more resend; False where none is left."""
+        """Count one more resend and restart the timer. Return False if no resend is left."""
         if self.resends == len(self._limits.resend_ms):
             return False
         self.resends += 1
@@ -58,30 +59,34 @@ class LinkTimers:
         return True
 
     def stop_reply_timer(self) -> None:
-        """The answer is there."""
+        """Stop the timer for a reply, after the reply arrived."""
         self.resend_at = inf
 
     def note_frame_sent(self, now: float) -> None:
-        """Any frame of the session went out."""
+        """Restart the heartbeat interval, after any frame of the session was sent."""
         self.beat_at = now + self._limits.beat_ms / 1000
 
     def acknowledge_soon(self, now: float) -> None:
-        """An event came in that no frame has acknowledged yet."""
+        """Bring the next frame forward, because an event arrived that no frame has acknowledged
+        yet.
+        """
         self.beat_at = min(self.beat_at, now + self._limits.seen_ms / 1000)
 
     def note_frame_received(self, now: float) -> None:
-        """Any frame of the session came in."""
+        """Restart the silence timeout, after any frame of the session arrived."""
         self.silence_at = now + self._limits.silence_ms / 1000
 
     def begin_incident(self, now: float) -> bool:
-        """Begin an incident; False where the last one is not over: it had its new session."""
+        """Begin an incident. Return False if the last incident, which had its new session, is not
+        over.
+        """
         if now < self._incident_until:
             return False
         self._incident_until = inf
         return True
 
     def note_session_open(self, now: float) -> None:
-        """A new session is up; an incident it ends is over when it proves sound."""
+        """Note that a new session is open. The incident that caused it ends after `settle_ms`."""
         if self._incident_until == inf:
             self._incident_until = now + self._limits.settle_ms / 1000
 
@@ -91,7 +96,7 @@ class LinkTimers:
 
 
 class EventArrival(Enum):
-    """What an arriving event number is."""
+    """How the number of an arriving event relates to the events received before."""
 
     NEW = "new"
     DUPLICATE = "duplicate"
@@ -99,7 +104,7 @@ class EventArrival(Enum):
 
 
 class EventSequence(Struct, frozen=True, gc=False):
-    """The events of one boot: `seen` is the last number taken, `kept` the last one synced."""
+    """The events of one boot: `seen` is the last number received, `kept` the last one synced."""
 
     boot: int = 0
     seen: int = 0
@@ -109,11 +114,11 @@ class EventSequence(Struct, frozen=True, gc=False):
 def resume_sequence(
     boot: int, seen: int | None, kept: int, forgotten: int
 ) -> tuple[EventSequence, int]:
-    """Return the intake for a boot as the journal left it, and how many events are lost.
+    """Return the sequence for a boot, according to the journal, and how many events are lost.
 
-    `seen` is None for a boot the journal does not know; what its board has already
-    `forgotten` was told to another host and is not waited for. An event the board
-    forgot although this journal never took it is lost.
+    `seen` is None for a boot that the journal does not contain. Events that its board has already
+    `forgotten` were then sent to another host, and are not expected. In a boot that the journal
+    contains, events that the board forgot before this journal received them are lost.
     """
     if seen is None:
         return EventSequence(boot, forgotten, forgotten), 0
@@ -122,33 +127,33 @@ def resume_sequence(
 
 
 def receive_event(sequence: EventSequence, number: int) -> tuple[EventSequence, EventArrival]:
-    """Return the intake after event `number` arrived, and what that number is."""
+    """Return the sequence after event `number` arrived, and how that number relates to it."""
     if number == sequence.seen + 1:
         return EventSequence(sequence.boot, number, sequence.kept), EventArrival.NEW
     return sequence, EventArrival.DUPLICATE if number <= sequence.seen else EventArrival.GAP
 
 
 def mark_kept(sequence: EventSequence, number: int) -> EventSequence:
-    """Return the intake after everything up to `number` was synced; never past what was taken."""
+    """Return the sequence after events up to `number`, but at most up to `seen`, were synced."""
     return EventSequence(
         sequence.boot, sequence.seen, max(sequence.kept, min(number, sequence.seen))
     )
 
 
 class PendingCommand(Struct, frozen=True):
-    """A command and who waits for its acknowledgement; None: nobody, it was posted."""
+    """A command, and the future that waits for its acknowledgement. None: no caller waits."""
 
     command: BoardCommand
     waiter: asyncio.Future[BoardReply] | None = None
 
     @property
     def is_cancelled(self) -> bool:
-        """Tell whether its caller no longer waits, because it was cancelled."""
+        """Return True if its caller no longer waits, because it was cancelled."""
         return self.waiter is not None and self.waiter.done()
 
 
 class CommandQueue(Struct, frozen=True):
-    """The commands of one session; `number` is the last one given out, 0 before the first."""
+    """The commands of one session. `last_number` is the last number assigned, 0 before the first."""
 
     last_number: int = 0
     current: PendingCommand | None = None
@@ -161,14 +166,14 @@ class CommandQueue(Struct, frozen=True):
 
 
 def enqueue_command(queue: CommandQueue, pending: PendingCommand) -> CommandQueue:
-    """Return the outbox with one more command at its end."""
+    """Return the queue with one more command at its end."""
     return CommandQueue(queue.last_number, queue.current, (*queue.waiting, pending))
 
 
 def start_next_command(queue: CommandQueue) -> CommandQueue:
-    """Return the outbox with the next command outstanding and numbered, if none is.
+    """Return the queue with the next command outstanding and numbered, if none is outstanding.
 
-    A command whose caller has gone is left out: it was never sent.
+    A command whose caller was cancelled is left out. It was never sent.
     """
     if queue.current is not None:
         return queue
@@ -183,9 +188,9 @@ def start_next_command(queue: CommandQueue) -> CommandQueue:
 def complete_command(
     queue: CommandQueue, number: int
 ) -> tuple[CommandQueue, PendingCommand | None]:
-    """Return the outbox after an acknowledgement, and the command it settles.
+    """Return the queue after an acknowledgement, and the command that it completes.
 
-    None where it is the repeated acknowledgement of an earlier one.
+    The command is None if this is a repeated acknowledgement of an earlier command.
     """
     if queue.current is None or number != queue.last_number:
         return queue, None

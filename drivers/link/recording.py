@@ -1,11 +1,11 @@
-"""What goes over a table's serial lines, kept as it is: a file of its own, a line a chunk.
+"""Recordings of a table's serial lines: every byte written or read, in a file of its own.
 
-The first line says what it is of; each other one is `[at_us, board, way, data]`, data in
-base64. Lines are written 2 ms later by the loop, so that nothing stands between an event and
-its ROUTE, and lie in the file from then on: a process that is killed leaves all but its last
-words, and perhaps a torn line, which counts as not there.
+The first line is a header. Each other line is one chunk, `[at_us, board, way, data]`, with the data
+in base64. The event loop writes lines 2 ms later, so that writing does not delay the ROUTE that
+answers an event. From then on they are in the file. If the process is killed, only its last chunks
+are missing. A torn last line is ignored.
 
-A recording shows hands: faces travel on the wire. Nobody may read it but its owner.
+Hazard: a recording shows hands, because faces are sent on the wire. Only its owner may read it.
 """
 
 import asyncio
@@ -26,20 +26,22 @@ from drivers.link.serial_port import LinkPort
 RECORDING_SCHEMA = 1
 WRITE_DELAY_S = 0.002
 MAX_RECORDING_BYTES = 256 << 20
-"""Where a recording ends by itself: about a thousand deals (provisional)."""
+"""Size at which a recording ends: about a thousand deals (provisional)."""
 
 ChunkKind = Literal["host", "board", "opened", "closed", "lost", "full"]
-"""`host`: the host wrote it; `board`: it arrived. What became of the port: `opened`, `closed`
-by the host, `lost` by itself. `full`: there was no room for more."""
+"""`host`: written by the host. `board`: received from the board. `opened`, `closed` (by the host)
+and `lost` (by a failure) are states of the port. `full`: no room for more chunks.
+"""
 
 ChunkReceiver = Callable[[BoardKind, ChunkKind, bytes], None]
-"""Takes what happened just now at the line of a board."""
+"""Callback for a chunk that was just now sent or received on a board's line."""
 
 
 class Chunk(Struct, frozen=True, gc=False, array_like=True):
-    """What happened at one line, `at_us` microseconds after the recording began.
+    """One chunk: data or a change at one line, `at_us` microseconds after the recording began.
 
-    `data` are the bytes of one write or read; of a port that was `lost` the reason, as UTF-8.
+    `data` contains the bytes of one write or read. If the port was `lost`, it contains the reason
+    in UTF-8.
     """
 
     at_us: int
@@ -49,7 +51,7 @@ class Chunk(Struct, frozen=True, gc=False, array_like=True):
 
 
 class RecordedBoard(Struct, frozen=True, gc=False):
-    """Where a board was looked for, and who was to be there."""
+    """The port of a board, and the board that was expected there."""
 
     port: str
     id: str
@@ -57,9 +59,9 @@ class RecordedBoard(Struct, frozen=True, gc=False):
 
 
 class RecordingHeader(Struct, frozen=True, kw_only=True):
-    """What a recording is of: which table, boards and protocol, by which program, since when.
+    """Header of a recording: table, boards, protocol, program and time of start.
 
-    `started` is a stamp of the wall; times of chunks count from it.
+    `started` is a wall-clock timestamp. The times of chunks count from it.
     """
 
     what: Literal["dealtable wire"] = "dealtable wire"
@@ -73,18 +75,20 @@ class RecordingHeader(Struct, frozen=True, kw_only=True):
 
 
 class RecordingError(Exception):
-    """A file that is no recording, or one of another program: one line for people."""
+    """A file is no recording, or was written by another program. The message is one line for
+    people.
+    """
 
 
 class RecordingPort:
-    """A port whose bytes are told to `take` as they pass; otherwise it is the port behind it."""
+    """A port that also passes a copy of all its bytes to `on_chunk`."""
 
     def __init__(self, port: LinkPort, board: BoardKind, on_chunk: ChunkReceiver) -> None:
         self._port, self._board, self._on_chunk = port, board, on_chunk
         self._is_open = False
 
     def open(self, on_bytes: Callable[[bytes], None], on_lost: Callable[[str], None]) -> None:
-        """Open the port; see Port.open. One that cannot be opened leaves no trace."""
+        """Open the port; see LinkPort.open. A port that cannot be opened adds no chunk."""
         board, take = self._board, self._on_chunk
 
         def heard(data: bytes) -> None:
@@ -101,12 +105,12 @@ class RecordingPort:
         take(board, "opened", b"")
 
     def write(self, data: bytes) -> None:
-        """Write; see Port.write."""
+        """Write; see LinkPort.write."""
         self._on_chunk(self._board, "host", data)
         self._port.write(data)
 
     def close(self) -> None:
-        """Close the port; see Port.close."""
+        """Close the port; see LinkPort.close."""
         if self._is_open:
             self._is_open = False
             self._on_chunk(self._board, "closed", b"")
@@ -116,7 +120,8 @@ class RecordingPort:
 class MemoryRecording:
     """A recording in memory, for trials: `chunks` in the order in which they happened.
 
-    `now` gives seconds (the loop's time). `most` chunks are kept; then the last one is `full`.
+    `now` returns seconds (the loop's time). At most `max_chunks` are kept. The last of them is then
+    `full`.
     """
 
     def __init__(self, now: Callable[[], float], max_chunks: int = 1_000_000) -> None:
@@ -124,7 +129,7 @@ class MemoryRecording:
         self._now, self._since, self._max_chunks = now, now(), max_chunks
 
     def add_chunk(self, board: BoardKind, way: ChunkKind, data: bytes) -> None:
-        """Take what happened; cheap."""
+        """Add a chunk. This is cheap."""
         if len(self.chunks) >= self._max_chunks:
             return
         if len(self.chunks) == self._max_chunks - 1:
@@ -134,20 +139,21 @@ class MemoryRecording:
 
 
 class RecordingFile(Protocol):
-    """Where a recording goes: an unbuffered file."""
+    """The unbuffered file that receives a recording."""
 
     def write(self, data: bytes, /) -> int | None:
-        """Write, or raise OSError; return how many bytes were taken."""
+        """Write, or raise OSError. Return how many bytes were written."""
 
     def close(self) -> None:
-        """Close it."""
+        """Close the file."""
 
 
 class Recorder:
-    """Writes a recording into `file` while its loop runs; `take` is for RecordingPorts.
+    """Writer of a recording into `file`. RecordingPorts call `add_chunk`.
 
-    It ends at `most_bytes`, with a line that says so, and when a write fails; `on_ended(why)`
-    hears of both, once. It must be made while its loop runs; `close` leaves no timer.
+    The recording ends at `max_bytes` with a line that records this, or when a write fails. In both
+    cases `on_ended(why)` is called once. Create a Recorder while its loop runs. `close` leaves no
+    timer.
     """
 
     def __init__(
@@ -168,7 +174,7 @@ class Recorder:
         self._write_bytes(self._encoder.encode(header) + b"\n")
 
     def add_chunk(self, board: BoardKind, way: ChunkKind, data: bytes) -> None:
-        """Take what happened; cheap, called inside the read callback."""
+        """Add a chunk. This is cheap, because it is called inside the read callback."""
         if self._has_ended:
             return
         at_us = round((self._loop.time() - self._since) * 1_000_000)
@@ -177,7 +183,7 @@ class Recorder:
             self._timer = self._loop.call_later(WRITE_DELAY_S, self._write)
 
     def close(self) -> None:
-        """Write what waits, and close the file."""
+        """Write the pending chunks and close the file."""
         if self._timer is not None:
             self._timer.cancel()
             self._write()
@@ -213,10 +219,10 @@ class Recorder:
 
 
 def create_recording(path: Path) -> tuple[FileIO, Path]:
-    """Make a recording's file, for its owner's eyes alone; return it and what it is called.
+    """Create a file for a recording, readable only by its owner. Return the file and its path.
 
-    No file is ever written over: where `path` is there already, `path`.2, .3 … is made: so does
-    a machine that was killed and started again. Raises OSError.
+    An existing file is never overwritten. If `path` exists, `path`.2, .3 … is created, for example
+    after a machine was killed and started again. Raises OSError.
     """
     for number in count(1):
         free = path if number == 1 else path.with_name(f"{path.name}.{number}")
@@ -225,19 +231,19 @@ def create_recording(path: Path) -> tuple[FileIO, Path]:
         except FileExistsError:
             continue
         return FileIO(descriptor, "wb"), free
-    raise AssertionError  # numbers do not end
+    raise AssertionError  # The numbers never end.
 
 
 def encode_recording(header: RecordingHeader, chunks: Iterable[Chunk]) -> bytes:
-    """Return a recording as its file has it."""
+    """Return a recording in the format of its file."""
     encoder = msgspec.json.Encoder()
     return encoder.encode(header) + b"\n" + encoder.encode_lines(list(chunks))
 
 
 def read_recording(lines: Iterable[bytes]) -> tuple[RecordingHeader, Iterator[Chunk]]:
-    """Return what a recording is of, and what happened, line by line as it is asked for.
+    """Return the header of a recording and an iterator of its chunks, read line by line.
 
-    A last line that is torn is not there. Raises RecordingError, the iterator as well.
+    A torn last line is ignored. Both this function and the iterator raise RecordingError.
     """
     rest = iter(lines)
     first = next(rest, b"")
@@ -257,12 +263,12 @@ def _read_chunks(lines: Iterator[bytes]) -> Iterator[Chunk]:
             yield decoder.decode(line)
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
             if not line.endswith(b"\n"):
-                return  # torn
+                return  # A torn last line.
             raise RecordingError(f"line {number} is no line of a recording: {error}") from None
 
 
 def _rejection_reason(line: bytes) -> str:
-    """Say why a first line is none of ours; a header of another version may look different."""
+    """Return why a first line is no valid header. Headers of other versions may look different."""
     try:
         schema = msgspec.json.decode(line)["schema"]
     except (msgspec.DecodeError, UnicodeDecodeError, KeyError, TypeError):

@@ -1,6 +1,7 @@
-"""How long a USB adapter may keep bytes back before it hands them to the computer.
+"""Serial ports for the link, and the latency timer of USB adapters.
 
-FTDI's keep them for 16 ms unless they are told otherwise: more than a card's whole budget.
+FTDI adapters keep received bytes for up to 16 ms by default. That is more than the whole time
+budget of a card.
 """
 
 import asyncio
@@ -17,14 +18,14 @@ import serial
 from drivers.errors import PortBusy, PortMissing
 
 USB_LATENCY_MS: Final = 1
-"""What it is to be; udev sets it when the adapter is plugged in."""
+"""Required latency timer; udev sets it when the adapter is plugged in."""
 _SYSFS: Final = Path("/sys")
 
 
 def read_latency_ms(port: str, sysfs: Path = _SYSFS) -> int | None:
-    """Return the latency timer behind a serial port, in ms; None where it has none, or is away.
+    """Return the latency timer of a serial port in ms, or None if the port has none or is absent.
 
-    `port` may be a link, such as udev makes. `sys` is where the kernel tells of its devices.
+    `port` may be a symbolic link, such as udev makes. `sysfs` is the mount point of sysfs.
     """
     name = Path(port).resolve().name
     try:
@@ -33,38 +34,38 @@ def read_latency_ms(port: str, sysfs: Path = _SYSFS) -> int | None:
         return None
 
 
-# Bytes that may wait for a kernel whose buffer is full. At any moment a frame or
-# two are on the way, so a board that leaves this much unread is not there.
+# Limit for bytes that wait because the kernel's buffer is full. Normally only one or two frames are
+# on the way, so a board that leaves this much unread is absent.
 MAX_UNSENT_BYTES = 4096
 
 _READ_SIZE = 4096
 
 
 class LinkPort(Protocol):
-    """What a link needs of a line; SerialPort below, or a pipe in process."""
+    """The serial line as a link uses it: SerialPort below, or a pipe inside the process."""
 
     def open(self, on_bytes: Callable[[bytes], None], on_lost: Callable[[str], None]) -> None:
-        """Start: `on_bytes` gets what arrives, `on_lost(why)` is called once if the line dies.
+        """Open the line. `on_bytes` receives the data, `on_lost(why)` is called once if the line
+        fails.
 
-        Neither is called before open() has returned or after close(). Raises
-        PortMissing or PortBusy.
+        Neither is called before open() has returned or after close(). Raises PortMissing or
+        PortBusy.
         """
 
     def write(self, data: bytes) -> None:
-        """Send whole frames; never waits, never raises: a dead line is reported by on_lost."""
+        """Send whole frames. This never blocks and never raises; on_lost reports a failed line."""
 
     def close(self) -> None:
-        """Stop; may be called twice, and open() again afterwards."""
+        """Close the line. It may be called twice, and open() may follow."""
 
 
 class SerialPort:
-    """A pyserial port whose descriptor the running loop watches.
+    """A pyserial port whose file descriptor is watched by the running event loop.
 
-    pyserial opens, locks (flock; every other program must ask for the lock too)
-    and sets the line; reading and writing go to its descriptor directly, which
-    spares a select() for each frame and, where the kernel's buffer is full, an
-    endless loop in pyserial's own non-blocking write. Opening throws away what
-    arrived before.
+    pyserial opens the port, locks it and configures it. The lock is flock(), so it works only if
+    every other program asks for the lock too. Reading and writing use the descriptor directly. This
+    saves a select() for each frame. It also avoids an endless loop in pyserial's own non-blocking
+    write when the kernel's buffer is full. Opening discards earlier input.
     """
 
     def __init__(self, path: str, baud: int) -> None:
@@ -78,7 +79,7 @@ class SerialPort:
         self._on_lost: Callable[[str], None]
 
     def open(self, on_bytes: Callable[[bytes], None], on_lost: Callable[[str], None]) -> None:
-        """Open, lock and watch the port; see Port.open."""
+        """Open, lock and watch the port; see LinkPort.open."""
         self.close()
         self._loop = asyncio.get_running_loop()
         self._on_bytes = on_bytes
@@ -93,10 +94,10 @@ class SerialPort:
         self._loop.add_reader(self._fd, self._on_readable)
 
     def write(self, data: bytes) -> None:
-        """Write at once, or keep what the kernel does not take; see Port.write.
+        """Write at once, or keep the bytes that the kernel does not accept; see LinkPort.write.
 
-        A frame that no longer fits among the waiting bytes is dropped whole: the
-        link repeats what matters.
+        A frame that no longer fits into the buffer of unsent bytes is dropped whole. The link
+        repeats important frames.
         """
         if self._fd < 0:
             return
@@ -110,7 +111,7 @@ class SerialPort:
             self._loop.add_writer(self._fd, self._on_writable)
 
     def close(self) -> None:
-        """Unwatch and close the port; see Port.close."""
+        """Stop watching and close the port; see LinkPort.close."""
         if self._lost_report is not None:
             self._lost_report.cancel()
             self._lost_report = None
@@ -137,7 +138,7 @@ class SerialPort:
                 self._loop.remove_writer(self._fd)
 
     def _write_now(self, data: bytes | bytearray) -> int:
-        """Return how many bytes the kernel took; -1 where the port is lost."""
+        """Return how many bytes the kernel accepted, or -1 if the port is lost."""
         try:
             return os.write(self._fd, data)
         except BlockingIOError:
@@ -147,9 +148,10 @@ class SerialPort:
             return -1
 
     def _on_failure(self, why: str) -> None:
-        """Stop watching at once (a dead port stays readable), tell the owner in a moment.
+        """Stop watching at once, and report the loss in the next turn of the event loop.
 
-        The owner may be in the middle of the very write that failed.
+        A failed port stays readable, so it must not be watched. The report is postponed because the
+        owner may be inside the write() that failed.
         """
         self._release_device()
         self._lost_report = self._loop.call_soon(self._report_lost, why)
@@ -166,5 +168,5 @@ class SerialPort:
         self._unsent.clear()
         self._fd = -1
         with suppress(serial.SerialException, OSError, termios.error):
-            self._serial.close()  # the device may have gone first
+            self._serial.close()  # The device may already be gone.
         self._serial = None
