@@ -1,58 +1,25 @@
-"""The machine process: ports, pins, faces, state and journal; no network.
+"""The machine process: ports, pins, faces, state and journal, without a network.
 
-Everything that happens is an entry of the journal, written through record.py; two folds make
-a state of it, state.py the machine's and play/ the match's, and neither knows the other. What
-runs beside them drives boards and people, and writes the next entry. To begin with read
-record.py, deals.py, attempt_run.py, and acts.py for what people order.
+Everything that happens is an entry of the journal, written through table_record.py. Two folds make
+the state of it: state/state_fold.py the machine's, state/table_match.py the match's. Everything
+else drives boards and people, and writes the next entry. Begin with table_record.py,
+attempts/deal_cycle.py and attempts/attempt_run.py; for commands, read
+commands/command_processor.py.
 
-What is so:
-    record.py       the writing end: journal first, then state, then feed
-    state.py        the machine as a fold over the journal: attempt, sets, faults, pauses
-    play/           the match as a fold over the same entries: what is wanted, needed, over
-    card_sets.py    which set is out, and which is dealt with next
-    stops.py        which faults stop the machine, and the phase that people see
-    clock.py        the table's clock, in milliseconds, over restarts
-    waited.py       how long people waited for their hands
+    table_record.py     the writer: first the journal, then the state, then the feed
+    state/              the folds: the table's state, the match, card sets, due deals
+    attempts/           one attempt: card loop, steps, entries, release, recovery
+    boards/             the connections of both boards, and the meaning of their events
+    commands/           the checks of commands, and their effects
+    public/             the public state and the score sheet
+    panel_control.py    buttons become commands, the state becomes lamps
+    table_calls.py      calls for people after a timeout
+    machine.py          the construction of all parts
+    machine_supervisor.py  the restart of the machine after a full disk
+    gateway_socket.py   the Unix socket to the gateway
+    machine_metrics.py  the numbers of the machine and of its process
 
-A deal:
-    due.py          which deal is to be dealt next
-    deals.py        one deal after the other; who may cut
-    attempt_run.py  one attempt, from its seed to held hands, step by step
-    attempt_book.py what it leaves in the journal, and the secrets behind it
-    dealing.py      the cards of an attempt: events in, routes out; it cannot see faces
-    sightings.py    what the boards' words mean for an attempt
-    asking.py       what boards are asked, and what a refusal of theirs means
-    release.py      held hands on their way out
-    clearing.py     between deals: the lift down, the cards away, the set back
-    hands_out.py    hands that are out, until their deal is over: shown or recalled
-    hands_kept.py   hands that were played, kept shut until the profile opens them
-
-What an earlier run left open:
-    left_over.py    what the journal and the key file tell of it
-    take_over.py    how it goes on, or why it cannot, by what the boards say
-
-People:
-    order/          commands: who may give which, and what those about the match mean
-    acts.py         what the machine does on an order, and why a step cannot be ordered now
-    technical.py    what a technician orders: tests and settings of the boards
-    front.py        buttons become orders, the state becomes light: lamps.py, cut_counter.py
-    patience.py     how long people may keep the table waiting
-    public/         the public state, and what it says in words
-    sheet/          the score sheet (记分表), as data and as text
-    alerts.py       a latched fault in words
-    publisher.py    when the state goes out
-    pace.py         when hands will be ready
-
-The boards, and the house around them:
-    boards.py       a board's line: looked for, checked, looked for again
-    table.py        who is there, and whose attempt the boards' words are about
-    wire_log.py     what the boards said, on its way into the journal
-    machine.py      all of this put together; lasting.py: one after the other, over a full disk
-    door.py         the Unix socket to the gateway
-    metrics.py      the machine's numbers; own_process.py: those of the process
-
-Imports go one way: state and play, record, order, attempt, table, deals, acts, machine. Who
-may cut: `cutters` in deals.py, from the match's duties (controller/match/next_deal.py, out of
-the profile's ceremony); acts.py asks it of an order, front.py of a button, and the match once
-more.
+Imports go one way: state, table_record, commands, attempts, boards, machine. `cutters()` in
+attempts/deal_cycle.py returns the seats that may cut. The commands and the panel both call it, and
+the match checks it again.
 """

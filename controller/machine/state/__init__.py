@@ -1,1 +1,1 @@
-"""What the journal says of the table now: states that are folds over its entries."""
+"""The state of a table: folds over the entries of its journal."""

@@ -1,8 +1,8 @@
-"""Which set is out, and which one is dealt with next: with deal-ahead two sets alternate.
+"""The sets of cards of a table: the set that is out, and the set of the next deal.
 
-The set that the players hold cannot lie in the hopper. So once a match's hands are out, the
-next deal is dealt with a set of the other back, and the used one waits on the table as
-evidence until its deal is over.
+With deal-ahead two sets alternate. The set that the players have cannot be in the hopper. So once a
+match's hands are out, the next deal is dealt with a set of the other back, and the used set waits
+on the table as evidence until its deal is over.
 """
 
 from collections.abc import Iterator, Mapping
@@ -29,12 +29,12 @@ def next_set(
     *,
     ahead: bool,
 ) -> CardSetState:
-    """Return the set that lies in the machine, or is to be laid into it for the next deal.
+    """Return the set that is in the machine, or that must be put into it for the next deal.
 
-    `known` sets by id; `loaded` was dealt with last, or said to be loaded; the hands of `used`
-    were the last to go out in a match, where nobody has said since which set is loaded. `sets`
-    are the table's by id with their backs, the first one in the machine at the beginning.
-    `ahead`: deals are dealt ahead.
+    `known` has the sets by id. `loaded` was dealt with last or was reported as loaded. The hands of
+    `used` were the last to go out in a match, if no person has reported a loaded set since. `sets`
+    are the table's sets by id with their backs; the first is in the machine at the beginning.
+    `ahead` is True if deals are dealt ahead.
     """
     name = loaded or next(iter(sets))
     if ahead and name == used:
@@ -43,9 +43,10 @@ def next_set(
 
 
 def mixed_sets(known: Mapping[str, CardSetState], card_set: CardSetState) -> tuple[str, ...]:
-    """Return the sets whose count is in doubt with this one's, where foreign backs lay in it.
+    """Return the sets whose count is in doubt together with this one, because foreign backs were in
+    it.
 
-    A card with another back came out of a set that has it: both counts are wrong then.
+    A card with another back came from a set with that back, so both counts are wrong.
     """
     return tuple(name for name, one in known.items() if one.back != card_set.back)
 
@@ -53,7 +54,7 @@ def mixed_sets(known: Mapping[str, CardSetState], card_set: CardSetState) -> tup
 def _sets_of_other_back(
     name: str, known: Mapping[str, CardSetState], sets: Mapping[str, str]
 ) -> Iterator[str]:
-    """Yield the table's sets of another back, those behind `name` first, barred ones last."""
+    """Yield the table's sets of another back: first those after `name`, barred sets last."""
     order = list(sets)
     begin = order.index(name) + 1 if name in sets else 0
     turned = [*order[begin:], *order[:begin]]
@@ -66,7 +67,7 @@ _FOREIGN = "FOREIGN_BACK"
 
 
 def set_changes_of_attempt(state: TableState, entry: JournalEntry) -> dict[str, Any]:
-    """Return the changes that an attempt with a set makes to the sets."""
+    """Return the changes to the sets by an attempt."""
     name = entry.data["set"]
     known = state.sets.get(name, CardSetState(id=name, back=entry.data["back"]))
     used = msgspec.structs.replace(known, attempts=known.attempts + 1)
@@ -79,12 +80,12 @@ def set_changes_of_attempt(state: TableState, entry: JournalEntry) -> dict[str, 
 
 
 def set_of_attempt(state: TableState, entry: JournalEntry) -> CardSetState | None:
-    """Return the set that an attempt was dealt with; another one may be loaded by now."""
+    """Return the set of an attempt. Another set may be loaded now."""
     return state.sets.get(state.set_by_attempt.get(entry.attempt or 0, ""))
 
 
 def sets_after_verdict(state: TableState, entry: JournalEntry) -> dict[str, CardSetState]:
-    """Return the sets with the attempt's own one barred, where its count is in doubt."""
+    """Return the sets after a verdict. The set of the attempt is barred if its count is in doubt."""
     doubts = [name for name in entry.data["reasons"] if not fault(name).counts_hold]
     known = set_of_attempt(state, entry)
     if known is None:
@@ -96,7 +97,7 @@ def sets_after_verdict(state: TableState, entry: JournalEntry) -> dict[str, Card
 
 
 def _bar_set(known: CardSetState, why: str) -> CardSetState:
-    """Return a set that may not be dealt with until a person has counted it."""
+    """Return a set that may not be used until a person has counted it."""
     return msgspec.structs.replace(known, barred=list(dict.fromkeys([*known.barred, why])))
 
 
@@ -106,5 +107,5 @@ def replace_set(state: TableState, known: CardSetState, **changes: Any) -> dict[
 
 
 def counts_after_release(known: CardSetState, state: TableState) -> dict[str, Any]:
-    """Return what a release adds to its set's history."""
+    """Return the changes of a release to the history of its set."""
     return {"deals": known.deals + 1, "last_match": state.match, "last_deal": state.deal}

@@ -1,4 +1,4 @@
-"""What the machine asks of the match: which deal is wanted, and which is over."""
+"""The deal that the match needs next, and the deals that are over."""
 
 import msgspec
 
@@ -10,7 +10,7 @@ from controller.messages import AttemptOutcome
 
 
 def due_deal(play: TableMatch) -> DealId | None:
-    """Return the deal that the match waits for the machine to deal; None: it waits for none."""
+    """Return the deal that the match needs from the machine, or None."""
     match = play.match
     if match is None or match.by_hand or match.phase not in BEFORE_RELEASE:
         return None
@@ -18,10 +18,10 @@ def due_deal(play: TableMatch) -> DealId | None:
 
 
 def deal_to_prepare(play: TableMatch) -> DealId | None:
-    """Return the deal that may be dealt while the present one is played; None: none.
+    """Return the deal that may be dealt while the present one is played, or None.
 
-    While a deal was dealt by hand nobody knows which set lies where. Where time is up no
-    further deal is prepared; an extra deal is dealt once it is ordered.
+    After a deal by hand the places of the sets are unknown. After the end of time no further deal
+    is prepared. An extra deal is dealt when it is ordered.
     """
     match = play.match
     if match is None or match.phase not in DEAL_UNDER_WAY or match.by_hand:
@@ -33,7 +33,7 @@ def deal_to_prepare(play: TableMatch) -> DealId | None:
 
 
 def is_needed(play: TableMatch, deal: DealId) -> bool:
-    """Tell whether the hands of a deal, dealt or on their way, are still to be played."""
+    """Return whether the hands of a deal are still to be played."""
     match = play.match
     if match is None or match.meeting.match_id != deal.match_id:
         return False
@@ -45,22 +45,23 @@ def is_needed(play: TableMatch, deal: DealId) -> bool:
 
 
 def is_cut_awaited(play: TableMatch, deal: DealId) -> bool:
-    """Tell whether the match waits for the cut of a deal, and knows of none.
+    """Return whether the match waits for the cut of a deal and has none.
 
-    An attempt of that deal which was cut already is not the one that it waits for: the match
-    went back to the deal before, for who leads after it, and begins this one anew.
+    An attempt of this deal that was cut before does not count. In that case the match went back to
+    the deal before, to decide who leads after it, and begins this deal again.
     """
     at_cut = play.match is not None and play.match.phase is MatchPhase.CUT
     return at_cut and play.ahead is None and due_deal(play) == deal
 
 
 def is_match_over(play: TableMatch, match_id: str) -> bool:
-    """Tell whether a match has ended: by its verdict, or because another one began at its table.
+    """Return whether a match has ended: by its verdict, or because another match began at its
+    table.
 
-    One that went to another table is played on there, until another one begins here.
+    A match that moved to another table continues there, until another match begins here.
     """
     if play.arriving is not None:
-        return False  # it may be this one, and tells when it is whole
+        return False  # The arriving match may be this one. It counts when it is complete.
     match = play.match
     if match is None and play.transferred is not None:
         match = play.transferred.match
@@ -70,9 +71,10 @@ def is_match_over(play: TableMatch, match_id: str) -> bool:
 
 
 def is_deal_over(play: TableMatch, deal: DealId) -> bool:
-    """Tell whether a deal whose hands were out is over: written, or dealt again.
+    """Return whether a deal whose hands were out is over: its result is written, or it is dealt
+    again.
 
-    One that is played on at another table is not, as far as is known here.
+    A deal that is played at another table is not over here.
     """
     match = play.match
     if deal == play.played_elsewhere:
@@ -83,7 +85,9 @@ def is_deal_over(play: TableMatch, deal: DealId) -> bool:
 
 
 def is_dealt_again(play: TableMatch, deal: DealId) -> bool:
-    """Tell whether a deal whose hands were out is due again: a wrong count, or the chief."""
+    """Return whether a deal whose hands were out must be dealt again, after a wrong count or by the
+    chief.
+    """
     match = play.match
     same = match is not None and match.meeting.match_id == deal.match_id
     return match is not None and same and match.deal == deal.deal and match.phase in BEFORE_RELEASE
@@ -98,9 +102,9 @@ _FAILED_OUTCOMES = (AttemptOutcome.MISDEAL, AttemptOutcome.VOID)
 class NextDeal(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """A deal to be dealt.
 
-    `again`: the last attempt gave no hands, so that the cards have to be cleared up first;
-    `by_itself`: it was one of this deal, which begins without an order then. `ahead`: it is
-    dealt while another one is played. `practice`: it belongs to no match.
+    `clear_first`: the last attempt gave no hands, so the cards must be cleared first.
+    `is_automatic`: that attempt was one of this deal, so the deal begins without a command.
+    `is_ahead`: it is dealt while another deal is played. `is_practice`: it belongs to no match.
     """
 
     match_id: str
@@ -114,9 +118,10 @@ class NextDeal(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 def next_deal(
     state: TableState, play: TableMatch, practice: str, *, ahead: bool
 ) -> NextDeal | None:
-    """Return the deal that is to be dealt; None while the match waits for people.
+    """Return the deal to be dealt, or None while the match waits for people.
 
-    `practice` names what is dealt without a match. `ahead`: deals may be dealt ahead.
+    `practice` is the match id of deals without a match. `ahead` is True if deals may be dealt
+    ahead.
     """
     if play.match is None or play.match.phase is MatchPhase.SIGNED:
         last = (state.deal or 0) if state.match == practice else 0
@@ -144,5 +149,5 @@ def _new_next_deal(
 
 
 def _has_failed(state: TableState, match_id: str, deal: int) -> bool:
-    """Tell whether the last attempt was one of this deal, and gave no hands."""
+    """Return whether the last attempt was one of this deal and gave no hands."""
     return (state.match, state.deal) == (match_id, deal) and state.outcome in _FAILED_OUTCOMES

@@ -1,6 +1,6 @@
-"""What a fault means to the machine: whether it stops, ends an attempt, or calls a person.
+"""The effect of each fault on the machine: whether it stops, ends an attempt, or calls a person.
 
-The one home of these lists; what each fault is called and what to do stands in faults.toml.
+Names and remedies of the faults are in faults.toml.
 """
 
 from collections.abc import Mapping
@@ -9,7 +9,7 @@ from controller.faults import fault
 from controller.messages import Alert
 
 OVERDUE_FAULTS = ("HANDS_WAIT", "OUT_UNCONFIRMED", "RESULT_UNCONFIRMED", "SLOW_DEAL")
-"""Every call of this kind, as the catalogue names it."""
+"""Faults that call a person because something takes too long."""
 
 
 CALLING_FAULTS = frozenset(
@@ -22,22 +22,22 @@ CALLING_FAULTS = frozenset(
         *OVERDUE_FAULTS,
     }
 )
-"""Faults for which somebody is called though nothing is broken."""
+"""Faults that call a person although nothing is broken."""
 HARMLESS_FAULTS = CALLING_FAULTS | {"PANEL_LOST", "HANDS_UNKNOWN"}
-"""Faults that are shown, with which the machine deals on."""
+"""Faults that are shown while the machine continues to deal."""
 FAULTS_TO_ACKNOWLEDGE = frozenset({"ESTOP_PRESSED", "TWO_MISDEALS"})
-"""Faults that stay up until a person has said that he saw them."""
+"""Faults that stay until a person acknowledges them."""
 _FIRST_OTHER_CODE = 300
-"""Reasons of attempts have codes below this one."""
+"""Reasons of attempts have lower codes."""
 
 
 def is_attempt_reason(name: str) -> bool:
-    """Tell whether a fault is a reason of an attempt: the catalogue's 1xx and 2xx."""
+    """Return whether a fault is a reason of an attempt: codes 1xx and 2xx of the catalogue."""
     return fault(name).code < _FIRST_OTHER_CODE
 
 
 def alert(name: str, since: str, evidence: Mapping[str, object] | None = None) -> Alert:
-    """Return the alert of a fault of the catalogue, up since `since` (UTC, ISO text)."""
+    """Return the alert of a fault that was raised at `since` (UTC, ISO text)."""
     row = fault(name)
     return Alert(
         code=row.code,

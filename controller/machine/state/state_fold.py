@@ -1,7 +1,7 @@
-"""The table's state as a fold over its journal: one function per kind of entry.
+"""The table's state as a fold over its journal: one function for each kind of entry.
 
-Nothing else changes it. What runs live beside it (cards fed so far) is put on
-top when the state is published (public/state.py).
+Nothing else changes the state. Live values (cards fed so far) are added when the state is published
+(public/public_state.py).
 """
 
 from collections.abc import Callable
@@ -38,11 +38,11 @@ from controller.messages import (
 )
 
 MAX_REMEMBERED_ANSWERS = 1000
-"""Commands whose ids are known again; a client repeats one within seconds."""
+"""Answers that are stored for repeated commands. A client repeats a command within seconds."""
 
 
 def fold_state(state: TableState, entry: JournalEntry) -> TableState:
-    """Return the state after an entry; kinds that change nothing of it are passed over."""
+    """Return the state after an entry. Kinds without an effect are ignored."""
     change = _HANDLERS.get(entry.kind)
     return state if change is None else change(state, entry)
 
@@ -52,7 +52,7 @@ def _replace(state: TableState, **changes: Any) -> TableState:
 
 
 def _change_newest_proof(state: TableState, **changes: Any) -> tuple[Fairness, ...]:
-    """Return the proofs with the newest one changed."""
+    """Return the proofs, with changes to the newest one."""
     return (*state.proofs[:-1], msgspec.structs.replace(state.proofs[-1], **changes))
 
 
@@ -94,7 +94,7 @@ def _on_committed(state: TableState, entry: JournalEntry) -> TableState:
 
 
 def _on_seed(state: TableState, entry: JournalEntry) -> TableState:
-    """Use an attempt's number up, also where nothing was committed to with its seed."""
+    """Count the attempt's number as used, even if no commitment follows its seed."""
     return _replace(state, attempts=max(state.attempts, entry.attempt or 0), newest_seed=entry.n)
 
 
@@ -134,7 +134,7 @@ def _on_verdict(state: TableState, entry: JournalEntry) -> TableState:
 
 
 def _count_attempt(state: TableState, entry: JournalEntry) -> dict[int, int]:
-    """Return the attempts at each of the last deals with one more at the entry's, that one last."""
+    """Return the number of attempts at each of the last deals, with one more for the entry's deal."""
     deal, before = (
         entry.deal or 0,
         state.attempts_by_deal if state.match == entry.data["match"] else {},
@@ -171,7 +171,7 @@ def _on_recalled(state: TableState, entry: JournalEntry) -> TableState:
         else proof
         for proof in state.proofs
     )
-    now = entry.attempt == state.attempt  # else the next deal is under way already
+    now = entry.attempt == state.attempt  # If not, the next deal has begun already.
     return _replace(
         state,
         counters=counters,
@@ -235,7 +235,7 @@ def _add_played(state: TableState, entry: JournalEntry) -> tuple[PlayedAttempt, 
 
 
 def _remove_played(state: TableState, entry: JournalEntry) -> tuple[PlayedAttempt, ...]:
-    """Return the played attempts without one that is open now, or is never opened here."""
+    """Return the played attempts, without the one that is now open or will never be opened here."""
     return tuple(one for one in state.played_attempts if one.attempt != entry.attempt)
 
 
@@ -247,7 +247,7 @@ def _end_played(state: TableState, entry: JournalEntry) -> tuple[PlayedAttempt, 
 
 
 def _set_still_in_play(state: TableState, entry: JournalEntry) -> SetInPlay | None:
-    """Return whose hands are out once an attempt is over."""
+    """Return the set whose hands are out after the end of an attempt."""
     return (
         None
         if state.set_in_play is not None and state.set_in_play.attempt == entry.attempt
@@ -271,7 +271,7 @@ def _on_revealed(state: TableState, entry: JournalEntry) -> TableState:
 
 
 def _on_sealed_to_chief(state: TableState, entry: JournalEntry) -> TableState:
-    """Take that an attempt is left to the chief: it is over, if it was not before."""
+    """Mark an attempt as left to the chief. It is over now."""
     return _replace(
         state,
         phase=_phase_after_end(state, entry),
@@ -281,14 +281,14 @@ def _on_sealed_to_chief(state: TableState, entry: JournalEntry) -> TableState:
 
 
 def _on_opened(state: TableState, entry: JournalEntry) -> TableState:
-    """Take the table's sets by its configuration; what is known of one stays."""
+    """Set the table's sets from the configuration. The history of known sets stays."""
     backs = entry.data.get("sets", {})
     fresh = {name: CardSetState(id=name, back=back) for name, back in backs.items()}
     return _replace(state, sets=fresh | state.sets)
 
 
 def _phase_after_end(state: TableState, entry: JournalEntry) -> MachinePhase:
-    """Return the phase once an attempt is over; another one may be on its way by then."""
+    """Return the phase after the end of an attempt. Another attempt may have begun already."""
     return MachinePhase.EMPTY if entry.attempt == state.attempt else state.phase
 
 
@@ -322,7 +322,8 @@ def _on_call_ended(state: TableState, entry: JournalEntry) -> TableState:
 
 def _on_command(state: TableState, entry: JournalEntry) -> TableState:
     data = {**state.kept_command, **entry.data}
-    if data.get("refused") == "ID_TAKEN":  # the answer is that of the order that has the id
+    # The stored answer belongs to the command that used the id first.
+    if data.get("refused") == "ID_TAKEN":
         return _replace(state, kept_command={})
     answers = dict(list(state.answers.items())[1 - MAX_REMEMBERED_ANSWERS :])
     answers[data["key"], data["id"]] = data
@@ -330,7 +331,7 @@ def _on_command(state: TableState, entry: JournalEntry) -> TableState:
 
 
 def _on_answer(state: TableState, entry: JournalEntry) -> TableState:
-    """Add to a command's answer what only its asker may read."""
+    """Add the part of a command's answer that only its sender may read."""
     signed = (entry.data["key"], entry.data["id"])
     known = state.answers.get(signed)
     if known is None:

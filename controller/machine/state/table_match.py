@@ -1,4 +1,4 @@
-"""What is known of the match at a table, beside the match itself."""
+"""The match at a table, with the facts about it that the match itself does not contain."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -23,11 +23,11 @@ from controller.rules.penalties.penalty_record import PenaltyRecord, pairs_disqu
 from controller.rules.profile import Profile
 
 NEXT_DEAL_PHASES = DEAL_UNDER_WAY | {MatchPhase.FORFEIT, MatchPhase.MATCH_CHECK}
-"""While a match is in these phases its next deal may be on its way."""
+"""Phases of a match in which its next deal may be prepared."""
 
 
 class DealAhead(msgspec.Struct, frozen=True, kw_only=True):
-    """What is known of a deal that is dealt before it is due: its cut, and that it is held."""
+    """A deal that is dealt before it is due: its cut, and whether it is held."""
 
     deal: int
     cut: events.SetCut
@@ -35,18 +35,18 @@ class DealAhead(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class WithheldEvent(msgspec.Struct, frozen=True):
-    """An event of the match that the public was not told yet: its entry, and what it held."""
+    """An event of the match that is not public yet, and the number of its entry."""
 
     n: int
     event: Mapping[str, Any]
 
 
 class TransferredMatch(msgspec.Struct, frozen=True, kw_only=True):
-    """A match that went to the table `to`: how it stood, and all that had happened in it.
+    """A match that moved to the table `to`: its state, and all its events.
 
-    `begun` is the journal's entry that it began with here, `n` the one that says it went, of
-    the time `wall` and `at_ms` of the table's clock, by whose word (`by`, `entered_by`). `moves`:
-    how it had come here.
+    `begun` is the entry with which it began here, `n` the entry that records the move, at the time
+    `wall` and at `at_ms` of the table's clock. `by` and `entered_by` are the people who ordered it.
+    `moves` are its earlier moves.
     """
 
     match: AnyMatch
@@ -63,9 +63,10 @@ class TransferredMatch(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ArrivingMatch(msgspec.Struct, frozen=True, kw_only=True):
-    """A match of another table on its way into the journal: `left` of its events are due.
+    """A match of another table while its events are written into the journal.
 
-    It is nowhere before the last of them: a daemon may die between two.
+    `left` of its events are missing. The match counts only with the last of them, because a daemon
+    may die between two.
     """
 
     match_id: str
@@ -77,21 +78,17 @@ class ArrivingMatch(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class TableMatch(msgspec.Struct, frozen=True, kw_only=True):
-    """The match, and what its people wait for.
+    """The match of a table, and what its people wait for.
 
-    `attempt`: the attempt whose hands the players hold; None while none are out, or where
-    they were drawn by hand. On the table's clock: `due_ms`, when the present deal became due;
-    `since_ms`, when its phase began; `said_ms`, when something last happened. `again`: the fault
-    for which hands that were out are dealt again. `ahead`: the next deal, dealt while this
-    one is played. `waited`: how long this one's hands took, once they are ordered
-    out. `kept`: what happened and may only be seen with the rest of it
-    (controller/match/tribute_exchange.py). `needs`: what a referee was called for by the match.
-    `log`: everything that happened, from the journal's entry `begun` on. Of a match that came
-    from another table: `digest`, the document it came in, `brought`, what its attempts elsewhere
-    promised, and `moves`, from which table to which. `coming`: one on its way in. `sent`: the
-    match that went from here to another table last; `left_out`: its deal, if its hands were out
-    then and are played on there. `barred`: the pairs that earlier matches at this table
-    disqualified, each with its event.
+    `attempt` is the attempt whose hands the players have. It is None if no hands are out or they
+    were drawn by hand. On the table's clock: `due_ms`, when the present deal became due;
+    `since_ms`, when its phase began; the time of the last event. The other fields: the fault for
+    which released hands are dealt again; the deal that is dealt ahead; the waiting times of the
+    present deal; the withheld events (controller/match/tribute_exchange.py); the calls for a
+    referee; and the log of all events since the entry `begun`. For a match from another table: the
+    digest of its document, the commitments of its earlier attempts, and its moves. Also: an
+    arriving match, the match that left last, the deal that is played elsewhere, and the pairs that
+    were disqualified at this table, each with its event.
     """
 
     match: AnyMatch | None = None
@@ -116,23 +113,23 @@ class TableMatch(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class DealId(msgspec.Struct, frozen=True, gc=False):
-    """The deal that a match waits for, or will next."""
+    """The number of a deal of a match."""
 
     match_id: str
     deal: int
 
 
 def with_changes(play: TableMatch, **changes: Any) -> TableMatch:
-    """Return the match at the table with some of its fields replaced."""
+    """Return a copy with some fields replaced."""
     return msgspec.structs.replace(play, **changes)
 
 
 def apply_event(play: TableMatch, event: MatchEvent, time: str = "") -> TableMatch:
-    """Return the match at the table after an event; a refused one changes nothing.
+    """Return the match after an event. A refused event changes nothing.
 
-    `time` is the wall's, for those who are called by it.
+    `time` is the wall time, for the people who are called.
     """
-    assert play.match is not None  # nothing happens without one
+    assert play.match is not None  # Events need a match.
     match, effects = step(play.match, event)
     same = match.deal == play.match.deal
     out = match.phase not in BEFORE_RELEASE and not match.by_hand and same
@@ -156,15 +153,15 @@ def apply_event(play: TableMatch, event: MatchEvent, time: str = "") -> TableMat
 
 
 def dry_run(play: TableMatch, event: MatchEvent) -> StepResult:
-    """Return what an event would lead to; its refusal is among the effects."""
-    assert play.match is not None  # nothing happens without one
+    """Return the result of an event without applying it. A refusal is among the effects."""
+    assert play.match is not None  # Events need a match.
     return step(play.match, event)
 
 
 def apply_ahead(play: TableMatch, time: str) -> TableMatch:
-    """Return a match whose deal is due with what was dealt ahead for it."""
+    """Return a match whose deal is due, with the events of the deal that was dealt ahead."""
     ahead, match = play.ahead, play.match
-    assert match is not None  # `happened` asks
+    assert match is not None  # The caller has checked this.
     due = ahead is not None and match.deal == ahead.deal and match.phase is MatchPhase.CUT
     if ahead is None or not due or match.suspended is not None:
         return play
@@ -178,7 +175,7 @@ def apply_ahead(play: TableMatch, time: str) -> TableMatch:
 def _match_calls(
     play: TableMatch, match: AnyMatch, effects: tuple[MatchEffect, ...], time: str
 ) -> tuple[RefereeCall, ...]:
-    """Return whom the match waits for: what is still open, and what an event added."""
+    """Return the calls for a referee: the open ones, and those that an event added."""
     called = (why for effect in effects if (why := call_of_effect(effect)) is not None)
     new = (RefereeCall(seat=seat, reason=reason, since=time) for reason, seat in called)
     found: dict[tuple[str, str | None], RefereeCall] = {}
@@ -189,7 +186,7 @@ def _match_calls(
 
 
 def _redeal_reason(before: AnyMatch, after: AnyMatch, event: MatchEvent) -> str | None:
-    """Return the fault for which hands that were out are dealt again by this event."""
+    """Return the fault for which an event makes released hands be dealt again, or None."""
     if before.phase not in DEAL_UNDER_WAY or after.phase not in BEFORE_RELEASE:
         return None
     if before.deal != after.deal:
@@ -198,7 +195,7 @@ def _redeal_reason(before: AnyMatch, after: AnyMatch, event: MatchEvent) -> str 
 
 
 def _waiting_times(play: TableMatch, after: AnyMatch, event: MatchEvent) -> WaitingTimes | None:
-    """Return how long this deal's hands took, once they are ordered out; None before that."""
+    """Return the waiting times of this deal when its release is ordered, or None before."""
     if after.phase in _UNREADY_PHASES:
         return None
     ordered = isinstance(event, match_events.ReleaseOrdered) and after.let_go
@@ -214,7 +211,7 @@ _UNREADY_PHASES = BEFORE_RELEASE - {MatchPhase.HELD}
 
 
 def arriving_match(data: Mapping[str, Any]) -> ArrivingMatch:
-    """Return the match that an entry `taken_over` announces; its events are still to come."""
+    """Return the match that an entry `taken_over` announces. Its events follow."""
     return ArrivingMatch(
         match_id=data["match"],
         events_left=data["events"],
@@ -225,13 +222,13 @@ def arriving_match(data: Mapping[str, Any]) -> ArrivingMatch:
 
 
 def begin_match(play: TableMatch, entry: JournalEntry, profile: Profile) -> TableMatch:
-    """Return the table with a match before it begins, or with the beginning of one that comes."""
+    """Return the table with a new match, or with the beginning of an arriving one."""
     data, coming = entry.data, play.arriving
     meeting = msgspec.convert(data["meeting"], Meeting)
     match = new_match(profile, meeting, msgspec.convert(data["record"], PenaltyRecord))
     fresh = TableMatch(match=match, first_entry=entry.n)
     if coming is None or coming.match_so_far is not None or coming.match_id != meeting.match_id:
-        return fresh  # what was on its way before did not come whole
+        return fresh  # An earlier arrival was not complete.
     fresh = with_changes(
         fresh, digest=coming.digest, earlier_proofs=coming.earlier_proofs, moves=coming.moves
     )
@@ -239,7 +236,7 @@ def begin_match(play: TableMatch, entry: JournalEntry, profile: Profile) -> Tabl
 
 
 def apply_arrival(coming: ArrivingMatch, entry: JournalEntry) -> TableMatch:
-    """Take the next event of a match that comes from another table."""
+    """Apply the next event of an arriving match."""
     if entry.kind != "match" or coming.match_so_far is None:
         return TableMatch(arriving=coming)
     play = apply_event(coming.match_so_far, decode_match_event(entry.data), entry.time)
@@ -249,7 +246,7 @@ def apply_arrival(coming: ArrivingMatch, entry: JournalEntry) -> TableMatch:
 def _complete_or_arriving(
     coming: ArrivingMatch, play: TableMatch, left: int, time: str
 ) -> TableMatch:
-    """Return a match that is here with its last event, and on its way before that."""
+    """Return the complete match after its last event, or the arriving match before it."""
     if left:
         return TableMatch(
             arriving=msgspec.structs.replace(coming, events_left=left, match_so_far=play)
@@ -262,7 +259,9 @@ def _complete_or_arriving(
 
 
 def transfer_away(play: TableMatch, entry: JournalEntry) -> TableMatch:
-    """Return a table whose match went elsewhere, or one that went is sent to another table."""
+    """Return the table after its match moved away, or after a moved match was sent to another
+    table.
+    """
     data = entry.data
     said: dict[str, Any] = {
         "to": data["to"],
@@ -291,8 +290,8 @@ def transfer_away(play: TableMatch, entry: JournalEntry) -> TableMatch:
 
 
 def apply_machine_entry(play: TableMatch, entry: JournalEntry) -> TableMatch:
-    """Take what the machine says of the present deal, or keep what it says of the next."""
-    assert play.match is not None  # `fold` asks
+    """Apply an entry of the machine to the present deal, or store it for the next deal."""
+    assert play.match is not None  # The caller has checked this.
     event = EVENT_OF_KIND[entry.kind](entry.data)
     if play.ahead is not None and play.ahead.deal == entry.deal:
         return apply_ahead(with_changes(play, ahead=_update_ahead(play.ahead, event)), entry.time)
@@ -307,11 +306,11 @@ def apply_machine_entry(play: TableMatch, entry: JournalEntry) -> TableMatch:
 
 
 def _apply_cut(play: TableMatch, event: match_events.SetCut, entry: JournalEntry) -> TableMatch:
-    """Take the cut of the present deal; while the table is suspended it waits.
+    """Apply the cut of the present deal. It waits while the table is suspended.
 
-    One that was ordered while the deal was dealt ahead is that of whose turn it was then.
+    The cut of a deal dealt ahead belongs to the seat whose turn it was then.
     """
-    assert play.match is not None  # `fold` asks
+    assert play.match is not None  # The caller has checked this.
     if play.match.suspended is not None:
         return _keep_cut_ahead(play, event, play.match.deal)
     due = () if play.match.duties is None else play.match.duties.cutters
@@ -320,7 +319,7 @@ def _apply_cut(play: TableMatch, event: match_events.SetCut, entry: JournalEntry
 
 
 def _keep_cut_ahead(play: TableMatch, event: MatchEvent, deal: int | None) -> TableMatch:
-    """Keep the cut of a deal that is not due yet; what came before it tells nothing."""
+    """Store the cut of a deal that is not due yet. Earlier events do not matter."""
     if deal is None or not isinstance(event, match_events.SetCut):
         return play
     cut = msgspec.structs.replace(event, ahead=True)
@@ -328,7 +327,7 @@ def _keep_cut_ahead(play: TableMatch, event: MatchEvent, deal: int | None) -> Ta
 
 
 def _update_ahead(ahead: DealAhead, event: MatchEvent) -> DealAhead | None:
-    """Return what is known of a deal dealt ahead after the machine's next word; None: no hands."""
+    """Return the state of a deal dealt ahead after the machine's next event, or None without hands."""
     if isinstance(event, match_events.HandsDealt):
         return msgspec.structs.replace(ahead, dealt=event)
     return None
@@ -354,17 +353,17 @@ EVENT_OF_KIND: dict[str, Callable[[Mapping[str, Any]], MatchEvent]] = {
         at_ms=data["at_ms"], turned_to=data.get("leader"), turned_up=data.get("turned_up")
     ),
 }
-"""What an entry of the machine is to a match of the same deal."""
+"""The event of the match for each kind of entry of the machine."""
 
 
 _REPLACING_KINDS = frozenset({"meeting", "taken_over", "transferred"})
-"""Kinds behind which the match of before is no more at the table."""
+"""Kinds of entries that replace the match of the table."""
 CLOCKED_KINDS = frozenset({*EVENT_OF_KIND, *_REPLACING_KINDS})
-"""Kinds whose data says when, on the table's clock."""
+"""Kinds of entries with a time of the table's clock."""
 
 
 def fold_match(play: TableMatch, entry: JournalEntry, profile: Profile) -> TableMatch:
-    """Return the match at the table after an entry; most entries are none of its business."""
+    """Return the match of the table after an entry. Most entries do not concern it."""
     if entry.kind in _REPLACING_KINDS or play.arriving is not None:
         return with_changes(
             _replace_match(play, entry, profile), disqualified=disqualified_pairs(play)
@@ -389,7 +388,7 @@ def fold_match(play: TableMatch, entry: JournalEntry, profile: Profile) -> Table
 
 
 def _replace_match(play: TableMatch, entry: JournalEntry, profile: Profile) -> TableMatch:
-    """Return what is at the table where a match comes, is on its way, or goes."""
+    """Return the match of the table after an entry that replaces it."""
     if entry.kind == "meeting":
         return begin_match(play, entry, profile)
     if entry.kind == "taken_over":
@@ -401,7 +400,7 @@ def _replace_match(play: TableMatch, entry: JournalEntry, profile: Profile) -> T
 
 
 def disqualified_pairs(play: TableMatch) -> frozenset[tuple[str, str]]:
-    """Return event and pair of each pair that a match at this table has disqualified."""
+    """Return event and pair of each pair that matches at this table disqualified."""
     match = play.match
     if not isinstance(match, GuandanMatch):
         return play.disqualified

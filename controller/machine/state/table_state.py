@@ -1,7 +1,4 @@
-"""How long people waited for a deal's hands: the match's sum, and the machine's release has it.
-
-A home of its own, because the machine's state and the match know nothing of each other.
-"""
+"""The state of a table as values: sets, attempts, waiting times, faults, calls."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -23,18 +20,18 @@ from controller.messages import (
 
 
 class SetInPlay(msgspec.Struct, frozen=True, gc=False):
-    """The attempt whose hands the players hold, and its set."""
+    """The attempt whose hands the players have, and its set."""
 
     attempt: int
     card_set: str
 
 
 class WaitingTimes(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """How long people waited for a deal's hands, and the hands for people, in milliseconds.
+    """The waiting times of a deal: people for the hands, and hands for the people, in milliseconds.
 
-    `due_to_ready_ms`: from the moment when the deal was due, 0 where its hands were ready by
-    then; a deal whose hands were out is due again with its redeal. `ready_to_button_ms`: from
-    the moment when it was due and its hands ready, to the order that lets them out.
+    `due_to_ready_ms` counts from the moment when the deal was due. It is 0 if its hands were ready
+    then. A redeal makes a deal due again. `ready_to_button_ms` counts from the moment when the deal
+    was due and its hands were ready, to the command that releases them.
     """
 
     due_to_ready_ms: int
@@ -42,7 +39,7 @@ class WaitingTimes(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 
 
 def read_waiting_times(released: Mapping[str, Any]) -> WaitingTimes | None:
-    """Return what the data of a release says of it; practice deals do not say it."""
+    """Return the waiting times in the data of a release, or None for a practice deal."""
     try:
         return msgspec.convert(released, WaitingTimes)
     except msgspec.ValidationError:
@@ -50,14 +47,14 @@ def read_waiting_times(released: Mapping[str, Any]) -> WaitingTimes | None:
 
 
 MAX_SHOWN_PROOFS = 8
-"""Attempts whose proofs stand in the public state; the others are in the event log."""
+"""Proofs in the public state. All proofs are in the event log."""
 
 
 FaultKey = tuple[str, str]
 
 
 class HandViewed(msgspec.Struct, frozen=True, gc=False):
-    """Somebody saw a hand of a match's deal: whose key asked for it, and his name."""
+    """The record that a person saw a hand of a deal: the key that asked, and the person's name."""
 
     match: str | None
     deal: int | None
@@ -66,10 +63,11 @@ class HandViewed(msgspec.Struct, frozen=True, gc=False):
 
 
 class PlayedAttempt(msgspec.Struct, frozen=True, gc=False):
-    """An attempt whose hands went out, and whose record is not open.
+    """An attempt whose hands went out and whose record is not open.
 
-    `match` is what it was dealt for, `rules` the hash of its profile (hex), `since` the number
-    of its first entry. `over`: its seed is out, so that its hands may be, when the profile says.
+    `match` is the match of the attempt, `rules_hash` the hash of its profile (hex), `first_entry`
+    the number of its first entry. `is_over`: its seed is published, so its hands may be opened when
+    the profile allows it.
     """
 
     attempt: int
@@ -81,20 +79,18 @@ class PlayedAttempt(msgspec.Struct, frozen=True, gc=False):
 
 
 class TableState(msgspec.Struct, frozen=True, kw_only=True):
-    """Where the table is. `attempts` is the highest number ever given to an attempt.
+    """The state of a table. `attempts` is the highest number of an attempt so far.
 
-    `match` is what the present attempt was committed for, `tried` how many attempts at its last
-    deals there were, by deal. `misdeals_in_a_row` counts the
-    attempts of the present deal without right hands since its last right ones; hands that were
-    out and are dealt again count, too (as the match counts them). `faults` are latched, by name
-    and board; `calls` are seats that wait for the referee; `answers` are by signer and id of a
-    command, `kept` is what the next row of a command keeps back.
-    `sets` by id, `loaded` the one that was dealt with last or said to be loaded, `used` the one
-    whose hands were the last to go out in the match `meeting` (None once somebody said which
-    one is loaded), `out` whose hands the players hold, `waited` how long for; `dealt_with` the
-    one of each attempt whose proof is shown. `pauses`: why the machine begins nothing, and who
-    stopped it. `opened`: hands that the chief looked at. `seeded`: the entry of the newest seed;
-    `promised`: the newest attempt, if its hands go out; `played`: those whose did.
+    `match` is the match of the present attempt. Attempts are counted for each of the last deals.
+    `misdeals_in_a_row` counts the attempts of the present deal without right hands since the last
+    right ones. Released hands that are dealt again count, too. `faults` are stored by name and
+    board. `calls` are seats that wait for the referee. Answers are stored by signer and id of the
+    command, and `kept_command` has the private part of the next command. `sets` are stored by id.
+    `loaded_set` was dealt with last or was reported as loaded. `used_set` is the set whose hands
+    were the last to go out in the match, or None after a report. The state also has the set in
+    play, the waiting times, the set of each attempt with a shown proof, the pauses with their
+    persons, the hands that the chief viewed, the entry of the newest seed, the newest commitment,
+    and the attempts that were played.
     """
 
     phase: MachinePhase = MachinePhase.EMPTY
@@ -132,7 +128,7 @@ class TableState(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def is_unfinished(self) -> bool:
-        """Whether an attempt was begun whose verdict is not written."""
+        """Return whether an attempt has begun and has no verdict."""
         return self.attempt is not None and self.outcome is None
 
 
@@ -140,9 +136,9 @@ _SAFE_PHASES = frozenset({MachinePhase.HELD, MachinePhase.RELEASED})
 
 
 def shown_phase(state: TableState, *, boards_up: bool) -> MachinePhase:
-    """Return the phase that people see: a fault hides every phase but safe hands.
+    """Return the phase that people see. A fault hides every phase except safe hands.
 
-    `boards_up`: both boards answer and are the right ones.
+    `boards_up` is True if both boards answer and are the right ones.
     """
     stopped = not boards_up or any(name not in HARMLESS_FAULTS for name, _ in state.faults)
     return MachinePhase.FAULT if stopped and state.phase not in _SAFE_PHASES else state.phase
