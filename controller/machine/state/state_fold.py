@@ -134,7 +134,9 @@ def _on_verdict(state: TableState, entry: JournalEntry) -> TableState:
 
 
 def _count_attempt(state: TableState, entry: JournalEntry) -> dict[int, int]:
-    """Return the number of attempts at each of the last deals, with one more for the entry's deal."""
+    """Return the number of attempts at each of the last deals, with one more for the entry's
+    deal.
+    """
     deal, before = (
         entry.deal or 0,
         state.attempts_by_deal if state.match == entry.data["match"] else {},

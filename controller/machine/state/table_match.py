@@ -327,7 +327,9 @@ def _keep_cut_ahead(play: TableMatch, event: MatchEvent, deal: int | None) -> Ta
 
 
 def _update_ahead(ahead: DealAhead, event: MatchEvent) -> DealAhead | None:
-    """Return the state of a deal dealt ahead after the machine's next event, or None without hands."""
+    """Return the state of a deal dealt ahead after the machine's next event, or None without
+    hands.
+    """
     if isinstance(event, match_events.HandsDealt):
         return msgspec.structs.replace(ahead, dealt=event)
     return None
