@@ -109,7 +109,7 @@ def _describe_barcode(file: Path) -> str:
 
 
 def _describe_modbus(file: Path) -> str:
-    """Return what a modbus.toml maps, and the drives that do not stop without the adapter."""
+    """Return what a modbus.toml maps, and the drives that have no watchdog."""
     told = load_modbus_file(file)
     units = f"{len(told.unit)} {'unit' if len(told.unit) == 1 else 'units'}"
     warns = (

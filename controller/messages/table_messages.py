@@ -197,7 +197,7 @@ class ConnectedBoard(Firmware, frozen=True, kw_only=True):
     """A connected board: its firmware, and the hardware behind its pins, as the board reports them.
 
     `hal` is `sim` (simulated mechanics), `rp2` (the RP2040 of our own boards) or `adapter`, a
-    program that drives bought parts. An adapter cannot stop the motors if its computer hangs; its
+    program that drives bought parts. An adapter cannot stop if its computer hangs; its
     other limits are in deploy/THREATS.md. `other` is a kind that this version does not have.
     """
 
