@@ -113,7 +113,11 @@ class TakeOverAnswer(CommandAnswer, frozen=True):
 
 
 class StartDealAnswer(CommandAnswer, frozen=True):
-    """The new attempt; or the present one, dealt without a cut, with the reason in `uncut`."""
+    """The new attempt, or the missing cut of the present attempt.
+
+    `uncut` is the reason why the new attempt is dealt without a cut. If the command ends the
+    wait for a cut of the present attempt, the answer has only `cut`, which is null.
+    """
 
     deal: int | UnsetType = UNSET
     attempt: int | UnsetType = UNSET

@@ -45,7 +45,7 @@ def read_table_endpoints(state_dir: Path) -> Endpoints:
 
 
 def read_client_identity(state_dir: Path, name: str) -> ClientIdentity:
-    """Return the client `name` of a state directory's clients/. Raises LineError."""
+    """Return the client `name` of a state directory's clients/. Raises CliError."""
     return read_identity(state_dir / CLIENTS_FOLDER / f"{name}.key_secret")
 
 

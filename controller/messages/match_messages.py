@@ -76,10 +76,10 @@ class TributePayment(Message, frozen=True, kw_only=True):
 
 
 class TributeReturn(Message, frozen=True, kw_only=True):
-    """A card given back, by the rule `any`, `ten` (10 or less) or `ten_advised` (advice above 10).
+    """A card given back, by the rule `any`, `ten` (10 or less) or `ten_advised`.
 
-    `card` is its rank. It is null if the rank is secret, was not given, or the other return is
-    missing.
+    With `ten_advised` any card is allowed, with a remark above 10. `card` is its rank. It is null
+    if the rank is secret, was not reported, or the other return is missing.
     """
 
     giver: Seat

@@ -197,7 +197,7 @@ class ConnectedBoard(Firmware, frozen=True, kw_only=True):
     """A connected board: its firmware, and the hardware behind its pins, as the board reports them.
 
     `hal` is `sim` (simulated mechanics), `rp2` (the RP2040 of our own boards) or `adapter`, a
-    program that drives bought parts. An adapter cannot stop the motors if its computer hangs; its
+    program that drives bought parts. An adapter cannot stop if its computer hangs; its
     other limits are in deploy/THREATS.md. `other` is a kind that this version does not have.
     """
 
@@ -211,8 +211,8 @@ class ReportedBoards(Message, frozen=True, kw_only=True):
     """The two boards; null for a board that is missing or is not the expected one.
 
     `trigger` is how the reader learns of a card. `wire`: from the dealer board's wire. `asked`: the
-    machine asks the reader for each card, because two boards that each count cards are not a
-    trigger. It is null without a reader.
+    machine asks the reader for each card, so the two boards do not count each card independently.
+    It is null without a reader.
     """
 
     dealer: ConnectedBoard | None = None
