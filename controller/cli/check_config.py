@@ -105,16 +105,6 @@ def _describe_barcode(file: Path) -> str:
     return f"barcode reader {profile.adapter.id} at {profile.adapter.link}, codes for {backs}"
 
 
-def _describe_modbus(file: Path) -> str:
-    """Return what a modbus.toml maps, and the drives that have no watchdog."""
-    told = load_modbus_file(file)
-    units = f"{len(told.unit)} {'unit' if len(told.unit) == 1 else 'units'}"
-    warns = (
-        f", without a watchdog: {', '.join(bare)}" if (bare := units_without_watchdog(told)) else ""
-    )
-    return f"dealer {told.adapter.id} at {told.adapter.link}, {units} on {told.line.port}{warns}"
-
-
 def _describe_boards(config: TableConfig) -> str:
     kind = "simulated" if config.table.backend == "sim" else "real"
     asked = " (no trigger wire)" if config.reader.trigger == "asked" else ""
