@@ -1,6 +1,5 @@
-"""Orders: who may give which and when, and what those about the match mean.
+"""Commands: who may give which command and when, and what the match makes of it.
 
-desk.py takes every command in; match_desk.py has those of the match, match_orders.py,
-ruling_orders.py and card_orders.py what each of them means. What the machine itself does on
-an order stands above all of this, in controller/machine/commands/table_commands.py.
+command_processor.py receives every command. match_commands.py tries the commands of the match, and
+command_events.py turns them into events. table_commands.py carries out the commands of the machine.
 """

@@ -1,7 +1,7 @@
-"""Tributes and returns as a referee saw them: values of cards, out of faces on the table.
+"""Events of the match for each command.
 
-Where the machine has the hands a referee asks it instead whether a card is right
-(controller/vault/dealt_hands.py): then nothing of this is an event.
+A referee can enter tributes and returns only if the machine does not know the hands. Otherwise the
+vault answers whether a card is right (controller/vault/dealt_hands.py), and no event follows.
 """
 
 from collections.abc import Callable
@@ -59,9 +59,10 @@ from controller.words import Words, quoted_words
 def enter_tribute(
     args: TributeArgs, signer: CommandSigner, match: AnyMatch, at_ms: int
 ) -> MatchEvent:
-    """Take a tribute as it was seen, where no machine knows the hands, or as a correction.
+    """Return the event of a tribute that a referee saw, or of its correction.
 
-    Where two pay, the other's stands as it was entered before, unless it is said, too.
+    If two seats pay, the other tribute stays as it was entered before, unless the command contains
+    it too.
     """
     played = require_guandan(match)
     exchange = played.exchange
@@ -78,9 +79,10 @@ def enter_tribute(
 def enter_return(
     args: ReturnArgs, signer: CommandSigner, match: AnyMatch, at_ms: int
 ) -> MatchEvent:
-    """Take a return as it was seen: the seat's first, or one instead of a wrong one.
+    """Return the event of a return that a referee saw: the first of a seat, or one that replaces a
+    wrong one.
 
-    Where the rulebook keeps returns secret (暗还, seed 004 CN5) the card is not told further.
+    If the rulebook keeps returns secret (暗还, seed 004 CN5), the card is not published.
     """
     played = require_guandan(match)
     owed = finish_owing_tribute(played.profile, played.follows)
@@ -105,19 +107,21 @@ EventMaker = Callable[[Any, CommandSigner, AnyMatch, int], MatchEvent | tuple[Ma
 def events_of_command(
     cmd: str, args: Args, signer: CommandSigner, match: AnyMatch, at_ms: int
 ) -> tuple[MatchEvent, ...]:
-    """Return what a command means to the match at `at_ms`, of the table's clock.
+    """Return the events of a command for the match at `at_ms` of the table's clock.
 
-    `args`: as `parse_args` gives them. Several events belong together: all happen, or none.
-    Raises RefusedError for what cannot be, LookupError for a command that is not in EVENTS.
+    `args` are as `parse_args` returns them. Several events belong together: all are applied, or
+    none. Raises RefusedError for an impossible command, LookupError for a command that is not in
+    EVENT_MAKERS.
     """
     meant = EVENT_MAKERS[cmd](args, signer, match, at_ms)
     return meant if isinstance(meant, tuple) else (meant,)
 
 
 def meeting_of(args: SetMatchArgs) -> tuple[Meeting, PenaltyRecord]:
-    """Return the match that was laid out, and what its pairs bring from earlier ones.
+    """Return the match that a command lays out, and the penalties of its pairs from earlier
+    matches.
 
-    Raises BadArgs for an entry of the record that is none.
+    Raises BadArgs for a wrong entry of the record.
     """
     meeting = Meeting(
         match_id=args.match_id,
@@ -139,7 +143,7 @@ def _pair(args: PairDetails) -> MatchPair:
     return MatchPair(args.id, args.name, msgspec.convert(args.players, dict[Seat, str]))
 
 
-# -- the players --------------------------------------------------------------
+# The players
 
 
 def _seat(args: SeatArgs, signer: CommandSigner, match: AnyMatch, at_ms: int) -> MatchEvent:
@@ -147,10 +151,10 @@ def _seat(args: SeatArgs, signer: CommandSigner, match: AnyMatch, at_ms: int) ->
 
 
 def _confirm(args: ConfirmArgs, signer: CommandSigner, match: AnyMatch, at_ms: int) -> MatchEvent:
-    """Press the green button of a seat; a referee without one confirms for both sides.
+    """Return the event of a green button. A referee without a seat confirms for both sides.
 
-    Who says in which phase he means it is refused in another one: two players who touch the same
-    words say them twice, and the second time they would be others.
+    A phase in the command must be the present phase. Two players who touch the same words send the
+    command twice, and the second one would otherwise confirm something else.
     """
     if args.phase not in (None, match.phase):
         refuse(
@@ -164,7 +168,7 @@ def _confirm(args: ConfirmArgs, signer: CommandSigner, match: AnyMatch, at_ms: i
 
 
 def _out(args: OneSeatArgs, signer: CommandSigner, match: AnyMatch, at_ms: int) -> MatchEvent:
-    """Say that a player is out; a referee's word needs no opponent."""
+    """Return the event of a player who is out. A referee needs no confirmation by an opponent."""
     if signer.role in REFEREE_ROLES:
         return match_events.OutConfirmed(at_ms=at_ms, seat=args.seat)
     return seat_buttons.meaning_of_long_press(match, args.seat, at_ms)
@@ -179,11 +183,11 @@ def _choose(args: ChooseArgs, signer: CommandSigner, match: AnyMatch, at_ms: int
 
 
 def _at_seat(kind: Callable[..., MatchEvent]) -> EventMaker:
-    """Return the meaning of a command that names a seat and nothing else."""
+    """Return the event maker of a command that names only a seat."""
     return lambda said, who, match, at_ms: kind(at_ms=at_ms, seat=said.seat)
 
 
-# -- the table ----------------------------------------------------------------
+# The table
 
 
 def _start_match(args: NoArgs, signer: CommandSigner, match: AnyMatch, at_ms: int) -> MatchEvent:
@@ -191,7 +195,7 @@ def _start_match(args: NoArgs, signer: CommandSigner, match: AnyMatch, at_ms: in
 
 
 def _hold(args: HoldArgs, signer: CommandSigner, match: AnyMatch, at_ms: int) -> MatchEvent:
-    """Stop the table, or the whole area, which is the chief's."""
+    """Return the event that pauses the table, or the whole area, which only the chief may pause."""
     if not args.area:
         return match_events.TableSuspended(at_ms=at_ms, reason=args.reason)
     _require_chief(signer)
@@ -237,7 +241,7 @@ def _sheet_version(version: int | None) -> Words:
     return Words(f"version {version} of the sheet", f"记分表第{version}版")
 
 
-# -- results ------------------------------------------------------------------
+# Results
 
 
 def _result(args: ResultArgs, signer: CommandSigner, match: AnyMatch, at_ms: int) -> MatchEvent:
@@ -269,7 +273,9 @@ def _stop_deal(args: ReasonArgs, signer: CommandSigner, match: AnyMatch, at_ms: 
 
 
 def _verbal_decision(kind: Callable[..., MatchEvent]) -> EventMaker:
-    """Return the meaning of a decision with a reason, which may be the chief's word."""
+    """Return the event maker of a decision with a reason, which may be a verbal decision of the
+    chief.
+    """
 
     def meaning(
         args: VerbalReasonArgs, signer: CommandSigner, match: AnyMatch, at_ms: int
@@ -286,7 +292,7 @@ def _verbal_decision(kind: Callable[..., MatchEvent]) -> EventMaker:
     return meaning
 
 
-# -- by hand ------------------------------------------------------------------
+# By hand
 
 
 def _dealt_by_hand(
@@ -298,7 +304,7 @@ def _dealt_by_hand(
 def _cut_by_hand(
     args: CutByHandArgs, signer: CommandSigner, match: AnyMatch, at_ms: int
 ) -> MatchEvent:
-    """Cut a set that lies on the table; the machine's cut is its own."""
+    """Return the event of a cut by hand. A cut in the machine is another command."""
     if not match.by_hand:
         refuse("NOT_BY_HAND")
     return match_events.SetCut(at_ms=at_ms, seat=args.seat, n=args.n)
@@ -364,4 +370,4 @@ EVENT_MAKERS: dict[str, EventMaker] = {
     "hands_dealt": _hands_dealt,
     "sign": _sign,
 }
-"""Every command that becomes events of the match, and how."""
+"""The event maker of every command that becomes events of the match."""

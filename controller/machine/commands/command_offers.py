@@ -1,8 +1,9 @@
-"""What people say with a command when they mean it: samples, of which one that is taken is enough.
+"""Offers: which commands a role could give now.
 
-They decide nothing. Where a command names something that the table has (a ruling, a set, a fault,
-who signs), the samples name what is there; where it says a card, counts or an order of seats, any
-right form will do, and `OF_A_VALUE` says which refusals mean the form and not the moment.
+Samples of each command are tried. One accepted sample is enough. Samples decide nothing. If a
+command names something of the table (a ruling, a set, a fault, a signer), the samples name what
+exists. If it contains a card, counts or an order of seats, any correct form is used, and
+`OF_A_VALUE` lists the refusals that concern the value and not the moment.
 """
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
@@ -32,11 +33,10 @@ FORM_REFUSALS: Final[Mapping[str, frozenset[str]]] = {
     "result": frozenset({"NO_FINISH_ORDER"}),
     "tribute": frozenset({"VALUES_MISSING"}),
 }
-"""Refusals that another word would not have met: another card, another order, another penalty."""
+"""Refusals that depend on the value: another card, order or penalty might be accepted."""
 
 SEAT_REFUSALS: Final = frozenset({"NOT_HIS_DUTY", "OTHER_SIDE", "SEAT_TAKEN", "TWICE"})
-"""Refusals that say more of a seat than of the moment: where another seat has another reason, that
-is why nobody can."""
+"""Refusals that depend on the seat. If another seat has another reason, that reason is shown."""
 
 _REASON: Final = "why it has to be"
 _DIGEST: Final = "0" * 64
@@ -60,9 +60,10 @@ _DOCUMENT: Final = {"digest": _DIGEST, "verify": _DIGEST, "sig": "0" * 128} | {
 
 
 class SampleContext(msgspec.Struct, frozen=True, kw_only=True):
-    """What a table has that a command may name. `cut`: a legal one; `cards`: those of a set.
+    """Everything at a table that a command may name.
 
-    `up`: faults that are latched, by name and board; `needs`: what the match called a referee for.
+    `cut` is a legal cut, and `cards` are the cards of a set. The context also contains the present
+    faults by name and board, and the calls for a referee.
     """
 
     match: AnyMatch | None
@@ -74,14 +75,14 @@ class SampleContext(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class CommandSample(msgspec.Struct, frozen=True):
-    """A command's arguments, and the seat that they name where the command names one."""
+    """The arguments of a command, and the seat that they name, if any."""
 
     args: Args
     seat: Seat | None = None
 
 
 def make_samples(cmd: str, known: SampleContext) -> Iterator[CommandSample]:
-    """Yield what could be said with a command at this table; at least one."""
+    """Yield samples of a command at this table, at least one."""
     if cmd in _SEAT_COMMANDS:
         return iter(_seat_samples(cmd))
     making = _SAMPLERS.get(cmd)
@@ -91,14 +92,16 @@ def make_samples(cmd: str, known: SampleContext) -> Iterator[CommandSample]:
 
 
 def verbal_sample(sample: CommandSample) -> CommandSample | None:
-    """Return the same as the word of the chief, which a referee enters; None: it has no word."""
+    """Return a sample as the chief's verbal decision, entered by a referee, or None if that is not
+    possible.
+    """
     if not isinstance(sample.args, VerbalArgs):
         return None
     return CommandSample(msgspec.structs.replace(sample.args, verbal=True, by="chief"), sample.seat)
 
 
 def invented_values(sample: CommandSample, known: SampleContext) -> Iterator[str]:
-    """Yield what a sample says and the table has not, as a refusal would name it."""
+    """Yield the values of a sample that the table does not have, as a refusal would name them."""
     match, real = known.match, set(known.sets)
     if match is not None:
         real |= {match.meeting.match_id, *(ruling.id for ruling in match.rulings)}
@@ -137,7 +140,7 @@ _SEAT_COMMANDS: Final[Mapping[str, Mapping[str, Any]]] = {
     "shuffled": {},
     "open_hand": {"reason": _REASON},
 }
-"""Commands that name a seat, and what else they say."""
+"""Commands that name a seat, with their other arguments."""
 
 _FIXED_ARGS: Final[Mapping[str, tuple[Mapping[str, Any], ...]]] = {
     "set_match": (_MATCH,),
@@ -179,9 +182,9 @@ def _fixed_samples(cmd: str) -> tuple[CommandSample, ...]:
 def _optional_seat_samples(
     cmd: str, said: tuple[tuple[str, int], ...]
 ) -> tuple[CommandSample, ...]:
-    """Return a command for each seat, and without one."""
+    """Return a sample for each seat, and one without a seat."""
     named = dict(said)
-    without = {} if cmd == "cut_by_hand" else named  # a set that goes on uncut has no number
+    without = {} if cmd == "cut_by_hand" else named  # A set that stays uncut has no number.
     return (
         *(_new_sample(cmd, {"seat": at, **named}, at) for at in SEATS),
         _new_sample(cmd, without),
@@ -203,21 +206,23 @@ def _sample_sets_to_clear(cmd: str, known: SampleContext) -> Iterator[CommandSam
 
 
 def _sample_sets_to_load(cmd: str, known: SampleContext) -> Iterator[CommandSample]:
-    """Yield the sets of the table, and one that was never here."""
+    """Yield the sets of the table, and a new one."""
     for name in known.sets:
         yield _new_sample(cmd, {"set": name, "back": "A"})
     yield _new_sample(cmd, {"set": "another set", "back": "A"})
 
 
 def _sample_rulings(cmd: str, known: SampleContext) -> Iterator[CommandSample]:
-    """Yield the rulings of the match, the newest first; those that wait are among the last."""
+    """Yield the rulings of the match, the newest first. Open rulings are among the last."""
     rulings = () if known.match is None else known.match.rulings
     for name in [ruling.id for ruling in reversed(rulings)] or ["R1"]:
         yield _new_sample(cmd, {"ruling": name})
 
 
 def _sample_verbal(cmd: str, known: SampleContext) -> Iterator[CommandSample]:
-    """Yield what a referee may have entered as the chief's word: rulings, and corrections."""
+    """Yield everything that a referee may have entered as a verbal decision: rulings and
+    corrections.
+    """
     yield from _sample_rulings(cmd, known)
     if isinstance(known.match, GuandanMatch):
         for row in reversed(known.match.spoken):
@@ -225,7 +230,7 @@ def _sample_verbal(cmd: str, known: SampleContext) -> Iterator[CommandSample]:
 
 
 def _sample_last_deal(cmd: str, known: SampleContext) -> Iterator[CommandSample]:
-    """Yield the deal that was written last: whoever may correct one may correct that."""
+    """Yield the last deal with a result. A person who may correct any deal may correct this one."""
     last = last_deal_row(known.match.sheet) if isinstance(known.match, GuandanMatch) else None
     said = {"order": ["N", "W", "S"], "reason": _REASON}
     yield _new_sample(cmd, {"deal": 1 if last is None else last.deal, **said})
@@ -237,7 +242,7 @@ def _sample_signers(cmd: str, known: SampleContext) -> Iterator[CommandSample]:
 
 
 def _sample_faults(cmd: str, known: SampleContext) -> Iterator[CommandSample]:
-    """Yield what is up and what a referee was called for."""
+    """Yield the present faults and the calls for a referee."""
     found: Iterable[tuple[str, str]] = (
         *known.raised_faults,
         *((why.upper(), "") for why in known.match_calls),
@@ -263,16 +268,17 @@ _SAMPLERS: Final[Mapping[str, Callable[[str, SampleContext], Iterator[CommandSam
 }
 
 SIGNED_COMMANDS: Final = tuple(cmd for cmd, order in COMMANDS.items() if order.signed)
-"""Commands that change something; the others anybody may give at any time."""
+"""Commands that change something. All other commands are always allowed."""
 
 
 _NEEDS_CHIEF: Final = "NEEDS_CHIEF"
 
 
 class CommandOffers:
-    """Tells what may be ordered at a table. `apart` is what decides beside journal and match.
+    """The answer to the command `offers`.
 
-    The same answer is given again until one of them changes.
+    `apart` is the state outside journal and match that matters. The answer is stored until one of
+    them changes.
     """
 
     def __init__(
@@ -329,7 +335,7 @@ class CommandOffers:
         for sample in make_samples(cmd, known):
             named = named or sample.seat is not None
             if sample.seat is None and without:
-                continue  # one that is taken is enough
+                continue  # One accepted sample is enough.
             refused, word = self._try_sample(cmd, role, sample)
             if sample.seat is None:
                 without = refused is None
@@ -349,7 +355,7 @@ class CommandOffers:
     def _try_sample(
         self, cmd: str, role: Role, sample: CommandSample
     ) -> tuple[Failure | None, bool]:
-        """Return why a sample is refused, and whether it was tried as the chief's word."""
+        """Return the refusal of a sample, and whether the sample was tried as a verbal decision."""
         refused = self._sample_refusal(cmd, role, sample)
         if refused is None or refused.code != _NEEDS_CHIEF:
             return refused, False
@@ -366,16 +372,16 @@ class CommandOffers:
 
 
 def _combined_refusal(why: Failure | None, refused: Failure | None) -> Failure | None:
-    """Return why nobody can, with one sample more that is refused (None: it is not)."""
+    """Return the common refusal, with one more refused sample (None: it was accepted)."""
     if why is None or refused is None:
         return why or refused
     if why.code == refused.code and why != refused:
-        return _without_evidence(why)  # each names what its own sample said
+        return _without_evidence(why)  # Each refusal names the value of its own sample.
     return refused if why.code in SEAT_REFUSALS else why
 
 
 def _without_evidence(why: Failure) -> Failure:
-    """Return a refusal that names nothing."""
+    """Return a refusal that names no value."""
     bare = failure(why.code)
     return msgspec.structs.replace(
         why, message=bare.message, message_zh=bare.message_zh, found=None
@@ -383,16 +389,18 @@ def _without_evidence(why: Failure) -> Failure:
 
 
 def without_sample(why: Failure, sample: CommandSample, known: SampleContext) -> Failure:
-    """Return a refusal without what nobody has said: it names the sample, which no table has.
+    """Return a refusal without the invented value of the sample.
 
-    What it names of the table itself, a set or a ruling, it names on.
+    A value of the table itself, such as a set or a ruling, stays.
     """
     echoed = why.found is not None and why.found in invented_values(sample, known)
     return _without_evidence(why) if echoed else why
 
 
 def _is_same(now: tuple[Any, ...], seen: tuple[Any, ...]) -> bool:
-    """Tell whether nothing has changed: large values by being the same, small ones by value."""
+    """Return whether nothing has changed. Large values are compared by identity, small ones by
+    value.
+    """
     large = 2
     if len(now) != len(seen) or now[large:] != seen[large:]:
         return False

@@ -1,9 +1,9 @@
-"""The order desk: who may order what, and when; each order acts once.
+"""The command processor: it checks who may give a command and when. Each command acts once.
 
-A command comes in as anybody could send it and leaves as an `Order`: either an act takes
-it at once, or it waits for the step of the machine that it is for. Whoever takes it writes
-the effect into the journal before it answers. One that acted, or was refused, is never carried
-out again, whoever kept its bytes: in this run its id is known, and another run has another name.
+A command may come from any client. It leaves as an `AcceptedCommand`. Either an action executes it
+at once, or it waits for the step of the machine that needs it. The executor writes the effect into
+the journal before it answers. A command that acted or was refused is never executed again, even if
+an attacker stored its bytes: this run knows its id, and another run has another `boot`.
 """
 
 import asyncio
@@ -41,46 +41,46 @@ from controller.words import MACHINE_PHASE_WORDS, Words, quoted_words
 
 _log = structlog.get_logger("machine")
 EARLY_PRESS_TIMEOUT_S: Final = 1.0
-"""How long a press may wait for the machine to have looked at its sensors (provisional)."""
+"""Longest wait of a press until the machine has polled its sensors, in seconds (provisional)."""
 _DEFERRABLE_PRESSES: Final = frozenset({"start_deal"})
 _MAX_KEY_CHARS = 64
-"""Characters of a key that the log shows: all of one that could be one."""
+"""Characters of a key in the log. A real key is not longer."""
 
 ReadCommand = Callable[[Any], dict[str, Any]]
-"""A command that changes nothing: arguments in, answer out. Raises OrderRefused."""
+"""A command that changes nothing: arguments in, answer out. Raises CommandRefused."""
 
 
 class EarlyPress(NamedTuple):
-    """A button's press that was refused, and when it came (`at_s`, by the loop's clock)."""
+    """A press that was refused, and its time (`at_s`, by the loop's clock)."""
 
     command: ClientCommand
     at_s: float
 
 
 class CommandActions(Protocol):
-    """What the desk asks of those who carry orders out."""
+    """What the command processor needs from the code that executes commands."""
 
     def step_refusal(self, cmd: str, args: Any) -> Failure | None:
-        """Return why a step of the machine cannot be ordered now; None: it can."""
+        """Return why a step of the machine is not possible now, or None."""
 
     def dealt_by_hand_refusal(self, cmd: str) -> Failure | None:
-        """Return why a step is not the machine's in this deal; None: it is, or it is no step."""
+        """Return why a step is not the machine's in a deal by hand, or None."""
 
     def refusal_of(self, request: RequestedCommand) -> Failure | None:
-        """Return why an act would not be carried out; None: it would. Nothing is done."""
+        """Return why an action would be refused, or None. Nothing is executed."""
 
     def action_for(self, cmd: str) -> Callable[[AcceptedCommand], Awaitable[None]] | None:
-        """Return what carries a command out at once; None: a step of the machine waits for it."""
+        """Return the action of a command, or None if a step of the machine waits for it."""
 
 
 class CommandProcessor:
-    """Checks commands and hands them to whoever waits for them.
+    """Checks commands and passes them to the code that executes them.
 
-    `boot` names this run of the daemon: signed orders are for it alone.
-    `phase` is the phase that people see. `reading` are the commands that change
-    nothing, by name. `refused` counts the signed commands that are refused for their key,
-    signature, role or run, whoever let them through. `acts` is set before the first command comes;
-    `over` knows what became of the orders of this run.
+    `boot` is the id of this run of the daemon: signed commands are valid only for it. `phase`
+    returns the phase that people see. `reading` has the commands that change nothing, by name.
+    `refused_counts` counts the signed commands that are refused because of key, signature, role or
+    run. `actions` is set before the first command comes. `completed` has the results of the
+    commands of this run.
     """
 
     actions: CommandActions
@@ -112,7 +112,7 @@ class CommandProcessor:
         self._action_tasks: set[asyncio.Future[None]] = set()
 
     async def submit(self, command: ClientCommand) -> CommandReply:
-        """Return the answer to a command, whoever sent it; never raises for a bad one."""
+        """Return the answer to a command of any client. Never raise for a bad command."""
         try:
             result = await self._execute(command)
         except CommandRefused as refused:
@@ -120,7 +120,7 @@ class CommandProcessor:
         except StorageFailed as error:
             why = failure("STORAGE_FAILED", found=str(error))
             return CommandReply(id=command.id, ok=False, error=why)
-        except Exception as error:  # the client waits for an answer
+        except Exception as error:  # The client must get an answer.
             _log.exception(
                 "order failed", cmd=command.cmd, id=escape_unprintable(shorten(command.id))
             )
@@ -129,10 +129,10 @@ class CommandProcessor:
         return CommandReply(id=command.id, ok=True, result=result)
 
     def submit_press(self, cmd: str, **args: object) -> None:
-        """Give an order by a button of the table itself, where it means anything now.
+        """Give a command by a button of the table itself, if it is possible now.
 
-        A button's press needs no role: what it may do is what it is made to mean. A start that
-        is pressed while the machine still looks at its sensors is kept for EARLY_S.
+        A press needs no role, because the program decides what it means. A start that is pressed
+        while the machine polls its sensors is kept for EARLY_PRESS_TIMEOUT_S.
         """
         self._press_count += 1
         command = ClientCommand(
@@ -149,7 +149,7 @@ class CommandProcessor:
                 self._kept_press = EarlyPress(command, asyncio.get_running_loop().time())
 
     async def wait_for(self, *names: str) -> AcceptedCommand:
-        """Wait for the next order with one of these names."""
+        """Wait for the next command with one of these names."""
         early = self._take_kept_press(names)
         if early is not None:
             return early
@@ -216,7 +216,7 @@ class CommandProcessor:
             failure("ID_TAKEN", found=escape_unprintable(shorten(command.id))),
             command.key or "",
         )
-        # Remembered under an id of its own, so that it counts among the orders of its key.
+        # It is stored under an id of its own, so that it counts as a command of its key.
         other = msgspec.structs.replace(command, id=f"{command.id} {content_hash(command).hex()}")
         if self.completed.answer_of(key, other.id) is None and not self.completed.is_full(key):
             AcceptedCommand(command, signer, None, self._record).write_refusal(why)
@@ -224,7 +224,7 @@ class CommandProcessor:
         return self._reject(command, why, signer.name)
 
     def _known_answer(self, signed: tuple[str, str]) -> dict[str, Any] | Failure | None:
-        """Return the answer that an id has: the journal's, of any run, or else this run's."""
+        """Return the answer of an id: from the journal (any run), or from this run."""
         known = self._record.state.answers.get(signed)
         if known is not None:
             return failure(known["refused"]) if "refused" in known else dict(known["result"])
@@ -236,7 +236,7 @@ class CommandProcessor:
     def _start(
         self, command: ClientCommand, signer: CommandSigner, signed: tuple[str, str]
     ) -> AcceptedCommand:
-        """Begin an order that is new in this run, and for it. Raises OrderRefused."""
+        """Begin a command that is new in this run. Raises CommandRefused."""
         if command.boot != self.boot:
             raise self._reject(command, failure("OTHER_RUN"), signer.name)
         if self.completed.is_full(signed[0]):
@@ -252,7 +252,7 @@ class CommandProcessor:
         return order
 
     def _on_answered(self, signed: tuple[str, str], answer: asyncio.Future[dict[str, Any]]) -> None:
-        """Know an order again from now on: it is carried out no more, also where it failed."""
+        """Store the answer of a command. It is never executed again, even if it failed."""
         command = self._pending.pop(signed).message
         error = None if answer.cancelled() else answer.exception()
         if answer.cancelled() or error is not None:
@@ -262,14 +262,14 @@ class CommandProcessor:
             self.completed.remember(command, answer.result())
 
     def _signer(self, command: ClientCommand) -> CommandSigner:
-        """Return who gives a command: the roster as it is now and his signature say so."""
+        """Return the signer of a command, by the present roster and the signature."""
         client = self._roster.look_up_signing_key(command.key)
         if isinstance(client, NotAdmitted):
             why = failure(client.code, **client.evidence)
-            if client.name and self._has_valid_signature(command):  # his key may be renewed
+            if client.name and self._has_valid_signature(command):  # The key may be a renewed one.
                 self.completed.remember(command, why)
             raise self._reject(command, why, client.name)
-        assert client.role is not None  # nobody is admitted without one
+        assert client.role is not None  # Every admitted client has a role.
         if not self._has_valid_signature(command):
             raise self._reject(command, failure("BAD_SIGNATURE"), client.name)
         if client.role not in COMMANDS[command.cmd].roles:
@@ -288,7 +288,7 @@ class CommandProcessor:
         return True
 
     def _reject(self, command: ClientCommand, why: Failure, name: str) -> CommandRefused:
-        """Count and log a command that its giver may not give; return its refusal."""
+        """Count and log a command that its signer may not give. Return the refusal."""
         self._refused_counts[why.code] += 1
         key = escape_unprintable(shorten(command.key or "(none)", _MAX_KEY_CHARS))
         unsaid = self._refusal_log.allow_line(key, asyncio.get_running_loop().time())
@@ -299,9 +299,9 @@ class CommandProcessor:
         return CommandRefused(why)
 
     def refusal_of(self, request: RequestedCommand) -> Failure | None:
-        """Return why an order would be refused now, by all that is known without a board.
+        """Return why a command would be refused now, or None. No board is asked.
 
-        None: it would be taken. Nothing is done, and nobody hears of it.
+        Nothing is executed or published.
         """
         why = self._phase_refusal(request.cmd, request.signer.role)
         if why is not None:
@@ -314,7 +314,7 @@ class CommandProcessor:
 
     @property
     def awaited_steps(self) -> frozenset[str]:
-        """The steps of the machine that an order would be for now."""
+        """Return the steps of the machine that wait for a command now."""
         return frozenset(name for name, taker in self._waiting_steps.items() if not taker.done())
 
     def _phase_refusal(self, cmd: str, role: Role) -> Failure | None:
@@ -324,13 +324,13 @@ class CommandProcessor:
         return refused
 
     def _unawaited_refusal(self, cmd: str) -> Failure | None:
-        """Return why a step finds nobody who takes its order; None: it does."""
-        if cmd in self.awaited_steps:  # else its step was given up, perhaps in this very moment
+        """Return why no step waits for this command, or None if one does."""
+        if cmd in self.awaited_steps:  # If not, its step was given up, perhaps at this moment.
             return None
         return failure("WRONG_PHASE", **self._current_phase())
 
     def _current_phase(self) -> dict[str, Words]:
-        """Return what is known of a step that was given up in this very moment."""
+        """Return the evidence for a step that was just given up."""
         return {
             "found": quoted_words([self._phase()], MACHINE_PHASE_WORDS),
             "expected": Words("a moment", "下一步骤"),
@@ -348,7 +348,7 @@ class CommandProcessor:
             raise CommandRefused(failure("STALE", expected=now, found=then))
 
     def current_deal(self, cmd: str) -> tuple[int | None, int | None] | None:
-        """Return the deal and attempt that a command must name; None: it concerns none."""
+        """Return the deal and attempt that a command must name, or None if it needs none."""
         state, play = self._record.state, self._record.match_written
         if COMMANDS[cmd].bound_to == "machine":
             return state.deal, state.attempt
@@ -357,7 +357,7 @@ class CommandProcessor:
         return None
 
     def _dispatch(self, command: ClientCommand, signer: CommandSigner) -> AcceptedCommand:
-        """Hand a command to its act, or to who waits for it. Raises OrderRefused."""
+        """Pass a command to its action, or to the step that waits for it. Raises CommandRefused."""
         order = AcceptedCommand(command, signer, parse_command(command), self._record)
         act = self.actions.action_for(command.cmd)
         if act is not None:
@@ -379,16 +379,16 @@ class CommandProcessor:
     async def _run_action(
         self, act: Callable[[AcceptedCommand], Awaitable[None]], command: AcceptedCommand
     ) -> None:
-        """Carry an order out if it holds in the moment in which it acts.
+        """Execute a command if it is still valid.
 
-        Another one may have acted since it came. Raises OrderRefused.
+        Another command may have acted since it came. Raises CommandRefused.
         """
         if command.message.key != PANEL_KEY:
             self._require_current(command.message, command.signer)
         await act(command)
 
     def _on_action_done(self, command: AcceptedCommand, acting: asyncio.Future[None]) -> None:
-        """Answer for an act that ended without an answer of its own."""
+        """Answer a command whose action ended without an answer."""
         self._action_tasks.discard(acting)
         if acting.cancelled():
             command.answer.cancel()
@@ -401,15 +401,17 @@ class CommandProcessor:
 
 
 def _ignore_answer(answer: asyncio.Future[dict[str, Any]]) -> None:
-    """Look at an answer that nobody may wait for: to a press, or whose asker is gone."""
+    """Retrieve an answer that may have no receiver: the answer to a press, or to a client that
+    left.
+    """
     if not answer.cancelled():
         answer.exception()
 
 
 def _deal_words(deal: int | None, attempt: int | None, proofs: Sequence[Fairness]) -> Words:
-    """Return what a command is about, as people count; an attempt nobody knows by its own number.
+    """Return the deal and attempt of a command as people count them.
 
-    `attempt` None: no hands are out.
+    `attempt` is None if no hands are out. An unknown attempt is named by its number.
     """
     if deal is None:
         return Words("no deal", "无")

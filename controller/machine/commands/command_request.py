@@ -1,4 +1,4 @@
-"""Who gives an order: the name that answers for it, and the role that allows it."""
+"""A command with its signer: the name of the key, its role, and the person."""
 
 import asyncio
 import hashlib
@@ -24,9 +24,9 @@ from controller.words import Words, signer_text
 
 
 class CommandSigner(msgspec.Struct, frozen=True, gc=False):
-    """A key that gives an order: the name of its certificate, its role, and who has it in hand.
+    """The signer of a command: the name of the certificate, its role, and the person who uses it.
 
-    `person` is null where he did not say.
+    `person` is None if the command names no person.
     """
 
     name: str
@@ -35,23 +35,27 @@ class CommandSigner(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def signed_text(self) -> str:
-        """What rows and people read: the key's name, behind the person's where he said it."""
+        """Return the text for rows and people: the person, if named, and the name of the key."""
         return signer_text(self.name, self.person)
 
     def decided_by(self, args: VerbalArgs) -> str:
-        """Return who decided: the chief where this one enters his word, else himself."""
+        """Return the person who decided: the chief if this is a verbal decision, otherwise the
+        signer.
+        """
         return args.by or self.signed_text
 
     def entered_by(self, args: VerbalArgs) -> str | None:
-        """Return who entered a decision as the chief's word; None: it is his own who gives it."""
+        """Return who entered a verbal decision of the chief, or None for the signer's own
+        decision.
+        """
         return self.signed_text if args.verbal else None
 
 
 class RequestedCommand(msgspec.Struct, frozen=True, gc=False):
-    """What somebody wants: a command, its arguments (as the command takes them), and who he is.
+    """A request: a command, its parsed arguments, and the signer.
 
-    `key` is the one that signed it; None where nobody did: then it is only asked whether it could
-    be given.
+    `key` is the key that signed it. None means that the request only asks whether the command is
+    possible.
     """
 
     cmd: str
@@ -61,33 +65,34 @@ class RequestedCommand(msgspec.Struct, frozen=True, gc=False):
 
 
 MAX_COMMANDS_OF_KEY: Final = 100_000
-"""Orders of one key that are known again; behind them that key gives none in this run. At two a
-second that is half a day of orders without a break (provisional)."""
+"""Commands of one key that are remembered. After that the key can give no more in this run. At two
+a second that is half a day without a break (provisional).
+"""
 MAX_WHOLE_ANSWERS: Final = 1000
-"""Answers that are kept whole; of the others it is known what they were."""
+"""Answers that are stored completely. For the others only the result is stored."""
 DONE: Final = ""
-"""What is known of an order that was not refused."""
+"""The stored result of a command that was not refused."""
 
 _HASH_BYTES: Final = 16
-"""Length of a hash that is kept instead of an id, or of what an order asked."""
+"""Length of the hashes that are stored for ids and contents."""
 CommandAnswer = dict[str, Any] | Failure
 
 
 def content_hash(command: ClientCommand) -> bytes:
-    """Return a hash of all that an order asks: its fields without id, run and signature."""
+    """Return a hash of the content of a command: its fields without id, run and signature."""
     of = [command.deal, command.attempt]
     return _short_hash(canonical_json([command.cmd, of, command.person, command.args]))
 
 
 def row_content_hash(row: Mapping[str, Any]) -> bytes | None:
-    """Return `content` of the data of a `command` row; None if the row has no arguments."""
+    """Return the content hash of a `command` row, or None if the row has no arguments."""
     if "args" not in row:
         return None
     return _short_hash(canonical_json([row["cmd"], row["of"], row["person"], row["args"]]))
 
 
 class CompletedCommands:
-    """What became of every order of a run, by signer and id."""
+    """The results of all commands of a run, by signer and id."""
 
     def __init__(
         self, max_commands: int = MAX_COMMANDS_OF_KEY, max_answers: int = MAX_WHOLE_ANSWERS
@@ -97,9 +102,10 @@ class CompletedCommands:
         self._answers: dict[tuple[str, str], CommandAnswer] = {}
 
     def remember(self, command: ClientCommand, answer: CommandAnswer | None) -> None:
-        """Know an order from now on; `answer` is None for one that has none. The first counts.
+        """Store a command and its answer, or None without an answer. The first call counts.
 
-        Of a key that is full no more is known: none of its orders is carried out.
+        After a key has reached its limit, nothing more is stored, and none of its commands is
+        executed.
         """
         key = command.key or ""
         known = self._known.setdefault(key, {})
@@ -114,8 +120,8 @@ class CompletedCommands:
                 del self._answers[next(iter(self._answers))]
 
     def answer_of(self, key: str, command_id: str) -> CommandAnswer | str | None:
-        """Return the answer to an order that is over, or the code that is left of it, or ACTED;
-        None for one that is not known.
+        """Return the answer of a completed command, or its code if only that is stored, or ACTED.
+        Return None for an unknown command.
         """
         answer = self._answers.get((key, command_id))
         if answer is not None:
@@ -124,12 +130,12 @@ class CompletedCommands:
         return None if known is None else known[0]
 
     def content_of(self, key: str, command_id: str) -> bytes | None:
-        """Return the content of an order that is over; None for one that is not known."""
+        """Return the content hash of a completed command, or None for an unknown one."""
         known = self._known.get(key, {}).get(_short_hash(command_id.encode()))
         return None if known is None else known[1]
 
     def is_full(self, key: str) -> bool:
-        """Tell whether a key has given so many orders that another could not be remembered."""
+        """Return whether a key has reached the limit of commands."""
         return len(self._known.get(key, ())) >= self._max_commands
 
 
@@ -138,7 +144,7 @@ def _short_hash(what: bytes) -> bytes:
 
 
 class CommandRefused(Exception):
-    """A command that is not carried out, with what the client is told."""
+    """A command that is not executed, with the refusal for the client."""
 
     def __init__(self, failure: Failure) -> None:
         super().__init__(failure.message)
@@ -146,7 +152,7 @@ class CommandRefused(Exception):
 
 
 def failure(name: str, **evidence: object) -> Failure:
-    """Return a refusal out of the fault catalogue."""
+    """Return a refusal from the fault catalogue."""
     said = ((what, v if isinstance(v, Words) else str(v)) for what, v in evidence.items())
     return _cached_failure(name, tuple(said))
 
@@ -168,15 +174,15 @@ def _cached_failure(name: str, said: tuple[tuple[str, str | Words], ...]) -> Fai
 
 
 def failure_of(refusal: Refusal) -> Failure:
-    """Return what the match refuses, for whoever asked."""
+    """Return the refusal of the match for the client."""
     named = refusal.subject if isinstance(refusal.subject, str) else None
     return msgspec.structs.replace(failure(refusal.code, **refusal.evidence), found=named or None)
 
 
 class AcceptedCommand:
-    """A command that was found in order. It ends with `done` or `refuse`.
+    """A command that passed all checks. It ends with `send_answer` or `refuse`.
 
-    `args` are of the type that controller/commands/registry.py has for it; `who` gave it.
+    `args` have the type of controller/commands/registry.py. `signer` gave the command.
     """
 
     def __init__(
@@ -191,31 +197,31 @@ class AcceptedCommand:
 
     @property
     def request(self) -> RequestedCommand:
-        """What is asked, by whom, with whose signature."""
+        """Return the request with signer and key."""
         return RequestedCommand(self.message.cmd, self.args, self.signer, self.message.key)
 
     def write(self, result: Mapping[str, Any] | None = None) -> None:
-        """Journal that the command acts; whoever took it syncs, then calls `done`."""
+        """Write the command as executed. The executor syncs, and then calls `send_answer`."""
         self._result = dict(result or {})
         self._write({"result": self._result})
 
     def send_answer(self, sealed: Mapping[str, Any] | None = None) -> None:
-        """Answer with the result that was written, and with what only the asker may have."""
+        """Answer with the written result, and with data that only the sender may read."""
         if not self.answer.done():
             self.answer.set_result({**(self._result or {}), **(sealed or {})})
 
     async def write_and_answer(self, result: Mapping[str, Any] | None = None) -> None:
-        """Journal that the command acts, and answer once that is durable."""
+        """Write the command as executed, and answer when the entry is durable."""
         self.write(result)
         await self._record.sync()
         self.send_answer()
 
     def refuse(self, name: str, **evidence: object) -> None:
-        """Answer that it is not carried out, and why; its id is known to have failed."""
+        """Answer that the command is refused, and why. Its id stays refused."""
         self.refuse_with(failure(name, **evidence))
 
     def refuse_with(self, why: Failure) -> None:
-        """Answer that it is not carried out, for a reason that was found elsewhere."""
+        """Answer that the command is refused, for a reason that other code found."""
         if self._result is not None:
             self._write({"refused": why.code})
             self._record.journal.flush()
@@ -223,7 +229,7 @@ class AcceptedCommand:
             self.answer.set_exception(CommandRefused(why))
 
     def write_refusal(self, why: Failure) -> None:
-        """Journal the refusal of an order that was not begun."""
+        """Write the refusal of a command that was not begun."""
         self._write({"refused": why.code})
         self._record.journal.flush()
 
@@ -257,14 +263,14 @@ class AcceptedCommand:
 
 
 def uncut_reason(command: AcceptedCommand) -> str | None:
-    """Return why an order starts a deal without its cut; None where it does not say so."""
+    """Return the reason in a command to start a deal without a cut, or None."""
     return (
         command.args.reason if command.message.cmd == "start_deal" and command.args.uncut else None
     )
 
 
 def parse_command(command: ClientCommand) -> msgspec.Struct:
-    """Return the arguments of a command; raises CommandRefused for what its form does not allow."""
+    """Return the arguments of a command. Raises CommandRefused for a wrong form."""
     try:
         return parse_args(command.cmd, command.args)
     except BadArgs as bad:
@@ -273,9 +279,9 @@ def parse_command(command: ClientCommand) -> msgspec.Struct:
 
 
 def _storable_args(args: dict[str, Any]) -> dict[str, Any] | str:
-    """Return a command's arguments as an entry can hold them.
+    """Return the arguments of a command in a form that an entry can contain.
 
-    Where it cannot hold them as they are, that is the JSON text that was signed.
+    If an entry cannot contain them, return the JSON text that was signed.
     """
     try:
         check_entry_data("command", args)

@@ -1,7 +1,7 @@
-"""What a decision would do: the match after it, beside the match as it stands.
+"""The preview of a decision: the match after it, beside the present match.
 
-Nothing is decided here and nothing written: the reducer itself is asked, and what it answers is
-thrown away. So nobody has to guess what a correction does to the levels before he makes it.
+Nothing is decided or written. The reducer computes the result, which is then discarded. So a person
+can see the effect of a correction on the levels before making it.
 """
 
 from typing import Any
@@ -35,11 +35,11 @@ from controller.seats import SIDES
 from controller.words import Words
 
 _ANY_SIGNER = CommandSigner("foresight", Role.CHIEF)
-"""What would happen does not depend on who may order it; that is refused when it is ordered."""
+"""The effect does not depend on the signer. The role is checked when the command is given."""
 
 
 class MatchOutlook(msgspec.Struct, frozen=True, kw_only=True):
-    """Where a match stands, as far as a decision can move it; levels are texts."""
+    """The part of a match that a decision can change. Levels are texts."""
 
     levels: dict[Side, str]
     failures: dict[Side, int]
@@ -56,10 +56,10 @@ class MatchOutlook(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class DecisionPreview(msgspec.Struct, frozen=True, kw_only=True):
-    """The match now, and as it would be then.
+    """The present match, and the match after the decision.
 
-    `void`: deals that would not count any more. `stopped`: the deal under way, if that would end
-    and not count.
+    `void` are the deals that would no longer count. `stopped` is the present deal, if it would end
+    without counting.
     """
 
     now: MatchOutlook
@@ -69,7 +69,7 @@ class DecisionPreview(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class StopTime(msgspec.Struct, frozen=True, kw_only=True):
-    """One stop: why, how many seconds of the match it has cost, and whether it lasts."""
+    """One stop: its reason, the seconds of the match that it has cost, and whether it continues."""
 
     reason: str
     seconds: int
@@ -79,7 +79,7 @@ class StopTime(msgspec.Struct, frozen=True, kw_only=True):
 class LostTime(msgspec.Struct, frozen=True, kw_only=True):
     """The added time (补时) that a referee may still give for the stops of this table.
 
-    `needs`: whose word so much of it takes. 0 seconds: nothing is open.
+    `needs` is the role that must decide on this amount. 0 seconds: no stop is open.
     """
 
     seconds: int
@@ -88,12 +88,12 @@ class LostTime(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def preview_decision(play: TableMatch, said: ForeseeArgs, at_ms: int) -> dict[str, Any]:
-    """Return what a decision would do to the match at `at_ms`. Raises OrderRefused."""
+    """Return the effect of a decision on the match at `at_ms`. Raises CommandRefused."""
     args, match = _parse_decision(said), play.match
     if not isinstance(match, GuandanMatch):
         raise CommandRefused(failure("NO_MATCH"))
     after = _match_after(play, match, said.cmd, args, at_ms).match
-    assert isinstance(after, GuandanMatch)  # it stays the match it was
+    assert isinstance(after, GuandanMatch)  # The game of a match never changes.
     found = DecisionPreview(
         now=_outlook(match),
         then=_outlook(after),
@@ -104,7 +104,7 @@ def preview_decision(play: TableMatch, said: ForeseeArgs, at_ms: int) -> dict[st
 
 
 def lost_time(match: AnyMatch | None, at_ms: int) -> dict[str, Any]:
-    """Return the added time that is open. Raises OrderRefused."""
+    """Return the added time for open stops. Raises CommandRefused."""
     if match is None:
         raise CommandRefused(failure("NO_MATCH"))
     due = match_clock.added_time_due(match.clock, at_ms)
@@ -123,7 +123,7 @@ def lost_time(match: AnyMatch | None, at_ms: int) -> dict[str, Any]:
 
 
 def _parse_decision(args: ForeseeArgs) -> Args:
-    """Return the arguments of the decision. Raises OrderRefused."""
+    """Return the arguments of the decision. Raises CommandRefused."""
     try:
         return parse_args(args.cmd, args.args)
     except BadArgs as bad:
@@ -133,7 +133,7 @@ def _parse_decision(args: ForeseeArgs) -> Args:
 
 
 def _match_after(play: TableMatch, match: AnyMatch, cmd: str, args: Args, at_ms: int) -> TableMatch:
-    """Return the match behind a decision that nobody has made. Raises OrderRefused."""
+    """Return the match after a decision that is only tried. Raises CommandRefused."""
     try:
         wanted = events_of_command(cmd, args, _ANY_SIGNER, match, at_ms)
     except RefusedError as error:
@@ -148,7 +148,9 @@ def _match_after(play: TableMatch, match: AnyMatch, cmd: str, args: Args, at_ms:
 
 
 def _deciding_events(wanted: tuple[MatchEvent, ...]) -> tuple[MatchEvent, ...]:
-    """Return the word that puts a proposed ruling in force: by itself it does nothing."""
+    """Return the event that brings a proposed ruling into force. A proposal alone changes
+    nothing.
+    """
     if len(wanted) != 1 or not isinstance(wanted[0], RulingProposed):
         return ()
     said = wanted[0]
