@@ -3,7 +3,7 @@
 Samples of each command are tried. One accepted sample is enough. Samples decide nothing. If a
 command names something of the table (a ruling, a set, a fault, a signer), the samples name what
 exists. If it contains a card, counts or an order of seats, any correct form is used, and
-`OF_A_VALUE` lists the refusals that concern the value and not the moment.
+`FORM_REFUSALS` lists the refusals that concern the value and not the moment.
 """
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
