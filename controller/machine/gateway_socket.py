@@ -1,8 +1,7 @@
-"""The machine's Unix socket: what is public goes out, commands come in.
+"""The machine's Unix socket: public data goes out, commands come in.
 
-The only door of the machine process. Whoever connects must be the gateway's user: the same
-one or root, or the one whom the configuration names (the peer's uid is the kernel's word, not
-the peer's).
+It is the only connection of the machine process to other programs. The kernel reports the user of
+each client. Only the gateway's user, the machine's own user and root may connect.
 """
 
 import asyncio
@@ -31,17 +30,17 @@ from controller.host.users import allowed_peer_uids, peer_uid
 from controller.messages import ClientCommand, CommandReply, PublicEvent, PublicState
 
 MAX_UNSENT_BYTES = 1 << 22
-"""Bytes a gateway may leave unread; one that does not keep up is let go and comes again."""
+"""Unread bytes that a gateway may leave. A slower gateway is disconnected, and connects again."""
 
 _log = structlog.get_logger("machine")
 
 
 class GatewaySocket:
-    """Serves one table's public words to whatever gateways are connected.
+    """Sends the public data of one table to all connected gateways.
 
-    `order` answers commands; `state` gives the whole public state, for a gateway
-    that has just come; `metrics` the machine's numbers, given the bytes that wait for gateways.
-    `peers` are the uids that a gateway may have.
+    The callbacks answer commands, return the whole public state for a new gateway, and return the
+    machine's numbers, given the bytes that wait for gateways. `_allowed_uids` are the users that a
+    gateway may have.
     """
 
     def __init__(
@@ -62,12 +61,13 @@ class GatewaySocket:
 
     @asynccontextmanager
     async def serve(self, folder: Path, group: int | None = None) -> AsyncIterator[None]:
-        """Listen in `folder` for the block; the socket's file goes too. Raises OSError.
+        """Listen in `folder` during the block, and remove the socket file afterwards. Raises
+        OSError.
 
-        Where the gateway is another user, `group` is that user's, which may connect.
+        If the gateway has another user, `group` is that user's group, which may connect.
         """
         path = folder / SOCKET_NAME
-        # A killed machine leaves its socket; the journal's lock says that there is only one of us.
+        # A killed machine leaves its socket. The journal's lock ensures that only one machine runs.
         path.unlink(missing_ok=True)
         loop = asyncio.get_running_loop()
         server = await loop.create_unix_server(lambda: _Connection(self), str(path))
@@ -83,34 +83,34 @@ class GatewaySocket:
             path.unlink(missing_ok=True)
 
     def publish(self, value: PublicState | PublicEvent) -> None:
-        """Send what is public to every gateway."""
+        """Send public data to every gateway."""
         if self._connections:
             line = encode_line(feed_message(value))
             for gateway in list(self._connections):
                 gateway.send(line)
 
     def is_allowed(self, uid: int) -> bool:
-        """Tell whether a gateway may be this user."""
+        """Return whether a gateway may have this user."""
         return uid in self._allowed_uids
 
     def on_connected(self, gateway: "_Connection") -> None:
-        """Tell a new gateway who is here and how things stand."""
+        """Send the table's identity and state to a new gateway."""
         self._connections.add(gateway)
         gateway.send(encode_line(self._hello))
         gateway.send(encode_line(feed_message(self._state())))
 
     def on_disconnected(self, gateway: "_Connection") -> None:
-        """Forget a gateway."""
+        """Remove a gateway."""
         self._connections.discard(gateway)
 
     def send_metrics(self, gateway: "_Connection") -> None:
-        """Send a gateway the machine's numbers."""
+        """Send the machine's numbers to a gateway."""
         if self._metrics is not None:
             unsent = sum(each.unsent_bytes for each in self._connections)
             gateway.send(encode_line(self._metrics(unsent)))
 
     async def answer(self, gateway: "_Connection", message: CommandMessage) -> None:
-        """Carry out a command and send its answer back."""
+        """Execute a command, and send its answer back."""
         reply = await self._submit(message.body)
         line: MachineMessage = ReplyMessage(message.ref, reply)
         gateway.send(encode_line(line))
@@ -157,11 +157,11 @@ class _Connection(asyncio.Protocol):
 
     @property
     def unsent_bytes(self) -> int:
-        """Bytes that it was sent and has not read."""
+        """Return the number of bytes that were sent and not read."""
         return 0 if self._transport is None else self._transport.get_write_buffer_size()
 
     def send(self, line: bytes) -> None:
-        """Send a line, or let a gateway go that reads too slowly."""
+        """Send a line, or disconnect a gateway that reads too slowly."""
         if self._transport is None:
             return
         if self._transport.get_write_buffer_size() > MAX_UNSENT_BYTES:

@@ -1,8 +1,7 @@
-"""The machine: its parts put together, whatever is at the other end of its ports.
+"""The machine: the construction of its parts, for real and for simulated tables.
 
-The process around it (controller/cli/run.py) and the trials (controller/trials)
-build it from the same pieces; only ports, pins, committer, entropy and wall clock
-differ.
+The process (controller/service/machine_process.py) and the simulator (sim) build it from the same
+parts. Only ports, pins, committer, entropy and wall clock differ.
 """
 
 import asyncio
@@ -63,15 +62,14 @@ VERSION = "0.1.0"
 
 @dataclass(frozen=True, kw_only=True)
 class MachineDeps:
-    """What a machine is given: everything that differs between a table and a trial.
+    """Everything that differs between a real table and a simulated one.
 
-    `entropy` gives fresh bytes; `boot` names this run of the daemon (hex), as no other is or will
-    be. `publish` takes what is public, in order. `chief` gives the key that attempt keys are sealed
-    to now, None while no chief is admitted. `sign` is the table's Ed25519 secret, with which heads
-    and matches that leave are signed; None signs none. `release` is what the program says it is;
-    None for one without a manifest. `firmware` is the hash of the firmware that this program
-    carries (16 hex digits). What passes the ports of a table that is `testing` is seen by
-    people: it says so, and opens no match.
+    `entropy` returns random bytes. `boot` is a unique id of this run of the daemon (hex). `publish`
+    receives public data, in order. The chief's key, to which attempt keys are sealed, is None while
+    no chief is admitted. The signing secret is the table's Ed25519 secret for heads and leaving
+    matches; None signs nothing. `release` is what the program reports about itself, None without a
+    manifest. The firmware hash is the one that this program carries (16 hex digits). A table that
+    is `testing` records its serial lines, so its state shows this, and it opens no match.
     """
 
     journal: Journal
@@ -92,7 +90,7 @@ class MachineDeps:
 
 
 class TableMachine:
-    """One table's machine on the running loop. `run` lives until cancelled."""
+    """One table's machine on the running loop. `run` works until cancelled."""
 
     def __init__(self, config: TableConfig, profile: Profile, deps: MachineDeps) -> None:
         self._config, self._profile, self._deps = config, profile, deps
@@ -200,12 +198,12 @@ class TableMachine:
         self.record.on_match = self._on_match_changed
         self.metrics = deps.metrics
         self.metrics.attach(self._board_log, self.dealer.link, self.reader.link)
-        self._is_journal_ok = True  # what is written: the journal can be written
+        self._is_journal_ok = True  # The journal can be written.
         self._failure: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         deps.journal.on_failed = self._storage_failed
 
     async def run(self) -> None:
-        """Watch the boards and deal, until cancelled or the journal cannot be written.
+        """Connect the boards and deal, until cancelled or until the journal cannot be written.
 
         Raises StorageFailed.
         """
@@ -220,7 +218,7 @@ class TableMachine:
             for task in done:
                 task.result()
         finally:
-            self._board_log.write()  # while the attempt that can seal it still lives
+            self._board_log.write()  # Write them while the attempt exists that can seal them.
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
@@ -236,7 +234,7 @@ class TableMachine:
             self._cut_counter.set_running(running=False)
 
     def _opened_data(self) -> dict[str, Any]:
-        """Return what the journal says first of each run: whose it is, and by which program."""
+        """Return the data of the entry `opened`: the table and the program of this run."""
         about, given = self._identity, self._deps
         opened = {
             "table": about.table,
@@ -252,11 +250,13 @@ class TableMachine:
         return opened
 
     async def submit(self, command: ClientCommand) -> CommandReply:
-        """Return the answer to a command, whoever sent it."""
+        """Return the answer to a command of any client."""
         return await self.processor.submit(command)
 
     def state(self) -> PublicState:
-        """Return the public state as of now, numbered; without a journal it is a fault's."""
+        """Return the present public state with its number. Without a journal it is a fault's
+        state.
+        """
         self._state_number += 1
         run = self.table_boards.run
         state = public_state(
@@ -283,13 +283,13 @@ class TableMachine:
         return msgspec.structs.replace(state, machine=machine, alerts=alerts)
 
     def _storage_failed(self, failure: StorageFailed) -> None:
-        """Stop all motion, say so from now on, and end: nothing can be proved any more."""
+        """Stop all motion, show the fault, and end, because nothing can be recorded any more."""
         self.dealer.stop()
         self._is_journal_ok = False
         self.publish_state()
         if not self._failure.done():
             self._failure.set_exception(failure)
-            self._failure.exception()  # seen: `run` may end before it comes to look
+            self._failure.exception()  # Retrieved: `run` may end before it reads the failure.
 
     def _on_changed(self) -> None:
         phase = self.table_boards.phase
@@ -301,7 +301,7 @@ class TableMachine:
         self.panel_control.show_lamps()
 
     def _on_match_changed(self) -> None:
-        """Let every part look at the match, once what changed it is written whole."""
+        """Let every part react to the match, when its change is completely written."""
         if not self._is_match_check_due:
             self._is_match_check_due = True
             self._loop.call_soon(self._handle_match_change)
@@ -313,7 +313,7 @@ class TableMachine:
         self._overdue_watch.on_match_changed()
 
     def publish_state(self) -> None:
-        """Put the whole public state on the feed."""
+        """Publish the whole public state."""
         self._deps.publish(self.state())
 
     def _attempt_deps(self) -> AttemptDeps:
@@ -375,7 +375,7 @@ class TableMachine:
         link.mark_kept(number, boot)
 
     def _unjournalled_state(self) -> Hashable:
-        """Return what decides which orders can be given and stands in no entry."""
+        """Return the state that decides about commands and is in no entry."""
         table, deals = self.table_boards, self.deal_cycle
         run = table.run
         return (

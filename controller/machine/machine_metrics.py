@@ -1,4 +1,4 @@
-"""What this process costs, as the kernel tells it."""
+"""The numbers of one machine: counts of entries and events, times, and the cost of the process."""
 
 import asyncio
 import os
@@ -26,11 +26,12 @@ from drivers.link.link import Link
 
 _STAT, _STATM, _KERNEL_STAT = Path("/proc/self/stat"), Path("/proc/self/statm"), Path("/proc/stat")
 _START_TICKS_FIELD = 19
-"""Where a process's start stands in its stat, counted behind the closing bracket of its name."""
+"""Index of a process's start time in its stat file, counted after the bracket that ends its name.
+"""
 
 
 def process_samples() -> list[MetricSample]:
-    """Return when this process began (seconds of Unix time), its CPU seconds and its memory."""
+    """Return the start of this process (seconds of Unix time), its CPU seconds and its memory."""
     used = resource.getrusage(resource.RUSAGE_SELF)
     pages = int(_STATM.read_text().split()[1])
     return [
@@ -48,20 +49,20 @@ def _start_time_s() -> float:
 
 
 ROUTE_BOUNDS_S = (0.00005, 0.0001, 0.0002, 0.0005, 0.001, 0.002, 0.005, 0.01, 0.05)
-"""Around what an answer in the read callback takes: tens of microseconds to a stalled host."""
+"""From the time of an answer in the read callback, tens of microseconds, to a stalled host."""
 JOURNAL_BOUNDS_S = (0.0005, 0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 5.0)
-"""A fast disk to a worn card that stops for seconds."""
+"""From a fast disk to a worn card that stops for seconds."""
 LAG_BOUNDS_S = (0.0005, 0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5)
 
 _MAX_JUDGED = 16
-"""Attempts whose verdict is known again when one of their last events comes behind it."""
+"""Attempts whose verdict is stored for late events."""
 
 
 class TimedCommitter:
-    """A committer that tells how long its groups took, and how many rows wait for it."""
+    """A committer that measures the time of its groups and the age of waiting rows."""
 
     def __init__(self, committer: Committer, on_written: Callable[[bool, float], None]) -> None:
-        """`took(durable, seconds)` is called on the loop for each group that was written."""
+        """`on_written(durable, seconds)` is called on the loop for each group that was written."""
         self._committer = committer
         self._on_written = on_written
         self._unanswered: deque[tuple[WriteGroup, float]] = deque()
@@ -69,7 +70,7 @@ class TimedCommitter:
         self.rows_waiting = 0
 
     def start(self, answer: CommitCallback) -> None:
-        """See Committer."""
+        """Start the committer, see Committer."""
 
         def answered(result: RowsCommitted | StorageFailed) -> None:
             self._on_result(result)
@@ -79,19 +80,19 @@ class TimedCommitter:
         self._committer.start(answered)
 
     def commit(self, group: WriteGroup) -> None:
-        """See Committer."""
+        """Commit a group, see Committer."""
         self._unanswered.append((group, self._loop.time()))
         self.rows_waiting += len(group.rows)
         self._committer.commit(group)
 
     def close(self) -> None:
-        """See Committer."""
+        """Close the committer, see Committer."""
         self._committer.close()
 
     def oldest_wait_s(self) -> float:
-        """Return for how many seconds the oldest group has waited, 0.0 where none does.
+        """Return for how many seconds the oldest group has waited, 0.0 if none waits.
 
-        A disk that refused was an answer: the machine stands still, and nothing is written.
+        A disk that refused a write has answered: the machine stops, and nothing is written.
         """
         if self._failed or not self._unanswered:
             return 0.0
@@ -100,7 +101,7 @@ class TimedCommitter:
     def _on_result(self, result: RowsCommitted | StorageFailed) -> None:
         if isinstance(result, StorageFailed):
             self._failed = True
-            return  # what waits now waits for ever, and shows
+            return  # A group that waits now will wait for ever, and shows in the metrics.
         now_s = self._loop.time()
         while self._unanswered and self._unanswered[0][0].last <= result.last:
             group, since_s = self._unanswered.popleft()
@@ -109,7 +110,9 @@ class TimedCommitter:
 
 
 class MachineMetrics:
-    """The counts of one machine. Those of entries go on over restarts, the others begin anew."""
+    """The counts of one machine. Counts of entries continue after a restart. Other counts begin
+    again.
+    """
 
     def __init__(self) -> None:
         self.route_latency = Histogram(ROUTE_BOUNDS_S)
@@ -127,7 +130,7 @@ class MachineMetrics:
         self._committer: TimedCommitter | None = None
 
     def time_commits(self, committer: Committer) -> Committer:
-        """Return the committer with a stopwatch on it."""
+        """Return a committer whose groups are timed."""
         self._committer = TimedCommitter(
             committer, lambda durable, took_s: self._journal[durable].add(took_s)
         )
@@ -138,7 +141,7 @@ class MachineMetrics:
         return 0.0 if self._committer is None else self._committer.oldest_wait_s()
 
     def attach(self, board_log: BoardLog, *links: Link) -> None:
-        """Take the parts whose counts are read when they are asked for; time their ROUTEs."""
+        """Store the parts whose counts are read later, and time their ROUTEs."""
         self._board_log = board_log
         board_log.on_written = self.on_events_written
         for link in links:
@@ -146,9 +149,9 @@ class MachineMetrics:
             link.on_sent = self._on_posted
 
     def count_entry(self, entry: JournalEntry) -> None:
-        """Count an entry of the journal: each once, those of earlier runs too.
+        """Count an entry of the journal, once. Entries of earlier runs count too.
 
-        A journal that is read again, after its disk failed, is passed over as far as it is known.
+        A journal that is read again after a failure of its disk is not counted twice.
         """
         if entry.n <= self._last_entry:
             return
@@ -158,7 +161,7 @@ class MachineMetrics:
             count(self, entry)
 
     def on_events_written(self, events: Sequence[BoardEvent]) -> None:
-        """Count events of the boards on their way into the journal, with their verdict."""
+        """Count events of the boards that are written into the journal, with their verdict."""
         for event in events:
             if event.attempt == 0 or event.attempt in self._judged:
                 self._count_event(event)
@@ -166,7 +169,7 @@ class MachineMetrics:
                 self._unjudged.setdefault(event.attempt, []).append(event)
 
     def collect(self, unsent: int = 0) -> MetricsMessage:
-        """Return all of it. `unsent`: bytes that wait for the gateways."""
+        """Return all samples. `unsent` is the number of bytes that wait for the gateways."""
         samples = [MetricSample(name, labels, n) for (name, labels), n in self._counts.items()]
         samples += self._line_samples()
         samples += [
@@ -187,7 +190,7 @@ class MachineMetrics:
         return MetricsMessage(tuple(samples), tuple(distributions))
 
     def _on_posted(self, command: frames.BoardCommand) -> None:
-        """Time a ROUTE that answers what a board said; one for another reason has no beginning."""
+        """Time a ROUTE that answers an event of a board. Another ROUTE has no start time."""
         if type(command) is frames.RouteCommand:
             for link in self._links.values():
                 since_s = link.read_started_at
@@ -212,7 +215,7 @@ class MachineMetrics:
         if count is not None:
             count(self, event)
 
-    # Entries.
+    # Entries
 
     def _count_committed(self, entry: JournalEntry) -> None:
         if entry.attempt is not None:
@@ -234,7 +237,7 @@ class MachineMetrics:
         self._count_failure(entry, "void", entry.data["reasons"])
 
     def _count_failure(self, entry: JournalEntry, outcome: str, reasons: Sequence[str]) -> None:
-        """An attempt without hands counts once, under the first of its reasons."""
+        """Count an attempt without hands once, under its first reason."""
         if outcome != "ok":
             self._count("redeals" if outcome == "misdeal" else "voids", *reasons[:1])
             self._set_of_attempt.pop(entry.attempt or 0, None)
@@ -248,7 +251,7 @@ class MachineMetrics:
     def _count_fault(self, entry: JournalEntry) -> None:
         self._count("faults", entry.data["name"])
 
-    # Events of the boards.
+    # Events of the boards
 
     def _count_gate(self, event: BoardEvent) -> None:
         if event.place != self._last_outlet:
@@ -293,7 +296,7 @@ _REFUSAL_CODES = (
     *("UNKNOWN_KEY", "KEY_REVOKED", "KEY_EXPIRED", "BAD_SIGNATURE", "WRONG_ROLE"),
     *("OTHER_RUN", "TOO_MANY_ORDERS"),
 )
-# Shown as 0 until there is one: who watches them must not take silence for none.
+# Shown as 0 from the start, so that a missing sample never means zero.
 _ZERO_COUNTS: dict[tuple[str, tuple[str, ...]], int] = {
     **{(name, ()): 0 for name in ("deals", "misreads", "tray_cards", "double_feeds", "strays")},
     **{("attempts", (outcome.value,)): 0 for outcome in AttemptOutcome},

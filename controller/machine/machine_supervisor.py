@@ -1,9 +1,9 @@
-"""A machine that outlives a full disk: it stands still, says so, and comes back when there is room.
+"""The supervisor of the machine, which survives a full disk.
 
-A journal that could not be written is never written on: nobody knows which rows the disk has.
-So the file is opened and checked anew, and a new machine built from it; boards and cards are
-as they were, and the attempt under way goes on (take_over.py). Gateways keep their connection
-meanwhile, and see the fault.
+After a failed write the content of the disk is unknown, so the journal is never continued. When
+there is room, the file is opened and checked again, and a new machine is built from it. Boards and
+cards are as before, and the running attempt is resumed (attempts/recovery.py). Gateways stay
+connected meanwhile and show the fault.
 """
 
 import asyncio
@@ -19,14 +19,15 @@ from controller.messages import ClientCommand, CommandReply, PublicState
 
 _log = structlog.get_logger("machine")
 DISK_RETRY_INTERVAL_S = 1.0
-"""How often the disk is tried again, and the fault said; as often as a state without news."""
+"""Interval of the attempts to use the disk and of the published fault, as for a state without news.
+"""
 
 
 class MachineSupervisor:
-    """Runs one machine after the other over the same boards.
+    """Runs one machine after another over the same boards.
 
-    `build` opens the journal and makes a machine of it, or raises JournalError or OSError;
-    `publish` takes states that no machine publishes by itself.
+    `build` opens the journal and makes a machine, or raises JournalError or OSError. `publish`
+    receives the states that are published without a machine.
     """
 
     def __init__(
@@ -39,12 +40,12 @@ class MachineSupervisor:
 
     @property
     def machine(self) -> TableMachine:
-        """The present machine, or the last one while there is none."""
-        assert self._machine is not None  # `start` came first
+        """Return the present machine, or the last one while there is none."""
+        assert self._machine is not None  # `start` was called before.
         return self._machine
 
     async def start(self) -> None:
-        """Build the first machine. Raises JournalError where its journal cannot be used."""
+        """Build the first machine. Raises JournalError if its journal cannot be used."""
         self._machine = await self._build()
 
     async def run(self) -> None:
@@ -56,7 +57,7 @@ class MachineSupervisor:
                 await self._wait_for_disk(failed)
 
     async def submit(self, command: ClientCommand) -> CommandReply:
-        """Return the answer to a command; without a journal nothing is carried out."""
+        """Return the answer to a command. Without a journal no command is executed."""
         if self._failure is None:
             answering = asyncio.ensure_future(self.machine.submit(command))
             falling = asyncio.ensure_future(self._journal_failed.wait())
@@ -71,11 +72,11 @@ class MachineSupervisor:
         return CommandReply(id=command.id, ok=False, error=failure("STORAGE_FAILED"))
 
     def state(self) -> PublicState:
-        """Return the public state as of now."""
+        """Return the present public state."""
         return self.machine.state()
 
     async def shut_down(self, limit_s: float) -> None:
-        """End what is under way as far as it can still be written; the daemon is stopping."""
+        """End the running attempt as far as it can still be written, because the daemon stops."""
         if self._failure is None:
             await self.machine.table_boards.shut_down(limit_s)
 
@@ -85,16 +86,16 @@ class MachineSupervisor:
             await self.machine.record.journal.close()
 
     async def _wait_for_disk(self, failed: StorageFailed) -> None:
-        """Return with a new machine once the journal can be written again."""
+        """Wait until the journal can be written again, and build a new machine."""
         self._failure = failed
         self._journal_failed.set()
-        with suppress(OSError):  # the log may lie on that very disk
+        with suppress(OSError):  # The log may be on the same disk.
             _log.error("the journal cannot be written: the machine stands still", why=str(failed))
         await self.close()
         while self._failure is not None:
             self._publish(self.state())
             await asyncio.sleep(DISK_RETRY_INTERVAL_S)
-            with suppress(JournalError, OSError):  # a disk that fails has errors of its own
+            with suppress(JournalError, OSError):  # A failing disk raises other errors as well.
                 self._machine = await self._build()
                 self._failure = None
                 _log.info("the journal can be written again: the machine goes on")

@@ -1,4 +1,4 @@
-"""The stack light and the buzzer: what the state looks like from across the hall."""
+"""The panel of a table: lamps, buzzer, cut counter and buttons."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -31,11 +31,11 @@ _UNTIL_RELEASE = _MOVING_PHASES | {MachinePhase.HELD}
 
 
 def choose_lamps(state: TableState, play: TableMatch, phase: MachinePhase) -> Lamps:
-    """Return how the lamps shine.
+    """Return the lamps for a state.
 
-    Red: a hand is needed, cards first. Amber: somebody is waited for, blinking for
-    the referee; it stays on beside the green while a deal that nobody cut is dealt and held.
-    Green: all is well, blinking while cards move.
+    Red: a person must act at the machine, first with the cards. Amber: a person is awaited; it
+    blinks if the referee is called. It stays on beside green while an uncut deal is dealt and held.
+    Green: no problem; it blinks while cards move.
     """
     waits = phase in _WAITING_PHASES or (phase in _UNTIL_RELEASE and _is_uncut(state))
     called = bool(state.calls or play.match_calls)
@@ -53,7 +53,7 @@ def choose_lamps(state: TableState, play: TableMatch, phase: MachinePhase) -> La
 
 
 def _is_uncut(state: TableState) -> bool:
-    """Tell whether the present attempt goes on without a cut."""
+    """Return whether the present attempt continues without a cut."""
     return bool(state.proofs) and state.proofs[-1].uncut
 
 
@@ -71,7 +71,7 @@ class CutCounter:
         self._timer: asyncio.TimerHandle | None = None
 
     def set_running(self, running: bool) -> None:
-        """Begin where it is wanted and stands, end where it runs and is not."""
+        """Start or stop the counter, if its state differs."""
         if running and self._timer is None:
             self._step()
         elif not running and self._timer is not None:
@@ -89,15 +89,15 @@ class CutCounter:
 _SWITCH_FAULTS = {"lid": "LID_OPENED", "estop": "ESTOP_PRESSED"}
 _PANEL_FAULT = "PANEL_LOST"
 RELEASE_DELAY_MS = 3000
-"""So long hands are ready before a press lets them out (provisional)."""
+"""Hands are ready for this time before a press releases them (provisional)."""
 
 
 class PanelControl:
-    """The panel, kept in step with the table. `stopped` tells of an open lid or the e-stop.
+    """The panel of a table. `stopped` is called for an open lid or a pressed emergency stop.
 
-    `cutters` says who may cut now; () for anybody. Without its pins a table deals on: the
-    boards sense lid and e-stop themselves. The loss is shown, and the pins are tried again
-    with the next start of the daemon.
+    `cutters` returns the seats that may cut now, () for any seat. Without its pins a table
+    continues to deal, because the boards sense lid and emergency stop themselves. The loss is
+    shown, and the next start of the daemon tries the pins again.
     """
 
     def __init__(
@@ -117,7 +117,7 @@ class PanelControl:
         self._panel: PanelDriver | None = None
 
     async def open(self, pins: PanelPins, factory: Callable[[], Awaitable[object]]) -> None:
-        """Take the pins, or show that they cannot be had."""
+        """Open the pins, or show that they are not available."""
         try:
             self._panel = PanelDriver(
                 pins,
@@ -133,7 +133,7 @@ class PanelControl:
             self.show_lamps()
 
     def show_lamps(self) -> None:
-        """Let the lamps say how the table is."""
+        """Set the lamps by the state of the table."""
         if self._panel is None:
             return
         wanted = choose_lamps(self._record.state, self._record.match_committed, self._phase())
@@ -146,7 +146,7 @@ class PanelControl:
             self._on_panel_lost(error)
 
     def close(self) -> None:
-        """Give the pins back."""
+        """Close the pins."""
         if self._panel is not None:
             self._panel.close()
             self._panel = None
@@ -160,7 +160,7 @@ class PanelControl:
             self._desk.submit_press("call", seat=press.seat)
 
     def _on_green(self, seat: Seat, act: PressKind) -> None:
-        """Take a green button. A cut is the number that stood there when it went down."""
+        """Handle a green button. A cut is the number that was shown when the button went down."""
         if act is PressKind.DOWN:
             self._cut_at_press = self._counter.number
         elif act is PressKind.HELD:
@@ -171,9 +171,9 @@ class PanelControl:
             self._confirm(seat)
 
     def _confirm(self, seat: Seat) -> None:
-        """Take a short press: the match's matter first, then the machine's step.
+        """Handle a short press: first for the match, then for the machine's step.
 
-        While a deal is played the next one may wait for its cut, by its cutter alone.
+        While a deal is played, the next deal may wait for its cut, which only its cutter gives.
         """
         match, phase = self._record.match_written.match, self._phase()
         of_the_machine = match is None or match.phase in BEFORE_RELEASE
@@ -187,9 +187,9 @@ class PanelControl:
             self._desk.submit_press("confirm", seat=seat)
 
     def _release(self) -> None:
-        """Have the hands let out, but not by a press that was meant for the result before.
+        """Release the hands, but not by a press that was meant for the result before.
 
-        Hands that were dealt ahead are ready in the moment when the second side confirms.
+        Hands that were dealt ahead are ready at the moment when the second side confirms.
         """
         play, now_ms = self._record.match_written, self._record.clock()
         if play.match is None or now_ms - play.phase_since_ms >= RELEASE_DELAY_MS:

@@ -1,6 +1,6 @@
-"""Red buttons: who calls the referee, and that a call is over.
+"""Calls at a table: red buttons, and calls because something takes too long.
 
-Whoever called takes it back with his green button; a referee who is at the table ends it, too.
+A caller cancels a call with the green button. A referee at the table ends it, too.
 """
 
 import asyncio
@@ -16,15 +16,16 @@ from controller.messages import Seat
 
 
 def calling_seats(record: TableRecord, seat: Seat | None = None) -> tuple[Seat, ...]:
-    """Return the seats that call; of `seat` alone, where one is said."""
+    """Return the seats that call. With `seat`, only that seat counts."""
     seats = [call.seat for call in record.state.calls if call.seat is not None]
     return tuple(one for one in seats if seat in (None, one))
 
 
 def end_calls(record: TableRecord, seat: Seat | None = None, by: str | None = None) -> bool:
-    """Write that the calls of a seat, or all, are over; tell whether there were any.
+    """Write that the calls of a seat, or all, are over. Return whether there were any.
 
-    `by` is at the table; None: who called took it back. `sync` or `flush` makes it last.
+    `by` is the person at the table. None: the caller cancelled the call. `sync` or `flush` makes
+    the entry durable.
     """
     ended = calling_seats(record, seat)
     who = {} if by is None else {"by": by}
@@ -34,7 +35,7 @@ def end_calls(record: TableRecord, seat: Seat | None = None, by: str | None = No
 
 
 class WaitingLimits(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """When somebody is called, in milliseconds of waiting."""
+    """Waiting times after which people are called, in milliseconds."""
 
     take_ms: int
     out_ms: int
@@ -43,7 +44,7 @@ class WaitingLimits(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 
 
 def due_calls(play: TableMatch, limits: WaitingLimits) -> dict[str, int]:
-    """Return when each call that may come is due, on the table's clock (provisional all)."""
+    """Return when each possible call is due, by the table's clock (all provisional)."""
     match = play.match
     if match is None or match.suspended is not None:
         return {}
@@ -60,24 +61,24 @@ def due_calls(play: TableMatch, limits: WaitingLimits) -> dict[str, int]:
 
 
 def overdue_calls(play: TableMatch, limits: WaitingLimits, now_ms: int) -> frozenset[str]:
-    """Return who is to be called by now."""
+    """Return the calls that are due now."""
     return frozenset(name for name, due_ms in due_calls(play, limits).items() if due_ms <= now_ms)
 
 
 def next_call_ms(play: TableMatch, limits: WaitingLimits, now_ms: int) -> int | None:
-    """Return when the next call is due; None: nobody waits too long."""
+    """Return when the next call is due, or None."""
     return min((ms for ms in due_calls(play, limits).values() if ms > now_ms), default=None)
 
 
 class OverdueWatch:
-    """Shows who is called for by now; one timer, none once closed."""
+    """Raises and clears the faults of overdue calls, with one timer."""
 
     def __init__(self, record: TableRecord, limits: WaitingLimits) -> None:
         self._record, self._limits = record, limits
         self._timer: asyncio.TimerHandle | None = None
 
     def on_match_changed(self) -> None:
-        """Look at the match as it stands now."""
+        """Check the present match."""
         self.close()
         play, now_ms = self._record.match_written, self._record.clock()
         called = overdue_calls(play, self._limits, now_ms)
@@ -89,7 +90,7 @@ class OverdueWatch:
             self._timer = asyncio.get_running_loop().call_at(at_s, self.on_match_changed)
 
     def close(self) -> None:
-        """Leave no timer."""
+        """Cancel the timer."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None

@@ -1,7 +1,8 @@
-"""The table's clock: whole milliseconds that only go forward, also over a restart.
+"""The record of a table: the journal, the states folded over it, and the table's clock.
 
-Clocks of matches count by it. While the daemon runs it is the loop's; between two runs it
-went on by the wall's stamps, as far as those can be believed.
+The clock has whole milliseconds that only go forward, also after a restart. Clocks of matches use
+it. While the daemon runs it follows the loop. Between two runs it follows the wall stamps, as far
+as they are credible.
 """
 
 import asyncio
@@ -26,7 +27,7 @@ from controller.messages import PublicEvent
 from controller.rules.profile import Profile
 
 MAX_AWAY_MS = 24 * 3600 * 1000
-"""The longest that a daemon counts as away: a longer gap is a wrong wall clock."""
+"""The longest credible gap between two runs. A longer gap means a wrong wall clock."""
 
 
 class TableClock:
@@ -38,11 +39,11 @@ class TableClock:
         self._offset_ms = begins_ms
 
     def __call__(self) -> int:
-        """Return the milliseconds as of now."""
+        """Return the milliseconds now."""
         return self._offset_ms + round((self._loop.time() - self._started_s) * 1000)
 
     def advance(self, by_ms: int) -> None:
-        """Show `by_ms` more from now on, where a match of an older table comes."""
+        """Show `by_ms` more from now on, for an arriving match of an older table."""
         self._offset_ms += by_ms
 
     def loop_time(self, at_ms: int) -> float:
@@ -51,10 +52,10 @@ class TableClock:
 
 
 def resumed_ms(entries: Iterable[JournalEntry], now: str) -> int:
-    """Return what the clock of an earlier run would show at `now`, the wall's stamp.
+    """Return what the clock of an earlier run would show at `now`, a wall stamp.
 
-    It shows the last moment of which the journal tells, and the time since then where the
-    stamps make sense. What came from another table tells of moments before that.
+    It continues from the last moment in the journal by the time since then, if the stamps are
+    credible. Events from another table have earlier moments and do not count.
     """
     last: JournalEntry | None = None
     for entry in entries:
@@ -67,32 +68,32 @@ def resumed_ms(entries: Iterable[JournalEntry], now: str) -> int:
 
 
 def elapsed_ms(earlier: str, later: str) -> int:
-    """Return the milliseconds from one wall stamp to a later one, 0 where they make no sense."""
+    """Return the milliseconds from one wall stamp to a later one, 0 if they are not credible."""
     try:
         gap = datetime.fromisoformat(later) - datetime.fromisoformat(earlier)
-    except (ValueError, TypeError):  # the latter: one of them says no zone
+    except (ValueError, TypeError):  # TypeError: one of them has no time zone.
         return 0
     return max(0, min(MAX_AWAY_MS, round(gap.total_seconds() * 1000)))
 
 
 MAX_EVENTS_IN_ANSWER = 200
-"""Events in one answer to `events`; the asker goes on behind the last of them."""
+"""Events in one answer to `events`. The client continues after the last of them."""
 
 
 def _ignore() -> None:
-    """Stands where its owner has set no callback."""
+    """Do nothing, as the default of a callback."""
 
 
 class TableRecord:
-    """A journal, the state folded over it, and who hears of both.
+    """A journal, the states folded over it, and the callbacks for both.
 
-    `on_public` gets every public entry once, in order, after its commit; `on_state`
-    is called whenever the state has changed, `on_entry` with every committed entry, those of
-    earlier runs first. `state` and `shown` are what is committed.
-    `synced`: number and head of the newest entry of this run that outlives a power cut, `head`
-    its head alone, or the last of earlier runs: what is told to people must not be taken back.
-    `play` is ahead of that: the match with everything that was written, so that two
-    people who act at once are not both told yes; `on_play` is called when it changed.
+    `on_public` receives every public entry once, in order, after its commit. `on_state` is called
+    when the state has changed. `on_entry` receives every committed entry, those of earlier runs
+    first. `state` and `match_shown` contain only committed entries. `synced` is number and head of
+    the newest entry of this run that survives a power cut, and `head` is its head, or the last head
+    of earlier runs. Only synced data is shown to people, because it must not be undone.
+    `match_written` is ahead of that: the match with everything that was written, so that two people
+    who act at once do not both succeed. `on_match` is called when it changed.
     """
 
     def __init__(
@@ -107,7 +108,7 @@ class TableRecord:
         on_state: Callable[[], None],
         on_entry: Callable[[JournalEntry], None] = lambda entry: None,
     ) -> None:
-        """Fold what the journal has; `now` is the wall's stamp."""
+        """Fold the entries of the journal. `now` is a wall stamp."""
         self.journal = journal
         self.state = TableState()
         self.match_written = self.match_committed = TableMatch()
@@ -137,7 +138,7 @@ class TableRecord:
         attempt: int | None = None,
         public: bool = True,
     ) -> None:
-        """Append an entry; `sync` or `flush` makes it last."""
+        """Append an entry. `sync` or `flush` makes it durable."""
         if kind in at_play.CLOCKED_KINDS:
             data = {**data, "at_ms": self.clock()}
         chained = self.journal.append(kind, data, deal=deal, attempt=attempt, public=public)
@@ -148,9 +149,9 @@ class TableRecord:
             self.on_match()
 
     def write_match(self, event: MatchEvent) -> None:
-        """Append what happened in the match; `sync` or `flush` makes it last.
+        """Append an event of the match. `sync` or `flush` makes it durable.
 
-        What may only be seen with the rest of it is kept back until `tell_kept`.
+        An event that may only be seen with others is withheld until `publish_withheld`.
         """
         after = apply_event(self.match_written, event).match
         public = after is None or not is_event_withheld(after, event)
@@ -158,7 +159,7 @@ class TableRecord:
         self._write_match_entry(kind, encode_match_event(event), public=public)
 
     def publish_withheld(self) -> None:
-        """Append what was kept back of the match, once it may be seen."""
+        """Append the withheld events of the match, when they may be seen."""
         play = self.match_written
         if play.withheld and play.match is not None and not is_withholding(play.match):
             told = [{"n": one.n, "event": dict(one.event)} for one in play.withheld]
@@ -171,18 +172,18 @@ class TableRecord:
         self.write(kind, data, deal=deal, attempt=self.match_written.attempt, public=public)
 
     async def sync(self) -> None:
-        """Return when all that was written is durable, folded and on its way to the feed.
+        """Wait until everything written is durable, folded and on its way to the feed.
 
         Raises StorageFailed.
         """
         await self.journal.sync()
 
     def raise_fault(self, name: str, evidence: Mapping[str, str] | None = None) -> None:
-        """Put a fault of the catalogue up, once; it stays until `clear`."""
+        """Raise a fault of the catalogue, once. It stays until `clear_fault`."""
         self.raise_faults({name: evidence or {}})
 
     def raise_faults(self, faults: Mapping[str, Mapping[str, str]]) -> None:
-        """Put faults up with their evidence, in one commit with all that was written before."""
+        """Raise faults with their evidence, in one commit with all earlier entries."""
         for name, evidence in faults.items():
             known = dict(evidence)
             key = (name, known.get("board", ""))
@@ -195,14 +196,14 @@ class TableRecord:
     def set_fault(
         self, name: str, is_raised: bool, evidence: Mapping[str, str] | None = None
     ) -> None:
-        """Latch a fault while it is there, and clear it while it is not."""
+        """Raise a fault, or clear it."""
         if is_raised:
             self.raise_fault(name, evidence)
         else:
             self.clear_fault(name)
 
     def clear_fault(self, name: str, board: str = "") -> None:
-        """Take a fault down again; one that is not up is no matter."""
+        """Clear a fault. A fault that is not raised is ignored."""
         known = self._raised_faults.pop((name, board), None)
         if known is None:
             return
@@ -210,7 +211,9 @@ class TableRecord:
         self.journal.flush()
 
     def public_events(self, since: int) -> list[dict[str, Any]]:
-        """Return the public entries behind number `since`, at most EVENTS_AT_ONCE, oldest first."""
+        """Return the public entries after number `since`, at most MAX_EVENTS_IN_ANSWER, the oldest
+        first.
+        """
         events = (
             public_event(chained, self._table, self._simulated)
             for chained in self.journal.entries(since)
@@ -220,7 +223,7 @@ class TableRecord:
 
     @property
     def raised_faults(self) -> tuple[FaultKey, ...]:
-        """The faults that are up, by name and board."""
+        """Return the raised faults, by name and board."""
         return tuple(self._raised_faults)
 
     def _fold(self, chained: ChainedEntry) -> None:
@@ -228,7 +231,7 @@ class TableRecord:
         self.state = fold_state(self.state, chained.entry)
 
     def _restore_fault(self, entry: JournalEntry) -> None:
-        """Take over what an earlier run of the daemon left up."""
+        """Restore a fault that an earlier run of the daemon left raised."""
         evidence = entry.data.get("evidence", {})
         key = (entry.data.get("name", ""), evidence.get("board", ""))
         if entry.kind == "fault":
