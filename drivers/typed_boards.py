@@ -1,9 +1,9 @@
-"""The dealer board as a typed object: shuffler, feeder, gate, pockets and lift.
+"""The dealer board and the reader board as typed objects.
 
-`on_event` is a plain function called inside the read callback; `route` and `stop`
-write and return; everything else ends with the board's acknowledgement, or raises
-Refused (the board says why), SessionRenewed (ask `status`, decide anew) or
-LineLost. Every command says where to be, so that twice is once.
+`on_event` is a plain function called inside the read callback. `route` and `stop` write and return.
+The other commands return with the board's acknowledgement, or raise BoardRefused (with the board's
+reason), SessionRenewed (request the status, then decide again) or LineLost. Every command names a
+target state, so that repeating it changes nothing.
 """
 
 import struct
