@@ -63,7 +63,7 @@ class DealerStatus(Struct, frozen=True, gc=False):
 
     @property
     def is_clear(self) -> bool:
-        """Return True if BEGIN would find pockets, tray, window and path empty, and the lift down."""
+        """Return True if BEGIN would find the machine empty and the lift down."""
         empty = not (any(self.sees_pockets) or self.sees_tray or self.sees_window or self.sees_path)
         return empty and self.lift_down and not self.lift_up
 
@@ -145,7 +145,7 @@ class DealerBoard:
         await self.link.request(frames.ReleaseCommand(attempt))
 
     async def retract(self) -> None:
-        """Start lowering the lift from any position. The board refuses while a pocket is occupied."""
+        """Start lowering the lift from any position. Refused while a pocket is occupied."""
         await self.link.request(frames.RetractCommand())
 
     async def purge(self, attempt: int) -> None:
@@ -157,7 +157,7 @@ class DealerBoard:
         await self.link.request(frames.SelftestCommand())
 
     async def configure(self, setting: str, value: int) -> None:
-        """Change a setting, given by its name in DEALER_SETTINGS. Raise KeyError for another name."""
+        """Change a setting by its name in DEALER_SETTINGS. Raise KeyError for another name."""
         await self.link.request(frames.ConfigureCommand(_DEALER_SETTING_IDS[setting], value))
 
     async def is_moving(self) -> bool:
@@ -265,7 +265,7 @@ class ReaderBoard:
         await self.link.request(frames.SelftestCommand())
 
     async def configure(self, setting: str, value: int) -> None:
-        """Change a setting, given by its name in READER_SETTINGS. Raise KeyError for another name."""
+        """Change a setting by its name in READER_SETTINGS. Raise KeyError for another name."""
         await self.link.request(frames.ConfigureCommand(_READER_SETTING_IDS[setting], value))
 
     async def get_status(self) -> ReaderStatus:

@@ -244,7 +244,7 @@ class Link:
             self._renew("a STOP overtook the command")
 
     def close(self) -> None:
-        """Close the link and its port. Pending commands end with LineLost. on_down is not called."""
+        """Close link and port. Pending commands end with LineLost. on_down is not called."""
         self._close_with(LineLost(self.board, "the link was closed"))
 
     # Incoming frames.
