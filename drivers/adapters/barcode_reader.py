@@ -114,7 +114,7 @@ class BarcodeHal:
 def make_barcode_reader(
     hal: BarcodeHal, engine: BarcodeEngine, boot: int, fw_hash: bytes, stored: bytes
 ) -> ReaderCore:
-    """Return the reader board's core over a barcode engine, with LOOK and the engine's time limit."""
+    """Return the reader board's core over a barcode engine, with the engine's time limit."""
     reader = ReaderCore(hal, boot, protocol.RESET_SOFT, fw_hash, stored)
     of_engine = {"asked": 1, "read_limit_ms": engine.limit_ms + ANSWER_MARGIN_MS}
     for setting, (name, *_) in protocol.READER_SETTINGS.items():

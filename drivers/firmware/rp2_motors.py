@@ -22,7 +22,7 @@ _WORD = 2  # the DMA's size of a transfer: four bytes
 
 @rp2.asm_pio(set_init=rp2.PIO.OUT_LOW, out_shiftdir=rp2.PIO.SHIFT_RIGHT)
 def _step_program() -> None:
-    """Take a word: steps - 1 in its low half, cycles to wait at each in its high half."""
+    """Read a word: steps - 1 in its low half, wait cycles per step in its high half."""
     wrap_target()
     pull(block)  # type: ignore[name-defined]  # noqa: F821 - a word of the assembler's
     out(x, 16)  # type: ignore[name-defined]  # noqa: F821
@@ -38,7 +38,7 @@ def _step_program() -> None:
 
 @rp2.asm_pio(set_init=rp2.PIO.OUT_LOW)
 def _pulse_program() -> None:
-    """Take a number: stay high for so many cycles and two more."""
+    """Read a number: stay high for this many cycles plus two."""
     wrap_target()
     pull(block)  # type: ignore[name-defined]  # noqa: F821
     mov(x, osr)  # type: ignore[name-defined]  # noqa: F821

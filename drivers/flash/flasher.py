@@ -275,7 +275,7 @@ class Flasher:
 
 @contextmanager
 def _restart_on_failure(prompt: MicroPythonPrompt) -> Iterator[None]:
-    """If a step fails, restart the board with its previous firmware, if the prompt still answers."""
+    """If a step fails, restart the board with its previous firmware, if possible."""
     try:
         yield
     except FlashError:

@@ -83,7 +83,7 @@ class MicroPythonPrompt:
             return bytes(self._transport.fs_readfile(path, chunk_size=CHUNK_BYTES))
 
     def write(self, path: str, content: bytes, progress: ProgressCallback = lambda _: None) -> None:
-        """Write a file. `progress` receives the number of bytes after each piece."""
+        """Write a file. `progress` receives the number of newly written bytes after each piece."""
         done = 0
 
         def told(written: int, _: int) -> None:
