@@ -16,7 +16,7 @@ from .pins import LIFT_DOWN, LIFT_UP, Hal
 
 NOT_HALTED = 0xFF
 # A landing beam covered again so soon is covered by the same trembling card. A second card comes
-# later, unless it lies on the first like one card.
+# later, unless both overlap like one card.
 BEAM_FLUTTER_MS = 3
 MAX_CARDS = 240
 

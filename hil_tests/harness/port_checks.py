@@ -1,4 +1,4 @@
-"""Checks of the boards at a table's ports before its daemon runs, by HELLO and STATUS of the link."""
+"""Checks of the boards at a table's ports before its daemon runs, by HELLO and STATUS."""
 
 import random
 from collections.abc import AsyncIterator, Mapping

@@ -58,7 +58,7 @@ def unexplained_counters(
 
 
 def misplaced_cards(truth: Mapping[str, Any], cards: int) -> list[str]:
-    """Return the cards of a set of `cards` that are not in the hopper, according to the mechanics."""
+    """Return the cards of a set of `cards` that are not in the hopper of the mechanics."""
     places = ("shuffler", "feeder", "window", "path", "floor", "table")
     found = [f"{len(truth[place])} cards: {place}" for place in places if truth[place]]
     for what in ("pockets", "hands"):
