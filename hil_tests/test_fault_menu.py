@@ -109,7 +109,7 @@ async def test_a_board_that_is_away_in_mid_deal_costs_it_and_comes_back(
     if fault.startswith("foreign_firmware"):
         table.expect_alerts(
             "TWO_MISDEALS"
-        )  # The fault occurs twice: the return of the own board may cost the next attempt.
+        )  # The board is away twice: the return of the own board may cost the next attempt.
     state = await deal_with_fault(table, fault)
     assert state.fairness[-1].outcome in FAILED_OUTCOMES
 

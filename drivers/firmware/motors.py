@@ -80,7 +80,7 @@ class ShufflerControl:
             self.shuffle(self.passes_done + 1)
 
     def on_time(self, until_ms: int) -> None:
-        """End at rest, or report a pass that is too long or left cards inside."""
+        """Stop at the limit. Report a jam if no finished pass was reported."""
         if self._limit > until_ms:
             return
         self.stop()

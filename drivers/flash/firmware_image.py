@@ -24,7 +24,7 @@ class FirmwareImage(Struct, frozen=True, gc=False):
 
     @property
     def size(self) -> int:
-        """How many bytes its files have."""
+        """Total size of the files in bytes."""
         return sum(map(len, self.files.values()))
 
     def digests(self) -> Iterator[tuple[str, bytes]]:

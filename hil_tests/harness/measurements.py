@@ -76,7 +76,7 @@ QUANTITIES: Final[Mapping[str, Quantity]] = {
 
 
 class Measurement(msgspec.Struct, frozen=True, kw_only=True):
-    """One measured value of a scenario. `is_within_limit` is None if its limit is not judged here."""
+    """One measured value. `is_within_limit` is None if the limit is not judged here."""
 
     name: str
     value: float
