@@ -13,8 +13,7 @@ from hil_tests.harness.table_daemon import LINE_COUNTERS
 TIMING_COUNTERS: frozenset[str] = frozenset(
     {"resends", "duplicates", "foreign", "gaps", "sessions"}
 )
-"""Counters that a slow computer moves without a fault. Ignored where processes share the computer.
-"""
+"""Counters that a slow computer moves without a fault. Ignored if processes share it."""
 
 _REST_POSITIONS = {"lid_open": False, "estop": False, "lift_up": False, "lift_down": True}
 """Positions of lid, e-stop and lift at rest."""
