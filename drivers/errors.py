@@ -144,12 +144,12 @@ class WrongSettings(Mismatch):
 
 
 class WrongTrigger(WrongSettings):
-    """The reader is told of cards another way than configured: by its wire, or by being asked."""
+    """The reader learns of cards in another way than configured: by its wire, or by LOOK."""
 
     what = "trigger"
 
 
 class BackendMismatch(Mismatch):
-    """A simulated board where a real one is configured, or the reverse."""
+    """A simulated board although a real one is configured, or the reverse."""
 
     what = "backend"

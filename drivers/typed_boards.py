@@ -1,9 +1,9 @@
-"""The dealer board as a typed object: shuffler, feeder, gate, pockets and lift.
+"""The dealer board and the reader board as typed objects.
 
-`on_event` is a plain function called inside the read callback; `route` and `stop`
-write and return; everything else ends with the board's acknowledgement, or raises
-Refused (the board says why), SessionRenewed (ask `status`, decide anew) or
-LineLost. Every command says where to be, so that twice is once.
+`on_event` is a plain function called inside the read callback. `route` and `stop` write and return.
+The other commands return with the board's acknowledgement, or raise BoardRefused (with the board's
+reason), SessionRenewed (request the status, then decide again) or LineLost. Every command names a
+target state, so that repeating it changes nothing.
 """
 
 import struct
@@ -63,9 +63,7 @@ class DealerStatus(Struct, frozen=True, gc=False):
 
     @property
     def is_clear(self) -> bool:
-        """Return True if BEGIN would find pockets, tray, window and path empty, and the lift
-        down.
-        """
+        """Return True if BEGIN would find the machine empty and the lift down."""
         empty = not (any(self.sees_pockets) or self.sees_tray or self.sees_window or self.sees_path)
         return empty and self.lift_down and not self.lift_up
 
@@ -147,9 +145,7 @@ class DealerBoard:
         await self.link.request(frames.ReleaseCommand(attempt))
 
     async def retract(self) -> None:
-        """Start lowering the lift from any position. The board refuses while a pocket is
-        occupied.
-        """
+        """Start lowering the lift from any position. Refused while a pocket is occupied."""
         await self.link.request(frames.RetractCommand())
 
     async def purge(self, attempt: int) -> None:
@@ -161,9 +157,7 @@ class DealerBoard:
         await self.link.request(frames.SelftestCommand())
 
     async def configure(self, setting: str, value: int) -> None:
-        """Change a setting, given by its name in DEALER_SETTINGS. Raise KeyError for another
-        name.
-        """
+        """Change a setting by its name in DEALER_SETTINGS. Raise KeyError for another name."""
         await self.link.request(frames.ConfigureCommand(_DEALER_SETTING_IDS[setting], value))
 
     async def is_moving(self) -> bool:
@@ -271,9 +265,7 @@ class ReaderBoard:
         await self.link.request(frames.SelftestCommand())
 
     async def configure(self, setting: str, value: int) -> None:
-        """Change a setting, given by its name in READER_SETTINGS. Raise KeyError for another
-        name.
-        """
+        """Change a setting by its name in READER_SETTINGS. Raise KeyError for another name."""
         await self.link.request(frames.ConfigureCommand(_READER_SETTING_IDS[setting], value))
 
     async def get_status(self) -> ReaderStatus:

@@ -1,4 +1,4 @@
-"""Scenarios on a whole table: brought up and checked before each, checked and kept after each."""
+"""Fixtures for scenarios on a whole table, with checks before and after each scenario."""
 
 from collections.abc import AsyncIterator, Iterator
 from datetime import UTC, datetime
@@ -25,7 +25,7 @@ STARTED_KEY = pytest.StashKey[str]()
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Read the bench file before anything is collected: what is wrong with it is one line."""
+    """Read the bench file before any test is collected, and report its errors in one line."""
     config.addinivalue_line("markers", "needs(*features): skipped where a target lacks one")
     config.addinivalue_line("markers", "explains(*counters): counters of a line that may move")
     try:
@@ -40,7 +40,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.fixture(scope="session", name="place")
 def open_target(pytestconfig: pytest.Config) -> Iterator[ScenarioTarget]:
-    """Open the target for the session, alone."""
+    """Open the target for the session, exclusively."""
     at = pytestconfig.stash[TARGET_KEY]
     try:
         at.open()
@@ -55,7 +55,7 @@ def open_target(pytestconfig: pytest.Config) -> Iterator[ScenarioTarget]:
 async def table(
     request: pytest.FixtureRequest, place: ScenarioTarget, tmp_path: Path, runtime_dir: Path
 ) -> AsyncIterator[ScenarioTable]:
-    """A table with the right boards and a fresh journal; afterwards everything is checked."""
+    """Yield a table with the right boards and a fresh journal. Check everything afterwards."""
     if place.broken is not None:
         pytest.skip(place.broken)
     notes = request.node.stash[RECORD_KEY] = ScenarioRecord(about={"scenario": request.node.name})
@@ -72,9 +72,9 @@ async def table(
 
 
 async def _bring_up(place: ScenarioTarget, access: TableAccess, name: str) -> None:
-    """See that the right boards are there, then start the daemon; else nothing else runs.
+    """Check that the right boards are present, then start the daemon. If that fails, skip the rest.
 
-    Why not is a line for who stands at the table: no trace of this program is of use there.
+    The reason is one line for the person at the table, who has no use for a traceback.
     """
     try:
         if access.previous is None:
@@ -87,7 +87,7 @@ async def _bring_up(place: ScenarioTarget, access: TableAccess, name: str) -> No
 
 
 async def _check_end(node: pytest.Item, place: ScenarioTarget, access: TableAccess) -> None:
-    """Bring the table to rest and fail for whatever is left of the scenario."""
+    """Bring the table to rest, and fail for everything that is left of the scenario."""
     table, program = access.table, access.table.daemon
     marks = list(node.iter_markers("explains"))
     explained = frozenset(str(counter) for mark in marks for counter in mark.args)
@@ -124,7 +124,7 @@ async def _check_end(node: pytest.Item, place: ScenarioTarget, access: TableAcce
 
 
 async def _restore_table(place: ScenarioTarget, access: TableAccess, name: str) -> None:
-    """Bring a table back that a scenario left as it is; where that fails, nothing else runs."""
+    """Restore a table after a failed scenario. If that fails too, no other scenario runs."""
     try:
         await access.table.daemon.stop()
         await access.table.hands.restore_table()
@@ -135,11 +135,11 @@ async def _restore_table(place: ScenarioTarget, access: TableAccess, name: str) 
         place.broken = f"{name} left the table as it is: {'; '.join(left)}"
 
 
-# -- what is skipped, and what is kept ----------------------------------------
+# -- skips and results ---------------------------------------------------------
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Skip what the target cannot show, before anything is brought up for it."""
+    """Skip a scenario that the target does not support, before its table is brought up."""
     wanted = tuple(feature for mark in item.iter_markers("needs") for feature in mark.args)
     reason = missing_features(wanted, item.config.stash[TARGET_KEY].features)
     if reason is not None:
@@ -148,7 +148,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Iterator[None]:
-    """Keep what came of each phase of a scenario, with its measurements for JUnit."""
+    """Store the result of each phase of a scenario, with its measurements for JUnit."""
     report: pytest.TestReport = yield  # type: ignore[assignment]  # what the hook returns
     if report.failed:
         item.stash[FAILED_KEY] = True
@@ -195,14 +195,14 @@ def _failure_text(report: pytest.TestReport) -> list[str]:
 def report_to_junit(
     request: pytest.FixtureRequest, record_testsuite_property: Any
 ) -> Iterator[None]:
-    """Write who and what was tested into JUnit's file, once all of it is known."""
+    """Write the properties of the target into JUnit's file, after all of them are known."""
     yield
     for key, value in request.config.stash[TARGET_KEY].about.items():
         record_testsuite_property(key, value)
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    """Fail a run in which every scenario was skipped, for it has shown nothing; write the page."""
+    """Write the report page. Fail a run in which every scenario was skipped."""
     config = session.config
     run = _session_run(config)
     nothing = {one.verdict for one in run.scenarios} == {"skipped"}
@@ -214,7 +214,7 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Say what the exit status means, and where the page is."""
+    """Print the meaning of the exit status, and the path of the page."""
     config = terminalreporter.config
     run = _session_run(config)
     if run.scenarios and {one.verdict for one in run.scenarios} == {"skipped"}:

@@ -23,16 +23,16 @@ MATCH: dict[str, Any] = {
     },
 }
 ORDER = ("N", "E", "S", "W")
-"""N is out first and W last: one tribute, from W to N."""
+"""N finishes first and W last: one tribute, from W to N."""
 
 
 def in_phase(*phases: str) -> StatePredicate:
-    """Tell of a state whether its match is in one of these phases."""
+    """Return a predicate that is true if the match is in one of these phases."""
     return lambda state: state.match.phase in phases
 
 
 async def press_until(table: ScenarioTable, over: StatePredicate) -> None:
-    """Press the green button of whoever is waited for until a state is `over`."""
+    """Press the green button of each seat that the match waits for, until a state is `over`."""
     while not over(
         before := await table.until(lambda state: over(state) or bool(state.match.waiting_for))
     ):
@@ -42,7 +42,7 @@ async def press_until(table: ScenarioTable, over: StatePredicate) -> None:
 async def press_first_waiting(
     table: ScenarioTable, before: PublicState, over: StatePredicate
 ) -> None:
-    """Press the green button of the first who is waited for, and see that it counts."""
+    """Press the green button of the first seat that the match waits for, and check the effect."""
     seat, phase = before.match.waiting_for[0], before.match.phase
     await table.tap(seat)
     await table.until(
@@ -54,7 +54,7 @@ async def press_first_waiting(
 
 
 async def deal_by_buttons(table: ScenarioTable) -> None:
-    """Start, cut and take a deal of the match, by buttons, up to its first lead."""
+    """Start, cut and take a deal of the match by buttons, up to its first lead."""
     await table.until(in_phase("cut"), "the cut")
     await table.tap("start")
     await table.until(lambda state: state.machine.counter is not None, "the counter for the cut")
@@ -64,9 +64,7 @@ async def deal_by_buttons(table: ScenarioTable) -> None:
         "hands",
     )
     assert state.fairness[-1].outcome is AttemptOutcome.OK
-    await table.wait(
-        RELEASE_DELAY_MS / 1000
-    )  # a press right now could be meant for the last result
+    await table.wait(RELEASE_DELAY_MS / 1000)  # A press right now could confirm the last result.
     await table.tap(state.match.waiting_for[0])
     await table.wait_for_phase(MachinePhase.RELEASED)
     await table.hands.do_step("take_hands")
@@ -74,7 +72,7 @@ async def deal_by_buttons(table: ScenarioTable) -> None:
 
 
 async def play_deal(table: ScenarioTable) -> None:
-    """Lead, enter the result, and bring the cards back."""
+    """Lead, enter the result, and return the cards."""
     leader = table.state.match.leader
     assert leader is not None
     await table.tap(leader)

@@ -1,4 +1,4 @@
-"""A deal as it should be: four hands of 27, held, released, played and proved."""
+"""A deal without faults: four hands of 27, held, released, played and proved."""
 
 from collections import Counter
 

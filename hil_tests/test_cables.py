@@ -1,4 +1,4 @@
-"""A board whose cable is pulled, or is another's: named, no card moves, put right it goes on."""
+"""Board cables that are pulled or exchanged: named, no card moves, and the deal resumes later."""
 
 from typing import Literal
 
@@ -97,7 +97,7 @@ async def test_another_tables_board_is_named_in_both_languages_and_nothing_moves
 
 
 async def _check_named_and_still(table: ScenarioTable, state: PublicState, name: str) -> None:
-    """See what people are told in either language, and that no order moves a card."""
+    """Check the texts in both languages, and that no command moves a card."""
     row, before = fault(name), await table.hands.read_truth()
     assert state.machine.phase is MachinePhase.FAULT
     for alert in state.alerts:

@@ -1,4 +1,4 @@
-"""Cards that lie where none may be: found before the first card of the deal moves."""
+"""Cards left in forbidden places: detected before the first card of the deal moves."""
 
 import pytest
 
@@ -11,7 +11,7 @@ ALERTS_BY_STEP: dict[str, tuple[str, ...]] = {
     "leave_in_path": ("PATH_NOT_CLEAR",),
     "cover_pocket_sensor": ("POCKET_NOT_EMPTY", "SENSOR_STUCK"),
 }
-"""Each step, and the words that are right for it: one of them must be said, no other may."""
+"""Each step, and its right alerts: one of them must appear, and no other."""
 
 
 @pytest.mark.parametrize("step", ALERTS_BY_STEP)

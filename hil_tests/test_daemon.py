@@ -1,4 +1,4 @@
-"""The daemon dies or is stopped in mid-deal: cards stop by themselves, and the deal goes on."""
+"""The daemon dies or is stopped during a deal: the cards stop, and the deal resumes."""
 
 from controller.messages import AttemptOutcome
 from drivers.board_events import BoardActivity
@@ -6,11 +6,11 @@ from hil_tests.harness.features import explains, needs
 from hil_tests.harness.scenario_table import ScenarioTable
 
 pytestmark = explains("gaps", "duplicates", "foreign", "sessions")
-"""A board says once more what the last daemon may not have taken, and to whom it spoke last."""
+"""A board repeats events that the last daemon may have missed, in frames of its old session."""
 HOST_SILENCE_S = 0.5
-"""How long a board hears nobody before it stops by itself (drivers/link/PROTOCOL.md §6)."""
+"""Time without the host after which a board stops (drivers/link/PROTOCOL.md §6)."""
 SETTLED_S = 2 * HOST_SILENCE_S
-"""By then a board that hears nobody has stopped, and the card on its way has landed."""
+"""By then a board without a host has stopped, and the moving card has landed."""
 
 
 @needs("truth")

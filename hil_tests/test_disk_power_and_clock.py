@@ -1,4 +1,4 @@
-"""The house around the table fails it: a full disk, no power, a clock that jumps."""
+"""Faults around the table: a full disk, a power cut, a clock that jumps."""
 
 import pytest
 
@@ -10,7 +10,7 @@ from hil_tests.harness.scenario_table import FAILED_OUTCOMES, ScenarioTable, ale
 pytestmark = explains("all")
 
 RETURNING_ALERTS = ("BOARD_RESET", "LINE_LOST", "PORT_MISSING", "BOARD_SILENT")
-"""What may be said while boards come back."""
+"""Alerts that may appear while boards return."""
 
 
 async def test_a_full_disk_stops_the_cards_and_with_room_the_same_attempt_goes_on(

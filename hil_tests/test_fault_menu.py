@@ -1,6 +1,6 @@
-"""Faults that no hand can cause: the mild ones cost time, the others the deal, never a wrong word.
+"""Faults that no person can cause: mild faults cost time, others the deal. No alert may be wrong.
 
-What is a right word for a fault stands beside it in sim/faults.toml.
+sim/faults.toml lists the right alerts of each fault.
 """
 
 import pytest
@@ -11,7 +11,7 @@ from hil_tests.harness.scenario_table import FAILED_OUTCOMES, ScenarioTable, ale
 from sim.mechanics.fault_menu import FaultError, accepted_codes, parse_fault
 
 FOLLOWING_ALERTS = frozenset({"SET_BARRED"})
-"""What a misdeal brings with it, whatever its reason."""
+"""Alerts that follow any misdeal, whatever its reason."""
 pytestmark = needs("fault_menu")
 
 MILD_FAULTS = (
@@ -60,7 +60,7 @@ LOST_BOARD_FAULTS = (
 
 
 async def deal_with_fault(table: ScenarioTable, text: str) -> PublicState:
-    """Deal with one fault of the menu; every word about it must be a right one."""
+    """Deal with one fault of the menu, and check that every alert about it is right."""
     try:
         fault = parse_fault(text)
     except FaultError as error:
@@ -109,7 +109,7 @@ async def test_a_board_that_is_away_in_mid_deal_costs_it_and_comes_back(
     if fault.startswith("foreign_firmware"):
         table.expect_alerts(
             "TWO_MISDEALS"
-        )  # it is away twice: the own board's return may cost the next
+        )  # The board is away twice: the return of the own board may cost the next attempt.
     state = await deal_with_fault(table, fault)
     assert state.fairness[-1].outcome in FAILED_OUTCOMES
 

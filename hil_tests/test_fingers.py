@@ -1,4 +1,4 @@
-"""Cards that are held with a finger: a moment costs time, longer costs the deal."""
+"""Cards held back with a finger: a moment costs time, a longer hold costs the deal."""
 
 from controller.messages import AttemptOutcome
 from hil_tests.harness.features import needs
@@ -7,7 +7,7 @@ from hil_tests.harness.scenario_table import ScenarioTable
 pytestmark = needs("fingers")
 
 EMPTY_HOPPER_ALERTS = ("COUNT_SHORT", "MISSING_CARD", "SENSOR_STUCK")
-"""Right words for a hopper whose sensor sees no card though some lie there (sim/faults.toml)."""
+"""Right alerts if the hopper's sensor sees no card although some are there (sim/faults.toml)."""
 
 
 async def test_a_card_that_is_held_at_the_feeder_ends_the_deal_as_a_jam(

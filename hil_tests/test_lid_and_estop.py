@@ -1,4 +1,4 @@
-"""Lid and emergency stop: they stop the cards, void the deal, and are named."""
+"""Lid and emergency stop: they stop the cards, void the deal, and are named in the alert."""
 
 from typing import NamedTuple
 
@@ -10,7 +10,7 @@ from hil_tests.harness.scenario_table import ScenarioTable, alert_names
 
 
 class StopMethod(NamedTuple):
-    """A way to stop the machine: how it is done and undone, what it is called and measured as."""
+    """A way to stop the machine: its steps, its alert and its measurement."""
 
     step: str
     undo_step: str

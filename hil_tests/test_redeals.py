@@ -1,11 +1,11 @@
-"""The redeal rule (重发): a reason, the same deal, another attempt, never a silent one more."""
+"""The redeal rule (重发): a reason, the same deal, another attempt, never a silent one."""
 
 from controller.messages import AttemptOutcome, MachinePhase, Role
 from hil_tests.harness.features import needs
 from hil_tests.harness.scenario_table import ScenarioTable, alert_names
 
 REDEAL_WAIT_S = 1.5
-"""A redeal that needs nobody has begun by then."""
+"""By this time a redeal that needs no person has begun."""
 
 
 async def test_a_misdeal_is_another_attempt_of_the_same_deal_with_its_reason_in_public(

@@ -1,6 +1,6 @@
-"""Cards that are wrong: the table says which, releases nothing, and deals again with right ones.
+"""Wrong cards: the table names them, releases nothing, and deals again with the right cards.
 
-Each is a step of hands with cards; the simulator's people do the same.
+Each case is a step of hands with cards. The simulator does the same steps.
 """
 
 import pytest
@@ -16,13 +16,14 @@ REASONS_BY_STEP: dict[str, tuple[str, ...]] = {
     "turn_card": ("FACE_UP",),
     "keep_80": ("COUNT_SHORT", "MISSING_CARD"),
 }
-"""Each step, and the reasons that must be among those of the refusal."""
+"""Each step, and the reasons that must be among the reasons of the refusal."""
 OTHER_ALERTS: dict[str, tuple[str, ...]] = {
     "add_card": ("MISSING_CARD", "THIRD_COPY", "COUNT_OVER"),
     "keep_80": ("LID_OPENED",),
 }
-"""What may be said beside them: a card more leaves another one of the set in the hopper, and
-whoever takes cards out opens the lid."""
+"""Further alerts that are permitted. An extra card leaves another card of the set in the hopper.
+Taking cards out opens the lid.
+"""
 
 
 @pytest.mark.parametrize("step", REASONS_BY_STEP)

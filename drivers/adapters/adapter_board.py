@@ -1,7 +1,7 @@
-"""The shell of an adapter: a board's core on a pty, over a HAL of parts that were bought.
+"""The shell of an adapter: a board's core on a pty, over a HAL of bought parts.
 
-A table finds the pty under a link of a fixed name, as it finds a board's port. The core is
-stepped when bytes come, when a source of the HAL has something, and at either one's deadline.
+A table finds the pty under a link with a fixed name, like a board's port. The core is stepped when
+bytes arrive, when a source of the HAL has input, and at the deadlines of core and HAL.
 """
 
 import os
@@ -20,25 +20,25 @@ from drivers.firmware.main import BoardClock
 from drivers.firmware.runtime import Stream
 
 MAX_WAIT_MS = 1000
-"""The longest wait where nothing is due."""
+"""The longest wait if nothing is due."""
 NEVER_MS = 1 << 62
-"""What `due_ms` returns where a HAL waits for nothing but its sources."""
+"""The result of `due_ms` if a HAL waits only for its sources."""
 STORE_DELAY_MS = 2000
-"""What a board stores is written once it stood still so long: never while cards are dealt."""
+"""Stored data is written after the board was at rest for this time, never during a deal."""
 _STORE_RETRY_MS = 60_000
 _MAX_BOOT = 0xFFFF_FFFF
 _BOOT, _STORE = "boot", "store"
 
 
 class AdapterError(Exception):
-    """An adapter cannot start; its text is one line that says why and what to do."""
+    """An adapter cannot start. The text is one line with the reason and the remedy."""
 
 
 class AdapterHal(Protocol):
-    """A drivers.firmware.pins.Hal with parts behind it that wait for nobody.
+    """A drivers.firmware.pins.Hal whose parts never block.
 
-    `kind` is wire.HAL_ADAPTER; `cannot` has a line for each promise of a real board that it
-    cannot give.
+    `kind` is HAL_ADAPTER. `limitations` has a line for each promise of a real board that this
+    adapter cannot keep.
     """
 
     kind: int
@@ -55,22 +55,22 @@ class AdapterHal(Protocol):
         """See Hal."""
 
     def update(self, now_ms: int) -> None:
-        """Collect what changed, and do what is due; before each step of the core."""
+        """Collect changes and do what is due. Called before each step of the core."""
 
     def sources(self) -> Sequence[int]:
-        """Return the descriptors that wake it when they can be read; they may change."""
+        """Return the descriptors that wake the adapter when readable. They may change."""
 
     def due_ms(self, now_ms: int) -> int:
-        """Return when it wants to be stepped at the latest, or NEVER_MS."""
+        """Return the latest time for the next step, or NEVER_MS."""
 
     def stop(self) -> None:
-        """Stop every output and let go of everything; the adapter ends."""
+        """Stop every output and close everything, because the adapter ends."""
 
 
 class AdapterStorage:
-    """An adapter's own folder: its boot counter, and what its board stores.
+    """An adapter's own folder: its boot counter, and the stored data of its board.
 
-    Made where it is missing. Raises AdapterError where it cannot be used.
+    The folder is created if it is missing. Raises AdapterError if it cannot be used.
     """
 
     def __init__(self, path: Path) -> None:
@@ -81,7 +81,7 @@ class AdapterStorage:
             raise _storage_error(path, error) from None
 
     def next_boot(self) -> int:
-        """Return a boot number that was never returned before, once it is on disk."""
+        """Return a boot number that was never returned before, after writing it to disk."""
         file = self._path / _BOOT
         text = self._load(_BOOT).decode(errors="replace").strip()
         if text and not (text.isascii() and text.isdecimal() and int(text) < _MAX_BOOT):
@@ -94,11 +94,11 @@ class AdapterStorage:
         return boot
 
     def load(self) -> bytes:
-        """Return what `store` was given last, b"" before."""
+        """Return the data last passed to `store`, or b"" if there is none."""
         return self._load(_STORE)
 
     def store(self, content: bytes) -> None:
-        """Keep what a board wants to know at its next start."""
+        """Write the data that a board needs at its next start."""
         self._save(_STORE, content)
 
     def _load(self, name: str) -> bytes:
@@ -122,10 +122,10 @@ class AdapterStorage:
 
 
 class AdapterBoard:
-    """A board's core behind a pty that is found under `link`, until it is closed.
+    """A board's core on a pty that is found under `link`, until it is closed.
 
-    Outputs are stopped and the link is gone when it is closed. `store` keeps what the board
-    stores, `say` hears where that fails. Raises AdapterError where the link cannot be made.
+    Closing stops the outputs and removes the link. `store` writes the data that the board stores.
+    `log` receives a line if that fails. Raises AdapterError if the link cannot be made.
     """
 
     def __init__(
@@ -141,8 +141,9 @@ class AdapterBoard:
         self._unsaved, self._store_due_ms = b"", NEVER_MS
         self._clock = BoardClock()
         self._own_fd, self._host_fd = pty.openpty()
-        # Both ends, before anybody opens it: a fresh pty echoes and edits. Held open, the
-        # host's end never hangs up: a host that comes and goes is a cable that stays plugged in.
+        # Set both ends to raw mode before any program opens the pty: a fresh pty echoes and edits.
+        # The host's end stays open here, so it never hangs up. For the board, a host that comes and
+        # goes is then like a cable that stays plugged in.
         for end in (self._own_fd, self._host_fd):
             tty.setraw(end)
         os.fchmod(self._host_fd, 0o600)
@@ -160,7 +161,7 @@ class AdapterBoard:
             ) from None
 
     def __enter__(self) -> Self:
-        """Serve; the end of the block closes it."""
+        """Return the adapter. The end of the block closes it."""
         return self
 
     def __exit__(
@@ -169,11 +170,11 @@ class AdapterBoard:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        """Close it."""
+        """Close the adapter."""
         self.close()
 
     def step(self) -> int:
-        """Step HAL and core once; return in how many milliseconds they want the next step."""
+        """Step HAL and core once. Return the milliseconds until their next step."""
         rx = self._line.read() or b""
         now = self._clock.now_ms()
         self._hal.update(now)
@@ -185,7 +186,7 @@ class AdapterBoard:
         return max(0, min(self.board.deadline(), self._hal.due_ms(now), self._store_due_ms) - now)
 
     def _store_at_rest(self, now_ms: int) -> None:
-        """Write what the board stores, once it stood still; a full disk stops no table."""
+        """Write the stored data after a time at rest. A full disk does not stop the table."""
         fresh = self.board.to_store()
         if fresh:
             self._unsaved, self._store_due_ms = fresh, now_ms + STORE_DELAY_MS
@@ -199,9 +200,9 @@ class AdapterBoard:
             self._store_due_ms = now_ms + _STORE_RETRY_MS
 
     def run_once(self, max_wait_ms: int = MAX_WAIT_MS, wake_fd: int | None = None) -> None:
-        """Step, and wait until there is a reason for the next step, `longest_ms` at most.
+        """Step, and wait until there is a reason for the next step, at most `max_wait_ms`.
 
-        `also` is one more descriptor that ends the wait.
+        `wake_fd` is one more descriptor that ends the wait.
         """
         wait_ms = min(self.step(), max_wait_ms)
         ready = select.poll()
@@ -214,14 +215,14 @@ class AdapterBoard:
         ready.poll(wait_ms)
 
     def close(self) -> None:
-        """Stop the outputs, and take the link and the pty away; may be called twice."""
+        """Stop the outputs, and remove the link and the pty. May be called twice."""
         if self._own_fd < 0:
             return
         try:
             self._hal.stop()
             self._store_at_rest(NEVER_MS)
         finally:
-            with suppress(OSError):  # another program's by now, or gone
+            with suppress(OSError):  # The link may be gone, or belong to another program.
                 if os.readlink(self._link) == self.pty:
                     self._link.unlink()
             self._close_pty()
@@ -242,10 +243,10 @@ def serve(
     store: Callable[[bytes], None] = lambda content: None,
     log: Callable[[str], None] = lambda line: None,
 ) -> None:
-    """Be the board at `pty_link` until SIGTERM or SIGINT; the outputs are stopped then.
+    """Run the board at `pty_link` until SIGTERM or SIGINT, then stop the outputs.
 
-    `store` keeps what the board stores (Folder.store); `say` gets one line for each promise
-    that it cannot give, then where it is found. Raises AdapterError.
+    `store` writes the data that the board stores (AdapterStorage.store). `log` receives one line
+    for each promise that the adapter cannot keep, then the path of the link. Raises AdapterError.
     """
     with AdapterBoard(board, hal, pty_link, store, log) as served, _end_signals() as (ended, wake):
         for line in hal.limitations:
@@ -257,7 +258,7 @@ def serve(
 
 @contextmanager
 def _end_signals() -> Iterator[tuple[Callable[[], bool], int]]:
-    """Give whether a signal asked for the end, and a descriptor that it wakes."""
+    """Yield a function that returns True after a signal, and a descriptor that the signal wakes."""
     asked: list[int] = []
     reader, writer = os.pipe()
     for end in (reader, writer):
@@ -279,7 +280,7 @@ def _end_signals() -> Iterator[tuple[Callable[[], bool], int]]:
 
 
 def _make_link(link: Path, target: str) -> None:
-    """Let `link` lead to a pty; there is no moment without one where there was one before."""
+    """Make `link` point to a pty. An existing link is replaced without a gap."""
     if link.exists() and not link.is_symlink():
         raise FileExistsError(17, "there is a file of that name")
     fresh = link.with_name(link.name + ".new")

@@ -1,8 +1,8 @@
-"""A serial barcode engine, and one look with it.
+"""A serial barcode engine, and single scans with it.
 
-The engine speaks lines of ASCII at its own pace and cannot say which trigger a line answers.
-So each look is one trigger, its lines are believed only between that trigger and the look's end,
-and no new trigger goes out while an older answer may still come.
+The engine sends lines of ASCII at its own pace, and no line shows which trigger it answers. Each
+scan is therefore one trigger, and lines count only between that trigger and the end of the scan. No
+new trigger is sent while an older answer may still come.
 """
 
 import os
@@ -20,9 +20,9 @@ from drivers.adapters.adapter_board import NEVER_MS
 Parity = Literal["none", "even", "odd"]
 
 RETRY_MS = 1000
-"""How long an engine that is not there is left alone before it is looked for again."""
+"""Interval between attempts to open the port of an absent engine."""
 MAX_LINE_BYTES = 256
-"""Bytes behind which a line without an end is noise."""
+"""A line longer than this is noise."""
 _READ_SIZE = 4096
 _PARITIES: Mapping[Parity, str] = {
     "none": serial.PARITY_NONE,
@@ -32,13 +32,13 @@ _PARITIES: Mapping[Parity, str] = {
 
 
 class BarcodeEngine(Struct, frozen=True, kw_only=True):
-    """A barcode engine: its port, and what it says and is told.
+    """Settings of a barcode engine: its port, its commands and its answers.
 
-    `trigger` starts a look, `trigger_off` ends one (b"": nothing does). A line ends with
-    `end_of_line`; `no_read` is the line that says that it saw no code (b"": it says nothing).
-    `timeout_ms` is how long a look may take; for `late_ms` behind a look that ended unanswered
-    an answer may still come; `settle_ms` is the silence behind a line that makes it the only one.
-    `confidence` (0…255) is what each right code is worth.
+    `trigger` starts a scan, `trigger_off` ends a scan (b"": no such command). A line ends with
+    `end_of_line`. `no_read` is the line for "no code found" (b"": the engine sends nothing).
+    `timeout_ms` is the limit of a scan. For `late_ms` after a scan without an answer, an answer may
+    still come. `settle_ms` is the silence after a line which shows that no other line follows.
+    `confidence` (0…255) is the value for each correctly read code.
     """
 
     port: str
@@ -57,32 +57,32 @@ class BarcodeEngine(Struct, frozen=True, kw_only=True):
 
     @property
     def limit_ms(self) -> int:
-        """How long a look may take that first waits for what was asked before it."""
+        """The longest duration of a scan, including the wait for an earlier scan's late answer."""
         return self.late_ms + self.timeout_ms
 
 
 class EngineLost(Exception):
-    """The engine's port cannot be opened, or is gone; its text says why."""
+    """The engine's port cannot be opened, or is gone. The text gives the reason."""
 
 
 class EnginePort(Protocol):
-    """The line to an engine; SerialEngine below."""
+    """The line to an engine; see SerialEnginePort below."""
 
     def open(self) -> int:
-        """Open it; return the descriptor that says when there is something. Raises EngineLost."""
+        """Open the port. Return the descriptor to poll for input. Raises EngineLost."""
 
     def read(self) -> bytes:
-        """Return what has come, perhaps b"". Raises EngineLost."""
+        """Return the received bytes, perhaps b"". Raises EngineLost."""
 
     def write(self, data: bytes) -> None:
         """Send bytes. Raises EngineLost."""
 
     def close(self) -> None:
-        """Let go of it; may be called twice."""
+        """Close the port. May be called twice."""
 
 
 class SerialEnginePort:
-    """An engine's line behind pyserial, held exclusively."""
+    """An engine's line through pyserial, locked exclusively."""
 
     def __init__(self, engine: BarcodeEngine) -> None:
         self._engine = engine
@@ -134,7 +134,7 @@ class SerialEnginePort:
         """See EnginePort."""
         if self._serial is not None:
             with suppress(serial.SerialException, OSError, termios.error):
-                self._serial.close()  # the device may have gone first
+                self._serial.close()  # The device may already be gone.
         self._serial = None
 
     def _fd(self) -> int:
@@ -144,10 +144,11 @@ class SerialEnginePort:
 
 
 class BarcodeScan:
-    """Looks by one engine, one after the other; pure but for the port it was given.
+    """Scans by one engine, one after the other. Pure except for the port.
 
-    `begin` asks for a look and `step` carries it on; `seen` gives the one line that answered it,
-    None where there was none or not just one. `away` is why the engine is not there, or None.
+    `begin` requests a scan and `step` continues the scan. `step` returns the finished scans: the
+    one line that answered each, or None if there was no line or more than one. `away` is the reason
+    why the engine is absent, or None.
     """
 
     def __init__(self, engine: BarcodeEngine, port: EnginePort) -> None:
@@ -158,33 +159,33 @@ class BarcodeScan:
         self._is_line_too_long = False
         self._lines: list[bytes] = []
         self._received_ms = 0
-        self._quiet_ms = 0  # from when on no older answer can come
-        self._until_ms: int | None = None  # when the look that was asked for is over
+        self._quiet_ms = 0  # From this time no older answer can come.
+        self._until_ms: int | None = None  # End of the requested scan.
         self._is_triggered = False
         self._finished: list[bytes | None] = []
         self.away_reason: str | None = "it was not opened yet"
 
     @property
     def source(self) -> int | None:
-        """The descriptor that says when the engine has said something; None while it is away."""
+        """The descriptor to poll for input of the engine, or None while the engine is absent."""
         return self._fd
 
     def begin(self, now_ms: int) -> None:
-        """Ask for a look; one that still goes on is given up, unanswered."""
+        """Request a scan. An unfinished scan is abandoned without an answer."""
         if self._until_ms is not None:
             self._abandon(now_ms)
         self._until_ms = now_ms + self._engine.limit_ms
         self._advance(now_ms)
 
     def step(self, now_ms: int) -> list[bytes | None]:
-        """Take what came and do what is due; return the looks that have ended since."""
+        """Read input and do what is due. Return the scans that ended since the last call."""
         self._read_port(now_ms)
         self._advance(now_ms)
         done, self._finished = self._finished, []
         return done
 
     def due_ms(self) -> int:
-        """Return when `step` is due at the latest, or NEVER_MS."""
+        """Return the latest time for the next `step`, or NEVER_MS."""
         if self._finished:
             return 0
         due = [NEVER_MS] if self.away_reason is None else [self._retry_ms]
@@ -197,7 +198,7 @@ class BarcodeScan:
         return min(due)
 
     def close(self) -> None:
-        """End a look that goes on, and let go of the port."""
+        """End an unfinished scan and close the port."""
         if self._is_triggered and self._fd is not None:
             with suppress(EngineLost):
                 self._port.write(self._engine.trigger_off)
@@ -229,11 +230,11 @@ class BarcodeScan:
             self._split_lines(data)
 
     def _split_lines(self, data: bytes) -> None:
-        """Cut what came into lines; outside of a look they answer nothing that was asked."""
+        """Split input into lines. Lines outside a scan answer nothing and are dropped."""
         *lines, self._buffer = (self._buffer + data).split(self._engine.end_of_line)
         if lines and self._is_line_too_long:
             lines[0], self._is_line_too_long = b"", False
-            self._lines.append(b"")  # noise in a look: it has no answer that could be believed
+            self._lines.append(b"")  # Noise in a scan: the scan has no reliable answer.
         if len(self._buffer) > MAX_LINE_BYTES:
             self._buffer, self._is_line_too_long = b"", True
         if self._is_triggered:
@@ -246,7 +247,7 @@ class BarcodeScan:
         if self._until_ms is not None:
             self._finish(None)
 
-    # A look.
+    # A scan.
 
     def _advance(self, now_ms: int) -> None:
         if self._until_ms is None:
@@ -275,13 +276,13 @@ class BarcodeScan:
                 self._on_engine_lost(str(error), now_ms)
 
     def _answer_line(self) -> bytes | None:
-        """Return the line of this look; the same one twice is one, two are none."""
+        """Return the line of this scan. Equal lines count once; different lines give no answer."""
         different = set(self._lines)
         line = different.pop()
         return None if different or line == self._engine.no_read else line
 
     def _abandon(self, now_ms: int) -> None:
-        """End a look that was not answered: the engine may still have something to say."""
+        """End a scan without an answer. The engine may still send a late answer."""
         if self._is_triggered:
             self._quiet_ms = now_ms + self._engine.late_ms
             try:

@@ -1,6 +1,6 @@
-"""A reader of bought parts: a serial barcode engine that looks at index-coded cards.
+"""A reader from parts on sale: a serial barcode engine that reads index-coded cards.
 
-What is in doubt is unreadable: the tray gives the card another look.
+A doubtful result counts as unreadable. Such a card goes to the tray and is read again later.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -10,10 +10,10 @@ from drivers.firmware import protocol
 from drivers.firmware.reader import NO_READ, ReaderCore
 
 CodedCard = tuple[int, int]
-"""What a code stands for: a face (0…53) and a back (wire.BACK_A or BACK_B)."""
+"""The meaning of a code: a face (0…53) and a back (BACK_A or BACK_B)."""
 
 ANSWER_MARGIN_MS = 20
-"""What the core waits beyond the engine's own time, so that the engine's answer comes first."""
+"""Extra waiting time of the core, so that the engine's own timeout comes first."""
 
 BARCODE_LIMITATIONS = (
     "that two boards count each card by themselves: the reader has no trigger wire, the machine "
@@ -22,14 +22,14 @@ BARCODE_LIMITATIONS = (
     "that a look belongs to the card in the window where the engine answers later than late_ms",
     "to know a card's back otherwise than by its code",
 )
-"""What a reader of this kind cannot give, one line each (deploy/THREATS.md)."""
+"""The promises that a reader of this kind cannot keep, one line each (deploy/THREATS.md)."""
 
 
 class BarcodeHal:
-    """The reader board's HAL over a barcode engine. `codes` says what a code stands for.
+    """The reader board's HAL over a barcode engine. `codes` maps a code to its card.
 
-    `say` hears when the engine went or is back. Nothing of it shows a face: neither what it says
-    of itself nor an error.
+    `log` receives a line when the engine disappears or returns. No text of this class shows a face,
+    neither repr() nor an error.
     """
 
     kind = protocol.HAL_ADAPTER
@@ -47,55 +47,55 @@ class BarcodeHal:
         self._log = log
         self._codes, self._confidence = codes, engine.confidence
         self._scan = BarcodeScan(engine, port)
-        self._is_engine_there = True  # until it is seen not to be
+        self._is_engine_there = True  # True until the engine is detected as absent.
         self._now = 0
         self._shot = 0
         self._edges: list[tuple[int, str, int]] = []
         self._answers: list[tuple[int, ...]] = []
 
     def __repr__(self) -> str:
-        """Say whose it is, and nothing of cards."""
+        """Return the unique id only, and nothing about cards."""
         return f"BarcodeHal({self.uid.hex()})"
 
     def read(self, name: str) -> int:
-        """Return the level of an input; a reader without a wire has none."""
+        """Return 0: a reader without a wire has no inputs."""
         return 0
 
     def set(self, name: str, value: int) -> None:
-        """Look for shot number `value`."""
+        """Start the scan for shot number `value`."""
         if name == "shoot":
             self._shot = value
             self._scan.begin(self._now)
             self._note_engine()
 
     def edges(self) -> list[tuple[int, str, int]]:
-        """Return (t_ms, "engine", value) of each time that it went or came back."""
+        """Return (t_ms, "engine", value) for each change of the engine's presence."""
         edges, self._edges = self._edges, []
         return edges
 
     def answers(self) -> list[tuple[int, ...]]:
-        """Return what the engine answered since last asked, each with its shot."""
+        """Return the engine's answers since the last call, each with its shot."""
         answers, self._answers = self._answers, []
         return answers
 
     def update(self, now_ms: int) -> None:
-        """Collect what the engine said, and do what is due."""
+        """Collect the engine's input, and do what is due."""
         self._now = now_ms
         for line in self._scan.step(now_ms):
             self._answers.append((*self._decode_line(line), self._shot))
         self._note_engine()
 
     def sources(self) -> Sequence[int]:
-        """Return the engine's descriptor, where it is there."""
+        """Return the engine's descriptor, if the engine is present."""
         source = self._scan.source
         return () if source is None else (source,)
 
     def due_ms(self, now_ms: int) -> int:
-        """Return when it wants to be stepped at the latest."""
+        """Return the latest time for the next step."""
         return now_ms if self._edges or self._answers else self._scan.due_ms()
 
     def stop(self) -> None:
-        """End a look that goes on, and let go of the engine."""
+        """End an unfinished scan and close the engine's port."""
         self._scan.close()
 
     def _decode_line(self, line: bytes | None) -> tuple[int, int, int, int]:
@@ -114,7 +114,7 @@ class BarcodeHal:
 def make_barcode_reader(
     hal: BarcodeHal, engine: BarcodeEngine, boot: int, fw_hash: bytes, stored: bytes
 ) -> ReaderCore:
-    """Return the reader board's own core over a barcode engine: asked, and as patient as it."""
+    """Return the reader board's core over a barcode engine, with the engine's time limit."""
     reader = ReaderCore(hal, boot, protocol.RESET_SOFT, fw_hash, stored)
     of_engine = {"asked": 1, "read_limit_ms": engine.limit_ms + ANSWER_MARGIN_MS}
     for setting, (name, *_) in protocol.READER_SETTINGS.items():

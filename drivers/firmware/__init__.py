@@ -1,4 +1,4 @@
-"""The firmware of both boards, in what MicroPython and CPython have in common.
+"""The firmware of both boards, in the subset common to MicroPython and CPython.
 
-codec.py and wire.py are the host's too.
+The host also uses framing.py and protocol.py.
 """

@@ -1,8 +1,8 @@
-"""What both boards share: the session, the numbered commands, the events, the heartbeat.
+"""Common core of both boards: session, numbered commands, events and heartbeat.
 
-A board is a core without a clock and without a port: `step(now_ms, rx) -> tx`, and
-`deadline()` says when it wants to be stepped at the latest. It may be stepped late,
-twice or for nothing. What the frames mean stands in drivers/link/PROTOCOL.md.
+A core has no clock and no port: `step(now_ms, rx) -> tx`. `deadline()` returns the latest moment of
+the next step. Late, repeated or unneeded steps do no harm. drivers/link/PROTOCOL.md defines the
+frames.
 """
 
 import struct
@@ -18,21 +18,20 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-# Events a board leaves free for what it must still say when it starts nothing new any more.
+# Events reserved for later reports when the board starts nothing new.
 EVENT_RESERVE = 32
-MAX_COUNT = 255  # the most that a count of one byte can say
-LAST_NUMBER = 0xFFFF  # of a command; the next one is 1 again
+MAX_COUNT = 255  # The largest count in one byte.
+LAST_NUMBER = 0xFFFF  # Of a command; the next number is 1.
 _LIFE = ">II"
 _LIFE_SIZE = struct.calcsize(_LIFE)
-_MAX_LIFE = 0xFFFFFFFF  # where a total stays; a damaged store may say so of a young board
+_MAX_LIFE = 0xFFFFFFFF  # Upper limit of a total. A damaged store may contain it on a young board.
 
 
 class BoardCore:
-    """One board's core; a subclass brings its commands, its pins and its totals.
+    """One board's core. A subclass adds commands, pins and totals.
 
-    `boot` is a number this board never used before, `reset_cause` one of wire.RESET_…,
-    `fw_hash` the shell's hash over the package's files, `stored` what `to_store`
-    returned before the reset.
+    `boot` is a number this board never used before, `reset_cause` one of RESET_… of the protocol,
+    `fw_hash` the hash over the package's files, `stored` the result of `to_store` before the reset.
     """
 
     kind = 0
@@ -51,42 +50,42 @@ class BoardCore:
         self.memory = EventMemory()
         self.session = 0  # 0: none
         self.attempt = 0  # 0: none
-        self.now = 0  # the latest moment stepped to
-        self.edge_ms = 0  # the moment of the edge being worked on; else now
-        self.life_in = 0  # cards fed (dealer) or pulses counted (reader) since the board was made
-        self.life_out = 0  # cards landed, or reads sent
+        self.now = 0  # The latest time given to `step`.
+        self.edge_ms = 0  # The time of the present edge; otherwise now.
+        self.life_in = 0  # Cards fed (dealer) or pulses counted (reader) in the board's life.
+        self.life_out = 0  # Cards landed, or reads sent.
         self.events_lost = False  # an event was lost because the memory was full
         self._reset_cause = reset_cause
         self._fw_hash = fw_hash
         self._decoder = Decoder()
-        self._number = 0  # of the last command done in this session
+        self._number = 0  # The last command done in this session.
         self._reply = b""
         self._heard_ms = 0
         self._sent_ms = 0
         self._is_silent = False
         self._tx: list[bytes] = []
         self._levels: dict[str, int] = {}
-        self.service_requested = False  # a technician was let in: the shell gives him the chip
+        self.service_requested = False  # True: the shell gives the chip to a technician.
         self._restore(stored)
         self._stored_state = self._state_to_store()
-        # A numbered command's work: the fields of its body in, a result out.
+        # Functions of numbered commands: body fields in, a result out.
         self.commands: dict[int, Callable[..., int]] = {
             protocol.CONFIGURE: self._configure,
             protocol.STATUS: self._get_status,
         }
 
-    # What a subclass brings.
+    # Methods that a subclass overrides.
 
     def totals(self) -> tuple[int, int]:
         """Return the running totals of the attempt: in and out."""
         raise NotImplementedError
 
     def doing(self) -> int:
-        """Return what the board is doing, one of wire.IDLE …"""
+        """Return the board's activity, one of IDLE …"""
         raise NotImplementedError
 
     def is_busy(self) -> bool:
-        """Return whether anything is under way that a changed setting could upset."""
+        """Return whether a changed setting could disturb anything now."""
         raise NotImplementedError
 
     def pack_status(self) -> bytes:
@@ -94,11 +93,11 @@ class BoardCore:
         raise NotImplementedError
 
     def is_polled(self) -> int:
-        """Return 1 where no wire tells the board of a card, but the host's LOOK."""
+        """Return 1 if the host's LOOK, not a wire, announces cards."""
         return 0
 
     def on_edge(self, name: str, value: int) -> None:
-        """Take one edge, of the moment `self.at`; they come in order."""
+        """Handle one edge at `self.edge_ms`. Edges come in order."""
         raise NotImplementedError
 
     def on_time(self, until_ms: int) -> None:
@@ -106,29 +105,29 @@ class BoardCore:
         raise NotImplementedError
 
     def on_answers(self) -> None:
-        """Take what an engine behind the board has said."""
+        """Handle the answers of an engine behind the board."""
 
     def can_pause(self) -> bool:
-        """Return whether a pause of some milliseconds would cost nothing now."""
+        """Return whether a pause of some milliseconds does no harm now."""
         return not self.is_busy()
 
     def check_service(self) -> int:
-        """Return why no technician may have the board now, or DONE."""
+        """Return why no technician may use the board now, or DONE."""
         return protocol.BUSY if self.is_busy() else protocol.DONE
 
     def on_edges_lost(self) -> None:
-        """Edges came faster than they could be kept: say so."""
+        """Report that edges came too fast to be stored."""
         self.emit(protocol.STOPPED, place=protocol.EDGES_LOST)
 
     def on_silence(self) -> None:
-        """The host has not been heard for silence_ms: say so when it is back."""
+        """Report that the host was silent for silence_ms."""
         self.emit(protocol.STOPPED, place=protocol.HOST_SILENT)
 
     def on_stop(self) -> None:
-        """The host says STOP."""
+        """Handle STOP from the host."""
 
     def advance(self) -> None:
-        """Start whatever may start now."""
+        """Start everything that may start now."""
 
     def next_ms(self) -> int:
         """Return the board's own next deadline, or NEVER."""
@@ -137,10 +136,10 @@ class BoardCore:
     # The core.
 
     def step(self, now_ms: int, rx: bytes) -> bytes:
-        """Take the bytes that arrived, do what is due, and return the bytes to send.
+        """Process received bytes, do what is due, and return the bytes to send.
 
-        An engine's answers are to what earlier steps asked, so they come first. Edges
-        come before frames: a command is judged by what the sensors have already seen.
+        Answers of an engine come first: they answer earlier steps. Edges come before frames: a
+        command is judged by what the sensors have already reported.
         """
         self.now = now = max(self.now, now_ms)
         self.on_answers()
@@ -168,7 +167,7 @@ class BoardCore:
         return tx
 
     def deadline(self) -> int:
-        """Return the moment (ms, as `step` counts) of the next step at the latest."""
+        """Return the latest time (ms, as in `step`) of the next step."""
         if not self.session or self._is_silent:
             return self.next_ms()
         return min(
@@ -179,16 +178,16 @@ class BoardCore:
         )
 
     def allow_service(self) -> None:
-        """Take SERVICE from now on: the shell can give the chip to a technician."""
+        """Accept SERVICE from now on: the shell can give the chip to a technician."""
         self.commands[protocol.SERVICE] = self._enter_service
 
     def level(self, name: str) -> int:
-        """Return an input as it stood at the edge being worked on."""
+        """Return an input's level at the time of the present edge."""
         value = self._levels.get(name)
         return self.hal.read(name) if value is None else value
 
     def emit(self, code: int, index: int = 0, place: int = 0, more: bytes = b"") -> None:
-        """Remember one event of this attempt; the memory sends it when its turn comes."""
+        """Store one event of this attempt. The memory sends it in its turn."""
         if not self.memory.free_slots():
             self.events_lost = True
             return
@@ -207,19 +206,19 @@ class BoardCore:
         )
 
     def is_memory_low(self) -> bool:
-        """Return whether so many events wait to be kept that nothing new may start."""
+        """Return whether too many events wait to be kept to start anything."""
         return self.memory.free_slots() < EVENT_RESERVE
 
     def pack_stored(self) -> bytes:
-        """Return the settings and life totals as `stored` takes them."""
+        """Return the settings and life totals in the format of `stored`."""
         return struct.pack(_LIFE, *self.life_totals()) + self.settings.pack()
 
     def life_totals(self) -> tuple[int, int]:
-        """Return both life totals as a frame can carry them."""
+        """Return both life totals, limited to the size of a frame's field."""
         return min(self.life_in, _MAX_LIFE), min(self.life_out, _MAX_LIFE)
 
     def to_store(self) -> bytes:
-        """Return what the shell should store now, or b"" (nothing new, or not at rest)."""
+        """Return the data to store now, or b"" (unchanged, or not at rest)."""
         kept = self._state_to_store()
         if kept == self._stored_state or self.is_busy():
             return b""
@@ -227,7 +226,7 @@ class BoardCore:
         return self.pack_stored()
 
     def _state_to_store(self) -> tuple[int, int, int]:
-        """Return what changes whenever something that is stored does."""
+        """Return values that change with the data to be stored."""
         return (self.life_in, self.life_out, self.settings.change_count)
 
     def _restore(self, stored: bytes) -> None:
@@ -294,7 +293,7 @@ class BoardCore:
             self.memory.resend_now()
 
     def _do_command(self, kind: int, number: int, fields: tuple[int, ...]) -> None:
-        """Do a command once; say the remembered reply again; drop what is out of order."""
+        """Do a command once; repeat its reply for a repeated number; ignore other numbers."""
         if number == self._number % LAST_NUMBER + 1:
             work = self.commands.get(kind)
             result = work(*fields) if work else protocol.UNKNOWN
@@ -319,7 +318,7 @@ class BoardCore:
         self.service_requested = result == protocol.DONE
         return result
 
-    # The line's time.
+    # Timeouts of the line.
 
     def _check_silence(self) -> None:
         if not self.session or self._is_silent:
@@ -329,7 +328,7 @@ class BoardCore:
             self.on_silence()
 
     def _send_due(self) -> None:
-        """Send what is due. A board that does not hear its host keeps its words for later."""
+        """Send what is due. While the host is silent, everything is kept for later."""
         if not self.session or self._is_silent:
             return
         for body in self.memory.bodies_due(self.now):

@@ -1,8 +1,8 @@
-"""The dealer board's core: motion of cards, and the board's own share of safety.
+"""The dealer board's core: motion of cards, and the board's own safety checks.
 
-It knows no faces and takes no decision about a deal. It moves a card only as far
-as the host's words for that very card allow, says what its sensors saw, stops by
-itself when the host falls silent, and keeps its own 27-lock before RELEASE.
+It has no faces and decides nothing about a deal. It moves a card only as far as the host's commands
+for that card permit. It reports its sensors, stops when the host is silent, and checks its own
+27-lock before RELEASE.
 """
 
 import struct
@@ -15,8 +15,8 @@ from .motors import GateSweep, LiftControl, ShufflerControl
 from .pins import LIFT_DOWN, LIFT_UP, Hal
 
 NOT_HALTED = 0xFF
-# What covers a landing beam again so soon after it was first covered is the same card, trembling
-# in it. A second card comes later, unless it lies on the first like one.
+# A landing beam covered again so soon is covered by the same trembling card. A second card comes
+# later, unless both overlap like one card.
 BEAM_FLUTTER_MS = 3
 MAX_CARDS = 240
 
@@ -42,7 +42,7 @@ SENSOR_BITS = (
 
 
 class DealerCore(BoardCore):
-    """The dealer board; step it, and give it a HAL with the names of hal.py."""
+    """The dealer board. Its HAL has the names of pins.py."""
 
     kind = protocol.KIND_DEALER
 
@@ -58,7 +58,7 @@ class DealerCore(BoardCore):
         self.cards = 0
         self.per_pocket = 0
         self.release_forbidden = (
-            False  # something happened after which this attempt is never released
+            False  # True after any event that forbids a release of this attempt.
         )
         self.feeding = Feeding(self, hal)
         self.landings = Landings()
@@ -68,14 +68,14 @@ class DealerCore(BoardCore):
         self._motions = (self.feeding, self._shuffler, self._lift, self._sweep)
         self._halt_reason = NOT_HALTED
         self._is_jammed = False
-        self._feed_started = False  # the first FEED was taken
-        self._release_granted = False  # RELEASE was taken: this attempt is dealt no further
+        self._feed_started = False  # The first FEED was accepted.
+        self._release_granted = False  # RELEASE was accepted: no more cards in this attempt.
         self._hands_released = False
         self._doubles = 0
-        self._missing_drive = 0  # the number of a drive that is away
+        self._missing_drive = 0  # The number of an absent drive.
         self._beam_covered_ms = [
             -BEAM_FLUTTER_MS - 1
-        ] * protocol.OUTLETS  # when a card first covered each landing beam
+        ] * protocol.OUTLETS  # When a card first covered each landing beam.
         self.commands.update(
             {
                 protocol.BEGIN: self._begin,
@@ -104,28 +104,28 @@ class DealerCore(BoardCore):
             "stall": self.stall,
         }
 
-    # What the parts ask and tell.
+    # Methods for the parts.
 
     def is_halted(self) -> bool:
-        """Return whether motion was stopped, until a command begins it again."""
+        """Return whether motion is stopped until a command restarts it."""
         return self._halt_reason != NOT_HALTED
 
     def is_in_attempt(self) -> bool:
-        """Return whether an attempt was begun and its hands not released."""
+        """Return whether an attempt began and its hands are not released."""
         return self.attempt != 0 and not self._hands_released
 
     def any_sees(self, names: tuple[str, ...]) -> bool:
-        """Return whether any of these sensors sees something now."""
+        """Return whether any of these sensors is covered now."""
         return any(self.hal.read(name) for name in names)
 
     def all_see(self, names: tuple[str, ...]) -> bool:
-        """Return whether each of these sensors sees something now."""
+        """Return whether all of these sensors are covered now."""
         return all(self.hal.read(name) for name in names)
 
     def halt(self, reason: int) -> None:
-        """Stop all motion and say why, one of wire.BY_HOST …; once for one reason.
+        """Stop all motion and report the reason, one of BY_HOST …, once for each reason.
 
-        A lift that was stopped is said each time, for RETRACT moves it in a halted machine.
+        A stop of the lift is always reported, because RETRACT moves it in a halted machine.
         """
         lifting = self._lift.is_moving()
         self.feeding.stop(finish_pass=reason == protocol.HOST_SILENT)
@@ -137,7 +137,7 @@ class DealerCore(BoardCore):
             self.emit(protocol.STOPPED, place=reason)
 
     def jam(self, place: int, index: int) -> None:
-        """A card does not move on, or did not land. Only a person's hand helps."""
+        """Report a card that is stuck or did not land. A person must help."""
         if place != protocol.AT_SHUFFLER:
             self._is_jammed = self.release_forbidden = True
             self.landings.remove(index)
@@ -145,45 +145,45 @@ class DealerCore(BoardCore):
         self.halt(protocol.BY_JAM)
 
     def stall(self, motor: int) -> None:
-        """A motor did not bring its part to where its sensor is."""
+        """Report a motor whose part did not reach its sensor."""
         self.emit(protocol.STALL, place=motor)
         self.halt(protocol.BY_STALL)
 
     def on_arrived(self, index: int) -> None:
-        """A card stands in the window: tell the reader by its wire, and the host."""
+        """Report a card in the window: to the reader by wire, and to the host."""
         self.life_in += 1
         self.hal.set("trigger", 1)
         self.hal.set("trigger", 0)
         self.emit(protocol.AT_READER, index)
 
     def on_passed(self, index: int) -> None:
-        """A card is behind the gate: where it goes is what the gate's sensor says."""
+        """Report a card past the gate. The gate's sensor gives its outlet."""
         outlet = self.level("gate_at")
         self.emit(protocol.GATE, index, outlet)
         self.landings.on_passed(index, outlet)
 
     def on_left_gate(self, index: int) -> None:
-        """The card has left the gate altogether: from here it falls."""
+        """Note that the card has left the gate and falls."""
         self.landings.on_left_gate(index, self.edge_ms + self.settings["landing_window_ms"])
 
     def on_lifted(self) -> None:
-        """The hands are out."""
+        """Report that the hands are released."""
         if not self._hands_released:
             self._hands_released = True
             self.emit(protocol.RELEASED)
 
-    # What the shared part asks.
+    # Methods that override those of BoardCore.
 
     def totals(self) -> tuple[int, int]:
         """Return cards seen at the window, and landings counted."""
         return self.feeding.fed, self.landings.total()
 
     def is_busy(self) -> bool:
-        """Return whether anything moves, or is in flight."""
+        """Return whether anything moves or falls."""
         return not self.can_pause() or self.landings.has_flying()
 
     def can_pause(self) -> bool:
-        """Return whether no motor turns; a card may still fall."""
+        """Return whether no motor turns. A card may still fall."""
         return not (
             self.feeding.is_moving()
             or self._shuffler.is_running()
@@ -192,7 +192,7 @@ class DealerCore(BoardCore):
         )
 
     def doing(self) -> int:
-        """Return one of wire.IDLE …"""
+        """Return one of IDLE …"""
         if self._lift.is_moving():
             return protocol.LIFTING
         if self.is_halted() and self.is_in_attempt():
@@ -224,7 +224,7 @@ class DealerCore(BoardCore):
         )
 
     def on_edge(self, name: str, value: int) -> None:
-        """Take one edge."""
+        """Handle one edge."""
         if name in LANDING_OUTLETS:
             self._on_beam(LANDING_OUTLETS[name], value)
         elif name in POCKET_OUTLETS:
@@ -233,7 +233,7 @@ class DealerCore(BoardCore):
             self._edge_handlers[name](value)
 
     def on_time(self, until_ms: int) -> None:
-        """End what should have ended by now."""
+        """Handle the timeouts that have passed."""
         for motion in self._motions:
             if motion.next_ms() <= until_ms:
                 motion.on_time(until_ms)
@@ -242,20 +242,20 @@ class DealerCore(BoardCore):
                 self.jam(protocol.AT_LANDING, index)
 
     def on_silence(self) -> None:
-        """The host is not heard: feed no more, and hold the card."""
+        """Stop feeding and hold the card while the host is silent."""
         self.halt(protocol.HOST_SILENT)
 
     def on_stop(self) -> None:
-        """The host says STOP."""
+        """Handle STOP from the host."""
         self.halt(protocol.BY_HOST)
 
     def advance(self) -> None:
-        """Start whatever may start now."""
+        """Start everything that may start now."""
         self.feeding.advance()
         self._sweep.advance()
 
     def next_ms(self) -> int:
-        """Return the next limit of a motion or a flight, or NEVER."""
+        """Return the next limit of a motion or a flight, or NEVER_MS."""
         return min(
             self.feeding.next_ms(),
             self.landings.next_ms(),
@@ -267,7 +267,7 @@ class DealerCore(BoardCore):
     # Sensors.
 
     def _on_beam(self, outlet: int, value: int) -> None:
-        """A landing beam: one that a card covers again at once, with no other due, flutters."""
+        """Handle a landing beam. A beam covered again at once, with no other card due, flutters."""
         if value and (
             self.edge_ms - self._beam_covered_ms[outlet] > BEAM_FLUTTER_MS
             or self.landings.is_awaited_at(outlet)
@@ -277,7 +277,7 @@ class DealerCore(BoardCore):
 
     def _on_landing(self, outlet: int) -> None:
         if self._release_granted or not self.is_in_attempt():
-            return  # a hand takes cards out of a pocket
+            return  # A hand takes cards out of a pocket.
         index = self.landings.match_landing(outlet)
         if index is not None:
             self.life_out += 1
@@ -289,7 +289,7 @@ class DealerCore(BoardCore):
         elif self.feeding.is_unseen_in_gate(outlet):
             self.jam(
                 protocol.AT_GATE, self.feeding.index
-            )  # the beam behind the gate did not see it
+            )  # The beam after the gate did not detect the card.
         elif not self.hal.read("lid"):
             self.landings.strays += 1
             self.release_forbidden = True
@@ -300,7 +300,7 @@ class DealerCore(BoardCore):
         if value:
             if self._feed_started and not self._release_granted:
                 self.release_forbidden = (
-                    True  # from the first FEED to RELEASE an open lid voids the attempt
+                    True  # Between the first FEED and RELEASE, an open lid voids the attempt.
                 )
             self.halt(protocol.BY_LID)
 
@@ -313,21 +313,21 @@ class DealerCore(BoardCore):
             self.halt(protocol.BY_SUPPLY)
 
     def _on_drive(self, value: int) -> None:
-        """A drive or sensor unit is away, by its number, or with 0: all are there."""
+        """Handle the number of an absent drive or sensor unit; 0: all are present."""
         if value != self._missing_drive:
             self._missing_drive = value
             self.emit(protocol.DRIVE, min(value, MAX_COUNT), 0 if value else 1)
         if value:
             if self._feed_started and not self._release_granted:
-                self.release_forbidden = True  # what happened meanwhile nobody has seen
+                self.release_forbidden = True  # Events during the absence are unknown.
             self.halt(protocol.BY_DRIVE)
 
     def on_edges_lost(self) -> None:
-        """Edges were lost: what was counted of this attempt's cards is no longer to be trusted."""
+        """Stop: edges were lost, so the counts of this attempt are unreliable."""
         self.release_forbidden = True
         self.halt(protocol.EDGES_LOST)
 
-    # Commands. Each says where to be, so that one repeated in a later session changes nothing.
+    # Commands. Each names a target state, so repeating it in a later session changes nothing.
 
     def _check_safety(self) -> int:
         """Return why nothing may move now, or DONE."""
@@ -437,13 +437,13 @@ class DealerCore(BoardCore):
         return protocol.DONE
 
     def _hands_on_lift(self) -> bool:
-        """Return whether the hands are still on a lift that is seen at neither of its ends."""
+        """Return whether hands are on a lift between its ends."""
         return self.any_sees(release_lock.POCKET_SENSORS) and not self.any_sees(
             ("lift", "lift_down")
         )
 
     def _grant_release(self) -> int:
-        """Let this attempt's hands go, once and for good; return why not, or DONE."""
+        """Release this attempt's hands for good; return why not, or DONE."""
         if self._release_granted:
             return protocol.DONE
         if not release_lock.is_lift_down(self):
@@ -477,7 +477,7 @@ class DealerCore(BoardCore):
         return protocol.DONE
 
     def check_service(self) -> int:
-        """Return why no technician may have the board now, or DONE."""
+        """Return why no technician may use the board now, or DONE."""
         if self.is_busy():
             return protocol.BUSY
         dealing = self._feed_started and self.is_in_attempt()

@@ -1,30 +1,30 @@
-"""The events a board remembers until the host has them safe.
+"""The events that a board stores until the host has saved them.
 
-Two acknowledgements, both cumulative: `seen` (the host decoded it; it is not sent
-again) and `kept` (the host has it on disk; it may be forgotten). Pure: bodies and
-milliseconds in, bodies to send out. All its room is taken when it is made.
+Two acknowledgements, both cumulative: `seen` (the host decoded the event; it is not sent again) and
+`kept` (the host has it on disk; the board may forget it). Pure: bodies and milliseconds in, bodies
+to send out. All memory is allocated at the start.
 """
 
 import struct
 
 from . import protocol
 
-# Later than any moment a board lives to see.
+# Later than any time in a board's life.
 NEVER_MS = 1 << 62
-NO_BODIES: list[bytes] = []  # always the same one, and nobody adds to it
-# The longest body of an event, and a byte that says how long this one is.
+NO_BODIES: list[bytes] = []  # A shared constant; never changed.
+# The longest body of an event, and one byte for its length.
 _MAX_BODY = protocol.EVENT_SIZE + struct.calcsize(protocol.READ_BODY)
 _SLOT = _MAX_BODY + 1
 
 
 class EventMemory:
-    """Numbers events from 1, in order and without a gap, and says which to send now."""
+    """Numbers events from 1 without a gap, and selects those to send now."""
 
     def __init__(self) -> None:
         self.last = 0
         self.seen = 0
         self.kept = 0
-        self._sent = 0  # the newest that went out in this session
+        self._sent = 0  # The newest one sent in this session.
         # The events kept + 1 … last, each in the slot of its number.
         self._slots = memoryview(bytearray(protocol.EVENT_MEMORY * _SLOT))
         self._wait_ms = protocol.RESEND_MIN_MS
@@ -35,7 +35,7 @@ class EventMemory:
         return protocol.EVENT_MEMORY - (self.last - self.kept)
 
     def add(self, body: bytes) -> None:
-        """Remember the body of event number last + 1. Only called while there is room."""
+        """Store the body of event number last + 1. The caller checks for room."""
         if len(body) > _MAX_BODY:
             raise ValueError("no event is so long")
         self.last += 1
@@ -44,7 +44,7 @@ class EventMemory:
         self._slots[at + 1 : at + 1 + len(body)] = body
 
     def acknowledge(self, seen: int, kept: int, now_ms: int) -> None:
-        """Take both numbers of a host frame; neither goes back, none beyond `last` counts."""
+        """Handle both numbers of a host frame. They never decrease or exceed `last`."""
         self._forget(kept)
         if self.seen < seen <= self.last:
             self.seen = seen
@@ -55,13 +55,13 @@ class EventMemory:
                 self._schedule_resend(now_ms)
 
     def begin_session(self) -> None:
-        """Begin a session: everything that is not kept counts as unseen."""
+        """Begin a session: all events that are not kept count as unseen."""
         self.seen = self._sent = self.kept
         self._wait_ms = protocol.RESEND_MIN_MS
         self._resend_at = NEVER_MS
 
     def resend_now(self) -> None:
-        """The host is back after a silence: what it has not seen is due at once."""
+        """Make unseen events due at once, after a silence of the host."""
         self._wait_ms = protocol.RESEND_MIN_MS
         self._resend_at = 0 if self._sent > self.seen else NEVER_MS
 
@@ -80,7 +80,7 @@ class EventMemory:
         return bodies
 
     def deadline(self) -> int:
-        """Return when unseen events are due again, or NEVER."""
+        """Return when unseen events are due again, or NEVER_MS."""
         return self._resend_at
 
     def _schedule_resend(self, now_ms: int) -> None:

@@ -1,9 +1,8 @@
-"""The way of one card: feeder, window, gate, and on.
+"""The path of one card: feeder, window, gate, and outlet.
 
-One card at a time. It is brought to the window and held there; it goes on only
-when its own route is known and the gate's own sensor says that the gate stands
-there; the next one leaves the feeder only when this one has passed. Feeder and
-pass motor never run together, so no card can be drawn through by mistake.
+One card at a time. It is held in the window until its own route is known and the gate's sensor
+confirms the outlet. The next card leaves the feeder only after this one has passed. Feeder and pass
+motor never run together, so no card is pulled through by mistake.
 """
 
 from . import protocol
@@ -15,19 +14,19 @@ if TYPE_CHECKING:
     from .dealer import DealerCore
 
 IDLE = 0  # no card between the source and the pockets
-FEEDING = 1  # the feeder runs until the window sees a card
+FEEDING = 1  # The feeder runs until the window detects a card.
 REVERSING = 2  # the feeder reverses to free a card
-HOLDING = 3  # a card stands in the window
+HOLDING = 3  # A card is in the window.
 AIMING = 4  # the gate moves to the card's outlet
-PASSING = 5  # the card runs through the gate
-BACKING_OUT = 6  # the card is drawn back to free it
+PASSING = 5  # The card moves through the gate.
+BACKING_OUT = 6  # The card is pulled back to free it.
 
-# A reverse takes this part of the limit that ran out.
+# A reverse takes this fraction of the expired limit.
 REVERSE_PART = 4
-# A source counts as empty when its sensor saw nothing for so long.
+# A source counts as empty when its sensor is clear for this time.
 EMPTY_MS = 30
-# A window that a card has left is believed to see the next one only after this: the card before
-# may tremble in it on its way out.
+# After a card left the window, the next one counts only after this time: the card before may
+# tremble on its way out.
 WINDOW_FLUTTER_MS = 3
 SOURCE_SENSORS = ("hopper", "tray_feed")
 JAM_PLACES = (protocol.AT_FEEDER, protocol.AT_TRAY_FEEDER)
@@ -44,7 +43,7 @@ INDEX_COUNT = 256
 
 
 class Feeding:
-    """Moves the cards of one attempt; driven by edges, limits and routes."""
+    """Moves the cards of one attempt, driven by edges, limits and routes."""
 
     def __init__(self, dealer: "DealerCore", hal: Hal) -> None:
         self._dealer = dealer
@@ -57,29 +56,29 @@ class Feeding:
         self.source = protocol.HOPPER
         self.upto = 0
         self.fed = 0  # cards seen at the window; the newest one's index
-        self.index = 0  # the card at or past the window, 0: none or not of this attempt
+        self.index = 0  # The card at or past the window; 0: none, or not of this attempt.
         self.routes = bytearray([protocol.NOWHERE] * INDEX_COUNT)
-        self.open_doubles: list[int] = []  # doubled indices whose two cards were not fed again
-        self._doubles_in_tray: list[int] = []  # those of them that lie in the tray
-        self._is_feed_wanted = False  # a FEED asks for more
+        self.open_doubles: list[int] = []  # Double feeds whose two cards were not fed again.
+        self._doubles_in_tray: list[int] = []  # Those of them in the tray.
+        self._is_feed_wanted = False  # A FEED requests more cards.
         self._tries = 0
         self._limit = NEVER_MS
         self._is_stopped = False
-        self._double_seen = False  # the double sensor saw this card
+        self._double_seen = False  # The double sensor detected this card.
         self._target = protocol.NOWHERE
         self._gate_commanded = False
-        self._seen_behind_gate = False  # this card was seen behind the gate
-        self._window_ready_ms = 0  # from when the window is believed to see the next card
-        self._seen_too_early = False  # it saw one before that
+        self._seen_behind_gate = False  # The card was detected after the gate.
+        self._window_ready_ms = 0  # From this time the window may report the next card.
+        self._seen_too_early = False  # A card came before that time.
 
-    # What others ask.
+    # Queries of other parts.
 
     def is_idle(self) -> bool:
         """Return whether no card is on its way and no motor turns."""
         return self.state == IDLE
 
     def is_moving(self) -> bool:
-        """Return whether a motor turns, or would at once."""
+        """Return whether a motor turns, or would turn at once."""
         return (
             self.state in (FEEDING, REVERSING, AIMING, PASSING, BACKING_OUT)
             and not self._is_stopped
@@ -90,15 +89,15 @@ class Feeding:
         return self.state in (FEEDING, REVERSING)
 
     def doing(self) -> int:
-        """Return wire.IDLE, FEEDING, HOLDING or PASSING."""
+        """Return IDLE, FEEDING, HOLDING or PASSING."""
         return ACTIVITIES[self.state]
 
     def held_index(self) -> int:
-        """Return the index of the card at the hold point, 0 for none."""
+        """Return the index of the card at the hold point, or 0."""
         return self.index if self.state in (HOLDING, AIMING) else 0
 
     def is_unseen_in_gate(self, outlet: int) -> bool:
-        """Return whether a card runs through the gate to `outlet`, and was not seen behind it."""
+        """Return whether a card moves through the gate to `outlet`, undetected after it."""
         return (
             self.state in (PASSING, BACKING_OUT)
             and not self._seen_behind_gate
@@ -106,20 +105,20 @@ class Feeding:
         )
 
     def next_ms(self) -> int:
-        """Return when the motion under way should have ended, or the window is to be believed."""
+        """Return the limit of the motion, or when the window's report counts."""
         return min(self._limit, self._window_ready_ms) if self._seen_too_early else self._limit
 
-    # What the host asks.
+    # Commands of the host.
 
     def feed(self, source: int, upto: int) -> None:
-        """Feed from `source` until card `upto` stands in the window; go on after a stop."""
+        """Feed from `source` until card `upto` is in the window; continue after a stop."""
         self.source = source
         self.upto = upto
         self._is_feed_wanted = True
         self._resume()
 
     def route(self, index: int, outlet: int) -> int:
-        """Take the route of a card; return the result for its ROUTE."""
+        """Store the route of a card; return the result for its ROUTE."""
         known = self.routes[index]
         if known != protocol.NOWHERE:
             return protocol.DONE if known == outlet else protocol.ROUTE_DIFFERS
@@ -130,7 +129,7 @@ class Feeding:
         return protocol.DONE
 
     def purge(self) -> bool:
-        """Send what stands in the path into the tray; False where nothing stands there."""
+        """Move the cards in the path into the tray; False if there are none."""
         self._is_feed_wanted = False
         if self.is_feeding():
             self._become_idle()
@@ -143,16 +142,14 @@ class Feeding:
         self._tries = 0
         self._is_stopped = False
         if in_gate:
-            self._seen_behind_gate = (
-                True  # it lies in the gate, which cannot move: out where the gate stands
-            )
+            self._seen_behind_gate = True  # A card blocks the gate, so the gate's outlet is used.
             self._start_pass()
         else:
             self._aim(protocol.TRAY)
         return True
 
     def stop(self, finish_pass: bool) -> None:
-        """Stop the motors where they are; `finish_pass` lets a card in the gate run on."""
+        """Stop the motors in place; `finish_pass` lets a card in the gate continue."""
         if finish_pass and self.state in (PASSING, BACKING_OUT):
             self._is_feed_wanted = False
             return
@@ -162,10 +159,10 @@ class Feeding:
         self._hal.set("feed", STOP)
         self._hal.set("pass", STOP)
 
-    # What the sensors say.
+    # Sensors.
 
     def on_window(self, value: int) -> None:
-        """The window sees a card come, or go."""
+        """Handle an edge of the window."""
         self._seen_too_early = False
         if value and self.is_feeding():
             self._on_covered()
@@ -173,7 +170,7 @@ class Feeding:
             self._check_pass_end()
 
     def on_exit(self, value: int) -> None:
-        """The beam behind the gate sees a card come, or go."""
+        """Handle an edge of the beam after the gate."""
         if not value:
             self._check_pass_end()
         elif self.state in (PASSING, BACKING_OUT) and not self._seen_behind_gate:
@@ -183,14 +180,14 @@ class Feeding:
                 self._start_pass()
 
     def on_double(self, value: int) -> None:
-        """The feeder's double sensor: it may speak before the card arrives, or after."""
+        """Handle the feeder's double sensor. It may react before or after the card arrives."""
         if value and self.state != IDLE and not self._double_seen:
             self._double_seen = True
             if self.index:
                 self._report_double()
 
     def on_tray(self, value: int) -> None:
-        """The tray's sensor: once it is empty, the doubled cards in it were fed again."""
+        """Handle the tray's sensor. Once empty, its doubled cards were fed again."""
         if not value and self._doubles_in_tray:
             self.open_doubles = [
                 index for index in self.open_doubles if index not in self._doubles_in_tray
@@ -198,16 +195,16 @@ class Feeding:
             self._doubles_in_tray = []
 
     def on_landed(self, index: int, outlet: int) -> bool:
-        """Card `index` landed; return whether it was a doubled one in the tray."""
+        """Handle a landing of card `index`; return True for a double feed in the tray."""
         twofold = outlet == protocol.TRAY and index in self.open_doubles
         if twofold:
             self._doubles_in_tray.append(index)
         return twofold
 
-    # What time and levels say.
+    # Time and levels.
 
     def on_time(self, until_ms: int) -> None:
-        """A motion did not end by its limit; or the window, seen too early, still sees a card."""
+        """Handle an expired limit, or a card that is still in the window after an early report."""
         if self._seen_too_early and self._window_ready_ms <= until_ms:
             self._on_arrived()
         if self._limit > until_ms:
@@ -227,7 +224,7 @@ class Feeding:
             self._retry_pass()
 
     def advance(self) -> None:
-        """Start what may start now."""
+        """Start everything that may start now."""
         if self.state == AIMING and not self._is_stopped:
             self._check_gate()
         if self._dealer.is_halted():
@@ -241,7 +238,7 @@ class Feeding:
     def _can_pass(self, outlet: int) -> bool:
         """Return whether the held card may go: one card at a time falls into an outlet.
 
-        So a landing is never taken for that of the card before, which is still awaited there.
+        Otherwise a landing could be matched with the card before it.
         """
         return outlet != protocol.NOWHERE and not self._dealer.landings.is_awaited_at(outlet)
 
@@ -254,9 +251,9 @@ class Feeding:
         self._double_seen = False
         self._tries = 0
         if self._hal.read("window"):
-            self._on_covered()  # on its own, while the board stood still
+            self._on_covered()  # The card came while the board was stopped.
         elif not self._hal.read(SOURCE_SENSORS[self.source]):
-            # A card may still be on its way into the tray, and lies there before it is seen.
+            # A card may still fall into the tray, and is detected only later.
             if self._limit == NEVER_MS and not self._dealer.landings.has_flying():
                 self._limit = self._dealer.now + EMPTY_MS
         else:
@@ -284,14 +281,14 @@ class Feeding:
         self._arm_limit("feed_limit_ms", REVERSE_PART)
 
     def _on_covered(self) -> None:
-        """The window sees a card: the next one, unless it may still be the last."""
+        """Handle a card in the window: the next one, unless it may be the last."""
         if self._dealer.edge_ms < self._window_ready_ms:
             self._seen_too_early = True
         else:
             self._on_arrived()
 
     def _on_arrived(self) -> None:
-        """A card stands in the window: it has its index from here on."""
+        """Handle the card's arrival in the window: from here on it has its index."""
         self._seen_too_early = False
         self._hal.set("feed", STOP)
         self._limit = NEVER_MS
@@ -319,7 +316,7 @@ class Feeding:
         self._check_gate()
 
     def _check_gate(self) -> None:
-        """Move the gate when nothing is in it; let the card go when it stands right."""
+        """Move the empty gate. Let the card go when the gate is at its outlet."""
         if not self._gate_commanded:
             if self._hal.read("exit"):
                 return
@@ -329,13 +326,13 @@ class Feeding:
             self._start_pass()
 
     def _on_gate_limit(self) -> None:
-        """The gate did not arrive by its limit, unless it did while the board stood still."""
+        """Handle a late gate, unless it arrived while the board was stopped."""
         waited = self._gate_commanded
         if not self._is_stopped:
             self._check_gate()
         if self.state != AIMING:
             return
-        if self._gate_commanded and not waited:  # only now the gate could be moved
+        if self._gate_commanded and not waited:  # Only now could the gate be moved.
             self._arm_limit("gate_limit_ms")
             return
         self.state = HOLDING
@@ -350,9 +347,9 @@ class Feeding:
         self._arm_limit("pass_limit_ms")
 
     def _on_pass_limit(self) -> None:
-        """Back and again, at most jam_retries times; then the tray; then it is a jam.
+        """Retry at most jam_retries times, then use the tray, then report a jam.
 
-        A card that was seen in the gate goes nowhere else any more: no tray for it.
+        A card detected in the gate cannot go to another outlet, not even the tray.
         """
         self._tries += 1
         retries = self._dealer.settings["jam_retries"]
@@ -369,13 +366,13 @@ class Feeding:
 
     def _retry_pass(self) -> None:
         if self._seen_behind_gate:
-            self._start_pass()  # the gate stands as it stood
+            self._start_pass()  # The gate has not moved.
         else:
             retries = self._dealer.settings["jam_retries"]
             self._aim(self._target if self._tries <= retries else protocol.TRAY)
 
     def _check_pass_end(self) -> None:
-        """The card has passed when it was seen behind the gate, and neither beam sees it."""
+        """End the pass once the card was detected after the gate and both beams are clear."""
         if self.state not in (PASSING, BACKING_OUT) or not self._seen_behind_gate:
             return
         if self._dealer.level("window") or self._dealer.level("exit"):
@@ -393,7 +390,7 @@ class Feeding:
         self._limit = NEVER_MS
 
     def _resume(self) -> None:
-        """Start again what a stop interrupted."""
+        """Restart the motion that a stop interrupted."""
         if not self._is_stopped:
             return
         self._is_stopped = False

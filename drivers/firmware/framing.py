@@ -1,29 +1,28 @@
-"""Frames on the line: COBS closed by a zero byte, with a CRC-32 inside.
+"""Frames on the line: COBS, ended by a zero byte, with a CRC-32 inside.
 
-Pure and bounded, for the boards and the host alike. The decoder cuts at the zero
-byte and works by slices, because a loop over single bytes costs a
-microcontroller more than the rest of the frame. Noise never raises: it is
-counted.
+Pure and bounded, for the boards and the host. The decoder splits at the zero byte and uses slices,
+because a loop over bytes costs a microcontroller more than the rest of the frame. Noise never
+raises. The decoder counts it.
 """
 
 import binascii
 import struct
 
-# The longest payload of the protocol, with room; a longer frame is noise.
+# The longest payload of the protocol, with a margin. A longer frame is noise.
 MAX_PAYLOAD = 120
 CRC_SIZE = 4
-# COBS adds one byte in every 254, and a frame is shorter than that: one byte.
+# COBS adds one byte for each 254 bytes. A frame is shorter: one byte.
 MAX_ENCODED = MAX_PAYLOAD + CRC_SIZE + 1
 
 
 def cobs_encode(data: bytes) -> bytes:
     """Return `data` (at most 253 bytes) without zero bytes, one byte longer.
 
-    Raises ValueError where the data is too long for one block.
+    Raises ValueError if the data is too long for one block.
     """
     if len(data) > 253:
         raise ValueError("a block holds at most 253 bytes")
-    block = bytearray(b"\x00" + data)  # each zero becomes the way to the next one
+    block = bytearray(b"\x00" + data)  # Each zero becomes the distance to the next one.
     zero = data.find(b"\x00") + 1
     at = 0
     while zero:
@@ -35,7 +34,7 @@ def cobs_encode(data: bytes) -> bytes:
 
 
 def cobs_decode(block: bytes) -> bytes | None:
-    """Return what cobs_encode was given, or None where `block` is no such thing."""
+    """Return the data given to cobs_encode, or None if `block` is invalid."""
     data = bytearray(block)
     end = len(data)
     at = 0
@@ -51,7 +50,7 @@ def cobs_decode(block: bytes) -> bytes | None:
 def encode(payload: bytes) -> bytes:
     """Return one frame ready for the line: COBS(payload, CRC-32), then a zero byte.
 
-    Raises ValueError where the payload is longer than MAX_PAYLOAD.
+    Raises ValueError if the payload is longer than MAX_PAYLOAD.
     """
     if len(payload) > MAX_PAYLOAD:
         raise ValueError("a payload holds at most %d bytes" % MAX_PAYLOAD)
@@ -59,11 +58,11 @@ def encode(payload: bytes) -> bytes:
 
 
 class Decoder:
-    """Cuts a stream of bytes into payloads; counts what was not one.
+    """Splits a stream of bytes into payloads and counts invalid blocks.
 
-    `junk` counts blocks that are no COBS or too short, `crc_errors` those whose
-    CRC differs, `oversize` those longer than any frame; each block is counted
-    once. The buffer never grows past one frame.
+    `junk` counts blocks with invalid COBS or too few bytes, `crc_errors` those with a wrong CRC,
+    `oversize` those longer than any frame. Each block counts once. The buffer never grows past one
+    frame.
     """
 
     def __init__(self) -> None:
@@ -74,7 +73,7 @@ class Decoder:
         self._skipping = False
 
     def feed(self, data: bytes) -> list[bytes]:
-        """Take the bytes that arrived; return the payloads they completed, in order."""
+        """Add received bytes; return the completed payloads in order."""
         blocks = (self._rest + data).split(b"\x00")
         self._rest = blocks.pop()
         payloads = []
@@ -95,7 +94,7 @@ class Decoder:
 
     def _payload(self, block: bytes) -> bytes | None:
         if not block:
-            return None  # two zero bytes in a row: a frame's end and the line's silence
+            return None  # Two zero bytes in a row: a frame's end and an idle line.
         if len(block) > MAX_ENCODED:
             self.oversize += 1
             return None

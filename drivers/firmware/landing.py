@@ -1,7 +1,7 @@
-"""Where cards landed: each landing is matched with the gate event it belongs to.
+"""Landings of cards, each matched with its gate event.
 
-Pure bookkeeping over edges: a landing inside the window after its own gate event
-is that card's; any other is a stray; a gate event whose card never lands is a jam.
+Pure bookkeeping over edges: a landing in time after its own gate event is that card's. Any other is
+a stray. A gate event without a landing is a jam.
 """
 
 from . import protocol
@@ -9,13 +9,13 @@ from .event_memory import NEVER_MS
 
 
 class Landings:
-    """The cards in flight of one attempt, and how many landed in each outlet."""
+    """The falling cards of one attempt, and the landings of each outlet."""
 
     def __init__(self) -> None:
         self.landed = [0] * protocol.OUTLETS
         self.strays = 0
-        self._flying: list[tuple[int, int, int]] = []  # index, outlet, until when
-        self._second_until = -1  # until when a doubled card's second may land in the tray
+        self._flying: list[tuple[int, int, int]] = []  # Index, outlet, deadline.
+        self._second_until = -1  # Deadline for a doubled card's second landing in the tray.
 
     def clear(self) -> None:
         """Begin an attempt."""
@@ -25,7 +25,7 @@ class Landings:
         self._second_until = -1
 
     def total(self) -> int:
-        """Return how many cards landed, the tray's included."""
+        """Return how many cards landed, including the tray."""
         return sum(self.landed)
 
     def has_flying(self) -> bool:
@@ -37,24 +37,24 @@ class Landings:
         return any(place == outlet for _, place, _ in self._flying)
 
     def on_passed(self, index: int, outlet: int) -> None:
-        """Card `index` is in the gate on its way to `outlet`: it may land from now on."""
+        """Note card `index` in the gate, bound for `outlet`. It may land from now on."""
         self._flying.append((index, outlet, NEVER_MS))
 
     def on_left_gate(self, index: int, until_ms: int) -> None:
-        """Card `index` has left the gate: it lands by `until_ms`, or not at all."""
+        """Note that card `index` left the gate. It must land by `until_ms`."""
         for at, (flying, outlet, until) in enumerate(self._flying):
             if flying == index and until == NEVER_MS:
                 self._flying[at] = (index, outlet, until_ms)
 
     def remove(self, index: int) -> None:
-        """Card `index` is stuck and expected nowhere."""
+        """Remove card `index`, which is stuck and will not land."""
         self._flying = [card for card in self._flying if card[0] != index]
 
     def match_landing(self, outlet: int) -> int | None:
-        """Take a landing; return the index of the card that has landed, or None: nobody's.
+        """Handle a landing; return the index of the landed card, or None for a stray.
 
-        The earliest card on its way to this outlet is meant. Those whose time is over
-        were taken out by `overdue` before.
+        It is the earliest card bound for this outlet. `pop_overdue` has removed the overdue cards
+        before.
         """
         for at, (index, place, _) in enumerate(self._flying):
             if place == outlet:
@@ -64,7 +64,7 @@ class Landings:
         return None
 
     def expect_second(self, until_ms: int) -> None:
-        """A doubled card landed in the tray: the second of the two may follow."""
+        """Expect the second card of a double feed, after the first landed in the tray."""
         self._second_until = until_ms
 
     def is_second_card(self, at_ms: int) -> bool:
@@ -74,12 +74,12 @@ class Landings:
         return follows
 
     def pop_overdue(self, until_ms: int) -> list[int]:
-        """Take out and return the cards that should have landed at or before `until_ms`."""
+        """Remove and return the cards due to land at or before `until_ms`."""
         late = [index for index, _, until in self._flying if until <= until_ms]
         if late:
             self._flying = [card for card in self._flying if card[2] > until_ms]
         return late
 
     def next_ms(self) -> int:
-        """Return when the next card is overdue, or NEVER."""
+        """Return when the next card is overdue, or NEVER_MS."""
         return min([until for _, _, until in self._flying]) if self._flying else NEVER_MS

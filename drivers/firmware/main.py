@@ -1,9 +1,8 @@
-"""The HAL of a board process: its pins as lines of text on a stream.
+"""Entry points of the firmware, and a HAL with pins as lines of text on a stream.
 
-From the machine: `at NAME VALUE` (how an input stands) and `read FACE BACK UP CONF`
-(the engine's answer; a fifth number would be the shot that it answers). To the
-machine: `set NAME VALUE`. At the start the machine sends the level of every input:
-the first word about an input is no edge.
+From the machine: `at NAME VALUE` (level of an input) and `read FACE BACK UP CONF` (the engine's
+answer; an optional fifth number is its shot). To the machine: `set NAME VALUE`. At the start the
+machine sends the level of every input: an input's first line is no edge.
 """
 
 import binascii
@@ -21,7 +20,7 @@ from .version import firmware_hash
 
 
 class PinsClosed(Exception):
-    """The machine has closed the stream: this board has no pins any more."""
+    """The machine closed the stream: this board has no more pins."""
 
 
 class TextPins:
@@ -38,7 +37,7 @@ class TextPins:
         self._unparsed = b""
 
     def update(self, now_ms: int) -> None:
-        """Take the lines that have come, as of `now_ms`. Raises Gone."""
+        """Read the lines that arrived by `now_ms`. Raises PinsClosed."""
         data = self._pins.read()
         if data is None:
             raise PinsClosed
@@ -48,23 +47,23 @@ class TextPins:
             self._parse_line(line.decode().split(), now_ms)
 
     def read(self, name: str) -> int:
-        """Return the level of an input as last told; 0 before."""
+        """Return the last level of an input; 0 before the first."""
         return self._levels.get(name, 0)
 
     def set(self, name: str, value: int) -> None:
-        """Tell the machine where an output should be. Raises Gone."""
+        """Send an output's level to the machine. Raises PinsClosed."""
         try:
             self._pins.write_all(("set %s %d\n" % (name, value)).encode())
         except OSError:
             raise PinsClosed from None
 
     def edges(self) -> list[tuple[int, str, int]]:
-        """Return (t_ms, name, value) of every change since last asked, oldest first."""
+        """Return (t_ms, name, value) of every change since the last call, oldest first."""
         edges, self._edges = self._edges, []
         return edges
 
     def answers(self) -> list[tuple[int, ...]]:
-        """Return what the engine answered since last asked."""
+        """Return the engine's answers since the last call."""
         answers, self._answers = self._answers, []
         return answers
 
@@ -85,20 +84,20 @@ if TYPE_CHECKING:
 MICROPYTHON = sys.implementation.name == "micropython"
 BOARD_CORES = {"dealer": DealerCore, "reader": ReaderCore}
 PINS_FD = 3
-# The longest wait where every event is a descriptor's, and where the line is unplugged.
+# The longest wait if every event wakes poll, and while the line is unplugged.
 MAX_WAIT_MS = 1000
 UNPLUGGED_WAIT_MS = 20
 
 
 class BoardClock:
-    """Whole milliseconds since it was made; they do not wrap as the chip's do."""
+    """Whole milliseconds since its creation, without the chip's overflow."""
 
     def __init__(self) -> None:
         self._now = 0
         self._last = self._ticks()
 
     def now_ms(self) -> int:
-        """Return the present moment; call it at least once an hour."""
+        """Return the present time; call it at least once an hour."""
         ticks = self._ticks()
         if MICROPYTHON:
             clock: Any = time
@@ -109,16 +108,16 @@ class BoardClock:
         return self._now
 
     def _ticks(self) -> int:
-        clock: Any = time  # the two interpreters' clocks differ
+        clock: Any = time  # The two interpreters have different clocks.
         if MICROPYTHON:
             return int(clock.ticks_ms())
         return int(clock.monotonic_ns() // 1_000_000)
 
 
 def run(board: BoardCore, hal: TextPins, line: Stream, pins: Stream) -> None:
-    """Run a board's core on a line and a stream of pins. Raises Gone when the pins end.
+    """Run a board's core on a line and a stream of pins. Raises PinsClosed when the pins end.
 
-    A line that nobody has open is no reason to end: it is looked at again and again.
+    If no program has the line open, the line is polled again and again.
     """
     clock = BoardClock()
     plugged, alone = select.poll(), select.poll()
@@ -138,10 +137,10 @@ def run(board: BoardCore, hal: TextPins, line: Stream, pins: Stream) -> None:
 
 
 def own_source_hash() -> bytes:
-    """Return the firmware hash of the files this program runs from.
+    """Return the firmware hash of this program's files.
 
-    A folder or a compiled file beside them counts as an empty file: it may be imported in
-    the place of one of them, and no right firmware has any.
+    A folder or a compiled file beside them counts as an empty file: it could be imported in place
+    of one of them, and no correct firmware has any.
     """
     folder = __file__[: __file__.rfind("/")] if "/" in __file__ else "."
     files = []
@@ -154,7 +153,7 @@ def own_source_hash() -> bytes:
 
 
 def load_file(path: str) -> bytes:
-    """Return a file's content, b"" when there is none."""
+    """Return a file's content, or b"" without a file."""
     try:
         with open(path, "rb") as file:
             return file.read()
@@ -163,14 +162,14 @@ def load_file(path: str) -> bytes:
 
 
 def save_file(path: str, content: bytes) -> None:
-    """Write a file so that a cut of the power leaves the old one or the new one."""
+    """Write a file so that a power cut leaves the old or the new one."""
     with open(path + ".new", "wb") as file:
         file.write(content)
     os.rename(path + ".new", path)
 
 
 def run_process(arguments: list[str]) -> None:
-    """Be the board that the arguments say, until the pins end."""
+    """Run the board named by the arguments, until the pins end."""
     if len(arguments) != 3 or arguments[0] not in BOARD_CORES:
         sys.stderr.write("usage: main dealer|reader UID BOOT (UID: 16 hex digits)\n")
         sys.exit(2)
@@ -185,16 +184,16 @@ def run_process(arguments: list[str]) -> None:
 
 
 def chip(trial: bool = False) -> None:
-    """Be the board that the file `board` on the chip says (dealer or reader), for ever.
+    """Run the board named in the chip's file `board` (dealer or reader), forever.
 
-    `trial`: this firmware was not found right yet.
+    `trial`: this firmware is not confirmed yet.
     """
     import micropython
 
     from . import rp2_hal, rp2_loop
 
-    if hasattr(micropython, "alloc_emergency_exception_buf"):  # the unix port has its own
-        micropython.alloc_emergency_exception_buf(100)  # for what an interrupt's handler raises
+    if hasattr(micropython, "alloc_emergency_exception_buf"):  # The unix port has its own.
+        micropython.alloc_emergency_exception_buf(100)  # For exceptions in interrupt handlers.
     kind = load_file("board").decode().strip()
     boot = int(load_file("boot") or b"0") + 1
     save_file("boot", b"%d" % boot)

@@ -1,4 +1,4 @@
-"""The motions beside the cards' way: shuffler, lift, and the gate's self-test."""
+"""The motions apart from the cards' path: shuffler, lift, and the gate's self-test."""
 
 from . import protocol
 from .event_memory import NEVER_MS
@@ -9,14 +9,14 @@ if TYPE_CHECKING:
     from .dealer import DealerCore
 
 
-# A shuffler that runs on behind its last pass has drawn cards in again within this.
+# A shuffler that coasts after its last pass draws cards in again within this time.
 COAST_MS = 30
 
 
 class ShufflerControl:
-    """Shuffles until as many passes of this attempt are done as the host asked for.
+    """Shuffler motor: runs until the requested passes of this attempt are done.
 
-    One that was stopped too late, and has drawn cards in for a pass more, ends that pass.
+    If it stopped too late and has drawn cards in for another pass, it finishes that pass.
     """
 
     def __init__(self, dealer: "DealerCore", hal: Hal) -> None:
@@ -25,8 +25,8 @@ class ShufflerControl:
         self.passes_done = 0
         self._passes_wanted = 0
         self._limit = NEVER_MS
-        self._is_settling = False  # the last pass is done, the motor stopped
-        self._is_reported = False  # the host was told of the passes that are done
+        self._is_settling = False  # The last pass is done; the motor stopped.
+        self._is_reported = False  # The finished passes were reported.
 
     def clear(self) -> None:
         """Begin an attempt."""
@@ -35,7 +35,7 @@ class ShufflerControl:
         self._is_settling = self._is_reported = False
 
     def shuffle(self, passes: int) -> None:
-        """Run until `passes` are done, and what was drawn in beyond them has come out."""
+        """Run until `passes` are done and no drawn-in cards are left."""
         drawn_in = self.passes_done + 1 if self._hal.read("shuffler") else 0
         self._passes_wanted = max(passes, drawn_in)
         self._is_reported = False
@@ -43,19 +43,19 @@ class ShufflerControl:
             self._is_settling = False
             self._hal.set("shuffle", 1)
             self._arm()
-        elif not self._is_settling:  # else the host is told once it has come to rest
+        elif not self._is_settling:  # Otherwise the report follows at rest.
             self._report()
 
     def has_reported(self, passes: int) -> bool:
-        """Return whether `passes` were made and told."""
+        """Return whether `passes` were done and reported."""
         return self._is_reported and passes <= self.passes_done
 
     def is_running(self) -> bool:
-        """Return whether the motor turns, or may have to turn on."""
+        """Return whether the motor turns, or may have to continue."""
         return self._limit != NEVER_MS
 
     def stop(self) -> None:
-        """Stop the motor; a pass that was not finished does not count."""
+        """Stop the motor. An unfinished pass does not count."""
         done, self._is_settling = self._is_settling, False
         self._limit = NEVER_MS
         self._hal.set("shuffle", 0)
@@ -63,7 +63,7 @@ class ShufflerControl:
             self._report()
 
     def on_shuffled(self, value: int) -> None:
-        """The shuffler has finished a pass."""
+        """Count a finished pass."""
         if not value or not self.is_running() or self._is_settling:
             return
         self.passes_done += 1
@@ -75,12 +75,12 @@ class ShufflerControl:
             self._limit = self._dealer.now + COAST_MS
 
     def on_drawn_in(self, value: int) -> None:
-        """Cards were drawn into the shuffler, or have left it."""
+        """Handle cards drawn into the shuffler, or gone from it."""
         if value and self._is_settling:
             self.shuffle(self.passes_done + 1)
 
     def on_time(self, until_ms: int) -> None:
-        """The shuffler has come to rest; or a pass takes too long, or left cards in it."""
+        """Stop at the limit. Report a jam if no finished pass was reported."""
         if self._limit > until_ms:
             return
         self.stop()
@@ -88,7 +88,7 @@ class ShufflerControl:
             self._dealer.jam(protocol.AT_SHUFFLER, 0)
 
     def next_ms(self) -> int:
-        """Return when the pass under way should have ended, or NEVER."""
+        """Return the limit of the present pass, or NEVER_MS."""
         return self._limit
 
     def _report(self) -> None:
@@ -100,10 +100,10 @@ class ShufflerControl:
 
 
 class LiftControl:
-    """Lifts the hands out and lowers itself again.
+    """Lift motor: lifts the hands and lowers the lift.
 
-    It is driven only on its way: whatever ends that leaves it where it is. Its end is
-    where its own sensor sees it while that of the other end does not.
+    It is driven only while moving; when interrupted it stays in place. At an end, that end's sensor
+    is on and the other one off.
     """
 
     def __init__(self, dealer: "DealerCore", hal: Hal) -> None:
@@ -113,7 +113,7 @@ class LiftControl:
         self._limit = NEVER_MS
 
     def move_to(self, goal: int) -> None:
-        """Go up (LIFT_UP) or down (LIFT_DOWN), if it is not seen there."""
+        """Move up (LIFT_UP) or down (LIFT_DOWN), if not already there."""
         self._goal = goal
         if self._is_at_goal():
             self._on_arrived()
@@ -122,35 +122,35 @@ class LiftControl:
         self._hal.set("lift", goal)
 
     def stop(self) -> None:
-        """Stay where it is."""
+        """Stop in place."""
         self._limit = NEVER_MS
         self._hal.set("lift", LIFT_STAY)
 
     def is_moving(self) -> bool:
-        """Return whether it is on its way."""
+        """Return whether the lift moves."""
         return self._limit != NEVER_MS
 
     def is_rising(self) -> bool:
-        """Return whether it is on its way up."""
+        """Return whether the lift moves up."""
         return self.is_moving() and self._goal == LIFT_UP
 
     def on_lift(self, value: int) -> None:
-        """The sensor at the top sees it come, or go."""
+        """Handle an edge of the top sensor."""
         if value and self.is_rising() and not self._hal.read("lift_down"):
             self._on_arrived()
 
     def on_lift_down(self, value: int) -> None:
-        """The sensor at the bottom sees it come, or go."""
+        """Handle an edge of the bottom sensor."""
         if value and self.is_moving() and not self.is_rising() and not self._hal.read("lift"):
             self._on_arrived()
 
     def on_time(self, until_ms: int) -> None:
-        """It is not there by its limit."""
+        """Report a stall if the limit has passed."""
         if self._limit <= until_ms:
             self._dealer.stall(protocol.MOTOR_LIFT)
 
     def next_ms(self) -> int:
-        """Return when it should be there, or NEVER."""
+        """Return the limit of the motion, or NEVER_MS."""
         return self._limit
 
     def _is_at_goal(self) -> bool:
@@ -165,7 +165,7 @@ class LiftControl:
 
 
 class GateSweep:
-    """The self-test: the empty gate goes to every outlet, and its sensor must agree."""
+    """The self-test: the empty gate moves to every outlet, and its sensor must agree."""
 
     def __init__(self, dealer: "DealerCore", hal: Hal) -> None:
         self._dealer = dealer
@@ -178,15 +178,15 @@ class GateSweep:
         self._move_to(0)
 
     def is_running(self) -> bool:
-        """Return whether the gate is being swept."""
+        """Return whether the sweep is running."""
         return self._limit != NEVER_MS
 
     def stop(self) -> None:
-        """Leave the gate where it is."""
+        """Leave the gate in place."""
         self._limit = NEVER_MS
 
     def advance(self) -> None:
-        """On to the next outlet, once the sensor says that the gate is at this one."""
+        """Move to the next outlet once the sensor confirms this one."""
         while self.is_running() and self._hal.read("gate_at") == self._outlet:
             if self._outlet == protocol.TRAY:
                 self._limit = NEVER_MS
@@ -194,13 +194,13 @@ class GateSweep:
                 self._move_to(self._outlet + 1)
 
     def on_time(self, until_ms: int) -> None:
-        """The gate is not there by its limit."""
+        """Report a stall if the limit has passed."""
         if self._limit <= until_ms:
             self._limit = NEVER_MS
             self._dealer.stall(protocol.MOTOR_GATE)
 
     def next_ms(self) -> int:
-        """Return when the gate should be there, or NEVER."""
+        """Return the limit of the gate's motion, or NEVER_MS."""
         return self._limit
 
     def _move_to(self, outlet: int) -> None:

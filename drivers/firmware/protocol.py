@@ -1,10 +1,8 @@
-"""The words of the serial line: ids, sizes and field layouts of every frame.
+"""The serial protocol: ids, sizes and field layouts of every frame.
 
-One copy for the boards and the host, so it keeps to what MicroPython runs. The
-meaning of each frame stands in drivers/link/PROTOCOL.md; this file is its exact
-layout, and PROTOCOL_HASH below is taken from it, so that two programs that
-disagree about a layout never get as far as moving a card.
-All numbers are big-endian. Times are whole milliseconds.
+The boards and the host share this file, so it must run on MicroPython. drivers/link/PROTOCOL.md
+explains each frame; this file defines its exact layout. PROTOCOL_HASH is computed from it: programs
+with different layouts never move a card. All numbers are big-endian. Times are whole milliseconds.
 """
 
 import hashlib
@@ -78,10 +76,10 @@ EVENTS = {
 KIND_DEALER = 1
 KIND_READER = 2
 
-# What stands behind the pins.
+# The hardware behind the pins.
 HAL_SIM = 0
 HAL_RP2 = 1
-HAL_ADAPTER = 2  # a program that drives parts which were bought: no pins of its own
+HAL_ADAPTER = 2  # A program that drives bought parts: no pins of its own.
 
 # Outlets, in the order of play; TRAY is the fifth. NOWHERE: no outlet.
 NORTH = 0
@@ -129,7 +127,7 @@ RESET_POWER = 0
 RESET_WATCHDOG = 1
 RESET_SOFT = 2
 
-# Results of an ACK: DONE, or why the board refuses.
+# Results of an ACK: DONE, or the reason of a refusal.
 DONE = 0
 NOT_CLEAR = 1
 WRONG_ATTEMPT = 2
@@ -164,8 +162,8 @@ RESULTS = {
     NO_DRIVE: "NO_DRIVE",
 }
 
-# Faces on the line: suit * 13 + rank for spades, hearts, clubs, diamonds and
-# ranks 2…A, then the two jokers; UNREADABLE where the engine saw no face.
+# Faces on the line: suit * 13 + rank for spades, hearts, clubs, diamonds and ranks 2…A, then the
+# two jokers. UNREADABLE: the engine recognized no face.
 FACES = 54
 UNREADABLE = 0xFF
 BACK_A = 0
@@ -188,7 +186,7 @@ SEES_SHUFFLER = 0x0800
 SEES_LIFT_DOWN = 0x1000
 SEES_SUPPLY_LOW = 0x2000
 
-# What each of these bits says, from bit 0.
+# The meaning of each of these bits, from bit 0.
 SENSORS = (
     "pocket N",
     "pocket W",
@@ -206,7 +204,7 @@ SENSORS = (
     "supply low",
 )
 
-# What a board is doing, in STATUS and ALIVE.
+# Activity of a board, in STATUS and ALIVE.
 IDLE = 0
 SHUFFLING = 1
 FEEDING = 2
@@ -236,9 +234,9 @@ BODIES = {
     REREAD: ">IB",  # attempt, index
     LOOK: ">IB",  # attempt, index
     SERVICE: ">",
-    # kind of board, hal, unique id, version, firmware hash, protocol hash, boot,
-    # configuration crc, reset cause, attempt, last event, cards fed and landed in its
-    # life, kept (the last event it has forgotten), asked (no trigger wire: LOOK tells it)
+    # kind of board, hal, unique id, version, firmware hash, protocol hash, boot, configuration crc,
+    # reset cause, attempt, last event, cards fed and landed in its life, kept (last event
+    # forgotten), asked (no trigger wire: LOOK announces cards)
     WELCOME: ">BB8s3s8s8sIIBIIIIIB",
     ALIVE: ">IIB",  # boot, last event, doing
     ACK: ">HB",  # number, result; the body of a STATUS follows its DONE
@@ -247,7 +245,7 @@ BODIES = {
     NO_SESSION: ">II",
 }
 
-# A READ is an EVENT with these behind it: face, back, face up, confidence 0…255.
+# A READ is an EVENT followed by: face, back, face up, confidence 0…255.
 READ_BODY = ">BBBB"
 
 # The answer to STATUS, by kind of board.
@@ -259,7 +257,7 @@ STATUS_BODIES = {
     KIND_READER: ">IBBBI",
 }
 
-# Settings a CONFIGURE may change: id -> (name, default, least, most); milliseconds, but for
+# Settings for CONFIGURE: id -> (name, default, minimum, maximum); in milliseconds, except
 # jam_retries and asked.
 DEALER_SETTINGS = {
     1: ("silence_ms", 500, 200, 2000),
@@ -280,16 +278,16 @@ READER_SETTINGS = {
 }
 SETTINGS = {KIND_DEALER: DEALER_SETTINGS, KIND_READER: READER_SETTINGS}
 
-# Unseen events on the way at once, and how long an unseen one waits to be sent again.
+# Limit of unacknowledged events sent at once, and the delays before resending.
 EVENT_WINDOW = 8
 RESEND_MIN_MS = 50
 RESEND_MAX_MS = 400
-# Events a board keeps until the host says that they are safe: a whole attempt.
+# Events a board stores until the host has saved them: a whole attempt.
 EVENT_MEMORY = 1024
 
 
 def layout() -> bytes:
-    """Return every layout, event, result and sensor as one text, the same everywhere."""
+    """Return every layout, event, result and sensor as one text, equal on every platform."""
     parts = ["dealtable wire %d" % VERSION, HOST_HEADER, BOARD_HEADER, READ_BODY]
     for kind in sorted(BODIES):
         parts.append("%02x%s" % (kind, BODIES[kind]))
@@ -310,14 +308,14 @@ PROTOCOL_HASH = hashlib.sha256(layout()).digest()[:8]
 def pack_host_frame(
     kind: int, session: int, number: int, seen: int, kept: int, *fields: int
 ) -> bytes:
-    """Pack one frame from the host; `fields` as BODIES[kind] says."""
+    """Pack one frame from the host, with `fields` as in BODIES[kind]."""
     return struct.pack(HOST_HEADER, kind, session, number, seen, kept) + struct.pack(
         BODIES[kind], *fields
     )
 
 
 def next_number(number: int) -> int:
-    """Return the command number after `number`: 1…65535, then 1 again; 0 is no number."""
+    """Return the command number after `number`: 1…65535, then 1 again; 0 is not used."""
     return number % 0xFFFF + 1
 
 

@@ -1,9 +1,9 @@
-"""The reader board's core: counts the cards it is told of and asks the engine at each.
+"""The reader board's core: counts announced cards and queries the engine for each.
 
-A pulse of the trigger wire tells it, or where there is none (the setting `asked`) a LOOK.
+A pulse of the trigger wire announces a card, or a LOOK if there is no wire (`asked`).
 
-The engine (a code reader or a smart camera) stands behind the HAL. The board says
-what it answered, or that it did not; it decides nothing about a card.
+The engine (a code reader or a smart camera) is behind the HAL. The board reports its answer or its
+silence. The board decides nothing about a card.
 """
 
 import struct
@@ -18,7 +18,7 @@ ANSWER_SIZE = len(NO_READ)
 
 
 class ReaderCore(BoardCore):
-    """The reader board; step it, and give it a HAL with the names of hal.py."""
+    """The reader board. Its HAL has the names of pins.py."""
 
     kind = protocol.KIND_READER
 
@@ -31,14 +31,14 @@ class ReaderCore(BoardCore):
         stored: bytes = b"",
     ) -> None:
         super().__init__(hal, boot, reset_cause, fw_hash, stored)
-        self.pulses = 0  # of this attempt: the index of the card in the window
+        self.pulses = 0  # Of this attempt: the index of the card in the window.
         self.reads = 0
         self._engine = hal
-        self._engine_away = False  # the engine is known not to be there
+        self._engine_away = False  # The engine was reported absent.
         self._attempt_size = (0, 0)
         self._shot_number = 0
-        self._limit = NEVER_MS  # until when the engine may answer; NEVER: it was not asked
-        self._selftest_ms = NEVER_MS  # when the self-test asked it; NEVER: no self-test goes on
+        self._limit = NEVER_MS  # Deadline of the engine's answer; NEVER_MS: no query.
+        self._selftest_ms = NEVER_MS  # Start of the self-test; NEVER_MS: no self-test.
         self.commands.update(
             {
                 protocol.BEGIN: self._begin,
@@ -49,19 +49,19 @@ class ReaderCore(BoardCore):
         )
 
     def totals(self) -> tuple[int, int]:
-        """Return cards told of, and reads sent."""
+        """Return cards announced, and reads sent."""
         return self.pulses, self.reads
 
     def is_polled(self) -> int:
-        """Return 1 where there is no trigger wire."""
+        """Return 1 if there is no trigger wire."""
         return self.settings["asked"]
 
     def doing(self) -> int:
-        """Return wire.HOLDING while the engine looks at a card, else IDLE."""
+        """Return HOLDING while the engine reads a card, else IDLE."""
         return protocol.IDLE if self._limit == NEVER_MS else protocol.HOLDING
 
     def is_busy(self) -> bool:
-        """Return whether the engine was asked and has not answered."""
+        """Return whether an answer of the engine is pending."""
         return self._limit != NEVER_MS
 
     def pack_status(self) -> bytes:
@@ -76,7 +76,7 @@ class ReaderCore(BoardCore):
         )
 
     def on_edge(self, name: str, value: int) -> None:
-        """Take a pulse, for a card that stands in the window, or that the engine came or went."""
+        """Handle a pulse (a card is in the window) or a change of the engine's presence."""
         if name == "engine":
             self._engine_away = not value
             self.emit(protocol.ENGINE, place=1 if value else 0)
@@ -87,13 +87,13 @@ class ReaderCore(BoardCore):
         if self.pulses == MAX_COUNT:
             return
         if self.is_busy():
-            self._on_no_answer()  # the card before this one went unanswered
+            self._on_no_answer()  # The previous card got no answer.
         self.pulses += 1
         self.life_in += 1
         self._ask_engine()
 
     def on_answers(self) -> None:
-        """Take the engine's answer to the latest shot; any other is too late and dropped."""
+        """Handle the engine's answer to the latest shot. Late answers are dropped."""
         for answer in self._engine.answers():
             latest = len(answer) == ANSWER_SIZE or answer[ANSWER_SIZE] == self._shot_number
             if self.is_busy() and latest:
@@ -103,25 +103,25 @@ class ReaderCore(BoardCore):
                     self._end_selftest(1)
 
     def on_time(self, until_ms: int) -> None:
-        """The engine did not answer in time."""
+        """Handle the timeout of the engine."""
         if self._limit <= until_ms:
             self._on_no_answer()
 
     def _on_no_answer(self) -> None:
-        """Wait no more for the engine: what it was asked for has no answer."""
+        """Stop waiting for the engine and report no answer."""
         if self._selftest_ms == NEVER_MS:
             self._report_read(NO_READ)
         else:
             self._end_selftest(0)
 
     def _end_selftest(self, answered: int) -> None:
-        """Say whether the engine answered the self-test, and after how many milliseconds."""
+        """Report whether the engine answered the self-test, and its time in ms."""
         took = max(1, min(self.now - self._selftest_ms, MAX_COUNT))
         self._limit = self._selftest_ms = NEVER_MS
         self.emit(protocol.ENGINE, took, answered)
 
     def next_ms(self) -> int:
-        """Return when the engine's time is over, or NEVER."""
+        """Return the deadline of the engine's answer, or NEVER_MS."""
         return self._limit
 
     def _ask_engine(self) -> None:

@@ -1,7 +1,7 @@
-"""The dealer board's own 27-lock: hands are lifted out only when this holds.
+"""The dealer board's own 27-lock, the condition for lifting the hands.
 
-The machine decides with everything it knows; this is what the board can see by
-itself, and it refuses RELEASE without it whatever it is told.
+The machine decides with all its data. This lock uses only the board's sensors and counts. Without
+it, RELEASE is always refused.
 """
 
 from . import protocol
@@ -18,19 +18,19 @@ SOURCE_SENSORS = ("hopper", "shuffler")
 
 
 def is_lift_down(dealer: "DealerCore") -> bool:
-    """Return whether the lift is seen fully down, and not up."""
+    """Return whether the sensors show the lift fully down, and not up."""
     return dealer.all_see(("lift_down",)) and not dealer.any_sees(("lift",))
 
 
 def is_path_clear(dealer: "DealerCore") -> bool:
-    """Return whether pockets, tray, window and path are seen empty, and the lift is down."""
+    """Return whether pockets, tray, window and path are empty, and the lift is down."""
     return is_lift_down(dealer) and not dealer.any_sees(
         POCKET_SENSORS + TRAY_SENSORS + PATH_SENSORS
     )
 
 
 def has_right_counts(dealer: "DealerCore") -> bool:
-    """Return whether every card fed was landed, and each pocket got its number."""
+    """Return whether every card fed has landed, and each pocket has its number."""
     landed = dealer.landings.landed
     return (
         dealer.per_pocket > 0
@@ -42,7 +42,7 @@ def has_right_counts(dealer: "DealerCore") -> bool:
 
 
 def has_right_sensors(dealer: "DealerCore") -> bool:
-    """Return whether hands lie in all pockets, nothing lies elsewhere, and nobody reaches in."""
+    """Return whether all pockets and no other places have cards, and there is no access."""
     return dealer.all_see(POCKET_SENSORS) and not dealer.any_sees(
         SOURCE_SENSORS + TRAY_SENSORS + PATH_SENSORS + ACCESS_SENSORS
     )

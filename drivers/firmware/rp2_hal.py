@@ -1,11 +1,11 @@
-"""The HALs of the chip: which pin is what, and how each part moves. Wiring is in the tables.
+"""The HALs of the chip: pin numbers, and how each part moves. The tables define the wiring.
 
-Runs on the RP2040 alone. The core may be late, so these hold without it: no stepper
-moves but by a counted number of steps; the window's own interrupt stops the feeder; a
-supply that sags takes the drives off; and a core that hangs is reset by the watchdog
-(rp2_loop.py), when every output lets go. Each output needs a resistor that keeps it off.
+Runs only on the RP2040. The core may be late, so these safeguards do not need it: steppers move
+only counted numbers of steps; the window's interrupt stops the feeder; low supply switches the
+drives off; the watchdog (rp2_loop.py) resets a hung core, which releases every output. Each output
+needs a resistor that keeps it off.
 
-Steps and speeds are provisional: they are those of a machine that is yet to be built.
+Steps and speeds are provisional: the machine is not built yet.
 """
 
 import machine
@@ -40,8 +40,8 @@ FAST = (
     ("hopper", 14),
     ("tray_feed", 15),
 )
-# Bits of the shift registers, lowest first (the one shifted out last); the gate's five magnets
-# come above them.
+# Bits of the shift registers, lowest first (the one shifted out last). The bits of the gate's five
+# magnets follow.
 SLOW = (
     "pocket_0",
     "pocket_1",
@@ -63,17 +63,18 @@ FEED_PINS = (2, 3)  # step, direction
 PASS_PINS = (5, 6)
 GATE_PINS = (7, 8)
 SHUFFLE_PIN = 9
-LIFT_PINS = (11, 12)  # up, down; both low: it stays where it is
+LIFT_PINS = (11, 12)  # Up, down; both low: stay in place.
 SOURCE_PIN = 1
 TRIGGER_PIN = 13
-ENABLE_PIN = 0  # of all drives; low: they are off
-SUPPLY_PIN = 26  # the motors' 24 V over 100 k and 10 k, taken before the contacts of lid and e-stop
+ENABLE_PIN = 0  # Of all drives; low: off.
+# The motors' 24 V over 100 k and 10 k, measured before the contacts of lid and e-stop.
+SUPPLY_PIN = 26
 TRIGGER_US = 100
 SHUFFLE_HZ = 20_000
 SHUFFLE_DUTY = 48_000  # of 65535
 
-# The first stretch of a card is run up to speed and down again, the rest is crept, so that the
-# window's edge finds the feeder slow. Reverse runs at most as far.
+# The first part of a card's move has a ramp up and down, the rest is slow, so that the feeder is
+# slow at the window's edge. Reverse runs at most as far.
 FEED_STEPS = 1600
 FEED_CREEP = 160
 PASS_STEPS = 800
@@ -84,7 +85,7 @@ PASS_PROFILE = SpeedProfile(4_000, 30_000, 2_500_000, PASS_STEPS + PASS_CREEP)
 GATE_PROFILE = SpeedProfile(3_000, 20_000, 1_500_000, (protocol.OUTLETS - 1) * GATE_PITCH)
 HOME_PROFILE = SpeedProfile(
     6_000, 6_000, 1, protocol.OUTLETS * GATE_PITCH
-)  # against a stop: slow throughout
+)  # Against a stop: always slow.
 
 # 20 V and 21 V of 24, as readings: 36.3 V would be 65535.
 SUPPLY_LOW = 36_100
@@ -93,14 +94,14 @@ SUPPLY_RESTORED = 37_900
 # Reader board.
 PULSE_PIN = 16
 ENGINE = (0, 115_200, 12, 13)  # UART, baud, tx, rx
-# Always the same ones, and nobody adds to them: most turns of the loop make no litter.
+# Shared constants: most turns of the loop create no garbage.
 NO_EDGES: "list[tuple[int, str, int]]" = []
 NO_ANSWERS: "list[tuple[int, ...]]" = []
-ENGINE_BYTES = 256  # bytes of an answer and what may come behind it; a longer line is noise
+ENGINE_BYTES = 256  # Bytes of an answer and a margin. A longer line is noise.
 
 
 class Rp2Hal:
-    """What both boards' pins share."""
+    """The common part of both boards' pins."""
 
     kind = protocol.HAL_RP2
 
@@ -110,24 +111,24 @@ class Rp2Hal:
         self._ring = EdgeRing()
 
     def reset_cause(self) -> int:
-        """Return one of wire.RESET_…"""
+        """Return one of RESET_…"""
         if machine.reset_cause() == machine.WDT_RESET:
             return protocol.RESET_WATCHDOG
         return protocol.RESET_POWER
 
     def edges(self) -> "list[tuple[int, str, int]]":
-        """Return (t_ms, name, value) of every change since last asked, oldest first."""
+        """Return (t_ms, name, value) of every change since the last call, oldest first."""
         if not self._edges:
             return NO_EDGES
         edges, self._edges = self._edges, []
         return edges
 
     def update(self, now_ms: int) -> bool:
-        """Collect what changed, as of `now_ms`; return whether anything waits for the core."""
+        """Collect changes up to `now_ms`; return whether any wait for the core."""
         raise NotImplementedError
 
     def stop(self) -> None:
-        """Stop every output: the board gives the chip away."""
+        """Stop every output before the chip is given away."""
 
     def _collect_lost(self, now_ms: int) -> None:
         lost = self._ring.pop_lost()
@@ -136,7 +137,7 @@ class Rp2Hal:
 
 
 class WindowInput(InterruptInput):
-    """The window's sensor: it stops the feeder itself, whatever the core is doing."""
+    """The window's sensor. It stops the feeder independently of the core."""
 
     def __init__(self, ring: EdgeRing, number: int, pin: int, feed: Stepper) -> None:
         self._feed = feed
@@ -171,7 +172,7 @@ class Rp2DealerHal(Rp2Hal):
         self._register = ShiftRegister(REGISTER_SPI, REGISTER)
         self._supply = SupplyMonitor(SUPPLY_PIN, SUPPLY_LOW, SUPPLY_RESTORED)
         bits = self._register.read()
-        self._raw_bits = bits  # of the register, as it was read last
+        self._raw_bits = bits  # Of the register at its last reading.
         self._slow = DebouncedBits(bits, GATE_BITS)
         self._gate_at = DebouncedInput(_gate_outlet(bits >> GATE_BITS))
         self._levels: dict[str, Callable[[], int]] = {"supply": self._supply.value}
@@ -190,18 +191,18 @@ class Rp2DealerHal(Rp2Hal):
         self._switch_drives()
 
     def read(self, name: str) -> int:
-        """Return the level of an input now; of a slow one, what is believed."""
+        """Return the present level of an input. Slow inputs are debounced."""
         level = self._levels.get(name)
         if level is not None:
             return level()
         return self._gate_at.value if name == "gate_at" else self._slow.bits >> SLOW_BITS[name] & 1
 
     def set(self, name: str, value: int) -> None:
-        """Put an output where it should be."""
+        """Set an output."""
         self._outputs[name](value)
 
     def update(self, now_ms: int) -> bool:
-        """Collect what changed, as of `now_ms`, and move the gate on."""
+        """Collect changes up to `now_ms`, and move the gate."""
         self._now = now_ms
         for at, number, value in self._ring.pop_edges(now_ms):
             self._edges.append((at, FAST[number][0], value))
@@ -214,7 +215,7 @@ class Rp2DealerHal(Rp2Hal):
         return bool(self._edges)
 
     def stop(self) -> None:
-        """Take the drives off, and stop every output."""
+        """Switch the drives off, and stop every output."""
         self._enable.value(0)
         self._feed.stop()
         self._pass.stop()
@@ -229,7 +230,7 @@ class Rp2DealerHal(Rp2Hal):
         return InterruptInput(self._ring, number, pin)
 
     def _switch_drives(self) -> None:
-        """Switch the drives on, or off where the supply is too low to move them surely."""
+        """Switch the drives on, or off if the supply is too low for safe moves."""
         if self._supply.value():
             self.stop()
         else:
@@ -251,7 +252,7 @@ class Rp2DealerHal(Rp2Hal):
 
     def _set_feed(self, value: int) -> None:
         self._run_stepper(self._feed, self._feed_moves, value)
-        # Looked at behind the start, not before: its edge may come in between.
+        # Read after the start, not before: the edge may come in between.
         if value == FORWARD and self._levels["window"]():
             self._feed.stop()
 
@@ -272,7 +273,7 @@ class Rp2DealerHal(Rp2Hal):
         self._shuffle.duty_u16(SHUFFLE_DUTY if value else 0)
 
     def _set_lift(self, value: int) -> None:
-        """Drive it one way, or neither; the end switches cut the current at top and bottom."""
+        """Drive up, down or not at all. End switches cut the current at both ends."""
         up, down = self._lift
         up.value(0)
         down.value(0)
@@ -286,14 +287,14 @@ class Rp2DealerHal(Rp2Hal):
 
     def _set_trigger(self, value: int) -> None:
         if value:
-            self._trigger.pulse()  # its end comes by itself
+            self._trigger.pulse()  # The pulse ends without the core.
 
 
 class Rp2ReaderHal(Rp2Hal):
     """The pins of the reader board.
 
-    Its engine on the UART gets a line `S shot` for each shot, and answers with a line
-    `R shot face back up confidence`, all of them numbers as in READ.
+    For each shot the engine on the UART receives a line `S shot`. It answers with a line `R shot
+    face back up confidence`, all numbers as in READ.
     """
 
     def __init__(self) -> None:
@@ -309,15 +310,15 @@ class Rp2ReaderHal(Rp2Hal):
         self._room = memoryview(bytearray(ENGINE_BYTES))
 
     def read(self, name: str) -> int:
-        """Return the level of an input now; whether the engine is there this board cannot tell."""
+        """Return the present level of an input. The board cannot detect the engine."""
         return 1 if name == "engine" else self._pulse.value()
 
     def set(self, name: str, value: int) -> None:
-        """Put an output where it should be; the only one shoots the engine."""
+        """Set an output. The only one triggers the engine."""
         self._engine.write(b"S %d\n" % value)
 
     def answers(self) -> "list[tuple[int, ...]]":
-        """Return (face, back, face_up, confidence, shot) of every answer since last asked."""
+        """Return (face, back, face_up, confidence, shot) of every answer since the last call."""
         if not self._answers:
             return NO_ANSWERS
         answers, self._answers = self._answers, []
@@ -348,7 +349,7 @@ class Rp2ReaderHal(Rp2Hal):
         try:
             shot, face, back, face_up, confidence = [int(word) for word in words[1:]]
         except ValueError:
-            return  # noise on the engine's line: the card counts as unreadable
+            return  # Noise on the engine's line: the card counts as unreadable.
         self._answers.append((face, back, face_up, confidence, shot))
 
 

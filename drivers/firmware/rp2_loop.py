@@ -1,4 +1,4 @@
-"""When to collect garbage: as a card comes to stand before the reader. Pure."""
+"""The chip's main loop, and its schedule for garbage collection."""
 
 import gc
 import time
@@ -7,21 +7,21 @@ import machine
 
 from .board import BoardCore
 
-# Asking how much room is left takes longer than a turn of the loop; the clock is free. A card
-# takes longer than the first, and leaves little enough behind (README.md beside this file).
+# Measuring the free memory takes longer than a turn of the loop; the clock is free. A card takes
+# longer than the first interval and leaves little garbage (README.md beside this file).
 MIN_INTERVAL_MS = 50
 IDLE_INTERVAL_MS = 1000
 
 
 class GarbageSchedule:
-    """Decides when to collect, by the loop's milliseconds: as a calm begins, then once a second."""
+    """When to collect: at the start of a calm period, then once a second."""
 
     def __init__(self) -> None:
         self._could_pause = False
         self._last_ms = -MIN_INTERVAL_MS
 
     def is_due(self, now_ms: int, can_pause: bool) -> bool:
-        """Return whether to collect now; `calm`: the core says that a pause costs nothing."""
+        """Return whether to collect now; `can_pause`: a pause does no harm now."""
         if not can_pause:
             self._could_pause = False
             return False
@@ -41,14 +41,14 @@ if TYPE_CHECKING:
     from .runtime import Stream
 
 WATCHDOG_MS = 1000
-# A firmware on trial that no host has greeted for so long gives way to the one before.
+# A firmware on trial without a HELLO for this time is replaced by the old one.
 TRIAL_MS = 60_000
-# What was answered before a restart has left the chip by then.
+# By then, answers before a restart have left the chip.
 FLUSH_MS = 50
 
 
 class ChipLoop:
-    """One board on the chip; `trial`: its firmware is new and was not found right yet."""
+    """One board on the chip; `trial`: its firmware is new and not yet confirmed."""
 
     def __init__(
         self,
@@ -67,12 +67,12 @@ class ChipLoop:
         self._garbage = GarbageSchedule()
         self._watchdog = machine.WDT(timeout=WATCHDOG_MS)
         self._trial_until = clock.now_ms() + TRIAL_MS if trial else 0
-        self._deadline = 0  # of the core: what happens before it, happens at an edge or a word
+        self._deadline = 0  # Of the core; before it, only an edge or a frame needs a step.
         self._can_pause = False
         board.allow_service()
 
     def run_once(self) -> None:
-        """Do once round what is to be done. The core is stepped where there is something for it."""
+        """Run one turn. The core is stepped only if it has work."""
         self._watchdog.feed()
         now = self._clock.now_ms()
         rx = self._line.read()
@@ -107,7 +107,7 @@ class ChipLoop:
             machine.reset()
 
     def _enter_service(self) -> None:
-        """Restart without the firmware, for a technician at the prompt."""
+        """Restart without the firmware, so that a technician gets the prompt."""
         self._hal.stop()
         self._save("service", b"1")
         time.sleep_ms(FLUSH_MS)
@@ -115,7 +115,7 @@ class ChipLoop:
 
 
 def run(loop: ChipLoop) -> None:
-    """Turn for ever; the watchdog resets a loop that hangs."""
+    """Run forever. The watchdog resets a hung loop."""
     gc.collect()
     while True:
         loop.run_once()

@@ -1,7 +1,7 @@
-"""Steppers on the chip's PIO: a move is a row of words that the DMA hands to a state machine.
+"""Steppers on the chip's PIO: the DMA feeds a move's words to a state machine.
 
-Once begun a move needs the processor no more, and ends by itself after the steps that
-were counted into it. There is no other way to make a step.
+A started move needs no processor time and ends after its counted steps. No steps are made in any
+other way.
 """
 
 import machine
@@ -22,7 +22,7 @@ _WORD = 2  # the DMA's size of a transfer: four bytes
 
 @rp2.asm_pio(set_init=rp2.PIO.OUT_LOW, out_shiftdir=rp2.PIO.SHIFT_RIGHT)
 def _step_program() -> None:
-    """Take a word: steps - 1 in its low half, cycles to wait at each in its high half."""
+    """Read a word: steps - 1 in its low half, wait cycles per step in its high half."""
     wrap_target()
     pull(block)  # type: ignore[name-defined]  # noqa: F821 - a word of the assembler's
     out(x, 16)  # type: ignore[name-defined]  # noqa: F821
@@ -38,7 +38,7 @@ def _step_program() -> None:
 
 @rp2.asm_pio(set_init=rp2.PIO.OUT_LOW)
 def _pulse_program() -> None:
-    """Take a number: stay high for so many cycles and two more."""
+    """Read a number: stay high for this many cycles plus two."""
     wrap_target()
     pull(block)  # type: ignore[name-defined]  # noqa: F821
     mov(x, osr)  # type: ignore[name-defined]  # noqa: F821
@@ -50,10 +50,10 @@ def _pulse_program() -> None:
 
 
 class StepSequence:
-    """So many steps one way, ready to be made: its words, and how long it takes."""
+    """A number of steps in one direction: the prepared words and the duration."""
 
     def __init__(self, profile: SpeedProfile, steps: int, back: int = 0, creep: int = 0) -> None:
-        """Make `steps` and `creep` slow ones ready; `back`: 1 for the other way."""
+        """Prepare `steps` and `creep` slow ones; `back`: 1 for reverse."""
         row = trapezoid(profile, steps, creep)
         self.reverse = back
         self.words: array.array[int] = pack_row(row)
@@ -69,11 +69,11 @@ class Stepper:
         self._direction = machine.Pin(pins[1], machine.Pin.OUT, value=0)
         self._machine = rp2.StateMachine(number, _step_program, freq=CLOCK_HZ, set_base=self._step)
         self._dma = rp2.DMA()
-        # A word for each that the state machine has room for (requests 0…3: the first PIO's).
+        # A word for each request of the state machine (requests 0…3: the first PIO's).
         self._ctrl = self._dma.pack_ctrl(size=_WORD, inc_write=False, treq_sel=number)
 
     def begin(self, move: StepSequence) -> None:
-        """Make this move from now, and no other any more."""
+        """Start this move in place of any other."""
         self.stop()
         self._direction.value(move.reverse)
         self._dma.config(
@@ -82,18 +82,18 @@ class Stepper:
         self._machine.active(1)
 
     def stop(self) -> None:
-        """Make no further step, and forget what was left of the move."""
+        """Stop stepping, and discard the rest of the move."""
         self._machine.active(0)
         self._dma.active(0)
         self._machine.init(_step_program, freq=CLOCK_HZ, set_base=self._step)
 
     def halt_in_irq(self) -> None:
-        """Make no further step; for interrupts, it allocates nothing."""
+        """Stop stepping; for interrupts, allocates nothing."""
         self._machine.active(0)
 
 
 class Pulser:
-    """Pulses of one length on a pin, on state machine `number`; nobody waits for their end."""
+    """Pulses of one length on a pin, on state machine `number`. They end without the core."""
 
     def __init__(self, number: int, pin: int, length_us: int) -> None:
         self._cycles = length_us * (CLOCK_HZ // 1_000_000) - 2
@@ -109,18 +109,18 @@ class Pulser:
 IDLE = 0
 MOVING = 1
 HOMING = 2
-SETTLING = 3  # the steps are made; the magnets are still to say so
-# Until the magnets, read every loop and believed after some, must have seen it.
+SETTLING = 3  # The steps are made; the magnets must confirm.
+# Time for the magnets, which are read in every loop and debounced.
 GATE_SETTLE_MS = 15
 
 
 class GateDrive:
-    """The gate: five outlets in a row, `pitch` steps from one to the next."""
+    """The gate: five outlets in a row, `pitch` steps apart."""
 
     def __init__(
         self, stepper: Stepper, profile: SpeedProfile, home_profile: SpeedProfile, pitch: int
     ) -> None:
-        """Drive `stepper`: `gait` between outlets, `slow` against the end stop."""
+        """Drive `stepper`: `profile` between outlets, `home_profile` against the end stop."""
         self._stepper = stepper
         ways = range(1, protocol.OUTLETS)
         self._sequences = [
@@ -134,19 +134,19 @@ class GateDrive:
         self._was_homed = False
 
     def aim(self, outlet: int, seen: int, now_ms: int) -> None:
-        """Go to `outlet`; a move under way is finished first."""
+        """Go to `outlet`. A present move is finished first."""
         self._target = outlet
         self._was_homed = False
         if self._state == IDLE:
             self._start_from(seen, now_ms)
 
     def stop(self) -> None:
-        """Stand where it is, wherever that may be."""
+        """Stop in place."""
         self._stepper.stop()
         self._state = IDLE
 
     def update(self, seen: int, now_ms: int) -> None:
-        """Take what the magnets see (an outlet or GATE_MOVING); begin what is due."""
+        """Handle the magnets' result (an outlet or GATE_MOVING); start what is due."""
         if self._state == IDLE:
             return
         if self._state == SETTLING and seen == self._heading_to:
@@ -157,9 +157,9 @@ class GateDrive:
             self._state = SETTLING
             self._until_ms = now_ms + GATE_SETTLE_MS
         elif self._state == HOMING:
-            self._move_to(0, self._target, now_ms)  # it stands at the stop, whatever is seen
+            self._move_to(0, self._target, now_ms)  # It is at the stop, whatever the magnets show.
         elif self._was_homed:
-            self._state = IDLE  # the core's limit will say that it does not come
+            self._state = IDLE  # The core's limit will report the failure.
         else:
             self._find_home(now_ms)
 

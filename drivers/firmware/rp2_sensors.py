@@ -1,6 +1,6 @@
 """Sensors on the chip: fast ones by interrupt into a ring, slow ones on a shift register.
 
-A handler allocates nothing and cannot fail: what the ring has no room for is counted.
+A handler allocates nothing and cannot fail. Edges that do not fit are counted.
 """
 
 import array
@@ -15,13 +15,13 @@ if TYPE_CHECKING:
 RING_SIZE = 64  # edges; a power of two
 RISING = machine.Pin.IRQ_RISING
 BOTH_EDGES = machine.Pin.IRQ_RISING | machine.Pin.IRQ_FALLING
-NO_EDGES: "list[tuple[int, int, int]]" = []  # always the same one, and nobody adds to it
+NO_EDGES: "list[tuple[int, int, int]]" = []  # A shared constant; never changed.
 REGISTER_HZ = 2_000_000
-STABLE_READINGS = 3  # a slow sensor must say the same so many times running
+STABLE_READINGS = 3  # Equal readings in a row that a slow sensor needs.
 
 
 class EdgeRing:
-    """Edges written by interrupts and read by the loop, one of each."""
+    """Edges written by interrupts and read by the loop."""
 
     def __init__(self) -> None:
         self._ticks: Any = array.array("I", [0] * RING_SIZE)
@@ -29,11 +29,11 @@ class EdgeRing:
         self._values = bytearray(RING_SIZE)
         self._head = 0
         self._tail = 0
-        self._lost = 0  # written by interrupts alone, and only counted up
+        self._lost = 0  # Written only by interrupts, only incremented.
         self._lost_reported = 0
 
     def put(self, number: int, value: int) -> None:
-        """Write an edge of input `number`; one that finds the ring full is counted as lost."""
+        """Write an edge of input `number`. If the ring is full, count it as lost."""
         head = self._head
         after = (head + 1) & (RING_SIZE - 1)
         if after == self._tail:
@@ -45,13 +45,13 @@ class EdgeRing:
         self._head = after
 
     def pop_lost(self) -> int:
-        """Return how many edges were lost since last asked."""
+        """Return how many edges were lost since the last call."""
         lost = self._lost
         new, self._lost_reported = (lost - self._lost_reported) & 0xFFFF, lost
         return new
 
     def pop_edges(self, now_ms: int) -> "list[tuple[int, int, int]]":
-        """Return (t_ms, number, value) of what was written, by the clock that says `now_ms`."""
+        """Return (t_ms, number, value) of the edges, on the clock of `now_ms`."""
         if self._tail == self._head:
             return NO_EDGES
         edges = []
@@ -65,10 +65,10 @@ class EdgeRing:
 
 
 class InterruptInput:
-    """One fast input: each of its edges goes into `ring` as `number`, also while a core is late.
+    """One fast input: its edges go into `ring` as `number`, even while a core is late.
 
-    Two that came while interrupts were shut (the chip writes its flash) are one call of the
-    handler; the pin's flags tell of both.
+    Two edges while interrupts are off (the chip writes its flash) give one call of the handler; the
+    pin's flags show both.
     """
 
     def __init__(self, ring: EdgeRing, number: int, pin: int) -> None:
@@ -79,11 +79,11 @@ class InterruptInput:
         self._pin.irq(handler=self._on_interrupt, trigger=BOTH_EDGES, hard=True)
 
     def value(self) -> int:
-        """Return its level now."""
+        """Return the present level."""
         return self._pin.value()
 
     def on_rise(self) -> None:
-        """Act at once, within the interrupt; a subclass says what."""
+        """React at once, inside the interrupt; for subclasses."""
 
     def _on_interrupt(self, pin: machine.Pin) -> None:
         flags = self._irq.flags()
@@ -98,7 +98,7 @@ class InterruptInput:
 
 
 class DebouncedInput:
-    """A slow input: it is believed once it has said the same SETTLE times running."""
+    """A slow input: a value counts after STABLE_READINGS equal readings."""
 
     def __init__(self, value: int) -> None:
         self.value = value
@@ -106,7 +106,7 @@ class DebouncedInput:
         self._agreed = STABLE_READINGS
 
     def update(self, value: int) -> bool:
-        """Take what it says now; return whether what is believed has changed."""
+        """Add a reading; return whether the debounced value changed."""
         if value != self._raw:
             self._raw = value
             self._agreed = 0
@@ -118,14 +118,14 @@ class DebouncedInput:
         return False
 
     def is_stable(self) -> bool:
-        """Return whether it has said for long what is believed."""
+        """Return whether the readings have confirmed the value."""
         return self._agreed == STABLE_READINGS and self._raw == self.value
 
 
 class DebouncedBits:
-    """A word of slow inputs, each settled by itself.
+    """A word of slow inputs, each debounced separately.
 
-    `bits` is what is believed, `calm` whether every input has said for long what is.
+    `bits` is the debounced word, `is_stable` whether all inputs are confirmed.
     """
 
     def __init__(self, bits: int, count: int) -> None:
@@ -135,7 +135,7 @@ class DebouncedBits:
         self.is_stable = True
 
     def update(self, bits: int) -> bool:
-        """Take what they say now; return whether anything that is believed has changed."""
+        """Add a reading; return whether any debounced bit changed."""
         if self.is_stable and bits == self._raw:
             return False
         self._raw = bits
@@ -153,8 +153,8 @@ class DebouncedBits:
 class ShiftRegister:
     """Sixteen inputs on two shift registers in a row, read by an SPI.
 
-    `pins`: clock, latch, data; the latch may lie where the SPI has an output that nobody
-    needs. What is shifted out last is bit 0. A cable that is off reads as all ones.
+    `pins`: clock, latch, data. The latch may be on an unused output of the SPI. The last bit
+    shifted out is bit 0. An unplugged cable reads as all ones.
     """
 
     def __init__(self, spi: int, pins: "tuple[int, int, int]") -> None:
@@ -179,10 +179,10 @@ class ShiftRegister:
 
 
 class SupplyMonitor:
-    """The motors' supply on an ADC pin, behind a divider: 1 while its voltage is too low.
+    """The motors' supply on an ADC pin, through a divider: 1 while its voltage is too low.
 
-    Once low it counts as right again only above `right`, so that it does not flutter.
-    Both are readings, 0…65535.
+    After low voltage it must rise above `restored`, so that the value does not flutter. Both limits
+    are readings, 0…65535.
     """
 
     def __init__(self, pin: int, low: int, restored: int) -> None:
@@ -192,11 +192,11 @@ class SupplyMonitor:
         self._state = DebouncedInput(1 if self._adc.read_u16() < low else 0)
 
     def value(self) -> int:
-        """Return what is believed now."""
+        """Return the debounced value."""
         return self._state.value
 
     def update(self) -> bool:
-        """Measure once; return whether what is believed has changed."""
+        """Measure once; return whether the debounced value changed."""
         reading = self._adc.read_u16()
         limit = self._restored if self._state.value else self._low
         return self._state.update(1 if reading < limit else 0)

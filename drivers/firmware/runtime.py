@@ -1,7 +1,7 @@
-"""Byte streams that can be waited for: a pty, the chip's USB serial, a socket's descriptor.
+"""Byte streams for poll: a pty, the chip's USB serial, a socket's descriptor.
 
-Unbuffered on every interpreter, because poll knows nothing of what a buffer holds.
-MicroPython reads one byte at a time: its read waits until all bytes are there.
+Unbuffered on every interpreter, because poll does not count buffered bytes. MicroPython reads one
+byte at a time: its read blocks until all bytes are there.
 """
 
 import select
@@ -12,9 +12,9 @@ if TYPE_CHECKING:
     from typing import BinaryIO
 
 MICROPYTHON = sys.implementation.name == "micropython"
-# The most that one read returns, so that noise cannot keep a board from its motors.
+# The limit of one read, so that noise cannot delay the motors.
 MAX_READ = 512 if MICROPYTHON else 4096
-# Written in pieces, so that a line nobody reads never blocks a board.
+# Written in pieces, so that an unread line never blocks a board.
 WRITE_PIECE = 64
 
 
@@ -34,7 +34,7 @@ class Stream:
             self.read = self._read_bytes  # type: ignore[method-assign]
 
     def read(self) -> bytes | None:
-        """Return what has arrived, perhaps b"", without waiting; None: nobody is there."""
+        """Return received bytes, perhaps b"", without waiting; None: no peer."""
         data = b""
         while len(data) < MAX_READ:
             ready = self._readable.poll(0)
@@ -50,7 +50,7 @@ class Stream:
         return data
 
     def _read_bytes(self) -> bytes | None:
-        """Do the same byte by byte, into room that was made beforehand."""
+        """Do the same byte by byte, into a preallocated buffer."""
         length = 0
         while length < MAX_READ:
             waits = False
@@ -71,7 +71,7 @@ class Stream:
             return False
 
     def write(self, data: bytes) -> None:
-        """Write what the line takes; the rest is lost, as on a cable that is not plugged in."""
+        """Write what the line accepts. The rest is lost, as on an unplugged cable."""
         while data:
             ready = self._writable.poll(0)
             if not ready or not ready[0][1] & select.POLLOUT:
@@ -82,7 +82,7 @@ class Stream:
                 return
 
     def write_all(self, data: bytes) -> None:
-        """Write everything, waiting if need be. Raises OSError when nobody is there."""
+        """Write everything, waiting if necessary. Raises OSError without a peer."""
         while data:
             data = data[self._sink.write(data) or 0 :]
 

@@ -1,4 +1,4 @@
-"""The settings a CONFIGURE may change, and the CRC by which a host pins them."""
+"""The settings for CONFIGURE, and the CRC by which a host pins them."""
 
 import binascii
 import struct
@@ -10,18 +10,18 @@ _SIZE = struct.calcsize(_PACKED)
 
 
 class BoardSettings:
-    """The values of one kind of board, by name; each within the bounds of wire.SETTINGS."""
+    """Values of one kind of board, by name, within the bounds of SETTINGS."""
 
     def __init__(self, kind: int) -> None:
         self._table = protocol.SETTINGS[kind]
         self._values = {name: default for name, default, _, _ in self._table.values()}
-        self.change_count = 0  # how often one was set to another value
+        self.change_count = 0  # How often a value was changed.
 
     def __getitem__(self, name: str) -> int:
         return self._values[name]
 
     def change(self, setting: int, value: int) -> bool:
-        """Set one by its id; False where the id is unknown or the value out of bounds."""
+        """Change a setting by its id; False for an unknown id or a value out of bounds."""
         if setting not in self._table:
             return False
         name, _, least, most = self._table[setting]
@@ -33,7 +33,7 @@ class BoardSettings:
         return True
 
     def pack(self) -> bytes:
-        """Return every id and value, by id: what is stored and what the CRC is taken over."""
+        """Return every id and value, by id, for storing and for the CRC."""
         rows = [
             struct.pack(_PACKED, setting, self._values[self._table[setting][0]])
             for setting in sorted(self._table)
@@ -41,11 +41,11 @@ class BoardSettings:
         return b"".join(rows)
 
     def restore(self, packed: bytes) -> None:
-        """Take what `packed` returned on an earlier day; unknown or wild values are left out."""
+        """Load an earlier result of `pack`; ignore unknown or invalid values."""
         for at in range(0, len(packed) - _SIZE + 1, _SIZE):
             setting, value = struct.unpack(_PACKED, packed[at : at + _SIZE])
             self.change(setting, value)
 
     def crc(self) -> int:
-        """Return the CRC-32 of `packed`."""
+        """Return the CRC-32 of `pack()`."""
         return binascii.crc32(self.pack())

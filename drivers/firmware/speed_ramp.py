@@ -1,26 +1,26 @@
-"""How a stepper gets up to speed and down again: a trapezoid of counted steps. Pure.
+"""Speed ramps of a stepper: a trapezoid of counted steps. Pure.
 
-A move is a row of (steps, cycles): so many steps, each of so many cycles of the PIO.
-The counts of a row are always those that were asked for, whatever the speeds are.
+A move is a row of (steps, cycles): a number of steps, and the PIO cycles of each. The step counts
+always add up to the requested steps, at any speed.
 """
 
 import array
 import math
 
-CLOCK_HZ = 2_000_000  # of the PIO: half a microsecond a cycle
-# Cycles of the PIO's program around its waiting: a period is this many and the wait.
+CLOCK_HZ = 2_000_000  # Of the PIO: half a microsecond per cycle.
+# Cycles of the PIO's program around its wait: a period is this plus the wait.
 OVERHEAD_CYCLES = 12
-# A ramp climbs in at most so many stairs.
+# The most stairs in a ramp.
 STAIRS = 16
 MAX_STAIR_STEPS = 0x10000  # of one stair: sixteen bits
 MAX_CYCLES = 0xFFFF + OVERHEAD_CYCLES
 
 
 class SpeedProfile:
-    """How a motor may move: speeds in steps a second, `accel` in steps a second, each second.
+    """Limits of a motor: speeds in steps per second, `accel` in steps per second squared.
 
-    It starts and ends at `start_hz`, where it needs no ramp. `most` is the longest
-    move that its mechanics take. Raises ValueError where the PIO cannot step so.
+    Moves start and end at `start_hz`, which needs no ramp. `most` is the longest move of the
+    mechanics. Raises ValueError if the PIO cannot step so.
     """
 
     def __init__(self, start_hz: int, top_hz: int, accel: int, most: int) -> None:
@@ -35,10 +35,10 @@ class SpeedProfile:
 
 
 def trapezoid(profile: SpeedProfile, steps: int, creep: int = 0) -> "list[tuple[int, int]]":
-    """Return the row for `steps` steps up to speed and down again, then `creep` slow ones.
+    """Return the row for `steps` steps with ramps up and down, then `creep` slow ones.
 
-    A short move turns round before it has reached the top. Raises ValueError for more
-    steps than the gait allows.
+    A short move slows down before it reaches the top speed. Raises ValueError for more steps than
+    the profile allows.
     """
     if steps < 0 or creep < 0 or steps + creep > profile.max_steps:
         raise ValueError("more steps than there is way")
@@ -56,7 +56,7 @@ def trapezoid(profile: SpeedProfile, steps: int, creep: int = 0) -> "list[tuple[
 
 
 def pack_row(row: "list[tuple[int, int]]") -> "array.array[int]":
-    """Return a row as the PIO's program takes it: a word a stair, steps - 1 in its low half."""
+    """Return a row as words for the PIO: one per stair, steps - 1 in its low half."""
     return array.array(
         "I", [(cycles - OVERHEAD_CYCLES) << 16 | (steps - 1) for steps, cycles in row]
     )

@@ -1,4 +1,4 @@
-"""Which firmware this is."""
+"""Identity of the firmware."""
 
 import hashlib
 
@@ -8,9 +8,9 @@ FIRMWARE_VERSION = (0, 1, 0)
 def firmware_hash(files: list[tuple[str, bytes]]) -> bytes:
     """Return the eight bytes by which a board reports its own files.
 
-    `files` are the names and contents of the package's .py files, in any order. The hash is
-    the beginning of SHA-256 over each of them by name: length (2 bytes, high first) and name,
-    length (4 bytes) and content. The lengths keep one file from passing for two.
+    `files` are the names and contents of the package's .py files, in any order. The hash is the
+    beginning of SHA-256 over each file by name: length (2 bytes, high first) and name, length (4
+    bytes) and content. The lengths make the file boundaries unambiguous.
     """
     digest = hashlib.sha256()
     for name, content in sorted(files):

@@ -1,6 +1,6 @@
-"""Firmware onto a board: beside the old one, proved by its hashes and its own voice, then alone.
+"""Tools that write firmware to a board and confirm it before the old firmware is removed.
 
-image: what is to be put there · prompt: MicroPython's prompt, by mpremote · greeting: the board's
-own firmware, asked who it is · slots: where files lie on the chip · flashing: the steps.
-chip/ is what lies at the root of a chip.
+firmware_image.py has the files to write, micropython_prompt.py MicroPython's prompt (through
+mpremote), board_query.py the queries to a running firmware, and flasher.py the steps of a flash.
+chip/ has the files for the root of a chip.
 """

@@ -1,7 +1,7 @@
-"""A board's firmware, asked on its serial port who it is, and for the chip itself.
+"""Queries to a board's firmware on its serial port: its identity, and the access to its chip.
 
-The link of a table (drivers/link/link.py) does much more; this one waits, says one thing at
-a time, and speaks to firmware of any version.
+The link of a table (drivers/link/link.py) does much more. This one blocks, sends one frame at a
+time, and works with firmware of any version.
 """
 
 import contextlib
@@ -23,15 +23,15 @@ from drivers.link.frames import BoardCommand, BoardFrame, BoardReply
 
 READ_TIMEOUT_S = 0.05
 RESEND_INTERVAL_S = 0.3
-"""Until a word that nobody answered is said again."""
+"""Time before a frame without an answer is sent again."""
 ANSWER_TIMEOUT_S = 2.0
-"""How long a firmware that runs may take to answer."""
+"""Time limit for an answer of a running firmware."""
 
 
 class BoardQuery:
-    """The line to a board's firmware; a context. Raises PortMissing or PortBusy.
+    """The line to a board's firmware, as a context manager. Raises PortMissing or PortBusy.
 
-    `clock` returns seconds that only grow; `session` is one that nobody used.
+    `clock` returns monotonic seconds. `session` is a session number that was not used before.
     """
 
     def __init__(
@@ -70,13 +70,13 @@ class BoardQuery:
             self._serial.close()
 
     def hello(self, timeout_s: float = ANSWER_TIMEOUT_S) -> Welcome | None:
-        """Say HELLO until a firmware answers; None: none did in `most_s`."""
+        """Send HELLO until a firmware answers. Return None if no answer comes in `timeout_s`."""
         word = b"\0" + frames.encode_host_frame(protocol.HELLO, self._session, 0, 0, 0, None)
         answer = self._exchange(word, lambda frame: isinstance(frame, Welcome), timeout_s)
         return answer if isinstance(answer, Welcome) else None
 
     def request(self, command: BoardCommand) -> BoardResult:
-        """Say a command and return what the board answered. Raises FlashError where it did not."""
+        """Send a command and return the board's result. Raises FlashError if there is no answer."""
         self._number += 1
         word = frames.encode_host_frame(command.kind, self._session, self._number, 0, 0, command)
         answer = self._exchange(word, lambda frame: isinstance(frame, BoardReply), ANSWER_TIMEOUT_S)
@@ -99,5 +99,5 @@ class BoardQuery:
                     if decoded and decoded[0] == self._session and is_wanted(decoded[1]):
                         return decoded[1]
         except (serial.SerialException, OSError, termios.error):
-            return None  # the board went, as one that restarts does
+            return None  # The board disappeared, for example because it restarts.
         return None

@@ -1,4 +1,4 @@
-"""What is to lie on a chip: the firmware's files, and what they hash to. Pure but for `own`."""
+"""The firmware's files for a chip, and their hashes. Pure except for `own_image`."""
 
 import hashlib
 from collections.abc import Iterator, Mapping
@@ -19,12 +19,12 @@ class FirmwareImage(Struct, frozen=True, gc=False):
 
     @property
     def hash(self) -> str:
-        """What a board reports that runs it: 16 hex digits."""
+        """Hash that a board with this firmware reports: 16 hex digits."""
         return firmware_hash(list(self.files.items())).hex()
 
     @property
     def size(self) -> int:
-        """How many bytes its files have."""
+        """Total size of the files in bytes."""
         return sum(map(len, self.files.values()))
 
     def digests(self) -> Iterator[tuple[str, bytes]]:
@@ -34,7 +34,7 @@ class FirmwareImage(Struct, frozen=True, gc=False):
 
 
 def own_image() -> FirmwareImage:
-    """Return the firmware of this very program. Raises OSError."""
+    """Return the firmware that belongs to this program. Raises OSError."""
     folder = resources.files("drivers.firmware")
     files = {each.name: each.read_bytes() for each in folder.iterdir() if each.name.endswith(".py")}
     main = resources.files("drivers.flash.chip").joinpath("main.py").read_bytes()
@@ -42,41 +42,41 @@ def own_image() -> FirmwareImage:
 
 
 class Slot:
-    """Slot `a` or `b` of a chip of ours, as chip/main.py finds it."""
+    """Slot `a` or `b` of a chip, as chip/main.py uses it."""
 
     def __init__(self, name: str) -> None:
         assert name in SLOTS
         self.name = name
 
     def path(self, name: str) -> str:
-        """Return where the file of that name lies."""
+        """Return the path of the file with this name."""
         return f"{self.name}/firmware/{name}"
 
     def folders(self) -> tuple[str, ...]:
-        """Return the folders that must be there, the outer ones first."""
+        """Return the folders that the slot needs, the outer ones first."""
         return self.name, f"{self.name}/firmware"
 
     def other(self) -> "Slot":
-        """Return the other one."""
+        """Return the other slot."""
         first, second = SLOTS
         return Slot(second if self.name == first else first)
 
 
 class FlashError(Exception):
-    """A board cannot be flashed, or was not; what it runs now is said."""
+    """A board cannot be flashed, or was not flashed. The text names what it runs now."""
 
 
 class NoBoardFound(FlashError):
-    """Neither a firmware of ours nor MicroPython's prompt answers."""
+    """Neither this project's firmware nor MicroPython's prompt answers."""
 
 
 class FlashRefused(FlashError):
-    """A board of ours says no, or is another one than was named."""
+    """The board refuses, or is another board than the named one."""
 
 
 class WrongHash(FlashError):
-    """What was read back is not what was written."""
+    """The files read back differ from the files written."""
 
 
 class FirmwareRolledBack(FlashError):
-    """The new firmware did not answer rightly; the board runs the one before."""
+    """The new firmware did not answer correctly, so the board runs the previous one."""

@@ -1,8 +1,8 @@
-"""The steps of a flash: beside the old firmware, read back after a restart, tried, then alone.
+"""The steps of a flash: write beside the old firmware, restart, read back, try, then commit.
 
-At every moment a cut of the power leaves a board that starts with the old firmware, with the
-new one on its one trial, or with the new one for good. The old one is removed when the new
-one has said who it is.
+A power cut at any moment leaves a board that starts with the old firmware, with the new one on its
+one trial, or with the new one for good. The old firmware is removed when the new one has reported
+its identity.
 """
 
 from collections.abc import Iterable, Iterator
@@ -28,9 +28,9 @@ from drivers.flash.micropython_prompt import MicroPythonPrompt, ProgressCallback
 from drivers.link.frames import ConfigureCommand, ServiceCommand
 
 RESTART_TIMEOUT_S = 20.0
-"""From a restart until the prompt, or a firmware that compiles itself first, answers."""
+"""Time limit from a restart until the prompt answers, or a firmware that first compiles itself."""
 TRIAL_TIMEOUT_S = 90.0
-"""The same where a firmware on trial says nothing: it gives up after a minute."""
+"""The same limit for a silent firmware on trial, which gives up after a minute."""
 POLL_INTERVAL_S = 0.5
 BOARD_FILE, MAIN_FILE = "board", "main.py"
 _SETTING_IDS = {
@@ -40,32 +40,32 @@ _SETTING_IDS = {
 
 
 class ProgressReporter(Protocol):
-    """Who is told how far it is."""
+    """Receiver of the progress of a flash."""
 
     def step(self, text: str) -> None:
-        """Say what is done now."""
+        """Show the present step."""
 
     def wrote(self, size: int) -> None:
-        """Say that so many bytes more are on the board."""
+        """Add `size` bytes to the bytes written to the board."""
 
 
 class FlashHost(Protocol):
-    """What a flash needs of the program around it."""
+    """Functions that a flash needs from the program around it."""
 
     def clock(self) -> float:
-        """Return seconds that only grow."""
+        """Return monotonic seconds."""
 
     def sleep(self, seconds: float) -> None:
-        """Wait."""
+        """Wait for `seconds`."""
 
     def session(self) -> int:
-        """Return a session's number that nobody used: 1 … 2³²−1."""
+        """Return a session number that was not used before: 1 … 2³²−1."""
 
 
 def write_image(
     prompt: MicroPythonPrompt, image: FirmwareImage, slot: Slot, progress: ProgressCallback
 ) -> None:
-    """Write the files of a firmware, over whatever lies in its place."""
+    """Write the files of a firmware, and overwrite existing ones."""
     for folder in slot.folders():
         prompt.make_folder(folder)
     for name in sorted(image.files):
@@ -73,12 +73,12 @@ def write_image(
 
 
 def find_differing(prompt: MicroPythonPrompt, image: FirmwareImage, slot: Slot) -> list[str]:
-    """Return the names of the files that are not on the board as they should be."""
+    """Return the names of the files that are missing or different on the board."""
     return [name for name, digest in image.digests() if prompt.digest(slot.path(name)) != digest]
 
 
 class Flasher:
-    """One board at a port, of kind `kind`, and the firmware it is to run."""
+    """One board at a port, of kind `kind`, and the firmware for it."""
 
     def __init__(
         self,
@@ -93,9 +93,9 @@ class Flasher:
         self._host, self._reporter, self._baud = host, reporter, baud
 
     def query_board(self, timeout_s: float = 2.0) -> Welcome | None:
-        """Return what the board's firmware says it is, None where none answers.
+        """Return the WELCOME of the board's firmware, or None if no firmware answers.
 
-        Raises PortBusy, PortMissing, or Unwilling for a board of the other kind.
+        Raises PortBusy, PortMissing, or FlashRefused for a board of the other kind.
         """
         with self._query() as greeting:
             welcome = greeting.hello(timeout_s)
@@ -106,11 +106,11 @@ class Flasher:
         return welcome
 
     def is_running_image(self, welcome: Welcome | None) -> bool:
-        """Tell whether the board runs this very firmware, by its own word."""
+        """Return True if the board reports that it runs exactly this firmware."""
         return welcome is not None and welcome.firmware_hash == self._image.hash
 
     def find_differing_files(self) -> list[str]:
-        """Return the files that differ, of a board that waits at its prompt."""
+        """Return the files that differ on a board that waits at its prompt."""
         with self._prompt() as prompt:
             self._check_kind(prompt)
             slot = _running_slot(prompt)
@@ -119,10 +119,10 @@ class Flasher:
             return find_differing(prompt, self._image, slot)
 
     def flash(self) -> Welcome:
-        """Put the firmware there; return what it says then.
+        """Write the firmware, and return its WELCOME.
 
-        Raises FlashError (Unwilling, WrongHash, FellBack, NoBoard), PortBusy or PortMissing;
-        the message says what the board runs.
+        Raises FlashError (FlashRefused, WrongHash, FirmwareRolledBack, NoBoardFound), PortBusy or
+        PortMissing. The message names what the board runs.
         """
         self._enter_prompt()
         with self._prompt_within(RESTART_TIMEOUT_S) as prompt, _restart_on_failure(prompt):
@@ -144,7 +144,7 @@ class Flasher:
         return self._await_new_firmware(old)
 
     def configure(self, settings: Iterable[tuple[str, int]]) -> None:
-        """Change settings by name, of a board that runs. Raises Unwilling."""
+        """Change settings by name on a running board. Raises FlashRefused."""
         with self._query() as greeting:
             if greeting.hello() is None:
                 raise NoBoardFound(f"port {self._port}: no firmware answers")
@@ -159,12 +159,12 @@ class Flasher:
                 if result is not BoardResult.DONE:
                     raise FlashRefused(f"the board refuses {name} = {value}: {result.name}")
 
-    # One after another.
+    # The single steps.
 
     def _enter_prompt(self) -> None:
-        """Have the board at its prompt soon."""
+        """Bring the board to its prompt."""
         if self.query_board() is None:
-            return  # it may be there already
+            return  # The board may already be at its prompt.
         self._reporter.step("asking the board for the chip")
         with self._query() as greeting:
             if greeting.hello() is None:
@@ -196,7 +196,7 @@ class Flasher:
         prompt.remove_folder(new.name)
         if main is not None:
             prompt.replace(MAIN_FILE, main)
-        prompt.remove(SERVICE)  # a main.py that is not whole has left it
+        prompt.remove(SERVICE)  # An incomplete main.py did not remove this file.
         prompt.restart()
         raise WrongHash(
             f"port {self._port}: {', '.join(wrong)} read back otherwise than written: the new "
@@ -215,13 +215,16 @@ class Flasher:
             prompt.restart()
 
     def _await_new_firmware(self, old: Slot | None) -> Welcome:
-        """Return the new firmware's WELCOME. Raises FellBack where another one answers, or none."""
+        """Return the new firmware's WELCOME.
+
+        Raises FirmwareRolledBack if another firmware or no firmware answers.
+        """
         until_s = self._host.clock() + (TRIAL_TIMEOUT_S if old else RESTART_TIMEOUT_S)
         while self._host.clock() < until_s:
             try:
                 welcome = self.query_board(POLL_INTERVAL_S)
             except PortMissing:
-                welcome = None  # it comes back on the bus in a moment
+                welcome = None  # The board returns to the USB bus in a moment.
             if welcome is None:
                 self._host.sleep(POLL_INTERVAL_S)
             elif self.is_running_image(welcome):
@@ -250,7 +253,7 @@ class Flasher:
         return MicroPythonPrompt(self._port, self._baud)
 
     def _prompt_within(self, timeout_s: float) -> MicroPythonPrompt:
-        """Return a prompt that a restarting board will have by then. Raises NoBoard."""
+        """Return the prompt of a restarting board within the time limit. Raises NoBoardFound."""
         until_s = self._host.clock() + timeout_s
         while True:
             try:
@@ -272,7 +275,7 @@ class Flasher:
 
 @contextmanager
 def _restart_on_failure(prompt: MicroPythonPrompt) -> Iterator[None]:
-    """Where a step fails, have the board start again with what it ran, if it can be told."""
+    """If a step fails, restart the board with its previous firmware, if possible."""
     try:
         yield
     except FlashError:
@@ -282,7 +285,7 @@ def _restart_on_failure(prompt: MicroPythonPrompt) -> Iterator[None]:
 
 
 def _running_slot(prompt: MicroPythonPrompt) -> Slot | None:
-    """Return where the firmware lies that the board runs; None where there is none."""
+    """Return the slot of the firmware that the board runs, or None if there is none."""
     state = prompt.read(SLOT)
     return (
         None if state is None else Slot(choose_slot(state.decode(errors="replace"))[2].split()[0])

@@ -1,4 +1,4 @@
-"""MicroPython's prompt on a serial port, by mpremote: files in, files out, and restarts.
+"""MicroPython's prompt on a serial port, through mpremote: write files, read files, and restart.
 
 mpremote is an extra (`pip install 'dealtable[pi]'`), imported when a port is opened.
 """
@@ -15,21 +15,24 @@ import serial
 from drivers.flash.firmware_image import FlashError, NoBoardFound
 
 CHUNK_BYTES = 2048
-"""How much of a file one command carries."""
+"""Number of file bytes in one command."""
 PROMPT_TIMEOUT_S = 5
-"""How long a prompt may take to answer."""
+"""Time limit for an answer of the prompt."""
 ProgressCallback = Callable[[int], None]
 
 
 class MicroPythonPrompt:
-    """The raw prompt at `path`; a context. Raises NoBoard, or FlashError where the line fails."""
+    """The raw prompt at `path`, as a context manager.
+
+    Raises NoBoardFound, or FlashError if the line fails.
+    """
 
     def __init__(self, path: str, baud: int = 115_200) -> None:
         self.path, self._baud = path, baud
         self._transport: Any = None
 
     def __enter__(self) -> Self:
-        """Open the port, exclusively, and stop whatever runs there."""
+        """Open the port exclusively, and stop the running program."""
         try:
             from mpremote.transport import TransportError
             from mpremote.transport_serial import SerialTransport
@@ -51,11 +54,11 @@ class MicroPythonPrompt:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        """Close the port; the board stays at its prompt."""
+        """Close the port. The board stays at its prompt."""
         self.close()
 
     def close(self) -> None:
-        """Close the port; may be called twice."""
+        """Close the port. May be called twice."""
         transport, self._transport = self._transport, None
         if transport is not None:
             with contextlib.suppress(OSError, termios.error, serial.SerialException):
@@ -63,24 +66,24 @@ class MicroPythonPrompt:
                 transport.close()
 
     def run(self, code: str) -> str:
-        """Run a few lines; return what they print."""
+        """Run a few lines of Python and return their output."""
         with self._translate_errors():
             return bytes(self._transport.exec(code)).decode(errors="replace").strip()
 
     def exists(self, path: str) -> bool:
-        """Tell whether a file is there, and can be read."""
+        """Return True if a file exists and can be read."""
         code = f"try:\n open({path!r}).close()\n print(1)\nexcept OSError:\n print(0)"
         return self.run(code) == "1"
 
     def read(self, path: str) -> bytes | None:
-        """Return a file's bytes; None where there is none."""
+        """Return a file's bytes, or None if there is no such file."""
         if not self.exists(path):
             return None
         with self._translate_errors():
             return bytes(self._transport.fs_readfile(path, chunk_size=CHUNK_BYTES))
 
     def write(self, path: str, content: bytes, progress: ProgressCallback = lambda _: None) -> None:
-        """Write a file; `progress` gets how many bytes more are written."""
+        """Write a file. `progress` receives the number of newly written bytes after each piece."""
         done = 0
 
         def told(written: int, _: int) -> None:
@@ -94,23 +97,25 @@ class MicroPythonPrompt:
             )
 
     def replace(self, path: str, content: bytes) -> None:
-        """Write a file so that a cut of the power leaves the old one or the new one."""
+        """Write a file so that a power cut leaves either the old or the new one."""
         self.write(f"{path}.new", content)
         self.run(f"import os\nos.rename({path + '.new'!r}, {path!r})")
 
     def digest(self, path: str) -> bytes | None:
-        """Return the SHA-256 of a file, counted there if the board can; None where it is not."""
+        """Return the SHA-256 of a file, computed on the board if possible, or None without the
+        file.
+        """
         if not self.exists(path):
             return None
         with self._translate_errors():
             return bytes(self._transport.fs_hashfile(path, "sha256", chunk_size=CHUNK_BYTES))
 
     def remove(self, path: str) -> None:
-        """Remove a file, or an empty folder; nothing where it is not."""
+        """Remove a file or an empty folder, if it exists."""
         self.run(f"import os\ntry:\n os.remove({path!r})\nexcept OSError:\n pass")
 
     def remove_folder(self, path: str) -> None:
-        """Remove a folder with all that is in it; nothing where it is not."""
+        """Remove a folder and its contents, if it exists."""
         self.run(
             "import os\n"
             "def clear(path):\n"
@@ -124,18 +129,18 @@ class MicroPythonPrompt:
         )
 
     def make_folder(self, path: str) -> None:
-        """Make a folder, unless it is there."""
+        """Make a folder, unless it exists."""
         self.run(f"import os\ntry:\n os.mkdir({path!r})\nexcept OSError:\n pass")
 
     def restart(self) -> None:
-        """Restart the board and let go of the port."""
+        """Restart the board and close the port."""
         with self._translate_errors():
             self._transport.exec_raw_no_follow("import machine\nmachine.reset()")
         self.close()
 
     @contextlib.contextmanager
     def _translate_errors(self, kind: type[FlashError] = FlashError) -> Iterator[None]:
-        """Have mpremote print nothing, and tell what fails in one line."""
+        """Suppress mpremote's output, and turn its errors into FlashErrors of one line."""
         try:
             with contextlib.redirect_stdout(io.StringIO()):
                 yield

@@ -133,9 +133,7 @@ class ServiceCommand(BoardCommand, frozen=True, gc=False):
 
 
 class AliveReport(Struct, frozen=True, gc=False):
-    """A sign of life of the board. `events` is the number of its last event, `doing` its
-    activity.
-    """
+    """A sign of life. `events` is the number of the board's last event, `doing` its activity."""
 
     boot: int
     events: int

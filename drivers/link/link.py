@@ -1,6 +1,6 @@
 """The reliable link to one board. Each command is done once, and each event received once.
 
-This class owns the port, the one timer and the futures of callers. link_state.py decides what a
+The Link class owns the port, the one timer and the futures of callers. link_state.py decides what a
 command or an event number means, and when a resend or a heartbeat is due. drivers/link/PROTOCOL.md
 defines the rules.
 """
@@ -244,9 +244,7 @@ class Link:
             self._renew("a STOP overtook the command")
 
     def close(self) -> None:
-        """Close the link and its port. Pending commands end with LineLost. on_down is not
-        called.
-        """
+        """Close link and port. Pending commands end with LineLost. on_down is not called."""
         self._close_with(LineLost(self.board, "the link was closed"))
 
     # Incoming frames.

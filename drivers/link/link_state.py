@@ -153,9 +153,7 @@ class PendingCommand(Struct, frozen=True):
 
 
 class CommandQueue(Struct, frozen=True):
-    """The commands of one session. `last_number` is the last number assigned, 0 before the
-    first.
-    """
+    """The commands of one session. `last_number` is 0 before the first command."""
 
     last_number: int = 0
     current: PendingCommand | None = None

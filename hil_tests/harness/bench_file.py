@@ -1,4 +1,4 @@
-"""One run at a bench at a time: a lock on a file beside the bench file."""
+"""The bench file, and a lock file beside it which permits one run at a time."""
 
 import fcntl
 import os
@@ -22,24 +22,24 @@ from hil_tests.harness.measurements import MeasurementLimits
 
 
 class BenchInUse(Exception):
-    """Somebody else runs scenarios at this bench; one line says who."""
+    """Another run uses this bench. The text is one line that names its operator."""
 
 
 class BenchLock:
-    """Holds a bench from `take` to `release`; the kernel lets go of it for a run that died.
+    """Lock of a bench from `acquire` to `release`. The kernel releases the lock of a dead run.
 
-    The file says who holds it, and goes with its holder.
+    The lock file names the holder, and is removed at the release.
     """
 
     def __init__(self, bench_file: Path) -> None:
-        """Name the lock of a bench file; nothing is taken yet."""
+        """Set the path of a bench file's lock. The lock is not acquired yet."""
         self.path = bench_file.with_name(f"{bench_file.name}.lock")
         self._fd: int | None = None
 
     def acquire(self, who: str) -> None:
-        """Take the bench for `who`. Raises Taken, and OSError where no file can be made."""
+        """Lock the bench for `who`. Raises BenchInUse, or OSError if no file can be made."""
         fd = self._open_locked()
-        while not self._is_current(fd):  # its holder let go, and removed it, meanwhile
+        while not self._is_current(fd):  # Meanwhile its holder released and removed it.
             os.close(fd)
             fd = self._open_locked()
         os.ftruncate(fd, 0)
@@ -47,14 +47,15 @@ class BenchLock:
         self._fd = fd
 
     def release(self) -> None:
-        """Let the next one in; may be called twice."""
+        """Release the bench. May be called twice."""
         if self._fd is not None:
-            self.path.unlink(missing_ok=True)  # before others can lock it: they look for its name
+            # Remove it while still locked: other runs look for its name.
+            self.path.unlink(missing_ok=True)
             os.close(self._fd)
             self._fd = None
 
     def _open_locked(self) -> int:
-        """Return the file's descriptor, locked. Raises Taken."""
+        """Return the descriptor of the locked file. Raises BenchInUse."""
         fd = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
         try:
             fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -74,14 +75,14 @@ class BenchLock:
 
 
 class BenchError(toml_files.FileError):
-    """A bench file cannot be used; its text is one line that says why."""
+    """A bench file cannot be used. The text is one line with the reason."""
 
 
 class BenchSection(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The bench itself: its name, who works at it, what it has.
+    """The bench: its name, its operator, its features.
 
-    `simulated`: its ports lead to simulated boards. `terminal` is where the operator is
-    asked, and answers.
+    `simulated`: its ports lead to simulated boards. `terminal` is the path of the terminal at which
+    the operator reads questions and answers them.
     """
 
     id: ShortName
@@ -92,7 +93,7 @@ class BenchSection(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     terminal: Path = Path("/dev/tty")
 
     def __post_init__(self) -> None:
-        """Refuse features that no bench has, and rulebooks that nobody wrote."""
+        """Refuse features that no bench has, and unknown rulebooks."""
         for feature in self.features:
             if feature not in BENCH_FEATURES:
                 raise ValueError(f"features: {feature} is a simulator's, no bench has it")
@@ -115,7 +116,7 @@ class BenchFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     limits: MeasurementLimits = field(default_factory=MeasurementLimits)
 
     def __post_init__(self) -> None:
-        """Refuse boards that are said to be one, and features that the rest contradicts."""
+        """Refuse two boards with the same port or id, and features that contradict the rest."""
         for key in ("port", "id"):
             if getattr(self.dealer, key) == getattr(self.reader, key):
                 raise ValueError(f"reader.{key}: expected another one than dealer.{key}")
@@ -126,5 +127,5 @@ class BenchFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def load_bench(path: Path) -> BenchFile:
-    """Return the bench in a file. Raises BenchError, one line."""
+    """Return the bench in a file. Raises BenchError with one line."""
     return toml_files.read(path, BenchFile, BenchError)

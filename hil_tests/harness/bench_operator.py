@@ -1,4 +1,4 @@
-"""A person at a bench, asked and answering at a terminal: every step in both languages."""
+"""The operator of a bench, who does each step as a terminal asks, in both languages."""
 
 import asyncio
 import os
@@ -17,7 +17,7 @@ ANSWER_HELP = (
     "   Enter: 完成 done   skip WHY: 做不了 cannot be done here   stop: 结束 end the run\n"
 )
 SIGNAL_WORD = "go"
-"""What a signal begins with, so that nobody mistakes it for a question."""
+"""The first word of a signal, so that it is not mistaken for a question."""
 COUNT_HANDS_TEXT = (
     "清点四家手中的牌，按 北 西 南 东 的次序输入张数",
     "Count the cards in the four hands; type the numbers of north, west, south and east",
@@ -30,24 +30,24 @@ _BUTTONS = {"start": ("开始键", "the start button")} | {
 
 
 class RunStopped(Exit):
-    """The operator ended the run; pytest ends with it."""
+    """The operator ended the run. pytest ends with this exception."""
 
 
 class OperatorTerminal:
-    """Where the operator is asked: a terminal whose lines the running loop reads.
+    """The operator's terminal. The running loop reads its lines.
 
-    It is opened with the first question. A daemon's feed goes on while somebody thinks.
+    It is opened with the first question. The daemon's feed is still read while the operator thinks.
     """
 
     def __init__(self, path: Path) -> None:
-        """Name the terminal; nothing is opened yet."""
+        """Set the path of the terminal. It is not opened yet."""
         self._path = path
         self._fd: int | None = None
         self._rest = b""
         self._is_closed = False
 
     def show(self, text: str) -> None:
-        """Show text. Raises OSError where there is no such terminal."""
+        """Show text. Raises OSError if there is no such terminal."""
         os.write(self._open_fd(), text.encode())
 
     async def read_answer(self) -> str:
@@ -56,7 +56,7 @@ class OperatorTerminal:
         typed = asyncio.Event()
 
         def take() -> None:
-            got = os.read(fd, 1024)  # here alone it cannot block: there is something to read
+            got = os.read(fd, 1024)  # This read cannot block, because input is ready.
             self._is_closed = not got
             self._rest += got
             typed.set()
@@ -74,12 +74,12 @@ class OperatorTerminal:
         return line.decode(errors="replace").strip()
 
     def discard_input(self) -> None:
-        """Forget what was typed so far: it was no answer to what is asked next."""
+        """Discard earlier input, which cannot answer the next question."""
         termios.tcflush(self._open_fd(), termios.TCIFLUSH)
         self._rest = b""
 
     def close(self) -> None:
-        """Leave the terminal; may be called twice."""
+        """Close the terminal. May be called twice."""
         if self._fd is not None:
             os.close(self._fd)
             self._fd = None
@@ -91,9 +91,9 @@ class OperatorTerminal:
 
 
 class BenchOperator:
-    """The hands of a person who is told what to do (Hands).
+    """The hands of an operator, who follows the questions at a terminal (TableHands).
 
-    A step that needs what the bench lacks is Skipped before anybody is asked.
+    A step that the bench does not support raises StepSkipped before the operator is asked.
     """
 
     is_simulated = False
@@ -104,16 +104,16 @@ class BenchOperator:
         features: frozenset[Feature],
         on_step: Callable[[str], None],
     ) -> None:
-        """`noted` takes each step as a line of the report."""
+        """`on_step` receives each step as a line of the report."""
         self._terminal, self._features, self._on_step = terminal, features, on_step
 
     async def do_step(self, name: str) -> None:
-        """See Hands."""
+        """See TableHands."""
         wanted = self._find_step(name)
         await self._ask(f"do {name}", wanted.zh, wanted.en)
 
     async def prepare_step(self, name: str) -> None:
-        """See Hands."""
+        """See TableHands."""
         wanted = self._find_step(name)
         await self._ask(
             f"ready {name}",
@@ -122,14 +122,14 @@ class BenchOperator:
         )
 
     async def signal_step(self, name: str) -> None:
-        """See Hands."""
+        """See TableHands."""
         wanted = self._find_step(name)
         self._terminal.show(
             f"{BELL}\n== {SIGNAL_WORD} {name} ==\n   现在！NOW! {wanted.zh} {wanted.en}\n"
         )
 
     async def press_button(self, button: str, for_s: float = TAP_S) -> None:
-        """See Hands."""
+        """See TableHands."""
         zh, en = _BUTTONS[button]
         long = for_s > 1
         how = (f"按住{zh}约 {for_s:.0f} 秒", f"Hold {en} for {for_s:.0f} s")
@@ -140,7 +140,7 @@ class BenchOperator:
         )
 
     async def count_hands(self) -> tuple[int, ...]:
-        """See Hands."""
+        """See TableHands."""
         while True:
             words = (await self._ask("count hands", *COUNT_HANDS_TEXT)).split()
             if len(words) == 4 and all(word.isdigit() for word in words):
@@ -148,25 +148,25 @@ class BenchOperator:
             self._terminal.show("   四个数字，例如 27 27 27 27 / four numbers, like 27 27 27 27\n")
 
     async def read_truth(self) -> dict[str, Any]:
-        """See Hands."""
+        """See TableHands."""
         raise StepSkipped("nobody at a bench knows where every card is")
 
     async def cause_fault(self, name: str, **fields: Any) -> None:
-        """See Hands."""
+        """See TableHands."""
         raise StepSkipped("a real machine has no fault menu")
 
     async def read_faults(self) -> dict[str, Any]:
-        """See Hands."""
+        """See TableHands."""
         raise StepSkipped("a real machine has no fault menu")
 
     async def slow_down(self) -> None:
-        """See Hands: a real machine has one pace."""
+        """See TableHands. A real machine has only one speed."""
 
     async def restore_speed(self) -> None:
-        """See Hands: a real machine has one pace."""
+        """See TableHands. A real machine has only one speed."""
 
     async def restore_table(self) -> None:
-        """See Hands."""
+        """See TableHands."""
         zh = "恢复原状：插好连接线，松开急停，揭下胶带，放好一套清点无误的牌，合上机盖"
         en = (
             "Bring the table back: cables in, e-stop released, tape off, "
@@ -182,7 +182,7 @@ class BenchOperator:
         return wanted
 
     async def _ask(self, what: str, zh: str, en: str) -> str:
-        """Ask for something and return the answer. Raises Skipped, Stopped."""
+        """Ask the operator and return the answer. Raises StepSkipped or RunStopped."""
         self._terminal.discard_input()
         self._terminal.show(f"\n== {what} ==\n   {zh}\n   {en}\n{ANSWER_HELP}> ")
         answer = await self._terminal.read_answer()

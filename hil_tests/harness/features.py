@@ -1,4 +1,4 @@
-"""What a target may lack, so that a scenario that needs it is skipped with the reason."""
+"""Features that a target may lack. A scenario that needs a missing feature is skipped."""
 
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -37,22 +37,22 @@ FEATURES: Final[Mapping[Feature, str]] = MappingProxyType(
         "two_sets": "two sets of cards with different backs",
     }
 )
-"""Each feature, as the reason of a skip says what is not there."""
+"""Each feature, with the text for the reason of a skip."""
 
 IN_PROCESS_FEATURES: Final[frozenset[Feature]] = frozenset(get_args(Feature))
-"""What a table in this process has: everything."""
+"""Features of a table in this process: all."""
 
 SIMULATED_FEATURES: Final[frozenset[Feature]] = frozenset(get_args(Feature)) - {"clock"}
-"""What simulated boards behind ptys have: their wall clock is the computer's own."""
+"""Features of simulated boards behind ptys. Their wall clock is the computer's own."""
 
 BENCH_FEATURES: Final[frozenset[Feature]] = SIMULATED_FEATURES - {"fault_menu", "truth"}
-"""What a bench may have, if its file says so."""
+"""Features that a bench may have, if its file lists them."""
 
 
 def needs(*features: Feature) -> pytest.MarkDecorator:
-    """Mark a scenario that means nothing without these features of a target.
+    """Mark a scenario that needs these features of a target.
 
-    Raises KeyError for a feature that nobody knows, when the file is read.
+    Raises KeyError for an unknown feature, when the file is read.
     """
     for feature in features:
         FEATURES[feature]
@@ -60,12 +60,12 @@ def needs(*features: Feature) -> pytest.MarkDecorator:
 
 
 def explains(*counters: str) -> pytest.MarkDecorator:
-    """Mark a scenario that disturbs a line: these counters of a link may have moved after it."""
+    """Mark a scenario that disturbs a line, so that these counters of the link may move."""
     return pytest.mark.explains(*counters)
 
 
 def missing_features(wanted: tuple[Feature, ...], there: frozenset[Feature]) -> str | None:
-    """Return the reason of a skip, None where nothing is missing."""
+    """Return the reason of a skip, or None if no feature is missing."""
     missing = [feature for feature in wanted if feature not in there]
     if not missing:
         return None

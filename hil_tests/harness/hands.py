@@ -1,4 +1,4 @@
-"""The guided steps of steps.toml: what a person is told, and what a simulated one does."""
+"""The guided steps of steps.toml, done by a person or by simulated people."""
 
 import asyncio
 from abc import ABC, abstractmethod
@@ -21,7 +21,7 @@ from tests.answers import answer_once
 
 
 class GuidedStep(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """One thing that hands do; steps.toml says what each field means."""
+    """One step for hands. steps.toml explains each field."""
 
     zh: str
     en: str
@@ -32,7 +32,7 @@ class GuidedStep(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def faults(self) -> tuple[str, ...]:
-        """The faults of the simulator's menu by which it comes about there."""
+        """The faults of the simulator's menu that cause this step's effect."""
         return tuple(str(deed["name"]) for deed in self.does if deed["do"] == "fault")
 
 
@@ -47,7 +47,7 @@ def load_steps() -> Mapping[str, GuidedStep]:
 
 
 def find_step(name: str) -> GuidedStep:
-    """Return a step. Raises LookupError where there is none of that name."""
+    """Return a step. Raises LookupError for an unknown name."""
     try:
         return load_steps()[name]
     except KeyError:
@@ -55,32 +55,32 @@ def find_step(name: str) -> GuidedStep:
 
 
 TAP_S = 0.15
-"""How long a finger stays on a button that it taps; by the daemon's clock."""
+"""Duration of a tap on a button, by the daemon's clock."""
 USUAL_SPEED = 100.0
 SLOW_SPEED = 2.0
-"""Speeds of the simulator: usually, and while somebody has to strike in mid-deal."""
+"""Speeds of the simulator: the usual one, and the one for actions during a deal."""
 
 
 class StepSkipped(SkipException):
-    """What is to be done cannot be done on this target; one line says why. It skips a scenario."""
+    """The step cannot be done on this target. The text is one line. The scenario is skipped."""
 
 
 class TableHands(Protocol):
-    """What people can do at a table, whoever they are.
+    """Actions of people at a table, both real and simulated.
 
-    `simulated`: their eyes see every card, so that `truth` answers.
+    `is_simulated` is True if every card is visible to them, so that `read_truth` answers.
     """
 
     is_simulated: bool
 
     async def do_step(self, name: str) -> None:
-        """Do a step of steps.toml and return when it is done. Raises Skipped."""
+        """Do a step of steps.toml and return when it is done. Raises StepSkipped."""
 
     async def prepare_step(self, name: str) -> None:
-        """Get ready for a step that is to be done at a signal, within a moment. Raises Skipped."""
+        """Prepare a step that is to be done at a signal, without delay. Raises StepSkipped."""
 
     async def signal_step(self, name: str) -> None:
-        """Give the signal; the step may be done a moment after this has returned."""
+        """Give the signal. The step may be done a moment after this method has returned."""
 
     async def press_button(self, button: str, for_s: float = TAP_S) -> None:
         """Press a button of the panel by its name: `start`, `north_green`, …"""
@@ -89,35 +89,37 @@ class TableHands(Protocol):
         """Count the cards that the players N, W, S, E hold."""
 
     async def read_truth(self) -> dict[str, Any]:
-        """Return where every card physically is (sim/CONTROL.md). Raises Skipped."""
+        """Return where every card physically is (sim/CONTROL.md). Raises StepSkipped."""
 
     async def cause_fault(self, name: str, **fields: Any) -> None:
-        """Let something of the simulator's fault menu go wrong. Raises Skipped."""
+        """Cause a fault of the simulator's fault menu. Raises StepSkipped."""
 
     async def read_faults(self) -> dict[str, Any]:
-        """Return which faults have struck, and which are in force (sim/CONTROL.md). Raises
-        Skipped."""
+        """Return which faults have occurred and which are in force (sim/CONTROL.md). Raises
+        StepSkipped.
+        """
 
     async def slow_down(self) -> None:
-        """Slow the machine down at the next deal's first card, where its pace can be set.
+        """Slow the machine down at the next deal's first card, if its speed can be set.
 
-        Returns once it is slow: the simulator does it automatically, however late this program is.
+        Returns after the machine is slow. The simulator slows down automatically, so a late program
+        does no harm.
         """
 
     async def restore_speed(self) -> None:
-        """Let it run at its usual pace again."""
+        """Restore the usual speed."""
 
     async def restore_table(self) -> None:
-        """Bring back what a scenario that failed may have left: motors, boards, lid, cards."""
+        """Repair what a failed scenario may have changed: motors, boards, lid, cards."""
 
 
 class SimulatedHands(ABC):
-    """The hands of simulated people: each step is a request or two."""
+    """The hands of simulated people. Each step is one request or a few."""
 
     is_simulated = True
     speed = USUAL_SPEED
     record_lines: list[str] | None = None
-    """Takes what they do as lines of the report, where somebody keeps one."""
+    """Receives the actions as lines of the report, if set."""
 
     @abstractmethod
     async def hold_button(self, button: str, for_s: float) -> None:
@@ -125,10 +127,12 @@ class SimulatedHands(ABC):
 
     @abstractmethod
     async def request(self, name: str, /, **words: Any) -> Any:
-        """Do one thing of sim/CONTROL.md and return its result. Raises Skipped: not here."""
+        """Do one request of sim/CONTROL.md and return its result. Raises StepSkipped if
+        unsupported.
+        """
 
     async def do_step(self, name: str) -> None:
-        """See Hands."""
+        """See TableHands."""
         wanted = find_step(name)
         self._require_faults(*wanted.faults)
         self._note(f"do {name}: {wanted.zh} {wanted.en}")
@@ -142,46 +146,46 @@ class SimulatedHands(ABC):
                 await self.request(deed["do"], **words)
 
     async def prepare_step(self, name: str) -> None:
-        """See Hands."""
+        """See TableHands."""
         self._require_faults(*find_step(name).faults)
 
     async def signal_step(self, name: str) -> None:
-        """See Hands."""
+        """See TableHands."""
         await self.do_step(name)
 
     async def press_button(self, button: str, for_s: float = TAP_S) -> None:
-        """See Hands."""
+        """See TableHands."""
         self._note(f"press {button}, {for_s:g} s")
         await self.hold_button(button, for_s)
 
     async def count_hands(self) -> tuple[int, ...]:
-        """See Hands."""
+        """See TableHands."""
         return tuple(map(len, (await self.read_truth())["hands"]))
 
     async def read_truth(self) -> dict[str, Any]:
-        """See Hands."""
+        """See TableHands."""
         seen: dict[str, Any] = await self.request("truth")
         return seen
 
     async def cause_fault(self, name: str, **fields: Any) -> None:
-        """See Hands."""
+        """See TableHands."""
         self._require_faults(name)
         about = ", ".join(f"{key} {value}" for key, value in fields.items())
         self._note(f"fault {name} {about}".rstrip())
         await self.request("fault", name=name, **fields)
 
     async def read_faults(self) -> dict[str, Any]:
-        """See Hands."""
+        """See TableHands."""
         known: dict[str, Any] = await self.request("faults")
         return known
 
     async def slow_down(self) -> None:
-        """See Hands."""
+        """See TableHands."""
         slower = {"card": 1, "do": "speed", "with": {"value": SLOW_SPEED}}
         await self.request("script", steps=[slower])
 
     async def restore_speed(self) -> None:
-        """See Hands."""
+        """See TableHands."""
         await self.request("speed", value=self.speed)
 
     def _note(self, line: str) -> None:
@@ -195,7 +199,7 @@ class SimulatedHands(ABC):
             raise StepSkipped(f"the simulator's menu has no {', '.join(missing)} yet")
 
     async def retry_request(self, name: str, words: dict[str, Any]) -> None:
-        """Try a request until it is not refused."""
+        """Repeat a request until it is accepted."""
 
         async def done() -> bool:
             await self.request(name, **words)
@@ -204,7 +208,7 @@ class SimulatedHands(ABC):
         await answer_once(done, refused=(HallError, OutOfReach))
 
     async def _wait_for_truth(self, what: str) -> None:
-        """Wait until the mechanics are so."""
+        """Wait until the mechanics report `what`."""
         await answer_once(self.read_truth, lambda truth: truth[what])
 
 
@@ -215,7 +219,7 @@ class ControlHands(SimulatedHands):
         self._control = control
 
     async def request(self, name: str, /, **words: Any) -> Any:
-        """See Moved."""
+        """See SimulatedHands."""
         try:
             return await self._control.request(name, **words)
         except HallError as error:
@@ -224,12 +228,12 @@ class ControlHands(SimulatedHands):
             raise
 
     async def hold_button(self, button: str, for_s: float) -> None:
-        """See Moved. The simulator measures the time, by the machine's clock."""
+        """See SimulatedHands. The simulator measures the time, by the machine's clock."""
         speed = (await self.request("info"))["speed"]
         await self.request("tap", name=button, hold_ms=1000 * for_s * speed)
 
     async def restore_table(self) -> None:
-        """See Hands."""
+        """See TableHands."""
         await self.request("clear_faults")
         await self.restore_speed()
         for board in BOARDS:
@@ -265,11 +269,11 @@ class InProcessHands(SimulatedHands):
             "kill": lambda board: sim.kill(board),
             "cross": sim.swap_cables,
             "restart": self._restart,
-            "speed": lambda value: None,  # nobody is in a hurry: a deal takes no time
+            "speed": lambda value: None,  # No speed to set: a deal takes no time.
         }
 
     async def request(self, name: str, /, **words: Any) -> Any:
-        """See Moved."""
+        """See SimulatedHands."""
         try:
             result = self._requests[name](**words)
         except FaultError as error:
@@ -279,16 +283,16 @@ class InProcessHands(SimulatedHands):
         return await result if isawaitable(result) else result
 
     async def hold_button(self, button: str, for_s: float) -> None:
-        """See Moved."""
+        """See SimulatedHands."""
         await self._press(button, True)
         await asyncio.sleep(for_s)
         await self._press(button, False)
 
     async def slow_down(self) -> None:
-        """See Hands: nothing, a deal takes no time."""
+        """Do nothing, because a deal takes no time."""
 
     async def restore_table(self) -> None:
-        """See Hands: nothing, each scenario has a table of its own."""
+        """Do nothing, because each scenario has its own table."""
 
     def _restart(self, board: Any) -> None:
         self._sim.kill(board)

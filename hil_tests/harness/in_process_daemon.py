@@ -1,4 +1,4 @@
-"""A table in this process, in virtual time: its program, and the people's ways to it."""
+"""A table in this process, in virtual time: its daemon, and the access for people."""
 
 import random
 from contextlib import AbstractAsyncContextManager
@@ -30,10 +30,10 @@ def make_table(rng: random.Random) -> HardwareInProcess:
 
 
 class InProcessDaemon:
-    """A machine in this process (Program), over `sim`. Each life has keys of its own."""
+    """A daemon in this process over `sim` (TableDaemon). Each start has its own keys."""
 
     def __init__(self, sim: HardwareInProcess, state_dir: Path, runtime_dir: Path) -> None:
-        """A journal that lies in `state_dir` goes on."""
+        """A journal in `state_dir` is continued."""
         self.state_dir = state_dir
         state_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
         self._sim, self._runtime_dir = sim, runtime_dir
@@ -47,7 +47,7 @@ class InProcessDaemon:
         self._jumped_s = 0.0
 
     async def start(self) -> None:
-        """See Program."""
+        """See TableDaemon."""
         self._starts += 1
         store = self._open_store()
         self._running = run_table_in_process(
@@ -60,20 +60,20 @@ class InProcessDaemon:
             card_sets=CARD_SETS,
             reopen=self._reopen_store,
             clock_offset_s=lambda: self._jumped_s,
-            on_publish=lambda value: store.is_alive,  # the feed of a dead daemon is silent
+            on_publish=lambda value: store.is_alive,  # The feed of a dead daemon is silent.
         )
         self._trial = await self._running.__aenter__()
         self._trial.states, self._trial.events = self._join_feed(self._trial)
         await self._trial.panel()
 
     async def stop(self) -> None:
-        """See Program."""
+        """See TableDaemon."""
         if self._trial is not None:
             await self._trial.lasting.shut_down(2.0)
             await self._end()
 
     async def kill(self, *, power: bool = False) -> None:
-        """See Program: with the power go the rows that were not synced."""
+        """See TableDaemon. A power cut loses the rows that were not synced."""
         assert self._store is not None
         store = self._store
         kill_daemon(self._sim, store)
@@ -86,11 +86,11 @@ class InProcessDaemon:
             rest.rename(self.state_dir)
 
     async def set_disk_full(self, *, full: bool) -> None:
-        """See Program."""
+        """See TableDaemon."""
         self._is_disk_full = full
 
     async def move_clock(self, by_s: float) -> None:
-        """See Program."""
+        """See TableDaemon."""
         self._jumped_s += by_s
 
     async def _end(self) -> None:
@@ -110,7 +110,7 @@ class InProcessDaemon:
         return self._open_store()
 
     async def wait_for_news(self) -> None:
-        """See Program."""
+        """See TableDaemon."""
         known = len(self._running_trial.states)
         await self._running_trial.wait_for_state(
             lambda state: len(self._running_trial.states) > known
@@ -119,11 +119,11 @@ class InProcessDaemon:
     async def ask(
         self, role: Role, cmd: str, about: DealAndAttempt, args: dict[str, Any]
     ) -> CommandReply:
-        """See Program."""
+        """See TableDaemon."""
         return await self._running_trial.send_command(role, cmd, about=about, **args)
 
     async def read_counters(self) -> CounterValues:
-        """See Program."""
+        """See TableDaemon."""
         found: dict[str, float] = {}
         for sample in self._running_trial.machine.metrics.collect().samples:
             name = sample.name.removeprefix("line_")
@@ -139,7 +139,7 @@ class InProcessDaemon:
         (contacts.press if down else contacts.release)(button)
 
     def _join_feed(self, begun: TableInProcess) -> tuple[list[PublicState], list[PublicEvent]]:
-        """Return the lists of all lives, with what this one has told already."""
+        """Return the lists of all starts, with what this start has already published."""
         self.states += begun.states
         self.events += begun.events
         return self.states, self.events

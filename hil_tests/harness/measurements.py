@@ -1,8 +1,8 @@
-"""What scenarios measure, in which unit, and how much of it is right.
+"""The measurements of scenarios: their units and limits.
 
-Limits are judged on a bench, where its file may set them otherwise. On simulated boards a
-wall clock measures the computer as much as the machine: values are kept and not judged,
-but for what counts cards or events, and for limits of the protocol in virtual time.
+Limits are judged on a bench, whose file may change them. On simulated boards a wall clock measures
+the computer as much as the machine. There, values are recorded but not judged, except counts of
+cards or events, and limits of the protocol in virtual time.
 """
 
 from collections.abc import Mapping
@@ -17,10 +17,10 @@ Whole = Annotated[int, Meta(ge=0)]
 
 
 class MeasurementLimits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """How much of each measurement is right; a bench file's [limits]. All provisional.
+    """The limit of each measurement: a bench file's [limits]. All values are provisional.
 
-    `cards_per_s` is the least, every other one the most. Times are seconds; those that begin
-    with a signal to a person hold the time in which people react.
+    `cards_per_s` is a minimum, every other limit a maximum. Times are in seconds. Times that begin
+    with a signal to a person include the person's reaction time.
     """
 
     cards_per_s: Positive = 7.0
@@ -36,11 +36,11 @@ class MeasurementLimits(msgspec.Struct, frozen=True, forbid_unknown_fields=True)
 
 
 class Quantity(msgspec.Struct, frozen=True):
-    """One thing to measure: in which unit, what it is, and when its limit counts.
+    """One quantity to measure: its unit, its name, and where its limit is judged.
 
-    `least`: the limit is the least that is right, not the most. `everywhere`: it counts on
-    every target: what is counted, not timed. `protocol`: it is a limit of the protocol,
-    and counts in virtual time, too.
+    `is_minimum`: the limit is a minimum, not a maximum. `everywhere`: judged on every target,
+    because the quantity is counted, not timed. `protocol`: a limit of the protocol, which is also
+    judged in virtual time.
     """
 
     unit: str
@@ -76,7 +76,7 @@ QUANTITIES: Final[Mapping[str, Quantity]] = {
 
 
 class Measurement(msgspec.Struct, frozen=True, kw_only=True):
-    """One value that a scenario took. `right`: None where its limit is not judged here."""
+    """One measured value. `is_within_limit` is None if the limit is not judged here."""
 
     name: str
     value: float
@@ -86,7 +86,7 @@ class Measurement(msgspec.Struct, frozen=True, kw_only=True):
     is_within_limit: bool | None
 
     def __str__(self) -> str:
-        """One line for people."""
+        """Return one line for people."""
         sign = "≥" if self.is_minimum else "≤"
         word = {None: "not judged here", True: "right", False: "WRONG"}[self.is_within_limit]
         return f"{self.name} {self.value:g} {self.unit} ({sign} {self.limit:g}: {word})"
@@ -95,7 +95,7 @@ class Measurement(msgspec.Struct, frozen=True, kw_only=True):
 def make_measurement(
     name: str, value: float, limits: MeasurementLimits, target: TargetKind
 ) -> Measurement:
-    """Return a value with its limit, and whether it is right. Raises KeyError for no quantity."""
+    """Return a value with its limit and verdict. Raises KeyError for an unknown quantity."""
     quantity = QUANTITIES[name]
     limit = float(getattr(limits, name))
     virtual = target == "inproc" and quantity.protocol

@@ -1,4 +1,4 @@
-"""Who is at a table's ports, asked before its daemon runs: by the link's own HELLO and STATUS."""
+"""Checks of the boards at a table's ports before its daemon runs, by HELLO and STATUS."""
 
 import random
 from collections.abc import AsyncIterator, Mapping
@@ -18,7 +18,7 @@ BoardPorts = Mapping[BoardKind, LinkPort]
 
 
 class ExpectedIdentity(msgspec.Struct, frozen=True):
-    """Who must be at a port. `settings_crc`: None takes any settings."""
+    """Identity of the board that must be at a port. With `settings_crc` None any settings pass."""
 
     uid: str
     is_simulated: bool
@@ -27,21 +27,21 @@ class ExpectedIdentity(msgspec.Struct, frozen=True):
 
 
 class BoardNotAnswering(Exception):
-    """A board does not answer; one line says which, where and why."""
+    """A board does not answer. The text is one line with the board, the port and the reason."""
 
 
 class WrongBoards(AssertionError):
-    """Somebody else answers than who must: one line a difference, with both values."""
+    """Other boards answer than expected. The text has one line for each difference."""
 
 
 @asynccontextmanager
 async def open_link(
     board: BoardKind, port: LinkPort, session_ids: random.Random
 ) -> AsyncIterator[Link]:
-    """Open the line to a board for the block. Raises NobodyThere.
+    """Open the line to a board for the block. Raises BoardNotAnswering.
 
-    `ids` draws the session's number. No identity is checked here: that is compared with
-    both values beside each other.
+    `session_ids` draws the session's number. The identity is not checked here. The caller compares
+    both values.
     """
     link = Link(
         port,
@@ -59,7 +59,7 @@ async def open_link(
 
 
 async def query_boards(ports: BoardPorts, session_ids: random.Random) -> dict[BoardKind, Welcome]:
-    """Return what each board says of itself. Raises NobodyThere."""
+    """Return the WELCOME of each board. Raises BoardNotAnswering."""
     said: dict[BoardKind, Welcome] = {}
     for board, port in ports.items():
         async with open_link(board, port, session_ids) as link:
@@ -69,13 +69,13 @@ async def query_boards(ports: BoardPorts, session_ids: random.Random) -> dict[Bo
 
 
 async def read_dealer_status(port: LinkPort, session_ids: random.Random) -> DealerStatus:
-    """Return what the dealer board sees and does now. Raises NobodyThere."""
+    """Return the present status of the dealer board. Raises BoardNotAnswering."""
     async with open_link("dealer", port, session_ids) as link:
         return await DealerBoard(link).get_status()
 
 
 def identity_differences(board: BoardKind, expected: ExpectedIdentity, found: Welcome) -> list[str]:
-    """Return in what a board is another than expected, one line each with both values."""
+    """Return the differences of a board from the expected one, one line each with both values."""
     rows: list[tuple[str, object, object]] = [
         ("kind", board, found.kind),
         ("id", expected.uid, found.uid),
@@ -95,7 +95,7 @@ def identity_differences(board: BoardKind, expected: ExpectedIdentity, found: We
 def check_boards(
     expected: Mapping[BoardKind, ExpectedIdentity], found: Mapping[BoardKind, Welcome]
 ) -> None:
-    """Raise WrongOne unless each board is the right one."""
+    """Raise WrongBoards unless each board is the right one."""
     wrong = [
         line
         for board in expected
@@ -106,7 +106,7 @@ def check_boards(
 
 
 def table_disorder(status: DealerStatus) -> list[str]:
-    """Return why a table is not empty and closed as its own sensors see it."""
+    """Return why a table is not empty and closed, according to its own sensors."""
     pockets = [pocket for pocket, there in zip("NWSE", status.sees_pockets, strict=True) if there]
     rows = {
         f"cards in the pockets {' '.join(pockets)}": bool(pockets),

@@ -1,6 +1,6 @@
-"""A run as one page for people: a test house's report, in Chinese and English, to print.
+"""The report page of a run, in Chinese and English, for printing.
 
-Pure: values in, text out. The page needs nothing beside itself.
+Pure: values in, text out. The page needs no other file.
 """
 
 from collections.abc import Iterable, Mapping
@@ -80,7 +80,10 @@ a { color: inherit }
 
 
 class ScenarioResult(msgspec.Struct, frozen=True, kw_only=True):
-    """One scenario as it went. `why`: of a failure or a skip, for people; `took_s` by the wall."""
+    """The result of one scenario.
+
+    `why` is the reason of a failure or a skip, for people. `took_s` is wall time.
+    """
 
     name: str
     verdict: ScenarioVerdict
@@ -92,7 +95,7 @@ class ScenarioResult(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def title(self) -> str:
-        """Its name as a sentence, with what it was run with as it is."""
+        """The name as a sentence, with the parameters unchanged."""
         name, bracket, given = self.name.rpartition("::")[2].partition("[")
         words = name.removeprefix("test_").replace("_", " ")
         about = f" [{given}" if bracket else ""
@@ -106,7 +109,7 @@ class ScenarioResult(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ScenarioRun(msgspec.Struct, frozen=True, kw_only=True):
-    """A whole run: when it began and ended (text), where, with whom, and what came of it."""
+    """A whole run: begin and end (text), target and operator, and results."""
 
     began: str
     ended: str
@@ -116,7 +119,7 @@ class ScenarioRun(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def verdict(self) -> ScenarioVerdict:
-        """Failed where anything failed, or where nothing was shown."""
+        """ "failed" if anything failed, or if no scenario showed anything."""
         seen = {scenario.verdict for scenario in self.scenarios}
         if "failed" in seen or "not run" in seen or self.broken is not None:
             return "failed"
@@ -124,7 +127,7 @@ class ScenarioRun(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def render_page(run: ScenarioRun) -> str:
-    """Return the page of a run, whole and without anything to load."""
+    """Return the page of a run, complete and without external resources."""
     title = "测试报告 Test report"
     parts = (
         f"<h1>{title}</h1><p>自动发牌桌 dealtable · {escape(run.about.get('target', ''))} · "
@@ -145,7 +148,7 @@ def render_page(run: ScenarioRun) -> str:
 
 
 def _summary(run: ScenarioRun) -> str:
-    """Return what who reads no further has to know: the verdict, what failed, what is not shown."""
+    """Return the summary: the verdict, the failures, and what was not shown."""
     verdicts = [scenario.verdict for scenario in run.scenarios]
     judged = [one.is_within_limit for each in run.scenarios for one in each.measurements]
     rows = (
@@ -173,7 +176,7 @@ def _summary(run: ScenarioRun) -> str:
 
 
 def _reason_table(run: ScenarioRun, title: str, verdicts: tuple[ScenarioVerdict, ...]) -> str:
-    """Return the scenarios with one of these verdicts, those of one reason together."""
+    """Return the scenarios with one of these verdicts, grouped by reason."""
     by_reason: dict[str, list[str]] = {}
     for number, one in enumerate(run.scenarios, 1):
         if one.verdict in verdicts:

@@ -1,4 +1,4 @@
-"""What must hold after every scenario: nothing unexpected, counted, verified, empty, closed."""
+"""Checks after every scenario: no unexpected alerts or counters, valid journal, table at rest."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -13,18 +13,18 @@ from hil_tests.harness.table_daemon import LINE_COUNTERS
 TIMING_COUNTERS: frozenset[str] = frozenset(
     {"resends", "duplicates", "foreign", "gaps", "sessions"}
 )
-"""What a computer that is late moves by itself: no finding where many processes share it."""
+"""Counters that a slow computer moves without a fault. Ignored if processes share it."""
 
 _REST_POSITIONS = {"lid_open": False, "estop": False, "lift_up": False, "lift_down": True}
-"""How lid, e-stop and lift are at rest."""
+"""Positions of lid, e-stop and lift at rest."""
 
 
 def unexpected_alerts(
     states: list[PublicState], events: list[PublicEvent], expected: set[str]
 ) -> list[str]:
-    """Return a line for each alert that a scenario brought up and did not expect.
+    """Return a line for each alert of a scenario that was not expected.
 
-    `events`: an alert that came and went between two states is written down all the same.
+    `events` also contain alerts that came and went between two states.
     """
     seen = {event.data["name"]: _alert_cause(event) for event in events if event.kind == "fault"}
     seen |= {alert.name: alert.cause for state in states for alert in state.alerts}
@@ -42,8 +42,8 @@ def unexplained_counters(
 ) -> list[str]:
     """Return a line for each counter of a line that moved without a reason.
 
-    `explained` are the counters that the scenario disturbs; "all" for every one.
-    `hurried`: simulated boards share their computer with whoever else runs there.
+    `explained` are the counters that the scenario disturbs; "all" means every counter.
+    `is_time_shared` is True if simulated boards share their computer with other programs.
     """
     passed = explained | (TIMING_COUNTERS if is_time_shared else frozenset())
     if "all" in passed:
@@ -57,7 +57,7 @@ def unexplained_counters(
 
 
 def misplaced_cards(truth: Mapping[str, Any], cards: int) -> list[str]:
-    """Return what of a set of `cards` does not lie in the hopper, as the mechanics have it."""
+    """Return the cards of a set of `cards` that are not in the hopper of the mechanics."""
     places = ("shuffler", "feeder", "window", "path", "floor", "table")
     found = [f"{len(truth[place])} cards: {place}" for place in places if truth[place]]
     for what in ("pockets", "hands"):
@@ -73,12 +73,12 @@ def misplaced_cards(truth: Mapping[str, Any], cards: int) -> list[str]:
 
 
 def active_faults(faults: Mapping[str, Any]) -> list[str]:
-    """Return what of the simulator's faults is still in force (`faults` of sim/CONTROL.md)."""
+    """Return the simulator's faults that are still in force (`faults` of sim/CONTROL.md)."""
     return [f"still in force: {one['fault']['name']}" for one in faults["in_force"]]
 
 
 def journal_findings(state_dir: Path) -> list[str]:
-    """Return what `verify` finds in a journal."""
+    """Return the findings of `verify` in a journal."""
     try:
         return [str(finding) for finding in verify(state_dir).findings]
     except JournalError as error:

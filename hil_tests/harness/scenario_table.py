@@ -1,4 +1,4 @@
-"""A table as a scenario has it: what people and their programs can do there, on any target."""
+"""The table as a scenario uses it: the actions of people and programs, on any target."""
 
 import asyncio
 import random
@@ -35,15 +35,15 @@ from tests.waiting import until
 
 CUT = 40
 MACHINE_TIMEOUT_S = 50.0
-"""How long a machine in virtual time may take to come to the next thing that people wait for."""
+"""Time limit of a machine in virtual time for the next thing that people wait for."""
 PERSON_TIMEOUT_S = 600.0
-"""How long it may take in real time, where a person may have to do something first."""
+"""Time limit in real time, if a person may have to act first."""
 FAULT_ECHO_S = 3.0
-"""After this long no fault of a board that has come back is in force any more."""
+"""After this time no fault of a returned board is in force any more."""
 RETRY_INTERVAL_S = 0.5
-"""How long people wait before they give a refused command again."""
+"""Waiting time before people repeat a refused command."""
 STANDSTILL_S = 1.2
-"""No card that is still dealt takes so long: the machine stands."""
+"""Longer than any card that is still dealt. After this time the machine is at rest."""
 LOOK_INTERVAL_S = 0.02
 FAILED_OUTCOMES = (AttemptOutcome.MISDEAL, AttemptOutcome.VOID)
 TAP_BUTTON_S = max(TAP_S, 3 * DEBOUNCE_S)
@@ -52,7 +52,7 @@ StatePredicate = Callable[[PublicState], bool]
 
 
 class ScenarioRecord(msgspec.Struct):
-    """What a scenario did, measured and met, for the report."""
+    """The steps, measurements and findings of a scenario, for the report."""
 
     steps: list[str] = msgspec.field(default_factory=list)
     measurements: list[Measurement] = msgspec.field(default_factory=list)
@@ -61,7 +61,7 @@ class ScenarioRecord(msgspec.Struct):
 
 
 class TableCondition(NamedTuple):
-    """What of the public state one scenario leaves to the next, but for what only counts up."""
+    """The public state that a scenario leaves to the next one, without increasing counters."""
 
     phase: MachinePhase
     card_set: str | None
@@ -71,10 +71,10 @@ class TableCondition(NamedTuple):
 
 
 class ScenarioTable:
-    """One table for one scenario. `program` and `hands` are the target's.
+    """One table for one scenario. The target provides `program` and `hands`.
 
-    Whatever waits raises TimeoutError, saying what for. `expected` are the alerts that may
-    come up; all others are findings after the scenario (scenario_end.py).
+    Every wait raises TimeoutError with the reason. `expected_alerts` are the permitted alerts. All
+    others are findings after the scenario (scenario_end.py).
     """
 
     def __init__(
@@ -89,7 +89,7 @@ class ScenarioTable:
         ports: BoardPorts,
         session_ids: random.Random,
     ) -> None:
-        """`ports` are the boards', for whoever looks while no daemon runs; `ids` draws sessions."""
+        """`ports` lead to the boards while no daemon runs. `session_ids` draws sessions."""
         self.daemon, self.hands, self.target = program, hands, target
         self.ports, self._session_ids = ports, session_ids
         self.profile, self.limits, self.record = profile, limits, notes
@@ -104,7 +104,7 @@ class ScenarioTable:
         """Attempts whose cards were cleared up."""
         self._timeout_s = MACHINE_TIMEOUT_S if target == "inproc" else PERSON_TIMEOUT_S
 
-    # -- what is seen ----------------------------------------------------------
+    # -- state ---------------------------------------------------------------------
 
     @property
     def state(self) -> PublicState:
@@ -117,7 +117,7 @@ class ScenarioTable:
         return asyncio.get_running_loop().time()
 
     def expect_alerts(self, *alerts: str) -> None:
-        """Say which alerts this scenario may bring up. Raises LookupError for no fault."""
+        """Permit these alerts in this scenario. Raises LookupError for an unknown fault."""
         self.expected_alerts.update(fault(name).name for name in alerts)
 
     def add_step(self, step: str) -> None:
@@ -125,13 +125,13 @@ class ScenarioTable:
         self.record.steps.append(step)
 
     def measure(self, name: str, value: float) -> None:
-        """Add a measurement to the report; fails where its limit is judged and not kept."""
+        """Add a measurement to the report. Fail if its limit is judged and exceeded."""
         taken = make_measurement(name, value, self.limits, self.target)
         self.record.measurements.append(taken)
         assert taken.is_within_limit is not False, str(taken)
 
     async def until(self, fits: StatePredicate, what: str = "") -> PublicState:
-        """Return the newest state if it fits, or the next one that does."""
+        """Return the newest state if it fits, or else the next fitting state."""
         try:
             async with asyncio.timeout(self._timeout_s):
                 while not (self.daemon.states and fits(self.state)):
@@ -151,7 +151,7 @@ class ScenarioTable:
         return await self.until(lambda state: state.machine.phase is phase, f"phase {phase}")
 
     async def wait_for_alert(self, name: str) -> PublicState:
-        """Wait for an alert, which is expected with this."""
+        """Wait for an alert, and permit it."""
         self.expect_alerts(name)
         return await self.until(
             lambda state: name in alert_names(state) or name in _refusal_reasons(state),
@@ -173,8 +173,11 @@ class ScenarioTable:
         return await self.until(lambda state: not state.alerts, "the end of all alerts")
 
     async def watch_last_card(self) -> float:
-        """Look on until no card has moved for a while; return when the last one did, in seconds
-        from now. Needs somebody who sees every card."""
+        """Wait until no card has moved for a while. Return the time of the last move in seconds
+        from now.
+
+        Needs hands that see every card.
+        """
         begun_s, moved_s = self.now_s, 0.0
         arrived = (await self.hands.read_truth())["arrived"]
         while self.now_s - begun_s < moved_s + STANDSTILL_S:
@@ -185,7 +188,7 @@ class ScenarioTable:
         return moved_s
 
     async def wait_for_event(self, kind: str, attempt: int | None) -> PublicEvent:
-        """Return the public event of a kind of an attempt."""
+        """Return an attempt's public event of this kind."""
         while True:
             for event in self.daemon.events:
                 if (event.kind, event.attempt) == (kind, attempt):
@@ -193,13 +196,13 @@ class ScenarioTable:
             await self.daemon.wait_for_news()
 
     async def read_board_status(self) -> DealerStatus:
-        """Return what the dealer board says while no daemon runs. Raises NobodyThere."""
+        """Return the dealer board's status while no daemon runs. Raises BoardNotAnswering."""
         return await read_dealer_status(self.ports["dealer"], self._session_ids)
 
-    # -- what is ordered -------------------------------------------------------
+    # -- commands ------------------------------------------------------------------
 
     async def ask(self, role: Role, cmd: str, **args: Any) -> CommandReply:
-        """Give a command about what the newest state says is present."""
+        """Send a command about the deal and attempt of the newest state."""
         bound, known = COMMANDS[cmd].bound_to, self.state
         of_match = (known.match.deal, known.match.attempt)
         of_machine = (known.machine.deal, known.machine.attempt)
@@ -207,7 +210,7 @@ class ScenarioTable:
         return await self.daemon.ask(role, cmd, meant, args)
 
     async def give_command(self, role: Role, cmd: str, **args: Any) -> dict[str, Any]:
-        """Give a command that is carried out, and return its answer."""
+        """Send a command that must be accepted, and return its answer."""
         reply = await self.ask(role, cmd, **args)
         assert reply.ok, f"{cmd} {args}: {reply.error}"
         self.add_step(f"{role}: {cmd}")
@@ -216,7 +219,7 @@ class ScenarioTable:
     # -- a deal ----------------------------------------------------------------
 
     async def start_deal(self) -> PublicState:
-        """Have the deal started that is due; return the state in which it may be cut."""
+        """Start the next deal. Return the state in which the deal may be cut."""
         await self.until(
             lambda state: state.machine.phase in (MachinePhase.EMPTY, MachinePhase.COMMITTED),
             "a free machine",
@@ -227,7 +230,7 @@ class ScenarioTable:
         return self.state
 
     async def _command_until(self, fits: StatePredicate, role: Role, cmd: str, **args: Any) -> None:
-        """Give a command until it is carried out: a refusal may have a reason that passes."""
+        """Send a command until it is accepted. The reason of a refusal may pass."""
         while not fits(self.state):
             if (await self.ask(role, cmd, **args)).ok:
                 await self.until(fits, f"what follows from {cmd}")
@@ -235,7 +238,7 @@ class ScenarioTable:
                 await self.wait(RETRY_INTERVAL_S)
 
     async def start_and_cut(self) -> int:
-        """Have a deal started and cut; return its attempt's number."""
+        """Start and cut a deal. Return the number of its attempt."""
         number = (await self.start_deal()).machine.attempt
         assert number is not None
         await self.give_command(Role.TABLE, "cut", n=CUT)
@@ -258,13 +261,13 @@ class ScenarioTable:
         return state
 
     async def deal_to_held(self) -> PublicState:
-        """Play one attempt, which gives right hands."""
+        """Play one attempt, which must give right hands."""
         state = await self.play_attempt()
         assert state.fairness[-1].outcome is AttemptOutcome.OK, _attempt_text(state)
         return await self.wait_for_phase(MachinePhase.HELD)
 
     async def deal_to_card(self, card: int) -> PublicState:
-        """Deal until `card` cards were fed, slowly; nothing was touched so far."""
+        """Deal slowly until `card` cards were fed. Nothing was disturbed so far."""
         slowed = asyncio.ensure_future(self.hands.slow_down())
         try:
             number = await self.start_and_cut()
@@ -284,13 +287,13 @@ class ScenarioTable:
         )
 
     async def release_and_take(self) -> None:
-        """Have held hands released, and taken."""
+        """Release held hands, and take them."""
         await self.give_command(Role.REFEREE, "release")
         await self.wait_for_phase(MachinePhase.RELEASED)
         await self.hands.do_step("take_hands")
 
     async def return_set(self) -> PublicState:
-        """Put the set back after play; return the state whose proof is open."""
+        """Return the set after play. Return the state with the open proof."""
         await self.hands.do_step("put_back")
         return await self.until(
             lambda state: state.fairness[-1].reveal is not None, "the proof's reveal"
@@ -306,10 +309,10 @@ class ScenarioTable:
         """Hold a seat's button until it counts as held."""
         await self.hands.press_button(_button_name(seat, colour), LONG_PRESS_S + TAP_BUTTON_S)
 
-    # -- after trouble ---------------------------------------------------------
+    # -- after a fault -------------------------------------------------------------
 
     async def clear_up(self) -> None:
-        """Take the cards out and put the right ones in, as the reasons of the refusal ask for."""
+        """Take the cards out and insert the right ones, according to the reasons of the refusal."""
         proof = self.state.fairness[-1]
         self.cleared_attempts.add(proof.attempt)
         self.expect_alerts("LID_OPENED")
@@ -326,13 +329,13 @@ class ScenarioTable:
             )
 
     async def bring_to_rest(self) -> None:
-        """Bring the table to rest as people would: what was refused is dealt again, and right."""
+        """Bring the table to rest as people would. A refused attempt is dealt again, correctly."""
         await self.hands.restore_speed()
         while not await self._do_rest_step():
             pass
 
     async def _do_rest_step(self) -> bool:
-        """Do the next thing; True: there is none."""
+        """Do the next step to rest. Return True if there is none."""
         state, phase = self.state, self.state.machine.phase
         proof = state.fairness[-1] if state.fairness else None
         failed = proof is not None and proof.outcome in FAILED_OUTCOMES
@@ -359,10 +362,10 @@ class ScenarioTable:
         return False
 
     async def _command_and_wait(self, role: Role, cmd: str, **args: Any) -> bool:
-        """Give a command and wait for what it changes; return whether it was carried out.
+        """Send a command and wait for its effect. Return whether it was accepted.
 
-        A command may be refused for a reason that the public state does not show, such as a
-        restart of the daemon. Then the state is looked at again a moment later.
+        A command may be refused for a reason that the public state does not show, such as a restart
+        of the daemon. The state is then read again a moment later.
         """
         before = self.state
         carried_out = (await self.ask(role, cmd, **args)).ok
@@ -373,7 +376,7 @@ class ScenarioTable:
         return carried_out
 
     async def _release_hands(self) -> None:
-        """Have held hands released; simulated players take theirs as soon as the lift is up."""
+        """Release held hands. Simulated players take theirs as soon as the lift is up."""
         if not self.hands.is_simulated:
             await self._command_and_wait(Role.REFEREE, "release")
             return
@@ -385,21 +388,24 @@ class ScenarioTable:
             taking.cancel()
 
     async def _return_hands(self) -> None:
-        """Take the hands where they are still in the machine, and bring the set back."""
+        """Take any hands that are still in the machine, and return the set."""
         if not self.hands.is_simulated or any((await self.hands.read_truth())["pockets"][:4]):
             await self.hands.do_step("take_hands")
         await self.return_set()
 
     async def _wait_for_change(self, before: PublicState) -> None:
-        """Wait until a state is different."""
+        """Wait until a state differs from `before`."""
         seen = _progress(before)
         await self.until(lambda state: _progress(state) != seen, "something else")
 
-    # -- lives of the daemon ---------------------------------------------------
+    # -- starts and ends of the daemon ---------------------------------------------
 
     async def start(self) -> None:
-        """Start the daemon and wait for both boards; what the lines counted until then is noise
-        of the time before, but for a daemon that goes on from one scenario to the next."""
+        """Start the daemon and wait for both boards.
+
+        Counts of the lines until then do not belong to the scenario, unless the daemon was kept
+        from the previous scenario.
+        """
         told = len(self.daemon.states)
         self.was_interrupted = self.was_interrupted or told > 0
         await self.daemon.start()
@@ -411,45 +417,45 @@ class ScenarioTable:
             self.daemon.read_counters,
             lambda numbers: (
                 all(numbers.get(f"sessions {board}") for board in self.ports)
-                or alert_names(self.state)  # a board is missing, and that is told
+                or alert_names(self.state)  # A board is missing, and an alert reports it.
             ),
         )
         if self.first_condition is None:
             self.first_condition = self.condition()
 
     async def stop(self) -> None:
-        """End the daemon; keep what it counted."""
+        """End the daemon, and add its counters to the report."""
         if self.last_counters:
             await self.add_counters()
         self.last_counters = {}
         await self.daemon.stop()
 
     async def kill(self) -> None:
-        """Kill the daemon; keep what it counted."""
+        """Kill the daemon, and add its counters to the report."""
         await self.add_counters()
         self.last_counters = {}
         await self.daemon.kill()
 
     async def lose_power(self) -> None:
-        """Take the power of boards and computer at once; hands were told to be ready."""
+        """Cut the power of boards and computer at once. The hands were asked to prepare."""
         await self.add_counters()
         self.last_counters = {}
         await self.daemon.kill(power=True)
         await self.hands.signal_step("cut_power")
 
     async def add_counters(self) -> None:
-        """Add what was counted since the last time to the report's numbers."""
+        """Add the counts since the last reading to the report's numbers."""
         numbers, sums = await self.daemon.read_counters(), self.record.numbers
         for name, value in numbers.items():
             before = self.last_counters.get(name, 0.0)
-            moved = value - before if value >= before else value  # else it began anew at 0
+            moved = value - before if value >= before else value  # Otherwise it restarted at 0.
             if moved:
                 sums[name] = sums.get(name, 0.0) + moved
                 self.was_interrupted = self.was_interrupted or name.startswith("sessions ")
         self.last_counters = numbers
 
     def condition(self) -> "TableCondition":
-        """Return what of the state the next scenario would find."""
+        """Return the part of the state that the next scenario would find."""
         state = self.state
         sets = tuple((one.id, tuple(one.barred)) for one in state.sets)
         match = state.match
@@ -458,8 +464,10 @@ class ScenarioTable:
         return TableCondition(machine.phase, machine.card_set, sets, about_match, up)
 
     async def wait_for_faults_end(self) -> dict[str, Any]:
-        """Return the simulator's faults once none is in force, or after a while; a board that
-        has come back is one a little longer."""
+        """Return the simulator's faults once none is in force, or after a timeout.
+
+        A board that has returned counts as a fault for a little longer.
+        """
         known = await self.hands.read_faults()
         if known["in_force"]:
             await self.wait(FAULT_ECHO_S)
@@ -477,7 +485,7 @@ class ScenarioTable:
 
 
 def alert_names(state: PublicState) -> set[str]:
-    """Return the names of the alerts that are up."""
+    """Return the names of the present alerts."""
     return {alert.name for alert in state.alerts}
 
 

@@ -1,4 +1,4 @@
-"""A table's daemon as its clients have it: feed, commands, numbers; and who starts and ends it."""
+"""A table's daemon as its clients use it (feed, commands, counters), and its start and end."""
 
 import asyncio
 import re
@@ -27,11 +27,11 @@ from sim.tables.table_processes import HallError, TableProcess
 from tests.waiting import until
 
 CounterValues = Mapping[str, float]
-"""What a table counts: `misreads`, or with a board: `resends dealer`."""
+"""Counters of a table, by name: `misreads`, or with a board: `resends dealer`."""
 DealAndAttempt = tuple[int | None, int | None]
 LINE_COUNTERS = LinkCounters.__struct_fields__
 FULL_DISK_BYTES = 8192
-"""A file that may grow no further than this: less than any journal."""
+"""File size limit that simulates a full disk: less than any journal."""
 _REPORTED_COUNTERS = (
     "misreads",
     "double_feeds",
@@ -42,50 +42,51 @@ _REPORTED_COUNTERS = (
     "redeals",
     "voids",
 )
-"""What of the rest stands in a report; sums over all labels."""
+"""Other counters in the report, as sums over all labels."""
 
 
 class TableDaemon(Protocol):
-    """A daemon at boards. `states` and `events`: what its feed told, over all its lives."""
+    """A daemon at boards. `states` and `events` have its published feed, over all starts."""
 
     states: list[PublicState]
     events: list[PublicEvent]
     state_dir: Path
 
     async def start(self) -> None:
-        """Start it, on the journal that is there. Raises HallError."""
+        """Start the daemon on the existing journal. Raises HallError."""
 
     async def stop(self) -> None:
-        """End it as Ctrl-C does; nothing where it does not run."""
+        """End the daemon as Ctrl-C does. Do nothing if it does not run."""
 
     async def kill(self, *, power: bool = False) -> None:
-        """Let it die without a word; `power`: as when the computer's power goes, with all that
-        it had in memory alone."""
+        """Kill the daemon without a warning. With `power`, its data in memory is lost too."""
 
     async def set_disk_full(self, *, full: bool) -> None:
-        """Let the journal's disk take no write from now on, or make room there."""
+        """Make the journal's disk refuse every write from now on, or free space there."""
 
     async def move_clock(self, by_s: float) -> None:
-        """Move the wall clock, where it may be moved."""
+        """Move the wall clock, if the target permits this."""
 
     async def wait_for_news(self) -> None:
-        """Wait for something new of the feed."""
+        """Wait for a new message of the feed."""
 
     async def ask(
         self, role: Role, cmd: str, about: DealAndAttempt, args: dict[str, Any]
     ) -> CommandReply:
-        """Give a command with the key of a role."""
+        """Send a command with the key of a role."""
 
     async def read_counters(self) -> CounterValues:
-        """Return what it counts now."""
+        """Return the present counters."""
 
 
 class DaemonProcess:
-    """`dealtable run` as a process over a bench's ports; it belongs to no loop, so that one may
-    serve many scenarios."""
+    """`dealtable run` as a process over a bench's ports.
+
+    It does not depend on an event loop, so one process may serve many scenarios.
+    """
 
     def __init__(self, bench: BenchFile, state_dir: Path, runtime_dir: Path) -> None:
-        """Write its configuration; a journal that lies in `state_dir` goes on."""
+        """Write the daemon's configuration. A journal in `state_dir` is continued."""
         self.state_dir, self._runtime_dir = state_dir, runtime_dir
         state_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
         runtime_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -97,48 +98,48 @@ class DaemonProcess:
 
     @property
     def is_running(self) -> bool:
-        """Whether it was started and has not ended."""
+        """Return True if the process was started and has not ended."""
         return self._process is not None and self._process.poll() is None
 
     async def start(self) -> None:
-        """Start it and wait for its gateway. Raises HallError."""
+        """Start the process and wait for its gateway. Raises HallError."""
         self._spawn()
         await until(lambda: self._is_open() or not self.is_running)
         if not self.is_running:
             raise HallError(f"the daemon ended by itself; see {self.table.log}")
 
     async def end(self) -> None:
-        """End it as Ctrl-C does; nothing where it does not run."""
+        """End the process as Ctrl-C does. Do nothing if it does not run."""
         if self._process is not None and self.is_running:
             self._process.terminate()
             await until(lambda: not self.is_running)
 
     def end_now(self) -> None:
-        """End it, where no loop runs any more."""
+        """End the process when no event loop runs any more."""
         if self._process is not None and self.is_running:
             self._process.terminate()
             self._process.wait()
 
     def limit_files(self, max_bytes: int) -> None:
-        """Say how large a file of the machine's process may become, in bytes."""
+        """Limit the file size of the machine's process, in bytes."""
         assert self._process is not None
         machine = _part_pid(self._process.pid, "machine")
         _, hard = resource.prlimit(machine, resource.RLIMIT_FSIZE)
         resource.prlimit(machine, resource.RLIMIT_FSIZE, (max_bytes, hard))
 
     def delete_keys(self) -> None:
-        """Have nothing left of what it kept in memory, as after a power cut."""
+        """Delete the keys that the daemon kept in memory, as a power cut does."""
         for key in self._runtime_dir.rglob("*.key"):
             key.unlink()
 
     async def kill(self) -> None:
-        """Let it and its parts die without a word."""
+        """Kill the process and its parts without a warning."""
         if self._process is not None:
             self._process.kill()
             await until(lambda: not self.is_running)
 
     def _spawn(self) -> None:
-        remove_endpoints(self.state_dir)  # a killed daemon leaves where it was
+        remove_endpoints(self.state_dir)  # A killed daemon leaves its endpoints.
         words = ("-m", "controller.cli", "run", "--config", str(self.table.config))
         with self.table.log.open("ab") as log:
             self._process = subprocess.Popen(
@@ -156,11 +157,12 @@ class DaemonProcess:
 
 
 class DaemonClient:
-    """The daemon of a `Process` as one scenario has it (Program)."""
+    """The daemon of a DaemonProcess as one scenario uses it (TableDaemon)."""
 
     def __init__(self, process: DaemonProcess, since: int | None = None) -> None:
-        """`since`: it runs already, and whoever was here before has seen its public events up
-        to this one; all later ones are taken as heard here."""
+        """With `since` the daemon already runs, and earlier scenarios have received its public
+        events up to this number. All later events belong to this client.
+        """
         self.states: list[PublicState] = []
         self.events: list[PublicEvent] = []
         self.process = process
@@ -172,7 +174,7 @@ class DaemonClient:
         self._feed_task: asyncio.Task[None] | None = None
 
     async def start(self) -> None:
-        """See Program."""
+        """See TableDaemon."""
         if not self.process.is_running:
             await self.process.start()
         for role in Role:
@@ -184,7 +186,7 @@ class DaemonClient:
             self._since = None
 
     async def disconnect(self) -> None:
-        """Leave it alone; it goes on."""
+        """Disconnect the clients. The daemon continues."""
         if self._feed_task is not None:
             self._feed_task.cancel()
             with suppress(asyncio.CancelledError):
@@ -193,39 +195,39 @@ class DaemonClient:
         await self._stack.aclose()
 
     async def stop(self) -> None:
-        """See Program."""
+        """See TableDaemon."""
         await self.disconnect()
         await self.process.end()
 
     async def kill(self, *, power: bool = False) -> None:
-        """See Program: what the operating system has taken lasts; keys lie in memory."""
+        """See TableDaemon. Data written to the operating system is kept. Keys are in memory."""
         await self.process.kill()
         await self.disconnect()
         if power:
             self.process.delete_keys()
 
     async def set_disk_full(self, *, full: bool) -> None:
-        """See Program: its files may grow no further."""
+        """See TableDaemon. The daemon's files may not grow further."""
         self.process.limit_files(FULL_DISK_BYTES if full else resource.RLIM_INFINITY)
 
     async def move_clock(self, by_s: float) -> None:
-        """See Program."""
+        """See TableDaemon."""
         raise StepSkipped("the clock of this computer is not ours to move")
 
     async def wait_for_news(self) -> None:
-        """See Program."""
+        """See TableDaemon."""
         self._news.clear()
         await self._news.wait()
 
     async def ask(
         self, role: Role, cmd: str, about: DealAndAttempt, args: dict[str, Any]
     ) -> CommandReply:
-        """See Program."""
+        """See TableDaemon."""
         deal, attempt = about
         return await self._clients[role].ask(cmd, args, deal=deal, attempt=attempt)
 
     async def read_counters(self) -> CounterValues:
-        """See Program."""
+        """See TableDaemon."""
         where = urlsplit(self.process.table.endpoints.metrics or "")
         reader, writer = await asyncio.open_connection(where.hostname, where.port)
         try:
@@ -242,7 +244,7 @@ class DaemonClient:
             self._news.set()
 
     async def _catch_up(self, since: int) -> None:
-        """Take what was said while nobody listened."""
+        """Receive the events that were published without a subscriber."""
         while True:
             reply = await self.ask(Role.OBSERVER, "events", (None, None), {"since": since})
             rows = msgspec.convert((reply.result or {}).get("events", []), list[PublicEvent])
@@ -259,7 +261,7 @@ class DaemonClient:
             self._add_event(msgspec.json.decode(heard.body, type=PublicEvent))
 
     def _add_event(self, event: PublicEvent) -> None:
-        """Take an event, once."""
+        """Add an event, unless it is already known."""
         if all(event.n != known.n for known in self.events):
             self.events.append(event)
             self.events.sort(key=lambda known: known.n)
@@ -281,7 +283,7 @@ _BOARD = re.compile(r'board="(\w+)"')
 
 
 def parse_counters(page: str) -> dict[str, float]:
-    """Return the numbers of a metrics page that scenarios look at."""
+    """Return the numbers of a metrics page that scenarios use."""
     by_name = {METRIC_FAMILIES[f"line_{field}"].name: field for field in LINE_COUNTERS}
     by_name |= {METRIC_FAMILIES[name].name: name for name in _REPORTED_COUNTERS}
     found: dict[str, float] = {}
@@ -297,7 +299,7 @@ def parse_counters(page: str) -> dict[str, float]:
 
 
 def table_config_text(bench: BenchFile, runtime_dir: Path) -> str:
-    """Return the table.toml of a bench's daemon; its sockets are this computer's alone."""
+    """Return the table.toml of a bench's daemon. Its sockets are local to this computer."""
     about = bench.bench
     tables: list[tuple[str, dict[str, object]]] = [
         (
@@ -326,5 +328,5 @@ def _toml_table(head: str, row: Mapping[str, object]) -> str:
 
 
 def _toml_value(value: object) -> str:
-    """Return a value as TOML has it: its strings are JSON's."""
+    """Return a value in TOML. Its strings have the format of JSON."""
     return msgspec.json.encode(value).decode()

@@ -1,4 +1,4 @@
-"""What scenarios run on: a table in process, simulated boards behind ptys, or a bench."""
+"""Targets of scenarios: a table in process, simulated boards behind ptys, or a bench."""
 
 import random
 import signal
@@ -34,17 +34,17 @@ from sim.memory_folders import memory_folder
 from sim.tables.table_processes import ControlClient, HallError
 
 MAX_SCENARIOS = 20
-"""So many scenarios a daemon serves: each journal is verified whole after each of them."""
+"""Limit of scenarios for one daemon, because each check verifies its whole journal."""
 
 
 @dataclass
 class ScenarioTarget(ABC):
-    """Where scenarios run, for a whole session.
+    """A target on which scenarios run, for a whole session.
 
-    `hurried`: wall time is shared with other processes, so that what comes late says nothing.
-    `keeps`: one daemon may serve many scenarios.
-    `broken`: why nothing can be run here any more; the rest is skipped with it. `about`
-    stands in the report: names and values. `kept`: a daemon that goes on into the next scenario.
+    `is_time_shared`: other processes share the computer, so a late event proves nothing.
+    `keeps_daemon`: one daemon may serve many scenarios. `broken`: why no scenario can run any more.
+    The rest is skipped with this reason. `about` has names and values for the report.
+    `kept_daemon`: a daemon that also serves the next scenario.
     """
 
     target: TargetKind = field(init=False)
@@ -60,22 +60,24 @@ class ScenarioTarget(ABC):
 
     @abstractmethod
     def expected_boards(self) -> dict[BoardKind, ExpectedIdentity]:
-        """Return who must be at the ports."""
+        """Return the boards that must be at the ports."""
 
     @abstractmethod
     def open_table(self, folder: Path, runtime_dir: Path, notes: ScenarioRecord) -> "TableAccess":
-        """Return the way to the table for one scenario; its daemon does not run yet."""
+        """Return the access to the table for one scenario. Its daemon does not run yet."""
 
     def open(self) -> None:
-        """Bring up what lasts for the session. Raises Taken, HallError, OSError."""
+        """Start everything that is used for the whole session. Raises BenchInUse, HallError,
+        OSError.
+        """
         return
 
     def close(self) -> None:
-        """Leave nothing of it behind."""
+        """Remove everything that `open` started."""
         return
 
     async def check_boards(self, ports: BoardPorts) -> dict[BoardKind, Welcome]:
-        """Ask who is there. Raises NobodyThere, and WrongOne with both values."""
+        """Query the boards. Raises BoardNotAnswering, or WrongBoards with both values."""
         found = await port_checks.query_boards(ports, self.session_ids)
         for board, welcome in found.items():
             self.about |= {
@@ -90,11 +92,11 @@ class ScenarioTarget(ABC):
 
 @dataclass(frozen=True)
 class KeptDaemon:
-    """A daemon that goes on into the next scenario, for nothing of the last one is left in it.
+    """A daemon that also serves the next scenario, because the last one left nothing in it.
 
-    `numbers`: what it had counted, `heard`: its last public event, when the last scenario was
-    checked: what comes later is the next one's. `first`: how its table stood at first.
-    `scenarios`: how many it has served.
+    `counters` and `last_event` are its counters and its last public event at the check of the last
+    scenario. Everything later belongs to the next one. `first_condition` is the condition of its
+    table at first. `scenario_count` is the number of scenarios that it served.
     """
 
     process: DaemonProcess
@@ -106,10 +108,10 @@ class KeptDaemon:
 
 @dataclass
 class TableAccess:
-    """The way to a table for one scenario. `close` leaves no timer and no process of it.
+    """Access to a table for one scenario. `close` leaves no timer and no process of it.
 
-    `before`: the daemon that serves it was kept, so that nobody else has been at the ports since
-    they were last asked who is there.
+    `previous`: the kept daemon. Since the last query of the boards, no other program used the
+    ports.
     """
 
     table: ScenarioTable
@@ -118,10 +120,10 @@ class TableAccess:
     is_kept: bool = False
 
     def daemon_to_keep(self) -> KeptDaemon | None:
-        """Return the table's daemon for the next scenario; None where the next one needs its own.
+        """Return the table's daemon for the next scenario, or None if the next one needs its own.
 
-        It is kept as long as every line still has the session in which its board was asked who
-        it is, and the table stands as it did when its journal began.
+        The daemon is kept while every line still has the session in which its board was queried,
+        and the table is in the condition that it had when its journal began.
         """
         table, program = self.table, self.table.daemon
         if not isinstance(program, DaemonClient) or not program.process.is_running:
@@ -139,7 +141,7 @@ class TableAccess:
         )
 
     async def close(self) -> None:
-        """End its daemon, unless it goes on, and what was made for this scenario alone."""
+        """End what was made for this scenario, including the daemon unless it is kept."""
         program = self.table.daemon
         if self.is_kept and isinstance(program, DaemonClient):
             await program.disconnect()
@@ -157,7 +159,7 @@ def _expected_identities(
 
 
 class InProcessTarget(ScenarioTarget):
-    """Tables in this process and in virtual time, a fresh one for each scenario."""
+    """Tables in this process and in virtual time, a new one for each scenario."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -166,11 +168,11 @@ class InProcessTarget(ScenarioTarget):
         self.about = {"target": "inproc", "time": "virtual", "operator": "none"}
 
     def expected_boards(self) -> dict[BoardKind, ExpectedIdentity]:
-        """See Place."""
+        """See ScenarioTarget."""
         return _expected_identities({"dealer": DEALER_ID, "reader": READER_ID}, simulated=True)
 
     def open_table(self, folder: Path, runtime_dir: Path, notes: ScenarioRecord) -> TableAccess:
-        """See Place."""
+        """See ScenarioTarget."""
         sim = make_table(random.Random(notes.about.get("scenario", "")))
         program = InProcessDaemon(sim, folder / "state", runtime_dir)
         hands = InProcessHands(sim, program.move_button)
@@ -180,12 +182,12 @@ class InProcessTarget(ScenarioTarget):
 
 
 class PortTarget(ScenarioTarget):
-    """Boards at serial ports or ptys: a bench's, with the daemon itself as a process."""
+    """Boards at serial ports or ptys, with the daemon as a process."""
 
     bench: BenchFile
 
     def expected_boards(self) -> dict[BoardKind, ExpectedIdentity]:
-        """See Place."""
+        """See ScenarioTarget."""
         own = own_firmware_hash().hex()
         return {
             board: ExpectedIdentity(
@@ -195,7 +197,7 @@ class PortTarget(ScenarioTarget):
         }
 
     def open_table(self, folder: Path, runtime_dir: Path, notes: ScenarioRecord) -> TableAccess:
-        """See Place."""
+        """See ScenarioTarget."""
         before, self.kept_daemon = self.kept_daemon, None
         if before is not None:
             program = DaemonClient(before.process, before.last_event)
@@ -212,12 +214,12 @@ class PortTarget(ScenarioTarget):
         return TableAccess(table, previous=before)
 
     def runtime_folder(self, runtime_dir: Path) -> Path:
-        """Return where a daemon keeps its keys: `runtime_dir` is gone with its scenario."""
+        """Return the folder for a daemon's keys. `runtime_dir` is removed with its scenario."""
         return runtime_dir
 
     @abstractmethod
     def make_hands(self, notes: ScenarioRecord) -> TableHands:
-        """Return whose hands move the cards."""
+        """Return the hands that move the cards."""
 
     def _boards(self) -> dict[BoardKind, BoardConfig]:
         return {"dealer": self.bench.dealer, "reader": self.bench.reader}
@@ -227,7 +229,7 @@ class SimulatorTarget(PortTarget):
     """Simulated boards behind ptys, of one `dealtable sim` for the whole session."""
 
     def __init__(self, firmware: str) -> None:
-        """Name the interpreter of the boards; nothing runs yet."""
+        """Set the interpreter of the boards. Nothing runs yet."""
         super().__init__()
         self.target = "sim"
         self.is_time_shared = True
@@ -244,7 +246,7 @@ class SimulatorTarget(PortTarget):
         self._daemon_count = 0
 
     def open(self) -> None:
-        """See Place."""
+        """See ScenarioTarget."""
         folder = self._folder = self._exit_stack.enter_context(memory_folder())
         config = folder / "sim.toml"
         config.write_text(sim_config_text(), encoding="utf-8")
@@ -274,25 +276,25 @@ class SimulatorTarget(PortTarget):
         self.bench = simulated_bench(info)
 
     def close(self) -> None:
-        """See Place."""
+        """See ScenarioTarget."""
         if self.kept_daemon is not None:
             self.kept_daemon.process.end_now()
         self._exit_stack.close()
 
     def runtime_folder(self, runtime_dir: Path) -> Path:
-        """See PortPlace."""
+        """See PortTarget."""
         self._daemon_count += 1
         return self._folder / f"run{self._daemon_count}"
 
     def make_hands(self, notes: ScenarioRecord) -> TableHands:
-        """See PortPlace."""
+        """See PortTarget."""
         hands = ControlHands(self._control)
         hands.record_lines = notes.steps
         return hands
 
 
 class BenchTarget(PortTarget):
-    """A bench, with a person who is told what to do; nobody else runs there meanwhile."""
+    """A bench with an operator who follows questions. It is locked for this run."""
 
     def __init__(self, path: Path) -> None:
         """Read the bench file. Raises BenchError."""
@@ -314,21 +316,21 @@ class BenchTarget(PortTarget):
         self._terminal = OperatorTerminal(about.terminal)
 
     def open(self) -> None:
-        """See Place."""
+        """See ScenarioTarget."""
         self._lock.acquire(self.bench.bench.operator)
 
     def close(self) -> None:
-        """See Place."""
+        """See ScenarioTarget."""
         self._terminal.close()
         self._lock.release()
 
     def make_hands(self, notes: ScenarioRecord) -> TableHands:
-        """See PortPlace."""
+        """See PortTarget."""
         return BenchOperator(self._terminal, self.features, notes.steps.append)
 
 
 def make_target(target: str, firmware: str) -> ScenarioTarget:
-    """Return where `--target` and `--firmware` lead; nothing is opened yet. Raises BenchError."""
+    """Return the target of `--target` and `--firmware`, not yet opened. Raises BenchError."""
     if target == "inproc":
         return InProcessTarget()
     return SimulatorTarget(firmware) if target == "sim" else BenchTarget(Path(target))
@@ -367,7 +369,7 @@ def _make_table(
 
 
 def simulated_bench(info: dict[str, Any]) -> BenchFile:
-    """Return the bench that a `dealtable sim` is, by what it says of itself."""
+    """Return the description of a `dealtable sim` as a bench, from its own information."""
     return BenchFile(
         bench=BenchSection(id=info["table"], operator="none", simulated=True),
         dealer=BoardConfig(port=info["dealer"], id=info["dealer_id"]),

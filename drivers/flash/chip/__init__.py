@@ -1,1 +1,1 @@
-"""What lies at the root of a chip."""
+"""Files for the root of a chip."""

@@ -1,12 +1,12 @@
-"""/main.py of a chip: which of two firmwares runs, and how a technician gets in.
+"""/main.py of a chip: selects one of two firmwares, and gives a technician the prompt.
 
-A firmware lies in the folder `a` or `b`, as the package `firmware`. The file `slot` says which
-one runs: `a`; or `a b 1`: b is on trial and has one start left, behind it a runs again. A
-firmware that fails is started again, which on trial is the one before; one that cannot even
-be loaded leads to the prompt where no other follows. The file `failed` says why.
+A firmware is in the folder `a` or `b`, as the package `firmware`. The file `slot` names the one to
+run: `a`; or `a b 1`: b is on trial with one start left, then a runs again. A failed firmware is
+restarted; on trial, the previous one starts. One that cannot be loaded, with no other left, leads
+to the prompt. The file `failed` has the reason.
 
-The file `service`, or the button BOOTSEL held while the chip starts, leads to the prompt once.
-Nothing moves there: every pin is as the reset left it.
+The file `service`, or the button BOOTSEL held during the start, leads to the prompt once. Nothing
+moves there: every pin is in its reset state.
 """
 
 import os
@@ -19,7 +19,7 @@ FAILED = "failed"
 
 
 def choose_slot(state: str) -> "tuple[str, bool, str]":
-    """Return the slot that runs now, whether it is on trial, and what `slot` says from now on."""
+    """Return the slot to run, whether it is on trial, and the new text of `slot`."""
     words = state.split()
     known = [word for word in words[:2] if word in SLOTS]
     if len(words) == 3 and len(known) == 2 and words[2].isdigit():
@@ -33,12 +33,12 @@ def choose_slot(state: str) -> "tuple[str, bool, str]":
 
 
 def trial_state(old: str, new: str) -> str:
-    """Return what `slot` says for one trial of `new`."""
+    """Return the text of `slot` for one trial of `new`."""
     return "%s %s 1" % (old, new)
 
 
 def load(path: str) -> str:
-    """Return a file's text, "" when there is none."""
+    """Return a file's text, or "" without a file."""
     try:
         with open(path) as file:
             return file.read()
@@ -47,14 +47,14 @@ def load(path: str) -> str:
 
 
 def save(path: str, text: str) -> None:
-    """Write a file so that a cut of the power leaves the old one or the new one."""
+    """Write a file so that a power cut leaves the old or the new one."""
     with open(path + ".new", "w") as file:
         file.write(text)
     os.rename(path + ".new", path)
 
 
 def is_service_wanted() -> bool:
-    """Return whether a technician waits for the prompt; the file counts once."""
+    """Return whether a technician needs the prompt. The file counts once."""
     import rp2
 
     if load(SERVICE):
@@ -64,7 +64,7 @@ def is_service_wanted() -> bool:
 
 
 def start() -> None:
-    """Run the firmware that is to run; return where a technician is to have the prompt."""
+    """Run the selected firmware; return if a technician gets the prompt."""
     if is_service_wanted():
         return
     state = load(SLOT)
@@ -84,11 +84,11 @@ def start() -> None:
 
 
 def restart(error: Exception, to_prompt: bool) -> None:
-    """Restart the chip, and write down why."""
+    """Restart the chip, and write down the reason."""
     import machine
 
     why = repr(error)
-    if load(FAILED) != why:  # the same one again and again would wear the flash out
+    if load(FAILED) != why:  # Writing the same error again and again would wear out the flash.
         save(FAILED, why)
     if to_prompt:
         save(SERVICE, "1")
