@@ -1,7 +1,8 @@
-"""Who may use the console: a name, a role and a PIN; who is logged in; who guesses.
+"""Accounts of the console in the database: names, roles, PINs, invitations and sessions.
 
-A PIN is short, so guessing is made slow: each by argon2, and after some wrong ones (guesses.py)
-whoever guesses waits. An invitation is good once, for some hours, for whoever it is shown to.
+A PIN is short, so guessing is made slow. Each check uses argon2, and after some wrong PINs the
+guesser has to wait (login_throttle.py). An invitation can be used once, within some hours, by
+anybody who has its code.
 """
 
 import hashlib
@@ -23,20 +24,29 @@ from controller.host.printable_text import escape_unprintable, shorten
 from controller.messages import Role
 
 SESSION_MS: Final = 16 * 3_600_000
-"""A long day in a hall, and no longer: tablets are left lying about."""
+"""How long a session is valid. It covers a long day in a hall, and is limited because tablets are
+left unattended.
+"""
 MAX_SESSIONS: Final = 40
-"""Of one person; one more ends the oldest: who has a PIN does not fill the disk with sessions."""
+"""The most sessions of one account. One more ends the oldest, so that a person with a PIN cannot
+fill the disk with sessions.
+"""
 INVITATION_MS: Final = 24 * 3_600_000
-"""From the evening of the set-up to the next day's first round (provisional)."""
+"""How long an invitation is valid: from the evening of the set-up to the next day's first round
+(provisional).
+"""
 MIN_PIN_LENGTH, MAX_PIN_LENGTH = 4, 12
 _CODE_LETTERS: Final = "23456789ABCDEFGHJKMNPQRSTUVWXYZ"
-"""Without what is taken for another: 0 O, 1 I L."""
+"""The characters of invitation codes. Characters that are easily confused are left out: 0 O, 1 I L.
+"""
 _CODE_LENGTH: Final = 10
 _log = structlog.get_logger("console")
 
 
 class Account(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """Somebody who may log in. `table`: the one table that a display is for."""
+    """An account: a person or display that may log in. `table`: the one table that a display is
+    for.
+    """
 
     name: str
     role: Role
@@ -45,9 +55,10 @@ class Account(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 
 
 class ListedAccount(Account, frozen=True, gc=False, kw_only=True):
-    """Somebody, as he is listed. `invited_until_ms`: how long his invitation is, or was, good.
+    """An account as the list of accounts shows it.
 
-    None: he has none that he did not use. `has_pin`: whether he can log in.
+    `invited_until_ms`: the time at which the unused invitation expires or expired. None: there is
+    no unused invitation. `has_pin`: whether the person can log in.
     """
 
     invited_until_ms: int | None = None
@@ -55,19 +66,21 @@ class ListedAccount(Account, frozen=True, gc=False, kw_only=True):
 
 
 class NotAllowed(Exception):
-    """Somebody may not do what he asks; `en` and `zh` are the line that tells him why."""
+    """A request that the account may not make. `en` and `zh` are the line that explains the
+    refusal.
+    """
 
     def __init__(self, en: str, zh: str) -> None:
-        """Keep both."""
+        """Store the line in both languages."""
         super().__init__(en)
         self.en, self.zh = en, zh
 
 
 class Accounts:
-    """The people of a console and their sessions.
+    """The accounts of a console and their sessions.
 
-    `now_ms` gives milliseconds since 1970, `entropy` so many fresh bytes; `invitation_ms` is how
-    long an invitation is good. Calls may block.
+    `now_ms` returns milliseconds since 1970, `entropy` returns the given number of random bytes.
+    `invitation_ms` is how long an invitation is valid. Calls may block.
     """
 
     def __init__(
@@ -85,11 +98,12 @@ class Accounts:
         self._dummy_hash = _make_dummy_hash(self._hasher, entropy)
 
     def invite(self, person: Account) -> str:
-        """Write a new person down; return the code with which he sets his PIN, shown this once.
+        """Create or update an account, and return an invitation code that is shown only this once.
 
-        One who is known already keeps his PIN until he uses the new code, the last one alone; his
-        role and language are the new ones at once. Another role, or another table, ends his
-        sessions: what a tablet that lies about may do never changes under the hand.
+        The person sets the PIN with the code. An existing account keeps its PIN until the new code
+        is used, and only the newest code is valid. The new role and language apply at once. A
+        change of role or table ends the sessions of the account, so that the permissions of an
+        unattended tablet never change while it is logged in.
         """
         code = "".join(
             _CODE_LETTERS[byte % len(_CODE_LETTERS)] for byte in self._entropy(_CODE_LENGTH)
@@ -115,10 +129,11 @@ class Accounts:
         return code
 
     def accept_invitation(self, code: str, pin: str) -> Account:
-        """Let the invited set his PIN; the code is used up. Raises NotAllowed.
+        """Set the PIN of the invited person, and delete the invitation. Raises NotAllowed.
 
-        Sessions that were begun with an older PIN end: it is chosen anew where that one was seen.
-        What no invitation is for costs no hash, which anybody could make the console pay.
+        Sessions that were started with an older PIN end, because a new PIN may mean that the old
+        one was seen. An invalid code is refused without a hash: otherwise anybody could make the
+        console compute hashes.
         """
         if not (pin.isascii() and pin.isdigit() and MIN_PIN_LENGTH <= len(pin) <= MAX_PIN_LENGTH):
             raise NotAllowed(
@@ -147,10 +162,10 @@ class Accounts:
         return _account_of_row(row)
 
     def log_in(self, name: str, pin: str, host: str = "") -> tuple[Account, str]:
-        """Return who has that name and PIN, and what his browser shall show. Raises NotAllowed.
+        """Return the account with this name and PIN, and a new session token. Raises NotAllowed.
 
-        A name that nobody has costs as much time as a wrong PIN, and waits like one. `host`: the
-        address that he comes from; "" where it is not counted.
+        An unknown name takes as much time as a wrong PIN, and has the same waiting times. `host`:
+        the address of the client, or "" if it is not counted.
         """
         with self._engine.connect() as base:
             row = base.execute(
@@ -166,14 +181,15 @@ class Accounts:
         return _account_of_row(row), self.start_session(name, host, row.pin)
 
     def refuse_while_waiting(self, name: str, host: str) -> None:
-        """Raise NotAllowed where an address has to wait. It does not block."""
+        """Raise NotAllowed if the address has to wait. This method does not block."""
         _refuse_if_waiting(self._throttle.address_wait_s(name, host))
 
     def start_session(self, name: str, host: str = "", pin: str | None = None) -> str:
-        """Begin a session of somebody who has shown who he is; return what his browser shows.
+        """Start a session of an authenticated person, and return the token for the browser.
 
-        `pin`: what is kept of the PIN by which he has (None: by another thing). Raises NotAllowed
-        where he was removed since, or has another PIN.
+        `pin`: the stored hash of the PIN that was checked. None: the person was authenticated in
+        another way. Raises NotAllowed if the account was removed since then, or its PIN was
+        changed.
         """
         token = self._entropy(32).hex()
         now_ms = self._now_ms()
@@ -203,7 +219,9 @@ class Accounts:
         return token
 
     def session_owner(self, token: str) -> Account | None:
-        """Return whose session a token is; None where it is over, or he may no longer."""
+        """Return the account of a session token. None: the session is over or the account was
+        removed.
+        """
         asked = (
             select(ACCOUNTS)
             .join(SESSIONS, SESSIONS.c.person == ACCOUNTS.c.name)
@@ -215,10 +233,11 @@ class Accounts:
         return None if row is None else _account_of_row(row)
 
     def shift_expiry_times(self, before_ms: int, by_ms: int) -> None:
-        """Let what was begun by this clock last no longer and no shorter for its being set.
+        """Shift the expiry times of sessions and invitations by `by_ms` after the clock was set.
 
-        `old_ms`: the time by it before that. What is over, or lasts longer than anything that could
-        have been begun by then, is of another time.
+        `before_ms`: the time of the clock before it was set. Each session and invitation keeps its
+        remaining time. Rows that had expired by then are not changed, nor are rows that expire
+        later than anything started by then could.
         """
         with self._engine.begin() as base:
             for table, most_ms in ((SESSIONS, SESSION_MS), (INVITATIONS, self._invitation_ms)):
@@ -230,7 +249,7 @@ class Accounts:
                 )
 
     def set_language(self, name: str, language: Language) -> None:
-        """Remember in which language somebody reads."""
+        """Store the language in which a person reads."""
         with self._engine.begin() as base:
             base.execute(update(ACCOUNTS).where(ACCOUNTS.c.name == name).values(language=language))
 
@@ -240,9 +259,9 @@ class Accounts:
             base.execute(delete(SESSIONS).where(SESSIONS.c.token == _digest(token)))
 
     def remove(self, name: str) -> bool:
-        """Let a person in no more, and end his sessions; tell whether there was one."""
+        """Remove an account and end its sessions. Return whether there was such an account."""
         with self._engine.begin() as base:
-            gone = base.execute(  # first: who logs in just now is waited for
+            gone = base.execute(  # First, so that this waits for a login that is under way.
                 update(ACCOUNTS)
                 .where(ACCOUNTS.c.name == name, ACCOUNTS.c.active)
                 .values(active=False, pin=None)
@@ -253,7 +272,7 @@ class Accounts:
         return bool(gone.rowcount)
 
     def list_accounts(self) -> list[ListedAccount]:
-        """Return everybody who may log in or is invited, by name."""
+        """Return all accounts that may log in or are invited, sorted by name."""
         asked = (
             select(ACCOUNTS, INVITATIONS.c.until_ms)
             .outerjoin(INVITATIONS, INVITATIONS.c.person == ACCOUNTS.c.name)
@@ -264,13 +283,13 @@ class Accounts:
             return [_listed_account_of_row(row) for row in base.execute(asked)]
 
     def invited_until_ms(self, name: str) -> int | None:
-        """Return how long somebody's invitation is good, or was; None where he has none."""
+        """Return the time at which an unused invitation expires or expired. None: there is none."""
         asked = select(INVITATIONS.c.until_ms).where(INVITATIONS.c.person == name)
         with self._engine.connect() as base:
             return base.scalar(asked)
 
     def has_usable_account(self) -> bool:
-        """Tell whether somebody can log in, who has set his PIN."""
+        """Return whether there is an active account that has a PIN."""
         asked = (
             select(ACCOUNTS.c.name).where(ACCOUNTS.c.active, ACCOUNTS.c.pin.is_not(None)).limit(1)
         )
@@ -288,9 +307,10 @@ class Accounts:
 
 
 def _make_dummy_hash(hasher: PasswordHasher, entropy: Callable[[int], bytes]) -> str:
-    """Return what looks like a PIN's hash and is nobody's: it is refused as slowly as any other.
+    """Return a string that looks like the hash of a PIN, but belongs to no account.
 
-    To hash something for it would take each console that starts a tenth of a second and 64 MiB.
+    A check against it takes as long as a check against a real hash. Computing a real hash instead
+    would cost each start of the console a tenth of a second and 64 MiB.
     """
     salt, digest = (
         b64encode(entropy(size)).decode().rstrip("=") for size in (hasher.salt_len, hasher.hash_len)
