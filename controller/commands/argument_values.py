@@ -250,12 +250,12 @@ class VerbalArgs(Args, frozen=True, kw_only=True):
         if self.verbal and self.by is None:
             raise Contradiction(
                 Words("verbal without by", "写了 verbal 而未写 by"),
-                Words("the name of the chief who said it", "作出口头裁定的裁判长姓名"),
+                Words("the name of the chief who decided", "作出口头裁定的裁判长姓名"),
             )
         if self.by is not None and not self.verbal:
             raise Contradiction(
                 Words("by without verbal", "写了 by 而未写 verbal"),
-                Words("verbal=true where the chief said it", "verbal=true（裁判长口头裁定）"),
+                Words("verbal=true if the chief decided verbally", "verbal=true（裁判长口头裁定）"),
             )
 
 

@@ -166,7 +166,7 @@ COMMANDS: Final[Mapping[str, CommandSpec]] = {
         RoleArgs, "which orders a role could give now, and why not the others"
     ),
     # Commands of the players through the table's display, or of a referee for them.
-    "seat": _match_command(_TABLE_AND_REFEREES, SeatArgs, "a player takes his seat (就位)", "none"),
+    "seat": _match_command(_TABLE_AND_REFEREES, SeatArgs, "a player sits down (就位)", "none"),
     "cut": _machine_command(
         _TABLE_AND_REFEREES,
         frozenset({MachinePhase.COMMITTED}),
@@ -212,14 +212,14 @@ COMMANDS: Final[Mapping[str, CommandSpec]] = {
     "hold": _match_command(
         _REFEREES, HoldArgs, "stops the table (暂停); the chief: the area", "none"
     ),
-    "resume": _match_command(_REFEREES, ResumeArgs, "lets it go on (继续)", "none"),
+    "resume": _match_command(_REFEREES, ResumeArgs, "resumes the table (继续)", "none"),
     "attend": _machine_command(
         _REFEREES, _ALL_PHASES, AttendArgs, "is at the table: a player's call is over (到台)"
     ),
     # Counts and sets.
     "recount": _match_command(_REFEREES, RecountArgs, "enters four counts after a claim (清点)"),
     "replace_set": _machine_command(
-        _REFEREES, _MOTIONLESS_PHASES, ReplaceSetArgs, "another set lies in the hopper (换牌)"
+        _REFEREES, _MOTIONLESS_PHASES, ReplaceSetArgs, "another set is in the hopper (换牌)"
     ),
     "clear_set": _machine_command(
         _REFEREES, _ALL_PHASES, ClearSetArgs, "a barred set was counted in full, and is right"
@@ -229,7 +229,7 @@ COMMANDS: Final[Mapping[str, CommandSpec]] = {
         _REFEREES, TributeArgs, "is this the right tribute; by hand: enters it"
     ),
     "return": _match_command(_REFEREES, ReturnArgs, "is this a right return; by hand: enters it"),
-    "anti": _match_command(_REFEREES, AntiArgs, "by hand: whether anti-tribute stands"),
+    "anti": _match_command(_REFEREES, AntiArgs, "by hand: whether anti-tribute applies"),
     "swap_returns": _match_command(_REFEREES, NoArgs, "the losers take each other's return card"),
     "withdraw_out": _match_command(_REFEREES, OneSeatArgs, "a player is not out after all"),
     "result": _match_command(_REFEREES, ResultArgs, "enters who went out (录入名次)"),
@@ -239,7 +239,7 @@ COMMANDS: Final[Mapping[str, CommandSpec]] = {
     # Clocks.
     "call_clock": _match_command(_REFEREES, OneSeatArgs, "starts a player's clock (读秒)"),
     "warn": _match_command(
-        _REFEREES, OneSeatArgs, "warned a player: his next limit counts from now"
+        _REFEREES, OneSeatArgs, "has warned a player: the next limit counts from now"
     ),
     "add_time": _match_command(_REFEREES, AddTimeArgs, "gives the table more time (补时)", "none"),
     # Rulings. The match refuses a chief's decision to a referee, unless it is entered as the
@@ -277,7 +277,7 @@ COMMANDS: Final[Mapping[str, CommandSpec]] = {
     ),
     # Commands of the chief only.
     "confirm_verbal": _match_command(
-        _CHIEF_ONLY, ConfirmVerbalArgs, "stands by what he said by word", "none"
+        _CHIEF_ONLY, ConfirmVerbalArgs, "confirms a verbal decision in writing", "none"
     ),
     "forfeit": _match_command(
         _CHIEF_ONLY, ForfeitArgs, "a side loses the match (弃权判负)", "none"

@@ -69,7 +69,7 @@ class ChargeArgs(Args, frozen=True, kw_only=True):
         """Refuse a charge without side and seat, and a seat of the other side."""
         if self.side is None and self.seat is None:
             raise Contradiction(
-                Words("neither side nor seat is said", "side 与 seat 均未写"),
+                Words("neither side nor seat is given", "side 与 seat 均未写"),
                 Words("one of them", "其中之一"),
             )
         if self.side and self.seat and side_of(self.seat) != self.side:

@@ -142,7 +142,7 @@ BAD: list[tuple[str, dict[str, Any], str, str]] = [
         "counts.E = -1",
         "a number of cards from 0 to 108",
     ),
-    ("propose", {"offence": "late"}, "neither side nor seat is said", "one of them"),
+    ("propose", {"offence": "late"}, "neither side nor seat is given", "one of them"),
     (
         "propose",
         {"offence": "late", "side": "NS", "seat": "E"},
@@ -154,13 +154,13 @@ BAD: list[tuple[str, dict[str, Any], str, str]] = [
         "approve",
         {"ruling": "R1", "verbal": True},
         "verbal without by",
-        "the name of the chief who said it",
+        "the name of the chief who decided",
     ),
     (
         "redeal",
         {"reason": "seen", "by": "Chen"},
         "by without verbal",
-        "verbal=true where the chief said it",
+        "verbal=true if the chief decided verbally",
     ),
     ("cut_by_hand", {"n": 40}, "seat and n go together", "both or neither"),
 ]
