@@ -147,7 +147,7 @@ class BarcodeScan:
     """Scans by one engine, one after the other. Pure except for the port.
 
     `begin` requests a scan and `step` continues the scan. `step` returns the finished scans: the
-    one line that answered each, or None if there was no line or more than one. `away` is the reason
+    one line that answered each, or None if there was no line or more than one. `away_reason` is the reason
     why the engine is absent, or None.
     """
 
