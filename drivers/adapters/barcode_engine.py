@@ -147,8 +147,8 @@ class BarcodeScan:
     """Scans by one engine, one after the other. Pure except for the port.
 
     `begin` requests a scan and `step` continues the scan. `step` returns the finished scans: the
-    one line that answered each, or None if there was no line or more than one. `away` is the reason
-    why the engine is absent, or None.
+    one line that answered each, or None if there was no line or more than one. `away_reason` is
+    the reason why the engine is absent, or None.
     """
 
     def __init__(self, engine: BarcodeEngine, port: EnginePort) -> None:

@@ -36,7 +36,7 @@ class BoardCommand(Struct, frozen=True, gc=False):
 
 
 class BeginCommand(BoardCommand, frozen=True, gc=False):
-    """Begin an attempt with `cards` cards, `cards_per_pocket` for each pocket. For both boards."""
+    """Begin an attempt with `cards` cards, `per` for each pocket. For both boards."""
 
     kind = wire.BEGIN
     attempt: int
