@@ -14,7 +14,7 @@ FREE_ATTEMPTS_PER_NAME: Final = 5
 """The number of wrong PINs of one name after which it has to wait."""
 FREE_ATTEMPTS_PER_ADDRESS: Final = 20
 """The number of wrong PINs of one address, for all names together, after which it has to wait.
-Several people behind one router also mistype their PINs (provisional).
+Several people who share one router also mistype their PINs (provisional).
 """
 FIRST_WAIT_MS: Final = 30_000
 MAX_WAIT_MS: Final = 15 * 60_000
