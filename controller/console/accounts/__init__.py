@@ -1,1 +1,1 @@
-"""Accounts, sessions, and the limits of logging in."""
+"""Accounts, sessions, and limits on login attempts."""

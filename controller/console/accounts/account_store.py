@@ -320,7 +320,7 @@ def _make_dummy_hash(hasher: PasswordHasher, entropy: Callable[[int], bytes]) ->
 
 
 def _refuse_if_waiting(left_s: int) -> None:
-    """Raise NotAllowed where there are seconds left to wait."""
+    """Raise NotAllowed if there are seconds left to wait."""
     if left_s > 0:
         raise NotAllowed(
             f"too many wrong PINs: wait {left_s} s", f"密码错误次数过多，请等待{left_s}秒"

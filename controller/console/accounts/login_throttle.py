@@ -1,8 +1,9 @@
-"""Wrong PINs, counted, so that guessing one takes longer than a hall is open.
+"""Limits on wrong PINs: guessing a PIN takes longer than a hall is open.
 
-They count for the name that was tried, and for the address they came from. Where its owner has
-logged in before, a name is counted apart: wrong PINs from elsewhere do not keep a referee out of
-his own tablet, however many there are.
+Wrong PINs are counted for the name that was tried, and for the address of the client. If the owner
+of a name has logged in from an address before, wrong PINs for that name from that address are
+counted separately. So wrong PINs from other addresses, however many, do not lock referees out of
+their own tablets.
 """
 
 import hashlib
@@ -10,20 +11,25 @@ from collections.abc import Callable
 from typing import Final, Literal
 
 FREE_ATTEMPTS_PER_NAME: Final = 5
-"""Wrong PINs of one name before it waits."""
+"""The number of wrong PINs of one name after which it has to wait."""
 FREE_ATTEMPTS_PER_ADDRESS: Final = 20
-"""Wrong PINs of one address before it waits, whatever the names: a few people behind one router
-mistake theirs, too (provisional)."""
+"""The number of wrong PINs of one address, for all names together, after which it has to wait.
+Several people who share one router also mistype their PINs (provisional).
+"""
 FIRST_WAIT_MS: Final = 30_000
 MAX_WAIT_MS: Final = 15 * 60_000
 FORGET_AFTER_MS: Final = 2 * 3_600_000
-"""Counted no more so long behind the end of a wait. Whoever pauses so long for the free guesses has
-fewer than who goes on."""
+"""Failures are forgotten this long after the end of a wait. A guesser who pauses this long to get
+the free attempts back makes fewer attempts than one who continues.
+"""
 MAX_ADDRESSES: Final = 4_096
-"""Addresses, and names at an address, of which something is known; then the oldest is forgotten."""
+"""The most addresses, and names at an address, that are stored. Above this number the oldest is
+forgotten.
+"""
 _UNKNOWN_NAME_DIGITS: Final = 3
-"""Hex digits of what names that nobody has are counted by, many together: whoever makes names up
-makes nobody forget the wrong PINs of those who exist."""
+"""The number of hex digits that identify a group of unknown names. Many unknown names share one
+counter, so that invented names do not displace the wrong PINs of real names.
+"""
 
 _Kind = Literal["name", "nobody", "host", "home"]
 _Key = tuple[_Kind, str, str]
@@ -36,11 +42,11 @@ _FREE_ATTEMPTS: Final[dict[_Kind, int]] = {
 
 
 class LoginThrottle:
-    """Counts wrong PINs, in memory. `secret`: fresh bytes, so that nobody knows who is counted
-    together; `now_ms` gives milliseconds since 1970.
+    """A counter of wrong PINs, in memory.
 
-    `host` is an address, "" for one that is not counted. One thread counts; others may ask, and
-    let somebody move out.
+    `now_ms` returns milliseconds since 1970. `secret`: random bytes, so that clients cannot find
+    out which unknown names share a counter. `host` is an address, or "" if the address is not
+    counted. Only one thread counts. Other threads may query the waits and call `forget_addresses`.
     """
 
     def __init__(self, now_ms: Callable[[], int], secret: bytes) -> None:
@@ -49,31 +55,38 @@ class LoginThrottle:
         self._trusted: dict[tuple[str, str], None] = {}
 
     def wait_s(self, name: str, host: str, *, known: bool) -> int:
-        """Return how many seconds a name has to wait at an address; 0 where it may try now.
+        """Return how many seconds a name has to wait at an address. 0: it may try now.
 
-        `known`: whether there is such a name.
+        `known`: whether an account of this name exists.
         """
         return max(map(self._remaining_s, self._keys(name, host, known)))
 
     def address_wait_s(self, name: str, host: str) -> int:
-        """Return how long an address has to wait, whatever is known of the name."""
+        """Return how many seconds an address has to wait, whether or not the name exists.
+
+        0 is returned for an address from which this name has logged in before.
+        """
         if not host or (name, host) in self._trusted:
             return 0
         return self._remaining_s(("host", "", host))
 
     def count_failure(self, name: str, host: str, *, known: bool) -> int:
-        """Count a wrong PIN; return how many seconds there are to wait from now."""
+        """Count a wrong PIN. Return how many seconds the name has to wait from now."""
         for key in self._keys(name, host, known):
             wrong = self._failure_count(key) + 1
             doubled = FIRST_WAIT_MS << min(max(wrong - _FREE_ATTEMPTS[key[0]], 0), 10)
             until_ms = self._now_ms() + min(doubled, MAX_WAIT_MS)
-            self._failures.pop(key, None)  # the newest stands last
+            # The dictionary stays sorted by age: the newest key is last.
+            self._failures.pop(key, None)
             self._failures[key] = wrong, until_ms
         self._forget_oldest()
         return self.wait_s(name, host, known=known)
 
     def count_success(self, name: str, host: str) -> None:
-        """Know where somebody logs in; forget the wrong PINs of his name, not of the address."""
+        """Trust the address for this name, and forget the wrong PINs of the name.
+
+        The wrong PINs of the address are not forgotten.
+        """
         self.forget_failures(name)
         if host:
             self._failures.pop(("home", name, host), None)
@@ -83,12 +96,13 @@ class LoginThrottle:
                 self._trusted.pop(next(iter(self._trusted)), None)
 
     def forget_failures(self, name: str) -> None:
-        """Forget the wrong PINs of a name: it has another one now."""
+        """Forget the wrong PINs of a name, for example because it has a new PIN."""
         self._failures.pop(("name", name, ""), None)
 
     def forget_addresses(self, name: str) -> None:
-        """Know no address any more of somebody who is let in no more."""
-        for key in list(self._trusted):  # in one go: others may come in meanwhile
+        """Forget the trusted addresses of a name, for example because its account was removed."""
+        # A copy, because another thread may add an address meanwhile.
+        for key in list(self._trusted):
             if key[0] == name:
                 self._trusted.pop(key, None)
 
@@ -110,12 +124,14 @@ class LoginThrottle:
         left_ms = until_ms - self._now_ms()
         if (
             wrong < _FREE_ATTEMPTS[key[0]] or left_ms > MAX_WAIT_MS
-        ):  # the clock was set back meanwhile
+        ):  # More than the longest wait: the clock was set back meanwhile.
             return 0
         return max((left_ms + 999) // 1000, 0)
 
     def _forget_oldest(self) -> None:
-        """Keep what is known of addresses in bounds; names are as many as there are people."""
+        """Limit the stored failures of addresses. Those of names are limited by the number of
+        accounts.
+        """
         of_hosts = [key for key in self._failures if key[0] in ("host", "home")]
         for key in of_hosts[: max(len(of_hosts) - MAX_ADDRESSES, 0)]:
             del self._failures[key]

@@ -1,4 +1,8 @@
-"""Whoever logs out is out at once, also while the database is away: there as soon as it is back."""
+"""Sessions of the console, with a cache, and logouts that are pending in the database.
+
+`Sessions` calls the blocking `Accounts` in a thread. A logout takes effect at once, even if the
+database is unavailable. `PendingLogouts` writes it to the database as soon as possible.
+"""
 
 import asyncio
 from collections.abc import Callable, Sequence
@@ -14,16 +18,19 @@ from controller.host.loggers import structlog
 from controller.messages import Role
 
 RETRY_INTERVAL_S: Final = 5.0
-"""So often the database is tried while it is away."""
+"""The interval between attempts while the database is unavailable."""
 LOGOUT_TIMEOUT_S: Final = 1.0
-"""So long whoever logs out waits for it."""
+"""The longest time that a logout waits for the database."""
 MAX_PENDING_LOGOUTS: Final = 4_096
-"""More sessions than a console has; tokens that somebody made up fill no more."""
+"""More than the sessions of a console. Invented tokens cannot use more memory than this."""
 _log = structlog.get_logger("console")
 
 
 class PendingLogouts:
-    """Sessions that are over, but not yet in the database. `end` ends one there, and may block."""
+    """Sessions that are over, but still stored in the database.
+
+    `end_session` ends one session in the database, and may block.
+    """
 
     def __init__(self, end_session: Callable[[str], None], run_blocking: RunBlocking) -> None:
         self._end_session, self._run_blocking = end_session, run_blocking
@@ -33,11 +40,11 @@ class PendingLogouts:
         self._flush_task: asyncio.Task[None] | None = None
 
     def __contains__(self, token: str) -> bool:
-        """Tell whether a session is over, though the database does not know it."""
+        """Return whether a session is over, but its end is not yet stored in the database."""
         return token in self._tokens
 
     async def add(self, token: str) -> None:
-        """End a session; return once the database has it, is away, or is late."""
+        """End a session. Return once the database has stored it, is unavailable, or is late."""
         if len(self._tokens) >= MAX_PENDING_LOGOUTS:
             return
         self._tokens.add(token)
@@ -51,7 +58,7 @@ class PendingLogouts:
                     await self._attempted.wait()
 
     async def close(self) -> None:
-        """Try once more, and stop."""
+        """Stop the background task, and try one last time."""
         if self._flush_task is not None:
             self._flush_task.cancel()
             await asyncio.gather(self._flush_task, return_exceptions=True)
@@ -80,20 +87,28 @@ class PendingLogouts:
 
 
 CACHE_MS: Final = 5_000
-"""Another process may remove somebody, as `dealtable console --invite` changes a role."""
+"""How long an account is cached. It is short because another process may change or remove an
+account: `dealtable console --invite` changes a role.
+"""
 LOOKUP_TIMEOUT_S: Final = 1.0
-"""Who is known goes on meanwhile where the database takes longer, or is away: nobody can be let go
-there either, and who looks at a page has to see that it is away."""
+"""How long the lookup of a cached session may take. After this time, or if the database is
+unavailable, the cached account stays valid: accounts cannot be removed then either, and the
+viewers of a page must see that the database is unavailable.
+"""
 MAX_PIN_CHECKS: Final = 16
-"""PINs that wait to be checked: who knows his is not kept waiting by more."""
+"""The most PIN checks that may be pending at once. It limits how long people with a right PIN wait.
+"""
 MAX_PIN_CHECKS_PER_ADDRESS: Final = 4
-"""Of them from one address: who guesses leaves room for the others."""
+"""The most pending PIN checks from one address. A guesser leaves room for others."""
 _MAX_CACHED: Final = 4_096
 _MAX_TOKEN_LENGTH: Final = 200
 
 
 class Sessions:
-    """The people of a console, and their sessions, off the loop. Raises NotAllowed as People."""
+    """The accounts of a console and their sessions, for callers in the event loop.
+
+    Blocking calls run in a thread. Methods raise NotAllowed as those of `Accounts` do.
+    """
 
     def __init__(
         self,
@@ -114,7 +129,9 @@ class Sessions:
         )
 
     async def session_owner(self, token: str) -> Account | None:
-        """Return whose session a token is; None where it is over, or he may no longer."""
+        """Return the account of a session token. None: the session is over or the account was
+        removed.
+        """
         if not token or len(token) > _MAX_TOKEN_LENGTH or token in self._pending_logouts:
             return None
         until_ms, known = self._cache.get(token, (0, None))
@@ -129,7 +146,7 @@ class Sessions:
         with suppress(TimeoutError, StoreError):
             async with asyncio.timeout(LOOKUP_TIMEOUT_S):
                 return await asyncio.shield(asking)
-        return self._cache.get(token, (0, None))[1]  # nobody, where he was let go meanwhile
+        return self._cache.get(token, (0, None))[1]  # None, if the account was removed meanwhile.
 
     async def _look_up(self, token: str) -> Account | None:
         changes = self._changes
@@ -138,7 +155,8 @@ class Sessions:
             self._cache.clear()
         if person is None:
             self._cache.pop(token, None)
-        elif changes == self._changes:  # else somebody may be out since
+        # Otherwise the account may have been removed since the read began.
+        elif changes == self._changes:
             self._cache[token] = self._now_ms() + CACHE_MS, person
         return person
 
@@ -146,10 +164,14 @@ class Sessions:
         if self._lookups.get(token) is lookup:
             del self._lookups[token]
         if not lookup.cancelled():
-            lookup.exception()  # whoever asked may be gone
+            # The exception counts as retrieved, even if no caller waits for the result any more.
+            lookup.exception()
 
     def shift_times(self, by_ms: int) -> None:
-        """Take it that the clock was set by so much: nobody is out, or in for longer, by it."""
+        """Shift all expiry times after the clock was set by `by_ms`.
+
+        Each session keeps its remaining time.
+        """
         self._cache = {
             token: (until_ms + by_ms, person) for token, (until_ms, person) in self._cache.items()
         }
@@ -158,24 +180,24 @@ class Sessions:
         task.add_done_callback(self._shift_tasks.discard)
 
     async def close(self) -> None:
-        """Wait until all are moved with the clock, and who logged out is out."""
+        """Wait until all expiry times are shifted and all pending logouts were tried."""
         await asyncio.gather(*self._shift_tasks, return_exceptions=True)
         await self._pending_logouts.close()
 
     async def _shift_expiry_times(self, before_ms: int, by_ms: int) -> None:
         try:
             await self._run_blocking(lambda: self._accounts.shift_expiry_times(before_ms, by_ms))
-        except StoreError as failed:  # then they log in anew
+        except StoreError as failed:  # Then people have to log in again.
             _log.warning("sessions are not moved with the clock", why=str(failed))
 
     async def log_in(self, name: str, pin: str, host: str = "") -> tuple[Account, str]:
-        """Return who has that name and PIN, and what his browser shall show.
+        """Return the account with this name and PIN, and a new session token. Raises NotAllowed.
 
-        `host`: the address that he comes from; "" where it is not counted.
+        `host`: the address of the client, or "" if it is not counted.
         """
         self._accounts.refuse_while_waiting(
             name, host
-        )  # else who waits would fill the room of the others
+        )  # Checked first, so that clients that have to wait do not use up the places of others.
         of_one = sum(one == host != "" for one in self._checking_addresses)
         if len(self._checking_addresses) >= MAX_PIN_CHECKS or of_one >= MAX_PIN_CHECKS_PER_ADDRESS:
             raise NotAllowed("too many log in at once: try again", "登录人数过多，请稍后再试")
@@ -186,9 +208,9 @@ class Sessions:
             self._checking_addresses.remove(host)
 
     async def log_out(self, token: str) -> None:
-        """End a session: here at once, in the database as soon as it is there.
+        """End a session: in this process at once, in the database as soon as it is available.
 
-        Who makes a token up keeps nobody waiting.
+        An unknown token is ignored, and so does not fill the list of pending logouts.
         """
         with suppress(TimeoutError, StoreError):
             async with asyncio.timeout(LOOKUP_TIMEOUT_S):
@@ -200,22 +222,22 @@ class Sessions:
         await self._pending_logouts.add(token)
 
     async def set_language(self, name: str, language: Language) -> None:
-        """Remember in which language somebody reads."""
+        """Store the language in which a person reads."""
         await self._run_blocking(lambda: self._accounts.set_language(name, language))
         self._clear_cache()
 
     async def invite(self, person: Account) -> str:
-        """Write a new person down; return the code with which he sets his PIN."""
+        """Create or update an account, and return its invitation code."""
         code = await self._run_blocking(lambda: self._accounts.invite(person))
         self._clear_cache()
         return code
 
     async def invited_until_ms(self, name: str) -> int | None:
-        """Return how long somebody's invitation is good, or was; None where he has none."""
+        """Return the time at which an unused invitation expires or expired. None: there is none."""
         return await self._run_blocking(lambda: self._accounts.invited_until_ms(name))
 
     async def invite_first(self, first: Sequence[tuple[str, Role]]) -> list[tuple[str, str]]:
-        """Invite these where nobody can log in yet; return each name with its code."""
+        """Invite the given people if no account can log in yet. Return each name with its code."""
 
         def invited() -> list[tuple[str, str]]:
             if self._accounts.has_usable_account():
@@ -227,9 +249,10 @@ class Sessions:
         return await self._run_blocking(invited)
 
     async def accept_invitation(self, code: str, pin: str, host: str = "") -> tuple[Account, str]:
-        """Let the invited set his PIN, and log him in: return him, and what his browser shall show.
+        """Set the PIN of the invited person and log them in. Return the account and a session
+        token.
 
-        The code is used up, his older sessions are over.
+        The invitation is used up, and older sessions of the account end.
         """
 
         def accepted() -> tuple[Account, str]:
@@ -241,16 +264,16 @@ class Sessions:
         return person, token
 
     async def remove(self, name: str) -> bool:
-        """Let a person in no more, and end his sessions; tell whether there was one."""
+        """Remove an account and end its sessions. Return whether there was such an account."""
         gone = await self._run_blocking(lambda: self._accounts.remove(name))
         self._clear_cache()
         return gone
 
     async def list_accounts(self) -> list[ListedAccount]:
-        """Return everybody who may log in or is invited, by name."""
+        """Return all accounts that may log in or are invited, sorted by name."""
         return await self._run_blocking(self._accounts.list_accounts)
 
     def _clear_cache(self) -> None:
         self._changes += 1
         self._cache.clear()
-        self._lookups.clear()  # what is being read may be of before
+        self._lookups.clear()  # A lookup that is running may have read the old state.

@@ -1,5 +1,6 @@
-"""What the console keeps: every event and signed head, people, orders. SQLite, or PostgreSQL.
+"""The database of the console: events, signed heads, accounts and commands, in SQLite or
+PostgreSQL.
 
-`tables` says what there is, `archive` how it is written and read; which database it is, its
-URL says.
+`database_schema` defines the tables, and `archive` writes and reads them. The URL of the database
+selects SQLite or PostgreSQL.
 """

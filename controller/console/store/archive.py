@@ -1,4 +1,4 @@
-"""The archive of events: nothing twice, nothing lost, two pasts of one table side by side."""
+"""The archive of events: no event twice, no event lost, two pasts of one table side by side."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
@@ -31,7 +31,9 @@ PAGE_ROWS: Final = 1_000
 
 
 class StoredEvent(msgspec.Struct, frozen=True, gc=False):
-    """One event as it came, and what the archive finds it by. `journal`: which of its table's."""
+    """One event as the table published it, with its JSON text. `journal`: the number of its
+    journal.
+    """
 
     event: PublicEvent
     body: bytes
@@ -39,9 +41,9 @@ class StoredEvent(msgspec.Struct, frozen=True, gc=False):
 
 
 class JournalMark(msgspec.Struct, frozen=True, gc=False):
-    """Up to its entry `n`, whose head is `head`, nothing public of a table is missing.
+    """The entry `n`, with hash `head`, up to which no public entry of a table is missing.
 
-    `journal` counts the journals that the table has begun, from 1 on: `n` is of that one.
+    `journal` counts the journals that the table has begun, from 1. `n` belongs to this journal.
     """
 
     n: int
@@ -50,7 +52,7 @@ class JournalMark(msgspec.Struct, frozen=True, gc=False):
 
 
 class WriteBatch(msgspec.Struct, frozen=True):
-    """What is written together: events, how complete their tables are then, signed heads."""
+    """Rows that are written together: events, new marks of their tables, and signed heads."""
 
     events: tuple[StoredEvent, ...] = ()
     marks: Mapping[str, JournalMark] = {}
@@ -58,7 +60,7 @@ class WriteBatch(msgspec.Struct, frozen=True):
 
 
 class WriteResult(msgspec.Struct, frozen=True):
-    """What is on the disk now: marks by table, and where heads contradict those before them."""
+    """Result of a write: new events, marks by table, and conflicts between signed heads."""
 
     events: int
     marks: Mapping[str, JournalMark]
@@ -66,9 +68,9 @@ class WriteResult(msgspec.Struct, frozen=True):
 
 
 class Archive:
-    """Events and heads of many tables. Every call is one transaction, and may block.
+    """Events and heads of many tables. Every call may block.
 
-    What is asked of one table's events is of its present journal alone, unless it says otherwise.
+    Reads of one table's events use only its present journal, unless the method states otherwise.
     """
 
     def __init__(self, engine: Engine) -> None:
@@ -76,12 +78,15 @@ class Archive:
         self._insert: Any = dialect_insert(engine)
 
     def keep(self, kept: Sequence[StoredEvent]) -> int:
-        """Write events that are not there yet; return how many were new. Raises StoreError."""
+        """Write events that are not stored yet. Return how many were new. Raises StoreError."""
         return self.write([WriteBatch(tuple(kept))]).events
 
     def write(self, batches: Sequence[WriteBatch]) -> WriteResult:
-        """Write batches, all or nothing. What is there already stays as it is; of the marks the
-        last one counts. Raises StoreError."""
+        """Write batches in one transaction, and return the result. Raises StoreError.
+
+        Stored rows do not change, except that an event may move to a later journal. Of several
+        marks of a table, the last is stored.
+        """
         rows = [_event_row(one) for batch in batches for one in batch.events]
         marks = {table: mark for batch in batches for table, mark in batch.marks.items()}
         heads = [head for batch in batches for head in batch.heads]
@@ -95,7 +100,7 @@ class Archive:
         return WriteResult(new, marks, wrong)
 
     def marks(self) -> dict[str, JournalMark]:
-        """Return up to where nothing is missing, of every table of which anything is kept."""
+        """Return the mark of every table that has one: the entry up to which nothing is missing."""
         with self._engine.connect() as base:
             return {
                 row.table_id: JournalMark(row.n, row.head, row.journal)
@@ -103,7 +108,7 @@ class Archive:
             }
 
     def disagreements(self, table: str | None = None) -> list[HeadConflict]:
-        """Return where signed heads contradicted those kept before, of one table or of all."""
+        """Return the conflicts between signed heads, of one table or of all tables."""
         asked = select(DISAGREEMENTS.c.body)
         if table is not None:
             asked = asked.where(DISAGREEMENTS.c.table_id == table)
@@ -111,21 +116,24 @@ class Archive:
             return [_DISAGREEMENT_DECODER.decode(body) for body in base.scalars(asked)]
 
     def heads(self, table: str) -> list[KeptHead]:
-        """Return a table's signed heads, by their numbers."""
+        """Return the signed heads of a table, sorted by number and time."""
         asked = select(HEADS).where(HEADS.c.table_id == table).order_by(HEADS.c.n, HEADS.c.time)
         with self._engine.connect() as base:
             return [_head_of_row(row) for row in base.execute(asked)]
 
     def last_number(self, table: str) -> int:
-        """Return the number of the last event of a table, 0 where there is none."""
+        """Return the number of the last event of a table. 0: it has no events."""
         return self._last_number(_is_of_present_journal(table))
 
     def last_number_of(self, table: str, kinds: Collection[str]) -> int:
-        """Return the number of a table's last event of one of these kinds, 0 for none."""
+        """Return the number of a table's last event of one of these kinds. 0: there is none."""
         return self._last_number(and_(_is_of_present_journal(table), EVENTS.c.kind.in_(kinds)))
 
     def newest(self, table: str, count: int, kind: str | None = None) -> list[PublicEvent]:
-        """Return a table's newest events, of one kind if named, so many at most, oldest first."""
+        """Return at most `count` newest events of a table, the oldest first.
+
+        `kind`: only events of this kind. None: all kinds.
+        """
         asked = select(EVENTS.c.body).where(_is_of_present_journal(table))
         if kind is not None:
             asked = asked.where(EVENTS.c.kind == kind)
@@ -134,9 +142,9 @@ class Archive:
             return [_EVENT_DECODER.decode(body) for body in base.scalars(asked)][::-1]
 
     def find_executed(self, table: str, command_ids: Collection[str]) -> dict[str, int]:
-        """Return the numbers of a table's entries, of any journal, that carried out these orders.
+        """Return the numbers of a table's entries that carried out these commands, in any journal.
 
-        The newest entries are read first, until all orders are found.
+        The newest entries are read first, until all commands are found.
         """
         asked = select(EVENTS.c.body).where(EVENTS.c.table_id == table, IS_COMMAND)
         found: dict[str, int] = {}
@@ -155,8 +163,11 @@ class Archive:
     def events(
         self, table: str, since: int = 0, match_id: str | None = None
     ) -> Iterator[PublicEvent]:
-        """Yield a table's events behind number `since`, in order; of one match alone, if named."""
-        with self._engine.connect() as base:  # one journal, though another may begin meanwhile
+        """Yield a table's events after number `since`, in order. `match_id`: only events of this
+        match.
+        """
+        # The journal is read once, because another may begin while events are read.
+        with self._engine.connect() as base:
             journal = base.scalar(select(_present_journal(table)))
         asked = select(EVENTS.c.n, EVENTS.c.body).where(
             EVENTS.c.table_id == table, EVENTS.c.journal == journal
@@ -174,7 +185,7 @@ class Archive:
             since = rows[-1].n
 
     def contradicting_numbers(self, table: str) -> list[int]:
-        """Return the numbers at which a table has told two different things, in any journals."""
+        """Return the entry numbers at which a table has two different entries, in any journals."""
         twice = (
             select(EVENTS.c.n)
             .where(EVENTS.c.table_id == table)
@@ -191,9 +202,11 @@ class Archive:
             return int(base.scalar(asked) or 0)
 
     def _write_events(self, base: Connection, rows: list[dict[str, Any]]) -> int:
-        """Insert events that are not there yet; return how many were new, or of a later journal.
+        """Insert events that are not stored yet. Return how many were new or moved to a later
+        journal.
 
-        A feed's first events of another journal are heard before anybody knows that it is one.
+        The first events of a new journal arrive before the console has detected that the journal is
+        new.
         """
         new = self._insert(EVENTS)
         return self._execute(
@@ -207,14 +220,15 @@ class Archive:
         )
 
     def _insert_new(self, base: Connection, into: Any, rows: list[dict[str, Any]]) -> int:
-        """Insert rows that are not there yet; return how many were new."""
+        """Insert rows that are not stored yet. Return how many were new."""
         return self._execute(base, self._insert(into).on_conflict_do_nothing(), rows)
 
     def _execute(self, base: Connection, new: Any, rows: list[dict[str, Any]]) -> int:
-        """Execute an insert for each of some rows; return how many rows it wrote.
+        """Execute an insert for each row. Return how many rows were written.
 
-        One statement, row by row: with what they return all rows would stand in one, another one
-        for each count of rows, and SQLite's driver keeps 128 of them, hundreds of KiB each.
+        One statement is executed row by row. With RETURNING, all rows would be part of one
+        statement, and each number of rows would make another statement. SQLite's driver caches 128
+        statements, hundreds of KiB each.
         """
         if not rows:
             return 0
@@ -228,7 +242,9 @@ class Archive:
             base.execute(new.on_conflict_do_update(index_elements=["table_id"], set_=said), rows)
 
     def _write_head(self, base: Connection, shown: KeptHead) -> Iterable[HeadConflict]:
-        """Write a signed head; return in what it contradicts those before it, where it is new."""
+        """Write a signed head. Return the conflict with earlier heads, if this head is new and has
+        one.
+        """
         of = HEADS.c.table_id == shown.table
         kept = select(HEADS).where(of)
         same = base.execute(kept.where(HEADS.c.n == shown.n, HEADS.c.head != shown.head)).first()
@@ -244,7 +260,7 @@ class Archive:
 
 
 def _present_journal(table: str) -> ScalarSelect[int]:
-    """The number of a table's present journal: 1 as long as nobody knows how complete it is."""
+    """Return a query for the number of a table's present journal. It is 1 if the table has no mark."""
     known = select(func.coalesce(func.max(JOURNAL_MARKS.c.journal), 1))
     return known.where(JOURNAL_MARKS.c.table_id == table).scalar_subquery()
 

@@ -1,7 +1,8 @@
-"""A thread that does one thing after another, for what may block: the database, slow checks.
+"""The database connection, and a worker thread for calls that block: queries and slow checks.
 
-The console has three: one for all that is written, in order; one for what is only read; one for
-PINs: neither a long page nor a slow check keeps an order waiting, nor who guesses a page.
+The console has three worker threads. One does all writes, in order. One does reads. One checks
+PINs. So a long page or a slow PIN check does not delay a command, and PIN guesses do not delay a
+page.
 """
 
 import asyncio
@@ -29,33 +30,36 @@ Result = TypeVar("Result")
 
 
 class _Job(NamedTuple):
-    """A call, and who waits for it."""
+    """A call, and the future that receives its result."""
 
     call: Callable[[], Any]
     answer: asyncio.Future[Any]
 
 
 class WorkerThread:
-    """Runs calls on a thread of its own, in their order. Made on the loop that waits for them."""
+    """A thread that runs calls in the order of arrival.
+
+    Create it in the event loop that waits for the results.
+    """
 
     def __init__(self, name: str) -> None:
-        """Start the thread; `name` is what debuggers show."""
+        """Start the thread. `name` is shown in debuggers."""
         self._loop = asyncio.get_running_loop()
         self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
         self._thread = threading.Thread(target=self._run, name=name, daemon=True)
         self._thread.start()
 
     async def run(self, call: Callable[[], Result], /) -> Result:
-        """Return what `call` gives. Raises what it raises, the database's errors as StoreError.
+        """Return the result of `call`. Raises its exceptions, database errors as StoreError.
 
-        Who stops waiting does not stop the call.
+        The call continues even if its caller is cancelled.
         """
         answer: asyncio.Future[Result] = self._loop.create_future()
         self._jobs.put(_Job(call, answer))
         return await answer
 
     def close(self) -> None:
-        """Do what was handed in, then stop."""
+        """Run the calls that are queued, then stop the thread."""
         self._jobs.put(None)
         self._thread.join()
 
@@ -65,7 +69,7 @@ class WorkerThread:
                 result = job.call()
             except SQLAlchemyError as error:
                 self._deliver(job.answer.set_exception, job.answer, StoreError(first_line(error)))
-            except BaseException as error:  # it is who waits that hears of it
+            except BaseException as error:  # The waiting caller receives every exception.
                 self._deliver(job.answer.set_exception, job.answer, error)
             else:
                 self._deliver(job.answer.set_result, job.answer, result)
@@ -73,7 +77,7 @@ class WorkerThread:
     def _deliver(
         self, set_outcome: Callable[[Any], None], answer: asyncio.Future[Any], outcome: object
     ) -> None:
-        # The loop may be closed by now: its process ends and nobody listens.
+        # The loop may be closed already: the process ends and no caller waits.
         with contextlib.suppress(RuntimeError):
             self._loop.call_soon_threadsafe(_set_outcome, set_outcome, answer, outcome)
 
@@ -86,14 +90,14 @@ def _set_outcome(
 
 
 class StoreError(Exception):
-    """The database cannot be used; one line says which, why, and what to do."""
+    """A database that cannot be used. The message is one line: the database, the cause, what to do."""
 
 
 def open_engine(url: str) -> Engine:
-    """Return the database at `url`, with its tables in their present version. Raises StoreError.
+    """Open the database at `url` and update its tables to the present version. Raises StoreError.
 
-    SQLite keeps what it said it kept through a power cut, and lets readers read meanwhile. A
-    PostgreSQL that has gone without a word is given up within seconds.
+    SQLite is set up so that committed data survives a power cut, and reads are possible during
+    writes. A PostgreSQL server that does not respond is given up within seconds.
     """
     try:
         name = make_url(url).get_backend_name()
@@ -111,10 +115,10 @@ def open_engine(url: str) -> Engine:
 
 
 def dialect_insert(engine: Engine) -> Any:
-    """Return the `insert` of an engine's own dialect, which can leave alone what is there.
+    """Return the `insert` function of the engine's dialect, which supports ON CONFLICT clauses.
 
-    How it is told is not the same type in SQLite and PostgreSQL. The dialect that a console has
-    not is never imported: PostgreSQL's takes a twentieth of a console's start.
+    SQLite and PostgreSQL have different types for this. Only the dialect in use is imported: that
+    of PostgreSQL takes a twentieth of a console's start.
     """
     return import_module(f"sqlalchemy.dialects.{engine.dialect.name}").insert
 
@@ -125,7 +129,7 @@ def _set_pragmas(connection: Any, record: object) -> None:
 
 
 def _masked_url(url: str) -> str:
-    """A database's URL without its password."""
+    """Return the URL of a database without its password."""
     try:
         return make_url(url).render_as_string(hide_password=True)
     except ArgumentError:
@@ -133,7 +137,7 @@ def _masked_url(url: str) -> str:
 
 
 def first_line(error: Exception) -> str:
-    """Return what a database's error says, in one line."""
+    """Return the first line of a database's error message."""
     return str(getattr(error, "orig", None) or error).strip().partition("\n")[0]
 
 

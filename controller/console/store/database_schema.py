@@ -1,4 +1,4 @@
-"""What lies in the console's database, and in which version."""
+"""The tables of the console's database, their version and the migrations between versions."""
 
 from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence
@@ -32,12 +32,12 @@ from controller.messages import PublicEvent
 
 METADATA: Final = MetaData()
 SCHEMA_VERSION: Final = 3
-"""Of these tables. A change of one of them raises it, and is a row of MIGRATIONS."""
+"""The version of these tables. Each change of a table raises it and adds a row to MIGRATIONS."""
 
 VERSION_ROWS: Final = Table(
     "schema_version", METADATA, Column("version", Integer, primary_key=True)
 )
-"""The version of the tables that lie here: one row. In version 1 this table was missing."""
+"""The version of the tables in the database: one row. Version 1 did not have this table."""
 
 
 def _journal_column() -> Column[int]:
@@ -58,14 +58,18 @@ EVENTS: Final = Table(
     Column("body", LargeBinary, nullable=False),
     _journal_column(),
 )
-"""Public entries as their tables published them. The head is part of the key: a table that
-writes its past anew has both pasts here. `journal` counts a table's journals, from 1: it begins
-another one on a new disk, with the numbers from 1 again. What two of them share is the later's."""
+"""Public entries as their tables published them. The head is part of the key: if a table rewrites
+its past, both pasts are stored here. `journal` counts the journals of a table, from 1. A table
+begins another journal on a new disk, with entry numbers from 1 again. An entry that two journals
+share belongs to the later journal.
+"""
 
 Index("events_by_match", EVENTS.c.match_id, EVENTS.c.table_id, EVENTS.c.n)
 
 IS_COMMAND: Final = EVENTS.c.kind == literal_column("'command'")
-"""Spelled out and not a parameter: SQLite uses an index of some rows only where it reads so."""
+"""A literal and not a parameter: SQLite uses a partial index only if the query contains the same
+literal.
+"""
 _COMMAND_INDEX: Final = Index(
     "events_of_commands",
     EVENTS.c.table_id,
@@ -84,7 +88,9 @@ HEADS: Final = Table(
     Column("sig", String(128), nullable=False),
     Column("time", String(40), nullable=False),
 )
-"""Heads of journals, signed by their tables. `time`: the table's, when it was first shown."""
+"""Heads of journals, signed by their tables. `time`: the time of the table when the head was first
+shown.
+"""
 
 DISAGREEMENTS: Final = Table(
     "disagreements",
@@ -94,7 +100,9 @@ DISAGREEMENTS: Final = Table(
     Column("head", String(64), primary_key=True),
     Column("body", LargeBinary, nullable=False),
 )
-"""Signed heads that contradict one that was kept before, both in `body`: another past was told."""
+"""Signed heads that contradict a head that was stored before. `body` contains both: the table has
+published two different pasts.
+"""
 
 JOURNAL_MARKS: Final = Table(
     "complete",
@@ -104,8 +112,9 @@ JOURNAL_MARKS: Final = Table(
     Column("head", String(64), nullable=False),
     _journal_column(),
 )
-"""Up to which entry nothing public of a table is missing; behind it there may be holes. `journal`
-is the present one of the table."""
+"""The entry up to which no public entry of a table is missing. After it there may be gaps.
+`journal` is the number of the present journal of the table.
+"""
 
 COMMAND_LOG: Final = Table(
     "orders",
@@ -118,7 +127,9 @@ COMMAND_LOG: Final = Table(
     Column("command", LargeBinary, nullable=False),
     Column("reply", LargeBinary),
 )
-"""Commands, written before they are sent; without a reply it is not known whether they acted."""
+"""Commands, stored before they are sent. Without a reply it is unknown whether the command was
+carried out.
+"""
 
 AREA_ACTION_LOG: Final = Table(
     "acts",
@@ -127,7 +138,7 @@ AREA_ACTION_LOG: Final = Table(
     Column("at_ms", BigInteger, nullable=False),
     Column("body", LargeBinary, nullable=False),
 )
-"""What people ordered of whole areas; what became of it stands in each table's order."""
+"""Commands that people gave to whole areas. The result is stored with the command to each table."""
 
 ACCOUNTS: Final = Table(
     "people",
@@ -139,7 +150,9 @@ ACCOUNTS: Final = Table(
     Column("table_id", String(24)),
     Column("active", Boolean, nullable=False),
 )
-"""Who may log in. `table_id`: the one table of a display. `pin`: its argon2 hash."""
+"""Accounts that may log in. `table_id`: the one table of a display. `pin`: the argon2 hash of the
+PIN.
+"""
 
 INVITATIONS: Final = Table(
     "invitations",
@@ -148,7 +161,7 @@ INVITATIONS: Final = Table(
     Column("code", String(64), nullable=False, unique=True),
     Column("until_ms", BigInteger, nullable=False),
 )
-"""Invitations that nobody has used yet, one a person, by the hash of their code."""
+"""Unused invitations, one for each person. `code` is the hash of the invitation code."""
 
 SESSIONS: Final = Table(
     "sessions",
@@ -157,7 +170,7 @@ SESSIONS: Final = Table(
     Column("person", String(40), nullable=False),
     Column("until_ms", BigInteger, nullable=False),
 )
-"""Who is logged in, by the hash of what his browser holds."""
+"""Sessions of people who are logged in. `token` is the hash of the token in the browser."""
 
 CALL_ASSIGNMENTS: Final = Table(
     "takes",
@@ -166,7 +179,7 @@ CALL_ASSIGNMENTS: Final = Table(
     Column("person", String(40), nullable=False),
     Column("at_ms", BigInteger, nullable=False),
 )
-"""Who goes to a table that waits."""
+"""The person who is on the way to a table that waits."""
 
 SHEETS: Final = Table(
     "sheets",
@@ -184,23 +197,24 @@ SHEETS: Final = Table(
     Column("at_ms", BigInteger, nullable=False),
     Column("body", LargeBinary, nullable=False),
 )
-"""Score sheets as their tables told them: one for every version and every signature under it.
+"""Score sheets as their tables published them: one row for every version and number of signatures.
 
-`start_ms`: of the match by its table's clock, so that two matches of one name stay two; `at_ms`:
-when it was written down here."""
+`start_ms`: the start of the match by the clock of its table, so that two matches of one name stay
+separate. `at_ms`: the time when the row was written.
+"""
 
 _UNVERSIONED: Final = 1
-"""The version of a database that has tables, and none that says its version."""
+"""The version of a database that has tables but no stored version."""
 
 
 class DatabaseTooNew(Exception):
-    """A database of a newer console; one line says its version, and what to do."""
+    """A database that belongs to a newer console. The message states its version and what to do."""
 
 
 def migrate(engine: Engine) -> None:
-    """Make the tables that are missing, and change those of an older version.
+    """Create the missing tables, and update tables of an older version.
 
-    A step that a power cut interrupted is done again at the next start. Raises VersionError.
+    A step that a power cut interrupted is repeated at the next start. Raises DatabaseTooNew.
     """
     there = inspect(engine)
     with engine.connect() as base:
@@ -252,11 +266,13 @@ def _number_journals(base: Connection) -> None:
 
 
 def _journal_of(head: str, entries: Sequence[PublicEvent]) -> list[PublicEvent]:
-    """Return the entries of one table's journal up to the one with this head, the last one first.
+    """Return the entries of one table's journal up to the entry with this head, the last entry
+    first.
 
-    The chain of heads leads back. It runs over private entries, too, which are not here: before
-    those comes an entry of the same run of the table's daemon, as a run has one journal; before the
-    first entry of a run, the last one of the latest run whose numbers are all smaller.
+    The chain of heads leads back. The chain also contains private entries, which are not stored
+    here. Before private entries comes the previous entry of the same run of the table's daemon,
+    because a run has one journal. Before the first entry of a run comes the last entry of the
+    latest run whose numbers are all smaller.
     """
     by_head = {entry.head: entry for entry in entries}
     runs: dict[str, list[PublicEvent]] = {}
@@ -278,7 +294,7 @@ def _journal_of(head: str, entries: Sequence[PublicEvent]) -> list[PublicEvent]:
 
 
 def _index_commands(base: Connection) -> None:
-    """Let the entries of carried-out orders be found without reading a table's whole journal."""
+    """Create an index that finds entries of commands without reading a table's whole journal."""
     _COMMAND_INDEX.create(base, checkfirst=True)
 
 
@@ -286,6 +302,6 @@ MIGRATIONS: Final[Mapping[int, Callable[[Connection], None]]] = {
     1: _number_journals,
     2: _index_commands,
 }
-"""By version: what leads to the next one. Each may be done twice."""
+"""By version: the function that updates to the next version. Each may run twice without harm."""
 
 _EVENT_DECODER: Final = msgspec.json.Decoder(PublicEvent)

@@ -1,9 +1,10 @@
-"""What is heard goes to the archive in groups, and waits in memory while the database is away.
+"""Writer of received events to the archive, in groups. Events wait in memory if the database is
+away.
 
-While one group is written the next one gathers, so that a slow database makes larger groups and
-never a slower loop. What finds no room is refused: who had it asks the table for it later. Where
-writing itself ends by a fault of ours the console ends, as it does by any other (running.py); until
-then the database is said to be away, so that nobody waits for it.
+The next group collects while one group is written. So a slow database makes larger groups and never
+a slower event loop. Events that exceed the limits are refused, and the caller requests them from
+the table later. If the writer itself fails because of a programming error, the console ends. Until
+then the database is reported as unavailable, so that no caller waits for it.
 """
 
 import asyncio
@@ -26,23 +27,25 @@ from controller.host.loggers import structlog
 from controller.signing.signed_heads import KeptHead
 
 MAX_WAITING_EVENTS: Final = 20_000
-"""Events that wait at most, over all tables (provisional): some minutes of a large hall."""
+"""The most events that may wait, for all tables together (provisional): some minutes of a large
+hall.
+"""
 MAX_WAITING_BYTES: Final = 32 << 20
-"""Bytes of their texts."""
+"""The most bytes of their JSON texts."""
 GROUP_EVENTS: Final = 2_000
-"""Events of one transaction, about."""
+"""The approximate number of events in one transaction."""
 RETRY_INTERVAL_S: Final = 1.0
 IDLE_CHECK_INTERVAL_S: Final = 5.0
-"""In a quiet hall the database is tried so often: people's orders need it, too."""
+"""The interval of database checks in a quiet hall: people's commands need the database, too."""
 _log = structlog.get_logger("console")
 
 
 class EventWriter:
-    """Writes what the tables said, in the order in which it was given.
+    """A writer that stores the tables' events in the order in which they were added.
 
-    `run` runs a blocking call on the store's thread; `now_ms` is the console's clock. `on_written`
-    is told of each batch that is on the disk, `on_standing` when the database went or came back.
-    `begin` begins what the console cannot be without.
+    `run_blocking` runs a blocking call on the store's thread. `now_ms` is the console's clock.
+    `on_written` is called for each group that is on the disk, `on_status` when the database becomes
+    unavailable or available. `start_task` starts a task that the console cannot run without.
     """
 
     def __init__(
@@ -56,7 +59,7 @@ class EventWriter:
         max_events: int = MAX_WAITING_EVENTS,
         start_task: StartTask = asyncio.create_task,
     ) -> None:
-        """Begin to write; needs a running loop."""
+        """Start to write. Needs a running event loop."""
         self._archive, self._run_blocking, self._now_ms = archive, run_blocking, now_ms
         self._on_written, self._on_status = on_written, on_status
         self._retry_s, self._max_events = retry_s, max_events
@@ -72,7 +75,7 @@ class EventWriter:
 
     @property
     def status(self) -> StoreStatus:
-        """How the database is."""
+        """Return the state of the database."""
         return StoreStatus(
             away_since_ms=self._away_since_ms,
             why=self._error,
@@ -91,9 +94,9 @@ class EventWriter:
         marks: Mapping[str, JournalMark] | None = None,
         heads: Sequence[KeptHead] = (),
     ) -> asyncio.Future[None] | None:
-        """Take what came together, to be written together; None where there is no room for it.
+        """Queue rows that are to be written together. Return None if the queue is full.
 
-        What is returned is done when it is on the disk.
+        The returned future is done when the rows are on the disk.
         """
         size = sum(len(one.body) for one in kept)
         many = self._waiting_events + len(kept) + len(heads)
@@ -110,7 +113,7 @@ class EventWriter:
         return done
 
     async def wait_until_written(self) -> None:
-        """Return once all that was taken by now is on the disk, or the database takes nothing."""
+        """Return once all rows queued so far are on the disk, or the database is unavailable."""
         if not self._batches:
             return
         _, last = self._batches[-1]
@@ -118,12 +121,12 @@ class EventWriter:
             await self._attempted.wait()
 
     def shift_times(self, by_ms: int) -> None:
-        """Take it that the console's clock was set by so much."""
+        """Shift the stored time after the console's clock was set by `by_ms`."""
         if self._away_since_ms is not None:
             self._away_since_ms += by_ms
 
     async def close(self) -> None:
-        """Write what waits, if the database takes it, and stop."""
+        """Write the waiting rows, if the database is available, and stop."""
         self._closing.set()
         self._added.set()
         await asyncio.gather(self._task, return_exceptions=True)
@@ -140,7 +143,7 @@ class EventWriter:
             group = self._next_group()
             try:
                 written = await self._run_blocking(partial(self._archive.write, group))
-            except Exception as error:  # whatever it is: what waits is not lost by it
+            except Exception as error:  # Any exception: the waiting rows must not be lost.
                 self._mark_away(error)
                 self._signal_attempt()
                 if self._closing.is_set():
@@ -153,7 +156,7 @@ class EventWriter:
             self._signal_attempt()
 
     def _task_done(self, task: "asyncio.Task[None]") -> None:
-        """Say that nothing is taken down any more, where a fault of ours has ended the writing."""
+        """Report the database as unavailable if the writer ended with a programming error."""
         error = None if task.cancelled() else task.exception()
         if error is None:
             return
@@ -167,7 +170,7 @@ class EventWriter:
             _log.exception("not told that nothing is kept")
 
     async def _wait_for_batches(self) -> None:
-        """Wait for something to write, or until it is time to look whether anything could be."""
+        """Wait for a batch, or until it is time to check the database."""
         with suppress(TimeoutError):
             async with asyncio.timeout(IDLE_CHECK_INTERVAL_S):
                 await self._added.wait()
@@ -182,7 +185,7 @@ class EventWriter:
                 await self._closing.wait()
 
     def _next_group(self) -> list[WriteBatch]:
-        """Return what is written next; it stays in its place until it is on the disk."""
+        """Return the batches to write next. They stay in the queue until they are on the disk."""
         group: list[WriteBatch] = []
         events = 0
         for batch, _ in self._batches:

@@ -1,4 +1,4 @@
-"""What the archive has of one attempt, or of one match: events as their tables published them."""
+"""Events of one attempt or one match in the archive, as their tables published them."""
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any, Final
@@ -13,18 +13,20 @@ from controller.messages import PublicEvent
 PROOF_KINDS: Final = tuple(step for step in steps.ATTEMPT_STEPS if step != "seed")
 """The kinds of an attempt's public rows (controller/deal/PROOF.md), in their order."""
 MAX_PROOF_ROWS: Final = 20_000
-"""Rows of one proof, which anybody may ask for: more than a long match has. Whoever has a table's
-gateway could let one begin with its journal and end with it."""
+"""The most rows of one proof: more than a long match has. Anybody may request a proof, and an
+attacker who controls a table's gateway could let an attempt span the whole journal.
+"""
 _MATCH_START_KINDS: Final = ("meeting", "taken_over")
 _NEIGHBOUR_ROWS: Final = 1
-"""A row before and behind the block: what follows a step at once belongs to its proof."""
+"""The number of rows before and after the block: the row right after a step belongs to its proof.
+"""
 
 
 class AttemptRows(msgspec.Struct, frozen=True, kw_only=True):
-    """The rows around one attempt, each as it came (JSON), and the heads signed between them.
+    """The rows around one attempt, as JSON texts, and the heads that were signed between them.
 
-    `steps`: what is there of it. `match`: whose deal it was, None for practice; `over`: the
-    table has laid out another match since, or ended this one.
+    `steps`: the kinds of the attempt's rows in the archive. `match`: the match of the deal, None
+    for practice.
     """
 
     steps: tuple[str, ...]
@@ -34,16 +36,16 @@ class AttemptRows(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class AttemptRecords:
-    """Reads the archive. Every call is one transaction, and may block."""
+    """Queries on attempts and matches in the archive. Every call may block."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
 
     def rows_of_attempt(self, table: str, attempt: int) -> AttemptRows | None:
-        """Return the rows around an attempt; None where the archive has no row of it.
+        """Return the rows around an attempt. None: the archive has no row of it.
 
-        That is every row from its commitment to where it was revealed, so that each is bound to
-        the next, and its opened record, which may come with the end of the match.
+        The result contains every row from the commitment to the reveal, so that each row is linked
+        to the next, and the opened record, which may be published at the end of the match.
         """
         of_table = _is_in_journal_of_attempt(table, attempt)
         own = and_(of_table, EVENTS.c.attempt == attempt, EVENTS.c.kind.in_(PROOF_KINDS))
@@ -74,11 +76,12 @@ class AttemptRecords:
         )
 
     def rows_of_match(self, table: str, match: str) -> list[bytes]:
-        """Return every row of a match at a table, in order, as lines of `dealtable verify`.
+        """Return every row of a match at a table, in order, as lines for `dealtable verify`.
 
-        From where it was laid out (or came from another table) to where the next one was; and
-        what was opened of its deals later. Laid out twice: from the first time on. Journals of
-        the table that do not have it are left out.
+        The rows run from the start of the match (or its transfer from another table) to the start
+        of the next match. Rows that were published later for its attempts are added. If the match
+        was started twice, the rows run from the first start. Journals of the table without this
+        match are left out.
         """
         of_any = EVENTS.c.table_id == table
         lays_out = EVENTS.c.kind.in_(_MATCH_START_KINDS)
@@ -101,7 +104,9 @@ class AttemptRecords:
             return list(rows)
 
     def attempts(self, table: str, match: str) -> list[tuple[int, int, bool]]:
-        """Return deal and number of a match's attempts at a table, and whether each is revealed."""
+        """Return the attempts of a match at a table: deal, attempt number, and whether it is
+        revealed.
+        """
         found: dict[int, tuple[int, bool]] = {}
         for body in self.rows_of_match(table, match):
             row = _ROW_DECODER.decode(body)
@@ -112,7 +117,7 @@ class AttemptRecords:
         return [(deal, attempt, open_) for attempt, (deal, open_) in sorted(found.items())]
 
     def is_over(self, table: str, match: str) -> bool:
-        """Tell whether the table has gone on to another match behind this one's first row."""
+        """Return whether the table has started another match after this match."""
         laid = and_(EVENTS.c.table_id == table, EVENTS.c.kind.in_(_MATCH_START_KINDS))
         with self._engine.connect() as base:
             rows = base.scalars(
@@ -123,10 +128,10 @@ class AttemptRecords:
 
 
 def _is_in_journal_of_attempt(table: str, attempt: int) -> ColumnElement[bool]:
-    """Rows of a table in the last of its journals that has an attempt of this number.
+    """Return a condition for the rows of a table in its last journal that has this attempt number.
 
-    And in others where it is of the same match: then the table tells two pasts of it, and whoever
-    checks it must see both.
+    The condition also includes other journals that have this attempt in the same match. Then the
+    table has published two pasts of the match, and a verifier must see both.
     """
     of_table = EVENTS.c.table_id == table
     own = and_(of_table, EVENTS.c.attempt == attempt, EVENTS.c.kind.in_(PROOF_KINDS))
@@ -147,7 +152,7 @@ def _are_near_records(steps: Sequence[Any]) -> Iterable[ColumnElement[bool]]:
 
 
 def _named_match(bodies: Iterable[bytes]) -> str | None:
-    """Return the match that the first of some rows names."""
+    """Return the match that the first row names. None: there is no row or no match."""
     for body in bodies:
         named = _ROW_DECODER.decode(body).data.get("match")
         return named if isinstance(named, str) and named else None
@@ -167,19 +172,20 @@ _ROW_DECODER: Final = msgspec.json.Decoder(_EventFields)
 _MATCH_START_KIND: Final = "meeting"
 _RELEVANT_KINDS: Final = (_MATCH_START_KIND, "match")
 _RULING_MARKERS: Final = (b'"Ruling', b'"VerbalConfirmed"')
-"""One of these stands in the body of whatever changes a ruling."""
+"""The body of every event that changes a ruling contains one of these texts."""
 _EVENT_DECODER: Final = msgspec.json.Decoder(PublicEvent)
 
 
 class EarlierRulings:
-    """Reads the archive. Every call is one transaction, and may block."""
+    """Queries on rulings of earlier matches. Every call is one transaction, and may block."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
 
     def matches_of_pairs(self, event: str, pairs: Collection[str]) -> list[list[PublicEvent]]:
-        """Return each match that one of these pairs has in an event: how it was laid out, and
-        what was ruled in it. One that went to another table is there once for each table.
+        """Return the matches of these pairs in an event: for each its start and its rulings.
+
+        A match that was transferred to another table is returned once for each table.
         """
         asked = (
             select(EVENTS.c.table_id, EVENTS.c.journal, EVENTS.c.kind, EVENTS.c.body)
@@ -191,7 +197,7 @@ class EarlierRulings:
 
 
 def _matches(rows: Any, event: str, pairs: frozenset[str]) -> Iterator[list[PublicEvent]]:
-    """Yield the entries of the matches that are meant, out of all tables' rows in their order."""
+    """Yield the entries of each match of these pairs, from the rows of all tables in order."""
     of_journal, open_ = None, None
     for table, number, kind, body in rows:
         journal = (table, number)

@@ -1,4 +1,4 @@
-"""Score sheets that are kept: what was signed stays readable after its table is gone."""
+"""Stored score sheets: a signed sheet stays readable after its table is removed."""
 
 from collections.abc import Callable
 from typing import Any, Final
@@ -12,11 +12,11 @@ from controller.console.store.database_schema import SHEETS
 from controller.sheet.form import ScoreSheet
 
 MAX_LISTED_MATCHES: Final = 1_000
-"""Matches of a list: more than a day of a large hall."""
+"""The most matches in a list: more than a day of a large hall."""
 
 
 class StoredSheet(msgspec.Struct, frozen=True, kw_only=True):
-    """A sheet as it was at `kept_ms` (milliseconds since 1970), with so many signatures."""
+    """A sheet as stored at `kept_ms` (milliseconds since 1970), with `signed` signatures."""
 
     table: str
     sheet: ScoreSheet
@@ -25,16 +25,17 @@ class StoredSheet(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ScoreSheetStore:
-    """The kept sheets. Every call is one transaction, and may block."""
+    """The stored sheets. Every call is one transaction, and may block."""
 
     def __init__(self, engine: Engine, now_ms: Callable[[], int]) -> None:
         self._engine, self._now_ms = engine, now_ms
         self._insert = dialect_insert(engine)(SHEETS).on_conflict_do_nothing()
 
     def write(self, sheet: ScoreSheet) -> bool:
-        """Write a sheet down, unless one of its version and signatures is there; tell whether.
+        """Store a sheet, unless its version is stored with as many signatures. Return whether it
+        was stored.
 
-        One that nobody has signed is no evidence yet: the newest takes its place. Raises
+        A sheet without signatures is no evidence yet, so a newer unsigned sheet replaces it. Raises
         StoreError.
         """
         row = {
@@ -56,11 +57,12 @@ class ScoreSheetStore:
                 if not row["signed"]:
                     base.execute(delete(SHEETS).where(*_has_key_of(row)))
                 return bool(base.execute(self._insert.returning(SHEETS.c.signed), [row]).all())
-        except (SQLAlchemyError, OverflowError) as error:  # a number that no database has
+        # OverflowError: a number that is too large for the database.
+        except (SQLAlchemyError, OverflowError) as error:
             raise StoreError(str(error).partition("\n")[0]) from None
 
     def newest(self, event: str | None = None) -> list[StoredSheet]:
-        """Return each match's last sheet, the match that was written last first."""
+        """Return the last sheet of each match. The match that was written last comes first."""
         asked = select(SHEETS).order_by(SHEETS.c.at_ms.desc(), SHEETS.c.signed.desc())
         if event is not None:
             asked = asked.where(SHEETS.c.event == event)
@@ -75,7 +77,7 @@ class ScoreSheetStore:
         return list(found.values())
 
     def versions_of(self, match: str, table: str | None = None) -> list[StoredSheet]:
-        """Return every sheet of a match, the oldest first; a match may have been at two tables."""
+        """Return every sheet of a match, the oldest first. A match may have been at two tables."""
         named: list[ColumnElement[bool]] = [SHEETS.c.match_id == match]
         if table is not None:
             named.append(SHEETS.c.table_id == table)
@@ -93,7 +95,7 @@ def _has_key_of(row: dict[str, Any]) -> list[ColumnElement[bool]]:
 
 
 def signature_count(sheet: ScoreSheet) -> int:
-    """Return how many have signed the sheet's present version."""
+    """Return the number of signatures on the sheet's present version."""
     return sum(line.person is not None for line in sheet.signatures)
 
 
