@@ -1,17 +1,14 @@
-"""One match: from taking the seats to the signed score sheet, as one pure function.
+"""One match, from the seats to the signed score sheet, as a pure function.
 
-`reducer.step(match, event)` is the match afterwards, and its effects; its table says which
-event is legal when and which function handles it. A match is a value (state.py), what can
-happen to it stands in events.py, what it asks and tells in effects.py, why it refuses in
-refusals.py, what it waits for in phase.py, who plays it in meeting.py.
+`reducer.step(match, event)` returns the next match and its effects. Its table lists when each event
+is legal and which function handles it. match_state.py has the state, match_events.py the events,
+match_effects.py the effects, refusals.py the refusals, and phase.py the phases.
 
-A deal's way: opening.py (seats, cut), hands.py (dealt, released, counted), exchanging.py
-(tribute and return), finishing.py (places, result), course.py (the next deal, or the end,
-by judging.py), closing.py (corrections, signatures). sheet.py has the rows and what they
-make together, rows.py writes a deal's. Beside it: timing.py and clocks/ (they propose),
-desk.py, rulings.py, enforcing.py and authority.py (people decide), bigtwo.py. For the table
-around it: presses.py (what a button means now), time_due.py (when to tick next), needs.py
-(whom a match waits for), unseen.py (what may only be told with the rest of it), transfer.py
-(a match as a document for another table), `events.data_of` and `event_of` (how a journal
-keeps an event).
+The steps of a deal: deal_start.py (seats, cut, hands, count), tribute_exchange.py (tribute and
+return), deal_end.py (places, result), next_deal.py (the next deal or the end). sheet_rows.py and
+sheet_writing.py have the score sheet. timing.py and clocks/ propose rulings about time.
+ruling_desk.py, rulings.py and ruling_consequences.py handle decisions of people. big_two_match.py
+and big_two_choices.py have what only Big Two needs. For the table around a match: seat_buttons.py
+(the meaning of a button), referee_calls.py (calls for a referee), and transfer_document.py (a match
+as a document for another table).
 """

@@ -1,8 +1,8 @@
-"""The choices before play: open hand, then doubling, as reducers that are told the time.
+"""The choices before play: open hand, then doubling. Time is passed in.
 
-All four choose at once whether to show their hands; then, from the first hand on and one
-after the other, whether to double. Who says nothing in time says no (seed 002 A6).
-`at_ms` is any clock that does not run back; nothing here reads one.
+All four players choose at the same time whether to show their hands. Then they choose one after
+another, beginning with the first hand, whether to double. No answer in time means no (seed 002 A6).
+`at_ms` is any clock that does not go backwards.
 """
 
 from typing import cast
@@ -15,7 +15,7 @@ from controller.rules.big_two import ChoiceRules
 
 
 class ChoiceAnswer(msgspec.Struct, frozen=True, gc=False):
-    """What a seat chose, and when. `timed_out`: it said nothing, the rules said it."""
+    """The choice of a seat, and its time. `timed_out`: there was no answer in time."""
 
     seat: Seat
     yes: bool
@@ -24,9 +24,9 @@ class ChoiceAnswer(msgspec.Struct, frozen=True, gc=False):
 
 
 class ChoiceRound(msgspec.Struct, frozen=True, gc=False):
-    """One choice while it is asked. `first` is the first hand, `answers` in order of time.
+    """One choice while it is asked. `first` is the first hand, `answers` are in order of time.
 
-    `stood_ms`: how long the clock of who is asked now stood still.
+    `stood_ms` is how long the clock of the present choice was paused.
     """
 
     choice: ChoiceRules
@@ -36,13 +36,15 @@ class ChoiceRound(msgspec.Struct, frozen=True, gc=False):
     stood_ms: int = 0
 
     def seats_asked(self) -> tuple[Seat, ...]:
-        """Return who may answer now: all that have not, or the next in turn; none at the end."""
+        """Return the seats that may answer now: all without an answer, or the next in turn; () at
+        the end.
+        """
         answered = {answer.seat for answer in self.answers}
         waiting = tuple(seat for seat in _seats_from(self.first) if seat not in answered)
         return waiting[:1] if self.choice.order == "in_turn" else waiting
 
     def deadline_ms(self) -> int | None:
-        """Return when silence counts as an answer; None where nobody is asked any more."""
+        """Return when silence counts as an answer, or None if no seat is asked any more."""
         if not self.seats_asked():
             return None
         in_turn = self.choice.order == "in_turn" and self.answers
@@ -50,40 +52,40 @@ class ChoiceRound(msgspec.Struct, frozen=True, gc=False):
         return asked_ms + self.stood_ms + self.choice.limit_s * 1000
 
     def seats_agreed(self) -> tuple[Seat, ...]:
-        """Return who has chosen it so far, in playing order."""
+        """Return the seats that have answered yes so far, in playing order."""
         chosen = {answer.seat for answer in self.answers if answer.yes}
         return tuple(sorted(chosen, key=SEATS.index))
 
 
 class ChoicesBeforePlay(msgspec.Struct, frozen=True, gc=False):
-    """Both choices of a deal: doubling begins when the last hand is chosen open or not."""
+    """Both choices of a deal. Doubling begins after the last choice of an open hand."""
 
     open_hand: ChoiceRound
     doubling: ChoiceRound | None
     doubling_choice: ChoiceRules
 
     def current_round(self) -> ChoiceRound:
-        """Return the choice that is asked at present, or was last."""
+        """Return the present or last choice."""
         return self.doubling or self.open_hand
 
     def is_over(self) -> bool:
-        """Tell whether both are chosen, so that play begins."""
+        """Return whether both choices are complete, so that play begins."""
         return self.doubling is not None and not self.doubling.seats_asked()
 
 
 def begin_choices(
     open_hand: ChoiceRules, doubling: ChoiceRules, first: Seat, at_ms: int
 ) -> ChoicesBeforePlay:
-    """Return the choices as they begin, when hands are dealt. `first` is the first hand."""
+    """Return the choices at their beginning, when hands are dealt. `first` is the first hand."""
     return ChoicesBeforePlay(ChoiceRound(open_hand, first, at_ms), None, doubling)
 
 
 def answer_choice(
     opening: ChoicesBeforePlay, seat: Seat, yes: bool, at_ms: int
 ) -> ChoicesBeforePlay:
-    """Return the choices after an answer at `at_ms`; first, those whose time is up are decided.
+    """Return the choices after an answer at `at_ms`. Overdue choices are decided first.
 
-    Raises ValueError where the seat is not asked then, also because its time is up.
+    Raises ValueError if the seat is not asked then, also because its time is up.
     """
     opening = answer_for_silent(opening, at_ms)
     if seat not in opening.current_round().seats_asked():
@@ -96,10 +98,10 @@ def answer_choice(
 
 
 def answer_for_silent(opening: ChoicesBeforePlay, at_ms: int) -> ChoicesBeforePlay:
-    """Return the choices as they stand at `at_ms`, with the answers of those who ran out of time.
+    """Return the choices at `at_ms`, with the answers of the seats whose time is up.
 
-    Reaching the limit is too late (A6: 达到时间). Each such answer bears the time of its
-    own limit, so that it does not matter how late, or how often, this is called.
+    Reaching the limit is too late (A6: 达到时间). Each such answer has the time of its own limit,
+    so it does not matter how late, or how often, this is called.
     """
     while (due_ms := opening.current_round().deadline_ms()) is not None and due_ms <= at_ms:
         asking = opening.current_round()
@@ -111,7 +113,7 @@ def answer_for_silent(opening: ChoicesBeforePlay, at_ms: int) -> ChoicesBeforePl
 
 
 def extend_deadline(opening: ChoicesBeforePlay, ms: int) -> ChoicesBeforePlay:
-    """Return the choices after the clock stood still for `ms`: the table was stopped."""
+    """Return the choices after the clock was paused for `ms`."""
     asking = opening.current_round()
     return _replace_current_round(
         opening, msgspec.structs.replace(asking, stood_ms=asking.stood_ms + ms)
@@ -130,7 +132,7 @@ def _replace_current_round(opening: ChoicesBeforePlay, asking: ChoiceRound) -> C
 
 
 def _begin_doubling(opening: ChoicesBeforePlay) -> ChoicesBeforePlay:
-    """Begin doubling once all have chosen on their hands."""
+    """Begin doubling after all seats have chosen about their hands."""
     done = opening.open_hand
     if opening.doubling is not None or done.seats_asked():
         return opening

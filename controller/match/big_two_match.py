@@ -1,7 +1,7 @@
 """What only a match of Big Two has: choices before play, cards left, four scores.
 
-A practice profile: a table's own totals, no matchpoints, which compare the same deal at
-several tables (seed 002 A13).
+It is a profile for practice. It has a table's own totals, but no matchpoints, which compare the
+same deal at several tables (seed 002 A13).
 """
 
 from controller.match.big_two_choices import answer_choice, answer_for_silent
@@ -18,8 +18,8 @@ from controller.words import Words
 
 
 def accept_answer(match: BigTwoMatch, event: ChoiceAnswered) -> StepResult:
-    """Take an answer on open hand or doubling (seed 002 A6)."""
-    assert match.choices is not None  # CHOICES begins with them
+    """Accept an answer about open hand or doubling (seed 002 A6)."""
+    assert match.choices is not None  # CHOICES begins with them.
     try:
         choices = answer_choice(match.choices, event.seat, event.yes, event.at_ms)
     except ValueError:
@@ -32,7 +32,7 @@ _CARDS_LEFT_WORDS = Words("the cards that each has left", "各家所剩张数")
 
 
 def accept_cards_left(match: BigTwoMatch, event: CardsLeftEntered) -> StepResult:
-    """Take how many cards each has left when one is out (seed 002 A10)."""
+    """Accept the number of cards left in each hand when one player is out (seed 002 A10)."""
     try:
         _deal_scores(match, event.left)
     except ValueError:
@@ -43,9 +43,9 @@ def accept_cards_left(match: BigTwoMatch, event: CardsLeftEntered) -> StepResult
 
 
 def confirm_score(match: BigTwoMatch, event: ResultConfirmed) -> StepResult:
-    """Write the deal down once a player of each side, or the referee, confirmed it.
+    """Write the result of the deal after a player of each side, or the referee, confirmed it.
 
-    Provisional: seed 002 does not say who confirms a score.
+    Provisional: seed 002 does not state who confirms a score.
     """
     if event.by in match.confirmed:
         refuse("TWICE", event.by)
@@ -66,7 +66,7 @@ def seat_totals(rows: tuple[BigTwoRow, ...]) -> dict[Seat, int]:
 
 
 def _deal_row(match: BigTwoMatch, at_ms: int) -> BigTwoRow:
-    assert match.choices is not None  # a deal was played
+    assert match.choices is not None  # A deal was played.
     assert match.leader is not None  # who holds the card that leads
     doubling = match.choices.doubling
     return BigTwoRow(
@@ -85,7 +85,7 @@ def _deal_row(match: BigTwoMatch, at_ms: int) -> BigTwoRow:
 
 
 def _deal_scores(match: BigTwoMatch, left: dict[Seat, int]) -> dict[Seat, int]:
-    assert match.choices is not None  # a deal was played
+    assert match.choices is not None  # A deal was played.
     doubling = match.choices.doubling
     return deal_scores(
         left,

@@ -1,4 +1,4 @@
-"""The end of a deal: who is out, the result both sides confirm, and what follows from it."""
+"""The end of a deal: the finishing places, the confirmed result, and its consequences."""
 
 from controller.match.clocks.match_clock import is_deal_stopped
 from controller.match.match_effects import RefereeCalled
@@ -41,7 +41,7 @@ from controller.words import Words
 
 
 def claim_out(match: GuandanMatch, event: OutClaimed) -> StepResult:
-    """Note who says that he is out; an opponent has to confirm it (provisional)."""
+    """Note a player who reports to be out. An opponent must confirm it (provisional)."""
     _require_place_open(match, event.seat)
     if event.seat in match.outs:
         refuse("TWICE", event.seat)
@@ -49,7 +49,7 @@ def claim_out(match: GuandanMatch, event: OutClaimed) -> StepResult:
 
 
 def confirm_out(match: GuandanMatch, event: OutConfirmed) -> StepResult:
-    """Note who has no cards left; the deal ends when the rest follows (seed 000 A6.4)."""
+    """Note a player without cards. The deal ends when the other places follow (seed 000 A6.4)."""
     _require_place_open(match, event.seat)
     return update_places(replace_fields(match, gone=(*match.gone, event.seat)))
 
@@ -69,9 +69,9 @@ def _without_seat(seats: tuple[Seat, ...], gone: Seat) -> tuple[Seat, ...]:
 
 
 def withdraw_out(match: GuandanMatch, event: OutWithdrawn) -> StepResult:
-    """Take a place back that was pressed by mistake; who came behind moves up.
+    """Cancel a place that was pressed by mistake. Later places move up.
 
-    One that was only said is gone without a trace.
+    A place that was only reported disappears without a trace.
     """
     if event.seat in match.outs:
         return replace_fields(match, outs=_without_seat(match.outs, event.seat)), ()
@@ -84,9 +84,10 @@ def withdraw_out(match: GuandanMatch, event: OutWithdrawn) -> StepResult:
 
 
 def update_places(match: GuandanMatch, ended_ms: int | None = None) -> StepResult:
-    """Return the match waiting for its confirmation if the order is a finish by now.
+    """Return the match in its result phase, if the places make a complete finish.
 
-    `ended_ms`: when the last card was played, if not now; not before the hands were released.
+    `ended_ms` is when the last card was played, if not now. It is not before the release of the
+    hands.
     """
     places = {*match.places, *match.dead}
     outs = tuple(seat for seat in match.outs if seat not in places)
@@ -99,7 +100,7 @@ def update_places(match: GuandanMatch, ended_ms: int | None = None) -> StepResul
 
 
 def finish_so_far(match: GuandanMatch) -> FinishOrder | None:
-    """Return the finish that the order so far makes; None: the deal goes on."""
+    """Return the finish that the places make, or None while the deal continues."""
     try:
         return _finish_order(match.places, match.dead)
     except FinishError:
@@ -107,7 +108,7 @@ def finish_so_far(match: GuandanMatch) -> FinishOrder | None:
 
 
 def enter_result(match: GuandanMatch, event: ResultEntered) -> StepResult:
-    """Take the finish order that the referee enters, instead of what was pressed."""
+    """Accept the finish order that the referee enters, instead of the pressed one."""
     try:
         _finish_order(event.order, match.dead)
     except FinishError as mistake:
@@ -122,9 +123,9 @@ def _finish_order(order: tuple[Seat, ...], dead: tuple[Seat, ...]) -> FinishOrde
 
 
 def confirm_result(match: GuandanMatch, event: ResultConfirmed) -> StepResult:
-    """Write the deal down once both sides, or the referee, have confirmed its result.
+    """Write the result of the deal after both sides, or the referee, have confirmed it.
 
-    Provisional: seed 000 A13.1 has every deal written, but not who confirms it.
+    Provisional: seed 000 A13.1 has every deal written, but does not state who confirms it.
     """
     if event.by in match.confirmed:
         refuse("TWICE", event.by)
@@ -134,25 +135,25 @@ def confirm_result(match: GuandanMatch, event: ResultConfirmed) -> StepResult:
     if event.by != "referee" and not set(match.confirmed) >= set(SIDES):
         return match, ()
     result = finish_so_far(match)
-    assert result is not None  # RESULT begins with one
+    assert result is not None  # RESULT begins with one.
     noted, effects = add_row(match, make_deal_row(match, result, event.at_ms))
     after, more = continue_match(noted, event.at_ms)
     return after, (*effects, *more)
 
 
 def name_leader(match: GuandanMatch, event: LeaderNamed) -> StepResult:
-    """Let the side that was given a deal name who leads the next (seed 000 A15.3.3)."""
+    """Let the side that was given a deal name the leader of the next (seed 000 A15.3.3)."""
     previous = match.standing.previous
-    assert isinstance(previous, ForfeitedDeal)  # FORFEIT begins with one
+    assert isinstance(previous, ForfeitedDeal)  # FORFEIT begins with one.
     if side_of(event.seat) != previous.winners:
         refuse("OTHER_SIDE", event.seat)
     last = last_deal_row(match.sheet)
-    assert last is not None  # it was forfeited
+    assert last is not None  # The deal was forfeited.
     row = LeaderRow(
         row=next_row_number(match), at_ms=event.at_ms, deal=last.deal, leader=event.seat
     )
     noted, effects = add_row(match, row)
-    due = match.extra or match.begun  # that deal, which time does not take back
+    due = match.extra or match.begun  # The deal that has begun is not cancelled by time.
     after, more = (
         begin_deal(noted, extra=match.extra) if due else continue_match(noted, event.at_ms)
     )
@@ -160,7 +161,7 @@ def name_leader(match: GuandanMatch, event: LeaderNamed) -> StepResult:
 
 
 def order_extra_deal(match: GuandanMatch, event: ExtraDealOrdered) -> StepResult:
-    """Begin an extra deal where the match is equal (加打一副; seed 000 A27.3, A29.3.2)."""
+    """Begin an extra deal if the match is equal (加打一副; seed 000 A27.3, A29.3.2)."""
     require_authority("extra_deal", event.role, verbal=event.verbal)
     drawn = match.verdict is not None and match.verdict.how == "draw" and not match.signatures
     if match.phase is not MatchPhase.MATCH_CHECK and not drawn:
@@ -174,13 +175,15 @@ def order_extra_deal(match: GuandanMatch, event: ExtraDealOrdered) -> StepResult
 
 
 def is_ended_by_time(match: GuandanMatch) -> bool:
-    """Tell whether time was up before the deal's last card, where that ends it (A14.2.3–4)."""
+    """Return whether time was up before the deal's last card, and this ends the deal
+    (A14.2.3–4).
+    """
     ended_ms = match.now_ms if match.ended_ms is None else match.ended_ms
     return not match.extra and is_deal_stopped(match.clock, ended_ms)
 
 
 def stop_deal(match: GuandanMatch, event: DealStopped) -> StepResult:
-    """End a deal that time has overtaken, by the letter (seed 000 A14.2.3–4); it does not count."""
+    """End a deal after the end of time (seed 000 A14.2.3–4). It does not count."""
     require_authority("deal_stopped", event.role)
     if not is_ended_by_time(match):
         refuse("NOT_STOPPED_BY_TIME")

@@ -1,4 +1,4 @@
-"""Before the cards: seats, the start, and what people do until hands are dealt."""
+"""The start of a deal: seats, shuffle, cut, hands, counts and redeals."""
 
 from controller.cards import face_text, parse_face
 from controller.match.big_two_choices import begin_choices
@@ -57,7 +57,7 @@ from controller.words import Words
 
 
 def take_seat(match: AnyMatch, event: SeatTaken) -> StepResult:
-    """Take a seat; after the start the fourth player's makes the first deal due."""
+    """Seat a player. After the start of the match, the fourth player makes the first deal due."""
     if event.seat in match.seated:
         refuse("SEAT_TAKEN", event.seat)
     there = (*match.seated, event.seat)
@@ -75,7 +75,7 @@ def take_seat(match: AnyMatch, event: SeatTaken) -> StepResult:
 
 
 def start_match(match: AnyMatch, event: MatchStarted) -> StepResult:
-    """Open the match for the whole area; late players are waited for."""
+    """Open the match for the whole area. Late players are awaited."""
     if match.started:
         refuse("TWICE", Words("the start", "开赛"))
     match = replace_fields(match, started=True, clock=match_clock.start(match.clock, event.at_ms))
@@ -96,7 +96,7 @@ def _begin_if_ready(match: AnyMatch) -> StepResult:
 
 
 def order_hand_deal(match: AnyMatch, event: HandDealOrdered) -> StepResult:
-    """Deal this one by hand: its attempt begins again, with all the rulebook's duties."""
+    """Deal the present deal by hand. Its attempt begins again, with all duties of the rulebook."""
     if match.by_hand:
         refuse("TWICE", Words("this deal", "本副"))
     due, effects = begin_attempt(replace_fields(match, by_hand=True))
@@ -104,8 +104,8 @@ def order_hand_deal(match: AnyMatch, event: HandDealOrdered) -> StepResult:
 
 
 def accept_shuffle(match: AnyMatch, event: SetShuffled) -> StepResult:
-    """Note who shuffled; his opponents cut the first deal (seed 000 A5.1.2)."""
-    assert match.duties is not None  # a deal is due in this phase
+    """Note the shuffler, whose opponents cut the first deal (seed 000 A5.1.2)."""
+    assert match.duties is not None  # A deal is due in this phase.
     if match.duties.shufflers and event.seat not in match.duties.shufflers:
         refuse("NOT_HIS_DUTY", _seat_list(match.duties.shufflers))
     due = deal_duties_of(match, event.seat if match.duties.shufflers else None)
@@ -113,8 +113,8 @@ def accept_shuffle(match: AnyMatch, event: SetShuffled) -> StepResult:
 
 
 def accept_cut(match: AnyMatch, event: SetCut) -> StepResult:
-    """Note the cut, and that there was none where the referee lets the deal go on without."""
-    assert match.duties is not None  # a deal is due in this phase
+    """Note the cut, or that the referee continues without a cut."""
+    assert match.duties is not None  # A deal is due in this phase.
     if event.n is not None:
         if problem := cut_problem(match.profile, event.n):
             refuse("ILLEGAL_CUT", problem)
@@ -128,8 +128,8 @@ def accept_cut(match: AnyMatch, event: SetCut) -> StepResult:
 
 
 def accept_turnup(match: AnyMatch, event: CardTurnedUp) -> StepResult:
-    """Count by the card who draws first; some cards do not count (seed 004 CN5)."""
-    assert match.duties is not None  # a deal is due in this phase
+    """Find the first drawer from the turned-up card. Some cards do not count (seed 004 CN5)."""
+    assert match.duties is not None  # A deal is due in this phase.
     try:
         face = parse_face(event.card)
     except ValueError:
@@ -152,7 +152,7 @@ def _first_drawer_by_card(match: AnyMatch, face: int) -> Seat | None:
         return None
     try:
         return first_drawer_by_count(match.profile, match.cutter, face)
-    except NoPipsError:  # where any card shows who leads, and nobody counts (seed 003 R4.1)
+    except NoPipsError:  # If any card names the leader, no seats are counted (seed 003 R4.1).
         return None
 
 
@@ -161,13 +161,13 @@ def _seat_list(seats: tuple[Seat, ...]) -> str:
 
 
 MISDEALS_TO_CALL = 2
-"""So many in a row call the referee (provisional)."""
+"""Misdeals in a row after which the referee is called (provisional)."""
 
 
 def accept_hands(match: AnyMatch, event: HandsDealt) -> StepResult:
-    """Take note of four right hands; drawn by hand, they are with the players at once.
+    """Accept four right hands. Hands drawn by hand are with the players at once.
 
-    That a machine has dealt is a fact, whether the table stands still or not.
+    A dealt hand is a fact, even if the table is paused.
     """
     if match.suspended is not None and match.by_hand:
         refuse("SUSPENDED")
@@ -176,8 +176,8 @@ def accept_hands(match: AnyMatch, event: HandsDealt) -> StepResult:
 
 
 def _with_turnup(match: MatchT, event: HandsDealt | HandsReleased) -> MatchT:
-    """Return the match with what is told of the card that decides who leads, if one does."""
-    assert match.duties is not None  # a deal is due in these phases
+    """Return the match with the turned-up card that decides the leader, if there is one."""
+    assert match.duties is not None  # A deal is due in these phases.
     turned_up = _valid_turnup(match, event) if match.duties.turnup else None
     turned_to = (event.turned_to or match.turned_to) if _is_leader_by_card(match) else None
     return replace_fields(match, turned_to=turned_to, turned_up=turned_up)
@@ -188,7 +188,7 @@ def _is_leader_by_card(match: AnyMatch) -> bool:
 
 
 def _valid_turnup(match: AnyMatch, event: HandsDealt | HandsReleased) -> str | None:
-    """Return the card as faces are written; it may have been told before."""
+    """Return the turned-up card in the notation of faces. It may have been published before."""
     if event.turned_up is None:
         return match.turned_up
     try:
@@ -201,12 +201,12 @@ def _valid_turnup(match: AnyMatch, event: HandsDealt | HandsReleased) -> str | N
 
 
 def fail_attempt(match: AnyMatch, event: AttemptFailed) -> StepResult:
-    """Begin another attempt: nothing else changes, no level, result, number or duty."""
+    """Begin another attempt. Level, result, number and duty do not change."""
     return _begin_next_attempt(match, event.at_ms)
 
 
 def order_release(match: AnyMatch, event: ReleaseOrdered) -> StepResult:
-    """Let the held hands go: from now on they are the players', whatever the time is."""
+    """Release the held hands. From now on they belong to the players, whatever the time is."""
     if match.let_go:
         refuse("TWICE")
     if instead := _outcome_instead_of_release(match, event.at_ms):
@@ -217,7 +217,7 @@ def order_release(match: AnyMatch, event: ReleaseOrdered) -> StepResult:
 def release_hands(match: AnyMatch, event: HandsReleased) -> StepResult:
     """Begin the deal: its hands are with the players.
 
-    After the order to release them that is a fact, whether the table stands still or not.
+    After the release was ordered this is a fact, even if the table is paused.
     """
     if not match.let_go:
         if match.suspended is not None:
@@ -228,7 +228,9 @@ def release_hands(match: AnyMatch, event: HandsReleased) -> StepResult:
 
 
 def _outcome_instead_of_release(match: AnyMatch, at_ms: int) -> StepResult | None:
-    """Return what comes instead of a further deal; None: it may begin. Raises RefusedError."""
+    """Return what happens instead of a further deal, or None if it may begin. Raises
+    RefusedError.
+    """
     if match.clock.watch is not None and match.clock.watch.is_paused:
         refuse("AREA_STOPPED")
     if not isinstance(match, GuandanMatch) or not is_time_up_for_deals(match, at_ms):
@@ -242,14 +244,15 @@ def _begin_released_deal(match: AnyMatch, at_ms: int) -> StepResult:
     if _is_leader_by_card(match) and match.turned_to is None:
         refuse("TURNED_TO_MISSING")
     if isinstance(match, BigTwoMatch):
-        assert match.turned_to is not None  # asked for just now
+        assert match.turned_to is not None  # It was requested just now.
         rules = match.profile.bigtwo
         choices = begin_choices(rules.open_hand, rules.doubling, match.turned_to, at_ms)
         return replace_fields(
             match, phase=MatchPhase.CHOICES, choices=choices, leader=match.turned_to, began_ms=at_ms
         ), (LeaderDetermined(match.turned_to),)
-    assert isinstance(match, GuandanMatch)  # there are two kinds
-    sorting = None if match.by_hand else sort_clock(match.profile, at_ms)  # who draws, sorts
+    assert isinstance(match, GuandanMatch)  # There are two games.
+    # Players who draw their cards sort them meanwhile.
+    sorting = None if match.by_hand else sort_clock(match.profile, at_ms)
     running = (sorting, opening_clock(match.profile, at_ms))
     clocks = tuple(clock for clock in running if clock is not None)
     return replace_fields(
@@ -258,7 +261,7 @@ def _begin_released_deal(match: AnyMatch, at_ms: int) -> StepResult:
 
 
 def accept_count(match: GuandanMatch, event: HandCounted) -> StepResult:
-    """Take a player's word for his count; the fourth ends the sorting (seed 000 A5.2)."""
+    """Accept a player's count. The fourth ends the sorting (seed 000 A5.2)."""
     if event.seat in match.counted:
         refuse("TWICE", event.seat)
     match = replace_fields(match, counted=(*match.counted, event.seat))
@@ -270,9 +273,9 @@ def accept_count(match: GuandanMatch, event: HandCounted) -> StepResult:
 
 
 def claim_count(match: AnyMatch, event: CountClaimed) -> StepResult:
-    """Stop everything for a claimed wrong count, until the first lead (seed 000 A5.2).
+    """Suspend the table for a claimed wrong count, until the first lead (seed 000 A5.2).
 
-    A pair's second claim in a match is the chief's to look at (provisional).
+    The chief decides about a pair's second claim in a match (provisional).
     """
     if match.led:
         refuse("AFTER_LEAD")
@@ -284,12 +287,12 @@ def claim_count(match: AnyMatch, event: CountClaimed) -> StepResult:
 
 
 def judge_recount(match: AnyMatch, event: HandsRecounted) -> StepResult:
-    """Play on where the referee's four counts are what the phase demands, else deal again.
+    """Continue if the referee's four counts are right for the phase. Otherwise deal again.
 
-    A whole hand each; a payer whose card is not returned yet holds one less, who has it one
-    more; where a card was just laid it may be counted or not. That a card which was
-    found and given back makes them right is provisional (`counting.found_card`). What follows
-    from a pair's second claim is the chief's to say (provisional).
+    Each seat has a whole hand. A payer whose card is not returned yet has one card less, and the
+    receiver one more. A card that was just laid may be counted or not. Counts that are right after
+    a found card was given back are provisional (`counting.found_card`). The chief decides what
+    follows from a pair's second claim (provisional).
     """
     if match.claimed is None:
         refuse("NOT_SUSPENDED")
@@ -307,8 +310,8 @@ def judge_recount(match: AnyMatch, event: HandsRecounted) -> StepResult:
 
 
 def _has_claimed_before(match: AnyMatch) -> bool:
-    """Tell whether the pair that claims now has claimed in this match before."""
-    assert match.claimed is not None  # `recounted` asks
+    """Return whether the pair that claims now has claimed before in this match."""
+    assert match.claimed is not None  # The caller has checked this.
     pair = side_of(match.claimed)
     return sum(side_of(seat) == pair for seat in match.claims) > 1
 
@@ -328,7 +331,9 @@ def _must_redeal_found_card(match: AnyMatch) -> bool:
 
 
 def void_deal(match: AnyMatch, event: DealVoided) -> StepResult:
-    """Deal again what has begun: the chief's, whether led to or not (provisional)."""
+    """Deal again a deal that has begun, by decision of the chief, also after the first lead
+    (provisional).
+    """
     act: DecidedAct = "void_deal" if match.led else "redeal_after_release"
     require_authority(act, event.role, verbal=event.verbal)
     stopped = replace_fields(match, suspended=None, claimed=None)
@@ -336,7 +341,7 @@ def void_deal(match: AnyMatch, event: DealVoided) -> StepResult:
 
 
 def required_counts(match: AnyMatch) -> dict[Seat, int]:
-    """Return how many cards each seat must hold before the first lead."""
+    """Return the number of cards that each seat must have before the first lead."""
     counts: dict[Seat, int] = dict.fromkeys(SEATS, match.profile.hand)
     exchange = match.exchange if isinstance(match, GuandanMatch) else None
     if exchange is None or exchange.plan is None:
@@ -350,14 +355,14 @@ def required_counts(match: AnyMatch) -> dict[Seat, int]:
 
 
 def accept_lead(match: AnyMatch, event: LeadMade) -> StepResult:
-    """Note the first lead: the deal can only be played out from now on."""
+    """Note the first lead. From now on the deal must be played to its end."""
     return note_lead(match), ()
 
 
 def _redeal(
     match: AnyMatch, reason: str, event: HandsRecounted | DealVoided, *, claimed: Seat | None = None
 ) -> StepResult:
-    """Write on the sheet that hands which were out are dealt again, and begin an attempt."""
+    """Write on the sheet that released hands are dealt again, and begin an attempt."""
     if not isinstance(match, GuandanMatch):
         return _begin_next_attempt(match, event.at_ms)
     row = RedealtRow(
@@ -375,7 +380,7 @@ def _redeal(
 
 
 def _begin_next_attempt(match: AnyMatch, at_ms: int) -> StepResult:
-    """Begin another attempt, by what the sheet says now: no hands are with the players."""
+    """Begin another attempt by the present sheet, with no hands at the players."""
     failed = replace_fields(
         match,
         misdeals=match.misdeals + 1,

@@ -1,7 +1,7 @@
-"""What a match asks of the table, and what it tells.
+"""The effects of a match: requests to the table, and news.
 
-Effects are told once. Nothing here is done by the match itself, and no penalty is ever
-applied that a person did not decide.
+Each effect is returned once. The match itself executes none of them, and no penalty is applied
+without a person's decision.
 """
 
 from typing import Literal
@@ -25,15 +25,15 @@ MatchCallReason = Literal[
     "added_time",
     "extra_deal",
 ]
-"""What a referee is called for, but for clocks: those say it themselves."""
+"""Reasons to call a referee, except clocks, which have their own effect."""
 
 
 class EffectBase(msgspec.Struct, frozen=True, tag_field="effect", tag=True):
-    """Something to be done or shown."""
+    """One effect of an event."""
 
 
 class EventRefused(EffectBase, frozen=True):
-    """The event changed nothing; the refusal says why."""
+    """The event changed nothing. The refusal is the reason."""
 
     refusal: Refusal
 
@@ -47,50 +47,50 @@ class DealDue(EffectBase, frozen=True):
 
 
 class TurnupRepeated(EffectBase, frozen=True):
-    """The turned-up card does not count; cut and turn up again (翻到王/红心2，重翻)."""
+    """The turned-up card does not count. Cut and turn up again (翻到王/红心2，重翻)."""
 
     card: str
 
 
 class AntiTributeAsked(EffectBase, frozen=True):
-    """Do the payers hold both big jokers between them?"""
+    """The question whether the payers have both big jokers together."""
 
     payers: tuple[Seat, ...]
 
 
 class TributeValuesAsked(EffectBase, frozen=True):
-    """What must each payer's tribute count? All of them have laid theirs."""
+    """The question what each payer's tribute must count. All of them have laid theirs."""
 
     payers: tuple[Seat, ...]
 
 
 class TributePlanned(EffectBase, frozen=True):
-    """Who gives whom a card, and who returns one to whom."""
+    """The plan of payers, receivers and returns."""
 
     plan: TributePlan
 
 
 class LeaderDetermined(EffectBase, frozen=True):
-    """Who leads the deal; his play begins it."""
+    """The leader of the deal, whose play begins it."""
 
     seat: Seat
 
 
 class RefereeCalled(EffectBase, frozen=True):
-    """A person has to come; `why` names the situation."""
+    """A person must come. `why` names the situation."""
 
     reason: MatchCallReason
     seat: Seat | None = None
 
 
 class AddedTimeDue(EffectBase, frozen=True):
-    """The table lost time that a referee may give back (补时): he says how much."""
+    """The table lost time that a referee may give back (补时). The referee decides how much."""
 
     added_time: AddedTime
 
 
 class ClockReported(EffectBase, frozen=True):
-    """A clock came to a point at which somebody may have to rule."""
+    """A clock reached a point at which a person may have to rule."""
 
     report: ClockReport
 
@@ -106,7 +106,7 @@ class ExtraDealDue(EffectBase, frozen=True):
 
 
 class HandsVoided(EffectBase, frozen=True):
-    """Hands held in the machine are not needed any more; their record is opened."""
+    """Held hands are no longer needed. Their record is opened."""
 
     reason: str
 

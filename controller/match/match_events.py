@@ -1,7 +1,7 @@
-"""What can happen in a match: what people press and say, and what the machine reports.
+"""The events of a match: presses and commands of people, and reports of the machine.
 
-Every event carries `at_ms`, the milliseconds of one clock that only goes forward; a match
-has no other time. Faces come in only where everybody at the table may see them.
+Every event has `at_ms`, the milliseconds of one clock that only goes forward. A match has no other
+time. An event contains a face only if everybody at the table may see it.
 """
 
 from collections.abc import Mapping
@@ -16,24 +16,24 @@ from controller.rules.penalties.proposals import PenaltyProposal
 
 
 class MatchEventBase(msgspec.Struct, frozen=True, tag_field="event", kw_only=True):
-    """Something that happened at `at_ms`."""
+    """An event at `at_ms`."""
 
     at_ms: int
 
 
 class SeatTaken(MatchEventBase, frozen=True, tag="Seated"):
-    """`person` has taken `seat`; the pair's list says who should."""
+    """`person` has taken `seat`. The pair's list names the expected person."""
 
     seat: Seat
     person: str | None = None
 
 
 class MatchStarted(MatchEventBase, frozen=True, tag="Started"):
-    """The chief opened the match: the common clock runs, the first deal is due."""
+    """The chief opened the match. The common clock runs, and the first deal is due."""
 
 
 class HandDealOrdered(MatchEventBase, frozen=True, tag="DealtByHand"):
-    """The hands of this deal are drawn by hand, the machine releases nothing."""
+    """The hands of this deal are drawn by hand. The machine releases nothing."""
 
     reason: str
 
@@ -45,10 +45,10 @@ class SetShuffled(MatchEventBase, frozen=True, tag="Shuffled"):
 
 
 class SetCut(MatchEventBase, frozen=True, tag="Cut"):
-    """`seat` took a packet of `n` cards off; None: the deal goes on uncut, for a reason.
+    """`seat` cut a packet of `n` cards. None: the deal continues uncut, for a reason.
 
-    `ahead`: it was taken while the deal before was played, when nobody knew yet whose the
-    cut would be; then anybody's counts (provisional).
+    `ahead`: the cut was taken while the deal before was played. Its rightful cutter was not known
+    then, so the cut of any seat counts (provisional).
     """
 
     seat: Seat | None = None
@@ -57,16 +57,16 @@ class SetCut(MatchEventBase, frozen=True, tag="Cut"):
 
 
 class CardTurnedUp(MatchEventBase, frozen=True, tag="TurnedUp"):
-    """A person turned a card up, written as faces are."""
+    """A person turned a card up. The card is in the notation of faces."""
 
     card: str
 
 
 class HandsDealt(MatchEventBase, frozen=True, tag="Dealt"):
-    """Four right hands are there. In a first deal `turned_to` got the turned-up card.
+    """Four right hands are ready. In a first deal `turned_to` got the turned-up card.
 
-    Big Two: `turned_to` holds the card that leads. A machine may keep both for itself until
-    the hands are released.
+    Big Two: `turned_to` has the leading card. A machine may withhold both until the hands are
+    released.
     """
 
     turned_to: Seat | None = None
@@ -74,19 +74,19 @@ class HandsDealt(MatchEventBase, frozen=True, tag="Dealt"):
 
 
 class AttemptFailed(MatchEventBase, frozen=True, tag="Misdealt"):
-    """The attempt was a misdeal or void, by the machine or by a count; `reasons` say why."""
+    """The attempt was a misdeal or void, by the machine or by a count. `reasons` are the causes."""
 
     reasons: tuple[str, ...]
 
 
 class ReleaseOrdered(MatchEventBase, frozen=True, tag="ReleaseOrdered"):
-    """The order to release the held hands was given; they are on their way to the players."""
+    """The release of the held hands was ordered. They are on their way to the players."""
 
 
 class HandsReleased(MatchEventBase, frozen=True, tag="Released"):
-    """The hands were handed out: the deal has begun.
+    """The hands were released: the deal has begun.
 
-    `turned_to`, `turned_up`: as in `Dealt`, where they were not told before.
+    `turned_to`, `turned_up`: as in `Dealt`, if they were withheld there.
     """
 
     turned_to: Seat | None = None
@@ -94,22 +94,24 @@ class HandsReleased(MatchEventBase, frozen=True, tag="Released"):
 
 
 class HandCounted(MatchEventBase, frozen=True, tag="Counted"):
-    """`seat` has counted his cards, and they are right."""
+    """`seat` has counted the hand, and the count is right."""
 
     seat: Seat
 
 
 class CountClaimed(MatchEventBase, frozen=True, tag="CountClaimed"):
-    """`seat` claims a wrong count: everything stops until the referee has counted."""
+    """`seat` claims a wrong count. Everything stops until the referee has counted."""
 
     seat: Seat
 
 
 class HandsRecounted(MatchEventBase, frozen=True, tag="Recounted"):
-    """The referee counted four hands, after a search; a pair's second claim is the chief's.
+    """The referee counted four hands, after a search. The chief decides about a pair's second
+    claim.
 
-    `found`: the counts were made right by a card that lay on the floor or in a pocket.
-    `by`: who counted, or decided; `entered_by`: who entered that as the chief's word.
+    `found`: the counts became right with a card that was on the floor or in a pocket. `by`: the
+    person who counted or decided. `entered_by`: the person who entered this as a verbal decision of
+    the chief.
     """
 
     counts: dict[Seat, int]
@@ -123,7 +125,7 @@ class HandsRecounted(MatchEventBase, frozen=True, tag="Recounted"):
 class DealVoided(MatchEventBase, frozen=True, tag="DealVoided"):
     """The chief voids a deal that has begun: it is dealt again (作废，重新发牌).
 
-    `entered_by`: who entered it as his word.
+    `entered_by`: the person who entered this as a verbal decision.
     """
 
     reason: str
@@ -134,76 +136,76 @@ class DealVoided(MatchEventBase, frozen=True, tag="DealVoided"):
 
 
 class AntiTributeAnswered(MatchEventBase, frozen=True, tag="AntiAnswered"):
-    """Whether the payers hold both big jokers; nobody learns who holds which.
+    """Whether the payers have both big jokers. The event does not show which payer has which.
 
-    Answered otherwise before a card is laid or led, it corrects what was said.
+    A different answer before a card is laid or led is a correction.
     """
 
     stands: bool
 
 
 class TributeLaid(MatchEventBase, frozen=True, tag="TributeLaid"):
-    """`seat` has laid his tribute face up."""
+    """`seat` has laid a tribute face up."""
 
     seat: Seat
 
 
 class TributeValued(MatchEventBase, frozen=True, tag="TributeValued"):
-    """What each payer's tribute must count, by controller/rules/ranks.py."""
+    """The value that each payer's tribute must have, by controller/rules/ranks.py."""
 
     values: dict[Seat, int]
 
 
 class TributeChosen(MatchEventBase, frozen=True, tag="TributeChosen"):
-    """UP takes the card of `payer`, of two that count the same (seed 003 R4.5)."""
+    """UP takes the card of `payer`, one of two equal tributes (seed 003 R4.5)."""
 
     payer: Seat
 
 
 class ReturnLaid(MatchEventBase, frozen=True, tag="ReturnLaid"):
-    """`seat` has given a card back; `value` where the rulebook lets it be seen or needs it."""
+    """`seat` has given a card back. `value` is present if the rulebook shows it or needs it."""
 
     seat: Seat
     value: int | None = None
 
 
 class ReturnCorrected(MatchEventBase, frozen=True, tag="ReturnCorrected"):
-    """Before the first lead `seat` has given another card back instead of a wrong one."""
+    """Before the first lead, `seat` has given another card back instead of a wrong one."""
 
     seat: Seat
     value: int | None = None
 
 
 class ReturnsSwapped(MatchEventBase, frozen=True, tag="ReturnsSwapped"):
-    """After equal tributes the losers took each other's return card (seed 003 R4.5)."""
+    """After equal tributes the losers exchanged their return cards (seed 003 R4.5)."""
 
 
 class LeadMade(MatchEventBase, frozen=True, tag="Led"):
-    """The first lead of the deal lies on the table: from now on there is no redeal."""
+    """The first lead of the deal was played. From now on there is no redeal."""
 
 
 class OutClaimed(MatchEventBase, frozen=True, tag="OutSaid"):
-    """`seat` says that he has played his last card; it counts when an opponent confirms it."""
+    """`seat` reports the last card as played. It counts when an opponent confirms it."""
 
     seat: Seat
 
 
 class OutConfirmed(MatchEventBase, frozen=True, tag="Out"):
-    """`seat` has played his last card; an opponent confirmed it."""
+    """`seat` has played the last card, and an opponent confirmed it."""
 
     seat: Seat
 
 
 class OutWithdrawn(MatchEventBase, frozen=True, tag="OutWithdrawn"):
-    """`seat` still has cards: his place was pressed, or said, by mistake."""
+    """`seat` still has cards: the place was pressed or reported by mistake."""
 
     seat: Seat
 
 
 class ResultEntered(MatchEventBase, frozen=True, tag="ResultEntered"):
-    """The referee entered who went out, in turn: two seats after a double-down, else three.
+    """The referee entered the finishing order: two seats after a double-down, otherwise three.
 
-    `ended_ms`: when the last card was played, where that was before now.
+    `ended_ms`: when the last card was played, if before now.
     """
 
     order: tuple[Seat, ...]
@@ -211,13 +213,13 @@ class ResultEntered(MatchEventBase, frozen=True, tag="ResultEntered"):
 
 
 class CardsLeftEntered(MatchEventBase, frozen=True, tag="CardsLeft"):
-    """Big Two: how many cards each seat has left; one of them has none."""
+    """Big Two: the number of cards left in each hand. One of them has none."""
 
     left: dict[Seat, int]
 
 
 class ChoiceAnswered(MatchEventBase, frozen=True, tag="Answered"):
-    """Big Two: `seat` says whether he opens his hand, or doubles."""
+    """Big Two: the answer of `seat` about an open hand or doubling."""
 
     seat: Seat
     yes: bool
@@ -230,13 +232,15 @@ class ResultConfirmed(MatchEventBase, frozen=True, tag="Confirmed"):
 
 
 class LeaderNamed(MatchEventBase, frozen=True, tag="LeaderNamed"):
-    """After a forfeited deal the side that was given it names who leads the next one."""
+    """After a forfeited deal the side that was given it names the leader of the next one."""
 
     seat: Seat
 
 
 class ExtraDealOrdered(MatchEventBase, frozen=True, tag="ExtraDealOrdered"):
-    """The chief ordered an extra deal (加打一副); `entered_by`: who entered it as his word."""
+    """The chief ordered an extra deal (加打一副). `entered_by`: the person who entered a verbal
+    decision.
+    """
 
     reason: str
     by: str
@@ -246,7 +250,7 @@ class ExtraDealOrdered(MatchEventBase, frozen=True, tag="ExtraDealOrdered"):
 
 
 class DealStopped(MatchEventBase, frozen=True, tag="DealStopped"):
-    """The referee stopped a deal that had begun; it does not count (seed 000 A14.2.3)."""
+    """The referee stopped a deal that had begun. It does not count (seed 000 A14.2.3)."""
 
     reason: str
     by: str
@@ -254,9 +258,10 @@ class DealStopped(MatchEventBase, frozen=True, tag="DealStopped"):
 
 
 class ResultCorrected(MatchEventBase, frozen=True, tag="Corrected"):
-    """The result of a recorded deal was wrong; later deals stay what they were played as.
+    """The result of a recorded deal was wrong. Later deals stay as they were played.
 
-    `by`: whose word it is; `entered_by`: who entered it as the chief's.
+    `by`: the person who decided. `entered_by`: the person who entered a verbal decision of the
+    chief.
     """
 
     deal: int
@@ -270,9 +275,9 @@ class ResultCorrected(MatchEventBase, frozen=True, tag="Corrected"):
 
 
 class CorrectionConfirmed(MatchEventBase, frozen=True, tag="CorrectionConfirmed"):
-    """The chief confirms in writing the correction of `deal` that he gave by word.
+    """The chief confirms in writing a verbal correction of `deal`.
 
-    `row`: of the score sheet.
+    `row`: the row of the score sheet.
     """
 
     row: int
@@ -282,24 +287,24 @@ class CorrectionConfirmed(MatchEventBase, frozen=True, tag="CorrectionConfirmed"
 
 
 class TableSuspended(MatchEventBase, frozen=True, tag="Suspended"):
-    """The referee was called, or stops the table: the clocks of seats stand still."""
+    """The referee was called, or stops the table. The clocks of seats are paused."""
 
     reason: str
 
 
 class TableResumed(MatchEventBase, frozen=True, tag="Resumed"):
-    """It goes on."""
+    """The table is resumed."""
 
 
 class AreaPaused(MatchEventBase, frozen=True, tag="AreaPaused"):
-    """The clock of the whole area stands still: why, and who stopped it, where that is known."""
+    """The clock of the whole area is paused: the reason, and the person, if known."""
 
     reason: str | None = None
     by: str | None = None
 
 
 class AreaResumed(MatchEventBase, frozen=True, tag="AreaResumed"):
-    """The clock of the whole area goes on."""
+    """The clock of the whole area continues."""
 
 
 class TimeAdded(MatchEventBase, frozen=True, tag="TimeAdded"):
