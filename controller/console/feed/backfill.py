@@ -97,7 +97,7 @@ class Backfill:
         self._cancel(table)
 
     def set_paused(self, paused: bool) -> None:
-        """Pause all requests while the store is unavailable. On resume, ask every incomplete table."""
+        """Pause or resume all requests. On resume, ask every incomplete table."""
         self._is_paused = paused
         if not paused:
             for table in self._connected:

@@ -55,7 +55,7 @@ def mark_at(mark: JournalMark, event: PublicEvent) -> JournalMark:
 
 
 def may_have_more_events(completeness: Completeness, head: str) -> bool:
-    """Return whether a table with this head of its journal may have events that were not received."""
+    """Return whether a table with this head of its journal may have events that were missed."""
     return head not in (completeness.mark.head, completeness.confirmed_head)
 
 
@@ -77,7 +77,7 @@ def with_gap(completeness: Completeness) -> Completeness:
 
 
 def with_fill_begun(completeness: Completeness) -> Completeness:
-    """Return the completeness when a request to the table begins. Gaps are noted again from now on."""
+    """Return the completeness when a request begins. Gaps are noted again from now on."""
     return replace(completeness, may_be_incomplete=False, newest_unlinked=0)
 
 
