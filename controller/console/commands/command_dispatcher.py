@@ -309,7 +309,7 @@ class CommandDispatcher:
     async def _sign(
         self, person: Account, table: str, request: ConsoleCommandRequest
     ) -> ClientCommand:
-        """Return the signed command. Raises RequestError if the table's run cannot be determined."""
+        """Return the signed command. Raises RequestError if the table's run is unknown."""
         state = self._require_table(table).state
         boot = state.boot if state is not None else await self._query_boot(table, person.role)
         command = ClientCommand(

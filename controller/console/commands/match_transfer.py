@@ -188,7 +188,7 @@ class MatchTransfer:
     async def _fetch_document(
         self, table: str, to: str, verify: str, steps: list[TransferStep]
     ) -> list[dict[str, Any]]:
-        """Return the parts of the match that left, signed by the table."""
+        """Return the signed parts of the match that left the table."""
         parts: list[dict[str, Any]] = []
         count = 1
         while len(parts) < count:

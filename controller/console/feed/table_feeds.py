@@ -171,7 +171,7 @@ class TableFeeds:
 
     @property
     def context(self) -> "zmq.Context[Any]":
-        """Return the ZeroMQ context, for clients of the same tables. Close them before this exits."""
+        """Return the ZeroMQ context, for clients of these tables. Close them before this exits."""
         return self._sockets.context
 
     @property
@@ -212,7 +212,7 @@ class TableFeeds:
         self._publish_change(table)
 
     def snapshot(self, table: str) -> TableSnapshot:
-        """Return the snapshot of a table. Raises KeyError if the console does not have the table."""
+        """Return the snapshot of a table. Raises KeyError for an unknown table."""
         self._check_for_stall()
         return self._feeds[table].snapshot
 
@@ -251,7 +251,7 @@ class TableFeeds:
             self._publish_change(table)
 
     async def wait_until_stored(self) -> None:
-        """Return once the archive has all events received so far, or the database is unavailable."""
+        """Return once the archive has all received events, or the database is unavailable."""
         self._intake.flush()
         await self._writer.wait_until_written()
 
@@ -361,7 +361,7 @@ class TableFeeds:
         self._on_change.notify(table)
 
     async def _poll(self) -> None:
-        """Notify listeners of tables that became silent or stale, and flush the collected events."""
+        """Notify listeners of tables that became silent or stale, and flush collected events."""
         while True:
             await asyncio.sleep(POLL_INTERVAL_S)
             self._check_for_stall()
