@@ -116,7 +116,7 @@ class MatchTransfer:
         self._now_ms = now_ms
 
     async def find_options(self, table: str) -> TransferOptions:
-        """Return the match of a table that is on its way, and the tables that could take its match."""
+        """Return the match that has left a table, and the tables that could take its match."""
         here = self._tables.snapshot(table).state
         left = await self._read(lambda: self._departed_match(table))
         idle = [one for one in self._tables.ids if one != table and _is_free(self._state(one))]

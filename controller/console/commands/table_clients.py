@@ -1,4 +1,4 @@
-"""Keys and clients with which the console connects to tables: one key for each role, from a folder."""
+"""Keys and clients for connections to tables: one key for each role, from a folder."""
 
 import asyncio
 import base64
@@ -94,7 +94,7 @@ class TableClients:
         self._closing: set[asyncio.Task[None]] = set()
 
     def client_for(self, table: str, role: Role) -> "_PooledClient":
-        """Return the client for a table and a role. Raises KeyError, or RequestError without a key."""
+        """Return the client for a table and a role. Raises KeyError; RequestError without a key."""
         line = self._configured_table(table)
         key = table, role
         known = self._open.get(key)

@@ -105,7 +105,7 @@ class FeedSockets:
             line.close()
 
     def close(self) -> None:
-        """Disconnect from all tables. No timer and no unused thread stays."""
+        """Disconnect from all tables. No timer stays, and no thread without other sockets."""
         for table in list(self._connections):
             self.close_table(table)
         self._loop.remove_reader(self._selector)
