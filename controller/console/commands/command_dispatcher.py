@@ -1,9 +1,10 @@
-"""The order desk of the console: a person's order, with his role's key, to a table.
+"""Dispatcher of people's commands to the tables, signed with the key of the person's role.
 
-An order is written down, signed, before it is sent; then its answer. The console sends none twice
-by itself: one whose answer did not come is shown as unknown, and whoever gave it, somebody of his
-role or the chief asks again by the same id, with the same bytes. The table carries an id out once;
-an order that never reached it is refused after its restart, because it was signed for another run.
+A command is stored, signed, before it is sent. Then its reply is stored. The console never sends a
+command twice automatically. A command without a reply is shown as unknown. The person who gave it,
+another person of that role or the chief can ask again with the same id and the same bytes. The
+table carries out an id only once. A command that never reached the table is refused after the
+table's restart, because it was signed for another run.
 """
 
 import asyncio
@@ -44,19 +45,20 @@ from controller.signing import signed_commands
 _log = structlog.get_logger("console")
 
 MAX_SHOWN_COMMANDS: Final = 20
-"""Orders that a table's page shows."""
+"""The most commands that a table's page shows."""
 _MAX_REMEMBERED_COMMANDS: Final = 1_024
 """How many executed orders are remembered for one table."""
 _MAX_ID_LENGTH: Final = 64
 _UNKNOWN_RESULT_CODES: Final = frozenset({"MACHINE_AWAY", "MACHINE_LATE"})
-"""The gateway's word that it does not know what became of an order."""
+"""Error codes with which the gateway reports that the result of a command is unknown."""
 _NO_RESULT_CODES: Final = (
     _UNKNOWN_RESULT_CODES
     | {"TOO_MANY", "UNKNOWN_KEY", "KEY_REVOKED", "KEY_EXPIRED"}
     | {"WRONG_ROLE", "BAD_SIGNATURE", "ORDER_OVER", "ID_TAKEN"}
 )
-"""What an order that is asked for again may be told without that its fate is known: who may give
-one now says nothing of then, and of one that is over the table itself does not know more."""
+"""Error codes that leave the result of a repeated command unknown. Present permissions do not show
+what happened then, and for an expired command the table itself has no result.
+"""
 STORE_UNAVAILABLE: Final = Failure(
     code="",
     message="the console's database takes nothing down, so that nothing was sent",
@@ -64,28 +66,31 @@ STORE_UNAVAILABLE: Final = Failure(
     message_zh="控制台数据库无法写入，命令未发出",
     action_zh="原因见其日志",
 )
-"""What is written down nowhere is not sent."""
+"""The failure for a command that was not sent because it could not be stored."""
 
 
 class CommandClient(Protocol):
-    """What a client of a table does for the desk."""
+    """The part of a table's client that the dispatcher uses."""
 
     async def send(self, command: ClientCommand) -> CommandReply:
-        """Send a command as it is and return the answer. Raises NoAnswer, BadAddress."""
+        """Send a command unchanged and return the reply. Raises NoAnswer, BadAddress."""
 
 
 ClientFactory = Callable[[str, Role], CommandClient]
-"""The client for a table and a role. Raises Wrong where the console has no key for that."""
+"""Returns the client for a table and a role. Raises RequestError if the console has no key for
+them.
+"""
 
 
 class CommandDispatcher:
-    """Gives people's orders. `ids` names the console's own questions.
+    """A dispatcher of people's commands. `new_id` names the console's own queries.
 
-    `table_key` and `keys` return a table's public key (Z85) and the folder of the console's keys
-    for it. `executed` returns which of some orders a table's archived journal has as carried out,
-    with their numbers; it may block. `on_orders` is called for every table whose orders changed,
-    `on_fate` for an order that goes out (None) and with its answer, `on_executed` with a table and
-    an order that its journal contains as carried out.
+    `table_key_of` and `key_folder_of` return a table's public key (Z85) and the folder of the
+    console's keys for the table. `find_archived` returns which of some commands were carried out
+    according to the table's archived journal, with their entry numbers. It may block.
+    `on_commands_changed` is called with every table whose commands changed. `on_result` is called
+    with None when a command is sent, and with its result. `on_executed` is called with a table and
+    a command that its journal contains as carried out.
     """
 
     def __init__(
@@ -122,10 +127,11 @@ class CommandDispatcher:
     async def send(
         self, person: Account, table: str, request: ConsoleCommandRequest
     ) -> CommandResult:
-        """Give an order; the same id again asks for the fate of the same order.
+        """Send a command and return its result. The same id again returns the result of the same
+        command.
 
-        Raises Wrong where the person may not, or the id is another order's. Who goes away
-        meanwhile changes nothing: it is carried on.
+        Raises RequestError if the person has no permission, or the id belongs to another command.
+        The command continues even if the caller is cancelled.
         """
         self._check_permission(person, table, request)
         known = self._pending.get(request.id)
@@ -139,10 +145,11 @@ class CommandDispatcher:
         return self._unseal(person, table, told)
 
     async def ask_again(self, person: Account, table: str, command_id: str) -> CommandResult:
-        """Ask what became of an order that has no answer, whoever has given it.
+        """Ask for the result of a command that has no reply.
 
-        It goes out in its very bytes, so that it acts once, in the name of who gave it; who asks
-        must be of his role, or the chief. Raises Wrong, StoreError.
+        The command is sent again with the same bytes and in the name of the person who gave it, so
+        that it acts only once. The person who asks must have the same role or be the chief. Raises
+        RequestError, StoreError.
         """
         self._require_table(table)
         given = await self._run_blocking(lambda: self._command_log.find(command_id))
@@ -163,7 +170,7 @@ class CommandDispatcher:
             told = await asyncio.shield(known.task)
         else:
             told = CommandResult(given.reply)
-        # What was sealed to a chief is for the one alone who ordered it.
+        # Only the chief who gave the command may read the sealed result.
         return self._unseal(person, table, told) if person.name == given.person else told
 
     def _start_task(
@@ -185,7 +192,7 @@ class CommandDispatcher:
         args: Mapping[str, Any] | None = None,
         role: Role = Role.OBSERVER,
     ) -> CommandReply:
-        """Ask a table what changes nothing. Raises Wrong where it does not answer."""
+        """Send a command that changes nothing. Raises RequestError if the table does not answer."""
         command = ClientCommand(id=self._new_id(), cmd=cmd, args=dict(args or {}))
         try:
             return await self._client_for(table, role).send(command)
@@ -195,7 +202,7 @@ class CommandDispatcher:
             ) from None
 
     async def recent_commands(self, table: str) -> list[CommandStatusView]:
-        """Return the newest orders of a table with their fate, the newest first."""
+        """Return the newest commands of a table with their status, the newest first."""
         given = await self._run_blocking(
             lambda: self._command_log.newest(table, MAX_SHOWN_COMMANDS)
         )
@@ -203,9 +210,9 @@ class CommandDispatcher:
         return [self._status_view(one, seen.get(one.command.id)) for one in given]
 
     async def find_executed(self, table: str, command_ids: Collection[str]) -> dict[str, int]:
-        """Return which of these orders a table's journal has as carried out, with their numbers.
+        """Return which commands a table's journal has as carried out, with their entry numbers.
 
-        The archive is asked once for an order that is not remembered. Raises StoreError.
+        The archive is queried only for commands that are not remembered. Raises StoreError.
         """
         known = self._entry_of_command.get(table, {})
         unknown = [order for order in command_ids if order not in known]
@@ -221,19 +228,20 @@ class CommandDispatcher:
         return told
 
     def note_event(self, event: PublicEvent) -> None:
-        """Take from the feed that an order was carried out, at the table that says so."""
+        """Record from the feed that a command was carried out at the event's table."""
         order = event.data.get("id")
         if event.kind != "command" or not isinstance(order, str) or "refused" in event.data:
             return
-        if len(order) > _MAX_ID_LENGTH:  # no order of ours
+        if len(order) > _MAX_ID_LENGTH:  # No command of this console has such an id.
             return
         self._remember(event.table, order, event.n)
         self.on_executed(event.table, order)
         self.on_commands_changed(event.table)
 
     def _remember(self, table: str, command_id: str, n: int | None) -> None:
-        """Remember the number of an order's entry. None: the archive has none, the feed may bring
-        one."""
+        """Remember the number of a command's entry. None: the archive has none, but the feed may
+        bring it.
+        """
         seen = self._entry_of_command.setdefault(table, {})
         seen.pop(command_id, None)
         if len(seen) >= _MAX_REMEMBERED_COMMANDS:
@@ -241,7 +249,7 @@ class CommandDispatcher:
         seen[command_id] = n
 
     async def close(self) -> None:
-        """End what waits; an order under way stays unknown until somebody asks."""
+        """Cancel the pending commands. Their results stay unknown until somebody asks."""
         waiting = [known.task for known in self._pending.values()]
         for task in waiting:
             task.cancel()
@@ -262,7 +270,7 @@ class CommandDispatcher:
             raise RequestError(400, f"{request.cmd} orders nothing", f"{request.cmd}不是命令")
         if order is None or person.role not in order.roles:
             why = role_or_phase_refusal(request.cmd, person.role, MachinePhase.EMPTY)
-            assert why is not None  # whatever the phase
+            assert why is not None  # The role is refused in every phase.
             en, zh = f"{why.message}: {why.action}", f"{why.message_zh}：{why.action_zh}"
             raise RequestError(
                 403 if order is not None else 400, escape_unprintable(en), escape_unprintable(zh)
@@ -290,7 +298,7 @@ class CommandDispatcher:
         return await self._send_logged(given, again=False)
 
     async def _use_store(self, call: Callable[[], Result]) -> Result:
-        """Read or write what has to be before anything is sent. Raises Wrong where it cannot be."""
+        """Read or write before a command is sent. Raises RequestError if the database fails."""
         try:
             return await self._run_blocking(call)
         except StoreError as failed:
@@ -301,7 +309,7 @@ class CommandDispatcher:
     async def _sign(
         self, person: Account, table: str, request: ConsoleCommandRequest
     ) -> ClientCommand:
-        """Return the order as it goes out. Raises Wrong where the table was never heard."""
+        """Return the signed command. Raises RequestError if the table's run is unknown."""
         state = self._require_table(table).state
         boot = state.boot if state is not None else await self._query_boot(table, person.role)
         command = ClientCommand(
@@ -313,7 +321,7 @@ class CommandDispatcher:
             person=person.name,
             args=request.args,
         )
-        self._require_table(table)  # it may have been let go meanwhile
+        self._require_table(table)  # The table may have been removed meanwhile.
         seed = load_identity(self._key_folder_of(table), person.role).seed
         assert seed is not None
         try:
@@ -329,7 +337,8 @@ class CommandDispatcher:
         boot, named = state.get("boot"), state.get("table")
         if not isinstance(boot, str):
             raise RequestError(504, f"table {table} says of no run of its own", f"{table}没有应答")
-        if named != table:  # its key fits, so that it would do what is meant for another one
+        # The key fits, so another table would carry out a command that is not meant for it.
+        if named != table:
             raise RequestError(
                 409,
                 f"what answers for table {table} is another table: set it up again",
@@ -341,7 +350,7 @@ class CommandDispatcher:
         order, table = given.command, given.table
         try:
             line = self._client_for(table, given.role)
-        except KeyError:  # let go meanwhile
+        except KeyError:  # The table was removed meanwhile.
             raise unknown_table(table) from None
         self._sent_ids.add(order.id)
         self.on_commands_changed(table)
@@ -355,21 +364,22 @@ class CommandDispatcher:
             return self._unknown_result(given, reply.error.message)
         try:
             await self._run_blocking(lambda: self._command_log.write_reply(order.id, reply))
-        except StoreError as failed:  # it is unknown again after a restart, and can be asked for
+        # After a restart the result is unknown again, and can be asked for.
+        except StoreError as failed:
             _log.error("answer not kept", table=table, cmd=order.cmd, why=str(failed))
         return CommandResult(reply)
 
     def _task_done(self, command_id: str, table: str, done: "asyncio.Task[CommandResult]") -> None:
-        """Tell how an order ended; whoever asked may be gone."""
+        """Report the result of a command. The caller may be cancelled already."""
         del self._pending[command_id]
         was_out = command_id in self._sent_ids
         self._sent_ids.discard(command_id)
-        if done.cancelled():  # the desk ends: nobody is left to be told
+        if done.cancelled():  # The dispatcher is closing.
             return
         failed = done.exception()
         if failed is None:
             self.on_result(command_id, done.result())
-        elif was_out:  # it may have acted
+        elif was_out:  # The command may have acted.
             _log.error("order failed", table=table, order=command_id, exc_info=failed)
             self.on_result(command_id, CommandResult(None))
         self.on_commands_changed(table)
@@ -379,7 +389,9 @@ class CommandDispatcher:
         return CommandResult(None, why)
 
     def _unseal(self, person: Account, table: str, command_result: CommandResult) -> CommandResult:
-        """Open what was sealed to a chief, for the one who ordered it, on its way to him."""
+        """Return the result with the part that is sealed to the chief opened, if the person is a
+        chief.
+        """
         reply = command_result.reply
         if reply is None or reply.result is None or person.role is not Role.CHIEF:
             return command_result
@@ -407,7 +419,7 @@ class CommandDispatcher:
 
 
 class _PendingCommand(NamedTuple):
-    """An order that is carried on, whoever waits for it."""
+    """A command that continues even if no caller waits for it."""
 
     person: str
     table: str
@@ -416,7 +428,7 @@ class _PendingCommand(NamedTuple):
 
 
 def _require_may_ask(person: Account, given: LoggedCommand) -> None:
-    """Let only those ask for another's order who could have given it as it was. Raises Wrong."""
+    """Raise RequestError unless the person may ask for the result of another person's command."""
     order = COMMANDS.get(given.command.cmd)
     may = order is not None and person.role in order.roles
     if not (may and person.role in (given.role, Role.CHIEF)):
@@ -430,7 +442,7 @@ def _require_may_ask(person: Account, given: LoggedCommand) -> None:
 def _is_same_request(
     given: LoggedCommand, person: Account, table: str, request: ConsoleCommandRequest
 ) -> bool:
-    """Tell whether somebody means the order that was given, and gave it himself."""
+    """Return whether the request is the stored command, from the same person."""
     said = given.command
     meant = (person.name, table, request.cmd, request.args, request.deal, request.attempt)
     return meant == (given.person, given.table, said.cmd, said.args, said.deal, said.attempt)

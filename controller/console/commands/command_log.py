@@ -1,4 +1,4 @@
-"""What a person orders, and what became of it, as his page says and shows it."""
+"""Log of people's commands and their results in the console's database."""
 
 from typing import Annotated, Any, Final, Literal
 
@@ -17,7 +17,7 @@ CommandId = Annotated[
 
 
 class ConsoleCommandRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What a person orders. `deal` and `attempt`: what he had before his eyes."""
+    """A person's command. `deal` and `attempt`: the deal and attempt that their page showed."""
 
     id: CommandId
     cmd: str
@@ -27,9 +27,9 @@ class ConsoleCommandRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_un
 
 
 class CommandStatusView(msgspec.Struct, frozen=True, kw_only=True):
-    """One order and its fate, as a table's page shows it.
+    """One command and its status, as a table's page shows it.
 
-    `seen`: the number of the public entry that says it was carried out, once the feed brought it.
+    `seen`: the number of the public entry that reports the execution, once the feed has brought it.
     """
 
     id: str
@@ -43,18 +43,18 @@ class CommandStatusView(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class CommandResult(msgspec.Struct, frozen=True):
-    """What a table answered; None: it is not known whether the order acted."""
+    """The reply of a table. None: it is unknown whether the command was carried out."""
 
     reply: CommandReply | None = None
     why: str = ""
 
     def as_json(self) -> dict[str, Any]:
-        """Return it as the page has it."""
+        """Return the result in the JSON form of the page."""
         return {"unknown": True, "why": self.why} if self.reply is None else {"reply": self.reply}
 
 
 class LoggedCommand(msgspec.Struct, frozen=True, kw_only=True):
-    """An order as it was signed, and its answer; None: it is not known whether it acted.
+    """A signed command and its reply. None: it is unknown whether it was carried out.
 
     `at_ms`: when it was given, by the console's clock.
     """
@@ -68,13 +68,13 @@ class LoggedCommand(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class CommandLog:
-    """All orders of a console. Every call is one transaction, and may block."""
+    """All commands of a console. Every call is one transaction, and may block."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
 
     def find(self, command_id: str) -> LoggedCommand | None:
-        """Return the order of an id; None where it was never given."""
+        """Return the command of an id. None: there is no such command."""
         with self._engine.connect() as base:
             row = base.execute(
                 select(COMMAND_LOG).where(COMMAND_LOG.c.id == command_id)
@@ -82,7 +82,7 @@ class CommandLog:
         return None if row is None else _logged_command(row)
 
     def write(self, logged: LoggedCommand) -> None:
-        """Write an order down, durably, before it is sent; its id must be new."""
+        """Store a command durably before it is sent. Its id must be new."""
         row = {
             "id": logged.command.id,
             "table_id": logged.table,
@@ -95,7 +95,7 @@ class CommandLog:
             base.execute(insert(COMMAND_LOG).values(row))
 
     def write_reply(self, command_id: str, reply: CommandReply) -> None:
-        """Keep what a table answered, as it came: what is sealed stays so."""
+        """Store the reply of a table unchanged. Sealed parts stay sealed."""
         body = msgspec.json.encode(reply)
         with self._engine.begin() as base:
             base.execute(
@@ -103,7 +103,7 @@ class CommandLog:
             )
 
     def newest(self, table: str, limit: int) -> list[LoggedCommand]:
-        """Return the newest orders of a table, the newest first."""
+        """Return the newest commands of a table, the newest first."""
         newest = (
             select(COMMAND_LOG)
             .where(COMMAND_LOG.c.table_id == table)

@@ -1,7 +1,8 @@
-"""A match goes on at another table (转台): it leaves one, is fetched, and is taken by the other.
+"""Transfer of a match to another table (转台): the match leaves, is fetched, and is taken over.
 
-Every order is one person's, by the order desk. Whatever breaks off, the same call goes on: what
-acted is not ordered twice, a match that has left is only fetched again.
+Every command is sent in one person's name by the command dispatcher. After an interruption the same
+call continues. Commands that acted are not sent twice, and a match that has left is only fetched
+again.
 """
 
 from collections.abc import Callable, Sequence
@@ -24,11 +25,11 @@ StepStatus = Literal["done", "refused", "unknown"]
 
 _MATCH_BOUNDARY_KINDS: Final = frozenset({"meeting", "taken_over", "transferred"})
 _FREE_PHASES: Final = frozenset({"idle", "setup", "signed"})
-"""Phases of a match beside which a table takes another one."""
+"""Phases of a match in which its table can take another match."""
 
 
 class TransferStep(msgspec.Struct, frozen=True, kw_only=True):
-    """One step and its fate; `en` and `zh`: why a table did not do it."""
+    """One step and its status. `en` and `zh`: why a table refused the step."""
 
     step: Literal["transfer", "document", "take_over"]
     table: str
@@ -40,7 +41,7 @@ class TransferStep(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class TransferProgress(msgspec.Struct, frozen=True, kw_only=True):
-    """How far a match came."""
+    """The progress of a transfer."""
 
     steps: list[TransferStep]
     done: bool = False
@@ -56,7 +57,7 @@ class DepartedMatch(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class TransferTarget(msgspec.Struct, frozen=True, kw_only=True):
-    """A table between which and this one a match may go; a few words about it."""
+    """A table that a match may be transferred to or from, with a short note."""
 
     table: str
     en: str = ""
@@ -64,8 +65,10 @@ class TransferTarget(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class TransferOptions(msgspec.Struct, frozen=True, kw_only=True):
-    """`left`: a match of this table that is still on its way. `tables` may take its match;
-    `incoming`: from where one is on its way to here.
+    """The possible transfers of a table.
+
+    `left`: a match of this table that has left and not arrived. `tables` may take its match.
+    `incoming`: tables from which a match is on its way to this table.
     """
 
     left: DepartedMatch | None
@@ -74,7 +77,7 @@ class TransferOptions(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class TransferRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What a person asks for: under which id, where to, and by whose word where by a chief's."""
+    """A person's request for a transfer: id, target table, and the chief who approved it orally."""
 
     id: Annotated[
         str, Meta(pattern=r"^[A-Za-z0-9_.-]{8,50}$", description="8 to 50 letters, digits")
@@ -84,7 +87,7 @@ class TransferRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
 
 
 class _StepFailed(Exception):
-    """A step was not done."""
+    """A step that was not done."""
 
     def __init__(self, step: TransferStep) -> None:
         super().__init__(step.en)
@@ -92,10 +95,10 @@ class _StepFailed(Exception):
 
 
 class MatchTransfer:
-    """Carries matches between the console's tables.
+    """Transfers of matches between the console's tables.
 
-    `verify` gives the key (hex) with which a table signs, as people entered it; None: not known.
-    What came from the table by its gateway is no such knowledge.
+    `verify_key_of` returns the key (hex) with which a table signs, as people entered it. None:
+    unknown. A key that the table's gateway sent is not trusted.
     """
 
     def __init__(
@@ -113,7 +116,7 @@ class MatchTransfer:
         self._now_ms = now_ms
 
     async def find_options(self, table: str) -> TransferOptions:
-        """Return what of a table is on its way, and where its match could go."""
+        """Return the match that has left a table, and the tables that could take its match."""
         here = self._tables.snapshot(table).state
         left = await self._read(lambda: self._departed_match(table))
         idle = [one for one in self._tables.ids if one != table and _is_free(self._state(one))]
@@ -133,7 +136,7 @@ class MatchTransfer:
     async def transfer(
         self, person: Account, table: str, request: TransferRequest
     ) -> TransferProgress:
-        """Do what is left to do; return every step with its fate. Raises Wrong."""
+        """Do the remaining steps. Return every step with its status. Raises RequestError."""
         verify = self._verify_key_of(table)
         if verify is None:
             raise RequestError(
@@ -163,7 +166,7 @@ class MatchTransfer:
         verbal_args: dict[str, Any],
         steps: list[TransferStep],
     ) -> None:
-        """Let the match leave, unless it has left for there."""
+        """Send the command that lets the match leave, unless it has left for that table."""
         left = await self._read(lambda: self._departed_match(table))
         if left is not None and left.to == request.to:
             steps.append(TransferStep(step="transfer", table=table, fate="done"))
@@ -185,7 +188,7 @@ class MatchTransfer:
     async def _fetch_document(
         self, table: str, to: str, verify: str, steps: list[TransferStep]
     ) -> list[dict[str, Any]]:
-        """Return the parts of the match that left, signed by the table."""
+        """Return the signed parts of the match that left the table."""
         parts: list[dict[str, Any]] = []
         count = 1
         while len(parts) < count:
@@ -211,7 +214,7 @@ class MatchTransfer:
         extra_args: dict[str, Any],
         steps: list[TransferStep],
     ) -> str | None:
-        """Give the parts to the other table; return the match that is there then."""
+        """Send the parts to the other table. Return the match that it then has."""
         match: str | None = None
         for number, part in enumerate(parts, 1):
             step = TransferStep(
@@ -231,7 +234,7 @@ class MatchTransfer:
         return match
 
     def _departed_match(self, table: str) -> DepartedMatch | None:
-        """Return the match that went from a table and has not arrived, as far as was heard."""
+        """Return the match that left a table and has not arrived, according to the archive."""
         n = self._archive.last_number_of(table, _MATCH_BOUNDARY_KINDS)
         gone = self._entry(table, n)
         if gone is None or gone.kind != "transferred":
@@ -257,7 +260,7 @@ class MatchTransfer:
             return None
 
     def _can_take(self, table: str, here: PublicState | None) -> bool:
-        """Tell whether a table can take the match of another: by the same rules, and live."""
+        """Return whether a table can take the match: the same rules, and live."""
         there = self._tables.snapshot(table)
         if here is None or there.state is None:
             return False
@@ -285,7 +288,7 @@ _NOT_SIGNED_BY_TABLE: Final = Failure(
 
 
 def _require_result(step: TransferStep, reply: CommandReply | None) -> dict[str, Any]:
-    """Return what a table answered to a step. Raises _Stopped where it did not do it."""
+    """Return the result of a step. Raises _StepFailed if the table did not do the step."""
     if reply is None:
         raise _StepFailed(msgspec.structs.replace(step, fate="unknown"))
     if reply.error is not None:
@@ -308,7 +311,7 @@ def _check_signature(step: TransferStep, part: dict[str, Any], verify: str) -> N
 
 
 def _part_count(step: TransferStep, part: dict[str, Any]) -> int:
-    """Return of how many parts one is. Raises _Stopped where it lacks what is handed over."""
+    """Return the number of parts. Raises _StepFailed if this part lacks a field."""
     count = part.get("parts")
     if not isinstance(count, int) or not part.keys() >= _PART_FIELDS or count > _MAX_PARTS:
         raise _StepFailed(_refused_step(step, _NOT_SIGNED_BY_TABLE))
@@ -320,7 +323,7 @@ def _is_free(state: PublicState | None) -> bool:
 
 
 def _transfer_target(state: PublicState | None, table: str) -> TransferTarget:
-    assert state is not None  # it is free
+    assert state is not None  # A free table has a state.
     number = state.match.table_no
     if number is None:
         return TransferTarget(table=table)

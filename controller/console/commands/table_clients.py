@@ -1,4 +1,4 @@
-"""With which keys the console comes to a table: one for each role, from a folder of `keys`."""
+"""Keys and clients for connections to tables: one key for each role, from a folder."""
 
 import asyncio
 import base64
@@ -22,7 +22,7 @@ from controller.words import roles_with_article
 
 
 def secret_key_file(folder: Path, role: Role) -> Path:
-    """Return where the key of a role lies."""
+    """Return the path of the secret key file of a role."""
     return folder / f"{role.value}.key_secret"
 
 
@@ -38,7 +38,7 @@ def load_certificate(folder: Path, role: Role) -> Certificate:
 
 
 def load_identity(folder: Path, role: Role) -> ClientIdentity:
-    """Return as whom the console comes to a table for people of a role. Raises Wrong."""
+    """Return the console's identity at a table for a role. Raises RequestError without a key."""
     try:
         own = load_certificate(folder, role)
     except RosterError as missing:
@@ -51,9 +51,9 @@ def load_identity(folder: Path, role: Role) -> ClientIdentity:
 
 
 def unseal_result(folder: Path, role: Role, result: dict[str, Any]) -> dict[str, Any]:
-    """Return a result with what was sealed to the role's key as `hand`; nothing is kept of it.
+    """Return the result with the part that is sealed to the role's key opened as `hand`.
 
-    A box that this key does not open stays as it is.
+    The opened part is not stored. A box that this key does not open stays unchanged.
     """
     box = result.get("sealed")
     if not isinstance(box, str):
@@ -71,13 +71,14 @@ def unseal_result(folder: Path, role: Role, result: dict[str, Any]) -> dict[str,
 
 IDLE_TIMEOUT_S: Final = 300.0
 _CLOSE_DELAY_S: Final = REPLY_TIMEOUT_S + 2
-"""Whoever waits at a client that is used no more has his answer by then, or has none."""
+"""After this delay every caller of a retired client has its reply or a timeout."""
 
 
 class TableClients:
-    """Gives clients. `line` and `keys` return what the configuration says of a table now.
+    """A pool of clients, one for each table and role.
 
-    `ids` names a client's own questions.
+    `configured_table` and `key_folder_of` return the present configuration of a table. `new_id`
+    names the clients' own queries.
     """
 
     def __init__(
@@ -93,7 +94,7 @@ class TableClients:
         self._closing: set[asyncio.Task[None]] = set()
 
     def client_for(self, table: str, role: Role) -> "_PooledClient":
-        """Return the client for a table and a role. Raises Wrong without a key, KeyError."""
+        """Return the client for a table and a role. Raises KeyError; RequestError without a key."""
         line = self._configured_table(table)
         key = table, role
         known = self._open.get(key)
@@ -109,7 +110,7 @@ class TableClients:
         return known
 
     async def close(self) -> None:
-        """Close all."""
+        """Close all clients."""
         for task in self._closing:
             task.cancel()
         left = [kept.close() for kept in self._open.values()]
@@ -117,7 +118,7 @@ class TableClients:
         await asyncio.gather(*left, *self._closing, return_exceptions=True)
 
     def _retire(self, key: tuple[str, Role], kept: "_PooledClient") -> None:
-        """Use a client no more, and close it once nobody waits for it."""
+        """Remove a client from the pool, and close it after its callers have finished."""
         if self._open.get(key) is kept:
             del self._open[key]
             task = asyncio.create_task(_close_later(kept))
@@ -133,7 +134,7 @@ async def _close_later(kept: "_PooledClient") -> None:
 
 
 class _PooledClient:
-    """A client, and when it was used last."""
+    """A client that is retired after some time without use."""
 
     def __init__(
         self, client: Client, line: ConfiguredTable, retire: Callable[["_PooledClient"], None]
@@ -143,7 +144,7 @@ class _PooledClient:
         self._idle_timer = self._start_idle_timer()
 
     async def send(self, command: ClientCommand) -> CommandReply:
-        """Send a command as it is and return the answer. Raises NoAnswer, BadAddress."""
+        """Send a command unchanged and return the reply. Raises NoAnswer, BadAddress."""
         self._idle_timer.cancel()
         self._idle_timer = self._start_idle_timer()
         try:
@@ -153,7 +154,7 @@ class _PooledClient:
             raise
 
     async def close(self) -> None:
-        """Close it."""
+        """Close the client."""
         self._idle_timer.cancel()
         await self._client.close()
 

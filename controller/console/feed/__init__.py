@@ -1,6 +1,8 @@
-"""The lines to the tables: what comes on their feeds, how fresh it is, and what is missing.
+"""Feeds of the tables: received states and events, their freshness, and requests for missing
+events.
 
-`feed` has the sockets of all tables; `heard`, `taken`, `counts`, `signed` and `past` are pure: how
-a line and a table stand, which messages and heads are a table's, how much of its past is kept.
-`intake` brings both to the store; `backfill` finds what is missing and asks for it (`asking`).
+`table_feeds` has the last state of all tables, and `feed_sockets` their sockets. `message_checks`
+and `journal_positions` are pure: they check messages and signed heads, and compute how much of a
+table's past is stored. `event_intake` passes events and heads to the store. `backfill` finds what
+is missing and requests it from the tables.
 """

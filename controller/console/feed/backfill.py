@@ -1,4 +1,4 @@
-"""What was missed is asked of the tables, a few of them at a time, until nothing is missing."""
+"""Requests to the tables for missing events, a few tables at a time, until nothing is missing."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Sequence
@@ -19,29 +19,36 @@ from controller.console.store.archive import StoredEvent
 from controller.host.loggers import structlog
 
 SETTLE_DELAY_S: Final = 1.0
-"""How long doubts about a table gather before it is asked; what was only late has come by then."""
+"""The delay between a suspected gap and the request. Events that are only late arrive in this time.
+"""
 AUDIT_DELAY_S: Final = 30.0
-"""Where nothing speaks for a hole but that the journal went on, in private as a rule."""
+"""The delay if the only sign of a gap is a new head of the journal. Usually private entries were
+added.
+"""
 MAX_TABLES_AT_ONCE: Final = 16
-"""Tables that are asked at the same time."""
+"""The most tables that are asked at the same time."""
 FIRST_RETRY_S: Final = 5.0
 MAX_RETRY_S: Final = 60.0
 _log = structlog.get_logger("console")
 
 FetchEvents = Callable[[int], Awaitable[Sequence[StoredEvent]]]
-"""Asks for the events behind a number; returns some of them in order, none at the end.
+"""Requests the events after a number. Returns some of them in order, and an empty list at the end.
 
-Raises NoAnswer, BadAddress."""
+Raises NoAnswer, BadAddress.
+"""
 OpenEventSource = Callable[[str], AbstractAsyncContextManager[FetchEvents]]
-"""Opens a line to a table for questions."""
+"""Opens a connection to a table for requests."""
 
 
 class StoreFull(Exception):
-    """The store takes nothing more for now."""
+    """The store's queue is full for now."""
 
 
 class Backfill:
-    """Asks tables for what is missing. `head` returns what a table shows as its journal's head."""
+    """A scheduler of requests for missing events.
+
+    `head_of` returns the head of its journal that a table shows.
+    """
 
     def __init__(
         self,
@@ -64,33 +71,33 @@ class Backfill:
 
     @property
     def incomplete_tables(self) -> frozenset[str]:
-        """The tables of which something may be missing."""
+        """Return the connected tables that may have missing events."""
         return frozenset(
             t for t in self._connected if t in self._fill_tasks or self._may_be_incomplete(t)
         )
 
     def ask_soon(self, table: str) -> None:
-        """Ask a table soon."""
+        """Ask a table for missing events after a short delay."""
         self._ask_in(table, self._settle_s)
 
     def ask_later(self, table: str) -> None:
-        """Ask a table when there is time."""
+        """Ask a table for missing events after a long delay."""
         self._ask_in(table, self._audit_s)
 
     def note_connected(self, table: str) -> None:
-        """Note that a table's line is open: what it said before that was not heard."""
+        """Record that a table is connected, and ask it at once for events that were missed."""
         self._connected.add(table)
         self._failure_count.pop(table, None)
         self._intake.mark_gap(table)
         self._ask_in(table, 0)
 
     def note_disconnected(self, table: str) -> None:
-        """Note that a table cannot be asked for now."""
+        """Record that a table is disconnected and cannot be asked."""
         self._connected.discard(table)
         self._cancel(table)
 
     def set_paused(self, paused: bool) -> None:
-        """Ask nobody while the store takes nothing; behind that, all that are in doubt."""
+        """Pause or resume all requests. On resume, ask every incomplete table."""
         self._is_paused = paused
         if not paused:
             for table in self._connected:
@@ -98,7 +105,7 @@ class Backfill:
                     self._ask_in(table, 0)
 
     async def close(self) -> None:
-        """Ask nobody any more; nothing is left running, and no socket open."""
+        """Stop all requests. No task stays running and no socket open."""
         for table in self._connected | self._timers.keys() | self._fill_tasks.keys():
             self.note_disconnected(table)
         await asyncio.gather(*self._cancelled_tasks, return_exceptions=True)
@@ -107,7 +114,7 @@ class Backfill:
         return self._intake.completeness(table).may_be_incomplete
 
     def _ask_in(self, table: str, after_s: float) -> None:
-        """Ask a table at that time, or earlier if that is meant already."""
+        """Ask a table after a delay, or earlier if an earlier request is scheduled."""
         if table not in self._connected or self._is_paused:
             return
         known = self._timers.get(table)
@@ -125,7 +132,7 @@ class Backfill:
         if not self._may_be_incomplete(table) and not self._intake.may_have_more(
             table, self._head_of(table)
         ):
-            return  # what was only late has come
+            return  # The events were only late and have arrived.
         task = self._fill_tasks[table] = self._loop.create_task(self._run_fill(table))
         task.add_done_callback(lambda done: self._fill_done(table, done))
 
@@ -158,7 +165,7 @@ class Backfill:
             except StoreFull:
                 self._intake.mark_gap(table)
                 self._ask_in(table, FIRST_RETRY_S)
-            except Exception:  # a fault of ours is no reason to forget that something is missing
+            except Exception:  # After a programming error the gap must still be noted.
                 _log.exception("not asked what is missing", table=table)
                 self._intake.mark_gap(table)
                 self._ask_in(table, MAX_RETRY_S)
@@ -166,7 +173,9 @@ class Backfill:
                 self._failure_count.pop(table, None)
 
     async def _fill(self, table: str, fetch_events: FetchEvents) -> None:
-        """Ask until the table knows no more. While a part is written the next one is asked for."""
+        """Request pages until the table has no more. The next page is requested while one is
+        written.
+        """
         head = self._head_of(table)
         mark = self._intake.begin_fill(table).mark
         page = await fetch_events(of.fill_start(mark))
@@ -177,7 +186,7 @@ class Backfill:
         written: asyncio.Future[None] | None = None
         while page and page[-1].event.n > mark.n:
             if written is not None:
-                await written  # no table has more than one part waiting
+                await written  # Each table has at most one page in the queue.
             written = self._intake.add_page(table, page)
             if written is None:
                 raise StoreFull
@@ -188,11 +197,11 @@ class Backfill:
 
 
 ANSWER_TIMEOUT_S: Final = 8.0
-"""How long a table has for a page of its events."""
+"""The time limit for one page of a table's events."""
 
 
 def endpoints_of(configured: ConfiguredTable) -> Endpoints:
-    """Return where a table is and by which key it is known."""
+    """Return the addresses and the public key of a table."""
     return Endpoints(
         table=configured.id,
         feed=configured.feed,
@@ -209,9 +218,9 @@ async def open_event_source(
     context: "zmq.Context[Any]",
     on_rejected: Callable[[MessageRejected], None],
 ) -> AsyncIterator[FetchEvents]:
-    """Open a line to a table for the block; `on_odd` is told of what is no event of that table.
+    """Open a connection to a table for the block. `on_rejected` is called for each invalid event.
 
-    Raises BadAddress; what is yielded raises NoAnswer.
+    Raises BadAddress. The yielded function raises NoAnswer.
     """
 
     async def ask(since: int) -> Sequence[StoredEvent]:

@@ -1,4 +1,4 @@
-"""What of the tables' events goes to the store, and up to where each table's past is complete."""
+"""Intake of the tables' events to the store, with the completeness of each table's past."""
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
@@ -14,23 +14,25 @@ from controller.messages import PublicEvent
 from controller.signing.signed_heads import KeptHead
 
 MAX_WAITING_HEADS: Final = 10_000
-"""Signed heads that wait for room, over all tables (provisional)."""
+"""The most signed heads that wait for room in the queue, for all tables together (provisional)."""
 
 MAX_ANNOUNCED_AHEAD: Final = 20_000
-"""Events of a table behind its mark on the disk, as behind a hole, of which it is remembered that
-they were told of; more are told twice."""
+"""The most events of a table after its stored mark, for example after a gap, that are remembered as
+announced. Events above this number may be announced twice.
+"""
 
 MAX_GATHERED_BYTES: Final = 1 << 20
-"""Bytes of events that are gathered at most before they are handed to the writer (provisional)."""
+"""The most bytes of events that are collected before they are passed to the writer (provisional).
+"""
 
 
 class EventIntake:
-    """Collects events until `flush` hands them to the writer, together with their marks; many of
-    them go by themselves.
+    """A collector of events, which `flush` passes to the writer together with their marks.
 
-    `marks` are those on the disk. `on_event` is told of every event once in a run of the console:
-    as it comes, or as a table's answer brings what was missed, so not always in order.
-    `on_doubt` is told of tables that are to be asked.
+    When many bytes are collected, `flush` is called automatically. `marks` are the marks on the
+    disk. `on_event` is called once for every event in a run of the console: when the event arrives,
+    or when a table's answer contains a missing event. So the events are not always in order.
+    `on_gap` is called with each table that must be asked for missing events.
     """
 
     def __init__(
@@ -50,7 +52,7 @@ class EventIntake:
         self._bytes = 0
 
     def completeness(self, table: str) -> Completeness:
-        """Return how much of a table's past is kept, or on its way to the disk."""
+        """Return how much of a table's past is stored, or queued for the disk."""
         past = self._completeness.get(table)
         return (
             Completeness(mark=self._stored_marks.get(table, JOURNAL_START))
@@ -59,7 +61,7 @@ class EventIntake:
         )
 
     def add_event(self, stored: StoredEvent) -> None:
-        """Take an event of the feed."""
+        """Add an event of the feed."""
         event, before = stored.event, self.completeness(stored.event.table)
         self._events.append(replace(stored, journal=before.mark.journal))
         after = self._completeness[event.table] = of.with_event(before, event)
@@ -67,7 +69,7 @@ class EventIntake:
             self._marks[event.table] = after.mark
         elif after is not before:
             self._on_gap(event.table)
-        if event.n > before.mark.n:  # else an answer has brought it, or will
+        if event.n > before.mark.n:  # An event up to the mark is announced by a table's answer.
             beyond = self._announced_ahead.setdefault(event.table, set())
             if len(beyond) < MAX_ANNOUNCED_AHEAD:
                 beyond.add(event.n)
@@ -77,25 +79,30 @@ class EventIntake:
             self.flush()
 
     def add_head(self, head: KeptHead) -> None:
-        """Take a signed head."""
+        """Add a signed head."""
         self._heads.append(head)
 
     def may_have_more(self, table: str, head: str) -> bool:
-        """Tell whether a table that shows this head of its journal may have said more."""
+        """Return whether a table with this head of its journal may have events that were not
+        received.
+        """
         return of.may_have_more_events(self.completeness(table), head)
 
     def mark_gap(self, table: str) -> None:
-        """Note that a table may have said something while nobody heard it."""
+        """Record that events of a table may have been missed while it was not connected."""
         self._completeness[table] = of.with_gap(self.completeness(table))
 
     def flush(self) -> None:
-        """Hand what came together to the writer. What finds no room there is asked for later."""
+        """Pass the collected events to the writer. Events that the writer refuses are requested
+        later.
+        """
         if not self._events and not self._heads:
             return
         kept, marks, heads = self._events, self._marks, self._heads
         self._events, self._marks, self._heads, self._bytes = [], {}, [], 0
         if self._writer.add(kept, marks, heads) is None:
-            self._heads = heads[-MAX_WAITING_HEADS:]  # they cannot be asked for
+            # Heads are kept, because tables cannot be asked for them again.
+            self._heads = heads[-MAX_WAITING_HEADS:]
             for table in {one.event.table for one in kept}:
                 past = self.completeness(table)
                 mark = self._stored_marks.get(table, JOURNAL_START)
@@ -105,32 +112,35 @@ class EventIntake:
                 self._on_gap(table)
 
     def note_written(self, marks: Mapping[str, JournalMark]) -> None:
-        """Note what is on the disk: nothing up to there is asked for again."""
+        """Record the marks that are on the disk. Events up to them are not requested again."""
         self._stored_marks.update(marks)
         for table, mark in marks.items():
             self._forget_announced(table, mark)
 
     def forget_table(self, table: str) -> None:
-        """Forget what is known of a table, but for what is on the disk."""
+        """Forget the state of a table, except what is on the disk."""
         self._completeness.pop(table, None)
         self._announced_ahead.pop(table, None)
 
     def begin_fill(self, table: str) -> Completeness:
-        """Note that a table is about to be asked, and return what is kept."""
+        """Record that a request to a table begins. Return the completeness of its past."""
         past = self._completeness[table] = of.with_fill_begun(self.completeness(table))
         return past
 
     def restart_journal(self, table: str) -> JournalMark:
-        """Note that a table has another past than what is kept; return its beginning."""
+        """Record that a table's past differs from the stored past. Return the mark of a new
+        journal.
+        """
         past = self.completeness(table)
-        self._forget_announced(table, past.mark)  # its numbers come again, for something else
+        self._forget_announced(table, past.mark)  # Its numbers come again, for other events.
         self._completeness[table] = of.with_new_journal(past)
         return self._completeness[table].mark
 
     def add_page(self, table: str, page: Sequence[StoredEvent]) -> "asyncio.Future[None] | None":
-        """Take what a table answered, without a hole before it; None where it finds no room.
+        """Queue one page of a table's answer, which has no gap before it. None: the queue is full.
 
-        What came before it goes before it, so that no mark is written over a later one.
+        Events that were collected earlier are queued first, so that no mark overwrites a later
+        mark.
         """
         self.flush()
         past, last = self.completeness(table), page[-1].event
@@ -148,9 +158,10 @@ class EventIntake:
         return done
 
     def finish_fill(self, table: str, mark: JournalMark, head: str) -> Completeness:
-        """Note that a table said all up to `mark`, and return what is kept.
+        """Record that a table has returned all events up to `mark`. Return the completeness of its
+        past.
 
-        `head`: its journal's, as it was shown before the table was asked.
+        `head`: the head of its journal when the request began.
         """
         past = self._completeness[table] = of.with_fill_finished(
             self.completeness(table), mark, head
@@ -160,7 +171,7 @@ class EventIntake:
         return past
 
     def _forget_announced(self, table: str, mark: JournalMark) -> None:
-        """Forget which events up to a mark were told of."""
+        """Forget the announced event numbers up to a mark."""
         told = self._announced_ahead.pop(table, None)
         if told and (later := {n for n in told if n > mark.n}):
             self._announced_ahead[table] = later

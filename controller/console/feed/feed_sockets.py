@@ -1,9 +1,10 @@
-"""The feeds of many tables: a SUB socket and its monitor each, on one ZeroMQ context.
+"""Sockets of the tables' feeds: a SUB socket and a monitor for each, on one ZeroMQ context.
 
-asyncio's own ZeroMQ sockets cost several times as much for each message. Here one selector
-watches all sockets, the loop watches the selector, and what has come by then is read at once,
-some twenty times a second. A socket's descriptor tells only of what comes to one that was read
-empty; so each is read until it is, and whatever stops before that is read on the next time.
+asyncio's own ZeroMQ sockets cost several times as much for each message. Here one selector watches
+all sockets, the event loop watches the selector, and all waiting messages are read at once, about
+twenty times a second. A socket's descriptor signals a new message only if the socket was read until
+it was empty. So each socket is read until it is empty, and a socket that was left earlier is read
+again the next time.
 """
 
 import asyncio
@@ -32,36 +33,37 @@ from controller.client.connection import (
 from controller.host.loggers import structlog
 
 READ_INTERVAL_S: Final = 0.05
-"""Sockets are read at most so often."""
+"""The shortest interval between reads of the sockets."""
 MAX_MESSAGES_AT_ONCE: Final = 64
-"""Messages of one table, before the others have their turn."""
+"""The most messages of one table that are read before the other tables have their turn."""
 MAX_BYTES_AT_ONCE: Final = 1 << 18
-"""Bytes of them: to understand so many takes some milliseconds (provisional)."""
+"""The most bytes of them. Decoding so many takes some milliseconds (provisional)."""
 TOPICS: Final = (b"state/", b"event/")
 _FRAME_COUNT: Final = 2
 _MAX_SOCKETS: Final = 8_192
 _SOCKET_OPTIONS: Final[dict[int, int]] = {
     zmq.MAXMSGSIZE: MAX_RECEIVED_BYTES,
-    zmq.RCVHWM: 300,  # then the table's own queue fills, and it drops: a hole to ask for
+    # Above this, the table's own queue fills and the table drops events, which are then requested.
+    zmq.RCVHWM: 300,
     zmq.RECONNECT_IVL: 200,
     zmq.RECONNECT_IVL_MAX: 2_000,
     zmq.CONNECT_TIMEOUT: 3_000,
 }
 _EVENTS, _POLLIN, _NOBLOCK = int(zmq.EVENTS), int(zmq.POLLIN), int(zmq.NOBLOCK)
-"""As numbers: flags that are enumerated cost half as much as a message."""
+"""Plain numbers, because enum flags cost half as much as a message."""
 _EVENT: Final = struct.Struct("=hi")
 _log = structlog.get_logger("console")
 
 OnMessage = Callable[[str, bytes, bytes], None]
-"""Takes a table, a topic and a body."""
+"""Receives a table, a topic and a body."""
 
 
 class FeedSockets:
-    """Hears many tables. Made, used and closed on one running loop.
+    """The feed sockets of many tables. They are created, used and closed in one running event loop.
 
-    `on_message` gets what a table sent, `on_odd` the name of one that sent something else than
-    two frames, `on_line` how a table's line stands now, whenever that changes; `on_read` is
-    called behind them, once for all that was read together.
+    `on_message` receives each message of a table. `on_malformed` receives the name of a table that
+    sent something other than two frames. `on_line_state` receives each change of a table's
+    connection state. `on_read` is called once after all messages that were read together.
     """
 
     def __init__(
@@ -86,7 +88,7 @@ class FeedSockets:
         self._watch()
 
     def open(self, table: str, address: str, keys: CurveKeys) -> None:
-        """Begin to hear a table that is not heard yet. Raises BadAddress."""
+        """Connect to a table that is not connected yet. Raises BadAddress."""
         line = _TableConnection(self, table, address, keys)
         self._connections[table] = line
         self._selector.register(line.socket.fileno(), selectors.EVENT_READ, line.read)
@@ -94,7 +96,7 @@ class FeedSockets:
         self._read_soon(line)
 
     def close_table(self, table: str) -> None:
-        """Hear a table no more; one that is not heard is no matter."""
+        """Disconnect from a table. A table that is not connected is ignored."""
         line = self._connections.pop(table, None)
         if line is not None:
             self._selector.unregister(line.socket.fileno())
@@ -103,7 +105,7 @@ class FeedSockets:
             line.close()
 
     def close(self) -> None:
-        """Hear nobody more; leave no timer and, but for sockets of others, no thread."""
+        """Disconnect from all tables. No timer stays, and no thread without other sockets."""
         for table in list(self._connections):
             self.close_table(table)
         self._loop.remove_reader(self._selector)
@@ -131,16 +133,17 @@ class FeedSockets:
         self._on_read()
 
     def _read_soon(self, line: "_TableConnection") -> None:
-        """Read a line the next time, whatever its descriptor says: it may have said so already."""
+        """Read a connection the next time, because its descriptor may have signalled already."""
         self._unread.add(line)
         if self._read_timer is None:
             self._loop.remove_reader(self._selector)
             self._read_timer = self._loop.call_later(0, self._watch)
 
     def _deliver(self, table: str, frames: list[bytes]) -> None:
-        """Hand a message on; a fault of ours with one keeps nobody from the next, nor the others.
+        """Pass a message on. An exception must not prevent reading the next message or other
+        tables.
 
-        A socket that is not read to its end tells of nothing more.
+        A socket that is not read until it is empty signals no further messages.
         """
         try:
             if len(frames) == _FRAME_COUNT:
@@ -152,12 +155,14 @@ class FeedSockets:
 
 
 def _has_message(socket: "zmq.Socket[bytes]") -> bool:
-    """Tell whether there is something to read; where not, the descriptor will tell."""
+    """Return whether there is a message to read. If not, the descriptor will signal the next
+    message.
+    """
     return bool(int(socket.getsockopt(_EVENTS)) & _POLLIN)
 
 
 class _TableConnection:
-    """One table's two sockets."""
+    """The two sockets of one table: its feed and the monitor."""
 
     def __init__(self, feed: FeedSockets, table: str, address: str, keys: CurveKeys) -> None:
         self._feed, self._table, self._address = feed, table, address
@@ -179,9 +184,10 @@ class _TableConnection:
             raise BadAddress(f"{address} or its key cannot be used: {error}") from error
 
     def read(self) -> None:
-        """Read what has come.
+        """Read the messages that have arrived.
 
-        The first message is tried for: mostly it is there, and to ask costs a quarter of it.
+        The first message is read without a check, because usually one is there, and a check costs a
+        quarter of a message.
         """
         socket, size = self.socket, 0
         for _ in range(MAX_MESSAGES_AT_ONCE):
@@ -198,7 +204,7 @@ class _TableConnection:
         self._feed._unread.add(self)
 
     def read_monitor(self) -> None:
-        """Read what the monitor tells."""
+        """Read the events of the monitor."""
         while _has_message(self.monitor):
             event, _ = _EVENT.unpack(self.monitor.recv_multipart(_NOBLOCK)[0])
             before, self._line = self._line, next_state(self._line, event)
@@ -210,7 +216,7 @@ class _TableConnection:
                 )
 
     def close(self) -> None:
-        """Close both sockets and leave no timer."""
+        """Close both sockets and cancel the timer."""
         if self._retry_timer is not None:
             self._retry_timer.cancel()
         self.socket.disable_monitor()
@@ -219,7 +225,7 @@ class _TableConnection:
 
     def _reconnect(self) -> None:
         self._retry_timer = None
-        with suppress(zmq.ZMQError):  # it may have forgotten the address, or not yet
+        with suppress(zmq.ZMQError):  # The socket may have no such address at this moment.
             self.socket.disconnect(self._address)
         self.socket.connect(self._address)
         self._feed._read_soon(self)

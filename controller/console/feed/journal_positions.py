@@ -1,9 +1,10 @@
-"""How much of a table's past is kept, and whether something may be missing. Pure.
+"""Completeness of the stored events of a table. This module is pure.
 
-Only public entries come, and the chain runs over private ones, too: an event that does not follow
-from the last one may have private entries before it, or others that got lost on the way. Only the
-table knows, so it is asked for what lies behind the last entry that is known to be complete; its
-answer begins with that very entry, or the table has another past now.
+A feed contains only public entries, but the chain of heads also runs over private entries. So an
+event that does not follow the last entry directly may have private entries before it, or public
+entries that were lost. Only the table can resolve this. The console requests the entries after the
+last entry that is known to be complete. The answer begins with that last entry; otherwise the table
+has another past now.
 """
 
 from collections.abc import Sequence
@@ -17,14 +18,15 @@ from controller.console.store.archive import JournalMark
 from controller.messages import PublicEvent
 
 JOURNAL_START: Final = JournalMark(0, "0" * 64)
-"""The head before the first entry of any journal."""
+"""The mark before the first entry of any journal."""
 
 
 class Completeness(msgspec.Struct, frozen=True, gc=False):
-    """Up to `mark` nothing public is missing. `doubt`: behind it something may be.
+    """How much of a table's journal is stored: up to `mark` no public entry is missing.
 
-    `newest`: the number of the last event that was heard and did not follow; `settled`: the head
-    of the journal up to which the table itself said that there is no more.
+    `may_be_incomplete`: after the mark an entry may be missing. `newest_unlinked`: the number of
+    the newest received event that did not follow the mark. `confirmed_head`: the head of the
+    journal up to which the table confirmed that there are no more entries.
     """
 
     mark: JournalMark = JOURNAL_START
@@ -34,7 +36,7 @@ class Completeness(msgspec.Struct, frozen=True, gc=False):
 
 
 def with_event(completeness: Completeness, event: PublicEvent) -> Completeness:
-    """Return how much is kept with an event of the feed."""
+    """Return the completeness after an event of the feed."""
     mark = completeness.mark
     if event.n == mark.n + 1 and event.prev == mark.head:
         return replace(completeness, mark=mark_at(mark, event))
@@ -53,32 +55,34 @@ def mark_at(mark: JournalMark, event: PublicEvent) -> JournalMark:
 
 
 def may_have_more_events(completeness: Completeness, head: str) -> bool:
-    """Tell whether a table that shows this head of its journal may have said what was not heard."""
+    """Return whether a table with this head of its journal may have events that were missed."""
     return head not in (completeness.mark.head, completeness.confirmed_head)
 
 
 def fill_start(mark: JournalMark) -> int:
-    """Return behind which entry to ask, so that the answer begins with the one of the mark."""
+    """Return the entry number after which to request, so that the answer begins with the mark's
+    entry.
+    """
     return max(mark.n - 1, 0)
 
 
 def is_continued_by(mark: JournalMark, page: Sequence[PublicEvent]) -> bool:
-    """Tell whether an answer that was asked for so begins with the entry of the mark."""
+    """Return whether the answer to such a request begins with the entry of the mark."""
     return mark.n == 0 or (bool(page) and (page[0].n, page[0].head) == (mark.n, mark.head))
 
 
 def with_gap(completeness: Completeness) -> Completeness:
-    """Return what is known of a table that was not heard for a while."""
+    """Return the completeness after a time in which the table was not connected."""
     return replace(completeness, may_be_incomplete=True)
 
 
 def with_fill_begun(completeness: Completeness) -> Completeness:
-    """Return what is known when the table is about to be asked: doubts count from now on."""
+    """Return the completeness when a request begins. Gaps are noted again from now on."""
     return replace(completeness, may_be_incomplete=False, newest_unlinked=0)
 
 
 def with_new_journal(completeness: Completeness) -> Completeness:
-    """Return what is kept of the other past that a table turned out to have: nothing yet.
+    """Return the completeness of a table that turned out to have another past: an empty journal.
 
     It counts as another journal, even if the table rewrote only the end of the old one.
     """
@@ -90,14 +94,14 @@ def with_new_journal(completeness: Completeness) -> Completeness:
 
 
 def with_mark(completeness: Completeness, mark: JournalMark) -> Completeness:
-    """Return what is kept with a part of the table's answer, up to `mark`."""
+    """Return the completeness after a part of the table's answer, up to `mark`."""
     return replace(completeness, mark=mark)
 
 
 def with_fill_finished(completeness: Completeness, mark: JournalMark, head: str) -> Completeness:
-    """Return how much is kept once the table has told all up to `mark`.
+    """Return the completeness after the table has returned all its events up to `mark`.
 
-    `head` is what the table showed as its journal's when it was first asked.
+    `head` is the head of the table's journal when the request began.
     """
     last = mark if mark.n > completeness.mark.n else completeness.mark
     return replace(
@@ -109,16 +113,18 @@ def with_fill_finished(completeness: Completeness, mark: JournalMark, head: str)
 
 
 class JournalPosition(msgspec.Struct, frozen=True, gc=False):
-    """Where an event stands in its table's past: entry `n`, told under `boot`, stamped `time`."""
+    """The position of an event in its table's past: entry `n`, run `boot` of its daemon, stamp
+    `time`.
+    """
 
     n: int
     boot: str
     time: str
 
     def is_before(self, other: "JournalPosition") -> bool:
-        """Tell whether this came late: it happened before one that was known already.
+        """Return whether this event happened before the other event.
 
-        Raises ValueError for a stamp that is none.
+        Raises ValueError for an invalid time stamp.
         """
         if self.n >= other.n:
             return False
@@ -128,14 +134,15 @@ class JournalPosition(msgspec.Struct, frozen=True, gc=False):
 
 
 def position_of(event: PublicEvent) -> JournalPosition:
-    """Return where an event stands in its table's past."""
+    """Return the position of an event in its table's past."""
     return JournalPosition(event.n, event.boot, event.time)
 
 
 def insert_in_order(known: list[PublicEvent], event: PublicEvent, limit: int) -> None:
-    """Put an event to its place among those known, oldest first, of which the newest `most` stay.
+    """Insert an event into a list that is sorted from oldest to newest. Only the newest `limit`
+    stay.
 
-    One that is known already changes nothing.
+    An event that is already in the list changes nothing.
     """
     at, own = len(known), position_of(event)
     if at >= limit and own.is_before(position_of(known[0])):

@@ -1,7 +1,7 @@
-"""Which messages of a feed are taken: of this table, of this version, such as can be kept. Pure.
+"""Checks of feed messages: the right table, the right version, and storable values. Pure.
 
-Whoever has a table's gateway may send anything. What is none of a table's is counted, and
-nothing of it is shown or kept.
+An attacker who controls a table's gateway may send anything. A rejected message is counted, and is
+neither shown nor stored.
 """
 
 import re
@@ -17,12 +17,14 @@ from controller.signing import signed_heads
 from controller.signing.signed_heads import KeptHead
 
 RejectionReason = Literal["junk", "other_version", "other_table"]
-"""Why a message is not taken: it is none, of another version, or about another table."""
+"""Why a message is rejected: it is invalid, of another version, or about another table."""
 
 _Ours = TypeVar("_Ours", PublicState, PublicEvent)
 MAX_STATE_BYTES: Final = 1 << 18
-"""Bytes of a state, which goes to browsers as it is: a table's largest is a tenth (provisional).
-Events may be as large as a feed's messages (client/line.py): the record of an attempt is."""
+"""The most bytes of a state, which is sent to browsers unchanged. The largest state of a table is a
+tenth of this (provisional). Events may be as large as a feed's messages (controller/client),
+because the record of an attempt is large.
+"""
 _MATCH_FIELDS: Final = ("match", "match_id")
 _MAX_N: Final = (1 << 53) - 1
 _MAX_DEAL: Final = (1 << 31) - 1
@@ -34,17 +36,17 @@ _MATCH_PATTERN: Final = re.compile(r"[^\x00-\x1f\x7f]{0,64}")
 
 
 class MessageRejected(Exception):
-    """A message that is none of the table's; `other` is the table that it is about."""
+    """A message that is rejected. `other_table` is the table that the message is about."""
 
     def __init__(self, why: RejectionReason, other: str = "") -> None:
-        """Keep why."""
+        """Store the reason."""
         super().__init__(why)
         self.reason: RejectionReason = why
         self.other_table = other
 
 
 def parse_state(body: bytes, table: str) -> PublicState:
-    """Return the state in a message of a table's feed. Raises NotTaken."""
+    """Return the state in a message of a table's feed. Raises MessageRejected."""
     if len(body) > MAX_STATE_BYTES:
         raise MessageRejected("junk")
     state = _require_own(_decode(_STATE_DECODER, body), table)
@@ -55,12 +57,12 @@ def parse_state(body: bytes, table: str) -> PublicState:
 
 
 def parse_event(body: bytes, table: str) -> PublicEvent:
-    """Return the event in a message of a table's feed. Raises NotTaken."""
+    """Return the event in a message of a table's feed. Raises MessageRejected."""
     return _require_storable(_require_own(_decode(_EVENT_DECODER, body), table))
 
 
 def convert_event(value: object, table: str) -> PublicEvent:
-    """Return the event in one item of an answer to `events`. Raises NotTaken."""
+    """Return the event in one item of an answer to `events`. Raises MessageRejected."""
     try:
         event = msgspec.convert(value, PublicEvent)
     except (msgspec.MsgspecError, RecursionError):
@@ -69,7 +71,7 @@ def convert_event(value: object, table: str) -> PublicEvent:
 
 
 def is_storable_head(signed: SignedHead, time: str) -> bool:
-    """Tell whether a signed head, and the stamp of the state that shows it, can be kept."""
+    """Return whether a signed head, and the time stamp of its state, can be stored."""
     return bool(
         0 <= signed.n <= _MAX_N
         and _HEAD_PATTERN.fullmatch(signed.head)
@@ -103,7 +105,7 @@ def _require_storable(event: PublicEvent) -> PublicEvent:
 
 
 def _is_stamp(text: str) -> bool:
-    """Tell whether a text is a moment: what pages and the archive reckon with has to be one."""
+    """Return whether a text is a time stamp with a time zone, as pages and the archive need it."""
     try:
         return (
             bool(_STAMP_PATTERN.fullmatch(text)) and datetime.fromisoformat(text).tzinfo is not None
@@ -113,9 +115,10 @@ def _is_stamp(text: str) -> bool:
 
 
 def _decode(decoder: "msgspec.json.Decoder[_Ours]", body: bytes) -> _Ours:
-    """Return what a message says. Raises NotTaken for one of several lines, too.
+    """Return the decoded message. Raises MessageRejected, also for a message of several lines.
 
-    Tables write one, and so do streams to browsers and records of events, which have it as it is.
+    Tables write one line. Streams to browsers and records of events need one line, because they
+    contain the message unchanged.
     """
     if b"\n" in body or b"\r" in body:
         raise MessageRejected("junk")
@@ -130,10 +133,10 @@ _EVENT_DECODER: Final = msgspec.json.Decoder(PublicEvent)
 
 
 class RejectionCounts(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """What came on a table's feed and was not taken, since the console began.
+    """The number of rejected messages of a table's feed since the console started.
 
-    `other`: messages about another table, `other_table` the last one named; `heads`: signed heads
-    that the table's key did not sign.
+    `other_tables`: messages about another table. `other_table`: the last table named in them.
+    `unsigned_heads`: signed heads that the table's key did not sign.
     """
 
     junk: int = 0
@@ -144,12 +147,12 @@ class RejectionCounts(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 
     @property
     def messages(self) -> int:
-        """How many messages were not taken, for whatever reason."""
+        """Return how many messages were rejected, for any reason."""
         return self.junk + self.other_version + self.other_tables
 
 
 def count_rejection(counts: RejectionCounts, wrong: MessageRejected) -> RejectionCounts:
-    """Return the counts behind one more message that was not taken."""
+    """Return the counts with one more rejected message."""
     if wrong.reason == "other_table":
         return replace(
             counts, other_tables=counts.other_tables + 1, other_table=wrong.other_table[:24]
@@ -162,9 +165,10 @@ def count_rejection(counts: RejectionCounts, wrong: MessageRejected) -> Rejectio
 def check_signed_head(
     configured: ConfiguredTable, time: str, signed: SignedHead
 ) -> KeptHead | None:
-    """Return a head as it is kept; None where it is none, or not of the table's key.
+    """Return a head as it is stored. None: it is invalid or not signed by the table's key.
 
-    `time`: of the state that showed it. Where nobody has entered the table's key it is believed.
+    `time`: the time stamp of the state that contained it. If the configuration does not contain the
+    table's verification key, the signature is not checked.
     """
     if not is_storable_head(signed, time):
         return None

@@ -1,8 +1,8 @@
-"""All tables of a console: the last state of each, how fresh it is, and every event kept.
+"""All tables of a console: the last state of each table, its freshness, and all its events.
 
-Its feeds are drained some twenty times a second; of the states that came meanwhile the last one
-is decoded, and who asked for it is told once. Events all go to the archive, in order, and what
-was missed is asked for. A message that is none of the table's is counted and nothing else.
+The feeds are read about twenty times a second. Of several new states of a table only the last is
+decoded, and listeners are notified once. All events go to the archive, in order, and missing events
+are requested. An invalid message is only counted.
 """
 
 import asyncio
@@ -60,23 +60,27 @@ from controller.host.loggers import structlog
 from controller.messages import PublicEvent, PublicState, SignedHead
 
 SWITCH_INTERVAL_S: Final = 0.0005
-"""How long the loop keeps the interpreter from the store's threads, and they from it.
+"""The switch interval of Python threads: how long the event loop and the store's threads block each
+other.
 
-SQLite lets go of it with every row; by Python's own 5 ms a loop that works without a pause, as when
-all tables are joined, would let some hundred rows a second be written."""
+SQLite releases the interpreter with every row. With Python's default of 5 ms, a busy event loop, as
+when all tables connect, would limit writes to some hundred rows a second.
+"""
 POLL_INTERVAL_S: Final = 0.5
-"""How often it is looked which tables have grown silent or stale meanwhile."""
+"""The interval of checks for tables that have become silent or stale."""
 STALL_S: Final = 1.0
-"""A console that has looked at nothing for so long stood still itself: its process was stopped, or
-its computer had no time for it."""
+"""A longer interval between two checks means that the console itself was stalled: its process was
+stopped, or its computer was overloaded.
+"""
 FLUSH_INTERVAL_S: Final = 0.2
-"""Events gather for so long before they go to the store: in a hall where some come with every tick,
-a transaction costs more than all that it writes."""
+"""How long events are collected before they go to the store. In a hall where events arrive with
+every tick, a transaction costs more than the rows that it writes.
+"""
 _log = structlog.get_logger("console")
 
 
 class _TableFeed:
-    """What is known of one table."""
+    """The state of one table's feed."""
 
     def __init__(self, line: ConfiguredTable, me: ClientIdentity, now_ms: int) -> None:
         self.configured, self.identity = line, me
@@ -90,12 +94,13 @@ class _TableFeed:
 
 
 class TableFeeds:
-    """The tables of a console; to be entered on the running loop that it lives on.
+    """The feeds of a console's tables. Enter it as a context in the running event loop that uses
+    it.
 
-    `identity` returns with which key a table's feed is heard and its events are asked for, the
-    observer's. `write` runs what may block on the store's thread. `now_ms` is the console's clock,
-    `ids` names commands. `most_waiting` events wait in memory while the database is away. `begin`
-    begins what runs as long as the console does.
+    `identity_of` returns the observer's key with which the console reads a table's feed and
+    requests its events. `write` runs blocking calls on the store's thread. `now_ms` is the
+    console's clock, `new_id` names commands. At most `max_waiting` events wait in memory while the
+    database is unavailable. `start_task` starts a task that runs as long as the console.
     """
 
     def __init__(
@@ -125,7 +130,7 @@ class TableFeeds:
         self._on_event: Listeners[PublicEvent] = Listeners()
 
     async def __aenter__(self) -> Self:
-        """Take up what is kept. Raises StoreError."""
+        """Load the stored marks and start to read. Raises StoreError."""
         sys.setswitchinterval(SWITCH_INTERVAL_S)
         self._loop, self._next_flush_s = asyncio.get_running_loop(), 0.0
         self._last_check_s = self._loop.time()
@@ -156,7 +161,7 @@ class TableFeeds:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        """Hear nobody more, and write down what was heard."""
+        """Disconnect from all tables, and write the received events."""
         self._poll_task.cancel()
         await asyncio.gather(self._poll_task, return_exceptions=True)
         await self._backfill.close()
@@ -166,26 +171,26 @@ class TableFeeds:
 
     @property
     def context(self) -> "zmq.Context[Any]":
-        """The ZeroMQ context, for clients of the same tables; closed before this is left."""
+        """Return the ZeroMQ context, for clients of these tables. Close them before this exits."""
         return self._sockets.context
 
     @property
     def ids(self) -> tuple[str, ...]:
-        """All tables, in the order of their numbers."""
+        """Return all tables, in the order of their numbers."""
         return tuple(self._feeds)
 
     @property
     def store_status(self) -> StoreStatus:
-        """How the database is."""
+        """Return the state of the database."""
         return self._writer.status
 
     @property
     def incomplete_tables(self) -> frozenset[str]:
-        """The tables of whose past something may be missing in the archive."""
+        """Return the tables that may have events that are missing in the archive."""
         return self._backfill.incomplete_tables
 
     def add(self, configured: ConfiguredTable) -> None:
-        """Begin to hear a table, in the place of the one of that name. Raises BadAddress."""
+        """Connect to a table, and replace a table of the same name. Raises BadAddress."""
         known = self._feeds.get(configured.id)
         if known is not None and known.configured == configured:
             return
@@ -201,34 +206,40 @@ class TableFeeds:
         self._publish_change(configured.id)
 
     def remove(self, table: str) -> None:
-        """Hear a table no more, and forget it, but for what is kept. Raises KeyError."""
+        """Disconnect from a table and forget it, except what is stored. Raises KeyError."""
         del self._feeds[table]
         self._disconnect(table)
         self._publish_change(table)
 
     def snapshot(self, table: str) -> TableSnapshot:
-        """Return what is known of a table. Raises KeyError for one that is not the console's."""
+        """Return the snapshot of a table. Raises KeyError for an unknown table."""
         self._check_for_stall()
         return self._feeds[table].snapshot
 
     def freshness(self, table: str) -> tuple[Freshness, int]:
-        """Return how fresh that is, and since when (console's clock). Raises KeyError."""
+        """Return the freshness of a table, and since when (console's clock). Raises KeyError."""
         return self.snapshot(table).freshness(self._now_ms())
 
     def rejections(self, table: str) -> RejectionCounts:
-        """Return what was not taken of a table's feed. Raises KeyError."""
+        """Return the counts of rejected messages of a table's feed. Raises KeyError."""
         return self._feeds[table].rejections
 
     def on_change(self, callback: Callable[[str], None]) -> Unsubscribe:
-        """Tell of every table of which something else is known, at most 20 times a second each."""
+        """Call `callback` with every table that has changed, at most 20 times a second for each
+        table.
+        """
         return self._on_change.add(callback)
 
     def on_event(self, callback: Callable[[PublicEvent], None]) -> Unsubscribe:
-        """Tell of every public event that comes, once; what was missed comes later than it was."""
+        """Call `callback` once with every public event. Events that were missed arrive later, out
+        of order.
+        """
         return self._on_event.add(callback)
 
     def shift_times(self, by_ms: int) -> None:
-        """Take it that the console's clock was set by so much: what is known stays as fresh."""
+        """Shift all stored times after the console's clock was set by `by_ms`. Freshness does not
+        change.
+        """
         self._writer.shift_times(by_ms)
         for table, one in self._feeds.items():
             since_ms = one.snapshot.deal_due_since_ms
@@ -240,7 +251,7 @@ class TableFeeds:
             self._publish_change(table)
 
     async def wait_until_stored(self) -> None:
-        """Return once the archive has all that was heard by now, or can take nothing."""
+        """Return once the archive has all received events, or the database is unavailable."""
         self._intake.flush()
         await self._writer.wait_until_written()
 
@@ -249,12 +260,12 @@ class TableFeeds:
         self._backfill.note_disconnected(table)
         self._intake.forget_table(table)
 
-    # What the feed tells.
+    # Messages of the feeds.
 
     def _receive(self, table: str, topic: bytes, body: bytes) -> None:
         one = self._feeds[table]
         if topic.startswith(b"state/"):
-            one.new_state = body  # which table it is about stands in the body, too
+            one.new_state = body  # The body also contains the table.
             self._changed_tables[table] = None
             return
         try:
@@ -281,7 +292,7 @@ class TableFeeds:
             self._backfill.note_disconnected(table)
 
     def _publish(self) -> None:
-        """Take the last state of each table that said one, and tell who asked for it."""
+        """Decode the last new state of each table, and notify the listeners."""
         self._check_for_stall()
         if self._changed_tables:
             due, self._changed_tables = self._changed_tables, {}
@@ -294,12 +305,13 @@ class TableFeeds:
             for table in due:
                 self._publish_change(table)
         now_s = self._loop.time()
-        if now_s >= self._next_flush_s or self._writer.is_away:  # then what waits is told to people
+        # If the database is unavailable, people are shown how many events wait.
+        if now_s >= self._next_flush_s or self._writer.is_away:
             self._next_flush_s = now_s + FLUSH_INTERVAL_S
             self._intake.flush()
 
     def _accept_state_safely(self, one: _TableFeed, body: bytes, now_ms: int) -> None:
-        """Take a state; a fault of ours with one table is none of the others."""
+        """Accept a state. An exception with one table must not affect the other tables."""
         try:
             self._accept_state(one, body, now_ms)
         except Exception:
@@ -349,8 +361,7 @@ class TableFeeds:
         self._on_change.notify(table)
 
     async def _poll(self) -> None:
-        """Find who has grown silent or stale, as nothing comes that would tell, and hand on what
-        has gathered."""
+        """Notify listeners of tables that became silent or stale, and flush collected events."""
         while True:
             await asyncio.sleep(POLL_INTERVAL_S)
             self._check_for_stall()
@@ -360,11 +371,11 @@ class TableFeeds:
                 try:
                     if one.snapshot.freshness(now_ms)[0] is not one.freshness:
                         self._publish_change(table)
-                except Exception:  # of one table: the others are looked at
+                except Exception:  # An exception with one table must not stop the checks of others.
                     _log.exception("not looked at", table=table)
 
     def _check_for_stall(self) -> None:
-        """Find whether the console itself stood still: that is no silence of a table."""
+        """Detect a stall of the console itself, which must not count as silence of the tables."""
         now_s = self._loop.time()
         gap_s, self._last_check_s = now_s - self._last_check_s, now_s
         if gap_s <= STALL_S:
@@ -378,10 +389,10 @@ class TableFeeds:
                 contact_times=after_console_stall(one.snapshot.contact_times, stood_ms, now_ms),
             )
 
-    # What goes to the store, and what is missing there.
+    # Events for the store, and requests for missing events.
 
     def _note_event(self, event: PublicEvent) -> None:
-        """Tell of an event as soon as all is read that came with it."""
+        """Announce an event after all messages of the same read."""
         if not self._new_events:
             asyncio.get_running_loop().call_soon(self._publish_events)
         self._new_events.append(event)

@@ -260,9 +260,7 @@ class Archive:
 
 
 def _present_journal(table: str) -> ScalarSelect[int]:
-    """Return a query for the number of a table's present journal. It is 1 if the table has no
-    mark.
-    """
+    """Return a query for a table's present journal number. It is 1 if the table has no mark."""
     known = select(func.coalesce(func.max(JOURNAL_MARKS.c.journal), 1))
     return known.where(JOURNAL_MARKS.c.table_id == table).scalar_subquery()
 

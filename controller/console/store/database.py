@@ -90,9 +90,7 @@ def _set_outcome(
 
 
 class StoreError(Exception):
-    """A database that cannot be used. The message is one line: the database, the cause, what
-    to do.
-    """
+    """A database that cannot be used. The one-line message states the cause and what to do."""
 
 
 def open_engine(url: str) -> Engine:

@@ -85,7 +85,7 @@ class EventWriter:
 
     @property
     def is_away(self) -> bool:
-        """Whether the database took nothing when it was last tried."""
+        """Return whether the last attempt to write failed."""
         return self._away_since_ms is not None
 
     def add(
