@@ -1,4 +1,4 @@
-"""Who plays a match, where and in which part of an event: what stands at a sheet's head."""
+"""The state of a match: its people, its deal, its sheet."""
 
 from typing import Literal
 
@@ -25,7 +25,7 @@ EventStage = Literal["swiss", "round_robin", "knockout"]
 
 
 class MatchPair(msgspec.Struct, frozen=True):
-    """Two partners: the pair's number, its name, and who sits where."""
+    """Two partners: the pair's number, its name, and the persons at both seats."""
 
     id: str
     name: str
@@ -44,7 +44,7 @@ class Meeting(msgspec.Struct, frozen=True, kw_only=True):
     pairs: dict[Side, MatchPair]
 
     def player_name(self, seat: Seat) -> str:
-        """Return the name of who sits at `seat`; the seat itself where nobody was named."""
+        """Return the name of the player at `seat`, or the seat itself if no player is named."""
         return self.pair_of(seat).players.get(seat, seat)
 
     def pair_of(self, seat: Seat) -> MatchPair:
@@ -53,7 +53,7 @@ class Meeting(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class SheetSignature(msgspec.Struct, frozen=True, gc=False):
-    """Who signed the sheet, as what, and when."""
+    """A signature on the sheet: the person, the role, and the time."""
 
     signer: str
     person: str
@@ -61,7 +61,7 @@ class SheetSignature(msgspec.Struct, frozen=True, gc=False):
 
 
 class SignedVersion(msgspec.Struct, frozen=True, gc=False):
-    """A version of the sheet that was replaced: how many rows it had, and who had signed it."""
+    """A replaced version of the sheet: the number of its rows, and its signatures."""
 
     version: int
     rows: int
@@ -69,18 +69,17 @@ class SignedVersion(msgspec.Struct, frozen=True, gc=False):
 
 
 class AnyMatch(msgspec.Struct, frozen=True, kw_only=True):
-    """What a match of any rulebook has.
+    """The state that matches of every rulebook have.
 
-    `suspended`: why the table stands still. `let_go`: the order to release the held hands
-    was given. `duties`: who does what before the present deal.
-    `turned_to`: who got the card that decides the lead. `misdeals`: attempts of the present
-    deal that came to nothing; `in_a_row`: since the last right one. `began_ms`: when the
-    hands of the deal were released; `begun`: they were once, though it is dealt again now;
-    `ended_ms`: when its last card was played. `settled_stops`: how many of the clock's stops
-    a referee has answered for with added time, or none. `claims`: who claimed a wrong count
-    in this match. `record`: every penalty of these pairs in earlier matches: it travels with
-    them. `version`: of the sheet, one more each time it changes after the
-    match was over; `replaced`: the versions before it.
+    `suspended` is the reason why the table is suspended. `duties` are the duties before the present
+    deal. `turned_to` is the seat that got the card which decides the lead. `misdeals` counts the
+    failed attempts of the present deal, and another field those since the last right one. Other
+    fields: the release was ordered; the time of the release; whether the deal had begun although it
+    is dealt again now; the time of the last card; how many stops of the clock a referee has
+    answered with added time, or none; the seats that claimed a wrong count in this match. `record`
+    has every penalty of these pairs in earlier matches and moves with them. `version` is the
+    version of the sheet, raised each time it changes after the end of the match. The earlier
+    versions are stored, too.
     """
 
     profile: Profile
@@ -123,19 +122,19 @@ class AnyMatch(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def is_being_released(self) -> bool:
-        """Tell whether held hands are being released: time alone does not keep them any more."""
+        """Return whether held hands are being released. Time alone cannot stop them any more."""
         return self.let_go and self.phase is MatchPhase.HELD
 
     @property
     def is_deal_under_way(self) -> bool:
-        """Tell whether a deal has begun that is not written down yet."""
+        """Return whether a deal has begun that is not written yet."""
         return self.phase in DEAL_UNDER_WAY
 
 
 class TributeExchange(msgspec.Struct, frozen=True, kw_only=True):
-    """Tribute and return of one deal: who has laid, what it counted, where it went.
+    """Tribute and return of one deal: the laid cards, their values, their receivers.
 
-    `returned`: the values of returns, by who got them, as far as they were told.
+    `returned` has the values of returns by their receivers, as far as they are public.
     """
 
     payers: tuple[Seat, ...]
@@ -148,14 +147,13 @@ class TributeExchange(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class GuandanMatch(AnyMatch, frozen=True, kw_only=True):
-    """A match of Guandan. `gone`: who went out in this deal. `dead`: whose hands are dead.
+    """A match of Guandan.
 
-    `outs`: who said that he is out, oldest first, and nobody has confirmed it yet.
-
-    `level` and `owner`: what is played in the present deal; `follows`: the result that its
-    leader and tribute follow from. All three are facts from the release on, whatever is
-    corrected afterwards. `spoken`: the corrections that the chief gave by word, by the number of
-    their row: who has confirmed that in writing, None: he has still to.
+    It has the seats that are out in this deal, the dead hands, and the seats that report to be out
+    without confirmation, the oldest first. `level` and `owner` belong to the present deal.
+    `follows` is the result that its leader and tribute follow from. All three are facts from the
+    release on, whatever is corrected later. The verbal corrections of the chief are stored by the
+    number of their row, with the person who confirmed them in writing, or None.
     """
 
     profile: GuandanProfile
@@ -174,14 +172,14 @@ class GuandanMatch(AnyMatch, frozen=True, kw_only=True):
 
     @property
     def places(self) -> tuple[Seat, ...]:
-        """Return who has a place in this deal: a dead hand has none as long as it is dead."""
+        """Return the seats with a place in this deal. A dead hand has none while it is dead."""
         return tuple(seat for seat in self.gone if seat not in self.dead)
 
 
 class BigTwoRow(msgspec.Struct, frozen=True, kw_only=True):
-    """A deal of Big Two as played: cards left, who opened and doubled, scores.
+    """A played deal of Big Two: cards left, open hands and doubling, scores.
 
-    `uncut`: nobody had cut its set.
+    `uncut`: its set was not cut.
     """
 
     row: int
@@ -198,7 +196,7 @@ class BigTwoRow(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class BigTwoMatch(AnyMatch, frozen=True, kw_only=True):
-    """A match of Big Two: four scores of their own. `left`: entered, not confirmed yet."""
+    """A match of Big Two, with four scores of its own. `left`: entered, not confirmed yet."""
 
     profile: BigTwoProfile
     totals: dict[Seat, int]

@@ -1,4 +1,4 @@
-"""Whether a match is over, by its sheet, its clock and its rulings, and may begin deals."""
+"""The next deal of a match, or the end of the match, by sheet, clock and rulings."""
 
 from typing import Any, TypeVar, cast
 
@@ -33,7 +33,7 @@ from controller.seats import other_side
 
 
 def match_outcome(match: GuandanMatch, at_ms: int) -> MatchVerdict | ExtraDealNeeded | None:
-    """Return whether the match is over, by a ruling, or by its sheet and its clock."""
+    """Return the verdict, or the need for an extra deal, or None while the match continues."""
     return verdict_by_ruling(match) or decide_match(
         match.profile,
         match.standing,
@@ -44,10 +44,10 @@ def match_outcome(match: GuandanMatch, at_ms: int) -> MatchVerdict | ExtraDealNe
 
 
 def verdict_by_ruling(match: GuandanMatch) -> MatchVerdict | None:
-    """Return how a ruling has ended the match; None: there is none in force that did.
+    """Return the verdict by a ruling, or None if no ruling in force ended the match.
 
-    A match is lost once, the first such ruling counts; unless neither pair came: then
-    nobody wins (both provisional).
+    A match is lost once, and the first such ruling counts. If neither pair came, there is no winner
+    (both provisional).
     """
     verdicts = [
         end for ruling in filter(is_in_force, match.rulings) if (end := _verdict_of_ruling(ruling))
@@ -58,11 +58,11 @@ def verdict_by_ruling(match: GuandanMatch) -> MatchVerdict | None:
 
 
 def is_time_up_for_deals(match: AnyMatch, at_ms: int) -> bool:
-    """Tell whether time is up for new deals; an extra deal is beyond time.
+    """Return whether time is up for new deals. An extra deal does not depend on time.
 
-    A deal that had begun and is dealt again is no new one (seed 003 N4.4), but by the
-    letter of seed 000 A14.2.3–4 time ends that, too. Hands on their way to the players
-    were ordered in time.
+    A deal that had begun and is dealt again is not a new deal (seed 003 N4.4), but by the text of
+    seed 000 A14.2.3–4 time ends that deal, too. Hands on their way to the players were ordered in
+    time.
     """
     if match.is_being_released:
         return False
@@ -74,7 +74,7 @@ def is_time_up_for_deals(match: AnyMatch, at_ms: int) -> bool:
 
 
 def is_added_time_open(match: AnyMatch, at_ms: int) -> bool:
-    """Tell whether a referee has still to say what becomes of the time this table lost."""
+    """Return whether a referee must still decide about the time that this table lost."""
     return match_clock.has_unanswered_stop(match.clock, match.settled_stops, at_ms)
 
 
@@ -87,10 +87,10 @@ def _verdict_of_ruling(ruling: MatchRuling) -> MatchVerdict | None:
 
 
 def _is_out_of_time(match: GuandanMatch, at_ms: int) -> bool:
-    """Tell whether time ends the match: it may still have a deal that had begun, or a word due.
+    """Return whether time ends the match. A deal that had begun, or a decision, may still be due.
 
-    The word is a referee's on the time the table lost. An extra deal has no part in this:
-    it is there because time is up.
+    The decision is a referee's, about the time that the table lost. An extra deal does not matter
+    here, because it exists since time is up.
     """
     if match.is_being_released:
         return False
@@ -111,11 +111,11 @@ def _extra_deal_result(match: GuandanMatch) -> DealResult | None:
 
 MatchT = TypeVar("MatchT", bound=AnyMatch)
 StepResult = tuple[AnyMatch, Effects]
-"""A match after an event, and what that leads to."""
+"""A match after an event, and the effects of the event."""
 
 
 def replace_fields(match: MatchT, **changes: Any) -> MatchT:
-    """Return a match with some of its fields replaced."""
+    """Return a match with some fields replaced."""
     return msgspec.structs.replace(match, **changes)
 
 
@@ -144,7 +144,7 @@ def begin_deal(match: AnyMatch, *, extra: bool = False) -> StepResult:
 
 
 def begin_attempt(match: AnyMatch) -> StepResult:
-    """Return the match with an attempt of its present deal due, nothing done for it yet."""
+    """Return the match with a new attempt of its present deal due."""
     due = deal_duties_of(match)
     fresh = replace_fields(
         match,
@@ -156,7 +156,7 @@ def begin_attempt(match: AnyMatch) -> StepResult:
 
 
 def deal_duties_of(match: AnyMatch, shuffler: Seat | None = None) -> DealDuties:
-    """Return who does what before the present deal."""
+    """Return the duties before the present deal."""
     if isinstance(match, GuandanMatch):
         number = 1 if match.follows is None else match.deal
         return duties_before_deal(
@@ -176,7 +176,7 @@ def deal_duties_of(match: AnyMatch, shuffler: Seat | None = None) -> DealDuties:
 
 
 def add_row(match: GuandanMatch, row: SheetRow) -> tuple[GuandanMatch, Effects]:
-    """Return the match with a row more on its sheet, which is no correction."""
+    """Return the match with one more row on its sheet. The row is not a correction."""
     standing = apply_row(match.profile, match.standing, row)
     return replace_fields(match, sheet=(*match.sheet, row), standing=standing), (RowAdded(row),)
 
@@ -187,7 +187,7 @@ def next_row_number(match: GuandanMatch) -> int:
 
 
 def continue_match(match: GuandanMatch, at_ms: int) -> StepResult:
-    """Return what comes after a row was written: the next deal, a name, or the end."""
+    """Return the match after a row was written: the next deal, a leader to be named, or the end."""
     match = replace_fields(match, begun=False, outs=())
     end = match_outcome(match, at_ms)
     if isinstance(end, MatchVerdict):
@@ -205,20 +205,20 @@ def continue_match(match: GuandanMatch, at_ms: int) -> StepResult:
 
 
 def follow_standing(match: GuandanMatch) -> GuandanMatch:
-    """Return the match with its present deal at the level and after the result of the sheet."""
+    """Return the match with level and previous result of its present deal taken from the sheet."""
     standing = match.standing
     level = level_due(match.profile, standing)
     return replace_fields(match, level=level, owner=standing.owner, follows=standing.previous)
 
 
 def is_leader_unnamed(match: GuandanMatch) -> bool:
-    """Tell whether the next deal's leader has to be named: the last deal was forfeited."""
+    """Return whether the next deal's leader must be named, because the last deal was forfeited."""
     previous = match.standing.previous
     return isinstance(previous, ForfeitedDeal) and previous.leader is None
 
 
 def end_match(match: GuandanMatch, end: MatchVerdict, at_ms: int) -> StepResult:
-    """Return the match over, with its score on the sheet."""
+    """Return the ended match, with its score on the sheet."""
     score = match_score(match.profile, match.standing, end)
     row = EndRow(row=next_row_number(match), at_ms=at_ms, verdict=end, score=score)
     over, effects = add_row(match, row)
@@ -237,14 +237,14 @@ def end_match(match: GuandanMatch, end: MatchVerdict, at_ms: int) -> StepResult:
 
 
 def void_hands(match: AnyMatch, reason: str) -> tuple[HandsVoided, ...]:
-    """Return the effect that voids what is dealt for a deal not begun; () where none is due."""
+    """Return the effect that voids hands of a deal that has not begun, or () without such hands."""
     return (HandsVoided(reason),) if match.phase in BEFORE_RELEASE else ()
 
 
 def open_new_version(match: GuandanMatch) -> GuandanMatch:
-    """Return a match that was over with its sheet as a new version, to be signed anew.
+    """Return an ended match with a new version of its sheet, which must be signed again.
 
-    The version before it stays, with its signatures.
+    The old version stays, with its signatures.
     """
     if not match.verdict:
         return match
@@ -256,10 +256,10 @@ def open_new_version(match: GuandanMatch) -> GuandanMatch:
 
 
 def reconsider_match(match: GuandanMatch, at_ms: int) -> StepResult:
-    """Return the match after its sheet was changed behind it: over or not, and what is due.
+    """Return the match after a change of its earlier rows: whether it is over, and what is due.
 
-    A deal that has begun stays what it is, and the check waits for its end. One that is
-    only due is due as the new sheet says.
+    A deal that has begun stays as it is, and the check waits for its end. A deal that is only due
+    follows the new sheet.
     """
     if match.is_deal_under_way or match.phase is MatchPhase.SETUP:
         return match, ()
@@ -268,16 +268,17 @@ def reconsider_match(match: GuandanMatch, at_ms: int) -> StepResult:
     if instead := outcome_instead_of_deal(match, at_ms):
         return instead
     fresh = follow_standing(match)
-    if not match_outcome(fresh, at_ms):  # deals became void: those are due, and no extra one
+    # If deals became void, those are due instead of an extra deal.
+    if not match_outcome(fresh, at_ms):
         fresh = replace_fields(fresh, extra=False)
     same = fresh.follows == match.follows
     return replace_fields(fresh, duties=match.duties if same else deal_duties_of(fresh)), ()
 
 
 def outcome_instead_of_deal(match: GuandanMatch, at_ms: int) -> StepResult | None:
-    """Return what comes by the sheet instead of the deal that was due; None: that deal.
+    """Return the result by the sheet instead of the deal that was due, or None for that deal.
 
-    An extra deal that the chief ordered after a draw is not taken back by the same draw.
+    An extra deal that the chief ordered after a draw is not cancelled by the same draw.
     """
     end = match_outcome(match, at_ms)
     if isinstance(end, MatchVerdict) and not (match.extra and end.how == "draw"):
@@ -310,4 +311,4 @@ _EMPTY_ATTEMPT: dict[str, Any] = {
     "confirmed": (),
     "clocks": (),
 }
-"""What an attempt begins without."""
+"""The fields that an attempt resets."""

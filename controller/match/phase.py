@@ -1,4 +1,4 @@
-"""The phases of a match, and what each is called where people see it."""
+"""The phases of a match, and their names for people."""
 
 from collections.abc import Mapping
 from enum import StrEnum
@@ -8,7 +8,7 @@ from controller.words import Words, quoted_words
 
 
 class MatchPhase(StrEnum):
-    """What a match waits for. A suspension lies over a phase and leaves it as it is."""
+    """What a match waits for. A suspension does not change the phase."""
 
     SETUP = "setup"
     """The players, and the chief's start."""
@@ -22,20 +22,20 @@ class MatchPhase(StrEnum):
     HELD = "held"
     """The release of four right hands."""
     COUNT_CHECK = "count_check"
-    """Four players' word that they hold what they should, or the end of the sorting time."""
+    """Four confirmed counts, or the end of the sorting time."""
     ANTI_CHECK = "anti_check"
-    """Whether the payers hold both big jokers."""
+    """The answer whether the payers have both big jokers."""
     TRIBUTE = "tribute"
     RETURN = "return"
     CHOICES = "choices"
     """Open hands and doubling, in Big Two."""
     PLAY = "play"
     RESULT = "result"
-    """A press of each side that the result is right."""
+    """A press of each side that confirms the result."""
     FORFEIT = "forfeit"
-    """Who leads next, named by the side that was given a deal."""
+    """The next leader, named by the side that was given a deal."""
     MATCH_CHECK = "match_check"
-    """The chief's word for an extra deal: the match needs a winner and has none."""
+    """The chief's decision on an extra deal: the match needs a winner and has none."""
     OVER = "over"
     """The signatures."""
     SIGNED = "signed"
@@ -64,17 +64,17 @@ PHASE_WORDS: Final[Mapping[str, Words]] = {
 
 
 def phase_words(*phases: MatchPhase) -> Words:
-    """Return phases as a refusal names them, in the order in which they are declared."""
+    """Return phases as a refusal names them, in the order of their declaration."""
     return quoted_words([phase.value for phase in MatchPhase if phase in phases], PHASE_WORDS)
 
 
 BEFORE_RELEASE = frozenset(
     {MatchPhase.SHUFFLE, MatchPhase.CUT, MatchPhase.TURNUP, MatchPhase.DEALING, MatchPhase.HELD}
 )
-"""A deal is due and has not begun: a deal begins with the release of its hands."""
+"""A deal is due and has not begun. A deal begins with the release of its hands."""
 
 ENDED_PHASES = frozenset({MatchPhase.OVER, MatchPhase.SIGNED})
-"""There is a verdict."""
+"""Phases with a verdict."""
 
 DEAL_UNDER_WAY = frozenset(
     {
@@ -87,4 +87,4 @@ DEAL_UNDER_WAY = frozenset(
         MatchPhase.RESULT,
     }
 )
-"""A deal has begun and its row is not written."""
+"""Phases of a deal that has begun and whose row is not written."""

@@ -1,7 +1,7 @@
-"""One match as a function: `step(match, event)` is the match afterwards, and its effects.
+"""The reducer of a match: `step(match, event)` returns the next match and its effects.
 
-It takes every rulebook's matches, never raises, and changes nothing where it refuses. Time
-is the event's. Which event is legal when stands in one table.
+It handles the matches of every rulebook and never raises. A refused event changes nothing. Time
+comes from the event. One table lists when each event is legal.
 """
 
 from collections.abc import Callable, Iterable
@@ -35,9 +35,9 @@ EventHandler = Callable[[Any, Any], StepResult]
 
 
 class EventRule(NamedTuple):
-    """What an event does, in which phases it is legal, and in whose matches.
+    """The handler of an event, the phases in which it is legal, and the kinds of matches.
 
-    `suspended`: it is legal while the table is suspended, too.
+    `suspended`: the event is legal while the table is suspended, too.
     """
 
     handler: EventHandler
@@ -47,7 +47,9 @@ class EventRule(NamedTuple):
 
 
 def new_match(profile: Profile, meeting: Meeting, record: PenaltyRecord = ()) -> AnyMatch:
-    """Return a match before it begins; `record`: what its pairs bring from earlier ones."""
+    """Return a match before it begins. `record` has the penalties of its pairs from earlier
+    matches.
+    """
     if isinstance(profile, GuandanProfile):
         return GuandanMatch(
             profile=profile,
@@ -56,7 +58,7 @@ def new_match(profile: Profile, meeting: Meeting, record: PenaltyRecord = ()) ->
             record=record,
             standing=initial_standing(profile),
         )
-    assert isinstance(profile, BigTwoProfile)  # there are two kinds
+    assert isinstance(profile, BigTwoProfile)  # There are two games.
     return BigTwoMatch(
         profile=profile,
         meeting=meeting,
@@ -77,9 +79,10 @@ def replay_events(
 
 
 def step(match: AnyMatch, event: MatchEvent) -> StepResult:
-    """Return the match after an event, and what that leads to.
+    """Return the match after an event, and the effects of the event.
 
-    An event from before the last one counts as of now: time does not run back.
+    An event with an earlier time than the last one counts as of now, because time does not go
+    backwards.
     """
     if event.at_ms < match.now_ms:
         event = msgspec.structs.replace(event, at_ms=match.now_ms)
@@ -112,7 +115,7 @@ def _pass_time(match: AnyMatch, event: match_events.TimePassed) -> StepResult:
 _UNLIMITED_CLOCK = MatchClock(
     limit_ms=0, margin_ms=0, stops_deals=False, chief_ms=0, chief_article=None, marks=()
 )
-"""Big Two has no time for a match."""
+"""Big Two has no time limit for a match."""
 
 _ALL_PHASES = frozenset(MatchPhase)
 _DEAL_PHASES = BEFORE_RELEASE | DEAL_UNDER_WAY
@@ -258,11 +261,11 @@ _EVENT_RULES: dict[type[match_events.MatchEventBase], EventRule] = {
     ),
     match_events.SheetSigned: EventRule(sheet_writing.sign_sheet, _phase_set(MatchPhase.OVER)),
 }
-"""What each event does, and when it may."""
+"""The handler of each event, and the phases in which it is legal."""
 
 _BIG_TWO_RULES: dict[type[match_events.MatchEventBase], EventRule] = {
     match_events.ResultConfirmed: EventRule(
         big_two_match.confirm_score, _phase_set(MatchPhase.RESULT), BigTwoMatch
     ),
 }
-"""What an event does in a match of Big Two, where it is something else."""
+"""Other handlers for matches of Big Two."""

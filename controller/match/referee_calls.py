@@ -1,7 +1,7 @@
-"""What a referee was called for by a match: its words, and whether it is still open.
+"""Calls for a referee by a match: their words, and whether they are still open.
 
-A need is open as long as the match waits for that person. What the match does not know is
-open until somebody acknowledges it.
+A call is open as long as the match waits for that person. A call with an unknown reason is open
+until a person acknowledges it.
 """
 
 from collections.abc import Callable
@@ -35,20 +35,21 @@ OverrunReason = Literal[
     "late_regulations",
     "late_default",
 ]
-"""The kinds of a clock that ask a referee to look at an offence; the others tell the hall."""
+"""Kinds of clock reports that ask a referee to examine an offence. The others only inform the hall.
+"""
 
 TransferReason = Literal["hands_unknown"]
-"""What a deal needs that is played on at a table which did not deal it."""
+"""What a deal needs that is played at a table which did not deal it."""
 
 CallReason = AskedFor | OverrunReason | TransferReason
 """Everything that a referee is called for in a match."""
 
 REFEREE_CALL_WORDS = CALL_WORDS
-"""Each need in English and in Chinese (controller/words.py)."""
+"""The words of each reason in English and in Chinese (controller/words.py)."""
 
 
 def call_of_effect(effect: MatchEffect) -> tuple[CallReason, Seat | None] | None:
-    """Return what an effect calls a referee for, and whom it concerns; None: for nothing."""
+    """Return the reason and the seat of a call by an effect, or None without a call."""
     if isinstance(effect, RefereeCalled):
         return effect.reason, effect.seat
     if isinstance(effect, AddedTimeDue):
@@ -62,14 +63,17 @@ def call_of_effect(effect: MatchEffect) -> tuple[CallReason, Seat | None] | None
 
 
 def overrun_reason(kind: ClockReportKind) -> OverrunReason | None:
-    """Return what a clock's word calls a referee for; None: it only tells the hall."""
+    """Return the reason of a call by a clock report, or None if the report only informs the
+    hall.
+    """
     return cast(OverrunReason, kind) if kind in _OVERRUN_DUTIES else None
 
 
 def is_call_open(match: AnyMatch, why: str, seat: Seat | None = None) -> bool:
-    """Tell whether the match still waits for the person that it called for `why`.
+    """Return whether the match still waits for the person whom it called for `why`.
 
-    `seat`: whom it concerned. A reason of somebody else's is open: who knows it ends it.
+    `seat` is the seat of the call. A call that the match does not know is open until a person ends
+    it.
     """
     if why in _OVERRUN_DUTIES:
         return _is_overrun_open(match, why, seat)
@@ -78,7 +82,7 @@ def is_call_open(match: AnyMatch, why: str, seat: Seat | None = None) -> bool:
 
 
 def _is_overrun_open(match: AnyMatch, kind: str, seat: Seat | None) -> bool:
-    """Tell whether the clock that said so runs on: what it waits for is not done yet."""
+    """Return whether the clock of this call still runs, because its duty is not done."""
     return any(
         clock.seat in (None, seat) or seat is None
         for clock in duty_clocks.clocks_for_duty(match.clocks, _OVERRUN_DUTIES[kind])
@@ -111,7 +115,7 @@ _OPEN_TESTS: dict[str, Callable[[AnyMatch, Seat | None], bool]] = {
     "added_time": _is_added_time_due,
     "extra_deal": _in_phase(MatchPhase.MATCH_CHECK),
 }
-"""Until when the match waits for an answer."""
+"""Conditions under which the match still waits for an answer."""
 
 _OVERRUN_DUTIES: dict[str, ClockDuty] = {
     "play_warning": "play",
@@ -124,4 +128,4 @@ _OVERRUN_DUTIES: dict[str, ClockDuty] = {
     "late_regulations": "late",
     "late_default": "late",
 }
-"""Which duty is not done yet when a clock asks for a referee."""
+"""The duty that is not done when a clock calls a referee."""

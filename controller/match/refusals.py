@@ -1,4 +1,4 @@
-"""Why a match refuses an event: a name of the fault catalogue, and what it is about."""
+"""Refusals of a match: a name of the fault catalogue, and the evidence."""
 
 from typing import NoReturn
 
@@ -11,9 +11,9 @@ from controller.words import Words
 
 
 class Refusal(msgspec.Struct, frozen=True, gc=False):
-    """One refusal. `code`: its name in the catalogue; `what`: the place or value in question.
+    """One refusal. `code` is its name in the catalogue, `subject` the place or value in question.
 
-    `legal`: what would be legal instead, where that can be said.
+    `expected` is what would be legal instead, if that can be stated.
     """
 
     code: str
@@ -27,28 +27,28 @@ class Refusal(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def evidence(self) -> dict[str, str | Words]:
-        """Return what is known, for the words of its row; seats and sides by their words."""
+        """Return the evidence for the words of its row. Seats and sides are in words."""
         known = {"found": self.subject, "expected": self.expected}
         return {name: _with_seat_names(value) for name, value in known.items() if value}
 
     def text(self, language: Language = "en") -> str:
-        """Return it in one line: what is wrong, and what to do."""
+        """Return the refusal in one line: the cause and the action."""
         known = self.evidence
         stop = "。" if language == "zh" else ". "
         return stop.join([self.fault.cause(known, language), self.fault.action(known, language)])
 
 
 class RefusedError(Exception):
-    """An event cannot be: raised by what handles it, told as an effect by `step`."""
+    """An impossible event. Handlers raise it, and `step` returns it as an effect."""
 
     def __init__(self, refusal: Refusal) -> None:
-        """Keep the refusal."""
+        """Store the refusal."""
         super().__init__(refusal.code)
         self.refusal = refusal
 
 
 def refuse(code: str, subject: str | Words = "", expected: str | Words = "") -> NoReturn:
-    """Refuse the event at hand. Raises RefusedError."""
+    """Refuse the present event. Raises RefusedError."""
     raise RefusedError(Refusal(code, subject, expected))
 
 
@@ -58,7 +58,7 @@ def refuse_finish(why: FinishError | Words) -> NoReturn:
 
 
 def refuse_card(text: str) -> NoReturn:
-    """Refuse what is written for a card and is none. Raises RefusedError."""
+    """Refuse a text that is not a card. Raises RefusedError."""
     refuse("NO_SUCH_CARD", text)
 
 

@@ -1,6 +1,6 @@
-"""A ruling in force is carried out: one function for each consequence.
+"""The consequences of a ruling in force: one function for each kind.
 
-What there is, and which penalty has which, stands in controller/rules/penalties/proposals.py.
+controller/rules/penalties/proposals.py lists the kinds, and the penalties that have them.
 """
 
 from collections.abc import Callable
@@ -117,7 +117,7 @@ def _lose_match(
     match: GuandanMatch, ruling: MatchRuling, what: MatchLost, at_ms: int
 ) -> StepResult:
     end = verdict_by_ruling(match)
-    assert end is not None  # the ruling is in force by now
+    assert end is not None  # The ruling is in force now.
     match, stopped = stop_deal_under_way(match, "match_lost", at_ms)
     over, effects = end_match(open_new_version(match), end, at_ms)
     return over, (*stopped, *effects)
@@ -126,11 +126,10 @@ def _lose_match(
 def _make_hand_dead(
     match: GuandanMatch, ruling: MatchRuling, what: DeadHand, at_ms: int
 ) -> StepResult:
-    """Take a hand out of play; who came behind moves up (seed 000 A18.4).
+    """Take a hand out of play. Later places move up (seed 000 A18.4).
 
-    Found when the deal is written already, it changes what was written; in a forfeited
-    deal nobody has a place (provisional). Where the deal was dealt again since the offence, the
-    hand is gone that it was about.
+    If the deal is written already, the row changes. In a forfeited deal no seat has a place
+    (provisional). If the deal was dealt again since the offence, the hand no longer exists.
     """
     _require_deal_begun(match)
     deal = deal_of_charge(ruling.charge)
@@ -157,7 +156,7 @@ def _make_hand_dead(
 def _change_nothing(
     match: GuandanMatch, ruling: MatchRuling, what: Consequence, at_ms: int
 ) -> StepResult:
-    """A lost turn is the referee's to see to, an expelled pair the event's."""
+    """Change nothing: the referee handles a lost turn, and the event an expelled pair."""
     return match, ()
 
 
@@ -173,11 +172,11 @@ _HANDLERS: dict[type[Consequence], Callable[[GuandanMatch, MatchRuling, Any, int
 
 
 def undo_consequences(match: GuandanMatch, ruling: MatchRuling) -> StepResult:
-    """Return the match without what an overturned ruling did to a deal.
+    """Return the match without the effects of an overturned ruling on a deal.
 
-    While the deal of a dead hand is played, the hand is in play again, with the place it had.
-    If that deal is being dealt again, none of its hands is dead. Raises RefusedError for a deal
-    that is written: its result is corrected instead.
+    While the deal of a dead hand is played, the hand is in play again, with the place it had. If
+    that deal is being dealt again, none of its hands is dead. Raises RefusedError for a deal that
+    is written: correct its result instead.
     """
     final = [one for one in ruling.proposal.effects if isinstance(one, DealLost | DeadHand)]
     if not final:
@@ -190,7 +189,7 @@ def undo_consequences(match: GuandanMatch, ruling: MatchRuling) -> StepResult:
         return match, ()
     dead = list(match.dead)
     for seat in hands:
-        if seat in dead:  # it is not where the deal was dealt again since
+        if seat in dead:  # The seat is not dead if the deal was dealt again since.
             dead.remove(seat)  # once: another ruling may have made the same hand dead
     return update_places(replace_fields(match, dead=tuple(dead)), match.ended_ms)
 

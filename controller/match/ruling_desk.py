@@ -1,7 +1,7 @@
 """The ruling desk: a person proposes, a person decides, and only then the match changes.
 
-What was decided acts on the deal, the levels and the match by the consequences that its
-proposal names (enforcing.py); everything else about a ruling is in rulings.py.
+A decision changes the deal, the levels and the match by the consequences of its proposal
+(ruling_consequences.py). Everything else about a ruling is in rulings.py.
 """
 
 from collections.abc import Mapping
@@ -67,17 +67,17 @@ _WRONG_CARD_OFFENCES: Final[Mapping[str, WrongCardKind]] = {
     "wrong_return": "return",
     "wrong_return_in_play": "return",
 }
-"""Which offences say that a card was the wrong one, and which card."""
+"""Offences about a wrong card, and which card each concerns."""
 _TEN_OR_LESS: Final = frozenset(map(str, range(2, MAX_LOW_RANK + 1)))
 
 
 def current_record(match: GuandanMatch) -> PenaltyRecord:
-    """Return the record of both pairs: what they brought, and what holds in this match."""
+    """Return the record of both pairs: earlier penalties, and those in force in this match."""
     return record_with_rulings(match.record, match.rulings)
 
 
 def legal_proposals(match: GuandanMatch, charge: Charge) -> tuple[PenaltyProposal, ...]:
-    """Return what a charge can lead to in this match, the ladder's answer first."""
+    """Return the possible penalties of a charge in this match, first the one by the ladder."""
     try:
         return propose_penalties(match.profile, current_record(match), charge)
     except LookupError:
@@ -85,7 +85,7 @@ def legal_proposals(match: GuandanMatch, charge: Charge) -> tuple[PenaltyProposa
 
 
 class _DueCards(NamedTuple):
-    """The cards that were due in a deal at `level`, as far as it is known what they were."""
+    """The cards that were due in a deal at `level`, as far as they are known."""
 
     level: Level
     tribute: tuple[CardGiven, ...]
@@ -113,7 +113,7 @@ def require_possible_charge(match: GuandanMatch, charge: Charge) -> None:
 
 
 def propose_ruling(match: GuandanMatch, event: RulingProposed) -> StepResult:
-    """Put a ruling on the desk: nothing happens until somebody decides it."""
+    """Store a proposed ruling. Nothing happens until a person decides it."""
     if any(ruling.id == event.id for ruling in match.rulings):
         refuse("TWICE", event.id)
     charge = event.charge
@@ -126,16 +126,16 @@ def propose_ruling(match: GuandanMatch, event: RulingProposed) -> StepResult:
 
 
 def approve_ruling(match: GuandanMatch, event: RulingApproved) -> StepResult:
-    """Decide a ruling: its penalty is recorded, its consequences happen.
+    """Approve a ruling: record its penalty and apply its consequences.
 
-    What comes under a sheet that somebody signed is the chief's (seed 002 A15).
+    The chief decides about changes of a signed sheet (seed 002 A15).
     """
     ruling = find_ruling(match, event.id)
     if match.signatures:
         require_authority("signed_sheet", event.role, verbal=event.verbal)
     require_possible_charge(
         match, ruling.charge
-    )  # more of the deal is known now than when it was proposed
+    )  # More of the deal is known now than when it was proposed.
     if event.proposal is not None:
         _require_legal(match, ruling.charge, event.proposal)
     word = approve(
@@ -150,7 +150,7 @@ def approve_ruling(match: GuandanMatch, event: RulingApproved) -> StepResult:
     match, effects = _add_penalty_row(_replace_ruling(match, decided), decided, event.at_ms)
     for consequence in decided.proposal.effects:
         after, more = apply_consequence(match, decided, consequence, event.at_ms)
-        assert isinstance(after, GuandanMatch)  # it stays the match it was
+        assert isinstance(after, GuandanMatch)  # The game of a match never changes.
         match, effects = after, (*effects, *more)
     moved = any(isinstance(effect, (LevelUp, LevelDown)) for effect in decided.proposal.effects)
     if moved or _has_rows_after_end(match):
@@ -160,12 +160,12 @@ def approve_ruling(match: GuandanMatch, event: RulingApproved) -> StepResult:
 
 
 def _has_rows_after_end(match: GuandanMatch) -> bool:
-    """Tell whether rows were added to a sheet that was finished: it is ended and signed anew."""
+    """Return whether rows were added to a finished sheet, which must be ended and signed again."""
     return match.phase in ENDED_PHASES and not isinstance(match.sheet[-1], EndRow)
 
 
 def reject_ruling(match: GuandanMatch, event: RulingRejected) -> StepResult:
-    """Reject a proposed ruling, or overturn a decided one with what it did to levels."""
+    """Reject a proposed ruling, or overturn a decided one with its effects on levels."""
     ruling = find_ruling(match, event.id)
     overturned = ruling.state == "decided"
     word = reject(ruling, event.by, event.role, event.verbal, entered_by=event.entered_by)
@@ -173,7 +173,7 @@ def reject_ruling(match: GuandanMatch, event: RulingRejected) -> StepResult:
     if not overturned:
         return match, ()
     restored, _ = undo_consequences(match, ruling)
-    assert isinstance(restored, GuandanMatch)  # it stays the match it was
+    assert isinstance(restored, GuandanMatch)  # The game of a match never changes.
     match = restored
     row = OverturnedRow(row=next_row_number(match), at_ms=event.at_ms, ruling=event.id)
     sheet = (*match.sheet, row)
@@ -185,7 +185,7 @@ def reject_ruling(match: GuandanMatch, event: RulingRejected) -> StepResult:
 
 
 def confirm_verbal_ruling(match: GuandanMatch, event: VerbalRulingConfirmed) -> StepResult:
-    """Note that the chief stands by what he approved by word."""
+    """Note that the chief confirms a verbal approval."""
     ruling = find_ruling(match, event.id)
     return _replace_ruling(
         match, _ruling_or_raise(confirm_verbal(ruling, event.by, event.role))
@@ -193,7 +193,7 @@ def confirm_verbal_ruling(match: GuandanMatch, event: VerbalRulingConfirmed) -> 
 
 
 def find_ruling(match: GuandanMatch, ruling_id: str) -> MatchRuling:
-    """Return a ruling of the match by its name. Raises RefusedError where there is none."""
+    """Return a ruling of the match by its name. Raises RefusedError if there is none."""
     for ruling in match.rulings:
         if ruling.id == ruling_id:
             return ruling
@@ -205,7 +205,7 @@ def _is_of_charged_side(payment: CardGiven, charge: Charge) -> bool:
 
 
 def _due_cards(match: GuandanMatch, deal: int) -> _DueCards | None:
-    """Return the cards that were due in a deal; None: nothing is known of it."""
+    """Return the cards that were due in a deal, or None if nothing is known of it."""
     if deal != match.deal or not match.is_deal_under_way:
         row = find_deal_row(match.sheet, deal)
         return None if row is None else _DueCards(row.level, row.tribute, row.returns)
@@ -224,7 +224,7 @@ def _due_cards(match: GuandanMatch, deal: int) -> _DueCards | None:
 
 
 def _is_return_right(profile: GuandanProfile, deal: _DueCards, returned: CardGiven) -> bool:
-    """Tell whether a return is right beyond doubt: any card is, or one of 10 or less is due.
+    """Return whether a return is certainly right: any card is, or a card of 10 or less is due.
 
     A level card may count above A.
     """

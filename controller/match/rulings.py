@@ -1,8 +1,8 @@
-"""Who may decide what: the referee at the table, or the chief referee.
+"""Rulings, and who may decide what: the referee at the table, or the chief referee.
 
-Seed 000 A15.2 names the chief for fouls, lost matches and every choice between penalties;
-002 A15 says what else is his, and that a deputy is the chief while he stands in for him (he
-then acts with the chief's key). Nobody else decides anything of a match.
+Seed 000 A15.2 names the chief for fouls, lost matches and every choice between penalties. 002 A15
+lists the other decisions of the chief, and makes a deputy the chief during a substitution (the
+deputy then uses the chief's key). No other person decides anything of a match.
 """
 
 from collections.abc import Iterable
@@ -46,11 +46,11 @@ DecidedAct = Literal[
     "extra_deal",
     "standings",
 ]
-"""What is decided in a hall. `redeal_after_release`: one that is not the misdeal of A5.2."""
+"""The decisions of a hall. `redeal_after_release` is a redeal other than the misdeal of A5.2."""
 
 
 class ActAuthority(msgspec.Struct, frozen=True, gc=False):
-    """Who decides on an act, what it is called, and its source; None: provisional."""
+    """The role that decides on an act, its name, and its source. None: provisional."""
 
     needs: Literal["referee", "chief"]
     en: str
@@ -110,18 +110,18 @@ AUTHORITY_BY_ACT: dict[DecidedAct, ActAuthority] = {
     "extra_deal": ActAuthority("chief", "extra deal", "加打一副", "seed 000 A29.3.2"),
     "standings": ActAuthority("chief", "standings released", "发布成绩", None),
 }
-"""Every act and who decides on it."""
+"""Every act and the role that decides on it."""
 
 REFEREE_ROLES = frozenset({Role.REFEREE, Role.CHIEF})
 
 
 def required_authority(act: DecidedAct) -> Literal["referee", "chief"]:
-    """Return who decides on an act."""
+    """Return the role that decides on an act."""
     return AUTHORITY_BY_ACT[act].needs
 
 
 def require_authority(act: DecidedAct, role: Role, *, verbal: bool = False) -> None:
-    """Refuse what `role` may not decide. Raises RefusedError."""
+    """Refuse a decision that `role` may not make. Raises RefusedError."""
     refused = authority_refusal(required_authority(act), role, verbal=verbal)
     if refused is not None:
         raise RefusedError(refused)
@@ -130,9 +130,9 @@ def require_authority(act: DecidedAct, role: Role, *, verbal: bool = False) -> N
 def authority_refusal(
     needed: Literal["referee", "chief"], role: Role, *, verbal: bool
 ) -> Refusal | None:
-    """Return why `role` may not decide what needs `need`; None: he may.
+    """Return why `role` may not decide what needs `needed`, or None if it may.
 
-    `verbal`: a referee enters what the chief said to him.
+    `verbal`: a referee enters a verbal decision of the chief.
     """
     if role not in REFEREE_ROLES:
         return Refusal("NOT_A_REFEREE")
@@ -142,12 +142,12 @@ def authority_refusal(
 
 
 class MatchRuling(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """What is ruled on a charge, or is to be.
+    """A ruling on a charge, proposed or decided.
 
     `by` proposed it at `at_ms`, `approved_by` decided, `rejected_by` rejected or overturned it.
-    `verbal`: the chief approved by word, which `entered_by` entered; `confirmed_by`: who then
-    confirmed it; `rejection_entered_by`: who entered the chief's word that it comes to nothing.
-    `changed_from`: what was proposed first, where another penalty was given.
+    `verbal`: the chief approved verbally, `entered_by` entered this, and `confirmed_by` confirmed
+    it later. `rejection_entered_by` entered a verbal rejection of the chief. `changed_from` is the
+    first proposal, if another penalty was given.
     """
 
     id: str
@@ -166,14 +166,14 @@ class MatchRuling(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
 
 def deal_of_charge(charge: Charge) -> int:
-    """Return the deal that a charge is about; what happened before any is the first's."""
+    """Return the deal of a charge. An offence before any deal belongs to the first."""
     return max(charge.deal, 1)
 
 
 def propose(
     ruling_id: str, charge: Charge, proposal: PenaltyProposal, by: str, at_ms: int | None = None
 ) -> MatchRuling:
-    """Return a ruling that `by` proposes at `at_ms`; it is not in force."""
+    """Return a ruling that `by` proposes at `at_ms`. It is not in force."""
     return MatchRuling(id=ruling_id, charge=charge, proposal=proposal, by=by, at_ms=at_ms)
 
 
@@ -188,8 +188,8 @@ def approve(
 ) -> MatchRuling | Refusal:
     """Return the ruling in force, as proposed or with another legal `proposal` (改判).
 
-    `verbal`: `entered_by`, a referee, enters the word of the chief, whose name is `by`. Returns
-    why not where `role` may not, or the ruling is not open.
+    `verbal`: the referee `entered_by` enters the decision of the chief `by`. Returns a refusal if
+    `role` may not, or the ruling is not open.
     """
     if ruling.state != "proposed":
         return Refusal("NOT_OPEN", ruling.id)
@@ -212,10 +212,10 @@ def approve(
 def reject(
     ruling: MatchRuling, by: str, role: Role, verbal: bool = False, *, entered_by: str | None = None
 ) -> MatchRuling | Refusal:
-    """Return the ruling rejected (驳回), or overturned by the chief where it was decided.
+    """Return the ruling rejected (驳回), or overturned by the chief if it was decided.
 
-    `entered_by`: who enters that as the chief's word. Returns why not where `role` may not, or it
-    was rejected before.
+    `entered_by`: the person who enters this as a verbal decision of the chief. Returns a refusal if
+    `role` may not, or it was rejected before.
     """
     if ruling.state == "rejected":
         return Refusal("NOT_OPEN", ruling.id)
@@ -227,7 +227,7 @@ def reject(
 
 
 def confirm_verbal(ruling: MatchRuling, by: str, role: Role) -> MatchRuling | Refusal:
-    """Return the ruling with the chief's word confirmed by him. Returns why not otherwise."""
+    """Return the ruling with the verbal decision confirmed by the chief, or a refusal."""
     if not is_unconfirmed(ruling):
         return Refusal("NOT_VERBAL", ruling.id)
     return authority_refusal("chief", role, verbal=False) or _replace_in_ruling(
@@ -236,17 +236,19 @@ def confirm_verbal(ruling: MatchRuling, by: str, role: Role) -> MatchRuling | Re
 
 
 def is_in_force(ruling: MatchRuling) -> bool:
-    """Tell whether a ruling holds: a person decided it, and nobody overturned it."""
+    """Return whether a ruling is in force: a person decided it, and it was not overturned."""
     return ruling.state == "decided"
 
 
 def is_unconfirmed(ruling: MatchRuling) -> bool:
-    """Tell whether a ruling holds by the chief's word alone, which he has still to confirm."""
+    """Return whether a ruling is in force only by a verbal decision that the chief must still
+    confirm.
+    """
     return is_in_force(ruling) and ruling.verbal and ruling.confirmed_by is None
 
 
 def penalty_entry(ruling: MatchRuling) -> PenaltyEntry | None:
-    """Return what a ruling leaves in the record of the pair; None: it gave no penalty."""
+    """Return the entry of a ruling in the record of the pair, or None without a penalty."""
     if not is_in_force(ruling) or ruling.proposal.penalty == "none":
         return None
     incident = {name: getattr(ruling.charge, name) for name in Incident.__struct_fields__}
@@ -256,9 +258,9 @@ def penalty_entry(ruling: MatchRuling) -> PenaltyEntry | None:
 
 
 def record_with_rulings(carried: PenaltyRecord, rulings: Iterable[MatchRuling]) -> PenaltyRecord:
-    """Return the record a pair has by now: what it brought with it, and what holds here.
+    """Return the present record of a pair: earlier penalties, and those in force here.
 
-    `rulings` in the order of what happened. An overturned one leaves nothing behind.
+    `rulings` are in the order of the offences. An overturned ruling leaves no entry.
     """
     entries = (penalty_entry(ruling) for ruling in rulings)
     return (*carried, *(one for one in entries if one is not None))
