@@ -1,8 +1,8 @@
-"""One attempt as a reducer: what was seen goes in, what to do next comes out.
+"""One attempt as a reducer: `step(attempt, event)` returns the next attempt and its effects.
 
-`step(attempt, event)` is pure. Its effects are carried out by the dealing loop
-(controller/machine/attempts/card_loop.py); what they lead to comes back as further events.
-The reducer deals blind: a card is an index here, its look a verdict without a face.
+The function is pure. The card loop (controller/machine/attempts/card_loop.py) carries out the
+effects, and their results come back as further observations. The reducer sees no faces: a card is
+an index here, and its look a verdict without a face.
 """
 
 from collections.abc import Callable
@@ -42,7 +42,7 @@ from controller.deal.observations import (
 
 
 class Stage(StrEnum):
-    """How far an attempt has come."""
+    """The progress of an attempt."""
 
     READY = "ready"
     SHUFFLING = "shuffling"
@@ -54,7 +54,7 @@ class Stage(StrEnum):
 
 
 class AttemptState(msgspec.Struct, frozen=True, kw_only=True):
-    """The state of one attempt. `sequence` has a pocket letter per place."""
+    """The state of one attempt. `sequence` has a pocket letter for each place."""
 
     sequence: str
     passes: int
@@ -66,11 +66,11 @@ class AttemptState(msgspec.Struct, frozen=True, kw_only=True):
     reasons: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
-        """Say how far it is, and nothing of where cards go: that is public behind its reveal."""
+        """Return the progress only. The pockets of cards are not public before the reveal."""
         return f"Attempt({self.stage.value}, {self.ledger!r}, reasons={self.reasons!r})"
 
     def __rich_repr__(self) -> list[tuple[str, object]]:
-        """Hide it from rich too, which asks every Struct field by field."""
+        """Hide the fields from rich too, which would print each field of a Struct."""
         return [("stage", self.stage), ("ledger", self.ledger)]
 
 
@@ -83,11 +83,11 @@ def new_attempt(sequence: str, passes: int) -> AttemptState:
 
 
 def step(attempt: AttemptState, event: Observation) -> AttemptStep:
-    """Return the attempt after an event, and what must be done because of it.
+    """Return the attempt after an event, and the effects.
 
-    An event that no right attempt can bring ends it with a reason; after the end
-    (held, or over) nothing but Broken changes anything, and nothing undoes a held
-    attempt's count.
+    An event that cannot happen in a right attempt ends the attempt with a reason. After the end
+    (held or over) only AttemptStopped changes anything, and nothing changes the count of held
+    hands.
     """
     if attempt.stage is Stage.ENDED:
         return attempt, ()
@@ -105,7 +105,7 @@ def step(attempt: AttemptState, event: Observation) -> AttemptStep:
 def send_to_tray(attempt: AttemptState, index: int) -> AttemptState:
     """Return the attempt with the card at the hold point on its way to the tray instead.
 
-    For a route that was given by an earlier run of the daemon, which had waited long enough.
+    This is for a route of an earlier run of the daemon, which had stopped waiting for the card.
     """
     after = book.with_fields(attempt.ledger, index, read=False, route=TRAY, why="UNREADABLE")
     return _replace(attempt, ledger=after)
@@ -158,7 +158,8 @@ def _on_verdict(attempt: AttemptState, event: CardVerdict) -> AttemptStep:
     if card is None:
         return _end_attempt(attempt, "PULSE_COUNT")
     if card.route is not None:
-        return attempt, ()  # the answer came after the patience ended: the tray reads it again
+        # The answer came after the timeout. The card is read again from the tray.
+        return attempt, ()
     return _decide(attempt, event)
 
 
@@ -195,7 +196,7 @@ def _on_gated(attempt: AttemptState, event: CardGated) -> AttemptStep:
     card = attempt.ledger.card(event.index)
     if card is None or card.route is None or card.gated is not None:
         return _end_attempt(attempt, "EVENT_LOST")
-    # The board may turn a card that jams behind its ROUTE into the tray, nowhere else.
+    # After a jam the board may turn the card into the tray, and nowhere else.
     if event.outlet not in (card.route, TRAY):
         return _end_attempt(attempt, "WRONG_POCKET")
     return _replace(
@@ -218,9 +219,9 @@ def _on_landed(attempt: AttemptState, event: CardLanded) -> AttemptStep:
 
 
 def _on_stray(attempt: AttemptState, event: StrayLanded) -> AttemptStep:
-    """A landing that nobody announced: of a card gone astray, or of one that hung on another.
+    """Handle an unexpected landing: a card in a wrong pocket, or a card that hung on another.
 
-    With no card on its way it can only be the second of two that left as one.
+    With no card on its way, it can only be the second of two cards that left as one.
     """
     return _end_attempt(
         attempt, "DOUBLE_FEED" if _is_double_feed(attempt.ledger, event) else "WRONG_POCKET"
@@ -248,7 +249,7 @@ def _on_empty(attempt: AttemptState, event: SourceEmptied) -> AttemptStep:
 
 
 def _advance(attempt: AttemptState) -> AttemptStep:
-    """Go on once nothing is on its way: from the hopper to the tray, from there to the check."""
+    """Continue when no card is on its way: from the hopper to the tray, and then to the check."""
     after = attempt.ledger
     if after.has_moving_card:
         return attempt, ()
@@ -274,9 +275,9 @@ def _on_final_count(attempt: AttemptState, event: FinalCount) -> AttemptStep:
 
 
 _DEALING = frozenset({Stage.DEALING, Stage.REFEEDING})
-# What may still come once every card has landed, and says nothing new then.
+# Observations that may still come after every card has landed, and then mean nothing.
 _LATE_OBSERVATIONS = (CardVerdict, LookOverdue, SourceEmptied)
-# Which sightings a right attempt can bring, at which stage.
+# The stages in which a right attempt can bring each observation.
 _LEGAL_STAGES: dict[type[Any], frozenset[Stage]] = {
     BothBegan: frozenset({Stage.READY}),
     ShufflerDone: frozenset({Stage.SHUFFLING}),

@@ -10,22 +10,23 @@ from controller.deal.observations import FinalCount
 
 
 def lock_reasons(ledger: Ledger, sequence: str, final_count: FinalCount) -> tuple[str, ...]:
-    """Return why the lock does not close, as names of the fault catalogue; empty: it holds."""
+    """Return why the hands may not be released, as names of the fault catalogue; () if they may."""
     broken = [name for name, is_broken in _conditions(ledger, sequence, final_count) if is_broken]
     all_there = final_count.hopper_empty and final_count.path_empty and final_count.tray_empty
     reasons = list(
         dict.fromkeys([*broken, *known_set_faults(final_count.set_faults, all_there=all_there)])
     )
     if not reasons and not final_count.board_locked:
-        reasons.append("BOARD_REFUSED")  # else it refuses for what is named already
+        # If there are other reasons, the board refuses because of them.
+        reasons.append("BOARD_REFUSED")
     return tuple(reasons)
 
 
 def known_set_faults(set_faults: Sequence[str], *, all_there: bool) -> list[str]:
-    """Return which of `set_faults` can be known, by their names.
+    """Return the faults among `set_faults` that are certain, by their names.
 
-    No card is called missing while others lie elsewhere in the machine, not `all_there`: it may
-    be one of them.
+    While other cards are elsewhere in the machine (not `all_there`), no card is called missing,
+    because it may be one of them.
     """
     return [name for name in set_faults if all_there or name != "MISSING_CARD"]
 

@@ -1,10 +1,10 @@
 """The ledger of cards: where each card of an attempt was seen, and nothing else.
 
-Totals are derived from it, never counted beside it. A ledger is a value; each
-sighting makes a new one. Places: index i from the hopper has place i. A card that
-lands in the tray leaves its place set aside; cards fed again from the tray take
-the set-aside places from the last to the first, then the places that no index
-reached, in order (PROOF.md, 5). So no verdict on a card moves another.
+Totals are derived from the ledger and never counted separately. A ledger is a value, and each
+observation makes a new one. Places: index i from the hopper has place i. The place of a card that
+lands in the tray is set aside. Cards that are fed again from the tray take the places that were set
+aside, from the last to the first, and then the places that no index reached, in order (PROOF.md,
+5). So no verdict on a card moves another card.
 """
 
 from collections import Counter
@@ -20,7 +20,7 @@ MAX_TRAY_ROUNDS = 2
 
 
 class LedgerCard(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """One feed index: what was seen of the card (or the doubled pair) that had it."""
+    """One feed index: what was seen of its card, or of its doubled pair."""
 
     index: int
     place: int
@@ -33,18 +33,18 @@ class LedgerCard(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     landed: str | None = None
 
     def __repr__(self) -> str:
-        """Say which card it is, never where it went."""
+        """Return the index of the card, never its pocket."""
         return f"Card(index={self.index})"
 
     def __rich_repr__(self) -> list[tuple[str, object]]:
-        """Hide it from rich too, which asks every Struct field by field."""
+        """Hide the fields from rich too, which would print each field of a Struct."""
         return [("index", self.index)]
 
 
 class Ledger(msgspec.Struct, frozen=True, kw_only=True):
-    """All cards of one attempt, by feed index, and the places waiting for a card.
+    """All cards of one attempt, by feed index, and the places that wait for a card.
 
-    `aside` is a stack: the last place set aside is the next to be filled.
+    The places that were set aside form a stack: the last one is filled next.
     """
 
     expected: int
@@ -52,15 +52,15 @@ class Ledger(msgspec.Struct, frozen=True, kw_only=True):
     open_places: tuple[int, ...] = ()
 
     def __repr__(self) -> str:
-        """Say how many cards were fed, never where one went."""
+        """Return the number of fed cards, never a pocket."""
         return f"Ledger(fed={self.fed}, refed={self.refed}, expected={self.expected})"
 
     def __rich_repr__(self) -> list[tuple[str, object]]:
-        """Hide them from rich too, which asks every Struct field by field."""
+        """Hide the fields from rich too, which would print each field of a Struct."""
         return [("fed", self.fed), ("refed", self.refed)]
 
     def card(self, index: int) -> LedgerCard | None:
-        """Return the card of a feed index, None where none was seen."""
+        """Return the card of a feed index, or None if no card was seen."""
         return self.cards[index - 1] if 0 < index <= len(self.cards) else None
 
     @property
@@ -75,10 +75,11 @@ class Ledger(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def in_tray(self) -> int:
-        """Cards that lie in the tray: what landed there less what was fed from it.
+        """Return the number of cards in the tray: those that landed there less those fed from the
+        tray.
 
-        A doubled index brought two, unless the hopper gave its full number all
-        the same: then the double was none.
+        A doubled index brought two cards, unless the hopper gave its full number anyway. Then the
+        double was a false alarm.
         """
         doubles = [card.doubled for card in self.cards].count(True)
         landed = [card.landed for card in self.cards].count(TRAY)
@@ -86,7 +87,7 @@ class Ledger(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def has_moving_card(self) -> bool:
-        """Whether a card was seen at the window that has not landed yet."""
+        """Return whether a card was seen at the window that has not landed yet."""
         return any(card.landed is None for card in reversed(self.cards))
 
     def count_landed(self) -> dict[str, int]:
@@ -104,7 +105,7 @@ class Ledger(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def with_card(ledger: Ledger, index: int, *, from_tray: bool, doubled: bool) -> Ledger | None:
-    """Return the ledger with a card seen at the window; None where no place is left for it."""
+    """Return the ledger with a card seen at the window, or None if no place is left."""
     aside = ledger.open_places
     if not from_tray:
         place = index
@@ -127,7 +128,7 @@ def with_fields(ledger: Ledger, index: int, **fields: str | bool | None) -> Ledg
 
 
 def with_landing(ledger: Ledger, index: int, outlet: str) -> Ledger:
-    """Return the ledger with a card landed; one in the tray sets its place aside."""
+    """Return the ledger with a landed card. The place of a card in the tray is set aside."""
     after = with_fields(ledger, index, landed=outlet)
     if outlet != TRAY:
         return after
@@ -137,6 +138,6 @@ def with_landing(ledger: Ledger, index: int, outlet: str) -> Ledger:
 
 
 def with_unreached_places(ledger: Ledger) -> Ledger:
-    """Return the ledger once the hopper is empty: places no index reached wait below the others."""
+    """Return the ledger after the hopper is empty. Places that no index reached are filled last."""
     unreached = range(ledger.expected, ledger.fed, -1)
     return msgspec.structs.replace(ledger, open_places=(*unreached, *ledger.open_places))

@@ -1,6 +1,6 @@
 """What an attempt can see: events of the boards and the vault, without a face.
 
-A card is an index here, and its look a verdict.
+A card is an index here, and its look a verdict. The file also has the effects of an attempt.
 """
 
 from enum import StrEnum
@@ -9,7 +9,7 @@ import msgspec
 
 
 class LookOutcome(StrEnum):
-    """The vault's verdict on one card, all that routing ever learns of it."""
+    """The vault's verdict on one card, which is all that the routing code receives."""
 
     ACCEPT = "accept"
     REREAD = "reread"
@@ -17,7 +17,7 @@ class LookOutcome(StrEnum):
 
 
 class ObservationBase(msgspec.Struct, frozen=True, gc=False):
-    """Something that was seen."""
+    """One observation."""
 
 
 class BothBegan(ObservationBase, frozen=True):
@@ -29,14 +29,14 @@ class ShufflerDone(ObservationBase, frozen=True):
 
 
 class CardAtReader(ObservationBase, frozen=True):
-    """A card stands in the window; `doubled`: the sensor saw two at once."""
+    """A card is in the window. `doubled`: the sensor saw two cards at once."""
 
     index: int
     doubled: bool = False
 
 
 class CardVerdict(ObservationBase, frozen=True):
-    """The vault looked at a card; `why` names the fault where it did not accept."""
+    """The vault judged a card. `why` names the fault if the card was not accepted."""
 
     index: int
     look: LookOutcome
@@ -44,55 +44,54 @@ class CardVerdict(ObservationBase, frozen=True):
 
 
 class LookOverdue(ObservationBase, frozen=True):
-    """300 ms passed and only one of AT_READER and READ came for this index."""
+    """The timeout passed, and only one of AT_READER and READ came for this index."""
 
     index: int
 
 
 class CardGated(ObservationBase, frozen=True):
-    """A card crossed the gate towards `outlet`, as the gate's own sensor says."""
+    """A card crossed the gate towards `outlet`, by the gate's own sensor."""
 
     index: int
     outlet: str
 
 
 class CardLanded(ObservationBase, frozen=True):
-    """A card landed inside the window behind its own gate event."""
+    """A card landed in time after its own gate event."""
 
     index: int
     outlet: str
 
 
 class StrayLanded(ObservationBase, frozen=True):
-    """Something landed where no card was due."""
+    """A card landed where none was due."""
 
     outlet: str
 
 
 class SourceEmptied(ObservationBase, frozen=True):
-    """The hopper, or the tray where `tray`, has no card left and the path is clear."""
+    """The hopper (or the tray if `tray`) has no card left, and the path is clear."""
 
     tray: bool = False
 
 
 class LandingMissed(ObservationBase, frozen=True):
-    """A card crossed the gate and was not seen to land in its window."""
+    """A card crossed the gate and was not seen to land in time."""
 
     index: int
 
 
 class AttemptStopped(ObservationBase, frozen=True):
-    """The attempt cannot go on for a reason outside the cards: a name of the fault catalogue."""
+    """The attempt must end for a reason outside the cards: a name of the fault catalogue."""
 
     reason: str
 
 
 class FinalCount(ObservationBase, frozen=True, kw_only=True):
-    """What boards and vault say once the last card has landed.
+    """The reports of boards and vault after the last card has landed.
 
-    Sensors are levels seen now; `board_*` and `reader_*` are the boards' own
-    totals of this attempt; `set_faults` is the vault's verdict on the set, as
-    names of the fault catalogue.
+    Sensors are present levels. `board_*` and `reader_*` are the boards' own totals of this attempt.
+    `set_faults` is the vault's verdict on the set, as names of the fault catalogue.
     """
 
     hopper_empty: bool
@@ -124,7 +123,7 @@ Observation = (
 
 
 class AttemptEffectBase(msgspec.Struct, frozen=True, gc=False):
-    """Something to do."""
+    """One effect of an attempt."""
 
 
 class ShuffleCards(AttemptEffectBase, frozen=True):
@@ -134,7 +133,7 @@ class ShuffleCards(AttemptEffectBase, frozen=True):
 
 
 class FeedCards(AttemptEffectBase, frozen=True):
-    """Feed up to and with this index."""
+    """Feed up to and including this index."""
 
     upto: int
     tray: bool = False
@@ -148,19 +147,19 @@ class RouteCard(AttemptEffectBase, frozen=True):
 
 
 class RereadCard(AttemptEffectBase, frozen=True):
-    """Read the card at the hold point once more."""
+    """Read the card at the hold point again."""
 
     index: int
 
 
 class AwaitLook(AttemptEffectBase, frozen=True):
-    """Start the 300 ms in which AT_READER and READ of one index must meet."""
+    """Start the timeout in which AT_READER and READ of one index must both come."""
 
     index: int
 
 
 class RequestFinalCount(AttemptEffectBase, frozen=True):
-    """Ask both boards and the vault, and answer with a Settled."""
+    """Ask both boards and the vault, and answer with a FinalCount."""
 
 
 class HoldHands(AttemptEffectBase, frozen=True):

@@ -1,7 +1,7 @@
-"""The fair sequence of pockets: context, commitment, cut and what follows from them.
+"""The fair sequence of pockets: context, commitment, cut and the resulting order.
 
-PROOF.md beside this file says the same for a reader with any other language;
-vectors.json holds it to the byte. Nothing here knows a face.
+PROOF.md beside this file defines the same for readers of any language, and vectors.json has test
+vectors. This module must not import faces.
 """
 
 import hashlib
@@ -15,17 +15,17 @@ NONCE_BYTES = 32
 POCKET_LETTERS = "NWSE"
 
 _FULL_RUNS = (0, *(256 - 256 % bound for bound in range(1, 257)))
-"""By bound: how many bytes make full runs of 0…bound-1."""
+"""For each bound: the number of byte values in full runs of 0…bound-1."""
 _RATE_BYTES = 136
-"""Bytes that SHAKE-256 gives at a time: one more costs as much as all of them."""
+"""Bytes that SHAKE-256 produces at a time. One more byte costs as much as all of them."""
 
 
 def context(
     table_key: str, match_id: str, deal: int, attempt: int, profile_hash: bytes, set_id: str
 ) -> bytes:
-    """Return what an attempt is bound to, so that no proof fits another one.
+    """Return the context of an attempt, so that a proof fits no other attempt.
 
-    `table_key` is the table's public key as text, `profile_hash` 32 raw bytes.
+    `table_key` is the table's public key as text, `profile_hash` has 32 raw bytes.
     """
     fields = (table_key, match_id, deal, attempt, profile_hash, set_id)
     return b"".join(length_prefixed(field) for field in fields)
@@ -58,7 +58,9 @@ def sequence(committed: bytes, seed: bytes, cut: int | None, cards: int) -> str:
 
 
 def turn_up_places(committed: bytes, seed: bytes, cut: int | None, cards: int) -> Iterator[int]:
-    """Yield places (1…cards) to turn up, in order; the next where a rulebook says again."""
+    """Yield places (1…cards) to turn up, in order. Use the next one if the rulebook rejects a
+    card.
+    """
     below = _draws(committed, seed, cut)
     fair_order(below, cards)
     while True:
@@ -68,7 +70,7 @@ def turn_up_places(committed: bytes, seed: bytes, cut: int | None, cards: int) -
 def fair_order(below: Callable[[int], int], cards: int) -> str:
     """Return the pockets shuffled by `below(bound)`, which draws evenly from 0…bound-1.
 
-    Every one of cards! / ((cards/4)!)^4 orders comes from equally many draws.
+    Each of the cards! / ((cards/4)!)^4 orders has equally many draws.
     """
     if cards < 4 or cards % 4 or cards > 256:
         raise ValueError(f"four pockets share 4…256 cards, a multiple of four, not {cards}")
@@ -80,10 +82,10 @@ def fair_order(below: Callable[[int], int], cards: int) -> str:
 
 
 def even_draws(stream: Iterator[int]) -> Callable[[int], int]:
-    """Return `below(bound)` over a stream of bytes; a byte past the last full run is thrown away.
+    """Return `below(bound)` over a stream of bytes. A byte after the last full run is discarded.
 
-    Taking the remainder of every byte would favour small numbers. `below` raises StopIteration
-    where the stream has ended.
+    The remainder of every byte would favour small numbers. `below` raises StopIteration when the
+    stream has ended.
     """
 
     def below(bound: int) -> int:
@@ -108,7 +110,7 @@ def _draws(committed: bytes, seed: bytes, cut: int | None) -> Callable[[int], in
 
 
 def _blocks(first: Callable[[int], bytes]) -> Iterator[bytes]:
-    """Yield an extendable output in parts, without end; 108 cards take about 121 bytes of it."""
+    """Yield an extendable output in parts, without end. 108 cards need about 121 bytes of it."""
     given, size = 0, _RATE_BYTES
     while True:
         block = first(size)

@@ -1,8 +1,8 @@
-"""What a vault is asked of bound hands once they are out: tribute, return, who leads.
+"""Questions about hands that are out: tribute, return, leader.
 
-Faces go in where a referee names one, and come out of `hand` alone, for an answer that
-is sealed to its asker; everything else is a yes, a value of a card, or a seat. Every
-question raises ValueError before the hands are bound.
+A referee's card is passed in. Faces come out only of `dealt_hand`, for an answer that is sealed to
+its sender. Every other answer is yes or no, the value of a card, or a seat. Every question raises
+ValueError before the hands are bound.
 """
 
 from collections.abc import Iterable, Sequence
@@ -21,21 +21,21 @@ from controller.vault.vault import Vault
 
 @dataclass(frozen=True, slots=True)
 class DealtHands:
-    """Hands that are out, as they were dealt: what every question here is asked of."""
+    """Hands that are out, as they were dealt."""
 
     vault: Vault
     sequence: str
 
     def __repr__(self) -> str:
-        """Hide whose they are."""
+        """Hide the hands."""
         return f"DealtHands({self.vault!r})"
 
 
 def dealt_hand(vault: Vault, sequence: str, seat: Seat) -> bytes:
     """Return the faces that were dealt to a seat, a byte each, by place.
 
-    `sequence` has the pocket letter of every place. It is the hand as it was dealt:
-    what was paid or played since is not known here.
+    `sequence` has the pocket letter of every place. The hand is the dealt one: later tributes and
+    plays are not known here.
     """
     if vault.hands is None:
         raise ValueError("the hands of this attempt are not bound")
@@ -45,7 +45,7 @@ def dealt_hand(vault: Vault, sequence: str, seat: Seat) -> bytes:
 def seat_with(vault: Vault, sequence: str, face: Face) -> Seat:
     """Return the seat that was dealt a face, the first in playing order from N.
 
-    Raises ValueError where nobody was.
+    Raises ValueError if no seat was.
     """
     seats: tuple[Seat, ...] = get_args(Seat)
     for seat in seats:
@@ -57,7 +57,7 @@ def seat_with(vault: Vault, sequence: str, face: Face) -> Seat:
 def is_anti_tribute(
     vault: Vault, sequence: str, profile: GuandanProfile, payers: Sequence[Seat]
 ) -> bool:
-    """Tell whether 抗贡 stands: the payers hold both big jokers (seed 000 A10.3)."""
+    """Return whether 抗贡 applies: the payers have both big jokers (seed 000 A10.3)."""
     return tribute.has_anti_tribute(
         profile, payers, {seat: dealt_hand(vault, sequence, seat) for seat in payers}
     )
@@ -66,9 +66,10 @@ def is_anti_tribute(
 def required_tributes(
     vault: Vault, sequence: str, profile: GuandanProfile, payers: Iterable[Seat], level: Level
 ) -> dict[Seat, int]:
-    """Return what the card counts that each payer must pay, in the order of `level`.
+    """Return the value of the card that each payer must pay, in the order of `level`.
 
-    Ask after every payer has laid his card: the answer tells part of a hand (seed 000 A10.1).
+    Call this after every payer has laid a card, because the answer reveals a part of a hand (seed
+    000 A10.1).
     """
     return {
         seat: tribute.tribute_value(profile, dealt_hand(vault, sequence, seat), level)
@@ -84,7 +85,9 @@ def is_right_tribute(
     level: Level,
     card: Face,
 ) -> bool:
-    """Tell whether `card` is a right tribute from a seat; if not: 贡错牌 (seed 000 A18.1)."""
+    """Return whether `card` is a right tribute from a seat. A wrong one is 贡错牌 (seed 000
+    A18.1).
+    """
     return tribute.is_right_tribute(profile, dealt_hand(vault, sequence, seat), level, card)
 
 
@@ -99,10 +102,10 @@ def judge_return_card(
     card: Face,
     received: Face | None = None,
 ) -> ReturnVerdict:
-    """Return what the rulebook says of `card`, given back by `giver` to `to`.
+    """Return the verdict of the rulebook on `card`, given back by `giver` to `to`.
 
-    `received` is the tribute that `giver` got, where it is known: the vault saw only the
-    hand he was dealt. Raises ReturnError for a card that he cannot hold.
+    `received` is the tribute that `giver` got, if known, because the vault saw only the dealt hand.
+    Raises ReturnError for a card that `giver` cannot have.
     """
     held = [*dealt_hand(vault, sequence, giver), *([] if received is None else [received])]
     return judge_return(profile, finish, giver, to, card, level, held, received)

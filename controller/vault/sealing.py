@@ -1,8 +1,8 @@
-"""Boxes for what the disk may hold but nobody may read yet.
+"""Encrypted boxes for secrets that the disk may hold but people may not read yet.
 
-An attempt key closes an attempt's seed and faces (XSalsa20-Poly1305, a fresh
-random nonce in front of each box). The key itself goes to the chief in a sealed
-box (X25519), the standard form, made here from entropy that was passed in.
+An attempt key encrypts an attempt's seed and faces (XSalsa20-Poly1305, with a fresh random nonce
+before each box). The key itself is sealed to the chief (X25519 sealed box), with entropy that is
+passed in.
 """
 
 import contextlib
@@ -26,21 +26,21 @@ _NONCE_BYTES = SecretBox.NONCE_SIZE
 
 
 class UnsealError(Exception):
-    """A box that this key does not open: another attempt's, or changed."""
+    """This key does not open the box: it belongs to another attempt or was changed."""
 
 
 class AttemptKey:
-    """The key of one attempt; its bytes leave only towards the key file and the chief."""
+    """The key of one attempt. Its bytes go only to the key file and to the chief."""
 
     def __init__(self, raw: bytes, entropy: Entropy) -> None:
-        """Take the key's 32 bytes and the source of nonces."""
+        """Store the key's 32 bytes and the source of nonces."""
         self.raw = raw
         self._box = SecretBox(raw)
         self._entropy = entropy
 
     @classmethod
     def new(cls, entropy: Entropy) -> "AttemptKey":
-        """Make a fresh key."""
+        """Return a fresh key."""
         return cls(entropy(KEY_BYTES), entropy)
 
     def __repr__(self) -> str:
@@ -52,11 +52,11 @@ class AttemptKey:
         raise TypeError("an attempt's key is not copied")
 
     def seal(self, plain: bytes) -> bytes:
-        """Return a box of `plain`: 40 bytes longer."""
+        """Return a box of `plain`, which is 40 bytes longer."""
         return bytes(self._box.encrypt(plain, self._entropy(_NONCE_BYTES)))
 
     def unseal(self, box: bytes) -> bytes:
-        """Return what is in a box. Raises CannotUnseal."""
+        """Return the content of a box. Raises UnsealError."""
         try:
             return self._box.decrypt(box)
         except (CryptoError, ValueError) as error:
@@ -64,7 +64,7 @@ class AttemptKey:
 
 
 def seal_to(public: bytes, plain: bytes, entropy: Entropy) -> bytes:
-    """Return `plain` sealed to an X25519 public key of 32 bytes: 48 bytes longer."""
+    """Return `plain` sealed to an X25519 public key of 32 bytes, which is 48 bytes longer."""
     ephemeral = PrivateKey(entropy(PrivateKey.SIZE))
     to = PublicKey(public)
     sender = bytes(ephemeral.public_key)
@@ -73,7 +73,9 @@ def seal_to(public: bytes, plain: bytes, entropy: Entropy) -> bytes:
 
 
 def unseal_with(secret: bytes, box: bytes) -> bytes:
-    """Return what was sealed to the owner of a 32-byte X25519 secret. Raises CannotUnseal."""
+    """Return the content of a box that was sealed to the owner of a 32-byte X25519 secret. Raises
+    UnsealError.
+    """
     try:
         return SealedBox(PrivateKey(secret)).decrypt(box)
     except (CryptoError, ValueError) as error:
@@ -85,11 +87,11 @@ _MEMORY_FILESYSTEMS = ("tmpfs", "ramfs")
 
 
 class RuntimeDirError(Exception):
-    """A runtime_dir where no key may lie; one line says why and what to do."""
+    """A runtime_dir that may not hold keys. The text is one line with cause and action."""
 
 
 def check_runtime_dir(runtime_dir: Path, state_dir: Path, mounts: Path = _MOUNTS) -> None:
-    """Return if keys may lie in `runtime_dir`: in memory, this user's alone, not in `state_dir`.
+    """Check that `runtime_dir` may hold keys: in memory, only for this user, not in `state_dir`.
 
     Raises RuntimeDirError.
     """
@@ -121,17 +123,17 @@ class AttemptKeyFiles:
         self._folder = runtime_dir
 
     def write(self, attempt: int, key: bytes) -> None:
-        """Put an attempt's key there, whole or not at all. Raises OSError."""
+        """Write an attempt's key file completely or not at all. Raises OSError."""
         part = self._folder / f".attempt-{attempt}.key"
         with contextlib.suppress(FileNotFoundError):
-            part.unlink()  # left by a crash in the middle of this function
+            part.unlink()  # A crash in the middle of this function left it.
         handle = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
         with os.fdopen(handle, "wb") as file:
             file.write(key)
         part.rename(self._path(attempt))
 
     def read(self, attempt: int) -> bytes | None:
-        """Return an attempt's key; None where there is none (a power cut, or its end)."""
+        """Return an attempt's key, or None after a power cut or after the attempt's end."""
         try:
             key = self._path(attempt).read_bytes()
         except FileNotFoundError:
@@ -143,7 +145,7 @@ class AttemptKeyFiles:
         self._path(attempt).unlink(missing_ok=True)
 
     def keep_only(self, attempts: Set[int]) -> None:
-        """Remove every key but those of these attempts, and what a crash left half written."""
+        """Remove every key except those of these attempts, and incomplete files."""
         kept = {self._path(attempt) for attempt in attempts}
         for path in (*self._folder.glob("attempt-*.key"), *self._folder.glob(".attempt-*.key")):
             if path not in kept:
@@ -154,7 +156,7 @@ class AttemptKeyFiles:
 
 
 def _filesystem_type(device: int, mounts: Path) -> str | None:
-    """Return the type of the filesystem on a device number, as /proc/self/mountinfo lists it.
+    """Return the filesystem type of a device number, from /proc/self/mountinfo.
 
     A line is `id parent major:minor root mountpoint options … - type source options`.
     """

@@ -1,9 +1,8 @@
-"""A verdict on one card, out of what the reader saw of it and nothing else.
+"""The vault: the faces that the reader saw in the present attempt, and verdicts on them.
 
-A second look comes at once where the first was poor, and a third; then the tray,
-where the card lies differently. The first decision stands: what the reader says
-of the card afterwards changes nothing, so that events told twice, or after a
-restart, lead to the same route.
+If the first look is poor, a second look follows at once, and then a third. After that the card goes
+to the tray, and is read again from there. The first decision is final: later looks at the card
+change nothing. So repeated events, also after a restart, lead to the same route.
 """
 
 from collections import Counter
@@ -20,7 +19,7 @@ MIN_CONFIDENCE = 128
 
 
 class ReadEvent(Protocol):
-    """A READ event of the reader board, as drivers/board_events.py has it."""
+    """A READ event of the reader board (drivers/board_events.py)."""
 
     @property
     def attempt(self) -> int:
@@ -48,9 +47,9 @@ class ReadEvent(Protocol):
 
 
 class ReaderLook:
-    """What the reader saw once. No log, no message and no copy of it can be made.
+    """One look of the reader. It cannot be logged, sent or copied.
 
-    It is no Struct: those write themselves out field by field for whoever encodes them.
+    It is not a Struct, because an encoder would write each field of a Struct.
     """
 
     __slots__ = ("back", "confidence", "face", "face_up")
@@ -69,23 +68,22 @@ class ReaderLook:
 
 
 class LookDecision(NamedTuple):
-    """What a card's looks come to: `why` is a fault name where it was not accepted."""
+    """The result of a card's looks. `why` is a fault name if the card was not accepted."""
 
     look: LookOutcome
     why: str | None = None
 
 
 def look_from_event(event: ReadEvent) -> ReaderLook:
-    """Return what an event says the reader saw."""
+    """Return the look in a READ event."""
     return ReaderLook(event.face, event.back, bool(event.face_up), event.confidence)
 
 
 def look_fault(look: ReaderLook, back: int) -> str | None:
-    """Return why one look does not do, as a fault name; None for a good one.
+    """Return why one look is not good, as a fault name, or None for a good look.
 
-    `back` is the back of the named set. A card that lies face up has been seen by
-    everybody, whatever else is wrong with it; where no face was seen, the back was
-    not either.
+    `back` is the back of the named set. A card that was face up has been seen by everybody, so this
+    fault comes first. If no face was read, the back was not read either.
     """
     if look.face_up:
         return "FACE_UP"
@@ -97,7 +95,7 @@ def look_fault(look: ReaderLook, back: int) -> str | None:
 
 
 def judge_looks(looks: Sequence[ReaderLook], back: int) -> LookDecision:
-    """Return the verdict on a card after these looks at it, in order, one at least."""
+    """Return the verdict on a card after these looks at it, in order, at least one."""
     flaws = [look_fault(read, back) for read in looks[:MAX_LOOKS]]
     if None in flaws:
         return LookDecision(LookOutcome.ACCEPT)
@@ -112,18 +110,18 @@ def accepted_face(looks: Sequence[ReaderLook], back: int) -> Face | None:
 
 
 NO_FACE = 0xFF
-"""The byte of a place whose card nobody could read."""
+"""The byte of a place whose card could not be read."""
 
 
 class Vault:
-    """What the reader saw of the cards of the present attempt, by feed index.
+    """The looks at the cards of the present attempt, by feed index.
 
-    `composition` says how many of each of the 54 faces the set has, `back` the
-    set's back as the reader board numbers it (A 0, B 1).
+    `composition` has the number of each of the 54 faces in the set. `back` is the set's back as the
+    reader board numbers it (A 0, B 1).
     """
 
     def __init__(self, composition: Sequence[int], back: int) -> None:
-        """Take what a right set looks like."""
+        """Store the properties of a right set."""
         if len(composition) != FACE_COUNT:
             raise ValueError(f"a composition has {FACE_COUNT} numbers, not {len(composition)}")
         self._composition = tuple(composition)
@@ -134,7 +132,7 @@ class Vault:
         self._hands: bytes | None = None
 
     def __repr__(self) -> str:
-        """Say how much it holds, never what."""
+        """Return the number of cards, never a face."""
         return f"Vault(attempt={self._attempt}, cards={len(self._reads)})"
 
     def __reduce_ex__(self, protocol: object) -> NoReturn:
@@ -147,21 +145,21 @@ class Vault:
         return self._attempt
 
     def begin(self, attempt: int) -> None:
-        """Forget every face and take in those of this attempt."""
+        """Delete every face, and accept those of this attempt."""
         self.forget()
         self._attempt = attempt
 
     def forget(self) -> None:
-        """Forget every face: the attempt is over."""
+        """Delete every face, because the attempt is over."""
         self._attempt = None
         self._reads = {}
         self._events = []
         self._hands = None
 
     def keep_event(self, event: Any) -> None:
-        """Keep a board's event for the record, whole: a READ of it has a face.
+        """Store a board's event for the record. A READ has a face.
 
-        It is not looked at here, and not kept outside an attempt.
+        The event is not examined here, and not stored outside an attempt.
         """
         if self._attempt is not None:
             self._events.append(event)
@@ -172,9 +170,9 @@ class Vault:
         return tuple(self._events)
 
     def take_read(self, event: ReadEvent) -> CardVerdict:
-        """Take in a READ and return the verdict on its card.
+        """Accept a READ and return the verdict on its card.
 
-        Raises ValueError for a read of another attempt: its caller must not count it.
+        Raises ValueError for a READ of another attempt, which must not count.
         """
         if event.attempt != self._attempt:
             raise ValueError(f"a read of attempt {event.attempt} during {self._attempt}")
@@ -183,11 +181,11 @@ class Vault:
         return CardVerdict(event.index, decision.look, decision.why)
 
     def find_set_faults(self, places: Mapping[int, int], cards: int) -> tuple[str, ...]:
-        """Return what is wrong with the set, as fault names; empty for a right one.
+        """Return the faults of the set, by their names; () for a right set.
 
-        `places` is index → place of the cards that landed in a seat's pocket, `cards`
-        how many a set has. Ask once every card was fed: a card that never came is missing.
-        A card that is still in the tray is not missing: its own flaw is the reason.
+        `places` is index → place of the cards that landed in a seat's pocket, `cards` the number of
+        cards in a set. Call this after every card was fed, because a card that never came counts as
+        missing. A card in the tray is not missing: its own fault is the reason.
         """
         unread = ["UNREADABLE" for index in places if self._face(index) is None]
         in_tray = self._flaws_after(max(places, default=0)) if len(places) < cards else []
@@ -202,9 +200,9 @@ class Vault:
         return tuple(dict.fromkeys(reasons))
 
     def bind_hands(self, places: Mapping[int, int], cards: int) -> bytes:
-        """Return one face byte per place, NO_FACE where no read card lies, and keep them.
+        """Return one face byte for each place, NO_FACE if its card was not read, and store them.
 
-        `places` as in `set_verdict`: these are the hands from here on.
+        `places` as in `find_set_faults`. These are the hands from now on.
         """
         record = bytearray([NO_FACE]) * cards
         for index, place in places.items():
@@ -214,7 +212,7 @@ class Vault:
         return self._hands
 
     def restore_hands(self, attempt: int, record: bytes) -> None:
-        """Take in hands that an earlier run of the daemon bound: one face byte per place."""
+        """Restore hands that an earlier run of the daemon bound: one face byte for each place."""
         self.begin(attempt)
         self._hands = record
 
