@@ -1,10 +1,9 @@
-"""Clocks of a match: pure values that take time as input and answer with proposals.
+"""Clocks of a match: pure values that receive the time and return proposals.
 
-countdown.py has the clocks of players' duties at one table, duties.py says which clock a
-rulebook gives to which duty, match_clock.py is the time of the match, stopwatch.py what
-both run on and due.py what they say. Everywhere `at_ms` is milliseconds of one clock that
-does not run back, given from outside. Nothing here acts: a referee makes a ruling of a
-proposal, or does not.
+duty_clocks.py has the clocks of players' duties at one table, with the clock of each duty by the
+rulebook. match_clock.py has the time of the match, and stopwatch.py what both use. `at_ms` is
+always milliseconds of one clock that does not go backwards, passed in from outside. A clock only
+proposes. A referee decides on a ruling.
 """
 
 from controller.match.clocks.duty_clocks import DutyClock, DutyClocks

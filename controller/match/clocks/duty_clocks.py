@@ -1,4 +1,4 @@
-"""A player's clock: limits that one after the other are overrun, until the duty is done."""
+"""A player's clock: limits that expire one after another, until the duty is done."""
 
 from collections.abc import Iterable
 from typing import Any, Literal, cast
@@ -13,14 +13,15 @@ from controller.rules.profile import GuandanProfile
 from controller.seats import SIDES
 
 ClockDuty = Literal["play", "tribute", "return", "opening", "sort", "late"]
-"""What somebody is waited for."""
+"""The duties that have a clock."""
 
 
 class ClockLimit(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """`within_ms` after the limit before it, or after the start, the duty must be done.
+    """One limit: the duty must be done within `within_ms` after the limit before, or after the
+    start.
 
-    The last millisecond of a limit is still in time. `from_warning`: it counts from the
-    spoken warning where a referee told when that was.
+    The last millisecond of a limit is still in time. `from_warning`: the limit counts from the
+    spoken warning, if a referee reported its time.
     """
 
     within_ms: int
@@ -32,10 +33,10 @@ class ClockLimit(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 
 
 class DutyClock(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """One clock for one duty of `seat`, of `side`, or of all where both are None.
+    """One clock for one duty of `seat`, of `side`, or of all if both are None.
 
-    `repeats`: the last limit again and again (以下类推). `told`: how many limits have been
-    answered for. `base_ms`: running time from which the next one counts.
+    `repeats`: the last limit is repeated (以下类推). Another field counts the limits that were
+    reported. `base_ms` is the running time from which the next limit counts.
     """
 
     duty: ClockDuty
@@ -53,7 +54,7 @@ DutyClocks = tuple[DutyClock, ...]
 
 
 def next_due_ms(clock: DutyClock) -> int | None:
-    """Return when the next limit will be overrun; None: it stands still, or has none left."""
+    """Return when the next limit will expire, or None if the clock is paused or has none left."""
     limit = _next_limit(clock)
     if limit is None:
         return None
@@ -61,7 +62,7 @@ def next_due_ms(clock: DutyClock) -> int | None:
 
 
 def left_ms(clock: DutyClock, at_ms: int) -> int:
-    """Return how much of the present limit is left at `at_ms`; 0: it is over, or none is left."""
+    """Return the rest of the present limit at `at_ms`; 0 if it is over or no limit is left."""
     limit = _next_limit(clock)
     if limit is None:
         return 0
@@ -69,14 +70,14 @@ def left_ms(clock: DutyClock, at_ms: int) -> int:
 
 
 def tick(clock: DutyClock, at_ms: int) -> tuple[DutyClock, tuple[ClockReport, ...]]:
-    """Return the clock at `at_ms` and what fell due since it was last asked, oldest first.
+    """Return the clock at `at_ms`, and the reports since the last call, the oldest first.
 
-    Asked late, twice or for nothing it says the same things, each once.
+    A late, repeated or unnecessary call makes no difference: each report is returned once.
     """
     dues = []
     while (moment_ms := next_due_ms(clock)) is not None and moment_ms <= at_ms:
         limit = _next_limit(clock)
-        assert limit is not None  # or there would be no moment
+        assert limit is not None  # Without a limit there would be no moment.
         dues.append(_clock_report(clock, limit, moment_ms))
         clock = _replace_in_clock(
             clock, told=clock.told + 1, base_ms=clock.base_ms + limit.within_ms
@@ -87,8 +88,8 @@ def tick(clock: DutyClock, at_ms: int) -> tuple[DutyClock, tuple[ClockReport, ..
 def restart_from_warning(clock: DutyClock, at_ms: int) -> DutyClock:
     """Return the clock after a referee spoke the warning at `at_ms`.
 
-    Only where the next limit is said to count from the warning (seed 000 A21.1); nothing
-    changes once that limit was overrun. Ask `tick` first.
+    It changes only if the next limit counts from the warning (seed 000 A21.1) and has not expired.
+    Call `tick` first.
     """
     limit = _next_limit(clock)
     if limit is None or not limit.from_warning:
@@ -98,22 +99,22 @@ def restart_from_warning(clock: DutyClock, at_ms: int) -> DutyClock:
 
 
 def first_due_ms(clocks: DutyClocks) -> int | None:
-    """Return when the first of the clocks will have something to say: one timer is enough."""
+    """Return when the first of the clocks has its next report. One timer is enough."""
     moments = (next_due_ms(clock) for clock in clocks)
     return min((moment for moment in moments if moment is not None), default=None)
 
 
 def tick_all(clocks: DutyClocks, at_ms: int) -> tuple[DutyClocks, tuple[ClockReport, ...]]:
-    """Return all clocks at `at_ms` and what fell due, oldest first."""
+    """Return all clocks at `at_ms`, and their reports, the oldest first."""
     ticked = [tick(clock, at_ms) for clock in clocks]
     dues = sorted((due for _, said in ticked for due in said), key=lambda due: due.at_ms)
     return tuple(clock for clock, _ in ticked), tuple(dues)
 
 
 def pause_all(clocks: DutyClocks, at_ms: int) -> DutyClocks:
-    """Return all clocks standing still: play is suspended (暂停).
+    """Return all clocks paused: play is suspended (暂停).
 
-    They stand once: whether several reasons hold is the caller's to know.
+    Clocks are paused once. The caller must know whether several reasons apply.
     """
     return tuple(
         _replace_in_clock(clock, watch=stopwatch.pause(clock.watch, at_ms)) for clock in clocks
@@ -134,10 +135,10 @@ def remove_done(
     seat: Seat | None = None,
     side: Side | None = None,
 ) -> tuple[DutyClocks, tuple[ClockReport, ...]]:
-    """Return the clocks without those of a duty that was done at `at_ms`, and what fell due.
+    """Return the clocks without those of a duty that was done at `at_ms`, and the reports.
 
-    Without `seat` and `side`: whoever's duty it was. All clocks are asked first, so that
-    a duty done late is still answered for.
+    Without `seat` and `side` the duty of any seat counts. All clocks are updated first, so that a
+    late duty is still reported.
     """
     clocks, dues = tick_all(clocks, at_ms)
     return tuple(clock for clock in clocks if not _is_clock_of(clock, duty, seat, side)), dues
@@ -146,7 +147,7 @@ def remove_done(
 def restart_all_from_warning(
     clocks: DutyClocks, duty: ClockDuty, at_ms: int, seat: Seat | None = None
 ) -> DutyClocks:
-    """Return the clocks after the warning for a duty was spoken (see `warned`)."""
+    """Return the clocks after the warning for a duty was spoken (see `restart_from_warning`)."""
     return tuple(
         restart_from_warning(clock, at_ms) if _is_clock_of(clock, duty, seat, None) else clock
         for clock in clocks
@@ -190,10 +191,10 @@ def play_clock(
 ) -> DutyClock | None:
     """Return the clock for one play or pass of `seat` from `at_ms` on.
 
-    Warning when the time is over, then a violation, which takes the turn away and ends
-    the clock (seed 000 A21.1; 003 R4.6 has a time only). `called`: a referee counts the
-    seconds (读秒), what mode `on_call` waits for. `first_lead`: the deal's first play, for
-    which the opening has its own limit where there is one (seed 003 R4.6).
+    It reports a warning when the time is over, and then a violation, which takes the turn away and
+    ends the clock (seed 000 A21.1; 003 R4.6 has only a time). `called`: a referee counts the
+    seconds (读秒), which mode `on_call` needs. `first_lead`: the deal's first play, for which the
+    opening may have its own limit (seed 003 R4.6).
     """
     rules = profile.clocks
     wanted = {"off": False, "on_call": called, "every_play": True}[rules.play_clock]
@@ -210,8 +211,8 @@ def play_clock(
 def sort_clock(profile: GuandanProfile, at_ms: int) -> DutyClock | None:
     """Return the clock for counting and sorting (理牌), from the release of the hands on.
 
-    Tribute opens when all four have counted, or when this is over; it blames nobody. From
-    a machine 27 cards come at once, seed 000 A21.2 supposes sorting while drawing:
+    Tribute opens when all four have counted, or when this time is over. It is no offence. From a
+    machine 27 cards come at once, but seed 000 A21.2 assumes sorting while drawing, so this is
     provisional.
     """
     return _single_limit_clock(profile, "sort", "clocks.sort_s", "sort_over", at_ms)
@@ -220,7 +221,7 @@ def sort_clock(profile: GuandanProfile, at_ms: int) -> DutyClock | None:
 def opening_clock(profile: GuandanProfile, at_ms: int) -> DutyClock | None:
     """Return the clock from the release of the hands to the first lead (seed 003 R4.6).
 
-    Counting, tribute and return are within it.
+    It includes counting, tribute and return.
     """
     return _single_limit_clock(
         profile, "opening", "clocks.opening_s", "opening_over", at_ms, "delay_play"
@@ -230,8 +231,8 @@ def opening_clock(profile: GuandanProfile, at_ms: int) -> DutyClock | None:
 def tribute_clocks(profile: GuandanProfile, payers: tuple[Seat, ...], at_ms: int) -> DutyClocks:
     """Return a clock for each payer, from the opening of tribute at `at_ms` on.
 
-    That is when all four have counted, or when sorting was over by its clock. A warning when
-    the time is over, a violation for each further delay (seed 000 A21.2).
+    Tribute opens when all four have counted, or when the sorting time is over. The clock reports a
+    warning when the time is over, and a violation for each further delay (seed 000 A21.2).
     """
     return tuple(
         clock
@@ -241,18 +242,19 @@ def tribute_clocks(profile: GuandanProfile, payers: tuple[Seat, ...], at_ms: int
 
 
 def return_clock(profile: GuandanProfile, giver: Seat, at_ms: int) -> DutyClock | None:
-    """Return the clock for a return, from `at_ms` on, when `giver` had his tribute.
+    """Return the clock for a return, from `at_ms` on, when `giver` got the tribute.
 
-    Warning and violations as for the tribute (seed 000 A21.2).
+    Warning and violations are as for the tribute (seed 000 A21.2).
     """
     return _exchange_clock(profile, "return", giver, at_ms)
 
 
 def late_clocks(profile: GuandanProfile, start_ms: int) -> DutyClocks:
-    """Return a clock for each side, from the announced start on; it ends when both sit there.
+    """Return a clock for each side, from the announced start on. It ends when both players are
+    seated.
 
-    Who is late has lost by default where the rulebook says so (seed 003 R6.1, 004 C), else
-    the event's regulations know what then (seed 000 A20).
+    A late side loses by default if the rulebook demands it (seed 003 R6.1, 004 C). Otherwise the
+    event's regulations decide (seed 000 A20).
     """
     if not profile.clocks.late_s:
         return ()

@@ -1,8 +1,7 @@
-"""The time of a match: the area's clock, and what was added to it for this table (补时).
+"""The time of a match: the area's clock, and the time that was added for this table (补时).
 
-All tables of an area start, stand still and go on together, by the same stamps; seed 000
-A14.2.3–4, 003 N4.3–4, 004 CN5. The clock of a match without a time limit runs as well,
-and has nothing to say.
+All tables of an area start, pause and continue together, by the same stamps (seed 000 A14.2.3–4,
+003 N4.3–4, 004 CN5). The clock of a match without a time limit runs too, and reports nothing.
 """
 
 from typing import Any, Literal
@@ -14,18 +13,18 @@ from controller.match.clocks.stopwatch import ClockReport, ClockReportKind, Stop
 from controller.rules.profile import GuandanProfile
 
 AddedTimeAuthority = Literal["referee", "chief"]
-"""Whose word added time needs."""
+"""The role that must decide about added time."""
 
 ANNOUNCEMENTS: tuple[tuple[int, ClockReportKind], ...] = (
     (15 * 60_000, "announce_15"),
     (5 * 60_000, "announce_5"),
     (60_000, "announce_1"),
 )
-"""Time left, in ms, and what is announced then: a custom of halls, in no rulebook."""
+"""Time left, in ms, and its announcement. This is a custom of halls, not a rule."""
 
 
 class ClockMark(msgspec.Struct, frozen=True, gc=False):
-    """With `left_ms` to go something is said."""
+    """An announcement with `left_ms` to go."""
 
     left_ms: int
     kind: ClockReportKind
@@ -34,9 +33,9 @@ class ClockMark(msgspec.Struct, frozen=True, gc=False):
 
 
 class TableStop(msgspec.Struct, frozen=True, gc=False):
-    """This table stood still while the area's clock ran, or still does (`to_ms` None).
+    """A time in which this table was stopped while the area's clock ran. `to_ms` None: it still is.
 
-    `reason`: a fault's name, a count, a long ruling: what its journal says.
+    `reason` is a fault's name, a count or a long ruling, from the table's journal.
     """
 
     reason: str
@@ -45,18 +44,20 @@ class TableStop(msgspec.Struct, frozen=True, gc=False):
 
 
 class AreaClockStop(msgspec.Struct, frozen=True, gc=False):
-    """The clock of the whole area stands still (全区停表): why, and who stopped it."""
+    """A stop of the whole area's clock (全区停表): the reason, and the person."""
 
     reason: str | None = None
     by: str | None = None
 
 
 UNKNOWN_AREA_STOP = AreaClockStop()
-"""Of a stop that an older program wrote down."""
+"""A stop that an older program wrote, without details."""
 
 
 class AddedTime(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """Proposed: `add_ms` more for this table, because of `stops`; somebody must grant it."""
+    """Proposed added time: `add_ms` more for this table, because of `stops`. A person must grant
+    it.
+    """
 
     add_ms: int
     needs: AddedTimeAuthority
@@ -66,12 +67,12 @@ class AddedTime(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 
 
 class MatchClock(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """The time of one match at one table. `limit_ms` 0: a match that no time ends.
+    """The time of one match at one table. `limit_ms` 0: no time limit.
 
-    `margin_ms`: with so much left or less no deal begins. `chief_ms`: what is added beyond
-    that in all is the chief's to give. `watch`: None before the start. `told`: how many of
-    `marks` were answered for; most time left comes first. `stops_deals`: at time a deal under
-    way ends at once (即行结束). `area_stop`: the order for which the area stands still now.
+    `margin_ms`: with this time left or less no deal begins. `chief_ms`: only the chief may add more
+    than this in total. `watch`: None before the start. The clock counts how many of `marks` were
+    reported; the mark with most time left is the first. `stops_deals`: the end of time ends a
+    running deal at once (即行结束). `area_stop`: the command by which the area is paused now.
     """
 
     limit_ms: int
@@ -102,63 +103,65 @@ def new_match_clock(profile: GuandanProfile) -> MatchClock:
 
 
 def start(clock: MatchClock, at_ms: int) -> MatchClock:
-    """Return the clock running from `at_ms`, the area's start; unchanged if it ran already."""
+    """Return the clock running from `at_ms`, the area's start. A running clock stays unchanged."""
     return clock if clock.watch is not None else _replace_in_clock(clock, watch=Stopwatch(at_ms))
 
 
 def pause(clock: MatchClock, at_ms: int, stop: AreaClockStop = UNKNOWN_AREA_STOP) -> MatchClock:
-    """Return the clock standing still: the whole area is stopped; as it is where it was before."""
+    """Return the clock paused with the whole area. A paused clock stays unchanged."""
     if clock.watch is None or clock.watch.is_paused:
         return clock
     return _replace_in_clock(clock, watch=stopwatch.pause(clock.watch, at_ms), area_stop=stop)
 
 
 def resume(clock: MatchClock, at_ms: int) -> MatchClock:
-    """Return the clock running again: the area goes on (继续比赛)."""
+    """Return the clock running again with the area (继续比赛)."""
     if clock.watch is None:
         return clock
     return _replace_in_clock(clock, watch=stopwatch.resume(clock.watch, at_ms), area_stop=None)
 
 
 def stopped_since_ms(clock: MatchClock) -> int | None:
-    """Return since when the whole area stands still; None where it does not."""
+    """Return since when the whole area is paused, or None."""
     if clock.watch is None or not clock.watch.is_paused:
         return None
     return clock.watch.pauses[-1].from_ms
 
 
 def left_ms(clock: MatchClock, at_ms: int) -> int | None:
-    """Return the time left at `at_ms`, 0 when it is up; None in a match without a limit."""
+    """Return the time left at `at_ms`, 0 when it is up, or None in a match without a limit."""
     if not clock.limit_ms:
         return None
     return max(0, clock.limit_ms + clock.added_ms - _elapsed_ms(clock, at_ms))
 
 
 def is_expired(clock: MatchClock, at_ms: int) -> bool:
-    """Tell whether time is up (比赛时间到)."""
+    """Return whether time is up (比赛时间到)."""
     return left_ms(clock, at_ms) == 0
 
 
 def has_time_for_deal(clock: MatchClock, at_ms: int) -> bool:
-    """Tell whether a further deal may begin, that is its hands be released (seed 003 N4.4).
+    """Return whether a further deal may begin, which means that its hands may be released
+    (seed 003 N4.4).
 
-    Not with `ending.last_start_margin_s` or less to go. An extra deal (加打一副) is beyond time.
+    No deal may begin with `ending.last_start_margin_s` or less to go. An extra deal (加打一副)
+    does not depend on time.
     """
     left = left_ms(clock, at_ms)
     return left is None or left > clock.margin_ms
 
 
 def is_deal_stopped(clock: MatchClock, at_ms: int) -> bool:
-    """Tell whether time stops a deal under way, so that it does not count.
+    """Return whether time ends a running deal, so that it does not count.
 
-    By the letter of seed 000 A14.2.3–4 it does (即行结束); with `ending.at_time =
-    "finish_started"` a deal once begun is played out (seed 003 N4.4, 004 CN5).
+    By the text of seed 000 A14.2.3–4 it does (即行结束). With `ending.at_time = "finish_started"` a
+    deal that has begun is played to its end (seed 003 N4.4, 004 CN5).
     """
     return clock.stops_deals and is_expired(clock, at_ms)
 
 
 def next_due_ms(clock: MatchClock) -> int | None:
-    """Return when the next announcement is due; None: there is none, or it stands still."""
+    """Return when the next announcement is due, or None if there is none or the clock is paused."""
     if clock.watch is None or clock.told >= len(clock.marks):
         return None
     left = clock.marks[clock.told].left_ms
@@ -166,17 +169,17 @@ def next_due_ms(clock: MatchClock) -> int | None:
 
 
 def last_announcement(clock: MatchClock) -> ClockReportKind | None:
-    """Return what the area's clock said last and still holds; None: nothing.
+    """Return the last announcement of the area's clock that is still valid, or None.
 
-    It concerns nobody in particular. Time that was added takes it back.
+    It concerns no single person. Added time cancels it.
     """
     return clock.marks[clock.told - 1].kind if clock.told else None
 
 
 def tick(clock: MatchClock, at_ms: int) -> tuple[MatchClock, tuple[ClockReport, ...]]:
-    """Return the clock at `at_ms` and what fell due since it was last asked, oldest first.
+    """Return the clock at `at_ms`, and the reports since the last call, the oldest first.
 
-    Asked late, twice or for nothing it says the same things, each once.
+    A late, repeated or unnecessary call makes no difference: each report is returned once.
     """
     dues = []
     while (moment := next_due_ms(clock)) is not None and moment <= at_ms:
@@ -187,14 +190,16 @@ def tick(clock: MatchClock, at_ms: int) -> tuple[MatchClock, tuple[ClockReport, 
 
 
 def stop_table(clock: MatchClock, reason: str, at_ms: int) -> MatchClock:
-    """Return the clock of a table that stands still from `at_ms`; the area's time runs on."""
+    """Return the clock of a table that is stopped from `at_ms` on. The area's time continues."""
     if clock.stops and clock.stops[-1].to_ms is None:
         return clock
     return _replace_in_clock(clock, stops=(*clock.stops, TableStop(reason, at_ms)))
 
 
 def resume_table(clock: MatchClock, at_ms: int) -> MatchClock:
-    """Return the clock of a table that goes on at `at_ms`; unchanged if it was not stopped."""
+    """Return the clock of a table that continues at `at_ms`. It is unchanged if the table was not
+    stopped.
+    """
     if not clock.stops or clock.stops[-1].to_ms is not None:
         return clock
     *before, last = clock.stops
@@ -204,7 +209,7 @@ def resume_table(clock: MatchClock, at_ms: int) -> MatchClock:
 def cost_ms(clock: MatchClock, stop: TableStop, at_ms: int) -> int:
     """Return how much of the match a stop has cost until `at_ms`.
 
-    Nothing while the area stood still too, nor where time was up when it began.
+    A stop costs nothing while the area was paused too, or if time was up when it began.
     """
     began = _elapsed_ms(clock, stop.from_ms)
     if began >= clock.limit_ms + clock.added_ms:
@@ -213,7 +218,7 @@ def cost_ms(clock: MatchClock, stop: TableStop, at_ms: int) -> int:
 
 
 def added_time_due(clock: MatchClock, at_ms: int) -> AddedTime | None:
-    """Return what should be added for the time this table lost; None: nothing is open."""
+    """Return the time that should be added for this table's stops, or None if no stop is open."""
     costly = tuple(stop for stop in clock.stops if cost_ms(clock, stop, at_ms))
     missing = sum(cost_ms(clock, stop, at_ms) for stop in costly) - clock.added_ms
     if not clock.limit_ms or missing <= 0:
@@ -227,20 +232,22 @@ def added_time_due(clock: MatchClock, at_ms: int) -> AddedTime | None:
 
 
 def has_unanswered_stop(clock: MatchClock, settled: int, at_ms: int) -> bool:
-    """Tell whether one of the stops after the first `settled` has cost time not given back."""
+    """Return whether one of the stops after the first `settled` has cost time that was not given
+    back.
+    """
     costly = any(cost_ms(clock, stop, at_ms) for stop in clock.stops[settled:])
     return costly and added_time_due(clock, at_ms) is not None
 
 
 def added_time_authority(clock: MatchClock, add_ms: int) -> AddedTimeAuthority:
-    """Return who may add `add_ms`: the chief, once it is more than the limit in all."""
+    """Return who may add `add_ms`: the chief, if the total exceeds the limit."""
     return "chief" if clock.added_ms + add_ms > clock.chief_ms else "referee"
 
 
 def add_time(clock: MatchClock, add_ms: int, at_ms: int) -> MatchClock:
-    """Return the clock with `add_ms` more for this table, less where it corrects a grant.
+    """Return the clock with `add_ms` more for this table, or less if this corrects a grant.
 
-    What the new time puts off again will be told again. Ask `tick` first.
+    Announcements that the new time postpones are reported again. Call `tick` first.
     """
     added = max(0, clock.added_ms + add_ms)
     longer = _replace_in_clock(clock, added_ms=added)
@@ -250,7 +257,7 @@ def add_time(clock: MatchClock, add_ms: int, at_ms: int) -> MatchClock:
 
 
 def _clock_marks(profile: GuandanProfile) -> list[ClockMark]:
-    """Return what a match's clock says, most time left first."""
+    """Return the announcements of a match's clock, the one with most time left first."""
     ending = profile.ending
     marks = [ClockMark(left, kind) for left, kind in ANNOUNCEMENTS]
     if ending.last_start_margin_s:

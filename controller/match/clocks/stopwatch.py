@@ -1,4 +1,4 @@
-"""A stopwatch that can be paused, as the history of its pauses."""
+"""A stopwatch that can be paused, as the history of its pauses, and the reports of clocks."""
 
 from typing import Literal
 
@@ -8,26 +8,26 @@ from controller.messages import Seat, Side
 
 
 class WatchPause(msgspec.Struct, frozen=True, gc=False):
-    """It stood still from `from_ms` to `to_ms`; None: it still does."""
+    """A pause from `from_ms` to `to_ms`. None: it still continues."""
 
     from_ms: int
     to_ms: int | None = None
 
 
 class Stopwatch(msgspec.Struct, frozen=True, gc=False):
-    """It runs from `starts_ms`, which may lie ahead, but for its pauses, first one first."""
+    """A watch that runs from `starts_ms`, which may be in the future, except in its pauses."""
 
     starts_ms: int
     pauses: tuple[WatchPause, ...] = ()
 
     @property
     def is_paused(self) -> bool:
-        """Tell whether it is paused."""
+        """Return whether it is paused."""
         return bool(self.pauses) and self.pauses[-1].to_ms is None
 
 
 def pause(watch: Stopwatch, at_ms: int) -> Stopwatch:
-    """Return the stopwatch standing still from `at_ms`; unchanged if it did already."""
+    """Return the stopwatch paused from `at_ms`. A paused one stays unchanged."""
     if watch.is_paused:
         return watch
     ended_ms = (watch.pauses[-1].to_ms or 0) if watch.pauses else at_ms
@@ -35,7 +35,7 @@ def pause(watch: Stopwatch, at_ms: int) -> Stopwatch:
 
 
 def resume(watch: Stopwatch, at_ms: int) -> Stopwatch:
-    """Return the stopwatch running again from `at_ms`; unchanged if it did already."""
+    """Return the stopwatch running again from `at_ms`. A running one stays unchanged."""
     if not watch.is_paused:
         return watch
     *before, last = watch.pauses
@@ -53,7 +53,7 @@ def elapsed_ms(stopwatch: Stopwatch, at_ms: int) -> int:
 
 
 def moment_of_elapsed(watch: Stopwatch, duration_ms: int) -> int | None:
-    """Return when it has run `run_ms`; None: it is paused before it comes so far."""
+    """Return when it will have run for `duration_ms`, or None if it is paused before."""
     moment = watch.starts_ms + duration_ms
     for pause in watch.pauses:
         from_ms = max(pause.from_ms, watch.starts_ms)
@@ -86,13 +86,13 @@ ClockReportKind = Literal[
     "last_deal",
     "time_up",
 ]
-"""`last_deal`: no new deal begins any more (不再开新副), one that has begun is the last.
+"""`last_deal`: no new deal begins any more (不再开新副), and a deal that has begun is the last.
 
-`late_regulations`: somebody is late, and what that means the event's regulations say.
+`late_regulations`: a side is late, and the event's regulations decide what follows.
 """
 
 ClockOffence = Literal["delay_play", "delay_tribute", "delay_return", "late"]
-"""The offences a clock can propose, by their id in offences.toml."""
+"""The offences that a clock can propose, by their id in offences.toml."""
 
 
 class ClockReport(msgspec.Struct, frozen=True, gc=False, kw_only=True):
