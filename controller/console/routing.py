@@ -66,7 +66,9 @@ class ConsoleRequest:
 
     @property
     def table(self) -> str:
-        """The table in the path, under `id`. Raises Wrong for one that is not the console's."""
+        """The table in the path, under `id`. Raises RequestError for one that is not the
+        console's.
+        """
         name = self.path_params["id"]
         if name not in self.console.tables.ids:
             raise unknown_table(name)
@@ -76,7 +78,7 @@ class ConsoleRequest:
     def public_origin(self) -> str:
         """Where others find this console: as it is configured, else as this browser found it.
 
-        Raises Wrong for what is no name of a host: it is drawn, and followed.
+        Raises RequestError for what is no name of a host: it is drawn, and followed.
         """
         said, url = self.console.config.console.public_url, self.http_request.url
         if said:
@@ -95,7 +97,7 @@ class ConsoleRequest:
         return self.http_request.query_params.get(name, default)
 
     def number(self, name: str, default: int = 0) -> int:
-        """Return a field behind the question mark as a number of 0 or more. Raises Wrong."""
+        """Return a field behind the question mark as a number of 0 or more. Raises RequestError."""
         text = self.query(name, str(default))
         if not (text.isascii() and text.isdigit() and len(text) < 16):
             raise RequestError(
@@ -106,7 +108,7 @@ class ConsoleRequest:
     async def read_bytes(self, max_bytes: int = MAX_BODY_BYTES) -> bytes:
         """Return the body, of at most so many bytes.
 
-        Raises Wrong for one that is too large, comes drop by drop, or is broken off.
+        Raises RequestError for one that is too large, comes drop by drop, or is broken off.
         """
         body = bytearray()
         try:
@@ -126,14 +128,14 @@ class ConsoleRequest:
         return bytes(body)
 
     async def read_text(self) -> str:
-        """Return the body as text, without a byte order mark. Raises Wrong."""
+        """Return the body as text, without a byte order mark. Raises RequestError."""
         try:
             return (await self.read_bytes()).decode("utf-8-sig")
         except UnicodeDecodeError:
             raise RequestError(400, "expected UTF-8 text", "须为UTF-8文本") from None
 
     async def read_json(self, shape: type[Shape], max_bytes: int = MAX_BODY_BYTES) -> Shape:
-        """Return the JSON body, of at most so many bytes, as a `shape`. Raises Wrong."""
+        """Return the JSON body, of at most so many bytes, as a `shape`. Raises RequestError."""
         raw = await self.read_bytes(max_bytes)
         try:
             return msgspec.json.decode(raw, type=shape)
@@ -175,8 +177,9 @@ def route(
 
 
 def _limit_rate(buckets: TokenBuckets, person: Account) -> None:
-    """Count an order of somebody, before anything of it is read. Raises Wrong where it is one too
-    many: it was surely not given then."""
+    """Count an order of somebody, before anything of it is read. Raises RequestError where it
+    is one too many: it was surely not given then.
+    """
     if not buckets.allow(person.name, asyncio.get_running_loop().time()):
         raise RequestError(
             429,
@@ -251,7 +254,9 @@ def home_page(person: Account) -> str:
 
 
 def admit(person: Account | None, roles: Roles) -> Account:
-    """Return somebody who may. Raises Wrong where nobody is logged in, or his role may not."""
+    """Return somebody who may. Raises RequestError where nobody is logged in, or his role may
+    not.
+    """
     if person is None:
         raise RequestError(401, "please log in", "请先登录")
     if person.role not in roles:

@@ -47,7 +47,9 @@ class TableEnrolmentRequest(msgspec.Struct, forbid_unknown_fields=True, kw_only=
 
 
 async def enrol_table(console: RefereeConsole, request: TableEnrolmentRequest) -> ConfiguredTable:
-    """Take a table up: its fingerprint is the one that somebody read at the table. Raises Wrong."""
+    """Take a table up: its fingerprint is the one that somebody read at the table. Raises
+    RequestError.
+    """
     line = await (
         _table_by_hand(request) if request.handle is None else _announced_table(console, request)
     )
@@ -58,7 +60,7 @@ async def enrol_table(console: RefereeConsole, request: TableEnrolmentRequest) -
 
 
 async def remove_table(console: RefereeConsole, name: str) -> None:
-    """Hear nothing more of a table; what is in the store stays there. Raises Wrong."""
+    """Hear nothing more of a table; what is in the store stays there. Raises RequestError."""
     await _save_and_apply(console, name, None)
 
 
@@ -94,7 +96,9 @@ def announcement_handle(announced: TableAnnouncement) -> str:
 async def _announced_table(
     console: RefereeConsole, request: TableEnrolmentRequest
 ) -> ConfiguredTable:
-    """Return the found table that is meant, at the address at which it answers. Raises Wrong."""
+    """Return the found table that is meant, at the address at which it answers. Raises
+    RequestError.
+    """
     heard = discovery_of(console).list_found()
     one = next((one for one in heard if announcement_handle(one) == request.handle), None)
     if one is None:
@@ -111,7 +115,7 @@ async def _announced_table(
 
 
 async def _table_by_hand(request: TableEnrolmentRequest) -> ConfiguredTable:
-    """Return the table that was named by hand, with its certificate. Raises Wrong."""
+    """Return the table that was named by hand, with its certificate. Raises RequestError."""
     if not request.id or not request.host or not request.certificate:
         raise RequestError(
             400, "a table has a name, an address and its table.key", "须填台号、地址和table.key"
@@ -181,7 +185,7 @@ def _unreachable(where: str) -> RequestError:
 
 
 def _check_fingerprint(whole: str, said: str) -> None:
-    """Return where `said` is the fingerprint, or its last group. Raises Wrong."""
+    """Return where `said` is the fingerprint, or its last group. Raises RequestError."""
     plain = said.strip().lower().replace("-", "").replace(" ", "")
     if plain not in (whole.rpartition("-")[2], whole.replace("-", "")):
         raise RequestError(

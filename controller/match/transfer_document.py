@@ -112,7 +112,7 @@ def pack_document(transfer: TransferDocument) -> PackedDocument:
 
 
 def unpack_document(digest: str, parts: Sequence[str]) -> TransferDocument:
-    """Return the document in these parts, in order. Raises BadTransfer."""
+    """Return the document in these parts, in order. Raises TransferError."""
     try:
         squeezed = base64.b64decode("".join(parts), validate=True)
         unpacking = zlib.decompressobj()
@@ -149,7 +149,7 @@ def unpack_document(digest: str, parts: Sequence[str]) -> TransferDocument:
 def rebuild_match(transfer: TransferDocument, profile: Profile) -> AnyMatch:
     """Return the match as it was where it comes from.
 
-    Raises BadTransfer where its events lead elsewhere by this program's rules.
+    Raises TransferError where its events lead elsewhere by this program's rules.
     """
     match = replay_events(profile, transfer.meeting, transfer.record, transfer.events)
     if match.now_ms > transfer.at_ms:

@@ -157,7 +157,7 @@ class AreaActions:
     async def send(self, person: Account, act: LoggedAreaAction) -> dict[str, CommandReply | None]:
         """Let the tables of an act do it, all at once; return what each has answered.
 
-        None: it is not known whether it acted; with the same id it acts once. Raises Wrong.
+        None: it is not known whether it acted; with the same id it acts once. Raises RequestError.
         """
         async with self._log_lock:
             known = await self.find(act.id)
@@ -171,7 +171,7 @@ class AreaActions:
         return await self._send_to_tables(person, act, act.orders)
 
     def find_shown(self, action_id: str) -> LoggedAreaAction:
-        """Return an act that is shown. Raises Wrong."""
+        """Return an act that is shown. Raises RequestError."""
         known = self._shown_actions.get(action_id)
         if known is None:
             en = "something else was ordered of this area since: look at its tables"
@@ -183,7 +183,7 @@ class AreaActions:
     ) -> dict[str, CommandReply | None]:
         """Ask what became of an act where that is not known, and send what was never sent.
 
-        What is not known is asked for in the name of who ordered it. Raises Wrong.
+        What is not known is asked for in the name of who ordered it. Raises RequestError.
         """
         return await self._send_to_tables(person, act, self._commands_without_result(act))
 

@@ -134,7 +134,7 @@ class TablePages:
     ) -> AsyncIterator[tuple[PageParts, asyncio.Event]]:
         """Give the parts of a table's page for the block, and what is set once it cannot go on.
 
-        Raises Wrong for an unknown table.
+        Raises RequestError for an unknown table.
         """
         try:
             self._tables.snapshot(table)

@@ -134,7 +134,7 @@ async def remove(request: ConsoleRequest) -> dict[str, Any]:
 async def _require_chief_for_chiefs(
     request: ConsoleRequest, name: str, role: Role | None = None
 ) -> None:
-    """Leave chiefs to chiefs: whoever invites one anew may set his PIN. Raises Wrong."""
+    """Leave chiefs to chiefs: whoever invites one anew may set his PIN. Raises RequestError."""
     if request.person.role is Role.CHIEF:
         return
     known = {one.name: one.role for one in await request.console.sessions.list_accounts()}

@@ -118,7 +118,7 @@ def _tables_meant(
     """Return the tables that are meant, and those of the area of which nobody knows that.
 
     By itself an act is for the tables where it is due by their last word; of one that is not
-    live, that may be an hour old. Raises Wrong for one that is not of the area.
+    live, that may be an hour old. Raises RequestError for one that is not of the area.
     """
     tables = request.console.tables
     there = {table: tables.snapshot(table) for table in tables.ids}

@@ -64,8 +64,8 @@ async def get_example_draw(request: ConsoleRequest) -> Response:
 async def check_or_lay_out(request: ConsoleRequest) -> dict[str, Any]:
     """Read a draw. With `digest`, that of the file which was shown: lay its matches out.
 
-    What is laid out already is not laid out again. Raises Wrong where it is not that file any
-    more, or has a fault.
+    What is laid out already is not laid out again. Raises RequestError where it is not that
+    file any more, or has a fault.
     """
     tables = _tables_of_area(request)
     file = read_draw(await request.read_bytes(), tables, request.query("event").strip()[:64])

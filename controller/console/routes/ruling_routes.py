@@ -170,7 +170,7 @@ async def _lost_time(request: ConsoleRequest) -> dict[str, Any] | TableRefusal:
 async def _query_table(
     request: ConsoleRequest, cmd: str, args: dict[str, Any]
 ) -> dict[str, Any] | TableRefusal:
-    """Return what a table answers. Raises Wrong where it is unknown or silent."""
+    """Return what a table answers. Raises RequestError where it is unknown or silent."""
     table = request.path_params["id"]
     _table_state(request)
     reply: CommandReply = await request.console.dispatcher.query(
@@ -187,7 +187,7 @@ async def _query_table(
 
 
 def _table_state(request: ConsoleRequest) -> PublicState:
-    """Return the state of the table that is asked about. Raises Wrong."""
+    """Return the state of the table that is asked about. Raises RequestError."""
     try:
         state = request.console.tables.snapshot(request.path_params["id"]).state
     except KeyError:

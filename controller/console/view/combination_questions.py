@@ -61,7 +61,7 @@ class CardsDue(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
 
 def judge_question(profile: Profile, question: CombinationQuestion) -> PlayRuling | ContainedKinds:
-    """Return the ruling on a question. Raises Nonsense, one line."""
+    """Return the ruling on a question. Raises QuestionError, one line."""
     level = None if question.level is None else parse_typed_level(question.level)
     if question.contained:
         return judge_contained_kinds(profile, level, question.play.cards)

@@ -64,7 +64,9 @@ _BOX_MEANS = "what was sealed while the cards moved is not what is shown now"
 
 
 def box_opener(progress: AttemptHistory) -> Unseal | None:
-    """Return what opens an attempt's boxes; None while its key is not shown. Raises Unproved."""
+    """Return what opens an attempt's boxes; None while its key is not shown. Raises
+    UnprovableError.
+    """
     record = progress.steps.get("record")
     if record is None or record.data.get("key") is None:
         return None
@@ -82,7 +84,7 @@ def box_opener(progress: AttemptHistory) -> Unseal | None:
 
 
 def check_boxes(progress: AttemptHistory, unseal: Unseal | None) -> Iterator[VerifyFinding]:
-    """Yield boxes of the journal that hold something else than is shown. Raises Unproved."""
+    """Yield boxes of the journal that hold something else than is shown. Raises UnprovableError."""
     record, seed, box = (progress.steps.get(kind) for kind in ("record", "seed", "hands_box"))
     if record is None:
         return
@@ -313,7 +315,9 @@ def _end_step(progress: AttemptHistory) -> JournalEntry:
 
 
 def _end_reasons(progress: AttemptHistory) -> list[str]:
-    """Return the reasons of its end; [] where there is none. Raises Unproved: they are no words."""
+    """Return the reasons of its end; [] where there is none. Raises UnprovableError: they are
+    no words.
+    """
     if "verdict" not in progress.steps:
         return []
     end = _end_step(progress)

@@ -1,4 +1,6 @@
-"""What a proof is made of, taken out of an attempt's entries: of the right kind, or Unproved."""
+"""What a proof is made of, taken out of an attempt's entries: of the right kind, or
+UnprovableError.
+"""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -25,7 +27,7 @@ class UnprovableError(Exception):
 
 
 def commitment_context_of(progress: AttemptHistory) -> CommitmentContext:
-    """Return what the commitment says that it is bound to. Raises Unproved."""
+    """Return what the commitment says that it is bound to. Raises UnprovableError."""
     return CommitmentContext(
         table_key=text_field(progress, "committed", "table_key"),
         match=text_field(progress, "committed", "match"),
@@ -37,7 +39,7 @@ def commitment_context_of(progress: AttemptHistory) -> CommitmentContext:
 
 
 def deck_of(progress: AttemptHistory) -> tuple[int, bool, int]:
-    """Return packs, jokers and cards of the attempt's set. Raises Unproved."""
+    """Return packs, jokers and cards of the attempt's set. Raises UnprovableError."""
     found = _typed_field(progress, "committed", "deck", dict)
     packs, jokers, cards = (found.get(name) for name in ("packs", "jokers", "cards"))
     if type(packs) is int and type(jokers) is bool and type(cards) is int:
@@ -50,7 +52,7 @@ def deck_of(progress: AttemptHistory) -> tuple[int, bool, int]:
 
 
 def cut_of(progress: AttemptHistory) -> int | None:
-    """Return the revealed cut. Raises Unproved."""
+    """Return the revealed cut. Raises UnprovableError."""
     cut = progress.steps["revealed"].data.get("cut")
     if cut is None or (type(cut) is int and cut >= 0):
         return cut
@@ -60,7 +62,7 @@ def cut_of(progress: AttemptHistory) -> int | None:
 def hex_field(progress: AttemptHistory, kind: str, name: str, size: int | None = 32) -> bytes:
     """Return bytes that stand as lower-case hex; `size` of them unless it is None.
 
-    Raises Unproved.
+    Raises UnprovableError.
     """
     told = text_field(progress, kind, name)
     try:
@@ -73,7 +75,7 @@ def hex_field(progress: AttemptHistory, kind: str, name: str, size: int | None =
 
 
 def text_field(progress: AttemptHistory, kind: str, name: str) -> str:
-    """Return a text of an entry's data. Raises Unproved."""
+    """Return a text of an entry's data. Raises UnprovableError."""
     return str(_typed_field(progress, kind, name, str))
 
 
@@ -106,12 +108,12 @@ _REASONS_OF_REFUSED_EVENT = {
 
 
 def set_size_of(progress: AttemptHistory) -> int:
-    """Return how many cards the attempt's set has. Raises Unproved."""
+    """Return how many cards the attempt's set has. Raises UnprovableError."""
     return deck_of(progress)[2]
 
 
 def compute_sequence(progress: AttemptHistory) -> str:
-    """Return the sequence that the revealed seed and the cut give. Raises Unproved."""
+    """Return the sequence that the revealed seed and the cut give. Raises UnprovableError."""
     seed, committed = (
         hex_field(progress, "revealed", "seed"),
         hex_field(progress, "committed", "commitment"),
@@ -149,7 +151,7 @@ def check_commitment(
 def unknown_rules(progress: AttemptHistory, rulebooks: ProfilesByHash) -> str | None:
     """Return the name and hash of the rules it was dealt under where they are not at hand.
 
-    Raises Unproved.
+    Raises UnprovableError.
     """
     hashed = hex_field(progress, "committed", "profile_hash")
     if rulebooks.find(hashed) is not None:
@@ -343,7 +345,7 @@ def check_leader(
 
     The turned-up place is the next draw behind the sequence; the one after it, where the rulebook
     turns the face found there again. Without opened hands nobody sees which faces those were:
-    then any of the draws may be it that a rulebook makes at all likely. Raises Unproved.
+    then any of the draws may be it that a rulebook makes at all likely. Raises UnprovableError.
     """
     released = progress.steps.get("released")
     if released is None:

@@ -120,7 +120,7 @@ class AttemptWriter:
     ) -> Self:
         """Return a writer for an attempt that an earlier run of the daemon left.
 
-        The vault gets its bound hands back. Raises CannotUnseal, and KeyError for an attempt
+        The vault gets its bound hands back. Raises UnsealError, and KeyError for an attempt
         without a commitment.
         """
         seed = b"" if key is None else key.unseal(_from_base64(progress.steps["seed"].data["box"]))

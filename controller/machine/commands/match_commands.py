@@ -79,7 +79,7 @@ class MatchCommands:
         return None
 
     def require_accepted(self, request: RequestedCommand) -> None:
-        """Return if the match would take what is asked. Raises OrderRefused."""
+        """Return if the match would take what is asked. Raises CommandRefused."""
         self._require_events(self.match_events(request))
 
     def _require_events(self, wanted: Sequence[MatchEvent]) -> None:
@@ -88,7 +88,7 @@ class MatchCommands:
             raise CommandRefused(failure_of(refused.refusal))
 
     async def execute(self, command: AcceptedCommand, then: MatchEvent | None = None) -> None:
-        """Carry a command about the match out. Raises OrderRefused.
+        """Carry a command about the match out. Raises CommandRefused.
 
         `then` happens with it, where the match takes that behind it.
         """
@@ -99,7 +99,7 @@ class MatchCommands:
         await command.write_and_answer({"phase": self._phase().value, **_ruling_answer(wanted)})
 
     def match_events(self, request: RequestedCommand) -> tuple[MatchEvent, ...]:
-        """Return what a command means to the match as it stands. Raises OrderRefused."""
+        """Return what a command means to the match as it stands. Raises CommandRefused."""
         match = self._record.match_written.match
         if match is None:
             raise CommandRefused(failure("NO_MATCH"))
@@ -110,19 +110,19 @@ class MatchCommands:
             raise CommandRefused(failure_of(error.refusal)) from None
 
     def write_events(self, *wanted: MatchEvent) -> None:
-        """Journal events that the match takes. Raises OrderRefused, with nothing written."""
+        """Journal events that the match takes. Raises CommandRefused, with nothing written."""
         self._require_events(wanted)
         for event in wanted:
             self._record.write_match(event)
 
     def require_no_match(self) -> None:
-        """Return if another match may be laid out. Raises OrderRefused."""
+        """Return if another match may be laid out. Raises CommandRefused."""
         match = self._record.match_written.match
         if match is not None and match.phase not in (MatchPhase.SIGNED, MatchPhase.SETUP):
             raise CommandRefused(failure("MATCH_OPEN", found=match.meeting.match_id))
 
     async def set_match(self, command: AcceptedCommand) -> None:
-        """Begin a match: its pairs may take their seats. Raises OrderRefused."""
+        """Begin a match: its pairs may take their seats. Raises CommandRefused."""
         self.require_no_match()
         try:
             meeting, record = meeting_of(command.args)
@@ -151,7 +151,7 @@ class MatchCommands:
     async def judge_tribute(self, command: AcceptedCommand) -> None:
         """Say whether a card is the right tribute, or take it as seen where nobody knows.
 
-        Raises OrderRefused.
+        Raises CommandRefused.
         """
         match, dealt = self._require_guandan(), self.hands_for_tribute(command.request)
         if dealt is None:
@@ -170,7 +170,7 @@ class MatchCommands:
     async def judge_return(self, command: AcceptedCommand) -> None:
         """Say whether a card is a right return, or take it as seen where nobody knows.
 
-        Raises OrderRefused.
+        Raises CommandRefused.
         """
         match, known = self._require_guandan(), self.hands_for_return(command.request)
         if known is None:
@@ -204,7 +204,7 @@ class MatchCommands:
     def hands_for_tribute(self, request: RequestedCommand) -> DealtHands | None:
         """Return the hands that a tribute is held against; None: it is entered as it was seen.
 
-        Raises OrderRefused where it is neither.
+        Raises CommandRefused where it is neither.
         """
         match, dealt = self._require_guandan(), self._known_hands()
         if dealt is None:
@@ -218,7 +218,7 @@ class MatchCommands:
     ) -> tuple[DealtHands, FinishOrder, Seat] | None:
         """Return what a return is held against: the hands, what it follows, and who gets it.
 
-        None: it is entered as it was seen. Raises OrderRefused where it is neither.
+        None: it is entered as it was seen. Raises CommandRefused where it is neither.
         """
         match, dealt = self._require_guandan(), self._known_hands()
         settled = None if match.exchange is None else match.exchange.plan
@@ -241,14 +241,14 @@ class MatchCommands:
         return None if by_hand else self._dealt_hands()
 
     def score_sheet(self, table: str, head: bytes) -> dict[str, Any]:
-        """Return the score sheet as it stands. Raises OrderRefused."""
+        """Return the score sheet as it stands. Raises CommandRefused."""
         shown = self._record.match_committed
         if shown.match is None:
             raise CommandRefused(failure("NO_MATCH"))
         return sheet_data(shown.match, table=table, head=head.hex(), moves=shown.moves)
 
     def legal_rulings(self, args: ChargeArgs) -> dict[str, Any]:
-        """Return what a charge can lead to. Raises OrderRefused."""
+        """Return what a charge can lead to. Raises CommandRefused."""
         match = self._require_guandan()
         try:
             found = legal_rulings(match, args, self._record.clock())
@@ -257,11 +257,11 @@ class MatchCommands:
         return {"proposals": [msgspec.to_builtins(proposal) for proposal in found]}
 
     def preview(self, args: ForeseeArgs) -> dict[str, Any]:
-        """Return what a decision would do to the match. Raises OrderRefused."""
+        """Return what a decision would do to the match. Raises CommandRefused."""
         return preview_decision(self._record.match_written, args, self._record.clock())
 
     def lost_time(self) -> dict[str, Any]:
-        """Return the added time that is open at this table. Raises OrderRefused."""
+        """Return the added time that is open at this table. Raises CommandRefused."""
         return lost_time(self._record.match_written.match, self._record.clock())
 
     def on_match_changed(self) -> None:
@@ -347,7 +347,7 @@ def meeting_data(profile: Profile, meeting: Meeting, record: Brought) -> Mapping
 
 
 def _require_laid(match: GuandanMatch, seat: Seat) -> None:
-    """Refuse a question about a hand that has laid no tribute. Raises OrderRefused."""
+    """Refuse a question about a hand that has laid no tribute. Raises CommandRefused."""
     asked = match.exchange
     if asked is None or seat not in asked.payers:
         payers = " / ".join(asked.payers) if asked is not None else ""

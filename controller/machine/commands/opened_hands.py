@@ -37,7 +37,7 @@ class OpenedHands:
         self._being_viewed: list[HandViewed] = []
 
     async def open(self, command: AcceptedCommand) -> None:
-        """Answer with a hand as it was dealt, for the asker alone. Raises OrderRefused."""
+        """Answer with a hand as it was dealt, for the asker alone. Raises CommandRefused."""
         play, args = self._record.match_written, command.args
         match, dealt = self.require_openable()
         asker = self._roster.admitted_client(command.message.key)
@@ -65,7 +65,7 @@ class OpenedHands:
         command.send_answer({"sealed": box})
 
     def require_openable(self) -> tuple[AnyMatch, DealtHands]:
-        """Return the match and its hands, where one may be looked at. Raises OrderRefused."""
+        """Return the match and its hands, where one may be looked at. Raises CommandRefused."""
         match, dealt = self._record.match_written.match, self._dealt_hands()
         if match is None or not match.is_deal_under_way or not (match.led or match.claimed):
             raise CommandRefused(failure("HAND_CLOSED"))
@@ -76,7 +76,7 @@ class OpenedHands:
     def require_unseen(self, request: RequestedCommand) -> None:
         """Refuse an order to deal again by somebody who saw a hand of this deal.
 
-        Nor may it be given by word: nobody could tell whose word it is. Raises OrderRefused.
+        Nor may it be given by word: nobody could tell whose word it is. Raises CommandRefused.
         """
         match = self._record.match_written.match
         if match is None:

@@ -85,13 +85,13 @@ class ServiceCommands:
         await command.write_and_answer({"board": args.board, **found})
 
     def require_no_test(self) -> None:
-        """Return if the boards may be tested. Raises OrderRefused."""
+        """Return if the boards may be tested. Raises CommandRefused."""
         if self._table_boards.event_listener is not None:  # another test is under way
             raise CommandRefused(failure("BOARD_REFUSED", found=BoardResult.BUSY.name))
         self.require_no_attempt()
 
     def require_no_attempt(self) -> None:
-        """Return if no attempt is under way. Raises OrderRefused."""
+        """Return if no attempt is under way. Raises CommandRefused."""
         if self._table_boards.run is not None:
             raise CommandRefused(failure("MACHINE_BUSY"))
 
@@ -99,7 +99,9 @@ class ServiceCommands:
         return self._dealer if name == "dealer" else self._reader
 
     async def _self_test(self, *boards: DealerBoard | ReaderBoard) -> dict[str, list[str]]:
-        """Have boards test themselves; return what did not turn, or answer. Raises OrderRefused."""
+        """Have boards test themselves; return what did not turn, or answer. Raises
+        CommandRefused.
+        """
         self.require_no_test()
         stalled: list[str] = []
         answers: list[bool] = []
@@ -140,7 +142,7 @@ class ServiceCommands:
             await asyncio.sleep(SERVICE_POLL_INTERVAL_S)
 
     async def _send(self, *commands: Callable[[], Awaitable[Any]]) -> None:
-        """Give the boards commands, or say which one cannot. Raises OrderRefused."""
+        """Give the boards commands, or say which one cannot. Raises CommandRefused."""
         for command in commands:
             self.require_no_attempt()
             try:
@@ -154,7 +156,7 @@ class ServiceCommands:
 
 
 def _require_settings(args: ConfigureArgs) -> None:
-    """Refuse settings that the board does not have, or would not take. Raises OrderRefused."""
+    """Refuse settings that the board does not have, or would not take. Raises CommandRefused."""
     bounds = _BOUNDS[args.board]
     for name, value in args.settings.items():
         if name not in bounds:

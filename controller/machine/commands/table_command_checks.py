@@ -35,7 +35,7 @@ MACHINE_STEPS: Final = frozenset({"start_deal", "cut", "release"})
 class TableCommandChecks:
     """Looks at one table. Each check returns where the order may be carried out.
 
-    Each raises OrderRefused where it may not.
+    Each raises CommandRefused where it may not.
     """
 
     def __init__(
@@ -79,7 +79,7 @@ class TableCommandChecks:
         }
 
     def require(self, request: RequestedCommand) -> None:
-        """Return if an act may be carried out. Raises OrderRefused."""
+        """Return if an act may be carried out. Raises CommandRefused."""
         self._checks.get(request.cmd, self._match_commands.require_accepted)(request)
 
     def refusal_of(self, request: RequestedCommand) -> Failure | None:
@@ -201,7 +201,7 @@ class TableCommandChecks:
     def pauses_to_end(self, request: RequestedCommand) -> tuple[list[str], bool]:
         """Return which pauses `resume` ends, and whether the match goes on, too.
 
-        Each is cleared by its owner, the chief clears every person's. Raises OrderRefused.
+        Each is cleared by its owner, the chief clears every person's. Raises CommandRefused.
         """
         role, pauses = request.signer.role, self._record.state.pauses
         ended = [why for why in pauses if role is Role.CHIEF or why == role.value]
@@ -248,7 +248,7 @@ class TableCommandChecks:
     # Sets and faults.
 
     def loadable_back(self, request: RequestedCommand) -> str:
-        """Return the back of a set that may be loaded. Raises OrderRefused."""
+        """Return the back of a set that may be loaded. Raises CommandRefused."""
         name, state = request.args.set, self._record.state
         known = state.sets.get(name)
         back = known.back if known is not None else self._settings.sets.get(name, request.args.back)

@@ -102,7 +102,7 @@ class TableTransfers:
     # The match leaves.
 
     async def transfer_out(self, command: AcceptedCommand) -> None:
-        """Let the match go to another table. Raises OrderRefused.
+        """Let the match go to another table. Raises CommandRefused.
 
         A deal whose hands are out is played on there; one that is not begun is due there again.
         A match that went, and did not arrive, may be sent to yet another table.
@@ -123,7 +123,7 @@ class TableTransfers:
         await command.write_and_answer(said | named)
 
     def require_leaving(self, request: RequestedCommand) -> AnyMatch:
-        """Return the match that may go to another table. Raises OrderRefused."""
+        """Return the match that may go to another table. Raises CommandRefused."""
         _require_allowed(request)
         play = self._record.match_written
         match = play.match or (play.transferred.match if play.transferred is not None else None)
@@ -158,7 +158,7 @@ class TableTransfers:
             self._record.write_match(suspend)
 
     def document_part(self, args: DocumentArgs) -> dict[str, Any]:
-        """Return a part of the match that went from here. Raises OrderRefused."""
+        """Return a part of the match that went from here. Raises CommandRefused."""
         document, sent = self._document(), self._record.match_written.transferred
         assert sent is not None  # there is a document
         if args.part > len(document.parts):
@@ -178,7 +178,7 @@ class TableTransfers:
         }
 
     def _document(self) -> PackedDocument:
-        """Return the document of the match that went from here. Raises OrderRefused."""
+        """Return the document of the match that went from here. Raises CommandRefused."""
         sent = self._record.match_written.transferred
         if sent is None:
             raise CommandRefused(failure("NO_MATCH"))
@@ -242,11 +242,12 @@ class TableTransfers:
     # A match comes.
 
     async def take_over(self, command: AcceptedCommand) -> None:
-        """Take a part of a match from another table; with the last the match. Raises OrderRefused.
+        """Take a part of a match from another table; with the last the match. Raises
+        CommandRefused.
 
-        Parts that do not make it whole yet change nothing, and stand in no journal. What the table
-        that the order names has not signed is taken from nobody: the gateways between could have
-        written it.
+        Parts that do not make it whole yet change nothing, and stand in no journal. What the
+        table that the order names has not signed is taken from nobody: the gateways between
+        could have written it.
         """
         args: TakeOverArgs = command.args
         _require_allowed(command.request)
@@ -280,7 +281,7 @@ class TableTransfers:
         return [part for part in range(1, args.parts + 1) if part not in came]
 
     def _require_acceptable(self, transfer: TransferDocument, digest: str) -> None:
-        """Return if the match may come. Raises OrderRefused."""
+        """Return if the match may come. Raises CommandRefused."""
         if transfer.to != self._table_id:
             found = Words(
                 f"{transfer.match} goes from {transfer.left} to {transfer.to}",
@@ -304,7 +305,7 @@ class TableTransfers:
             raise CommandRefused(_bad_document(bad)) from None
 
     def require_arriving(self, request: RequestedCommand) -> None:
-        """Return if a right document may be taken now. Raises OrderRefused."""
+        """Return if a right document may be taken now. Raises CommandRefused."""
         _require_allowed(request)
         self._require_free_table()
 
@@ -321,7 +322,7 @@ class TableTransfers:
         """Journal the match as it comes, with its times on this table's clock.
 
         They are moved all alike, so that what happened last is as long ago as the wall says.
-        Raises OrderRefused, with nothing written, for what no entry can hold.
+        Raises CommandRefused, with nothing written, for what no entry can hold.
         """
         record = self._record
         left_ms = record.clock() - elapsed_ms(transfer.wall, self._wall_time())
@@ -387,7 +388,7 @@ def _require_allowed(request: RequestedCommand) -> None:
 def _check_fits(
     args: Mapping[str, Any], meeting: Mapping[str, Any], happened: Iterable[MatchEvent]
 ) -> None:
-    """Return if entries can hold all of a match. Raises OrderRefused."""
+    """Return if entries can hold all of a match. Raises CommandRefused."""
     try:
         check_entry_data("taken_over", dict(args))
         check_entry_data("meeting", dict(meeting))
