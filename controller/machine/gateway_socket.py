@@ -38,9 +38,9 @@ _log = structlog.get_logger("machine")
 class GatewaySocket:
     """Sends the public data of one table to all connected gateways.
 
-    The callbacks answer commands, return the whole public state for a new gateway, and return the
-    machine's numbers, given the bytes that wait for gateways. `_allowed_uids` are the users that a
-    gateway may have.
+    `submit` answers commands. `state` returns the whole public state for a new gateway. `metrics`
+    returns the machine's numbers, given the bytes that wait for gateways. `allowed_uids` are the
+    users that a gateway may have.
     """
 
     def __init__(

@@ -65,11 +65,12 @@ class MachineDeps:
     """Everything that differs between a real table and a simulated one.
 
     `entropy` returns random bytes. `boot` is a unique id of this run of the daemon (hex). `publish`
-    receives public data, in order. The chief's key, to which attempt keys are sealed, is None while
-    no chief is admitted. The signing secret is the table's Ed25519 secret for heads and leaving
-    matches; None signs nothing. `release` is what the program reports about itself, None without a
-    manifest. The firmware hash is the one that this program carries (16 hex digits). A table that
-    is `testing` records its serial lines, so its state shows this, and it opens no match.
+    receives public data, in order. `chief_key` returns the key to which attempt keys are sealed, or
+    None while no chief is admitted. `signing_key` is the table's Ed25519 secret for heads and
+    leaving matches; with None nothing is signed. `release` is what the program reports about
+    itself, or None without a manifest. `firmware` is the hash of the firmware that this program
+    carries (16 hex digits). A table with `is_test` records its serial lines, so its state shows
+    this, and it opens no match.
     """
 
     journal: Journal

@@ -93,7 +93,7 @@ RELEASE_DELAY_MS = 3000
 
 
 class PanelControl:
-    """The panel of a table. `stopped` is called for an open lid or a pressed emergency stop.
+    """The panel of a table. `on_switch` is called for an open lid or a pressed emergency stop.
 
     `cutters` returns the seats that may cut now, () for any seat. Without its pins a table
     continues to deal, because the boards sense lid and emergency stop themselves. The loss is

@@ -87,14 +87,16 @@ def _ignore() -> None:
 class TableRecord:
     """A journal, the states folded over it, and the callbacks for both.
 
-    `on_public` receives every public entry once, in order, after its commit. `on_state` is
-    called when the state has changed. `on_entry` receives every committed entry, those of
-    earlier runs first. `state` and `match_committed` contain only committed entries. `synced`
-    is number and head of the newest entry of this run that survives a power cut, and `head`
-    is its head, or the last head of earlier runs. Only synced data is shown to people,
-    because it must not be undone. `match_written` is ahead of that: the match with everything
-    that was written, so that two people who act at once do not both succeed. `on_match` is
-    called when it changed.
+    `on_public` receives every public entry once, in order, after its commit. `on_state` is called
+    when the state has changed. `on_entry` receives every committed entry, those of earlier runs
+    first.
+
+    `state` and `match_committed` contain only committed entries. `synced_head` is number and head
+    of the newest entry of this run that survives a power cut. `head` is its head, or the last head
+    of earlier runs. Only synced data is shown to people, because it must not be undone.
+
+    `match_written` is ahead of that: the match with everything that was written, so that two people
+    who act at once do not both succeed. `on_match` is called when it changed.
     """
 
     def __init__(

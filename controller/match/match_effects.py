@@ -77,7 +77,7 @@ class LeaderDetermined(EffectBase, frozen=True):
 
 
 class RefereeCalled(EffectBase, frozen=True):
-    """A person must come. `why` names the situation."""
+    """A person must come. `reason` names the situation."""
 
     reason: MatchCallReason
     seat: Seat | None = None

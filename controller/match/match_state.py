@@ -71,15 +71,20 @@ class SignedVersion(msgspec.Struct, frozen=True, gc=False):
 class AnyMatch(msgspec.Struct, frozen=True, kw_only=True):
     """The state that matches of every rulebook have.
 
-    `suspended` is the reason why the table is suspended. `duties` are the duties before the present
-    deal. `turned_to` is the seat that got the card which decides the lead. `misdeals` counts the
-    failed attempts of the present deal, and another field those since the last right one. Other
-    fields: the release was ordered; the time of the release; whether the deal had begun although it
-    is dealt again now; the time of the last card; how many stops of the clock a referee has
-    answered with added time, or none; the seats that claimed a wrong count in this match. `record`
-    has every penalty of these pairs in earlier matches and moves with them. `version` is the
-    version of the sheet, raised each time it changes after the end of the match. The earlier
-    versions are stored, too.
+    `suspended` is the reason why the table is suspended, or None. `duties` are the duties before
+    the present deal. `turned_to` is the seat that got the card which decides the lead. `let_go` is
+    True after the release of the held hands was ordered.
+
+    `misdeals` counts the failed attempts of the present deal, and `in_a_row` those since the last
+    right one. `began_ms` is when the hands of the deal were released. `begun` is True if they were
+    released once, although the deal is dealt again now. `ended_ms` is when its last card was
+    played.
+
+    `settled_stops` counts the stops of the clock that a referee has answered, with added time or
+    none. `claims` are the seats that claimed a wrong count in this match. `record` has every
+    penalty of these pairs in earlier matches and moves with them. `version` is the version of the
+    sheet, raised each time the sheet changes after the end of the match. `replaced` are the earlier
+    versions.
     """
 
     profile: Profile
@@ -122,7 +127,9 @@ class AnyMatch(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def is_being_released(self) -> bool:
-        """Return whether held hands are being released. Time alone cannot stop them any more."""
+        """Return whether held hands are being released. The end of time does not stop them any
+        more.
+        """
         return self.let_go and self.phase is MatchPhase.HELD
 
     @property
@@ -149,11 +156,13 @@ class TributeExchange(msgspec.Struct, frozen=True, kw_only=True):
 class GuandanMatch(AnyMatch, frozen=True, kw_only=True):
     """A match of Guandan.
 
-    It has the seats that are out in this deal, the dead hands, and the seats that report to be out
-    without confirmation, the oldest first. `level` and `owner` belong to the present deal.
-    `follows` is the result that its leader and tribute follow from. All three are facts from the
-    release on, whatever is corrected later. The verbal corrections of the chief are stored by the
-    number of their row, with the person who confirmed them in writing, or None.
+    `gone` are the seats without cards in this deal, `dead` the dead hands. `outs` are the seats
+    that report to be out without confirmation, the oldest first.
+
+    `level` and `owner` belong to the present deal. `follows` is the result that its leader and
+    tribute follow from. All three are facts from the release on, whatever is corrected later.
+    `spoken` has the verbal corrections of the chief, by the number of their row, with the person
+    who confirmed them in writing, or None.
     """
 
     profile: GuandanProfile

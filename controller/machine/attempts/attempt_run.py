@@ -56,8 +56,9 @@ _FINAL_COUNT_FIELDS = (
 class AttemptDeps:
     """What every attempt at this table works with.
 
-    `cutter` returns the seat that cuts, if a seat must. `cut_s` is the longest wait for a cut.
-    `look_s` is the longest wait for the second board when only one board has reported a card.
+    `first_cutter` returns the seat that cuts, if a seat must. `cut_timeout_s` is the longest wait
+    for a cut. `look_timeout_s` is the longest wait for the second board when only one board has
+    reported a card.
     """
 
     binding: AttemptBinding
@@ -89,9 +90,9 @@ class AttemptEnded(Exception):
 class AttemptRun:
     """One attempt with its writer. `run` ends at held hands; hand_release.py continues from there.
 
-    `cards_at_rest` is set as soon as no card of the attempt moves any more. `lifted` is done when
-    the dealer board reports that the lift is up. `hands_out` is True once the hands may have left
-    the machine.
+    `cards_at_rest` is set as soon as no card of the attempt moves any more. `lift_raised` is done
+    when the dealer board reports that the lift is up. `hands_out` is True once the hands may have
+    left the machine.
     """
 
     def __init__(self, deps: AttemptDeps, book: AttemptWriter) -> None:
@@ -233,7 +234,7 @@ class AttemptRun:
         return self.hands_out or self.writer.has("released")
 
     def pause(self) -> None:
-        """Stop the cards where they are, until `end_hold`."""
+        """Stop the cards where they are, until `resume`."""
         if self.card_loop is not None and not self.cards_at_rest.is_set():
             self.card_loop.pause()
 

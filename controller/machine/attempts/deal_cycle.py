@@ -45,7 +45,7 @@ class DealSettings:
 
     `practice_match` is the match id of deals without a match. `sets` has the table's sets by id,
     with their backs; the first one is in the machine when its journal begins. A table with
-    `testing` opens no match.
+    `is_test` opens no match.
     """
 
     practice_match: str

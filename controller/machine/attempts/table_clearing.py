@@ -26,7 +26,7 @@ _AT_REST = (BoardActivity.IDLE, BoardActivity.STOPPED)
 class TableClearing:
     """Waits for the sensors of one table, until the machine is ready for the next step.
 
-    `ready` is set while both boards are connected. `on_look` is called with every status while
+    `ready` is set while both boards are connected. `on_status` is called after each status while
     cards are cleared.
     """
 

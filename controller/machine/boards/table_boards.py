@@ -1,8 +1,8 @@
 """The two boards of a table: connected, checked, and connected again until they are right.
 
 A board that is absent, silent or not the configured one is a fault, and the daemon continues to
-run. A port is opened again only after `may_reopen` returns. Opening a port can reset a board, so no
-card may be in the path.
+run. A port is opened again only after `wait_reopenable` returns. Opening a port can reset a board,
+so no card may be in the path.
 """
 
 import asyncio
@@ -41,7 +41,11 @@ class BoardWatcher(Protocol):
 
 
 class BoardConnection:
-    """One board and its link. `events` returns, by boot id, the numbers that the journal has."""
+    """One board and its link.
+
+    `taken` and `kept` return, by boot id, the last event number that the journal has received and
+    the last one that is on the disk.
+    """
 
     def __init__(
         self,
@@ -104,7 +108,7 @@ class TableBoards:
 
     `run` is the present attempt, up to its release. `unfinished_runs` are attempts of an earlier
     run of the daemon that wait for their turn. `ready` is set while both boards are connected and
-    right. `overheard` receives every event too, while a technician tests the boards.
+    right. `event_listener` receives every event too, while a technician tests the boards.
     """
 
     def __init__(

@@ -109,8 +109,8 @@ def events_of_command(
 ) -> tuple[MatchEvent, ...]:
     """Return the events of a command for the match at `at_ms` of the table's clock.
 
-    `args` are as `parse_args` returns them. Several events belong together: all are applied, or
-    none. Raises RefusedError for an impossible command, LookupError for a command that is not in
+    `args` are the parsed arguments of the command. Several events belong together: all are applied,
+    or none. Raises RefusedError for an impossible command, LookupError for a command that is not in
     EVENT_MAKERS.
     """
     meant = EVENT_MAKERS[cmd](args, signer, match, at_ms)

@@ -277,8 +277,8 @@ _NEEDS_CHIEF: Final = "NEEDS_CHIEF"
 class CommandOffers:
     """The answer to the command `offers`.
 
-    `apart` is the state outside journal and match that matters. The answer is stored until one of
-    them changes.
+    `outside_state` returns the state outside journal and match that matters. The answer is stored
+    until one of them changes.
     """
 
     def __init__(

@@ -42,11 +42,12 @@ class WithheldEvent(msgspec.Struct, frozen=True):
 
 
 class TransferredMatch(msgspec.Struct, frozen=True, kw_only=True):
-    """A match that moved to the table `to`: its state, and all its events.
+    """A match that moved to the table `to`: its state `match`, and all its events `log`.
 
-    `begun` is the entry with which it began here, `n` the entry that records the move, at the time
-    `wall` and at `at_ms` of the table's clock. `by` and `entered_by` are the people who ordered it.
-    `moves` are its earlier moves.
+    `first_entry` is the entry with which it began here. `n` is the entry that records the move, at
+    the time `wall` and at `at_ms` of the table's clock. `by` ordered the move, and `entered_by`
+    entered a verbal order. `earlier_proofs` are the commitments of its attempts at other tables,
+    and `moves` its earlier moves.
     """
 
     match: AnyMatch
@@ -65,8 +66,8 @@ class TransferredMatch(msgspec.Struct, frozen=True, kw_only=True):
 class ArrivingMatch(msgspec.Struct, frozen=True, kw_only=True):
     """A match of another table while its events are written into the journal.
 
-    `left` of its events are missing. The match counts only with the last of them, because a daemon
-    may die between two.
+    `events_left` of its events are missing. The match counts only with the last of them, because a
+    daemon may die between two.
     """
 
     match_id: str
@@ -78,17 +79,25 @@ class ArrivingMatch(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class TableMatch(msgspec.Struct, frozen=True, kw_only=True):
-    """The match of a table, and what its people wait for.
+    """The match of a table, and what its people wait for. `match` is None without a match.
 
     `attempt` is the attempt whose hands the players have. It is None if no hands are out or they
-    were drawn by hand. On the table's clock: `due_ms`, when the present deal became due;
-    `since_ms`, when its phase began; the time of the last event. The other fields: the fault for
-    which released hands are dealt again; the deal that is dealt ahead; the waiting times of the
-    present deal; the withheld events (controller/match/tribute_exchange.py); the calls for a
-    referee; and the log of all events since the entry `begun`. For a match from another table: the
-    digest of its document, the commitments of its earlier attempts, and its moves. Also: an
-    arriving match, the match that left last, the deal that is played elsewhere, and the pairs that
-    were disqualified at this table, each with its event.
+    were drawn by hand.
+
+    On the table's clock: `due_ms` is when the present deal became due, `phase_since_ms` when its
+    phase began, and `last_event_ms` the time of the last event.
+
+    `redeal_reason` is the fault for which released hands are dealt again. `ahead` is the next deal,
+    dealt while the present one is played. `waiting_times` is set when the hands of the present deal
+    are ordered out. `withheld` are events that are not public yet
+    (controller/match/tribute_exchange.py). `match_calls` are the calls for a referee. `events` are
+    all events since the journal's entry `first_entry`.
+
+    For a match from another table: `digest` is the hash of its document, `earlier_proofs` are the
+    commitments of its attempts elsewhere, and `moves` its moves. `arriving` is a match whose events
+    are still being written. `transferred` is the match that left this table last, and
+    `played_elsewhere` its deal, if its hands were out then. `disqualified` are the pairs that
+    matches at this table disqualified, each with its event.
     """
 
     match: AnyMatch | None = None

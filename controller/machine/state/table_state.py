@@ -79,18 +79,25 @@ class PlayedAttempt(msgspec.Struct, frozen=True, gc=False):
 
 
 class TableState(msgspec.Struct, frozen=True, kw_only=True):
-    """The state of a table. `attempts` is the highest number of an attempt so far.
+    """The state of a table, as a fold over its journal.
 
-    `match` is the match of the present attempt. Attempts are counted for each of the last deals.
-    `misdeals_in_a_row` counts the attempts of the present deal without right hands since the last
-    right ones. Released hands that are dealt again count, too. `faults` are stored by name and
-    board. `calls` are seats that wait for the referee. Answers are stored by signer and id of the
-    command, and `kept_command` has the private part of the next command. `sets` are stored by id.
-    `loaded_set` was dealt with last or was reported as loaded. `used_set` is the set whose hands
-    were the last to go out in the match, or None after a report. The state also has the set in
-    play, the waiting times, the set of each attempt with a shown proof, the pauses with their
-    persons, the hands that the chief viewed, the entry of the newest seed, the newest commitment,
-    and the attempts that were played.
+    `match`, `deal`, `attempt`, `outcome` and `phase` belong to the present attempt. `attempts` is
+    the highest number of an attempt so far, and `attempts_by_deal` counts the attempts at the last
+    deals. `misdeals_in_a_row` counts the attempts of the present deal without right hands since the
+    last right ones. Released hands that are dealt again count, too.
+
+    `faults` are stored by name and board. `calls` are seats that wait for the referee. `pauses` are
+    the reasons why the machine begins nothing, each with its person. `answers` are stored by signer
+    and id of a command, and `kept_command` is the private part of the next command.
+
+    `sets` are stored by id. `loaded_set` was dealt with last or was reported as loaded. `used_set`
+    is the set whose hands were the last to go out in the match `meeting_match`, or None after a
+    report. `set_in_play` is the set whose hands the players have, `waiting_times` how long they
+    waited for them, and `set_by_attempt` the set of each attempt in `proofs`.
+
+    `viewed_hands` are the hands that the chief viewed. `newest_seed` is the entry of the newest
+    seed. `newest_attempt` is the newest attempt, in case its hands go out, and `played_attempts`
+    are the attempts whose hands went out.
     """
 
     phase: MachinePhase = MachinePhase.EMPTY

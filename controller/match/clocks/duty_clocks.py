@@ -35,7 +35,7 @@ class ClockLimit(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 class DutyClock(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     """One clock for one duty of `seat`, of `side`, or of all if both are None.
 
-    `repeats`: the last limit is repeated (以下类推). Another field counts the limits that were
+    `repeats`: the last limit is repeated (以下类推). `told` is the number of limits that were
     reported. `base_ms` is the running time from which the next limit counts.
     """
 

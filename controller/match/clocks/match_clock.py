@@ -70,8 +70,8 @@ class MatchClock(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     """The time of one match at one table. `limit_ms` 0: no time limit.
 
     `margin_ms`: with this time left or less no deal begins. `chief_ms`: only the chief may add more
-    than this in total. `watch`: None before the start. The clock counts how many of `marks` were
-    reported; the mark with most time left is the first. `stops_deals`: the end of time ends a
+    than this in total. `watch`: None before the start. `told` is the number of `marks` that were
+    reported, and the mark with most time left is the first. `stops_deals`: the end of time ends a
     running deal at once (即行结束). `area_stop`: the command by which the area is paused now.
     """
 
