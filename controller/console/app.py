@@ -40,7 +40,7 @@ def make_app(
 ) -> Starlette:
     """Return the application of a console that was started.
 
-    `mounted`: other routes than those of routes/.
+    `custom_routes` replace those of routes/.
     """
     app = Starlette(
         routes=[

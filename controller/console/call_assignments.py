@@ -34,9 +34,10 @@ _log = structlog.get_logger("console")
 
 
 class CallAssignments:
-    """Who goes to a table that waits: kept in the database, written by `run` off the loop.
+    """Who goes to a table that waits. It is stored in the database, by `run_blocking`, off the
+    loop.
 
-    `on_change` is told of every table to which somebody else goes now.
+    `on_change` is called with every table whose assigned person has changed.
     """
 
     def __init__(

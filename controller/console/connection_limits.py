@@ -35,8 +35,9 @@ _log = structlog.get_logger("console")
 
 
 class LimitedConnection(H11Protocol):
-    """One connection. `on_answered` says after each answer whether it may go on, `on_lost` is
-    called at its end."""
+    """One connection. `may_continue` returns after each answer whether it may stay open, and
+    `on_lost` is called at its end.
+    """
 
     def __init__(self, *args: Any, **more: Any) -> None:
         """Have no timer yet."""

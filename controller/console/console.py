@@ -39,9 +39,10 @@ _log = structlog.get_logger("console")
 
 
 class TaskSupervisor:
-    """The tasks without which the console would show the past as the present.
+    """The tasks that the console needs in order to show the present state.
 
-    `ending` is set once the console ends: streams end then. `failure`: why it ends by itself.
+    `stopping` is set when the console ends, so that streams end. `failure` is the error that ended
+    the console, or None.
     """
 
     def __init__(self) -> None:

@@ -51,12 +51,13 @@ class Freshness(StrEnum):
 
 
 class ContactTimes(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """When a table was heard, by the console's clock in milliseconds; None: not yet.
+    """The times of the contact with a table, by the console's clock in milliseconds.
 
-    `contact_ms`: since when the line is so. `news_ms`: of the last state that was another one
-    than the state before it, by the table's boot and its number. `skew_ms`: so much the console's
-    clock is ahead of the table's, 0 where they are about alike. `awake_ms`: since when the console
-    itself has listened without a gap; a silence before that is the console's own.
+    `link_since_ms` is when the state of the line last changed. `received_ms` is the time of the
+    last message, and `changed_ms` that of the last state that differed from the state before, by
+    the table's boot and number. None: not yet. `skew_ms` is how far the console's clock is ahead of
+    the table's, 0 if they are about equal. `listening_since_ms` is since when the console itself
+    has received without a gap. A silence before that is the console's own.
     """
 
     link: TableLinkState = TableLinkState.CONNECTING
@@ -68,7 +69,7 @@ class ContactTimes(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 
 
 def after_console_stall(times: ContactTimes, stalled_at_ms: int, now_ms: int) -> ContactTimes:
-    """Return `heard` for a console whose own process did not run from `stood_ms` to `now_ms`.
+    """Return `times` for a console whose own process did not run from `stalled_at_ms` to `now_ms`.
 
     A table that was silent before remains silent.
     """

@@ -155,10 +155,10 @@ def route(
     *,
     rate_limited: bool | None = None,
 ) -> Route:
-    """Return a route for people of these `roles`; None: without a login, too.
+    """Return a route for people of these `roles`. None: also without a login.
 
-    `paced`: whether a request is counted as one order of his, however many tables it is for; None:
-    where somebody has to be logged in, and something may change by it.
+    `rate_limited`: a request counts as one command of its person, for any number of tables. None:
+    it counts if a login is needed and the request may change something.
     """
     if rate_limited is None:
         rate_limited = roles is not None and not _READ_METHODS.issuperset(methods)

@@ -117,10 +117,11 @@ async def serve(
     on_ready: Callable[[str], None],
     app: Starlette | None = None,
 ) -> None:
-    """Serve a console until `stop` is set; `on_up` is told its address once it answers.
+    """Serve a console until `stop` is set. `on_ready` receives its address when the console
+    answers.
 
-    Streams end at once, so that a browser that is left open keeps nobody waiting. Raises
-    ConfigError where it cannot listen, ConsoleFailed where it cannot go on.
+    Streams end at once, so that an open browser delays nothing. Raises ConfigError if the port
+    cannot be used, ConsoleFailed if the console cannot continue.
     """
     own = console.config.console
     with _bound_socket(own) as listening:
@@ -156,7 +157,7 @@ def console_address(own: ConsoleSettings, port: int) -> str:
 
 
 class _UvicornServer(uvicorn.Server):
-    """A server that leaves signals to whoever runs it. `up` is set once it answers."""
+    """A server that leaves signals to the program. `ready` is set when the server answers."""
 
     def __init__(self, config: uvicorn.Config) -> None:
         super().__init__(config)

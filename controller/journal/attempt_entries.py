@@ -86,7 +86,7 @@ class ShuffledData(EntryData, frozen=True):
 
 
 class WireData(EntryData, frozen=True):
-    """A group of board events (wire_group.py); `sealed`: what the reader saw, and the pockets.
+    """A group of board events (packed_board_events.py). `sealed` has the faces and the pockets.
 
     `boots` has for each board its boot id and the first and last number of its events.
     """

@@ -1,7 +1,7 @@
-"""The kinds of entries: which are public, what their data holds, what must come before.
+"""The kinds of entries: which are public, their data, and what must come before them.
 
-One table, for the machine that writes them, for `verify` that reads them, and for the
-schemas of what is public. What each holds is said in data.py.
+One table, for the machine that writes entries, for `verify` that reads them, and for the schemas of
+public entries. attempt_entries.py has more types of data.
 """
 
 from typing import Any, Literal, NamedTuple

@@ -1,9 +1,8 @@
-"""The journal's file: one SQLite table in write-ahead mode that only ever grows.
+"""The journal's file: one SQLite table in write-ahead mode, to which rows are only added.
 
-Triggers refuse every UPDATE and DELETE, and an INSERT anywhere but behind the last
-row: a mistake in this program cannot change the past either. Against somebody with
-the file in his hands there are the chain and the heads others have seen (chain.py),
-not these.
+Triggers refuse every UPDATE and DELETE, and an INSERT that does not follow the last row. So a
+defect of this program cannot change old rows. Against a person with access to the file there are
+the hash chain (entries.py) and the heads that other people stored.
 """
 
 import contextlib

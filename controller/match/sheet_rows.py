@@ -1,8 +1,8 @@
-"""The score sheet (记分表): rows that are only ever added, and the standing they make.
+"""The score sheet (记分表): rows that are only added, and the standing that follows from them.
 
-Seed 000 A3.12, A13.1: the sheet is the evidence of who won. `replay` is the one way from
-rows to a standing, so that a sheet alone proves its match. A played deal's level, leader
-and tribute are facts: a correction changes what is written down as its result.
+Seed 000 A3.12, A13.1: the sheet is the evidence of the result. A standing is computed only from the
+rows, so a sheet alone proves its match. A played deal's level, leader and tribute are facts: a
+correction changes only its recorded result.
 """
 
 from collections.abc import Iterable

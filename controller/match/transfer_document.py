@@ -70,11 +70,12 @@ class TableMove(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
 
 class TransferDocument(msgspec.Struct, frozen=True, kw_only=True):
-    """A match as its events left it at the table `left`, to go on at the table `to`.
+    """A match as its events left it at the table `left`, to be continued at the table `to`.
 
-    `head` is the journal's there behind its entry number `n`, which says that the match went.
-    `at_ms` and `wall`: when that was, on that table's clock and by the wall's. `result` names
-    the state that the events lead to (`result_of`). `moves`: from table to table, this one last.
+    `head` is the head of that table's journal after its entry number `n`, which records the move.
+    `at_ms` and `wall` are the time of the move, on that table's clock and by the wall. `result` is
+    the digest of the state after the events (`state_digest`). `moves` are the moves from table to
+    table, this one last.
     """
 
     format: int

@@ -38,8 +38,8 @@ class World:
     reproduces a world. Create it while a loop runs. `close()` cancels its timers.
 
     `outside` contains the handlers that carry out faults of a line, a board or the host, in the
-    loop's next turn. A handler calls `end_fault` when its fault is over. `on_struck` is called for
-    every fault that strikes.
+    loop's next turn. A handler calls `end_fault` when its fault is over. `strike_listeners` are
+    called for every fault that strikes.
     """
 
     def __init__(

@@ -78,8 +78,8 @@ class PlayerMistakes(msgspec.Struct, frozen=True, kw_only=True):
 class SimulatedPlayers:
     """The people at one table. `chance` decides their times and the player who finishes first.
 
-    With `ahead`, the set that is not in play is dealt while the other set is played. `on_hands`
-    receives the truth of the mechanics just before the players take their hands.
+    With `deal_ahead`, the set that is not in play is dealt while the other set is played.
+    `on_hands` receives the truth of the mechanics just before the players take their hands.
     """
 
     def __init__(

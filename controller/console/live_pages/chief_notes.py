@@ -60,10 +60,11 @@ class OpenedHandEntry(msgspec.Struct, frozen=True, gc=False):
 
 
 class ChiefNotes:
-    """Notes beside the tables' states, as long as the console runs.
+    """Notes beside the tables' states, for as long as the console runs.
 
-    `goes` says who goes to a table now, `unsigned_heads` how many signed heads of a table did not
-    fit its key; `read` runs what may block, `begin` begins what runs as long as the console does.
+    `assigned_to` returns who goes to a table now. `unsigned_heads` returns how many signed heads of
+    a table did not fit its key. `read` runs blocking calls, and `start_task` starts tasks that run
+    as long as the console.
     """
 
     def __init__(

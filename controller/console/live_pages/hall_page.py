@@ -41,10 +41,10 @@ HallPart = Callable[[Sequence[TableSnapshot], int], object]
 
 
 class Hall:
-    """The parts of the hall's stream, one Shown a role.
+    """The parts of the hall's stream, one set of parts for each role.
 
-    `of_all`: parts made of all tables, each with the roles that see it. `begin` begins what runs
-    as long as the console does.
+    `hall_parts` are parts made of all tables, each with the roles that see it. `start_task` starts
+    tasks that run as long as the console.
     """
 
     def __init__(

@@ -61,9 +61,9 @@ class TablePartView(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class _TablePage:
-    """One table for one role, as long as somebody looks. `failed`: it cannot go on.
+    """One table's page for one role, while it has viewers. `failed`: it cannot continue.
 
-    `leaving`: what ends it soon, where nobody looks.
+    `expiry_timer` ends the page soon after its last viewer has left.
     """
 
     def __init__(self) -> None:

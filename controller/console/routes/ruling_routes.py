@@ -1,6 +1,7 @@
-"""The ruling desk's questions: what a charge leads to, what a decision would do, what a play is.
+"""Questions of the ruling desk: the penalties of a charge, the effect of a decision, the kind of a
+play.
 
-All of them only read. Orders go their one way (routes/orders.py), and a person gives each.
+All of them only read. A person gives commands by routes/table_routes.py.
 """
 
 from functools import cache

@@ -1,7 +1,7 @@
-"""The streams of the pages: one a page, all of it first and then what changes.
+"""The streams of the pages: first the whole page, then its changes.
 
-`?behind`: nobody sees the page, but wants to hear it. Pages of a browser with more of them than it
-has lines take turns (lookers.py), and ask which of them sounds (rings.py).
+`?behind` marks a hidden page that still sounds. If a browser has more such pages than connections,
+they take turns, and one of them sounds.
 """
 
 import asyncio

@@ -1,6 +1,7 @@
-"""What is open at the tables: rulings that wait for the chief's word, and finished sheets to sign.
+"""Open matters at the tables: rulings for the chief to decide, and finished sheets to sign.
 
-No state says since when; who asks remembers it by a matter's name (`open_matters`).
+A state does not contain since when a matter is open. The caller stores that by the matter's name
+(`open_matter_names`).
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence

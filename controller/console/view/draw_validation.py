@@ -257,9 +257,9 @@ def _number(cell: str) -> str:
 
 
 def with_records(draw: Draw, record_of: Callable[[SetMatchArgs], PenaltyRecord]) -> Draw:
-    """Return a draw whose matches bring the penalties of their pairs along (view/carried.py).
+    """Return a draw with the earlier penalties of the pairs of its matches.
 
-    Its digest is that of the file and of these: who sends it sends what he was shown.
+    The digest covers the file and these penalties, so that a person sends exactly what was shown.
     """
     records = [record_of(laid.args) for laid in draw.matches]
     plain = [tuple(msgspec.to_builtins(record)) for record in records]

@@ -58,15 +58,17 @@ class CourseCard(msgspec.Struct):
 
 
 class CardCourse(msgspec.Struct):
-    """An attempt's cards by index, and what happened beside them.
+    """The cards of an attempt by index, and the events around them.
 
-    `followers` are those strays that fell where the last card had just landed, with no other on
-    its way: the second of two that left as one. `blind` are looks at a card that cannot have been
-    there; `jams` and `not_landed` those anywhere, and those behind the gate; `odd` events that no
-    right attempt has at that point. `passed` are the counts behind so many events, from none on;
-    `codes` those events'. `by_last`: strays, and cards not landed, up to the last landing.
-    `fed`, `refed`, `doubles` and `landings` count the cards: from the hopper, from the tray,
-    those that came as two, and those in each outlet.
+    `double_strays` are strays that fell where the last card had just landed, with no other card on
+    its way: the second of two cards that left as one. `impossible_looks` are looks at a card that
+    cannot have been there. `jams` and `not_landed` count jams anywhere and missing landings after
+    the gate. `order_errors` are events that no right attempt has at that point. `counts_after` are
+    the counts after each number of events, beginning with none, and `event_codes` the codes of
+    those events. `at_last_landing` has the strays and missing landings up to the last landing.
+
+    `fed`, `refed`, `doubles` and `landings` count the cards: from the hopper, from the tray, those
+    that came as two, and those in each outlet.
     """
 
     set_size: int

@@ -1,9 +1,9 @@
-"""What people ordered, against what the machine says that it did.
+"""Checks of signed commands against the entries that they should have caused.
 
-A command's row stands beside what came of it, with the words and the signature of whoever gave
-it: a cut that is not the one that was ordered, a deal without a cut that nobody asked for, a
-redeal that no person's word is there for, a word that was forged, used twice, or given for
-something else. What an order may bring about stands in effects.py.
+The row of a command is compared with its effects and with the arguments and the signature of its
+sender. A check finds: a cut that differs from the command, an uncut deal or a redeal without a
+command, and a command that was forged, used twice, or used for something else. command_effects.py
+lists the effects of each command.
 """
 
 from collections.abc import Iterator, Sequence

@@ -87,9 +87,9 @@ class JournalSource(msgspec.Struct, frozen=True):
 
 
 def read_source(path: Path) -> JournalSource:
-    """Read a state directory, a journal's file, or a file of events (logs.py).
+    """Read a state directory, a journal's file, or a file of events.
 
-    Raises JournalError for what is none of these.
+    Raises JournalError for any other file.
     """
     if path.is_dir():
         path = path / STORE_NAME

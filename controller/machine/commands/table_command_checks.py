@@ -1,8 +1,8 @@
-"""Why an order would not be carried out now: looked at, with nothing done.
+"""Why a command would be refused now. Nothing is executed here.
 
-What carries an order out (acts.py) begins here, and who only wants to know whether one could be
-given ends here: so both hear the same. Steps of a deal (start, cut, release) are no acts: the
-deal waits for them, and `veto` says why it does not now. What only a board can say is not asked.
+Both the actions (table_commands.py) and the offers call these checks, so both give the same reason.
+Steps of a deal (start, cut, release) are not actions: the deal waits for them, and `step_refusal`
+returns why it does not wait now. No board is asked.
 """
 
 from collections.abc import Callable, Mapping

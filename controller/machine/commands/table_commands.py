@@ -1,7 +1,7 @@
-"""What people order of the table, command by command; the match's own go to its desk.
+"""The commands of the table, one function each. match_commands.py has those of the match.
 
-An act is checked (checks.py), journals and answers. Steps of a deal (start, cut, release) are no
-acts: the deal itself waits for them.
+An action checks its command (table_command_checks.py), writes the journal and answers. Steps of a
+deal (start, cut, release) are not actions: the deal itself waits for them.
 """
 
 from collections.abc import Awaitable, Callable, Mapping

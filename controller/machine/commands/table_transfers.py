@@ -65,11 +65,11 @@ _ATTEMPT_PHASES = frozenset({MatchPhase.DEALING, MatchPhase.HELD})
 
 
 class TableTransfers:
-    """Gives the table's match away, and takes those of other tables.
+    """Sends the table's match to another table, and accepts matches of other tables.
 
-    `busy`: the machine has hands under way or out. `wall` is the stamp of now; `table_id` and
-    `table_key` are this table's, and `sign` the secret with which it signs what leaves: None signs
-    nothing, and no table takes that.
+    `is_busy` returns whether an attempt is running or hands are out. `wall_time` returns the wall
+    stamp. `table_id` and `table_key` are this table's. `signing_key` is the secret that signs
+    leaving matches. With None nothing is signed, and no table accepts the match.
     """
 
     def __init__(
