@@ -34,9 +34,11 @@ class RunBlocking(Protocol):
 
 
 class TableSnapshot(msgspec.Struct, frozen=True, kw_only=True):
-    """One table as it was last heard. `state` None: not yet; `body` is that state as published.
+    """The last known state of one table. `state` is None before the first; `body` is the published
+    form.
 
-    `undealt_ms`: since when (console's clock) a deal is due there that the machine has not begun.
+    `deal_due_since_ms` is since when a deal is due that the machine has not begun, by the console's
+    clock.
     """
 
     table: str

@@ -24,7 +24,7 @@ def calling_seats(record: TableRecord, seat: Seat | None = None) -> tuple[Seat, 
 def end_calls(record: TableRecord, seat: Seat | None = None, by: str | None = None) -> bool:
     """Write that the calls of a seat, or all, are over. Return whether there were any.
 
-    `by` is the person at the table. None: the caller cancelled the call. `sync` or `flush` makes
+    `by` is the person at the table. None: the caller cancelled the call. `TableRecord.sync` makes
     the entry durable.
     """
     ended = calling_seats(record, seat)

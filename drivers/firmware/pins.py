@@ -54,6 +54,6 @@ class ReaderHal(Hal, Protocol):
     def answers(self) -> "Sequence[tuple[int, ...]]":
         """Return (face, back, face_up, confidence, shot) of every answer since the last call.
 
-        `shot` is the answered value of the `shoot` output. Engines that cannot report it leave it
+        The shot is the answered value of the `shoot` output. Engines that cannot report it leave it
         out. The answer then counts for the latest shot.
         """

@@ -307,7 +307,12 @@ for words in (["lab", "--help"], ["lab", "report", "--help"]):
         main(words)
     except SystemExit:
         pass
-first = sorted(set(sys.modules) & {"numpy", "scipy", "matplotlib"})
+heavy = {"numpy", "scipy", "matplotlib"}
+first = sorted(
+    name
+    for name in sys.modules
+    if name in heavy or (name.startswith("sim.") and not name.startswith("sim.cli"))
+)
 import sim.lab.collection, sim.lab.lab_report, sim.lab.collected_deals
 print(first, "sim.mechanics" in sys.modules)
 """

@@ -16,10 +16,10 @@ from controller.words import signer_words as by_words
 
 
 def clock_end_ms(state: PublicState, received_ms: int | None) -> int | None:
-    """Return when a running clock will be up (milliseconds since 1970), to the second.
+    """Return when a running clock will end (milliseconds since 1970), to the second, or None.
 
-    The same from state to state: it goes by the table's own stamps, and by the moment of hearing
-    (`heard_ms`, the console's) only where these are far off. None where no clock runs.
+    The result is the same from state to state: it uses the table's own stamps. It uses the time of
+    receipt (`received_ms`, by the console's clock) only if these stamps are far off.
     """
     clock = state.match.clock
     if clock is None or not clock.running or clock.deadline_ms is None:
@@ -57,9 +57,9 @@ class AreaStopView(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 
 
 def area_stop_of(state: PublicState, received_ms: int | None) -> AreaStopView | None:
-    """Return the stop that holds at a table whose match is under way; None: its clock runs.
+    """Return the stop of the area's clock at a table with a running match, or None.
 
-    `heard_ms`: when this state was heard, by the console's clock.
+    `received_ms` is when this state was received, by the console's clock.
     """
     match = state.match
     told = match.area_stop

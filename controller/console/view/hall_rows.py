@@ -83,9 +83,9 @@ def build_hall_row(
     taken_by: str | None = None,
     received_ms: int | None = None,
 ) -> HallRow:
-    """Return a table's row; of one that was never heard, that it was not.
+    """Return a table's row, also for a table without a state.
 
-    `heard_ms`: when this state was heard, by the console's clock.
+    `received_ms` is when this state was received, by the console's clock.
     """
     how, since_ms = freshness
     if state is None:

@@ -103,12 +103,12 @@ def list_reasons(
     skew_ms: int = 0,
     deal_overdue_since_ms: int | None = None,
 ) -> tuple[WaitReason, ...]:
-    """Return all that a table waits for, the most urgent first, each reason longest first.
+    """Return all reasons for which a table waits, the most urgent first, then the longest first.
 
-    `state`: the last that was heard, None before the first; a table that is not heard keeps what
-    it waited for, under that it is not heard. `since_ms`: since when the standing is so. `skew_ms`:
-    so much the console's clock is ahead of the table's. `undealt_ms`: since when a deal is due and
-    the machine has not begun it, where that is for too long.
+    `state` is the last one that was received, or None before the first. A silent table keeps its
+    reasons, below the reason that it is silent. `since_ms` is since when its freshness is so.
+    `skew_ms` is how far the console's clock is ahead of the table's. `deal_overdue_since_ms` is
+    since when a deal is due that the machine has not begun, if that is too long.
     """
     found: list[WaitReason] = []
     if state is not None:
