@@ -153,7 +153,7 @@ async def calibrate_reader_light(session: SelftestSession, show: ShowLine) -> Ca
 
 
 async def calibrate_pockets(session: SelftestSession, show: ShowLine) -> CalibrationResult:
-    """Have each pocket's sensor covered and uncovered, and adjusted until it is right.
+    """Ask for each pocket's sensor to be covered, uncovered and adjusted until it is right.
 
     The sensor must detect both states correctly.
     """
@@ -257,7 +257,7 @@ async def _release_card(session: SelftestSession, cards: FedCards, card: FedCard
 async def _adjust_sensor(
     session: SelftestSession, outlet: Outlet, card_present: bool, show: ShowLine
 ) -> bool:
-    """Have a sensor covered or uncovered, and adjusted to match. Return whether it matches."""
+    """Ask for a sensor to be covered or uncovered. Return whether it matches after adjustment."""
     part = POCKET_PARTS[outlet]
 
     async def sees() -> bool:
@@ -281,7 +281,7 @@ async def _adjust_sensor(
 async def _show_while(
     session: SelftestSession, name: StepName, part: str, look: Callable[[], Awaitable[bool]]
 ) -> bool:
-    """Have a step done, and show the measured values meanwhile. Return whether it was done."""
+    """Ask for a step, and show the measured values meanwhile. Return whether it was done."""
     doing = asyncio.ensure_future(session.operator.do(name, part))
     try:
         while not doing.done():

@@ -356,7 +356,7 @@ async def check_tray_feed(session: SelftestSession) -> None:
 
 
 async def check_held_card(session: SelftestSession) -> None:
-    """Have a card held at the feeder and released, and check that the board recovers."""
+    """Ask for a card to be held at the feeder and released. Check that the board recovers."""
     cards = await session.ensure_attempt()
     if not await session.operator.do("hold_card"):
         session.figures.leave_out("jam_recovery", "nobody could hold a card")
@@ -380,7 +380,7 @@ async def check_held_card(session: SelftestSession) -> None:
 
 
 async def check_double_feed(session: SelftestSession) -> None:
-    """Have two cards that stick together fed, and check that the board detects them."""
+    """Ask for two cards that stick together to be fed. Check that the board detects them."""
     cards = await session.ensure_attempt()
     if not await session.operator.do("double_card"):
         session.figures.leave_out("double_feed", "nobody could lay a pair")

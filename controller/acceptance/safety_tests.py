@@ -61,7 +61,7 @@ async def run_board_tests(session: SelftestSession) -> None:
 
 
 async def check_lid(session: SelftestSession) -> None:
-    """Have the lid opened and closed, and check that nothing starts while it is open."""
+    """Ask for the lid to be opened and closed. Check that nothing starts while it is open."""
     bench, wrong, notes = session.boards, 0, []
     if not await session.operator.do("open_lid"):
         session.figures.leave_out("lid", "nobody could open the lid")
@@ -240,7 +240,7 @@ async def check_silence_in_feeding(session: SelftestSession) -> None:
 
 
 async def check_emergency_stop(session: SelftestSession) -> None:
-    """Have the emergency stop pressed while cards move, and then released."""
+    """Ask for the emergency stop to be pressed while cards move, and then to be released."""
     cards = await session.ensure_attempt()
     bench = session.boards
     if not await session.operator.prepare("press_estop"):

@@ -70,7 +70,7 @@ def overrun_reason(kind: ClockReportKind) -> OverrunReason | None:
 
 
 def is_call_open(match: AnyMatch, why: str, seat: Seat | None = None) -> bool:
-    """Return whether the match still waits for the person whom it called for `why`.
+    """Return whether the match still waits for the person of a call with the reason `why`.
 
     `seat` is the seat of the call. A call that the match does not know is open until a person ends
     it.

@@ -22,12 +22,12 @@ class Refusal(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def fault(self) -> CatalogueFault:
-        """Return its row of the catalogue, with cause and action in both languages."""
+        """Return the fault of the catalogue, with cause and action in both languages."""
         return fault(self.code)
 
     @property
     def evidence(self) -> dict[str, str | Words]:
-        """Return the evidence for the words of its row. Seats and sides are in words."""
+        """Return the evidence of the refusal, with seats and sides in words."""
         known = {"found": self.subject, "expected": self.expected}
         return {name: _with_seat_names(value) for name, value in known.items() if value}
 

@@ -21,7 +21,7 @@ from controller.vault.vault import Vault
 
 @dataclass(frozen=True, slots=True)
 class DealtHands:
-    """Hands that are out, as they were dealt."""
+    """Released hands, in the state in which they were dealt."""
 
     vault: Vault
     sequence: str

@@ -51,7 +51,7 @@ def missing_names(text: str, path: Path) -> Iterator[str]:
 
 @cache
 def code_words(path: Path) -> frozenset[str]:
-    """Return the words of a file's code: its names, and its strings that are no docstrings."""
+    """Return all words in a file's code: its names, and its strings except docstrings."""
     prose = {line for line, _ in house.prose_lines(path)}
     words: set[str] = set()
     for token in tokenize.generate_tokens(io.StringIO(path.read_text("utf-8")).readline):
