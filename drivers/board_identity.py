@@ -1,55 +1,10 @@
-"""The identity of a board: its WELCOME message, and the board that the configuration expects."""
-
-from typing import Literal
+"""The check of a board's identity: its WELCOME message against the configuration."""
 
 from msgspec import Struct
 
 from drivers import errors
-from drivers.board_events import BoardKind, ReportedKind
-from drivers.firmware import protocol as wire
-
-PROTOCOL_HEX = wire.PROTOCOL_HASH.hex()
-HardwareKind = Literal["sim", "rp2", "adapter", "other"]
-"""The hardware behind a board's pins. "other" is a version that this program does not support."""
-HARDWARE_KINDS: dict[int, HardwareKind] = {
-    wire.HAL_SIM: "sim",
-    wire.HAL_RP2: "rp2",
-    wire.HAL_ADAPTER: "adapter",
-}
-
-
-class Welcome(Struct, frozen=True, gc=False):
-    """A board's answer to HELLO.
-
-    `uid`, `firmware_hash` and `protocol` have 16 hex digits each. `firmware` is
-    "major.minor.patch". `boot` is a number of this run of the board. `events` is the number of its
-    last event, `forgotten` the number of the last event that it no longer stores. `fed` and
-    `landed` count cards in the life of the board. `asked` is True if the reader has no trigger wire
-    and receives a LOOK message for each card.
-    """
-
-    kind: ReportedKind
-    hal: HardwareKind
-    uid: str
-    firmware: str
-    firmware_hash: str
-    protocol: str
-    boot: int
-    settings_crc: int
-    reset_cause: int
-    attempt: int
-    events: int
-    fed: int
-    landed: int
-    forgotten: int
-    asked: bool = False
-
-    @property
-    def is_simulated(self) -> bool:
-        """Return True if the board's pins are simulated. An adapter's pins never count as
-        simulated.
-        """
-        return self.hal == "sim"
+from drivers.board_events import BoardKind
+from drivers.link.frames import PROTOCOL_HEX, Welcome
 
 
 class ExpectedBoard(Struct, frozen=True, gc=False):

@@ -4,16 +4,8 @@ Each message is one line with the fault, its place and the values. The fault cat
 number and the advice for people, by the name of the type.
 """
 
-from __future__ import annotations
-
-from enum import IntEnum
-from typing import TYPE_CHECKING
-
-from drivers.firmware import protocol as wire
-
-if TYPE_CHECKING:
-    from drivers.board_events import BoardKind, ReportedKind
-    from drivers.link.frames import BoardCommand
+from drivers.board_events import BoardKind, ReportedKind
+from drivers.link.frames import BoardCommand, BoardResult
 
 
 class DriverError(Exception):
@@ -61,26 +53,6 @@ class BoardReset(LineLost):
         super().__init__(board, f"it restarted, boot {expected:08x} {became}")
         self.expected = expected
         self.found = found
-
-
-class BoardResult(IntEnum):
-    """A board's answer to a command: DONE, or the reason why it refuses."""
-
-    DONE = wire.DONE
-    NOT_CLEAR = wire.NOT_CLEAR
-    WRONG_ATTEMPT = wire.WRONG_ATTEMPT
-    WRONG_INDEX = wire.WRONG_INDEX
-    ROUTE_DIFFERS = wire.ROUTE_DIFFERS
-    NOT_LOCKED = wire.NOT_LOCKED
-    LID_OPEN = wire.LID_OPEN
-    ESTOP = wire.ESTOP
-    BUSY = wire.BUSY
-    BAD_VALUE = wire.BAD_VALUE
-    UNKNOWN = wire.UNKNOWN
-    MEMORY = wire.MEMORY
-    NO_ENGINE = wire.NO_ENGINE
-    SUPPLY_LOW = wire.SUPPLY_LOW
-    NO_DRIVE = wire.NO_DRIVE
 
 
 class BoardRefused(DriverError):

@@ -12,9 +12,10 @@ from collections.abc import Callable
 from msgspec import Struct
 
 from drivers.board_events import BoardActivity, BoardEvent, FeedSource, Outlet
-from drivers.errors import BoardRefused, BoardResult, WrongProtocol
+from drivers.errors import BoardRefused, WrongProtocol
 from drivers.firmware import protocol
 from drivers.link import frames
+from drivers.link.frames import BoardResult
 from drivers.link.link import Link
 
 _DEALER_STATUS_BODY = struct.Struct(protocol.STATUS_BODIES[protocol.KIND_DEALER])

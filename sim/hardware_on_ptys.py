@@ -29,7 +29,7 @@ from sim.mechanics.world import World
 from sim.panel_contacts import PanelContacts
 from sim.serial_lines import LineNoise, PtyLine, PtyNoise
 from sim.simulated_board import BoardStepper, SimulatedHal
-from sim.table_sockets import ControlServer, PinServer
+from sim.table_sockets import ControlError, ControlServer, PinServer
 
 
 class PtyBoard:
@@ -166,8 +166,13 @@ class HardwareOnPtys:
             name: self._make_board(name, uids[name]) for name in BOARDS
         }
         self.pins = PinServer(self.contacts, plan.folder / "pins")
-        self.control = ControlServer(self, plan.control or plan.folder / "control")
+        control_path = plan.control or plan.folder / "control"
+        self.control = ControlServer(self.world, self.contacts, control_path)
         self.control.handlers |= {
+            "info": self.info,
+            "kill": lambda board: self.boards[_board_name(board)].kill(),
+            "restart": lambda board: self.restart(_board_name(board)),
+            "attendant": lambda on: self.set_attendant(bool(on)),
             "fault": self._add_fault,
             "mend": self.mend,
             "cross": self.swap_cables,
@@ -327,6 +332,13 @@ class HardwareOnPtys:
             await board.close()
         self.contacts.close()
         self.world.close()
+
+
+def _board_name(name: str) -> BoardName:
+    for board in BOARDS:
+        if board == name:
+            return board
+    raise ControlError(f"a board is {' or '.join(BOARDS)}, not {name!r}")
 
 
 _NO_LINES = f"{{}}: {LACKS} lines to its board processes; start it with --relay"

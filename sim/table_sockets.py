@@ -5,19 +5,13 @@ from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from inspect import isawaitable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 
-from sim.board_faults import BoardName
-from sim.hardware_in_process import BOARDS
 from sim.mechanics.fault_menu import SimulatedFault
 from sim.mechanics.world import World
 from sim.panel_contacts import PanelContacts
-
-if TYPE_CHECKING:
-    from sim.hardware_on_ptys import HardwareOnPtys
-
 
 ServeClient = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 
@@ -150,14 +144,16 @@ RequestHandler = Callable[..., Awaitable[Any] | Any]
 
 
 class ControlServer:
-    """The control socket of one simulated table: reads requests and sends answers."""
+    """The control socket of one simulated table: reads requests and sends answers.
 
-    def __init__(self, table: "HardwareOnPtys", path: Path) -> None:
-        self._table = table
+    `handlers` has the requests of the machine, its people and its panel. The owner of the table
+    adds the requests of the table itself.
+    """
+
+    def __init__(self, world: World, contacts: PanelContacts, path: Path) -> None:
+        self._world = world
         self._server = LineServer(path, self._serve)
-        world, contacts = table.world, table.contacts
         self.handlers: dict[str, RequestHandler] = {
-            "info": table.info,
             "truth": world.truth,
             "collect": world.people.collect,
             "take_hands": world.people.take_hands,
@@ -181,10 +177,7 @@ class ControlServer:
                 "in_force": world.active_faults(),
             },
             "script": lambda steps: run_script(world, steps, self._carry_out),
-            "kill": self._kill,
-            "restart": self._restart,
             "speed": lambda value: world.clock.set_speed(float(value)),
-            "attendant": lambda on: table.set_attendant(bool(on)),
         }
 
     async def open(self) -> None:
@@ -230,20 +223,7 @@ class ControlServer:
     ) -> Awaitable[None]:
         if back not in (None, 0, 1, 2) or not (count is None or 4 <= count <= 216):
             raise ControlError("back is 0 to 2, count 4 to 216")
-        return self._table.world.people.change_set(back, count, card_set)
-
-    def _kill(self, board: str) -> None:
-        self._table.boards[_board_name(board)].kill()
-
-    async def _restart(self, board: str) -> None:
-        await self._table.restart(_board_name(board))
-
-
-def _board_name(name: str) -> BoardName:
-    for board in BOARDS:
-        if board == name:
-            return board
-    raise ControlError(f"a board is {' or '.join(BOARDS)}, not {name!r}")
+        return self._world.people.change_set(back, count, card_set)
 
 
 class PinServer:

@@ -14,8 +14,9 @@ from typing import Any
 import msgspec
 
 from drivers.board_events import BoardEvent, BoardEventCode, BoardKind
-from drivers.board_identity import ExpectedBoard, Welcome, check_identity
-from drivers.errors import BoardRefused, BoardResult, LineLost
+from drivers.board_identity import ExpectedBoard, check_identity
+from drivers.errors import BoardRefused, LineLost
+from drivers.link.frames import BoardResult, Welcome
 from drivers.link.link import Link
 from drivers.link.serial_port import LinkPort
 from drivers.typed_boards import DealerBoard, DealerStatus, ReaderBoard

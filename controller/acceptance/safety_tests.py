@@ -10,7 +10,7 @@ from controller.acceptance.selftest_session import (
     percentile,
 )
 from drivers.board_events import BoardEvent, BoardEventCode, BoardKind, BoardStopReason, DealerMotor
-from drivers.errors import BoardResult
+from drivers.link.frames import BoardResult
 from drivers.typed_boards import DealerStatus
 
 ROUND_TRIPS = 40

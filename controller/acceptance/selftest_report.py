@@ -14,7 +14,7 @@ from controller.acceptance.selftest_figures import (
 from controller.faults import fault
 from controller.messages import ProgramRelease
 from drivers.board_events import BoardKind
-from drivers.board_identity import HardwareKind, Welcome
+from drivers.link.frames import HardwareKind, Welcome
 
 REPORT_SCHEMA: Final = 1
 _VERDICT_MARKS: Final[Mapping[FigureVerdict, str]] = {

@@ -20,7 +20,7 @@ from controller.host import atomic_files
 from controller.host.toml_files import read_text
 from drivers.adapters.adapter_board import NEVER_MS
 from drivers.adapters.barcode_engine import BarcodeEngine, BarcodeScan, SerialEnginePort
-from drivers.firmware.main import BoardClock
+from drivers.firmware.runtime import BoardClock
 
 _EQUAL_SCANS = 2
 """Number of equal reads in a row that are needed to learn a card."""

@@ -69,10 +69,11 @@ from controller.service.process_users import check_separation
 from controller.service.wall_clock import read_wall_clock
 from controller.signing.releases import BadRelease, Manifest, file_differences
 from drivers.board_events import BoardKind
-from drivers.board_identity import Welcome, check_identity
+from drivers.board_identity import check_identity
 from drivers.errors import DriverError, Mismatch, PortBusy, PortMissing
 from drivers.flash.board_query import BoardQuery
 from drivers.flash.firmware_image import own_image
+from drivers.link.frames import Welcome
 
 PORT_IN_USE: Final = BoardAnswer(
     why_not_asked="what stands at its port, which is in use: the table's feed says"

@@ -8,8 +8,8 @@ from controller.config import TableConfig
 from controller.doctor.examination import DoctorFindings, amber, green, red, unknown
 from controller.doctor.table_facts import BoardAnswer, DoctorFacts, PinFacts, PortFacts
 from drivers.board_events import BoardKind
-from drivers.board_identity import Welcome
 from drivers.firmware.version import FIRMWARE_VERSION
+from drivers.link.frames import Welcome
 from drivers.link.serial_port import USB_LATENCY_MS
 
 BOARDS: Final[tuple[BoardKind, ...]] = ("dealer", "reader")

@@ -6,7 +6,7 @@ from pathlib import Path
 import msgspec
 
 from drivers.board_events import BoardKind
-from drivers.board_identity import Welcome
+from drivers.link.frames import Welcome
 
 
 class PythonFacts(msgspec.Struct, frozen=True, gc=False):

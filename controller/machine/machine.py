@@ -52,7 +52,8 @@ from controller.rules.profile import Profile
 from controller.signing.signed_heads import verify_key
 from controller.vault.sealing import AttemptKeyFiles
 from drivers.board_events import BoardKind
-from drivers.board_identity import Welcome, check_identity
+from drivers.board_identity import check_identity
+from drivers.link.frames import Welcome
 from drivers.link.link import Link
 from drivers.link.serial_port import LinkPort
 from drivers.typed_boards import DealerBoard, ReaderBoard

@@ -16,8 +16,7 @@ from types import FrameType, TracebackType
 from typing import Protocol, Self
 
 from drivers.firmware.board import BoardCore
-from drivers.firmware.main import BoardClock
-from drivers.firmware.runtime import Stream
+from drivers.firmware.runtime import BoardClock, Stream
 
 MAX_WAIT_MS = 1000
 """The longest wait if nothing is due."""

@@ -1,4 +1,4 @@
-"""The dealer board's core: motion of cards, and the board's own safety checks.
+"""The dealer board's core: the host's commands, and the board's own safety checks.
 
 It has no faces and decides nothing about a deal. It moves a card only as far as the host's commands
 for that card permit. It reports its sensors, stops when the host is silent, and checks its own
@@ -8,20 +8,11 @@ for that card permit. It reports its sensors, stops when the host is silent, and
 import struct
 
 from . import protocol, release_lock
-from .board import MAX_COUNT, BoardCore
-from .feeding import Feeding
-from .landing import Landings
-from .motors import GateSweep, LiftControl, ShufflerControl
+from .board import MAX_COUNT
+from .dealer_machine import NOT_HALTED, DealerMachine
 from .pins import LIFT_DOWN, LIFT_UP, Hal
 
-NOT_HALTED = 0xFF
-# A landing beam covered again so soon is covered by the same trembling card. A second card comes
-# later, unless both overlap like one card.
-BEAM_FLUTTER_MS = 3
 MAX_CARDS = 240
-
-LANDING_OUTLETS = {"land_%d" % outlet: outlet for outlet in range(protocol.OUTLETS)}
-POCKET_OUTLETS = {"pocket_%d" % outlet: outlet for outlet in range(protocol.OUTLETS)}
 SENSOR_BITS = (
     ("pocket_0", protocol.SEES_NORTH),
     ("pocket_1", protocol.SEES_WEST),
@@ -41,8 +32,8 @@ SENSOR_BITS = (
 )
 
 
-class DealerCore(BoardCore):
-    """The dealer board. Its HAL has the names of pins.py."""
+class DealerCore(DealerMachine):
+    """The dealer board: the machine with its commands."""
 
     kind = protocol.KIND_DEALER
 
@@ -55,27 +46,6 @@ class DealerCore(BoardCore):
         stored: bytes = b"",
     ) -> None:
         super().__init__(hal, boot, reset_cause, fw_hash, stored)
-        self.cards = 0
-        self.per_pocket = 0
-        self.release_forbidden = (
-            False  # True after any event that forbids a release of this attempt.
-        )
-        self.feeding = Feeding(self, hal)
-        self.landings = Landings()
-        self._shuffler = ShufflerControl(self, hal)
-        self._lift = LiftControl(self, hal)
-        self._sweep = GateSweep(self, hal)
-        self._motions = (self.feeding, self._shuffler, self._lift, self._sweep)
-        self._halt_reason = NOT_HALTED
-        self._is_jammed = False
-        self._feed_started = False  # The first FEED was accepted.
-        self._release_granted = False  # RELEASE was accepted: no more cards in this attempt.
-        self._hands_released = False
-        self._doubles = 0
-        self._missing_drive = 0  # The number of an absent drive.
-        self._beam_covered_ms = [
-            -BEAM_FLUTTER_MS - 1
-        ] * protocol.OUTLETS  # When a card first covered each landing beam.
         self.commands.update(
             {
                 protocol.BEGIN: self._begin,
@@ -88,116 +58,6 @@ class DealerCore(BoardCore):
                 protocol.SELFTEST: self._selftest,
             }
         )
-        self._edge_handlers = {
-            "window": self.feeding.on_window,
-            "exit": self.feeding.on_exit,
-            "double": self.feeding.on_double,
-            "tray_feed": self.feeding.on_tray,
-            "shuffled": self._shuffler.on_shuffled,
-            "shuffler": self._shuffler.on_drawn_in,
-            "lift": self._lift.on_lift,
-            "lift_down": self._lift.on_lift_down,
-            "lid": self._on_lid,
-            "estop": self._on_estop,
-            "supply": self._on_supply,
-            "drive": self._on_drive,
-            "stall": self.stall,
-        }
-
-    # Methods for the parts.
-
-    def is_halted(self) -> bool:
-        """Return whether motion is stopped until a command restarts it."""
-        return self._halt_reason != NOT_HALTED
-
-    def is_in_attempt(self) -> bool:
-        """Return whether an attempt began and its hands are not released."""
-        return self.attempt != 0 and not self._hands_released
-
-    def any_sees(self, names: tuple[str, ...]) -> bool:
-        """Return whether any of these sensors is covered now."""
-        return any(self.hal.read(name) for name in names)
-
-    def all_see(self, names: tuple[str, ...]) -> bool:
-        """Return whether all of these sensors are covered now."""
-        return all(self.hal.read(name) for name in names)
-
-    def halt(self, reason: int) -> None:
-        """Stop all motion and report the reason, one of BY_HOST …, once for each reason.
-
-        A stop of the lift is always reported, because RETRACT moves it in a halted machine.
-        """
-        lifting = self._lift.is_moving()
-        self.feeding.stop(finish_pass=reason == protocol.HOST_SILENT)
-        self._shuffler.stop()
-        self._lift.stop()
-        self._sweep.stop()
-        if self._halt_reason != reason or lifting:
-            self._halt_reason = reason
-            self.emit(protocol.STOPPED, place=reason)
-
-    def jam(self, place: int, index: int) -> None:
-        """Report a card that is stuck or did not land. A person must help."""
-        if place != protocol.AT_SHUFFLER:
-            self._is_jammed = self.release_forbidden = True
-            self.landings.remove(index)
-        self.emit(protocol.JAM, index, place)
-        self.halt(protocol.BY_JAM)
-
-    def stall(self, motor: int) -> None:
-        """Report a motor whose part did not reach its sensor."""
-        self.emit(protocol.STALL, place=motor)
-        self.halt(protocol.BY_STALL)
-
-    def on_arrived(self, index: int) -> None:
-        """Report a card in the window: to the reader by wire, and to the host."""
-        self.life_in += 1
-        self.hal.set("trigger", 1)
-        self.hal.set("trigger", 0)
-        self.emit(protocol.AT_READER, index)
-
-    def on_passed(self, index: int) -> None:
-        """Report a card past the gate. The gate's sensor gives its outlet."""
-        outlet = self.level("gate_at")
-        self.emit(protocol.GATE, index, outlet)
-        self.landings.on_passed(index, outlet)
-
-    def on_left_gate(self, index: int) -> None:
-        """Note that the card has left the gate and falls."""
-        self.landings.on_left_gate(index, self.edge_ms + self.settings["landing_window_ms"])
-
-    def on_lifted(self) -> None:
-        """Report that the hands are released."""
-        if not self._hands_released:
-            self._hands_released = True
-            self.emit(protocol.RELEASED)
-
-    # Methods that override those of BoardCore.
-
-    def totals(self) -> tuple[int, int]:
-        """Return cards seen at the window, and landings counted."""
-        return self.feeding.fed, self.landings.total()
-
-    def is_busy(self) -> bool:
-        """Return whether anything moves or falls."""
-        return not self.can_pause() or self.landings.has_flying()
-
-    def can_pause(self) -> bool:
-        """Return whether no motor turns. A card may still fall."""
-        return not (
-            self.feeding.is_moving()
-            or self._shuffler.is_running()
-            or self._lift.is_moving()
-            or self._sweep.is_running()
-        )
-
-    def doing(self) -> int:
-        """Return one of IDLE …"""
-        if self._lift.is_moving():
-            return protocol.LIFTING
-        if self.is_halted() and self.is_in_attempt():
-            return protocol.STOPPED_STATE
-        return protocol.SHUFFLING if self._shuffler.is_running() else self.feeding.doing()
 
     def pack_status(self) -> bytes:
         """Return the body of a STATUS."""
@@ -222,110 +82,6 @@ class DealerCore(BoardCore):
             self.memory.last,
             1 if release_lock.can_release(self) else 0,
         )
-
-    def on_edge(self, name: str, value: int) -> None:
-        """Handle one edge."""
-        if name in LANDING_OUTLETS:
-            self._on_beam(LANDING_OUTLETS[name], value)
-        elif name in POCKET_OUTLETS:
-            self.emit(protocol.POCKET, 1 if value else 0, POCKET_OUTLETS[name])
-        elif name in self._edge_handlers:
-            self._edge_handlers[name](value)
-
-    def on_time(self, until_ms: int) -> None:
-        """Handle the timeouts that have passed."""
-        for motion in self._motions:
-            if motion.next_ms() <= until_ms:
-                motion.on_time(until_ms)
-        if self.landings.next_ms() <= until_ms:
-            for index in self.landings.pop_overdue(until_ms):
-                self.jam(protocol.AT_LANDING, index)
-
-    def on_silence(self) -> None:
-        """Stop feeding and hold the card while the host is silent."""
-        self.halt(protocol.HOST_SILENT)
-
-    def on_stop(self) -> None:
-        """Handle STOP from the host."""
-        self.halt(protocol.BY_HOST)
-
-    def advance(self) -> None:
-        """Start everything that may start now."""
-        self.feeding.advance()
-        self._sweep.advance()
-
-    def next_ms(self) -> int:
-        """Return the next limit of a motion or a flight, or NEVER_MS."""
-        return min(
-            self.feeding.next_ms(),
-            self.landings.next_ms(),
-            self._shuffler.next_ms(),
-            self._lift.next_ms(),
-            self._sweep.next_ms(),
-        )
-
-    # Sensors.
-
-    def _on_beam(self, outlet: int, value: int) -> None:
-        """Handle a landing beam. A beam covered again at once, with no other card due, flutters."""
-        if value and (
-            self.edge_ms - self._beam_covered_ms[outlet] > BEAM_FLUTTER_MS
-            or self.landings.is_awaited_at(outlet)
-        ):
-            self._beam_covered_ms[outlet] = self.edge_ms
-            self._on_landing(outlet)
-
-    def _on_landing(self, outlet: int) -> None:
-        if self._release_granted or not self.is_in_attempt():
-            return  # A hand takes cards out of a pocket.
-        index = self.landings.match_landing(outlet)
-        if index is not None:
-            self.life_out += 1
-            if self.feeding.on_landed(index, outlet):
-                self.landings.expect_second(self.edge_ms + self.settings["landing_window_ms"])
-            self.emit(protocol.LANDED, index, outlet)
-        elif outlet == protocol.TRAY and self.landings.is_second_card(self.edge_ms):
-            return
-        elif self.feeding.is_unseen_in_gate(outlet):
-            self.jam(
-                protocol.AT_GATE, self.feeding.index
-            )  # The beam after the gate did not detect the card.
-        elif not self.hal.read("lid"):
-            self.landings.strays += 1
-            self.release_forbidden = True
-            self.emit(protocol.STRAY, place=outlet)
-
-    def _on_lid(self, value: int) -> None:
-        self.emit(protocol.LID, place=value)
-        if value:
-            if self._feed_started and not self._release_granted:
-                self.release_forbidden = (
-                    True  # Between the first FEED and RELEASE, an open lid voids the attempt.
-                )
-            self.halt(protocol.BY_LID)
-
-    def _on_estop(self, value: int) -> None:
-        if value:
-            self.halt(protocol.BY_ESTOP)
-
-    def _on_supply(self, value: int) -> None:
-        if value:
-            self.halt(protocol.BY_SUPPLY)
-
-    def _on_drive(self, value: int) -> None:
-        """Handle the number of an absent drive or sensor unit; 0: all are present."""
-        if value != self._missing_drive:
-            self._missing_drive = value
-            self.emit(protocol.DRIVE, min(value, MAX_COUNT), 0 if value else 1)
-        if value:
-            if self._feed_started and not self._release_granted:
-                self.release_forbidden = True  # Events during the absence are unknown.
-            self.halt(protocol.BY_DRIVE)
-
-    def on_edges_lost(self) -> None:
-        """Stop: edges were lost, so the counts of this attempt are unreliable."""
-        self.release_forbidden = True
-        self.halt(protocol.EDGES_LOST)
 
     # Commands. Each names a target state, so repeating it in a later session changes nothing.
 

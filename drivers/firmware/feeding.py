@@ -11,7 +11,7 @@ from .pins import FORWARD, REVERSE, STOP, Hal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from .dealer import DealerCore
+    from .pins import DealerBoard
 
 IDLE = 0  # no card between the source and the pockets
 FEEDING = 1  # The feeder runs until the window detects a card.
@@ -45,7 +45,7 @@ INDEX_COUNT = 256
 class Feeding:
     """Moves the cards of one attempt, driven by edges, limits and routes."""
 
-    def __init__(self, dealer: "DealerCore", hal: Hal) -> None:
+    def __init__(self, dealer: "DealerBoard", hal: Hal) -> None:
         self._dealer = dealer
         self._hal = hal
         self.clear()

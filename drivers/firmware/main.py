@@ -9,13 +9,12 @@ import binascii
 import os
 import select
 import sys
-import time
 
 from . import protocol
 from .board import BoardCore
 from .dealer import DealerCore
 from .reader import ReaderCore
-from .runtime import Stream, open_stream
+from .runtime import BoardClock, Stream, open_stream
 from .version import firmware_hash
 
 
@@ -81,37 +80,11 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-MICROPYTHON = sys.implementation.name == "micropython"
 BOARD_CORES = {"dealer": DealerCore, "reader": ReaderCore}
 PINS_FD = 3
 # The longest wait if every event wakes poll, and while the line is unplugged.
 MAX_WAIT_MS = 1000
 UNPLUGGED_WAIT_MS = 20
-
-
-class BoardClock:
-    """Whole milliseconds since its creation, without the chip's overflow."""
-
-    def __init__(self) -> None:
-        self._now = 0
-        self._last = self._ticks()
-
-    def now_ms(self) -> int:
-        """Return the present time; call it at least once an hour."""
-        ticks = self._ticks()
-        if MICROPYTHON:
-            clock: Any = time
-            self._now += clock.ticks_diff(ticks, self._last)
-        else:
-            self._now += ticks - self._last
-        self._last = ticks
-        return self._now
-
-    def _ticks(self) -> int:
-        clock: Any = time  # The two interpreters have different clocks.
-        if MICROPYTHON:
-            return int(clock.ticks_ms())
-        return int(clock.monotonic_ns() // 1_000_000)
 
 
 def run(board: BoardCore, hal: TextPins, line: Stream, pins: Stream) -> None:

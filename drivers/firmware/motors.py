@@ -6,7 +6,7 @@ from .pins import LIFT_DOWN, LIFT_STAY, LIFT_UP, Hal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from .dealer import DealerCore
+    from .pins import DealerBoard
 
 
 # A shuffler that coasts after its last pass draws cards in again within this time.
@@ -19,7 +19,7 @@ class ShufflerControl:
     If it stopped too late and has drawn cards in for another pass, it finishes that pass.
     """
 
-    def __init__(self, dealer: "DealerCore", hal: Hal) -> None:
+    def __init__(self, dealer: "DealerBoard", hal: Hal) -> None:
         self._dealer = dealer
         self._hal = hal
         self.passes_done = 0
@@ -106,7 +106,7 @@ class LiftControl:
     is on and the other one off.
     """
 
-    def __init__(self, dealer: "DealerCore", hal: Hal) -> None:
+    def __init__(self, dealer: "DealerBoard", hal: Hal) -> None:
         self._dealer = dealer
         self._hal = hal
         self._goal = LIFT_STAY
@@ -167,7 +167,7 @@ class LiftControl:
 class GateSweep:
     """The self-test: the empty gate moves to every outlet, and its sensor must agree."""
 
-    def __init__(self, dealer: "DealerCore", hal: Hal) -> None:
+    def __init__(self, dealer: "DealerBoard", hal: Hal) -> None:
         self._dealer = dealer
         self._hal = hal
         self._outlet = 0

@@ -1,4 +1,6 @@
-"""Interface of a board's core to its pins: levels, outputs, and edges since the last call.
+"""Interfaces inside a board: of its core to its pins, and of its parts to the dealer's core.
+
+The pins: levels, outputs, and edges since the last call.
 
 The names of the pins are the same for every HAL:
 
@@ -18,6 +20,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Protocol
+
+    from .landing import Landings
+    from .settings import BoardSettings
 else:
     Protocol = object
 
@@ -57,3 +62,48 @@ class ReaderHal(Hal, Protocol):
         The shot is the answered value of the `shoot` output. Engines that cannot report it leave it
         out. The answer then counts for the latest shot.
         """
+
+
+class DealerBoard(Protocol):
+    """What the parts of the dealer board, its feeder and its motors, use of the board.
+
+    `now` and `edge_ms` are times of the board. Limits come from `settings`.
+    """
+
+    now: int
+    edge_ms: int
+    settings: "BoardSettings"
+    landings: "Landings"
+
+    def level(self, name: str) -> int:
+        """Return the level of an input at the time of the present edge."""
+
+    def emit(self, code: int, index: int = 0, place: int = 0) -> None:
+        """Report an event to the host."""
+
+    def is_halted(self) -> bool:
+        """Return whether motion is stopped until a command restarts it."""
+
+    def is_memory_low(self) -> bool:
+        """Return whether the board has no memory for more events."""
+
+    def halt(self, reason: int) -> None:
+        """Stop all motion and report the reason."""
+
+    def jam(self, place: int, index: int) -> None:
+        """Report a card that is stuck."""
+
+    def stall(self, motor: int) -> None:
+        """Report a motor that does not reach its position."""
+
+    def on_arrived(self, index: int) -> None:
+        """Handle a card in the window."""
+
+    def on_passed(self, index: int) -> None:
+        """Handle a card that was detected after the gate."""
+
+    def on_left_gate(self, index: int) -> None:
+        """Handle a card that has left the gate."""
+
+    def on_lifted(self) -> None:
+        """Handle the lift at its upper end."""

@@ -8,7 +8,7 @@ from . import protocol
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from .dealer import DealerCore
+    from .dealer_machine import DealerMachine
 
 POCKET_SENSORS = ("pocket_0", "pocket_1", "pocket_2", "pocket_3")
 TRAY_SENSORS = ("pocket_4", "tray_feed")
@@ -17,19 +17,19 @@ ACCESS_SENSORS = ("lid", "estop")
 SOURCE_SENSORS = ("hopper", "shuffler")
 
 
-def is_lift_down(dealer: "DealerCore") -> bool:
+def is_lift_down(dealer: "DealerMachine") -> bool:
     """Return whether the sensors show the lift fully down, and not up."""
     return dealer.all_see(("lift_down",)) and not dealer.any_sees(("lift",))
 
 
-def is_path_clear(dealer: "DealerCore") -> bool:
+def is_path_clear(dealer: "DealerMachine") -> bool:
     """Return whether pockets, tray, window and path are empty, and the lift is down."""
     return is_lift_down(dealer) and not dealer.any_sees(
         POCKET_SENSORS + TRAY_SENSORS + PATH_SENSORS
     )
 
 
-def has_right_counts(dealer: "DealerCore") -> bool:
+def has_right_counts(dealer: "DealerMachine") -> bool:
     """Return whether every card fed has landed, and each pocket has its number."""
     landed = dealer.landings.landed
     return (
@@ -41,14 +41,14 @@ def has_right_counts(dealer: "DealerCore") -> bool:
     )
 
 
-def has_right_sensors(dealer: "DealerCore") -> bool:
+def has_right_sensors(dealer: "DealerMachine") -> bool:
     """Return whether all pockets and no other places have cards, and there is no access."""
     return dealer.all_see(POCKET_SENSORS) and not dealer.any_sees(
         SOURCE_SENSORS + TRAY_SENSORS + PATH_SENSORS + ACCESS_SENSORS
     )
 
 
-def can_release(dealer: "DealerCore") -> bool:
+def can_release(dealer: "DealerMachine") -> bool:
     """Return whether this attempt's hands may be released."""
     return (
         dealer.is_in_attempt()

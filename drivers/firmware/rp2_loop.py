@@ -36,9 +36,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from .main import BoardClock
     from .rp2_hal import Rp2Hal
-    from .runtime import Stream
+    from .runtime import BoardClock, Stream
 
 WATCHDOG_MS = 1000
 # A firmware on trial without a HELLO for this time is replaced by the old one.

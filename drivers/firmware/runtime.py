@@ -1,21 +1,48 @@
-"""Byte streams for poll: a pty, the chip's USB serial, a socket's descriptor.
+"""What differs between the chip and a host: the clock, and byte streams for poll.
 
-Unbuffered on every interpreter, because poll does not count buffered bytes. MicroPython reads one
-byte at a time: its read blocks until all bytes are there.
+A stream is a pty, the chip's USB serial or a socket's descriptor. Streams are unbuffered on every
+interpreter, because poll does not count buffered bytes. MicroPython reads one byte at a time: its
+read blocks until all bytes are there.
 """
 
 import select
 import sys
+import time
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import BinaryIO
+    from typing import Any, BinaryIO
 
 MICROPYTHON = sys.implementation.name == "micropython"
 # The limit of one read, so that noise cannot delay the motors.
 MAX_READ = 512 if MICROPYTHON else 4096
 # Written in pieces, so that an unread line never blocks a board.
 WRITE_PIECE = 64
+
+
+class BoardClock:
+    """Whole milliseconds since its creation, without the chip's overflow."""
+
+    def __init__(self) -> None:
+        self._now = 0
+        self._last = self._ticks()
+
+    def now_ms(self) -> int:
+        """Return the present time; call it at least once an hour."""
+        ticks = self._ticks()
+        if MICROPYTHON:
+            clock: Any = time
+            self._now += clock.ticks_diff(ticks, self._last)
+        else:
+            self._now += ticks - self._last
+        self._last = ticks
+        return self._now
+
+    def _ticks(self) -> int:
+        clock: Any = time  # The two interpreters have different clocks.
+        if MICROPYTHON:
+            return int(clock.ticks_ms())
+        return int(clock.monotonic_ns() // 1_000_000)
 
 
 class Stream:

@@ -14,12 +14,11 @@ from typing import Self
 import serial
 
 from drivers.board_events import BoardKind
-from drivers.board_identity import Welcome
-from drivers.errors import BoardResult, PortBusy, PortMissing
+from drivers.errors import PortBusy, PortMissing
 from drivers.firmware import framing, protocol
 from drivers.flash.firmware_image import FlashError
 from drivers.link import frames
-from drivers.link.frames import BoardCommand, BoardFrame, BoardReply
+from drivers.link.frames import BoardCommand, BoardFrame, BoardReply, BoardResult, Welcome
 
 READ_TIMEOUT_S = 0.05
 RESEND_INTERVAL_S = 0.3

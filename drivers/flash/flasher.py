@@ -10,8 +10,7 @@ from contextlib import contextmanager, suppress
 from typing import Protocol
 
 from drivers.board_events import BoardKind
-from drivers.board_identity import Welcome
-from drivers.errors import BoardResult, PortMissing
+from drivers.errors import PortMissing
 from drivers.firmware import protocol
 from drivers.flash.board_query import BoardQuery
 from drivers.flash.chip.main import SERVICE, SLOT, choose_slot, trial_state
@@ -25,7 +24,7 @@ from drivers.flash.firmware_image import (
     WrongHash,
 )
 from drivers.flash.micropython_prompt import MicroPythonPrompt, ProgressCallback
-from drivers.link.frames import ConfigureCommand, ServiceCommand
+from drivers.link.frames import BoardResult, ConfigureCommand, ServiceCommand, Welcome
 
 RESTART_TIMEOUT_S = 20.0
 """Time limit from a restart until the prompt answers, or a firmware that first compiles itself."""

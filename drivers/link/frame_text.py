@@ -25,8 +25,7 @@ from drivers.board_events import (
     JamPlace,
     Outlet,
 )
-from drivers.board_identity import Welcome
-from drivers.errors import BoardResult, WrongProtocol
+from drivers.errors import WrongProtocol
 from drivers.firmware import protocol as wire
 from drivers.link import frames
 from drivers.link.frames import (
@@ -36,8 +35,10 @@ from drivers.link.frames import (
     BoardCommand,
     BoardFrame,
     BoardReply,
+    BoardResult,
     HostFrame,
     NoSession,
+    Welcome,
     decode_host_frame,
 )
 from drivers.link.recording import Chunk, ChunkKind

@@ -6,7 +6,8 @@ A payload with a right CRC and a wrong layout becomes None, and the caller count
 
 import struct
 from collections.abc import Callable, Iterator
-from typing import ClassVar, cast
+from enum import IntEnum
+from typing import ClassVar, Literal, cast
 
 import msgspec
 from msgspec import Struct
@@ -21,12 +22,74 @@ from drivers.board_events import (
     Outlet,
     ReportedKind,
 )
-from drivers.board_identity import HARDWARE_KINDS, PROTOCOL_HEX, Welcome
-from drivers.errors import BoardResult
 from drivers.firmware import framing, protocol
 from drivers.firmware import protocol as wire
 
 BOARD_KIND_IDS: dict[BoardKind, int] = {"dealer": wire.KIND_DEALER, "reader": wire.KIND_READER}
+
+
+PROTOCOL_HEX = wire.PROTOCOL_HASH.hex()
+HardwareKind = Literal["sim", "rp2", "adapter", "other"]
+"""The hardware behind a board's pins. "other" is a version that this program does not support."""
+HARDWARE_KINDS: dict[int, HardwareKind] = {
+    wire.HAL_SIM: "sim",
+    wire.HAL_RP2: "rp2",
+    wire.HAL_ADAPTER: "adapter",
+}
+
+
+class Welcome(Struct, frozen=True, gc=False):
+    """A board's answer to HELLO.
+
+    `uid`, `firmware_hash` and `protocol` have 16 hex digits each. `firmware` is
+    "major.minor.patch". `boot` is a number of this run of the board. `events` is the number of its
+    last event, `forgotten` the number of the last event that it no longer stores. `fed` and
+    `landed` count cards in the life of the board. `asked` is True if the reader has no trigger wire
+    and receives a LOOK message for each card.
+    """
+
+    kind: ReportedKind
+    hal: HardwareKind
+    uid: str
+    firmware: str
+    firmware_hash: str
+    protocol: str
+    boot: int
+    settings_crc: int
+    reset_cause: int
+    attempt: int
+    events: int
+    fed: int
+    landed: int
+    forgotten: int
+    asked: bool = False
+
+    @property
+    def is_simulated(self) -> bool:
+        """Return True if the board's pins are simulated. An adapter's pins never count as
+        simulated.
+        """
+        return self.hal == "sim"
+
+
+class BoardResult(IntEnum):
+    """A board's answer to a command: DONE, or the reason why it refuses."""
+
+    DONE = wire.DONE
+    NOT_CLEAR = wire.NOT_CLEAR
+    WRONG_ATTEMPT = wire.WRONG_ATTEMPT
+    WRONG_INDEX = wire.WRONG_INDEX
+    ROUTE_DIFFERS = wire.ROUTE_DIFFERS
+    NOT_LOCKED = wire.NOT_LOCKED
+    LID_OPEN = wire.LID_OPEN
+    ESTOP = wire.ESTOP
+    BUSY = wire.BUSY
+    BAD_VALUE = wire.BAD_VALUE
+    UNKNOWN = wire.UNKNOWN
+    MEMORY = wire.MEMORY
+    NO_ENGINE = wire.NO_ENGINE
+    SUPPLY_LOW = wire.SUPPLY_LOW
+    NO_DRIVE = wire.NO_DRIVE
 
 
 class BoardCommand(Struct, frozen=True, gc=False):

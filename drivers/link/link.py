@@ -13,18 +13,17 @@ from msgspec import Struct
 
 from drivers import board_identity
 from drivers.board_events import BoardEvent, BoardKind, CardReadEvent
-from drivers.board_identity import Welcome
-from drivers.errors import (
-    BoardRefused,
-    BoardReset,
-    BoardResult,
-    DriverError,
-    LineLost,
-    SessionRenewed,
-)
+from drivers.errors import BoardRefused, BoardReset, DriverError, LineLost, SessionRenewed
 from drivers.firmware import framing, protocol
 from drivers.link import frames, link_state
-from drivers.link.frames import AliveReport, BoardCommand, BoardReply, NoSession
+from drivers.link.frames import (
+    AliveReport,
+    BoardCommand,
+    BoardReply,
+    BoardResult,
+    NoSession,
+    Welcome,
+)
 from drivers.link.link_state import (
     CommandQueue,
     EventArrival,

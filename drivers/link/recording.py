@@ -20,7 +20,7 @@ import msgspec
 from msgspec import Struct
 
 from drivers.board_events import BoardKind
-from drivers.board_identity import PROTOCOL_HEX
+from drivers.link.frames import PROTOCOL_HEX
 from drivers.link.serial_port import LinkPort
 
 RECORDING_SCHEMA = 1

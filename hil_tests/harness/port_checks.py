@@ -8,8 +8,8 @@ from functools import partial
 import msgspec
 
 from drivers.board_events import BoardKind
-from drivers.board_identity import PROTOCOL_HEX, Welcome
 from drivers.errors import DriverError
+from drivers.link.frames import PROTOCOL_HEX, Welcome
 from drivers.link.link import Link
 from drivers.link.serial_port import LinkPort
 from drivers.typed_boards import DealerBoard, DealerStatus

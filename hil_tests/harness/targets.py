@@ -17,7 +17,7 @@ from controller.config import PanelSection
 from controller.rules.profile_files import load_profile
 from controller.service.process_signals import make_parent_death_hook
 from drivers.board_events import BoardKind
-from drivers.board_identity import Welcome
+from drivers.link.frames import Welcome
 from drivers.link.serial_port import SerialPort
 from hil_tests.harness import port_checks
 from hil_tests.harness.bench_file import BenchFile, BenchLock, BenchSection, load_bench

@@ -2,86 +2,83 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING
 
 from drivers.firmware.protocol import FROM_TRAY, HOPPER
 from sim.mechanics.cards import SET_FAULTS, Cards, PhysicalCard, alter_set
-from sim.mechanics.fault_effects import keep_wrong_set_active
+from sim.mechanics.fault_effects import FaultInjector
 from sim.mechanics.fault_menu import SimulatedFault
+from sim.mechanics.machine_parts import MachineParts
 from sim.mechanics.mechanics_settings import MechanicsSettings
 from sim.mechanics.pockets import TRAY
 from sim.mechanics.sensors import OUTLETS
-
-if TYPE_CHECKING:
-    from sim.mechanics.world import World
-
+from sim.mechanics.truth import Truth, read_truth
 
 LEFT_CARD_FAULTS = ("left_in_pocket", "left_in_path")
 """The faults of cards left in the machine, in the order in which the schedule is queried."""
 
 
-def _put_in_feeder(world: "World", pocket: int, cards: Cards) -> None:
-    world.feeders[HOPPER].place_by_hand(cards)
+def _put_in_feeder(parts: MachineParts, pocket: int, cards: Cards) -> None:
+    parts.feeders[HOPPER].place_by_hand(cards)
 
 
-def _put_in_tray(world: "World", pocket: int, cards: Cards) -> None:
-    world.pockets.add_by_hand(TRAY, cards)
+def _put_in_tray(parts: MachineParts, pocket: int, cards: Cards) -> None:
+    parts.pockets.add_by_hand(TRAY, cards)
 
 
-def _put_in_window(world: "World", pocket: int, cards: Cards) -> None:
-    world.window.place_by_hand(cards, in_gate=False)
+def _put_in_window(parts: MachineParts, pocket: int, cards: Cards) -> None:
+    parts.window.place_by_hand(cards, in_gate=False)
 
 
-def _put_in_gate(world: "World", pocket: int, cards: Cards) -> None:
-    world.window.place_by_hand(cards, in_gate=True)
+def _put_in_gate(parts: MachineParts, pocket: int, cards: Cards) -> None:
+    parts.window.place_by_hand(cards, in_gate=True)
 
 
-def _put_in_chute(world: "World", pocket: int, cards: Cards) -> None:
-    world.pockets.stick_in_chute(pocket, cards)
+def _put_in_chute(parts: MachineParts, pocket: int, cards: Cards) -> None:
+    parts.pockets.stick_in_chute(pocket, cards)
 
 
-def _put_in_shuffler(world: "World", pocket: int, cards: Cards) -> None:
-    world.shuffler.place_by_hand(cards)
+def _put_in_shuffler(parts: MachineParts, pocket: int, cards: Cards) -> None:
+    parts.shuffler.place_by_hand(cards)
 
 
-def _put_on_floor(world: "World", pocket: int, cards: Cards) -> None:
-    world.pockets.floor.extend(cards)
+def _put_on_floor(parts: MachineParts, pocket: int, cards: Cards) -> None:
+    parts.pockets.floor.extend(cards)
 
 
-def _put_in_pocket(world: "World", pocket: int, cards: Cards) -> None:
-    world.pockets.add_by_hand(pocket, cards)
+def _put_in_pocket(parts: MachineParts, pocket: int, cards: Cards) -> None:
+    parts.pockets.add_by_hand(pocket, cards)
 
 
-_PutCards = Callable[["World", int, Cards], None]
-_CardsThere = Callable[["World", int], Sequence[PhysicalCard]]
+_PutCards = Callable[[MachineParts, int, Cards], None]
+_CardsThere = Callable[[MachineParts, int], Sequence[PhysicalCard]]
 
 
-def _cards_in_feeder(world: "World", pocket: int) -> Cards:
-    return world.feeders[HOPPER].path
+def _cards_in_feeder(parts: MachineParts, pocket: int) -> Cards:
+    return parts.feeders[HOPPER].path
 
 
-def _cards_in_tray(world: "World", pocket: int) -> Sequence[PhysicalCard]:
-    return (*world.pockets.stacks[TRAY], *world.feeders[FROM_TRAY].path)
+def _cards_in_tray(parts: MachineParts, pocket: int) -> Sequence[PhysicalCard]:
+    return (*parts.pockets.stacks[TRAY], *parts.feeders[FROM_TRAY].path)
 
 
-def _cards_in_window(world: "World", pocket: int) -> Cards:
-    return world.window.cards
+def _cards_in_window(parts: MachineParts, pocket: int) -> Cards:
+    return parts.window.cards
 
 
-def _cards_in_chute(world: "World", pocket: int) -> Cards:
-    return world.pockets.stuck[pocket]
+def _cards_in_chute(parts: MachineParts, pocket: int) -> Cards:
+    return parts.pockets.stuck[pocket]
 
 
-def _cards_in_shuffler(world: "World", pocket: int) -> Cards:
-    return world.shuffler.cards
+def _cards_in_shuffler(parts: MachineParts, pocket: int) -> Cards:
+    return parts.shuffler.cards
 
 
-def _cards_on_floor(world: "World", pocket: int) -> Sequence[PhysicalCard]:
-    return world.pockets.floor
+def _cards_on_floor(parts: MachineParts, pocket: int) -> Sequence[PhysicalCard]:
+    return parts.pockets.floor
 
 
-def _cards_in_pocket(world: "World", pocket: int) -> Sequence[PhysicalCard]:
-    return world.pockets.stacks[pocket]
+def _cards_in_pocket(parts: MachineParts, pocket: int) -> Sequence[PhysicalCard]:
+    return parts.pockets.stacks[pocket]
 
 
 # For each place: the function that leaves a card there, and the function that returns the cards
@@ -97,26 +94,6 @@ _PLACES: dict[str, tuple[_PutCards, _CardsThere]] = {
 }
 # These places have room for one card, or one set, at a time.
 _SINGLE_PLACES = ("feeder", "window", "gate", "shuffler")
-
-
-def leave_card(world: "World", fault: SimulatedFault, cards: Cards) -> Cards:
-    """Leave the last of `cards` at the place of the fault. Return the other cards.
-
-    If that place is occupied and has no room for another card, nothing is left. The fault is in
-    force until the hopper is filled again and that card is no longer there.
-    """
-    put, lies = _PLACES[fault.place]
-    if fault.name == "left_in_pocket":
-        put, lies = _put_in_pocket, _cards_in_pocket
-    elif fault.place in _SINGLE_PLACES and lies(world, fault.pocket):
-        return cards
-    *others, left = cards
-    put(world, fault.pocket, (left,))
-    filling = world.tally.filling
-    world.keep_active_while(
-        lambda: world.tally.filling == filling or left in lies(world, fault.pocket),
-    )
-    return tuple(others)
 
 
 # The times that a person needs to open or close the lid, and to gather the cards.
@@ -137,8 +114,12 @@ class PeopleAtMachine:
     person sorts them. To empty the machine also clears jams and turns every card face down.
     """
 
-    def __init__(self, world: "World", settings: MechanicsSettings) -> None:
-        self._world = world
+    def __init__(
+        self, parts: MachineParts, injector: FaultInjector, settings: MechanicsSettings
+    ) -> None:
+        self._parts = parts
+        self._injector = injector
+        injector.reload_hopper = self.reload_hopper
         self.cards_per_set, self._faces = settings.cards_per_set, settings.faces
         self.backs = {card_set.name: card_set.back for card_set in settings.sets}
         self.hands: tuple[list[PhysicalCard], ...] = tuple([] for _ in range(TRAY))
@@ -146,12 +127,16 @@ class PeopleAtMachine:
         self.beside: dict[str, list[PhysicalCard]] = {name: [] for name in self.backs}
         self.box: list[PhysicalCard] = []
 
+    def truth(self) -> Truth:
+        """Return where every card physically is, in the machine and in the piles of people."""
+        return read_truth(self._parts, self.hands, self.table, self.beside, self.box)
+
     def unpack(self) -> None:
         """Put the first set into the hopper and lay the others beside the machine."""
         first, *others = self.backs
-        self.fill_hopper(self._world.new_set(self.cards_per_set, self.backs[first], self._faces))
+        self.fill_hopper(self._parts.new_set(self.cards_per_set, self.backs[first], self._faces))
         for name in others:
-            self.beside[name] += self._world.new_set(
+            self.beside[name] += self._parts.new_set(
                 self.cards_per_set, self.backs[name], self._faces
             )
 
@@ -160,13 +145,13 @@ class PeopleAtMachine:
 
         Raises OutOfReach if the lift is not up.
         """
-        if not self._world.lift.is_up:
+        if not self._parts.lift.is_up:
             raise OutOfReach("the pockets are not up: nobody can reach the hands")
-        left = self._world.faults.strike("left_in_pocket", rate=0.0)
+        left = self._parts.faults.strike("left_in_pocket", rate=0.0)
         for seat, hand in enumerate(self.hands):
-            taken = self._world.pockets.empty(seat)
+            taken = self._parts.pockets.empty(seat)
             if left is not None and left.pocket == seat and taken:
-                taken = leave_card(self._world, left, taken)
+                taken = self._leave_card(left, taken)
             hand.extend(taken)
 
     def lay_down(self) -> None:
@@ -195,7 +180,7 @@ class PeopleAtMachine:
             self.fill_hopper(self._take_all(*self.hands, self.table))
             return
         self._require_set(card_set)
-        if self._world.feeders[HOPPER].is_occupied or self._world.shuffler.cards:
+        if self._parts.feeders[HOPPER].is_occupied or self._parts.shuffler.cards:
             raise OutOfReach("the hopper is not free: other cards lie in it")
         self.fill_hopper(self._take_set(card_set))
 
@@ -210,9 +195,9 @@ class PeopleAtMachine:
         if not others or not 0 < n <= len(pile):
             raise OutOfReach(f"there are no {n} cards to mix into another set")
         for _ in range(n):
-            strayed = pile.pop(self._world.rng.randrange(len(pile)))
-            others[0].insert(self._world.rng.randrange(len(others[0])), strayed)
-        self._world.hopper_changed()
+            strayed = pile.pop(self._parts.rng.randrange(len(pile)))
+            others[0].insert(self._parts.rng.randrange(len(others[0])), strayed)
+        self._parts.hopper_changed()
 
     async def collect(self, card_set: str | None = None) -> None:
         """Open the lid, put cards into the hopper, and close the lid.
@@ -250,7 +235,7 @@ class PeopleAtMachine:
             self.box.extend((*cards, *self._take_all(*self.hands, self.table)))
             back = next(iter(self.backs.values())) if back is None else back
             count = self.cards_per_set if count is None else count
-            self.fill_hopper(self._world.new_set(count, back, self._faces))
+            self.fill_hopper(self._parts.new_set(count, back, self._faces))
         else:
             taken = self._take_set(card_set)
             self._put_away(cards, instead_of=card_set)
@@ -259,37 +244,37 @@ class PeopleAtMachine:
 
     def empty_machine(self) -> Cards:
         """Take every card out of the machine and from the floor, and repair the machine."""
-        world = self._world
+        parts = self._parts
         cards: list[PhysicalCard] = []
         for outlet in range(OUTLETS):
-            cards.extend(world.pockets.empty(outlet))
-        for feeder in world.feeders:
+            cards.extend(parts.pockets.empty(outlet))
+        for feeder in parts.feeders:
             cards.extend(feeder.empty())
-        cards.extend(world.window.empty())
-        cards.extend(world.shuffler.empty())
-        cards.extend(self._take_all(world.hopper, world.pockets.floor))
-        for feeder in world.feeders:
+        cards.extend(parts.window.empty())
+        cards.extend(parts.shuffler.empty())
+        cards.extend(self._take_all(parts.hopper, parts.pockets.floor))
+        for feeder in parts.feeders:
             feeder.stack_changed()
-        for motor in world.motors.values():
+        for motor in parts.motors.values():
             motor.free()
-        world.dealer.unstick_all()
+        parts.dealer.unstick_all()
         return _face_down(cards)
 
     def reload_hopper(self) -> None:
         """Take the cards out of the hopper and put them back."""
-        self.fill_hopper(self._take_all(self._world.hopper))
+        self.fill_hopper(self._take_all(self._parts.hopper))
 
     def fill_hopper(self, cards: Cards) -> None:
         """Put `cards` into the hopper. Faults of the set strike here."""
-        world = self._world
+        parts = self._parts
         if cards:
-            if world.tally.filling:
-                world.dealer.clear_disturbances()
-            world.tally.reset()
-            world.draw_combinations(len(cards))
+            if parts.tally.filling:
+                parts.dealer.clear_disturbances()
+            parts.tally.reset()
+            self._injector.draw_combinations(len(cards))
             cards = self._leave_cards(self._damage_set(cards))
-        world.hopper.extend(cards)
-        world.hopper_changed()
+        parts.hopper.extend(cards)
+        parts.hopper_changed()
 
     def put_right(self) -> None:
         """Count the cards of the hopper and complete the set again.
@@ -297,26 +282,26 @@ class PeopleAtMachine:
         Missing cards are found, unless the players hold them or they are in the machine. Cards that
         do not belong to the set are removed. Raises OutOfReach for an empty hopper.
         """
-        if not self._world.hopper:
+        if not self._parts.hopper:
             raise OutOfReach("no card lies in the hopper")
-        cards = self._take_all(self._world.hopper)
-        ids = self._world.ids_of_set(cards)
+        cards = self._take_all(self._parts.hopper)
+        ids = self._parts.ids_of_set(cards)
         lost = [card for card in self.box if card.id in ids]
         self.box = [card for card in self.box if card.id not in ids]
         others = [card for card in cards if card.id not in ids]
-        self._put_away(card for card in others if self._world.belongs_to_set(card))
-        self.box += [card for card in others if not self._world.belongs_to_set(card)]
+        self._put_away(card for card in others if self._parts.belongs_to_set(card))
+        self.box += [card for card in others if not self._parts.belongs_to_set(card)]
         self.fill_hopper((*(card for card in cards if card.id in ids), *_face_down(lost)))
 
     def _damage_set(self, cards: Cards) -> Cards:
         """Apply the faults of the set to `cards`. Return the cards that remain."""
-        world = self._world
+        parts = self._parts
         for name in SET_FAULTS:
-            while cards and (fault := world.faults.strike(name)):
+            while cards and (fault := parts.faults.strike(name)):
                 whole = cards
-                cards, out = alter_set(fault, whole, world.rng, world.make_card)
+                cards, out = alter_set(fault, whole, parts.rng, parts.make_card)
                 self.box.extend(out)
-                keep_wrong_set_active(world, whole, cards)
+                self._keep_wrong_set_active(whole, cards)
                 if fault.repeat or fault.rate:
                     break
         return cards
@@ -324,17 +309,64 @@ class PeopleAtMachine:
     def _leave_cards(self, cards: Cards) -> Cards:
         """Apply the faults of cards that people leave in the machine. Return the other cards."""
         for name in LEFT_CARD_FAULTS:
-            if len(cards) > 1 and (fault := self._world.faults.strike(name)):
-                cards = leave_card(self._world, fault, cards)
+            if len(cards) > 1 and (fault := self._parts.faults.strike(name)):
+                cards = self._leave_card(fault, cards)
         return cards
 
+    def _leave_card(self, fault: SimulatedFault, cards: Cards) -> Cards:
+        """Leave the last of `cards` at the place of the fault. Return the other cards.
+
+        If that place is occupied and has no room for another card, nothing is left. The fault is in
+        force until the hopper is filled again and that card is no longer there.
+        """
+        parts = self._parts
+        put, cards_at = _PLACES[fault.place]
+        if fault.name == "left_in_pocket":
+            put, cards_at = _put_in_pocket, _cards_in_pocket
+        elif fault.place in _SINGLE_PLACES and cards_at(parts, fault.pocket):
+            return cards
+        *others, left = cards
+        put(parts, fault.pocket, (left,))
+        filling = parts.tally.filling
+        self._injector.keep_active_while(
+            lambda: parts.tally.filling == filling or left in cards_at(parts, fault.pocket),
+        )
+        return tuple(others)
+
+    def _keep_wrong_set_active(self, whole: Cards, altered: Cards) -> None:
+        """Keep the last strike in force while the set is in play and still wrong.
+
+        `whole` and `altered` are the set before and after the fault. A set beside the machine or in
+        the box has no effect. It counts as wrong again when it is back in play.
+        """
+        members = frozenset(card.id for card in whole)
+        in_it = frozenset(card.id for card in altered)
+        gone, strange = members - in_it, in_it - members
+
+        def wrong() -> bool:
+            box = {card.id for card in self.box}
+            return bool(gone & box) or not strange <= box
+
+        def so() -> bool:
+            return wrong() and not members.isdisjoint(self._ids_in_play())
+
+        if gone or strange:
+            self._injector.keep_active_while(so, wrong)
+
+    def _ids_in_play(self) -> set[int]:
+        truth = self.truth()
+        away = {card.id for card in truth.box}.union(
+            *({card.id for card in pile} for pile in truth.beside.values())
+        )
+        return {card.id for card in truth.all_cards()} - away
+
     async def _open_lid(self) -> None:
-        self._world.set_lid(True)
-        await self._world.clock.wait_ms(GATHER_MS)
+        self._parts.set_lid(True)
+        await self._parts.clock.wait_ms(GATHER_MS)
 
     async def _close_lid(self) -> None:
-        await self._world.clock.wait_ms(LID_MS)
-        self._world.set_lid(False)
+        await self._parts.clock.wait_ms(LID_MS)
+        self._parts.set_lid(False)
 
     def _back_of(self, card_set: str) -> int:
         if card_set not in self.backs:
@@ -351,7 +383,7 @@ class PeopleAtMachine:
         """Return the pile that people identify as the set. Raises OutOfReach."""
         if self.beside.get(card_set):
             return self.beside[card_set]
-        for pile in (self._world.hopper, self.table):
+        for pile in (self._parts.hopper, self.table):
             if self._is_mostly(pile, card_set):
                 return pile
         raise OutOfReach(f"set {card_set} is not within reach")

@@ -6,11 +6,9 @@
 import asyncio
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from sim.mechanics.cards import Cards
 from sim.mechanics.fault_menu import (
     LACKS,
     FaultCombination,
@@ -21,10 +19,7 @@ from sim.mechanics.fault_menu import (
     check_fault,
     fault_menu,
 )
-
-if TYPE_CHECKING:
-    from sim.mechanics.world import World
-
+from sim.mechanics.machine_parts import MachineParts
 
 BYTE_FAULTS = frozenset({"bytes_dropped", "bytes_corrupted", "bytes_repeated", "bytes_delayed"})
 """Faults of a line that sim/serial_lines.py carries out for each write."""
@@ -32,46 +27,42 @@ BYTE_FAULTS = frozenset({"bytes_dropped", "bytes_corrupted", "bytes_repeated", "
 _OUTSIDE_TARGETS = ("line", "board", "host")
 
 
-def _undo_after(shut: Callable[[], None], world: "World", fault: SimulatedFault) -> None:
+def _undo_after(shut: Callable[[], None], parts: MachineParts, fault: SimulatedFault) -> None:
     if fault.for_ms is not None:
-        world.clock.after(fault.for_ms, shut)
+        parts.clock.after(fault.for_ms, shut)
 
 
-def _open_lid(world: "World", fault: SimulatedFault) -> None:
-    world.set_lid(True)
-    _undo_after(partial(world.set_lid, False), world, fault)
+def _open_lid(parts: MachineParts, fault: SimulatedFault) -> None:
+    parts.set_lid(True)
+    _undo_after(partial(parts.set_lid, False), parts, fault)
 
 
-def _press_estop(world: "World", fault: SimulatedFault) -> None:
-    world.set_estop(True)
-    _undo_after(partial(world.set_estop, False), world, fault)
+def _press_estop(parts: MachineParts, fault: SimulatedFault) -> None:
+    parts.set_estop(True)
+    _undo_after(partial(parts.set_estop, False), parts, fault)
 
 
-def _stall_motor(world: "World", fault: SimulatedFault) -> None:
-    world.motors[fault.motor].stall(fault.clears_after)
+def _stall_motor(parts: MachineParts, fault: SimulatedFault) -> None:
+    parts.motors[fault.motor].stall(fault.clears_after)
 
 
-def _stick_sensor(world: "World", fault: SimulatedFault) -> None:
-    world.dealer.stick(fault.sensor, fault.value)
+def _stick_sensor(parts: MachineParts, fault: SimulatedFault) -> None:
+    parts.dealer.stick(fault.sensor, fault.value)
 
 
-def _delay_sensor(world: "World", fault: SimulatedFault) -> None:
-    world.dealer.delay(fault.sensor, partial(world.clock.after, fault.ms))
+def _delay_sensor(parts: MachineParts, fault: SimulatedFault) -> None:
+    parts.dealer.delay(fault.sensor, partial(parts.clock.after, fault.ms))
 
 
-def _bounce_sensor(world: "World", fault: SimulatedFault) -> None:
-    world.dealer.bounce(fault.sensor, world.clock.after)
+def _bounce_sensor(parts: MachineParts, fault: SimulatedFault) -> None:
+    parts.dealer.bounce(fault.sensor, parts.clock.after)
 
 
-def _blind_hopper_sensor(world: "World", fault: SimulatedFault) -> None:
-    world.dealer.stick("hopper", 0)
+def _blind_hopper_sensor(parts: MachineParts, fault: SimulatedFault) -> None:
+    parts.dealer.stick("hopper", 0)
 
 
-def _carry_out_outside(world: "World", fault: SimulatedFault) -> None:
-    world.carry_out(fault)
-
-
-_EFFECTS: dict[str, Callable[["World", SimulatedFault], None]] = {
+_EFFECTS: dict[str, Callable[[MachineParts, SimulatedFault], None]] = {
     "stall": _stall_motor,
     "sensor_stuck": _stick_sensor,
     "sensor_late": _delay_sensor,
@@ -103,52 +94,31 @@ CHANCES_PER_MOVE = 5
 """The number of cards that such a moment counts for, because a deal has few such moments."""
 
 
-def strike_after_move(world: "World", name: str, value: int) -> None:
-    """Trigger faults with a rate at a random time after a change of one of MOVE_SENSORS."""
-    if world.faults.has_any(_PART_FAULT_NAMES):
-        delay_ms = world.rng.uniform(0, AFTER_MOVE_MAX_MS)
-        world.clock.after(delay_ms, partial(strike_due_parts, world, 0, CHANCES_PER_MOVE))
-
-
-def strike_due_parts(world: "World", number: int, chances: int = 1) -> None:
-    """Trigger every fault that is due when card `number` reaches the window. 0 means now."""
-    book = world.faults
-    if not book.has_any(_PART_FAULT_NAMES):
-        return
-    for name in PART_FAULTS:
-        do = _EFFECTS.get(name) or (
-            _carry_out_outside if fault_menu()[name].strikes in world.outside_handlers else None
-        )
-        fault = book.strike(name, number, chances=chances) if do else None
-        if do is not None and fault is not None:
-            do(world, fault)
-
-
 Condition = Callable[[], bool]
 
 
-def _is_stalled(world: "World", fault: SimulatedFault) -> bool:
-    return world.motors[fault.motor].stalled
+def _is_stalled(parts: MachineParts, fault: SimulatedFault) -> bool:
+    return parts.motors[fault.motor].stalled
 
 
-def _is_sensor_stuck(world: "World", fault: SimulatedFault) -> bool:
-    return fault.sensor in world.dealer.stuck
+def _is_sensor_stuck(parts: MachineParts, fault: SimulatedFault) -> bool:
+    return fault.sensor in parts.dealer.stuck
 
 
-def _is_hopper_stuck(world: "World", fault: SimulatedFault) -> bool:
-    return "hopper" in world.dealer.stuck
+def _is_hopper_stuck(parts: MachineParts, fault: SimulatedFault) -> bool:
+    return "hopper" in parts.dealer.stuck
 
 
-def _is_lid_open(world: "World", fault: SimulatedFault) -> bool:
-    return world.lid_open
+def _is_lid_open(parts: MachineParts, fault: SimulatedFault) -> bool:
+    return parts.lid_open
 
 
-def _is_estop_pressed(world: "World", fault: SimulatedFault) -> bool:
-    return world.estop
+def _is_estop_pressed(parts: MachineParts, fault: SimulatedFault) -> bool:
+    return parts.estop
 
 
 # Faults of a part are in force until the part is repaired. These functions check that.
-_PART_CONDITIONS: dict[str, Callable[["World", SimulatedFault], bool]] = {
+_PART_CONDITIONS: dict[str, Callable[[MachineParts, SimulatedFault], bool]] = {
     "stall": _is_stalled,
     "sensor_stuck": _is_sensor_stuck,
     "hopper_early": _is_hopper_stuck,
@@ -165,8 +135,8 @@ class ActiveFaults:
     of a line, a board or the host is in force until `end` is called.
     """
 
-    def __init__(self, world: "World") -> None:
-        self._world = world
+    def __init__(self, parts: MachineParts) -> None:
+        self._parts = parts
         self._conditional: list[tuple[FaultStrike, Condition, Condition]] = []
         self._outside: list[FaultStrike] = []
 
@@ -175,10 +145,10 @@ class ActiveFaults:
         name = struck.fault.name
         strikes = fault_menu()[name].strikes
         if name in _PART_CONDITIONS:
-            self.keep_while(struck, lambda: _PART_CONDITIONS[name](self._world, struck.fault))
+            self.keep_while(struck, lambda: _PART_CONDITIONS[name](self._parts, struck.fault))
         elif strikes in ("card", "now"):
-            filling = self._world.tally.filling
-            self.keep_while(struck, lambda: self._world.tally.filling == filling)
+            filling = self._parts.tally.filling
+            self.keep_while(struck, lambda: self._parts.tally.filling == filling)
         elif is_outside(struck.fault):
             self._outside.append(struck)
 
@@ -221,21 +191,26 @@ _MISSING_PARTS = {
 
 
 class FaultInjector:
-    """The distribution of one world's faults to its parts, its cards and the outside handlers."""
+    """The distribution of one machine's faults to its parts, its cards and the outside handlers.
+
+    `reload_hopper` takes the cards out of the hopper and puts them back, so that a fault of the set
+    strikes them.
+    """
 
     def __init__(
         self,
-        world: "World",
+        parts: MachineParts,
         outside: Mapping[FaultTarget, OutsideHandler],
         combinations: tuple[FaultCombination, ...],
     ) -> None:
         self.outside_handlers: dict[FaultTarget, OutsideHandler] = dict(outside)
         self.strike_listeners: list[Callable[[FaultStrike], None]] = []
-        self.active = ActiveFaults(world)
-        self._world = world
+        self.active = ActiveFaults(parts)
+        self.reload_hopper: Callable[[], None] = lambda: None
+        self._parts = parts
         self._combinations = combinations
         self._drawn_faults: list[SimulatedFault] = []
-        world.faults.on_strike = self._on_strike
+        parts.faults.on_strike = self._on_strike
 
     def add(self, fault: SimulatedFault) -> None:
         """Accept a fault; see World.add_fault."""
@@ -247,12 +222,12 @@ class FaultInjector:
         strikes = fault_menu()[check_fault(fault).name].strikes
         if not (fault.rate or self._can_carry_out(fault)):
             raise FaultError(f"{fault.name}: {_MISSING_PARTS[strikes]}")
-        world = self._world
-        world.faults.add(fault)
+        parts = self._parts
+        parts.faults.add(fault)
         if fault.at is None and not fault.rate and fault.name in PART_FAULTS:
-            strike_due_parts(world, 0)
-        elif strikes == "set" and world.hopper and not world.tally.arrived:
-            world.people.reload_hopper()
+            self.strike_due_parts(0)
+        elif strikes == "set" and parts.hopper and not parts.tally.arrived:
+            self.reload_hopper()
 
     def draw_combinations(self, cards: int) -> None:
         """Decide which combined faults occur in this filling of the hopper with `cards` cards.
@@ -261,20 +236,51 @@ class FaultInjector:
         filling that have not struck are removed.
         """
         for fault in self._drawn_faults:
-            self._world.faults.drop(fault)
+            self._parts.faults.drop(fault)
         self._drawn_faults = []
         for pair in self._combinations:
-            if self._world.rng.random() < pair.rate:
+            if self._parts.rng.random() < pair.rate:
                 self._draw(pair.faults, cards)
 
-    def carry_out(self, fault: SimulatedFault) -> None:
+    def strike_after_move(self, name: str, value: int) -> None:
+        """Trigger faults with a rate at a random time after a change of one of MOVE_SENSORS."""
+        parts = self._parts
+        if parts.faults.has_any(_PART_FAULT_NAMES):
+            delay_ms = parts.rng.uniform(0, AFTER_MOVE_MAX_MS)
+            parts.clock.after(delay_ms, partial(self.strike_due_parts, 0, CHANCES_PER_MOVE))
+
+    def strike_due_parts(self, number: int, chances: int = 1) -> None:
+        """Trigger every fault that is due when card `number` reaches the window. 0 means now."""
+        schedule = self._parts.faults
+        if not schedule.has_any(_PART_FAULT_NAMES):
+            return
+        for name in PART_FAULTS:
+            effect = _EFFECTS.get(name)
+            if effect is None and fault_menu()[name].strikes not in self.outside_handlers:
+                continue
+            fault = schedule.strike(name, number, chances=chances)
+            if fault is None:
+                continue
+            if effect is None:
+                self._carry_out(fault)
+            else:
+                effect(self._parts, fault)
+
+    def keep_active_while(self, is_active: Condition, may_return: Condition | None = None) -> None:
+        """Keep the fault that struck last in force for as long as `is_active()` returns True.
+
+        `may_return` returns True if the fault can be in force again later. With None it cannot.
+        """
+        self.active.keep_while(self._parts.faults.past_strikes[-1], is_active, may_return)
+
+    def _carry_out(self, fault: SimulatedFault) -> None:
         """Pass a fault of a line, a board or the host to its handler, in the loop's next turn."""
         asyncio.get_running_loop().call_soon(
             self.outside_handlers[fault_menu()[fault.name].strikes], fault
         )
 
     def _draw(self, faults: tuple[SimulatedFault, ...], cards: int) -> None:
-        rng = self._world.rng
+        rng = self._parts.rng
         meet, at_one = rng.randint(1, cards), rng.random() < _SAME_CARD_CHANCE
         for fault in faults:
             if not self._can_carry_out(fault):
@@ -282,7 +288,7 @@ class FaultInjector:
             if fault.at is None and fault_menu()[fault.name].strikes != "set":
                 fault = replace(fault, at=meet if at_one else rng.randint(1, cards))
             self._drawn_faults.append(fault)
-            self._world.faults.add(fault)
+            self._parts.faults.add(fault)
 
     def _can_carry_out(self, fault: SimulatedFault) -> bool:
         """Return True if this simulator can carry a fault out."""
@@ -292,32 +298,3 @@ class FaultInjector:
         self.active.add(struck)
         for told in list(self.strike_listeners):
             told(struck)
-
-
-def keep_wrong_set_active(world: "World", whole: Cards, altered: Cards) -> None:
-    """Keep the last strike in force while the set is in play and still wrong.
-
-    `whole` and `altered` are the set before and after the fault. A set beside the machine or in the
-    box has no effect. It counts as wrong again when it is back in play.
-    """
-    members = frozenset(card.id for card in whole)
-    in_it = frozenset(card.id for card in altered)
-    gone, strange = members - in_it, in_it - members
-
-    def wrong() -> bool:
-        box = {card.id for card in world.people.box}
-        return bool(gone & box) or not strange <= box
-
-    def so() -> bool:
-        return wrong() and not members.isdisjoint(_ids_in_play(world))
-
-    if gone or strange:
-        world.keep_active_while(so, wrong)
-
-
-def _ids_in_play(world: "World") -> set[int]:
-    truth = world.truth()
-    away = {card.id for card in truth.box}.union(
-        *({card.id for card in pile} for pile in truth.beside.values())
-    )
-    return {card.id for card in truth.all_cards()} - away

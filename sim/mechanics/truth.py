@@ -1,13 +1,11 @@
 """The true position of every card, `Truth`, which the simulator's judge reads."""
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
 
 import msgspec
 
-from sim.mechanics.cards import Cards
-
-if TYPE_CHECKING:
-    from sim.mechanics.world import World
+from sim.mechanics.cards import Cards, PhysicalCard
+from sim.mechanics.machine_parts import MachineParts
 
 
 class Truth(msgspec.Struct, frozen=True):
@@ -71,30 +69,36 @@ class Truth(msgspec.Struct, frozen=True):
         return self.last_landing_s - self.first_feed_s
 
 
-def read_truth(world: "World") -> Truth:
-    """Return where every card of `world` physically is."""
-    pockets, people = world.pockets, world.people
+def read_truth(
+    parts: MachineParts,
+    hands: Sequence[Sequence[PhysicalCard]],
+    table: Sequence[PhysicalCard],
+    beside: Mapping[str, Sequence[PhysicalCard]],
+    box: Sequence[PhysicalCard],
+) -> Truth:
+    """Return where every card physically is: in the machine, or in one of these piles of"""
+    pockets = parts.pockets
     return Truth(
-        hopper=tuple(world.hopper),
-        shuffler=world.shuffler.cards,
-        feeder=sum((feeder.path for feeder in world.feeders), ()),
-        window=world.window.cards,
+        hopper=tuple(parts.hopper),
+        shuffler=parts.shuffler.cards,
+        feeder=sum((feeder.path for feeder in parts.feeders), ()),
+        window=parts.window.cards,
         path=sum(pockets.falling, ()) + sum(pockets.stuck, ()),
         pockets=tuple(map(tuple, pockets.stacks)),
         floor=tuple(pockets.floor),
-        hands=tuple(map(tuple, people.hands)),
-        table=tuple(people.table),
-        beside={name: tuple(pile) for name, pile in people.beside.items()},
-        box=tuple(people.box),
-        gate=world.gate.position,
-        lift_up=world.lift.is_up,
-        lift_down=world.lift.is_down,
-        lid_open=world.lid_open,
-        estop=world.estop,
-        passes=world.shuffler.passes,
-        arrived=world.tally.arrived,
-        landed=world.tally.landed,
-        feeding_ms=world.tally.feeding_ms,
-        first_feed_s=world.tally.first_feed_s,
-        last_landing_s=world.tally.last_landing_s,
+        hands=tuple(map(tuple, hands)),
+        table=tuple(table),
+        beside={name: tuple(pile) for name, pile in beside.items()},
+        box=tuple(box),
+        gate=parts.gate.position,
+        lift_up=parts.lift.is_up,
+        lift_down=parts.lift.is_down,
+        lid_open=parts.lid_open,
+        estop=parts.estop,
+        passes=parts.shuffler.passes,
+        arrived=parts.tally.arrived,
+        landed=parts.tally.landed,
+        feeding_ms=parts.tally.feeding_ms,
+        first_feed_s=parts.tally.first_feed_s,
+        last_landing_s=parts.tally.last_landing_s,
     )

@@ -6,7 +6,8 @@ from collections.abc import Callable
 import pytest
 
 from drivers.board_events import BoardEventCode, BoardStopReason, DealerMotor, FeedSource
-from drivers.errors import BoardRefused, BoardResult
+from drivers.errors import BoardRefused
+from drivers.link.frames import BoardResult
 from drivers.typed_boards import DealerBoard
 from sim.mechanics.fault_menu import SimulatedFault
 from tests.chip.chip import WDT_RESET

@@ -24,7 +24,7 @@ from controller.doctor.table_facts import (
     ServiceFacts,
     SupplyFacts,
 )
-from drivers.board_identity import PROTOCOL_HEX, Welcome
+from drivers.link.frames import PROTOCOL_HEX, Welcome
 
 SHIPPED = "5e" * 8
 DEALER_ID, READER_ID = "e66058388300001a", "e66058388300002b"

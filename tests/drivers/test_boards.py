@@ -11,10 +11,10 @@ from pytest_mock import MockerFixture
 from drivers import typed_boards as dealer_module
 from drivers import typed_boards as reader_module
 from drivers.board_events import BoardActivity, BoardEvent, FeedSource, Outlet
-from drivers.errors import BoardResult, WrongProtocol
+from drivers.errors import WrongProtocol
 from drivers.firmware import protocol
 from drivers.link import frames
-from drivers.link.frames import BoardCommand, BoardReply
+from drivers.link.frames import BoardCommand, BoardReply, BoardResult
 from drivers.link.link import Link
 from drivers.typed_boards import DealerBoard, ReaderBoard
 

@@ -4,8 +4,8 @@ import pytest
 
 from drivers import errors
 from drivers.board_events import Outlet
-from drivers.errors import BoardResult, DriverError, LineLost, Mismatch
-from drivers.link.frames import RouteCommand
+from drivers.errors import DriverError, LineLost, Mismatch
+from drivers.link.frames import BoardResult, RouteCommand
 
 EVERY = [
     errors.PortMissing("/dev/table-dealer", "No such file or directory"),

@@ -4,7 +4,8 @@ import msgspec
 import pytest
 
 from drivers import errors
-from drivers.board_identity import PROTOCOL_HEX, ExpectedBoard, Welcome, check_identity
+from drivers.board_identity import ExpectedBoard, check_identity
+from drivers.link.frames import PROTOCOL_HEX, Welcome
 
 FIRMWARE = "0011223344556677"
 DEALER = ExpectedBoard("dealer", "e660a4931754432f", is_simulated=False, firmware=FIRMWARE)

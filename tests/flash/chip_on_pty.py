@@ -10,10 +10,10 @@ import pytest
 
 from controller.cli.flash import _FlashSystem
 from drivers.board_events import BoardKind
-from drivers.board_identity import Welcome
 from drivers.flash import firmware_image as images
 from drivers.flash.firmware_image import FirmwareImage
 from drivers.flash.flasher import Flasher
+from drivers.link.frames import Welcome
 from tests.waiting import wait_until
 
 ON_BOARD = Path(__file__).parent / "on_board"

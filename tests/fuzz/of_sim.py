@@ -2,11 +2,9 @@
 
 import asyncio
 import random
-from functools import partial
 from itertools import count
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any, cast
+from typing import Any
 
 import msgspec
 
@@ -55,18 +53,13 @@ async def _controlled(data: bytes, at: Path) -> None:
     boots = count(1)
     table = HardwareInProcess(MechanicsSettings(), random.Random(1), boots=lambda: next(boots))
     contacts = PanelContacts(table.world)
-    stub = SimpleNamespace(
-        world=table.world,
-        contacts=contacts,
-        boards={
-            name: SimpleNamespace(kill=partial(table.kill, name)) for name in ("dealer", "reader")
-        },
-        info=dict,
-        set_attendant=lambda on: None,
-        restart=_restarted(table),
-        table=table,
-    )
-    desk = ControlServer(cast(Any, stub), at / "control")
+    desk = ControlServer(table.world, contacts, at / "control")
+    desk.handlers |= {
+        "info": dict,
+        "kill": lambda board: table.kill(board),
+        "restart": _restarted(table),
+        "attendant": bool,
+    }
     pins = PinServer(contacts, at / "pins")
     try:
         for line in data.split(b"\n")[:MOST_LINES]:

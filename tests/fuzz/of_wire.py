@@ -8,12 +8,18 @@ import msgspec
 
 from drivers import typed_boards
 from drivers.board_events import BoardEvent, BoardKind, CardReadEvent
-from drivers.board_identity import PROTOCOL_HEX, Welcome
 from drivers.errors import WrongProtocol
 from drivers.firmware import framing
 from drivers.firmware import protocol as wire
 from drivers.link import frames
-from drivers.link.frames import AliveReport, BoardFrame, BoardReply, NoSession
+from drivers.link.frames import (
+    PROTOCOL_HEX,
+    AliveReport,
+    BoardFrame,
+    BoardReply,
+    NoSession,
+    Welcome,
+)
 from tests.fuzz.words import Words
 
 BOARDS: tuple[BoardKind, ...] = ("dealer", "reader")

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from drivers.board_identity import PROTOCOL_HEX, Welcome
+from drivers.link.frames import PROTOCOL_HEX, Welcome
 from hil_tests.harness.bench_file import BenchLock
 from hil_tests.harness.port_checks import ExpectedIdentity, WrongBoards, check_boards
 from sim.hardware_in_process import own_firmware_hash

@@ -11,13 +11,12 @@ from typing import Any, TypeVar
 import pytest
 
 from drivers.board_events import BoardEvent, BoardEventCode, FeedSource, Outlet
-from drivers.board_identity import Welcome
 from drivers.errors import BoardReset, LineLost
 from drivers.firmware import framing
 from drivers.firmware import protocol as wire
 from drivers.firmware.board import BoardCore as FirmwareCore
 from drivers.firmware.event_memory import NEVER_MS
-from drivers.link.frames import BeginCommand, FeedCommand, RouteCommand
+from drivers.link.frames import BeginCommand, FeedCommand, RouteCommand, Welcome
 from drivers.link.link import Link
 from sim.virtual_loop import VirtualLoop
 

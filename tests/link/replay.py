@@ -8,11 +8,10 @@ from typing import Any
 from msgspec import Struct
 
 from drivers.board_events import BoardEvent, BoardKind
-from drivers.board_identity import Welcome
 from drivers.errors import BoardRefused, DriverError, LineLost
 from drivers.firmware import protocol
 from drivers.link import frames
-from drivers.link.frames import BlockSplitter, BoardCommand, BoardReply, HostFrame
+from drivers.link.frames import BlockSplitter, BoardCommand, BoardReply, HostFrame, Welcome
 from drivers.link.link import Link, LinkCounters
 from drivers.link.link_state import LinkLimits
 from drivers.link.recording import Chunk, ChunkKind

@@ -17,9 +17,10 @@ from drivers.board_events import (
     CardReadEvent,
     FeedSource,
 )
-from drivers.errors import BoardRefused, BoardReset, BoardResult, LineLost, SessionRenewed
+from drivers.errors import BoardRefused, BoardReset, LineLost, SessionRenewed
 from drivers.firmware.dealer import DealerCore as DealerCore
 from drivers.firmware.reader import ReaderCore as ReaderCore
+from drivers.link.frames import BoardResult
 from drivers.link.link import Link
 from drivers.link.link_state import CommandQueue
 from drivers.typed_boards import DealerBoard, ReaderBoard

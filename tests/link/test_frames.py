@@ -6,11 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from drivers.board_events import BoardEvent, BoardKind
-from drivers.board_identity import Welcome
-from drivers.errors import BoardResult
 from drivers.firmware import framing
 from drivers.firmware import protocol as wire
 from drivers.link import frames
+from drivers.link.frames import BoardResult, Welcome
 
 KINDS = (wire.WELCOME, wire.ALIVE, wire.ACK, wire.EVENT, wire.NO_SESSION, wire.HELLO, 0xFF)
 SIZES = [struct.calcsize(body) for body in wire.BODIES.values()]

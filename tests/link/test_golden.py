@@ -9,10 +9,10 @@ import msgspec
 import pytest
 
 from drivers.board_events import BoardEvent, CardReadEvent
-from drivers.board_identity import Welcome
 from drivers.firmware import framing
 from drivers.firmware import protocol as wire
 from drivers.link import frames, link
+from drivers.link.frames import Welcome
 
 Golden = dict[str, Any]
 

@@ -13,7 +13,6 @@ from drivers.board_events import BoardEvent, BoardEventCode, FeedSource, Outlet
 from drivers.errors import (
     BoardRefused,
     BoardReset,
-    BoardResult,
     LineLost,
     SessionRenewed,
     WrongBoard,
@@ -23,7 +22,9 @@ from drivers.errors import (
 from drivers.firmware import framing
 from drivers.firmware import protocol as wire
 from drivers.link.frames import (
+    PROTOCOL_HEX,
     BeginCommand,
+    BoardResult,
     FeedCommand,
     GetStatusCommand,
     RouteCommand,
@@ -120,7 +121,7 @@ async def test_a_board_of_another_protocol_is_refused_with_both_values(make_rig:
     rig.board.welcome = partial(rig.board.welcome, other)  # type: ignore[method-assign]
     with pytest.raises(WrongProtocol) as caught:
         await rig.host.open()
-    assert (caught.value.expected, caught.value.found) == (board_identity.PROTOCOL_HEX, other.hex())
+    assert (caught.value.expected, caught.value.found) == (PROTOCOL_HEX, other.hex())
     assert not rig.line.is_open
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from drivers import errors
 from drivers.firmware import framing, protocol
 from drivers.link import link, link_state
+from drivers.link.frames import BoardResult
 
 TEXT = (Path(link.__file__).parent / "PROTOCOL.md").read_text()
 LETTERS = {"u8": "B", "u16": "H", "u32": "I", "bytes3": "3s", "bytes8": "8s"}
@@ -72,7 +73,7 @@ def test_the_tables_of_results_and_events_are_those_of_the_wire() -> None:
         int(row[1], 16): row[0] for row in table("name", "id", "board", "index", "place", "means")
     }
     assert events == protocol.EVENTS
-    assert {int(result): result.name for result in errors.BoardResult} == protocol.RESULTS
+    assert {int(result): result.name for result in BoardResult} == protocol.RESULTS
 
 
 def test_the_read_that_follows_an_event_is_that_of_the_wire() -> None:

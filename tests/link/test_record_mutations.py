@@ -7,10 +7,9 @@ import pytest
 
 from drivers import typed_boards
 from drivers.board_events import BoardKind, CardReadEvent
-from drivers.board_identity import Welcome
 from drivers.firmware import framing
 from drivers.link import frames, link_state
-from drivers.link.frames import BoardFrame
+from drivers.link.frames import BoardFrame, Welcome
 from drivers.link.link import Link
 from drivers.link.link_state import (
     CommandQueue,

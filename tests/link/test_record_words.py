@@ -8,11 +8,10 @@ from typing import Any, get_args
 import pytest
 
 from drivers.board_events import BoardEventCode, BoardKind, CardReadEvent, FeedSource
-from drivers.errors import BoardResult
 from drivers.firmware import framing, protocol
 from drivers.link import frames
 from drivers.link.frame_text import FrameRecord, read_frames, to_json, to_line
-from drivers.link.frames import HOST_FRAME_NAMES, decode_host_frame
+from drivers.link.frames import HOST_FRAME_NAMES, BoardResult, decode_host_frame
 from drivers.link.recording import Chunk, ChunkKind
 from tests.link.recorded_runs import kept
 

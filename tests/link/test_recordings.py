@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from drivers.board_identity import PROTOCOL_HEX
 from drivers.link.frame_text import read_frames
+from drivers.link.frames import PROTOCOL_HEX
 from drivers.link.recording import read_recording
 from tests.link.recorded_runs import BOARDS, FOLDER, RUNS, kept, replayed
 

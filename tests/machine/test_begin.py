@@ -9,8 +9,9 @@ import pytest
 from controller.machine.boards.board_observations import MAX_BEGIN_RETRIES
 from controller.messages import AttemptOutcome, MachinePhase
 from drivers.board_events import Outlet
-from drivers.errors import BoardRefused, BoardResult
+from drivers.errors import BoardRefused
 from drivers.link import frames
+from drivers.link.frames import BoardResult
 from sim.tables.table_in_process import TableInProcess
 from tests.machine.stages import cut, started
 

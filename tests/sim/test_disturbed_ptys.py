@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from drivers.board_identity import Welcome
 from drivers.errors import LineLost
+from drivers.link.frames import Welcome
 from drivers.link.link import Link
 from drivers.link.serial_port import SerialPort
 from sim.board_faults import BoardName

@@ -249,7 +249,7 @@ async def test_the_control_socket_moves_hands_lid_and_faults(start: Start) -> No
     ("request_line", "complaint"),
     [
         (b"nonsense", "no request"),
-        (b'{"do": "dance"}', "nothing is called 'dance': info, truth"),
+        (b'{"do": "dance"}', "nothing is called 'dance': truth, collect"),
         (b'{"do": "take_hands"}', "take_hands: the pockets are not up"),
         (
             b'{"do": "load", "with": {"card_set": "S9"}}',

@@ -40,8 +40,8 @@ from controller.machine.state.due_deals import MISDEALS_BEFORE_CALL
 from controller.messages import AttemptOutcome, Seat
 from controller.words import Words
 from drivers.board_events import BoardEvent, BoardEventCode, CardReadEvent
-from drivers.errors import BoardRefused, BoardResult, DriverError, LineLost, SessionRenewed
-from drivers.link.frames import LookCommand, RereadCommand
+from drivers.errors import BoardRefused, DriverError, LineLost, SessionRenewed
+from drivers.link.frames import BoardResult, LookCommand, RereadCommand
 from drivers.typed_boards import DealerBoard, ReaderBoard
 
 _T = TypeVar("_T")

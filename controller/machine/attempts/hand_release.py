@@ -12,7 +12,8 @@ from controller.machine.attempts.attempt_run import AttemptDeps, AttemptEnded, A
 from controller.machine.attempts.attempt_writer import LeadRule
 from controller.machine.boards.board_observations import can_reach_hands, refusal_fault, retry_once
 from controller.machine.commands.command_request import AcceptedCommand
-from drivers.errors import BoardRefused, BoardResult, DriverError, LineLost
+from drivers.errors import BoardRefused, DriverError, LineLost
+from drivers.link.frames import BoardResult
 
 # Answers of a board that no longer has the attempt of a release.
 _FORGOTTEN_RESULTS = (BoardResult.WRONG_ATTEMPT, BoardResult.NOT_LOCKED)

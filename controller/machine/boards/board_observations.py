@@ -28,7 +28,8 @@ from drivers.board_events import (
     FeedSource,
     JamPlace,
 )
-from drivers.errors import BoardRefused, BoardResult, DriverError, SessionRenewed
+from drivers.errors import BoardRefused, DriverError, SessionRenewed
+from drivers.link.frames import BoardResult
 from drivers.typed_boards import DealerBoard, DealerStatus
 
 # The fault that a stop of the board becomes. The missing reasons end nothing: HOST and MEMORY_FULL

@@ -19,8 +19,8 @@ from controller.machine.state.table_state import shown_phase
 from controller.machine.table_record import TableRecord
 from controller.messages import ConnectedBoard, MachinePhase, ReaderTrigger, ReportedBoards
 from drivers.board_events import BoardEvent, BoardEventCode, BoardKind, BoardStopReason
-from drivers.board_identity import Welcome
 from drivers.errors import BoardRefused, DriverError, LineLost, Mismatch, PortBusy, PortMissing
+from drivers.link.frames import Welcome
 from drivers.link.link import Link
 from drivers.typed_boards import DealerBoard
 

@@ -15,7 +15,8 @@ from controller.words import Words
 from drivers import typed_boards as of_dealer
 from drivers import typed_boards as of_reader
 from drivers.board_events import BoardEvent, BoardEventCode, DealerMotor
-from drivers.errors import BoardRefused, BoardResult, DriverError
+from drivers.errors import BoardRefused, DriverError
+from drivers.link.frames import BoardResult
 from drivers.typed_boards import DealerBoard, ReaderBoard
 
 SERVICE_POLL_INTERVAL_S: Final = 0.05
