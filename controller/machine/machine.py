@@ -16,7 +16,7 @@ from controller.expected_boards import expected_boards
 from controller.journal.attempt_history import last_board_events
 from controller.journal.entries import StorageFailed
 from controller.journal.journal import Journal
-from controller.machine.attempts.attempt_run import AttemptDeps
+from controller.machine.attempts.attempt_start import AttemptDeps
 from controller.machine.attempts.attempt_writer import AttemptBinding
 from controller.machine.attempts.deal_cycle import DealCycle, DealSettings
 from controller.machine.boards.board_log import BoardLog

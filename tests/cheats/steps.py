@@ -50,12 +50,12 @@ class CommitsLate(AttemptWriter):
 class CutBehindTheShuffle(AttemptRun):
     """Shuffles before it asks for the cut."""
 
-    async def _take_cut(self, uncut: str | None) -> None:
+    async def take_cut(self, uncut: str | None) -> None:
         if self.number != VICTIM:
-            await super()._take_cut(uncut)
+            await super().take_cut(uncut)
 
-    async def _begin(self) -> None:
-        await super()._begin()
+    async def begin(self) -> None:
+        await super().begin()
         if self.number == VICTIM:
             pretend(self._record, MachinePhase.COMMITTED)
 
@@ -64,7 +64,7 @@ class CutBehindTheShuffle(AttemptRun):
             self.writer.write_shuffled(passes)
             await self._record.sync()
             pretend(self._record, MachinePhase.COMMITTED)
-            await super()._take_cut(None)
+            await super().take_cut(None)
             assert self.card_loop is not None
             self.card_loop.attempt = msgspec.structs.replace(
                 self.card_loop.attempt, sequence=self.writer.sequence
@@ -89,7 +89,7 @@ class CardsBeforeTheCut(CutBehindTheShuffle):
         await asyncio.sleep(A_CARD_S)
         self._deps.board_log.write()
         pretend(self._record, MachinePhase.COMMITTED)
-        await AttemptRun._take_cut(self, None)
+        await AttemptRun.take_cut(self, None)
         drawn = self.writer.sequence
         there = drawn.index(first)
         turned = first + drawn[1:there] + drawn[0] + drawn[there + 1 :] if there else drawn

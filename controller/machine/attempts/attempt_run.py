@@ -2,49 +2,38 @@
 
 Each step is in the journal, and so on the feed, before the next step begins: seed and commitment,
 cut, shuffle, first card, verdict, release. The method `run` is a procedure that can be read from
-top to bottom. The card loop (card_loop.py) handles the cards. The attempt writer
-(attempt_writer.py) writes the entries.
+top to bottom. Its first steps are in attempt_start.py. The card loop (card_loop.py) handles the
+cards. The attempt writer (attempt_writer.py) writes the entries.
 """
 
 import asyncio
-from collections.abc import Callable, Coroutine, Iterable, Sequence
-from dataclasses import dataclass
-from functools import partial
-from typing import Any, Final, TypeVar
+from collections.abc import Coroutine, Iterable, Sequence
+from typing import Any
 
 from controller.deal.attempt import AttemptState, Stage
 from controller.deal.hands_lock import known_set_faults
 from controller.deal.ledger import Ledger
 from controller.deal.observations import AttemptStopped, BothBegan, ShufflerDone
 from controller.faults import driver_error_fault, fault
+from controller.machine.attempts.attempt_start import AttemptDeps, AttemptEnded, AttemptStart
 from controller.machine.attempts.attempt_writer import (
-    AttemptBinding,
     AttemptWriter,
     opens_at_deal_end,
 )
 from controller.machine.attempts.card_loop import CardLoop
-from controller.machine.boards.board_log import BoardLog
 from controller.machine.boards.board_observations import (
-    BEGIN_RETRY_INTERVAL_S,
-    MAX_BEGIN_RETRIES,
     BoardObservations,
     fault_place,
     final_count,
-    is_transient,
-    refusal_fault,
     retry_once,
 )
-from controller.machine.commands.command_processor import CommandProcessor
-from controller.machine.commands.command_request import AcceptedCommand, uncut_reason
+from controller.machine.commands.command_request import AcceptedCommand
 from controller.machine.state.due_deals import MISDEALS_BEFORE_CALL
-from controller.messages import AttemptOutcome, Seat
-from controller.words import Words
+from controller.messages import AttemptOutcome
 from drivers.board_events import BoardEvent, BoardEventCode, CardReadEvent
 from drivers.errors import BoardRefused, DriverError, LineLost, SessionRenewed
 from drivers.link.frames import BoardResult, LookCommand, RereadCommand
-from drivers.typed_boards import DealerBoard, ReaderBoard
 
-_T = TypeVar("_T")
 # Fields of the final count that a record keeps, because no event of a board shows them.
 _FINAL_COUNT_FIELDS = (
     *("hopper_empty", "path_empty", "tray_empty", "lift_down", "pockets_seen"),
@@ -52,42 +41,7 @@ _FINAL_COUNT_FIELDS = (
 )
 
 
-@dataclass(frozen=True)
-class AttemptDeps:
-    """What every attempt at this table works with.
-
-    `first_cutter` returns the seat that cuts, if a seat must. `cut_timeout_s` is the longest wait
-    for a cut. `look_timeout_s` is the longest wait for the second board when only one board has
-    reported a card.
-    """
-
-    binding: AttemptBinding
-    board_log: BoardLog
-    dealer: DealerBoard
-    reader: ReaderBoard
-    processor: CommandProcessor
-    first_cutter: Callable[[], Seat | None]
-    cut_timeout_s: float
-    look_timeout_s: float
-    on_change: Callable[[], None]
-
-
-_UNCUT_REASON_MISSING: Final = {
-    "found": Words("no reason", "未写理由"),
-    "expected": Words("uncut=true and a reason", "不切牌（uncut=true）并写明理由"),
-}
-"""Evidence of the refusal when a deal is started while its cut is awaited."""
-
-
-class AttemptEnded(Exception):
-    """The attempt ends here, for these reasons."""
-
-    def __init__(self, *reasons: str) -> None:
-        super().__init__(*reasons)
-        self.reasons = reasons
-
-
-class AttemptRun:
+class AttemptRun(AttemptStart):
     """One attempt with its writer. `run` ends at held hands; hand_release.py continues from there.
 
     `cards_at_rest` is set as soon as no card of the attempt moves any more. `lift_raised` is done
@@ -96,16 +50,9 @@ class AttemptRun:
     """
 
     def __init__(self, deps: AttemptDeps, book: AttemptWriter) -> None:
-        self.writer = book
-        self.number = book.number
+        super().__init__(deps, book)
         self.cards_at_rest = asyncio.Event()
         self.card_loop: CardLoop | None = None
-        self.deps = self._deps = deps
-        self._record = deps.binding.record
-        self._profile = deps.binding.profile
-        self._loop = asyncio.get_running_loop()
-        self._stop_reason: asyncio.Future[str] = self._loop.create_future()
-        self._final_state: asyncio.Future[AttemptState] = self._loop.create_future()
         self.lift_raised: asyncio.Future[None] = self._loop.create_future()
         self._tasks: set[asyncio.Task[None]] = set()
         self._is_writing_shuffled = False
@@ -113,11 +60,6 @@ class AttemptRun:
         self._events_without_reads: list[BoardEvent] = []
         self._observations = BoardObservations(self.number)
         self.collects_events = False
-        self._final_count: dict[str, Any] = {}
-        self._refusal_text = (
-            # The fault of the count: no command was refused.
-            f"{BoardResult.NOT_LOCKED.name} (dealer)"
-        )
         self._events_before_verdict: int | None = None
         self._ended_in_earlier_run = False
         self.is_complete = True  # False if a look of an earlier run cannot be reported again.
@@ -275,14 +217,14 @@ class AttemptRun:
         try:
             self._require_running()
             if not self.writer.has("committed"):
-                await self._commit(start_command, uncut)
+                await self.commit(start_command, uncut)
             if self.writer.is_key_lost:
                 raise AttemptEnded("POWER")
             if not self.writer.has("cut"):
-                await self._take_cut(uncut)
+                await self.take_cut(uncut)
             self.card_loop = self.card_loop or self._new_card_loop()
             if not self.writer.has("begun"):
-                await self._begin()
+                await self.begin()
             reasons = await self._deal()
         except AttemptEnded as ended:
             reasons = ended.reasons
@@ -292,67 +234,6 @@ class AttemptRun:
             return await self.end(*reasons)
         await self._hold_hands()
         return AttemptOutcome.OK
-
-    async def _commit(self, start_command: AcceptedCommand | None, uncut: str | None) -> None:
-        self.writer.write_committed()
-        if start_command is not None:
-            said = {} if uncut is None else {"uncut": uncut}
-            start_command.write({"deal": self.writer.deal, "attempt": self.number} | said)
-        await self._record.sync()
-        if start_command is not None:
-            start_command.send_answer()
-
-    async def _take_cut(self, uncut: str | None) -> None:
-        if uncut is not None:
-            self.writer.write_cut(None, uncut)
-            await self._record.sync()
-            return
-        cutter = self._deps.first_cutter()
-        asked = {} if cutter is None else {"pocket": cutter}
-        late = self._loop.call_later(
-            self._deps.cut_timeout_s, self._record.raise_fault, "CUT_LATE", asked
-        )
-        try:
-            while not await self._take_one_cut():
-                pass
-        finally:
-            late.cancel()
-            self._record.clear_fault("CUT_LATE")
-
-    async def _take_one_cut(self) -> bool:
-        """Wait for one command that may be the cut. Return whether it was the cut."""
-        order = await self.until_stopped(self._deps.processor.wait_for("cut", "start_deal"))
-        vetoed = self._deps.processor.actions.step_refusal(order.message.cmd, order.args)
-        if vetoed is not None:  # the match moved between the order and this moment
-            order.refuse_with(vetoed)
-            return False
-        if order.message.cmd == "start_deal":
-            cut, seat, reason = None, None, uncut_reason(order)
-            if reason is None:
-                order.refuse("BAD_COMMAND", **_UNCUT_REASON_MISSING)
-                return False
-        else:
-            cut, seat, reason = order.args.n, order.args.seat or self._deps.first_cutter(), None
-            legal = self._profile.cuts()
-            if cut not in legal:
-                order.refuse("BAD_COMMAND", found=f"n={cut}", expected=f"{legal[0]}…{legal[-1]}")
-                return False
-        self.writer.write_cut(cut, reason, seat)
-        order.write({"cut": cut})
-        await self._record.sync()
-        order.send_answer()
-        return True
-
-    async def _begin(self) -> None:
-        cards, hand = self._profile.deck.cards, self._profile.hand
-        try:
-            for board in (self._deps.reader, self._deps.dealer):
-                await self._begin_board(partial(board.begin, self.number, cards, hand))
-        except DriverError as error:
-            raise AttemptEnded(driver_error_fault(error)) from error
-        self._require_running()
-        self.writer.write_begun()
-        await self._record.sync()
 
     def _new_card_loop(self) -> CardLoop:
         at = self._deps
@@ -383,13 +264,6 @@ class AttemptRun:
         attempt = await self._final_state
         return attempt.reasons if attempt.stage is Stage.ENDED else ()
 
-    def _require_running(self) -> None:
-        """Raise AttemptEnded if the attempt has ended while its steps were written."""
-        if self._stop_reason.done():
-            raise AttemptEnded(self._stop_reason.result())
-        if self._final_state.done():
-            raise AttemptEnded(*self._final_state.result().reasons)
-
     def _on_shuffled(self, passes: int) -> None:
         """Continue after the shuffle, once. A board that receives the command twice reports it
         twice.
@@ -408,31 +282,8 @@ class AttemptRun:
         assert self.card_loop is not None
         self.card_loop.observe(ShufflerDone())
 
-    async def _begin_board(self, begin: Callable[[], Coroutine[Any, Any, None]]) -> None:
-        """Make a board begin. Repeat the command if the obstacle is gone.
-
-        Raises AttemptEnded, DriverError.
-        """
-        for left in reversed(range(MAX_BEGIN_RETRIES + 1)):
-            try:
-                await self.until_stopped(retry_once(begin))
-                return
-            except BoardRefused as refused:
-                why = await self._refusal_fault(refused, dealt=False)
-                if not left or not is_transient(refused, why):
-                    raise AttemptEnded(why) from refused
-            await self.until_stopped(asyncio.sleep(BEGIN_RETRY_INTERVAL_S))
-
     async def _stop_for_refusal(self, refused: BoardRefused) -> None:
         self.stop(await self._refusal_fault(refused, dealt=self.fed > 0))
-
-    async def _refusal_fault(self, refused: BoardRefused, *, dealt: bool) -> str:
-        """Return the fault behind a refusal, and keep the text that people will see."""
-        self._refusal_text = f"{refused.result.name} ({refused.board})"
-        why, self._final_count = await refusal_fault(
-            refused, self._deps.dealer, are_cards_fed=dealt
-        )
-        return why
 
     async def _compare_counts(self, index: int) -> None:
         """Compare the counts of both boards, because only one of them has reported card `index`.
@@ -557,24 +408,6 @@ class AttemptRun:
         )
 
     # Tasks.
-
-    async def until_stopped(self, work: Coroutine[Any, Any, _T]) -> _T:
-        """Return the result of `work`. Raise AttemptEnded if the attempt is stopped first.
-
-        If it is stopped already, `work` is not begun.
-        """
-        if self._stop_reason.done():
-            work.close()
-            raise AttemptEnded(self._stop_reason.result())
-        waiting = self._loop.create_task(work)
-        both: set[asyncio.Future[Any]] = {waiting, self._stop_reason}
-        try:
-            await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
-            if waiting.done():
-                return waiting.result()
-        finally:
-            waiting.cancel()
-        raise AttemptEnded(self._stop_reason.result())
 
     def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
         """Run `work` as a task, after the read callback has returned."""

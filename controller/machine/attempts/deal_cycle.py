@@ -12,7 +12,8 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from controller.machine.attempts.attempt_run import AttemptDeps, AttemptRun
+from controller.machine.attempts.attempt_run import AttemptRun
+from controller.machine.attempts.attempt_start import AttemptDeps
 from controller.machine.attempts.attempt_writer import AttemptPlan, AttemptWriter, LeadRule
 from controller.machine.attempts.hand_release import HandRelease
 from controller.machine.attempts.recovery import compare_with_boards, read_unfinished

@@ -8,7 +8,8 @@ import asyncio
 from collections.abc import Callable, Mapping
 
 from controller.faults import driver_error_fault
-from controller.machine.attempts.attempt_run import AttemptDeps, AttemptEnded, AttemptRun
+from controller.machine.attempts.attempt_run import AttemptRun
+from controller.machine.attempts.attempt_start import AttemptDeps, AttemptEnded
 from controller.machine.attempts.attempt_writer import LeadRule
 from controller.machine.boards.board_observations import can_reach_hands, refusal_fault, retry_once
 from controller.machine.commands.command_request import AcceptedCommand

@@ -30,7 +30,8 @@ from controller.deal.ledger import OUTLETS
 from controller.journal.attempt_history import AttemptHistory, attempt_histories
 from controller.journal.entries import JournalEntry
 from controller.journal.packed_board_events import LoggedBoardEvent, unpack_events
-from controller.machine.attempts.attempt_run import AttemptDeps, AttemptEnded, AttemptRun
+from controller.machine.attempts.attempt_run import AttemptRun
+from controller.machine.attempts.attempt_start import AttemptDeps, AttemptEnded
 from controller.machine.attempts.attempt_writer import AttemptBinding, AttemptWriter
 from controller.machine.boards.board_observations import can_reach_hands
 from controller.machine.table_record import TableRecord
