@@ -1,4 +1,4 @@
-"""Ranks, suits, faces and seats as numbers and text.
+"""Ranks, suits and faces as numbers and text.
 
 A face is one number, 0..53, the same as on the serial line (drivers/firmware/protocol.py). It is
 suit * 13 + rank for spades, hearts, clubs, diamonds and ranks 2…A, then the two jokers. A face does
@@ -12,10 +12,6 @@ SUITS = ("♠", "♥", "♣", "♦")
 SMALL_JOKER: Face = 52
 BIG_JOKER: Face = 53
 FACE_COUNT = 54
-
-SEATS = ("N", "W", "S", "E")
-"""The seats in playing order: counter-clockwise."""
-POCKETS = (*SEATS, "tray")
 
 _JOKERS = {SMALL_JOKER: "SJ", BIG_JOKER: "BJ"}
 _SUIT_LETTERS = dict(zip("SHCD", SUITS, strict=True))
@@ -50,21 +46,6 @@ def parse_face(text: str) -> Face:
         return _FACE_BY_TEXT[suit + rank]
     except KeyError:
         raise ValueError(f'no card is called "{text}": write ♠A, H10, SJ or BJ') from None
-
-
-def next_seat(seat: str) -> str:
-    """Return the seat to the right of `seat`, which plays next."""
-    return SEATS[(SEATS.index(seat) + 1) % 4]
-
-
-def partner(seat: str) -> str:
-    """Return the seat opposite `seat`."""
-    return SEATS[(SEATS.index(seat) + 2) % 4]
-
-
-def side_of(seat: str) -> str:
-    """Return the side of `seat`: "NS" or "EW"."""
-    return "NS" if seat in "NS" else "EW"
 
 
 def composition(packs: int, jokers: bool) -> tuple[int, ...]:

@@ -12,6 +12,8 @@ from controller.words import Words
 
 SEATS: tuple[Seat, ...] = ("N", "W", "S", "E")
 SIDES: tuple[Side, ...] = ("NS", "EW")
+POCKETS = (*SEATS, "tray")
+"""The places where the machine lays cards, by their numbers."""
 
 
 def next_seat(seat: Seat) -> Seat:
@@ -60,6 +62,12 @@ SEAT_NAMES: dict[str, Words] = {
     "W": Words("West", "西家"),
     "S": Words("South", "南家"),
     "E": Words("East", "东家"),
+}
+SEAT_LETTERS: dict[str, Words] = {
+    "N": Words("N", "北"),
+    "W": Words("W", "西"),
+    "S": Words("S", "南"),
+    "E": Words("E", "东"),
 }
 SIDE_NAMES: dict[str, Words] = {
     "NS": Words("North-South", "南北"),

@@ -4,7 +4,6 @@ from typing import Annotated, Any, Literal
 
 from msgspec import Meta
 
-from controller.cards import side_of
 from controller.commands.argument_values import (
     Args,
     DealNumber,
@@ -21,6 +20,7 @@ from controller.commands.argument_values import (
     VerbalReasonArgs,
 )
 from controller.host.toml_files import Contradiction
+from controller.seats import side_of
 from controller.words import Words
 
 

@@ -5,13 +5,11 @@ another, beginning with the first hand, whether to double. No answer in time mea
 `at_ms` is any clock that does not go backwards.
 """
 
-from typing import cast
-
 import msgspec
 
-from controller.cards import SEATS, next_seat
 from controller.messages import Seat
 from controller.rules.big_two import ChoiceRules
+from controller.seats import SEATS, next_seat
 
 
 class ChoiceAnswer(msgspec.Struct, frozen=True, gc=False):
@@ -143,7 +141,7 @@ def _begin_doubling(opening: ChoicesBeforePlay) -> ChoicesBeforePlay:
 def _seats_from(first: Seat) -> tuple[Seat, ...]:
     seats: list[Seat] = [first]
     while len(seats) < len(SEATS):
-        seats.append(cast(Seat, next_seat(seats[-1])))
+        seats.append(next_seat(seats[-1]))
     return tuple(seats)
 
 

@@ -11,9 +11,10 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
-from controller.cards import SEATS, Face, parse_face
+from controller.cards import Face, parse_face
 from controller.messages import Seat
 from controller.rules.ranks import is_joker
+from controller.seats import SEATS
 
 CardCount = Annotated[int, Meta(ge=0, le=13)]
 Factor = Annotated[int, Meta(ge=1, le=16)]

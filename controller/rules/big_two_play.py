@@ -5,11 +5,10 @@ argument. Without the hand these rules are not checked.
 """
 
 from collections.abc import Collection, Sequence
-from typing import cast
 
 import msgspec
 
-from controller.cards import SEATS, Face, next_seat
+from controller.cards import Face
 from controller.messages import Seat
 from controller.rules.big_two import HAND_CARDS, BigTwoRules, LastCardRules
 from controller.rules.combos.big_two_combos import (
@@ -19,6 +18,7 @@ from controller.rules.combos.big_two_combos import (
     readings,
     single_value,
 )
+from controller.seats import SEATS, next_seat
 
 PASSES_TO_END_TRICK = len(SEATS) - 1
 """This many passes in a row end a trick (seed 002 A4.5)."""
@@ -45,7 +45,7 @@ class BigTwoTrickState(msgspec.Struct, frozen=True, gc=False):
     def seat_out(self) -> Seat | None:
         """Return the seat that is out, which ends the deal (seed 002 A10), or None."""
         empty = [seat for seat in SEATS if not self.cards(seat)]
-        return cast(Seat, empty[0]) if empty else None
+        return empty[0] if empty else None
 
 
 class PlayObjection(msgspec.Struct, frozen=True, gc=False):
@@ -108,7 +108,7 @@ def after_play(playing: BigTwoTrickState, combo: BigTwoCombo) -> BigTwoTrickStat
             f"{playing.turn} has {playing.left[seat]} cards left, cannot play {combo.size}"
         )
     left = (*playing.left[:seat], playing.left[seat] - combo.size, *playing.left[seat + 1 :])
-    after = cast(Seat, next_seat(playing.turn))
+    after = next_seat(playing.turn)
     return BigTwoTrickState(turn=after, left=left, opened=True, top=combo, owner=playing.turn)
 
 
@@ -123,7 +123,7 @@ def after_pass(playing: BigTwoTrickState) -> BigTwoTrickState:
         raise ValueError(f"{playing.turn} leads: there is nothing to pass")
     if playing.passes + 1 == PASSES_TO_END_TRICK:
         return BigTwoTrickState(turn=playing.owner, left=playing.left, opened=True)
-    after = cast(Seat, next_seat(playing.turn))
+    after = next_seat(playing.turn)
     return msgspec.structs.replace(playing, turn=after, passes=playing.passes + 1)
 
 
@@ -193,7 +193,7 @@ def largest_single(hand: Collection[Face]) -> Face:
 def seats_to_report(playing: BigTwoTrickState, last_card: LastCardRules) -> tuple[Seat, ...]:
     """Return the seats whose number of cards left is public (报单, seed 002 A4.8, A7)."""
     few = range(1, last_card.report_at + 1)
-    return tuple(cast(Seat, seat) for seat in SEATS if playing.cards(seat) in few)
+    return tuple(seat for seat in SEATS if playing.cards(seat) in few)
 
 
 def _lacks_lead_card(playing: BigTwoTrickState, cards: Sequence[Face], rules: BigTwoRules) -> bool:

@@ -10,11 +10,11 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import Meta
 
-from controller.cards import SEATS
 from controller.messages import Seat
 from controller.rules import guandan_tables
 from controller.rules.big_two import BigTwoRules
 from controller.rules.guandan_tables import Count
+from controller.seats import SEATS
 from controller.words import Words
 
 KEYS_ABOUT_PROFILE = frozenset(

@@ -9,7 +9,7 @@ from controller.faults import Language
 from controller.messages import Seat
 from controller.rules.key_text import all_keys
 from controller.rules.text_columns import cell_width, pack, wrap
-from controller.seats import SEATS, SIDE_NAMES, SIGNER_NAMES
+from controller.seats import SEAT_LETTERS, SEATS, SIDE_NAMES, SIGNER_NAMES, seats_of_side
 from controller.seats import SIDES as BOTH
 from controller.sheet.form import (
     BigTwoLine,
@@ -130,12 +130,6 @@ _SEAT_NAMES = {
     "S": Words("South", "南"),
     "E": Words("East", "东"),
 }
-_SEAT_LETTERS = {
-    "N": Words("N", "北"),
-    "W": Words("W", "西"),
-    "S": Words("S", "南"),
-    "E": Words("E", "东"),
-}
 _HASH_DIGITS = 16
 """The number of printed digits of a hash or a journal head."""
 
@@ -175,7 +169,7 @@ class _Page:
         return words.zh if self._language == "zh" else words.en
 
     def _seat_letter(self, seat: Seat) -> str:
-        return self._in_language(_SEAT_LETTERS[seat])
+        return self._in_language(SEAT_LETTERS[seat])
 
     def _seat_names(self, seats: Sequence[Seat]) -> str:
         """Return full names of seats, for running text. Only columns use single letters."""
@@ -208,8 +202,7 @@ class _Page:
             pair = sheet.pairs[side]
             people = [
                 f"{self._seat_letter(seat)} {pair.players.get(seat, '—')}"
-                for seat in SEATS
-                if seat in side
+                for seat in seats_of_side(side)
             ]
             number = self._labelled("pair", pair.id)
             yield from pack(

@@ -3,7 +3,8 @@
 import asyncio
 from collections.abc import Iterator, Mapping, Sequence
 
-from controller.cards import POCKETS, face_text
+from controller.cards import face_text
+from controller.seats import POCKETS
 from drivers.firmware.protocol import BACK_A, BACK_B, FACES
 from drivers.link.frame_text import read_frames, to_line
 from drivers.link.recording import Chunk, MemoryRecording, RecordingPort

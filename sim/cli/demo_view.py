@@ -19,12 +19,12 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from controller.cards import POCKETS
 from controller.cli.console import find_missing_library, format_missing_library
 from controller.client.discovery import write_endpoints
 from controller.deal.sequence import sequence
 from controller.messages import MachinePhase, PublicState, Role
 from controller.rules.profile_files import load_profile
+from controller.seats import POCKETS
 from sim.bench.bare_table import mechanical_s
 from sim.mechanics.mechanics_settings import MechanicsSettings
 from sim.people.practice_players import DealResult

@@ -21,8 +21,9 @@ import msgspec
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from controller.cards import FACE_COUNT, SEATS
+from controller.cards import FACE_COUNT
 from controller.host.toml_files import FileError
+from controller.seats import SEATS
 
 CARDS = 2 * FACE_COUNT
 """The number of cards in the set: two packs with their jokers.

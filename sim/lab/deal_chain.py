@@ -10,7 +10,6 @@ from functools import cache
 from itertools import groupby
 from typing import NamedTuple
 
-from controller.cards import SEATS
 from controller.deal import ledger as book
 from controller.deal.ledger import MAX_TRAY_CARDS, TRAY, Ledger
 from controller.deal.ledger import SEATS as LETTERS
@@ -18,6 +17,7 @@ from controller.deal.sequence import SEED_BYTES, commitment, context, sequence
 from controller.rules.profile import Profile
 from controller.rules.profile_files import load_profile
 from controller.rules.regulations_page import profile_hash
+from controller.seats import SEATS
 from sim.lab.collected_deals import (
     CARDS,
     HAND,

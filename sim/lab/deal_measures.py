@@ -10,7 +10,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from controller.cards import FACE_COUNT, SEATS
+from controller.cards import FACE_COUNT
+from controller.seats import SEATS
 from sim.lab import deal_statistics
 from sim.lab.chances import PAIR, pairs_variance
 from sim.lab.collected_deals import CARDS, HAND, CollectedDeals, ReadingOutcome

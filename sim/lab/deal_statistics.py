@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
-from controller.cards import SEATS
+from controller.seats import SEATS
 from sim.lab.collected_deals import CARDS
 
 Floats = NDArray[np.float64]

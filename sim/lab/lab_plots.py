@@ -9,7 +9,8 @@ from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
-from controller.cards import FACE_COUNT, SEATS, face_text
+from controller.cards import FACE_COUNT, face_text
+from controller.seats import SEATS
 from sim.lab import deal_statistics
 from sim.lab.chances import PAIR, four_cards_at_seat, longest_run_chances, pairs_variance
 from sim.lab.collected_deals import CARDS, CollectedDeals

@@ -5,7 +5,8 @@ from itertools import combinations
 
 import numpy as np
 
-from controller.cards import FACE_COUNT, SEATS
+from controller.cards import FACE_COUNT
+from controller.seats import SEATS
 from sim.lab import deal_statistics
 from sim.lab.chances import (
     PAIR,

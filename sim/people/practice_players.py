@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from controller.cards import FACE_COUNT, POCKETS
+from controller.cards import FACE_COUNT
 from controller.client.client import Client
 from controller.deal.ledger import SEATS
 from controller.messages import (
@@ -23,6 +23,7 @@ from controller.messages import (
     Role,
 )
 from controller.rules.profile import Profile
+from controller.seats import POCKETS
 from sim.tables.table_processes import TableProcess
 
 CUT = 41

@@ -5,16 +5,13 @@ from hypothesis import strategies as st
 from controller.cards import (
     BIG_JOKER,
     FACE_COUNT,
-    SEATS,
     SMALL_JOKER,
     composition,
     face_text,
-    next_seat,
     parse_face,
-    partner,
     pip_value,
-    side_of,
 )
+from controller.seats import SEATS, next_seat, partner, side_of
 
 faces = st.integers(0, FACE_COUNT - 1)
 

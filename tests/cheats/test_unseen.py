@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from controller.cards import SEATS
 from controller.deal.sequence import sequence
 from controller.journal.attempt_history import AttemptHistory, attempt_histories
 from controller.journal.verify.sources import read_source
 from controller.machine.panel_control import STEP_INTERVAL_S
 from controller.messages import AttemptOutcome, PublicState
+from controller.seats import SEATS
 from sim.tables.table_in_process import TableInProcess
 from tests.cheats.cards import HidesAll, HidesInProof, RoutesElsewhere
 from tests.cheats.changed import BOOK, COUNTER, DEALING, WIRE_LOG, Evening, said, spend

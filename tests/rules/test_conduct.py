@@ -5,7 +5,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from controller.cards import SEATS
 from controller.messages import Seat
 from controller.rules.conduct import (
     is_deal_ended,
@@ -23,6 +22,7 @@ from controller.rules.conduct import (
 from controller.rules.deal_result import FinishError, parse_finish
 from controller.rules.profile import GuandanProfile
 from controller.rules.profile_files import load_guandan
+from controller.seats import SEATS
 from tests.rows import each_row
 
 STD = load_guandan("international-000")

@@ -1,8 +1,8 @@
 from itertools import permutations
+from typing import cast
 
 import pytest
 
-from controller.cards import SEATS, next_seat, partner, side_of
 from controller.messages import Seat, Side
 from controller.rules.deal_result import (
     FinishError,
@@ -12,6 +12,7 @@ from controller.rules.deal_result import (
     finish_with_dead_hands,
     parse_finish,
 )
+from controller.seats import SEATS, next_seat, partner, side_of
 from tests.rows import each_row
 
 
@@ -34,7 +35,7 @@ def test_the_place_of_ups_partner_is_the_class_of_the_win(
     ended = parse_finish(order)
     assert ended.result_class == expected
     assert ended.payers == payers
-    assert ended.winners == side_of(order[0])
+    assert ended.winners == side_of(cast(Seat, order[0]))
 
 
 @each_row("order", list(permutations(SEATS)))

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from controller.cards import SEATS, parse_face, side_of
+from controller.cards import parse_face
 from controller.messages import Seat
 from controller.rules.deal_result import FinishOrder, ForfeitedDeal, parse_finish
 from controller.rules.profile import GuandanProfile
@@ -27,6 +27,7 @@ from controller.rules.tribute import (
     tribute_payers,
     tribute_value,
 )
+from controller.seats import SEATS, side_of
 from tests.rows import each_row
 
 STD = load_guandan("international-000")

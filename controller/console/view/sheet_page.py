@@ -15,7 +15,7 @@ import msgspec
 from controller.faults import Language
 from controller.messages import PublicState, Seat
 from controller.rules.key_text import all_keys
-from controller.seats import SEATS, SIDE_NAMES, SIGNER_NAMES
+from controller.seats import SEAT_LETTERS, SEATS, SIDE_NAMES, SIGNER_NAMES
 from controller.sheet.form import BigTwoLine, CardPassed, DealLine, ScoreSheet
 from controller.sheet.printed_sheet import (
     SHEET_LABELS,
@@ -28,12 +28,6 @@ from controller.words import Words, decided_by_words
 _FORMULA_SIGNS: Final = ("=", "+", "-", "@", "＝", "＋", "－", "＠", "\t", "\r", "\n")
 """What a spreadsheet takes for the beginning of a formula; some take the wide signs, too."""
 _BOM: Final = "\ufeff"
-_SEAT_WORDS: Final = {
-    "N": Words("N", "北"),
-    "W": Words("W", "西"),
-    "S": Words("S", "南"),
-    "E": Words("E", "东"),
-}
 
 
 class SheetPageView(msgspec.Struct, frozen=True, kw_only=True):
@@ -187,7 +181,7 @@ class _SheetRows:
         return words.zh if self._language == "zh" else words.en
 
     def _seat(self, seat: str | None) -> str | None:
-        return None if seat is None else self._in(_SEAT_WORDS[seat])
+        return None if seat is None else self._in(SEAT_LETTERS[seat])
 
     def _yes_if(self, holds: bool) -> str | None:
         return self._label("yes") if holds else None
@@ -268,7 +262,7 @@ class _SheetRows:
         return ("；" if self._language == "zh" else "; ").join(parts)
 
     def _hand_headings(self) -> list[str]:
-        seats = [self._in(_SEAT_WORDS[seat]) for seat in SEATS]
+        seats = [self._in(SEAT_LETTERS[seat]) for seat in SEATS]
         heads = [self._label("deal"), self._label("leader")]
         for name in ("left", "score", "total"):
             heads += [f"{seat} {self._label(name)}" for seat in seats]
@@ -280,8 +274,8 @@ class _SheetRows:
             hand.deal,
             self._seat(hand.leader),
             *(each[seat] for each in numbers for seat in SEATS),
-            self._joined(self._in(_SEAT_WORDS[seat]) for seat in hand.opened),
-            self._joined(self._in(_SEAT_WORDS[seat]) for seat in hand.doubled),
+            self._joined(self._in(SEAT_LETTERS[seat]) for seat in hand.opened),
+            self._joined(self._in(SEAT_LETTERS[seat]) for seat in hand.doubled),
             self._yes_if(hand.by_hand),
             hand.misdeals,
         ]

@@ -1,16 +1,15 @@
 """A player's clock: limits that expire one after another, until the duty is done."""
 
 from collections.abc import Iterable
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
 import msgspec
 
-from controller.cards import side_of
 from controller.match.clocks import stopwatch
 from controller.match.clocks.stopwatch import ClockOffence, ClockReport, ClockReportKind, Stopwatch
 from controller.messages import Seat, Side
 from controller.rules.profile import GuandanProfile
-from controller.seats import SIDES
+from controller.seats import SIDES, side_of
 
 ClockDuty = Literal["play", "tribute", "return", "opening", "sort", "late"]
 """The duties that have a clock."""
@@ -331,7 +330,7 @@ def _seat_duty_clock(
     return DutyClock(
         duty=duty,
         seat=seat,
-        side=cast(Side, side_of(seat)),
+        side=side_of(seat),
         watch=Stopwatch(at_ms),
         limits=limits,
         repeats=repeats,

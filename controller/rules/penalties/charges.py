@@ -7,11 +7,11 @@ It returns the possible reasons, and a person decides.
 from collections.abc import Callable
 from typing import Literal
 
-from controller.cards import side_of
 from controller.messages import Seat
 from controller.rules.penalties.offences import catalogue_words
 from controller.rules.penalties.penalty_record import Incident
 from controller.rules.profile import GuandanProfile
+from controller.seats import side_of
 from controller.words import Words
 
 PointedOutBy = Seat | Literal["referee", "clock", "outsider"]

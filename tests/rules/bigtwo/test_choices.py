@@ -2,7 +2,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from controller.cards import SEATS
 from controller.match.big_two_choices import (
     ChoicesBeforePlay,
     answer_choice,
@@ -11,6 +10,7 @@ from controller.match.big_two_choices import (
 )
 from controller.messages import Seat
 from controller.rules.big_two import BigTwoRules, ChoiceRules
+from controller.seats import SEATS
 
 OPEN = ChoiceRules(order="at_once", limit_s=10, factor=3, default=False)
 DOUBLE = ChoiceRules(order="in_turn", limit_s=10, factor=2, default=False)

@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from controller.cards import side_of
 from controller.messages import Seat
 from controller.rules.match_standing import MatchStanding, PerSide, apply_level_penalty
 from controller.rules.penalties.charges import (
@@ -17,6 +16,7 @@ from controller.rules.penalties.proposals import (
 )
 from controller.rules.profile import GuandanProfile
 from controller.rules.profile_files import load_guandan
+from controller.seats import side_of
 
 INTERNATIONAL = load_guandan("international-000")
 HUAIAN = load_guandan("huaian-2017-001")

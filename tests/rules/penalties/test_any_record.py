@@ -2,11 +2,11 @@ import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
 
-from controller.cards import SEATS
 from controller.rules.penalties.offences import offence_catalogue
 from controller.rules.penalties.penalty_record import Penalty, PenaltyRecord
 from controller.rules.penalties.proposals import CHIEF_PENALTIES
 from controller.rules.profile import GuandanProfile
+from controller.seats import SEATS
 
 from .charged import BCTA, HUAIAN, HUAINAN, INTERNATIONAL, answers, entry
 
