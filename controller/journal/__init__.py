@@ -1,1 +1,1 @@
-"""The journal: what this table did, one chained row after another (JOURNAL.md)."""
+"""The journal: the history of this table, as a chain of rows (JOURNAL.md)."""

@@ -1,10 +1,9 @@
-"""What the data of an entry holds, kind by kind: the journal's rows and the feed's events.
+"""The data of the entries of an attempt, kind by kind: the journal's rows and the feed's events.
 
-Bytes are lower-case hex, or base64 where a field says so; `at_ms` is the table's clock:
-whole milliseconds that only go forward, over restarts, too. A field that may be missing is
-there only where that is said of it; null stands for what is not known. What no type here
-can say, because the journal knows no rulebook (a match, its events), is said where the
-schemas are made (controller/cli/schema.py).
+Bytes are lower-case hex, or base64 if the field says so. `at_ms` is the table's clock: whole
+milliseconds that only go forward, also over restarts. A field is always present unless its
+description says otherwise. Null means that a value is not known. The journal knows no rulebook, so
+the schemas of a match and its events are made in controller/cli/schema.py.
 """
 
 from functools import cache
@@ -28,22 +27,25 @@ BoardKind = Literal["dealer", "reader"]
 
 
 class EntryData(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """What an entry of one kind holds."""
+    """The data of an entry of one kind."""
 
 
 class BegunData(EntryData, frozen=True):
-    """Both boards began the attempt: the set is in the machine's hands."""
+    """Both boards began the attempt: the set is in the machine."""
 
 
 class SeedData(EntryData, frozen=True):
-    """The seed under the attempt's key; `for_chief`: that key, sealed to the chief's."""
+    """The seed, encrypted with the attempt's key.
+
+    `for_chief` is that key, sealed to the chief's key.
+    """
 
     box: Base64
     for_chief: Base64
 
 
 class DeckData(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """What a set consists of."""
+    """The composition of a set."""
 
     packs: Count
     jokers: bool
@@ -51,9 +53,10 @@ class DeckData(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
 
 class CommittedData(EntryData, frozen=True):
-    """What was promised, and the parts of its context (controller/deal/PROOF.md).
+    """The commitment, and the parts of its context (controller/deal/PROOF.md).
 
-    Deal and attempt are the entry's own. `passes`: how often the set will be shuffled.
+    Deal and attempt are those of the entry. `passes` is the number of times that the set will be
+    shuffled.
     """
 
     commitment: Hash
@@ -68,9 +71,10 @@ class CommittedData(EntryData, frozen=True):
 
 
 class CutData(EntryData, frozen=True):
-    """The players' number of cards, of the seat that cut where that is known.
+    """The number of cards that the players cut, and the seat that cut if it is known.
 
-    Null with a `reason` for a deal without a cut. Both are missing where there are none.
+    The number is null, with a `reason`, for a deal without a cut. `seat` and `reason` are absent if
+    they do not apply.
     """
 
     cut: int | None
@@ -80,13 +84,15 @@ class CutData(EntryData, frozen=True):
 
 
 class ShuffledData(EntryData, frozen=True):
-    """The shuffler is done, after so many passes."""
+    """The shuffler has finished, after this number of passes."""
 
     passes: Count
 
 
 class WireData(EntryData, frozen=True):
-    """A group of board events (packed_board_events.py). `sealed` has the faces and the pockets.
+    """A group of board events (packed_board_events.py).
+
+    `sealed` has the faces and the pockets.
 
     `boots` has for each board its boot id and the first and last number of its events.
     """
@@ -97,14 +103,14 @@ class WireData(EntryData, frozen=True):
 
 
 class CourseEventGroup(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """A group of board events with every pocket, and nothing of what the reader saw."""
+    """A group of board events with every pocket and without the reader's looks."""
 
     boots: dict[BoardKind, tuple[int, int, int]]
     b: Base64
 
 
 class OpenedEventGroup(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """A group of board events with what the reader saw, four bytes a look, nothing sealed."""
+    """A group of board events with the reader's looks, four bytes each, and nothing sealed."""
 
     boots: dict[BoardKind, tuple[int, int, int]]
     b: Base64
@@ -112,26 +118,28 @@ class OpenedEventGroup(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
 
 class DealtData(EntryData, frozen=True):
-    """All cards are out of the hopper and the tray: indices fed from each."""
+    """All cards have left the hopper and the tray, with the numbers of indices fed from each."""
 
     fed: Count
     refed: Count
 
 
 class HeldData(EntryData, frozen=True):
-    """Right hands lie in the machine: what they are bound by (PROOF.md)."""
+    """Right hands are in the machine, with the value that binds them (PROOF.md)."""
 
     hands: Hash
 
 
 class HandsBoxData(EntryData, frozen=True):
-    """Nonce and record behind `hands`, under the attempt's key."""
+    """The nonce and the record of `hands`, encrypted with the attempt's key."""
 
     box: Base64
 
 
 class VerdictData(EntryData, frozen=True):
-    """How an attempt ended, why, and where its cards lie: counted, never faces."""
+    """The outcome of an attempt, its reasons, and the counts of its cards by place, without
+    faces.
+    """
 
     outcome: AttemptOutcome
     reasons: list[FaultName]
@@ -142,12 +150,12 @@ class VerdictData(EntryData, frozen=True):
 
 
 class ReleasedData(EntryData, frozen=True):
-    """The hands are out.
+    """The hands were released.
 
-    `leader`: whom the cards make lead, `turned_up`: by which card; each is missing where the
-    rulebook or the deal has no such thing. Of a match's deal, how long its players waited:
-    `due_to_ready_ms` from when it was due until its hands were ready (0: they were), and
-    `ready_to_button_ms` from there to the order to let them out.
+    `leader` is the seat that the cards choose to lead, and `turned_up` the card that chose it. Each
+    is absent if the rulebook or the deal has none. A deal of a match has waiting times:
+    `due_to_ready_ms` from the time when it was due until its hands were ready (0 if they were ready
+    before), and `ready_to_button_ms` from then until the command that released them.
     """
 
     at_ms: Ms
@@ -158,16 +166,21 @@ class ReleasedData(EntryData, frozen=True):
 
 
 class SealedToChiefData(EntryData, frozen=True):
-    """Its key went with the power: only the chief can open it (`for_chief` of its seed)."""
+    """The attempt's key was lost with the power.
+
+    Only the chief can open it (`for_chief` of its seed).
+    """
 
     reason: FaultName
 
 
 class RevealedData(EntryData, frozen=True):
-    """Seed and cut of an attempt that is over; a null cut: it was dealt without.
+    """Seed and cut of an attempt that is over.
 
-    `course`: which card went where, of hands that were played; it is missing where the
-    whole record follows, and of hands that went out behind a power cut.
+    The cut is null for a deal without a cut.
+
+    `course` shows where each card went, for hands that were played. It is absent if the whole
+    record follows, and for hands that were released after a power cut.
     """
 
     seed: Hash
@@ -176,20 +189,20 @@ class RevealedData(EntryData, frozen=True):
 
 
 class WithdrawnData(EntryData, frozen=True):
-    """Held hands that may not go out any more, and why."""
+    """Held hands that must not be released any more, with the reasons."""
 
     reasons: list[FaultName]
     at_ms: Ms
 
 
 class FinalSensorState(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """What the sensors said at the end.
+    """The values of the sensors at the end.
 
-    At a count all but `pockets_empty`; that and `path_empty` at a beginning which the dealer
-    board refused. `reader_pulses`: how many cards the reader board was told of by the wire; it
-    stands alone where the boards were asked in the middle of a deal, for one card. `board_fed`,
-    `board_landed` (N, W, S, E): the dealer board's own counts, `board_locked`: its own lock holds;
-    `pockets_seen`: a card lies in each pocket.
+    A final count has all fields but `pockets_empty`. A BEGIN that the dealer board refused has that
+    field and `path_empty`. `reader_pulses` is the number of cards that the reader board detected by
+    the trigger wire. It is the only field if the boards were queried during a deal, because of one
+    card. `board_fed` and `board_landed` (N, W, S, E) are the dealer board's own counts.
+    `board_locked`: its own lock is closed. `pockets_seen`: a card is in each pocket.
     """
 
     path_empty: bool | UnsetType = UNSET
@@ -205,12 +218,13 @@ class FinalSensorState(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
 
 class RecordData(EntryData, frozen=True):
-    """The opened record of an attempt: a face a place (hex), and the nonce of `hands`.
+    """The opened record of an attempt: a face for each place (hex), and the nonce of `hands`.
 
-    Both are null in an attempt that was never held. `events`: its board events so far, where every
-    look of theirs can be told; `settled`: of one that was given up, the last look, where the
-    sensors were asked; `counted`: how many of `events` the verdict's counts are of. `key`: the
-    attempt's key; all that is under it is open by now, and it opens the rows that say so.
+    Both are null in an attempt that was never held. `events` has the board events so far, with all
+    looks that may be published. `settled`, for an attempt that ended early, has the last status of
+    the sensors, if they were queried. `counted` is the number of `events` that the verdict's counts
+    include. `key` is the attempt's key. All that it encrypts is public by now, and it opens the
+    sealed rows.
     """
 
     nonce: Hash | None
@@ -222,12 +236,12 @@ class RecordData(EntryData, frozen=True):
 
 
 class RecalledData(EntryData, frozen=True):
-    """Hands that were out are dealt again: a wrong count, or the chief's word."""
+    """Released hands are dealt again, because of a wrong count or the chief's decision."""
 
     reasons: list[FaultName]
 
 
 @cache
 def required_fields(data: type[EntryData]) -> tuple[str, ...]:
-    """Return the fields that data of this type cannot be without."""
+    """Return the fields that data of this type must have."""
     return tuple(field.name for field in msgspec.structs.fields(data) if field.required)

@@ -1,6 +1,6 @@
-"""State out of entries: the questions the machine asks its journal when it starts.
+"""The state of attempts, computed from entries, which the machine needs when it starts.
 
-Each is a pure fold over the entries in order, so it can be asked of any journal.
+Each function is a pure fold over the entries in order, so it works on any journal.
 """
 
 from collections.abc import Iterable
@@ -11,12 +11,15 @@ import msgspec
 from controller.journal.entries import JournalEntry
 from controller.messages import AttemptOutcome
 
-# A journal's attempts begin with the seed; on a feed the commitment is the first of them.
+# The attempts of a journal begin with the seed. On a feed, the commitment comes first.
 _FIRST_KINDS = ("seed", "committed")
 
 
 class AttemptHistory(msgspec.Struct, kw_only=True):
-    """How far one attempt came. `steps` are its entries by kind; `wire` their groups in order."""
+    """The progress of one attempt.
+
+    `steps` are its entries by kind; `wire` has its groups in order.
+    """
 
     deal: int | None
     attempt: int
@@ -26,24 +29,24 @@ class AttemptHistory(msgspec.Struct, kw_only=True):
 
     @property
     def outcome(self) -> AttemptOutcome | None:
-        """How it ended; None while it goes on."""
+        """Return the outcome, or None while the attempt continues."""
         verdict = self.steps.get("verdict")
         return None if verdict is None else AttemptOutcome(verdict.data["outcome"])
 
     @property
     def reasons(self) -> list[str]:
-        """Why it ended otherwise than right, as names of the fault catalogue."""
+        """Return why the attempt did not end right, as names of the fault catalogue."""
         verdict = self.steps.get("verdict")
         return [] if verdict is None else list(verdict.data["reasons"])
 
     def data(self, kind: str) -> dict[str, Any] | None:
-        """Return the data of its entry of this kind, None where there is none."""
+        """Return the data of the attempt's entry of this kind, or None if there is none."""
         entry = self.steps.get(kind)
         return None if entry is None else entry.data
 
 
 def last_board_events(entries: Iterable[JournalEntry]) -> dict[int, int]:
-    """Return the number of the last event taken of each board's boot id."""
+    """Return the number of the last event received for each board's boot id."""
     taken: dict[int, int] = {}
     for entry in entries:
         if entry.kind == "wire":
@@ -53,7 +56,7 @@ def last_board_events(entries: Iterable[JournalEntry]) -> dict[int, int]:
 
 
 def attempt_histories(entries: Iterable[JournalEntry]) -> dict[int, AttemptHistory]:
-    """Return every attempt's progress by its number, in the order in which they began."""
+    """Return the history of every attempt by its number, in the order in which they began."""
     found: dict[int, AttemptHistory] = {}
     for entry in entries:
         if entry.attempt is None:

@@ -1,9 +1,9 @@
-"""Who writes the journal's rows: a thread of its own in `run`, the caller in process.
+"""The writers of the journal's rows: a thread of its own in `run`, or the caller itself.
 
-A committer is handed groups of rows in order and answers each with the number of
-the last row that is committed; answers come on the loop, never from inside
-`commit`. The first refusal of the disk is the last answer: after a failed sync
-nobody knows which rows the disk has, so no write is tried again.
+A committer receives groups of rows in order. After each commit it reports the number of the last
+committed row. Reports come on the loop, never from inside `commit`. The first error of the disk is
+the last report: after a failed sync it is unknown which rows the disk has, so no write is tried
+again.
 """
 
 import asyncio
@@ -18,7 +18,7 @@ from controller.journal.store import JournalStore
 
 
 class WriteGroup(NamedTuple):
-    """Rows to commit together. `last` is the number of the newest, also where `rows` is empty."""
+    """Rows to commit together. `last` is the number of the newest, even if `rows` is empty."""
 
     rows: Sequence[StoredRow]
     last: int
@@ -26,7 +26,7 @@ class WriteGroup(NamedTuple):
 
 
 class RowsCommitted(NamedTuple):
-    """All rows up to `last` are committed; if `durable`, the disk has them."""
+    """All rows up to `last` are committed. If `durable`, they are on the disk."""
 
     last: int
     durable: bool
@@ -36,23 +36,23 @@ CommitCallback = Callable[[RowsCommitted | StorageFailed], None]
 
 
 class Committer(Protocol):
-    """Writes groups of rows in order."""
+    """A writer of groups of rows, in order."""
 
     def start(self, on_result: CommitCallback) -> None:
-        """Take the function that gets the answers, on the running loop."""
+        """Set the function that receives the results, on the running loop."""
 
     def commit(self, group: WriteGroup) -> None:
-        """Take a group to write; never blocks on the thread's account, never raises."""
+        """Accept a group to write. This never blocks because of the thread, and never raises."""
 
     def close(self) -> None:
-        """Write what was handed in, then stop; no answer comes after this."""
+        """Write all accepted groups, then stop. No result comes after this."""
 
 
 class InlineCommitter:
-    """Writes at once, in the caller: for simulated time, where no thread may be."""
+    """A committer that writes at once, in the caller, for simulated time without threads."""
 
     def __init__(self, store: JournalStore) -> None:
-        """Take the store to write to."""
+        """Write to this store."""
         self._store = store
         self._on_result: CommitCallback | None = None
         self._failed = False
@@ -79,11 +79,14 @@ class InlineCommitter:
 
 
 class ThreadCommitter:
-    """One writer thread: what waits while it writes becomes one group, so a slow disk
-    makes larger groups, not a slower loop."""
+    """A committer with one writer thread.
+
+    All that waits while the thread writes becomes one group. So a slow disk makes larger groups,
+    not a slower loop.
+    """
 
     def __init__(self, store: JournalStore) -> None:
-        """Take the store; from `start` to `close` only the thread writes to it."""
+        """Write to this store. From `start` to `close` only the thread writes to it."""
         self._store = store
         self._queue: queue.SimpleQueue[WriteGroup | None] = queue.SimpleQueue()
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -100,7 +103,7 @@ class ThreadCommitter:
         self._queue.put(group)
 
     def close(self) -> None:
-        """See Committer. Waits for the thread: sync first, so that there is nothing to wait for."""
+        """See Committer. This waits for the thread, so call sync first."""
         self._on_result = None
         self._queue.put(None)
         if self._thread.ident is not None:
@@ -117,7 +120,9 @@ class ThreadCommitter:
                 self._post_result(result)
 
     def _take_groups(self) -> tuple[list[WriteGroup], bool]:
-        """Wait for a group and take all that came with it; False behind the last one."""
+        """Wait for a group and return all groups that came with it, with False after the last
+        one.
+        """
         taken = [self._queue.get()]
         with contextlib.suppress(queue.Empty):
             while taken[-1] is not None:
@@ -126,7 +131,7 @@ class ThreadCommitter:
 
     def _post_result(self, result: RowsCommitted | StorageFailed) -> None:
         assert self._loop is not None
-        # The loop may be closed by now: its process ends and nobody listens.
+        # The loop may be closed by now, because its process is ending.
         with contextlib.suppress(RuntimeError):
             self._loop.call_soon_threadsafe(self._report, result)
 
@@ -141,6 +146,6 @@ def _write(store: JournalStore, groups: Sequence[WriteGroup]) -> RowsCommitted |
         store.write([row for group in groups for row in group.rows], durable=durable)
     except StorageFailed as failure:
         return failure
-    except Exception as error:  # a writer that ended without a word would hold up every sync
+    except Exception as error:  # A writer that ended silently would block every sync.
         return StorageFailed(f"the journal cannot be written: {error!r}")
     return RowsCommitted(groups[-1].last, durable)

@@ -1,4 +1,4 @@
-"""What can be wrong with a journal; each message is one line for a person."""
+"""The entries of a journal, their chain of hashes, and the errors of a journal."""
 
 import hashlib
 from collections.abc import Iterable, Iterator
@@ -12,39 +12,42 @@ from controller.signing.encoding import canonical_json, length_prefixed
 
 
 class JournalError(Exception):
-    """The journal cannot be used: a foreign or damaged file, a broken chain, a second writer."""
+    """The journal cannot be used: a foreign or damaged file, a broken chain, a second writer.
+
+    The message is one line for a person.
+    """
 
     def __init__(self, text: str) -> None:
-        """Keep the text as one line; some of it may be a damaged file's or a database's words."""
+        """Store the text as one line. Parts of it may come from a damaged file or a database."""
         super().__init__(escape_unprintable(text))
 
 
 class StorageFailed(JournalError):
-    """The disk refused a write or a read.
+    """The disk refused to write or to read.
 
-    Nothing after the last commit is kept; only opening the journal again helps.
+    Nothing after the last commit is stored. Only opening the journal again helps.
     """
 
 
 class PrivateEntryError(JournalError):
-    """A private entry was about to leave through the public view."""
+    """A private entry was passed to the public view."""
 
 
 MAX_BODY_BYTES = 0xFFFF
-"""Most bytes of a body: its length is chained as two bytes."""
+"""The largest number of bytes of a body. Its length is chained as two bytes."""
 
 _MAX_INT = 2**53
 _MAX_DEPTH = 64
-"""Lists and objects in one another, at most: a reader may follow them by recursion."""
+"""The deepest nesting of lists and objects, because a reader may use recursion."""
 _OTHER_FIELDS_BYTES = 1024
-"""Bytes that suffice for all fields of an entry but its data."""
+"""The number of bytes that is enough for all fields of an entry except its data."""
 
 
 class JournalEntry(msgspec.Struct, frozen=True, kw_only=True, gc=False, forbid_unknown_fields=True):
-    """One thing that happened.
+    """One entry of the journal.
 
-    `n` counts from 1; `time` is UTC as ISO text, for people, and orders nothing;
-    `boot` is the daemon's (hex); `deal` and `attempt` are null where none is concerned.
+    `n` counts from 1. `time` is UTC as ISO text, for people, and does not determine any order.
+    `boot` is the daemon's run (hex). `deal` and `attempt` are null if none is concerned.
     """
 
     n: int
@@ -58,7 +61,7 @@ class JournalEntry(msgspec.Struct, frozen=True, kw_only=True, gc=False, forbid_u
 
 
 class ChainedEntry(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """An entry with its bytes and the chain before and behind it (32 bytes each)."""
+    """An entry with its bytes and the heads of the chain before and after it (32 bytes each)."""
 
     entry: JournalEntry
     body: bytes
@@ -69,8 +72,8 @@ class ChainedEntry(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 def encode(entry: JournalEntry) -> bytes:
     """Return the body of an entry.
 
-    Raises ValueError for data that JSON cannot carry the same way everywhere, that is
-    deeper than any entry, or for a body longer than LARGEST_BODY.
+    Raises ValueError for data that JSON writers write in different ways, for data that are too
+    deep, and for a body longer than MAX_BODY_BYTES.
     """
     _check_value(entry.data, entry.kind)
     body = canonical_json(entry)
@@ -80,7 +83,7 @@ def encode(entry: JournalEntry) -> bytes:
 
 
 def check_entry_data(kind: str, data: dict[str, Any]) -> None:
-    """Return if an entry can hold `data`, whatever its other fields say.
+    """Check that an entry can contain `data`, whatever its other fields are.
 
     Raises ValueError as `encode` does.
     """
@@ -90,12 +93,12 @@ def check_entry_data(kind: str, data: dict[str, Any]) -> None:
 
 
 def decode(body: bytes) -> JournalEntry:
-    """Return the entry of a body; raises msgspec.MsgspecError for what is none."""
+    """Return the entry of a body. Raises msgspec.MsgspecError for anything else."""
     return _decoder.decode(body)
 
 
 def public_event(chained: ChainedEntry, table: str, simulated: bool) -> PublicEvent:
-    """Return a public entry as the feed carries it; raises PrivateEntry for a private one."""
+    """Return a public entry as an event of the feed. Raises PrivateEntryError for a private one."""
     entry = chained.entry
     if not entry.public:
         raise PrivateEntryError(f"entry {entry.n} ({entry.kind}) is private")
@@ -115,7 +118,7 @@ def public_event(chained: ChainedEntry, table: str, simulated: bool) -> PublicEv
 
 
 def entry_from_event(event: PublicEvent) -> JournalEntry:
-    """Return the entry that an event of the feed stands for; its body has the event's head."""
+    """Return the entry of an event of the feed. Its body has the head of the event."""
     return JournalEntry(
         n=event.n,
         time=event.time,
@@ -129,7 +132,9 @@ def entry_from_event(event: PublicEvent) -> JournalEntry:
 
 
 def _check_value(value: object, kind: str, depth: int = 0) -> None:
-    """Raise ValueError for a value that two JSON writers might spell differently, or too deep."""
+    """Raise ValueError for a value that JSON writers might write differently, or that is too
+    deep.
+    """
     if depth > _MAX_DEPTH:
         raise ValueError(f"{kind}: an entry is at most {_MAX_DEPTH} deep")
     if value is None or isinstance(value, bool | str):
@@ -148,7 +153,7 @@ def _check_value(value: object, kind: str, depth: int = 0) -> None:
 
 
 def _number_text(value: object) -> str:
-    """Numbers may be told; anything else might be a secret."""
+    """Return a number as text. Any other value might be a secret and is hidden."""
     return repr(value) if isinstance(value, int | float) else ""
 
 
@@ -161,7 +166,7 @@ _ENTRY_TAG = length_prefixed("dealtable/entry/1")
 
 
 class StoredRow(NamedTuple):
-    """A row as it stands in the file."""
+    """A row as it is in the file."""
 
     n: int
     body: bytes
@@ -169,22 +174,24 @@ class StoredRow(NamedTuple):
 
 
 class ChainBreak(NamedTuple):
-    """Something wrong with the chain at row `n`, as found on the way through it."""
+    """An error of the chain at row `n`."""
 
     n: int
     what: str
 
 
 def next_head(prev: bytes, body: bytes) -> bytes:
-    """Return the head behind `body`, where `prev` is the head before it."""
+    """Return the head after `body`. `prev` is the head before it."""
     return hashlib.sha256(_ENTRY_TAG + prev + length_prefixed(body)).digest()
 
 
 def walk_chain(rows: Iterable[StoredRow]) -> Iterator[ChainedEntry | ChainBreak]:
-    """Walk the chain: every entry that can be read, and every break between them.
+    """Follow the chain.
 
-    A row that does not follow from the one before it breaks the chain once; the
-    walk goes on from its own head, so that one changed row is one finding or two.
+    Yield every readable entry, and every break between entries.
+
+    A row that does not follow from the one before it breaks the chain once. The check continues
+    from its own head, so that one changed row is one or two findings.
     """
     expected, prev = 1, ZERO_HEAD
     for row in rows:

@@ -1,6 +1,6 @@
-"""The kinds of entries: which are public, their data, and what must come before them.
+"""The kinds of entries: which are public, their data, and which kinds must precede them.
 
-One table, for the machine that writes entries, for `verify` that reads them, and for the schemas of
+One table serves the machine that writes entries, `verify` that reads them, and the schemas of
 public entries. attempt_entries.py has more types of data.
 """
 
@@ -40,12 +40,12 @@ from controller.messages import PersonName, ProgramRelease, Role, Seat
 
 
 class OpenedData(EntryData, frozen=True):
-    """The daemon began: whose journal this is, and the version of the program.
+    """The daemon started: the table of this journal, and the version of the program.
 
-    `table_key`: the table's public CURVE key (Z85), part of every commitment. `sets`: the back of
-    each set that lies at the table, by its id. `verify`: the table's Ed25519 key, that of its
-    signed heads; missing where the machine signs none. `release`: which one the program says
-    it is; missing where it has no manifest.
+    `table_key` is the table's public CURVE key (Z85), which is part of every commitment. `sets` has
+    the back of each set at the table, by its id. `verify` is the table's Ed25519 key, which signs
+    its heads. It is absent if the machine signs none. `release` is the release that the program
+    reports. It is absent without a manifest.
     """
 
     table: str
@@ -58,7 +58,9 @@ class OpenedData(EntryData, frozen=True):
 
 
 class OpenedHandData(EntryData, frozen=True):
-    """The chief looked at a hand as it was dealt: whose, why, and by which key (hex)."""
+    """The chief looked at a hand as it was dealt: the seat, the reason, and the chief's key
+    (hex).
+    """
 
     seat: Seat
     reason: str
@@ -67,7 +69,7 @@ class OpenedHandData(EntryData, frozen=True):
 
 
 class AnswerData(EntryData, frozen=True):
-    """What only the asker of a command may read, for the same id again."""
+    """The answer that only the sender of a command may read, when the same id is sent again."""
 
     id: str
     key: str
@@ -75,7 +77,7 @@ class AnswerData(EntryData, frozen=True):
 
 
 class MeetingData(EntryData, frozen=True):
-    """A match is laid out: who plays it where, by which rulebook, and what its pairs bring."""
+    """A match is set up: players, table, rulebook, and the earlier results of the pairs."""
 
     match: str
     meeting: dict[str, Any]
@@ -86,31 +88,31 @@ class MeetingData(EntryData, frozen=True):
 
 
 class MatchData(EntryData, frozen=True):
-    """Something happened in the match: `event` says what, with the fields of that event."""
+    """An event of the match. `event` has its name and its fields."""
 
     event: str
     at_ms: Ms
 
 
 class KeptEvent(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """What happened in the match at the private entry `n`."""
+    """An event of the match in the private entry `n`."""
 
     n: Count
     event: dict[str, Any]
 
 
 class MatchToldData(EntryData, frozen=True):
-    """What was kept back of the match, once it may be seen: all returns of a deal at once."""
+    """Withheld events of the match that may be published now: all returns of a deal at once."""
 
     told: list[KeptEvent]
 
 
 class TransferredData(EntryData, frozen=True):
-    """The match goes on at the table `to`, by whose word.
+    """The match continues at the table `to`, by the decision of a person.
 
-    `to_head`: a head that the journal of that table had shortly before, where it was asked.
-    `entered_by`: who carried it out and entered the word as the chief's, which `by` gave; missing
-    where it was no word by mouth.
+    `to_head` is a head that the journal of that table had shortly before, if it was requested. `by`
+    is the person who decided. `entered_by` is the person who entered a spoken decision of the
+    chief, and is absent otherwise.
     """
 
     match: str
@@ -122,17 +124,15 @@ class TransferredData(EntryData, frozen=True):
 
 
 class TakenOverData(EntryData, frozen=True):
-    """A match came from `table`, whose journal has `head` behind its `transferred`, entry
-    `n`.
+    """A match came from `table`, whose journal has `head` after its entry `n`, `transferred`.
 
-    `digest` names the document it came in (controller/match/transfer_document.py), `sig` is
-    that table's signature of it, by the key `verify` that whoever ordered it named
-    (controller/signing/signed_commands.py). Its `meeting` follows, and then its `events`, so
-    many of kind `match`, with times of this table's clock. `proofs`: what its attempts
-    promised so far, by table, deal and attempt. `moves`: how it came here, from table to
-    table, for its score sheet; missing where the document has none. `entered_by`: who took it
-    here and entered the word as the chief's, which `by` gave; missing where it was no word by
-    mouth.
+    `digest` identifies the document of the match (controller/match/transfer_document.py). `sig` is
+    that table's signature of it, by the key `verify` that the sender of the command named
+    (controller/signing/signed_commands.py). The `meeting` follows, and then `events` entries of
+    kind `match`, with times of this table's clock. `proofs` has the commitments of its attempts so
+    far, by table, deal and attempt. `moves` has its earlier transfers for the score sheet, and is
+    absent if the document has none. `by` is the person who decided. `entered_by` is the person who
+    entered a spoken decision of the chief, and is absent otherwise.
     """
 
     match: str
@@ -151,7 +151,10 @@ class TakenOverData(EntryData, frozen=True):
 
 
 class PauseData(EntryData, frozen=True):
-    """Somebody stopped the machine. `reason`: whose it is to end, a role; `why`: in his words."""
+    """A person paused the machine.
+
+    `reason`: the role that may resume it. `why`: the person's own words.
+    """
 
     reason: str
     by: str
@@ -159,16 +162,16 @@ class PauseData(EntryData, frozen=True):
 
 
 class PauseEndedData(EntryData, frozen=True):
-    """Somebody lets it go on, as far as `reason` is concerned."""
+    """A person ended the pause of the role `reason`."""
 
     reason: str
     by: str
 
 
 class AcknowledgedData(EntryData, frozen=True):
-    """A person has seen a fault, or answered what the match called for.
+    """A person has seen a fault, or answered a call of the match.
 
-    `name`: of the fault, or of the call in small letters; `board`: "" where none is meant.
+    `name`: of the fault, or of the call in small letters. `board`: "" if it concerns no board.
     """
 
     name: str
@@ -177,7 +180,7 @@ class AcknowledgedData(EntryData, frozen=True):
 
 
 class SetLoadedData(EntryData, frozen=True):
-    """Another set lies in the machine."""
+    """Another set is in the machine."""
 
     set: str
     back: Back
@@ -185,14 +188,14 @@ class SetLoadedData(EntryData, frozen=True):
 
 
 class SetClearedData(EntryData, frozen=True):
-    """A barred set was counted by a person, and is whole."""
+    """A barred set was counted by a person, and is complete."""
 
     set: str
     by: str
 
 
 class FaultData(EntryData, frozen=True):
-    """A fault is latched: `evidence` fills the words of the catalogue."""
+    """A fault was raised. `evidence` fills the text of the catalogue."""
 
     code: int
     name: FaultName
@@ -200,7 +203,7 @@ class FaultData(EntryData, frozen=True):
 
 
 class FaultClearedData(EntryData, frozen=True):
-    """It is there no more, with the evidence it had."""
+    """A fault was cleared, with the evidence it had."""
 
     code: int
     name: FaultName
@@ -208,21 +211,23 @@ class FaultClearedData(EntryData, frozen=True):
 
 
 class CallData(EntryData, frozen=True):
-    """A player called the referee with the red button (`button`), or why in his words."""
+    """A player called the referee, with the red button (`button`) or with a reason in their own
+    words.
+    """
 
     seat: Seat
     reason: str
 
 
 class CallEndedData(EntryData, frozen=True):
-    """He took it back with the green one; or a referee, `by`, is at the table."""
+    """The player withdrew the call with the green button, or a referee, `by`, is at the table."""
 
     seat: Seat
     by: str | UnsetType = UNSET
 
 
 class CommandKeptData(EntryData, frozen=True):
-    """The arguments and the signature of the next row, a `command` that may not show its own."""
+    """The arguments and the signature of the next row, a `command` that must not show its own."""
 
     id: str
     key: str
@@ -233,19 +238,19 @@ class CommandKeptData(EntryData, frozen=True):
 
 
 class CommandData(EntryData, frozen=True):
-    """A signed command that acted, and by whom.
+    """A signed command that was carried out, and its sender.
 
-    `key`: the signer's (hex), `panel` for a button of the table; `who`: the name of its
-    certificate; `person`: who gave it with that key, null where he did not say. `result`:
-    what was answered, as far as it is public; or `refused`: it was begun and could not be
-    carried out after all. `args`, `of` (the deal and attempt that it named), `boot` (the run
-    that it was for: this one) and `sig`: whoever knows the signer's key can check that he
-    gave it (controller/signing/signed_commands.py). Of these a button's command has `args`
-    alone; `answer`, `tribute`, `return` and `take_over` have them in a private row. Where
-    `configure` is refused after it began, a row before that has as `result` the `settings`
-    that the board took, and as `unknown` the setting that was sent to it without an answer:
-    the board may have it. Where an entry cannot hold `args` as an object (it has a fraction),
-    `args` is the JSON text that was signed; such a command is always refused.
+    `key` is the signer's key (hex), or `panel` for a button of the table. `who` is the name of its
+    certificate. `person` is the person who gave it with that key, or null if it was not stated.
+    `result` is the public part of the answer. With `refused` instead, the command was begun and
+    could not be carried out. `args`, `of` (the deal and attempt that it named), `boot` (the run
+    that it was for, which is this one) and `sig` let everybody with the signer's key check the
+    command (controller/signing/signed_commands.py). A command of a button has only `args` of these.
+    For `answer`, `tribute`, `return` and `take_over` these fields are in a private row. If
+    `configure` is refused after it began, a row before that has in `result` the `settings` that the
+    board accepted, and as `unknown` the setting that was sent without an answer: the board may have
+    it. If an entry cannot contain `args` as an object (it has a fraction), `args` is the JSON text
+    that was signed. Such a command is always refused.
     """
 
     id: str
@@ -263,10 +268,12 @@ class CommandData(EntryData, frozen=True):
 
 
 class EntryKind(NamedTuple):
-    """A kind of entry. `data` is what it holds.
+    """A kind of entry.
 
-    `after` are the kinds of the same attempt that must all stand before it;
-    `once` says that an attempt has at most one.
+    `data` is the type of its data.
+
+    `after` are the kinds of the same attempt that must all precede it. `once`: an attempt has at
+    most one.
     """
 
     public: bool
@@ -276,7 +283,7 @@ class EntryKind(NamedTuple):
 
     @property
     def required_fields(self) -> tuple[str, ...]:
-        """The fields that its data cannot be without."""
+        """Return the fields that the data must have."""
         return required_fields(self.data)
 
 
@@ -309,7 +316,7 @@ ENTRY_KINDS: dict[str, EntryKind] = {
     "transferred": EntryKind(PUBLIC, TransferredData),
     "taken_over": EntryKind(PUBLIC, TakenOverData),
     "opened_hand": EntryKind(PUBLIC, OpenedHandData),
-    # People and the machine: each pause ends by itself.
+    # People and the machine. Each pause ends separately.
     "command_kept": EntryKind(PRIVATE, CommandKeptData),
     "command": EntryKind(PUBLIC, CommandData),
     "answer": EntryKind(PRIVATE, AnswerData),
@@ -323,4 +330,4 @@ ENTRY_KINDS: dict[str, EntryKind] = {
     "fault": EntryKind(PUBLIC, FaultData),
     "fault_cleared": EntryKind(PUBLIC, FaultClearedData),
 }
-"""Kinds this program writes. A journal may hold others, of a later version."""
+"""The kinds that this program writes. A journal may have others, from a later version."""

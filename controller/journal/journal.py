@@ -1,4 +1,4 @@
-"""The journal as the machine uses it: append now, learn later that it is kept."""
+"""The journal for the machine: an entry is appended now, and reported later when it is stored."""
 
 import asyncio
 from collections import deque
@@ -19,25 +19,28 @@ from controller.journal.store import JournalStore
 
 
 def _no_callback(_: Any) -> None:
-    """Stands where its owner has set no callback."""
+    """Do nothing. This is the default of a callback that is not set."""
 
 
 class Journal:
-    """Appends entries to a store through a committer; all its callbacks come on the loop.
+    """Appends entries to a store through a committer.
 
-    `on_committed(entries)` gets every entry once, in order, after its commit. A
-    public entry is durable before that: what was on the feed cannot be lost with
-    the power. `on_failed(failure)` comes at most once, for a write or a read that the
-    disk refused; from then on entries are still chained but never kept, and every `sync`
-    raises StorageFailed.
+    All callbacks come on the loop.
+
+    `on_committed(entries)` receives every entry once, in order, after its commit. A public entry is
+    durable before that: a published entry cannot be lost with the power. `on_failed(failure)` comes
+    at most once, when the disk refuses to write or read. From then on entries are still chained but
+    never stored, and every `sync` raises StorageFailed.
     """
 
     def __init__(
         self, store: JournalStore, committer: Committer, *, wall: Callable[[], str], boot: str
     ) -> None:
-        """Go on behind the store's last entry. `wall` gives UTC as ISO text; `boot` is hex.
+        """Continue after the store's last entry.
 
-        Must be made on the running loop.
+        `wall` returns UTC as ISO text; `boot` is hex.
+
+        Create it on the running loop.
         """
         self.on_committed: Callable[[Sequence[ChainedEntry]], None] = _no_callback
         self.on_failed: Callable[[StorageFailed], None] = _no_callback
@@ -55,22 +58,22 @@ class Journal:
 
     @property
     def last_number(self) -> int:
-        """Number of the newest entry; 0 in an empty journal."""
+        """Return the number of the newest entry; 0 in an empty journal."""
         return self._last_number
 
     @property
     def head(self) -> bytes:
-        """Head of the chain behind the newest entry, 32 bytes."""
+        """Return the head of the chain after the newest entry, 32 bytes."""
         return self._head
 
     @property
     def last_committed(self) -> int:
-        """Number of the newest entry that outlives this process."""
+        """Return the number of the newest entry that survives the end of this process."""
         return self._last_committed
 
     @property
     def last_synced(self) -> int:
-        """Number of the newest entry that outlives a power cut."""
+        """Return the number of the newest entry that survives a power cut."""
         return self._last_synced
 
     def append(
@@ -82,9 +85,11 @@ class Journal:
         attempt: int | None = None,
         public: bool,
     ) -> ChainedEntry:
-        """Number and chain an entry and return it; it is kept once flushed or synced.
+        """Number and chain an entry, and return it.
 
-        Raises ValueError for data an entry cannot hold (entries.py).
+        It is stored once flushed or synced.
+
+        Raises ValueError for data that an entry cannot contain (entries.py).
         """
         entry = JournalEntry(
             n=self._last_number + 1,
@@ -98,7 +103,7 @@ class Journal:
         )
         body = encode(entry)
         head = next_head(self._head, body)
-        # Decoded again: whoever folds it must see what a reader of the file will see.
+        # Decoded again, so that a fold gets the same values as a reader of the file.
         chained = ChainedEntry(entry=decode(body), body=body, prev=self._head, head=head)
         self._last_number, self._head = entry.n, head
         if self._failure is None:
@@ -106,14 +111,14 @@ class Journal:
         return chained
 
     def flush(self) -> None:
-        """Hand over all that was appended, to be committed; synced if any of it is public."""
+        """Pass on all appended entries to be committed, with a sync if any of them is public."""
         if self._unwritten:
             self._hand_over(durable=any(item.entry.public for item in self._unwritten))
 
     async def sync(self) -> None:
         """Return when everything appended so far is durable.
 
-        Raises StorageFailed where it is not and never will be.
+        Raises StorageFailed if it is not and never will be.
         """
         if self._failure is not None:
             raise self._failure
@@ -126,7 +131,7 @@ class Journal:
         await done
 
     async def close(self) -> None:
-        """Sync, then close committer and store. Raises StorageFailed, closed all the same."""
+        """Sync, then close committer and store. Raises StorageFailed after closing them."""
         try:
             await self.sync()
         finally:
@@ -134,7 +139,7 @@ class Journal:
             self._store.close()
 
     def entries(self, after: int = 0, limit: int | None = None) -> Iterator[ChainedEntry]:
-        """Yield committed entries behind number `after`, at most `limit` of them.
+        """Yield committed entries after number `after`, at most `limit` of them.
 
         Raises StorageFailed.
         """
@@ -161,7 +166,7 @@ class Journal:
             self._last_synced = result.last
         try:
             self._publish()
-        finally:  # the rows are durable, whatever `on_committed` makes of them
+        finally:  # The rows are durable even if `on_committed` fails.
             while self._sync_waiters and self._sync_waiters[0][0] <= self._last_synced:
                 _, done = self._sync_waiters.popleft()
                 if not done.done():

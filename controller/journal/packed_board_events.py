@@ -1,12 +1,11 @@
-"""Board events in small: one journal entry for a run of them, what is secret in its sealed part.
+"""Board events in compact form: one journal entry for a group of them, with secrets sealed.
 
-Five bytes an event, in the order in which the host took them, both boards in one
-run: board (top bit: the reader) and code, the two running totals, index, place.
-Event numbers need no bytes: the host takes a board's events without a gap, so a
-first number per board says them all. What a READ saw (four bytes: face, back,
-face up, confidence) is not among them, nor is the pocket of a card: those go
-together, in order, into one sealed box. Where the attempt has no key any more
-pockets stand in the open, and looks nowhere.
+An event has five bytes, in the order in which the host received them, both boards in one group:
+board (top bit: the reader) and code, the two running totals, index, place. Event numbers need no
+bytes: the host receives a board's events without a gap, so a first number for each board is enough.
+The look of a READ (four bytes: face, back, face up, confidence) is not included, nor is the pocket
+of a card. Those go together, in order, into one sealed box. If the attempt has no key any more,
+pockets are not sealed, and looks are left out.
 """
 
 import base64
@@ -17,15 +16,15 @@ from typing import Any, Literal, Protocol
 import msgspec
 
 READER_BIT = 0x80
-# Codes and sources of drivers/link/PROTOCOL.md that a journal's reader must know.
+# Codes and sources of drivers/link/PROTOCOL.md that a reader of the journal needs.
 READ = 0x20
 AT_READER, DOUBLE, GATE, LANDED, STRAY, POCKET = 0x01, 0x02, 0x03, 0x04, 0x05, 0x06
 JAM, HOPPER_EMPTY, SHUFFLED = 0x07, 0x08, 0x09
 UNREADABLE = 0xFF
 POCKET_CODES = frozenset({GATE, LANDED, STRAY, POCKET})
-"""Whose place tells where a card went: sealed as long as its attempt has a key."""
+"""Codes with a place that shows where a card went. It is sealed while its attempt has a key."""
 SEALED_PLACE = 0xFF
-"""Stands for a place whose box stayed shut."""
+"""The place of an event if its box is closed."""
 OUTLETS = ("N", "W", "S", "E", "tray")
 MAX_GROUP_EVENTS = 32
 """Events to an entry: eight cards. Boards keep theirs until they are told `kept`, so
@@ -38,47 +37,47 @@ BoardKind = Literal["dealer", "reader"]
 
 
 class BoardEventFields(Protocol):
-    """An event of a board, as drivers/board_events.py has it."""
+    """An event of a board, as in drivers/board_events.py."""
 
     @property
     def board(self) -> BoardKind:
-        """Which board said it."""
+        """Return the board that sent it."""
 
     @property
     def boot(self) -> int:
-        """The board's run it belongs to."""
+        """Return the run of the board that it belongs to."""
 
     @property
     def number(self) -> int:
-        """Its number in that run, from 1 without a gap."""
+        """Return its number in that run, from 1 without a gap."""
 
     @property
     def attempt(self) -> int:
-        """The board's attempt when it happened."""
+        """Return the board's attempt at that time."""
 
     @property
     def code(self) -> int:
-        """What happened (drivers/link/PROTOCOL.md)."""
+        """Return the kind of the event (drivers/link/PROTOCOL.md)."""
 
     @property
     def seen(self) -> int:
-        """The board's running total of cards seen, or of pulses."""
+        """Return the board's running total of detected cards, or of pulses."""
 
     @property
     def landed(self) -> int:
-        """The board's running total of landings, or of reads sent."""
+        """Return the board's running total of landings, or of sent reads."""
 
     @property
     def index(self) -> int:
-        """The card's number in the attempt."""
+        """Return the number of the card in the attempt."""
 
     @property
     def place(self) -> int:
-        """Where, as the code says."""
+        """Return the place. Its meaning depends on the code."""
 
 
 class CardLook(msgspec.Struct, frozen=True, gc=False):
-    """What the reader saw of a card; not for a log: `repr` tells nothing."""
+    """A look of the reader at a card. It must not be in a log: `repr` hides it."""
 
     face: int
     back: int
@@ -90,14 +89,14 @@ class CardLook(msgspec.Struct, frozen=True, gc=False):
         return "Look(…)"
 
     def __rich_repr__(self) -> list[tuple[str, Any]]:
-        """Hide it from rich too, which asks every Struct field by field."""
+        """Hide the face from rich too, which reads the fields of a Struct."""
         return []
 
 
 class LoggedBoardEvent(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """A board event out of the journal.
+    """A board event from the journal.
 
-    Where the box stayed shut `look` is null, and the place of a pocket UNTOLD.
+    If its box is closed, `look` is null, and the place of a pocket is UNTOLD.
     """
 
     board: BoardKind
@@ -113,7 +112,7 @@ class LoggedBoardEvent(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
     @property
     def is_open(self) -> bool:
-        """Whether nothing of it stayed shut."""
+        """Return whether no part of the event is sealed."""
         if self.code == READ:
             return self.look is not None
         return self.code not in POCKET_CODES or self.place != SEALED_PLACE
@@ -122,7 +121,7 @@ class LoggedBoardEvent(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 def split_into_groups(
     events: Iterable[BoardEventFields], limit: int = MAX_GROUP_EVENTS
 ) -> Iterator[list[BoardEventFields]]:
-    """Cut a run of events where one entry must end: attempt, a board's boot, or `limit`."""
+    """Split events into groups for entries: by attempt, by the boot of a board, and by `limit`."""
     group: list[BoardEventFields] = []
     boots: dict[BoardKind, int] = {}
     for event in events:
@@ -138,11 +137,13 @@ def split_into_groups(
 def pack_events(
     events: Sequence[BoardEventFields], seal: Callable[[bytes], bytes] | None = None
 ) -> dict[str, Any]:
-    """Return the data of a `wire` entry; the entry's own attempt must be the events'.
+    """Return the data of a `wire` entry.
 
-    `seal` closes looks and pockets under the attempt key; without it looks are left out
-    and pockets stand there. Raises ValueError for events of two attempts, of two boots of
-    one board, or with a gap between them.
+    The entry must have the attempt of the events.
+
+    `seal` encrypts looks and pockets with the attempt's key. Without it, looks are left out and
+    pockets are not sealed. Raises ValueError for events of two attempts, of two boots of one board,
+    or with a gap between them.
     """
     boots: dict[str, list[int]] = {}
     for event in events:
@@ -163,9 +164,9 @@ def pack_events(
 def unpack_events(
     data: dict[str, Any], attempt: int | None, unseal: Callable[[bytes], bytes] | None = None
 ) -> list[LoggedBoardEvent]:
-    """Return the events of a `wire` entry, with looks and pockets where `unseal` opens them.
+    """Return the events of a `wire` entry, with looks and pockets if `unseal` opens them.
 
-    Raises ValueError for data that is no group.
+    Raises ValueError for data that are not a group.
     """
     try:
         sealed = data.get("sealed")
@@ -176,12 +177,12 @@ def unpack_events(
 
 
 def pack_course(events: Sequence[BoardEventFields]) -> list[dict[str, Any]]:
-    """Return events as `revealed` carries them: every pocket, no look."""
+    """Return events for a `revealed` entry: with every pocket, without looks."""
     return [pack_events(group) for group in split_into_groups(events, limit=len(events))]
 
 
 def pack_opened(events: Sequence[BoardEventFields]) -> list[dict[str, Any]]:
-    """Return events as the public `record` of an attempt carries them: nothing sealed."""
+    """Return events for the public `record` of an attempt: nothing is sealed."""
     return [
         pack_events(group)
         | {"looks": _to_base64(b"".join(_look_bytes(e) for e in group if e.code == READ))}
@@ -192,7 +193,7 @@ def pack_opened(events: Sequence[BoardEventFields]) -> list[dict[str, Any]]:
 def unpack_opened(record: Sequence[dict[str, Any]], attempt: int | None) -> list[LoggedBoardEvent]:
     """Return the events of an opened record, or of a course, which has no looks.
 
-    Raises ValueError for what is neither.
+    Raises ValueError for other data.
     """
     try:
         return [event for group in record for event in _unpack_opened_group(group, attempt or 0)]
@@ -214,7 +215,7 @@ def _open_bytes(event: BoardEventFields, sealed: frozenset[int]) -> bytes:
 
 
 def _secret_bytes(event: BoardEventFields) -> bytes:
-    """Return what of an event goes into the sealed box."""
+    """Return the bytes of an event that go into the sealed box."""
     if event.code == READ:
         return _look_bytes(event)
     return bytes([event.place]) if event.code in POCKET_CODES else b""
@@ -223,7 +224,7 @@ def _secret_bytes(event: BoardEventFields) -> bytes:
 def _unpack_group(
     data: dict[str, Any], attempt: int, secret: bytes | None, of_pockets: frozenset[int]
 ) -> Iterator[LoggedBoardEvent]:
-    """Yield the events of a group; `secret` has their looks, and the places of `of_pockets`."""
+    """Yield the events of a group. `secret` has their looks, and the places of `of_pockets`."""
     boots = data["boots"]
     rest = None if secret is None else memoryview(secret)
     number = {board: first for board, (_, first, _) in boots.items()}
@@ -253,7 +254,10 @@ def _unpack_group(
 
 
 def _look_bytes(event: Any) -> bytes:
-    """A driver's READ has the four fields itself; one out of a journal has them in `look`."""
+    """Return the four bytes of a look.
+
+    A driver's READ has the fields itself, an event of a journal in `look`.
+    """
     look = getattr(event, "look", event)
     if look is None:
         raise ValueError(f"what read {event.number} saw is still sealed")

@@ -47,14 +47,16 @@ _APPEND = "INSERT INTO journal(n, body, head) VALUES (?, ?, ?)"
 
 
 class JournalStore:
-    """An open journal file; one at a time may append to it.
+    """An open journal file.
 
-    `open` and `in_memory` make one. `write` may be called from a thread of its
-    own, as long as nobody else calls it: reading has another connection.
+    Only one program at a time may append to it.
+
+    `open` and `in_memory` create one. `write` may be called from a separate thread if only that
+    thread calls it: reading has another connection.
     """
 
     def __init__(self, path: str, connection: sqlite3.Connection, lock: int | None) -> None:
-        """Take an open connection, and the descriptor of the lock where there is a file."""
+        """Use an open connection, and the descriptor of the lock if there is a file."""
         self._path = path
         self._writer = connection
         self._lock = lock
@@ -62,10 +64,10 @@ class JournalStore:
 
     @classmethod
     def open(cls, state_dir: Path, factory: type[sqlite3.Connection] = sqlite3.Connection) -> Self:
-        """Open the journal in `state_dir`, or begin one, and check the whole chain.
+        """Open the journal in `state_dir`, or create one, and check the whole chain.
 
-        All that was read is durable afterwards. Raises JournalError with one line
-        for a foreign or damaged file, a broken chain, or a second writer.
+        All that was read is durable afterwards. Raises JournalError with one line for a foreign or
+        damaged file, a broken chain, or a second writer.
         """
         path = state_dir / STORE_NAME
         lock = _take_lock(state_dir / LOCK_NAME)
@@ -86,18 +88,18 @@ class JournalStore:
 
     @classmethod
     def in_memory(cls) -> Self:
-        """Return a journal that is gone with its process, for simulated deals by the thousand."""
+        """Return a journal that is lost with its process, for thousands of simulated deals."""
         connection = sqlite3.connect(_IN_MEMORY, isolation_level=None)
         _create_or_check(connection)
         return cls(_IN_MEMORY, connection, None)
 
     def entries(self, after: int = 0, limit: int | None = None) -> Iterator[ChainedEntry]:
-        """Yield the committed entries behind number `after`, at most `limit` rows.
+        """Yield the committed entries after number `after`, at most `limit` rows.
 
-        The chain was checked when the file was opened, and is not again here. Raises
+        The chain was checked when the file was opened, and is not checked again here. Raises
         StorageFailed.
         """
-        # One row earlier: its head is the `prev` of the first.
+        # Read one row earlier: its head is the `prev` of the first entry.
         first = max(after, 1)
         prev = ZERO_HEAD
         try:
@@ -125,11 +127,13 @@ class JournalStore:
             raise self._read_failure(error) from error
 
     def write(self, rows: Sequence[StoredRow], *, durable: bool) -> None:
-        """Append rows in one transaction; with `durable`, return only once the disk has them.
+        """Append rows in one transaction.
 
-        A durable write carries everything written before it to the disk as well:
-        the write-ahead log is one file. Raises StorageFailed; the rows are then
-        not in the journal, or not known to be, and writing on is not safe.
+        With `durable`, return only once they are on the disk.
+
+        A durable write makes all earlier writes durable too, because the write-ahead log is one
+        file. Raises StorageFailed. Then the rows are not in the journal, or it is unknown, and
+        further writes are not safe.
         """
         db = self._writer
         try:
@@ -139,7 +143,7 @@ class JournalStore:
             db.execute("BEGIN IMMEDIATE")
             db.executemany(_APPEND, rows)
             if durable and not rows:
-                # A commit of nothing would sync nothing: write the header's page again.
+                # An empty commit would sync nothing, so write the header's page again.
                 db.execute(f"PRAGMA user_version = {_VERSION}")
             db.execute("COMMIT")
         except (sqlite3.Error, OSError) as error:
@@ -148,7 +152,7 @@ class JournalStore:
             raise StorageFailed(f"{self._path} cannot be written: {error}") from error
 
     def close(self) -> None:
-        """Close the file and let another writer in."""
+        """Close the file, so that another writer can open it."""
         if self._reader not in (None, self._writer):
             self._reader.close()
         _close(self._writer, self._lock)
@@ -179,10 +183,10 @@ class JournalStore:
 
 @contextlib.contextmanager
 def hold_journal_lock(state_dir: Path) -> Iterator[None]:
-    """Keep every daemon away from the journal in `state_dir` for the block; where there is none
-    yet nothing is made.
+    """Lock the journal in `state_dir` against every daemon for the block.
 
-    Raises JournalError where a daemon writes it.
+    If there is no journal yet, nothing is created. Raises JournalError if a daemon writes the
+    journal.
     """
     if not (state_dir / STORE_NAME).exists():
         yield
@@ -196,10 +200,12 @@ def hold_journal_lock(state_dir: Path) -> Iterator[None]:
 
 @contextlib.contextmanager
 def open_read_only(path: Path) -> Iterator[Iterator[StoredRow]]:
-    """Open a journal file for reading alone, also beside its daemon; gives the rows as they lie.
+    """Open a journal file for reading only, even beside its daemon.
 
-    Raises JournalError for a file that is no journal, is damaged, or is missing; and, once
-    its rows were read, for one whose tables somebody changed.
+    Yield its rows unchecked.
+
+    Raises JournalError for a file that is not a journal, is damaged or missing, and, after its rows
+    were read, for one with changed tables.
     """
     try:
         with contextlib.closing(_connect_read_only(path)) as db:
@@ -211,12 +217,12 @@ def open_read_only(path: Path) -> Iterator[Iterator[StoredRow]]:
             rows = db.execute("SELECT n, body, head FROM journal ORDER BY n")
             yield (_checked_row(*row) for row in rows)
             _refuse_changed_tables(db)
-    except (sqlite3.Error, UnicodeDecodeError) as error:  # names in it that are no text
+    except (sqlite3.Error, UnicodeDecodeError) as error:  # Names in it that are not text.
         raise JournalError(f"{path} is not a journal that can be read: {error}") from error
 
 
 def _checked_row(n: object, body: object, head: object) -> StoredRow:
-    """Return a row as it lies in the file. Raises JournalError for one of another table's form."""
+    """Return a row of the file. Raises JournalError if it has the form of another table."""
     if isinstance(n, int) and isinstance(body, bytes) and isinstance(head, bytes):
         return StoredRow(n, body, head)
     raise JournalError("it has rows that no journal has: somebody changed the file")
@@ -226,21 +232,21 @@ def _connect_read_only(path: Path) -> sqlite3.Connection:
     if not path.is_file():
         raise JournalError(f"{path}: there is no journal")
     log = path.with_name(path.name + "-wal")
-    # Without a log the file alone is the whole journal, and reading it so leaves nothing behind,
-    # also where nothing may be written. A daemon that starts now writes to its log first.
+    # Without a log, the file alone is the whole journal. This way of reading leaves nothing behind,
+    # even in a read-only folder. A daemon that starts now writes to its log first.
     how = "mode=ro" if log.exists() else "immutable=1"
     return sqlite3.connect(f"{path.absolute().as_uri()}?{how}", uri=True)
 
 
 def _connect(path: Path, factory: type[sqlite3.Connection]) -> sqlite3.Connection:
-    # For this user alone from its first byte; the log takes the file's mode.
+    # For this user alone from the first byte. The log gets the mode of the file.
     os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
-    # The writer thread takes the connection over; it is never used by two at a time.
+    # The writer thread receives the connection. Two threads never use it at the same time.
     return sqlite3.connect(path, isolation_level=None, check_same_thread=False, factory=factory)
 
 
 def _create_or_check(db: sqlite3.Connection) -> None:
-    """Begin an empty file as a journal; refuse one that is something else."""
+    """Make an empty file a journal. Refuse a file with anything else."""
     empty = db.execute("SELECT count(*) FROM sqlite_master").fetchone() == (0,)
     if empty and _header(db) == (0, 0):
         db.execute("PRAGMA journal_mode = WAL")
@@ -273,7 +279,7 @@ def _refuse_changed_tables(db: sqlite3.Connection) -> None:
 
 
 def _refuse_replaced_table(db: sqlite3.Connection) -> None:
-    """Refuse a journal that is no table of ours: a view in its place may yield rows for ever."""
+    """Refuse a journal without our table: a view in its place may yield rows for ever."""
     found = db.execute("SELECT sql FROM sqlite_master WHERE name = 'journal'").fetchall()
     if found != [(_SCHEMA["journal"],)]:
         raise JournalError("its tables are not those of a journal: somebody changed the file")
@@ -286,7 +292,7 @@ def _header(db: sqlite3.Connection) -> tuple[int, int]:
 
 
 def _take_lock(path: Path) -> int:
-    """Lock a file beside the journal: SQLite would let two writers take turns."""
+    """Lock a file beside the journal, because SQLite would allow two alternating writers."""
     try:
         lock = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     except OSError as error:
@@ -312,7 +318,7 @@ def _close(connection: sqlite3.Connection | None, lock: int | None) -> None:
 
 
 def _sync_directory(path: Path) -> None:
-    """Make the names of new files as durable as what is in them."""
+    """Make the names of new files as durable as their contents."""
     folder = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         os.fsync(folder)

@@ -117,8 +117,8 @@ CHEATS = (
         gains="the players are said to have had the hands earlier than they had them",
         parts={RECORD: Backdates},
         evening=THREE_DEALS,
-        found="is earlier than what stands before it",
-        on_feed="is earlier than what stands before it",
+        found="is earlier than the step before it",
+        on_feed="is earlier than the step before it",
     ),
     Cheat(
         name="hands let out as another deal's",

@@ -111,7 +111,7 @@ CHEATS = (
         parts={BOOK: CommitsLate},
         evening=THREE_DEALS,
         found="cut of attempt 2 without committed before it",
-        on_feed="committed of attempt 2 stands behind cut",
+        on_feed="committed of attempt 2 comes after cut",
     ),
     Cheat(
         name="the cut behind the shuffle",

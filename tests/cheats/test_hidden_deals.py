@@ -15,7 +15,7 @@ from controller.journal.verify import verify
 from tests.cheats.changed import said
 from tests.journal.scripted import ScriptedTable, write_journal
 
-HIDDEN = "a deal was dealt that nobody was told of"
+HIDDEN = "a deal was dealt without being announced"
 
 
 def a_deal(table: ScriptedTable) -> list[LoggedBoardEvent]:

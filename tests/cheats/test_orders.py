@@ -35,8 +35,8 @@ from tests.machine.deals_ahead import deal_one_played
 from tests.machine.stages import all_press, ordered
 
 pytestmark = [pytest.mark.virtual, pytest.mark.slow]
-STALE = "an old word was taken for a new one"
-AGAIN = "nobody ordered that it be dealt again"
+STALE = "an old command was used again"
+AGAIN = "no person ordered a redeal"
 
 
 async def _redealt(at: TableInProcess) -> None:

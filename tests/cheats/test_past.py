@@ -36,7 +36,7 @@ async def test_two_pasts_differ_at_the_head_that_a_console_kept(
     left = await spend(THREE_DEALS, {RECORD: TwoPasts}, tmp_path, runtime_dir, monkeypatch)
     other = keep(tmp_path / "other.jsonl", [], TwoPasts.console)
     assert (said(left.journal()), said(left.feed()), said(verify(other))) == ("", "", "")
-    assert "written anew" in said(left.journal(head_file(tmp_path, TwoPasts.signed)))
+    assert "rewritten" in said(left.journal(head_file(tmp_path, TwoPasts.signed)))
     both = keep(tmp_path / "both.jsonl", [], [*left.events, *TwoPasts.console])
     assert "there are two events of this number" in said(verify(both))
 
@@ -62,7 +62,7 @@ async def test_a_table_that_begins_again_before_a_deal_is_found_by_a_kept_feed(
     """It forgets its second deal between two runs, and deals on, its chain without a flaw."""
     events = await _two_runs(tmp_path, runtime_dir, forget_second_deal)
     log = keep(tmp_path / "kept.jsonl", [], events)
-    assert "the rows up to here were written anew" in said(verify(tmp_path, log))
+    assert "the rows up to here were rewritten" in said(verify(tmp_path, log))
     assert "there are two events of this number" in said(verify(log))
     assert "attempt 2 was left out" in said(verify(tmp_path))
 
@@ -73,7 +73,7 @@ async def test_a_table_that_changes_a_row_of_its_past_is_found_by_a_kept_feed(
     events = await _two_runs(tmp_path, runtime_dir, blame_another)
     log = keep(tmp_path / "kept.jsonl", [], events)
     assert said(verify(tmp_path)) == ""
-    assert "the rows up to here were written anew" in said(verify(tmp_path, log))
+    assert "the rows up to here were rewritten" in said(verify(tmp_path, log))
 
 
 def forget_second_deal(folder: Path) -> None:

@@ -223,8 +223,8 @@ CHEATS = (
         gains="the chief alone could see that the reason was made up",
         parts={BOOK: SaysPower},
         evening=A_VOID_BETWEEN,
-        found="the key of attempt 2 is said to be gone, and its daemon ran on",
-        on_feed="the key of attempt 2 is said to be gone, and its daemon ran on",
+        found="the key of attempt 2 is reported lost, but its daemon continued",
+        on_feed="the key of attempt 2 is reported lost, but its daemon continued",
     ),
     Cheat(
         name="no reason",

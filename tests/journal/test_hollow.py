@@ -218,7 +218,7 @@ def test_rules_are_looked_up_by_their_hash(state_dir: Path, written: Write) -> N
 
 def test_a_set_has_the_back_that_was_said(state_dir: Path, written: Write) -> None:
     written(whole_table)
-    assert "set S1 is dealt with back A: its back was said to be B" in what(
+    assert "set S1 is dealt with back A: its back was stated to be B" in what(
         rewritten(state_dir, "opened", setting("sets", {"S1": "B"}))
     )
 
@@ -351,7 +351,7 @@ async def test_what_was_kept_back_is_told_before_hands_go_out_again(
         table.play()
 
     found = await findings(state_dir, keeps)
-    assert found.count("was not told before hands went out again") == 2 - told
+    assert found.count("were not published before the next release") == 2 - told
 
 
 async def test_what_was_kept_back_of_a_match_that_went_away_is_never_told(state_dir: Path) -> None:
@@ -361,7 +361,7 @@ async def test_what_was_kept_back_of_a_match_that_went_away_is_never_told(state_
         table.write("transferred", match="cup/1", to="T02", to_head=None, by="Ann", at_ms=1000)
         table.play()
 
-    assert "was not told" not in await findings(state_dir, goes)
+    assert "were not published" not in await findings(state_dir, goes)
 
 
 # What a screen shows, and what nobody can read.

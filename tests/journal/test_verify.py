@@ -202,7 +202,7 @@ def test_a_kept_event_of_a_journal_written_anew_shows_it(
         again = [row._replace(body=row.body.replace(b"12:00", b"13:00")) for row in rows]
     write_rows(state_dir, rechained(again))
     assert verify(state_dir).findings == []
-    assert "written anew" in what(verify(state_dir, kept))
+    assert "rewritten" in what(verify(state_dir, kept))
 
 
 def test_a_file_without_a_head_is_refused(tmp_path: Path, state_dir: Path, written: Write) -> None:
@@ -243,7 +243,7 @@ def test_a_pass_that_the_shuffler_had_begun_and_ended_is_no_finding(
         ("verdict", setting("landed", dict.fromkeys("NWSE", 27) | {"tray": 1}), "not right"),
         ("verdict", setting("reasons", ["JAM"]), "a right deal has reasons"),
         ("verdict", setting("outcome", "misdeal"), "without a reason"),
-        ("verdict", setting("fed", 107), "the boards' events say 108"),
+        ("verdict", setting("fed", 107), "the boards' events have 108"),
         ("record", setting("events", []), "other board events"),
         ("shuffled", setting("passes", 2), "3 passes were promised, 2 were done"),
         ("wire", setting("b", "!"), "cannot be proved"),

@@ -73,7 +73,7 @@ def test_a_past_that_was_written_anew_shows_against_a_signed_head(
     with open_read_only(state_dir / STORE_NAME) as rows:
         again = [row._replace(body=row.body.replace(b"12:00", b"13:00")) for row in rows]
     write_rows(state_dir, rechained(again))
-    assert "the rows up to here were written anew" in what(verify(state_dir, file, table=table))
+    assert "the rows up to here were rewritten" in what(verify(state_dir, file, table=table))
 
 
 def test_a_head_that_somebody_else_signed_is_found(
@@ -126,7 +126,7 @@ def test_a_past_that_was_written_anew_under_another_key_does_not_pass(
     write_rows(state_dir, rechained(again))
     report = verify(state_dir, file)
     assert what(report) == (
-        "journal: none of the kept heads is of the table that it names: its past was written anew "
+        "journal: none of the kept heads is of the table that it names: its past was rewritten "
         "under another key, or these are another table's heads"
     )
     assert report.signed_heads == 0
@@ -156,7 +156,7 @@ def test_a_journal_of_another_table_is_found_with_the_tables_certificate(
 ) -> None:
     written(whole_table)
     table.write_text(table.read_text().replace(TABLE_KEY, "y" * 40))
-    assert "rows of another table" in what(verify(state_dir, table=table))
+    assert "rows belong to another table" in what(verify(state_dir, table=table))
 
 
 def test_signed_heads_without_any_key_to_check_them_with_are_told(

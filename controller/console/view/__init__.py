@@ -1,1 +1,3 @@
-"""What people see, as functions of the tables' public states. No clock, no socket, no store."""
+"""The content of the pages, as pure functions of the tables' public states, without clock, socket
+or store.
+"""

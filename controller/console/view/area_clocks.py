@@ -1,4 +1,7 @@
-"""Moments of a table's own clock, by the console's: told once, counted on in browsers."""
+"""The clocks of areas, converted from each table's own clock to the console's.
+
+Browsers count on from there.
+"""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -32,7 +35,8 @@ def table_time_to_epoch_ms(
 ) -> int | None:
     """Return a moment of the table's own clock in milliseconds since 1970, to the second.
 
-    By the console's clock, as `ends_ms` has it; None where the state does not say when it is.
+    The result is a time of the console's clock, like `ends_ms`. It is None if the state has no time
+    stamp.
     """
     at_ms = state.match.at_ms
     if at_ms is None:
@@ -44,9 +48,9 @@ def table_time_to_epoch_ms(
 
 
 class AreaStopView(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """A stop in force: since when (console's clock), why, and by whom; empty: nobody has said it.
+    """A stop in force: its start (console's clock), its reason and its author, empty if not stated.
 
-    `since_ms` None: of a table of an older program, which says no more than that it stands.
+    `since_ms` is None for a table with an older program, which publishes only that there is a stop.
     """
 
     since_ms: int | None = None
@@ -77,7 +81,7 @@ def area_stop_of(state: PublicState, received_ms: int | None) -> AreaStopView | 
 
 
 def most_common_stop(stops: Sequence[AreaStopView]) -> AreaStopView | None:
-    """Return the order that most tables tell of, since it came to the first of them."""
+    """Return the stop that most tables report, with the time when the first of them received it."""
     said = Counter((stop.why_en, stop.why_zh, stop.by_en, stop.by_zh) for stop in stops)
     most = max(said, key=lambda one: (said[one], one), default=None)
     alike = [one for one in stops if (one.why_en, one.why_zh, one.by_en, one.by_zh) == most]
@@ -102,17 +106,20 @@ class TableAddedTime(msgspec.Struct, frozen=True, gc=False):
 
 
 class SlowTable(msgspec.Struct, frozen=True, gc=False):
-    """A table that has played so many deals fewer than its area's median."""
+    """A table that has played fewer deals than the median of its area.
+
+    The difference is stored here.
+    """
 
     table: str
     deals: int
 
 
 class DifferingClock(msgspec.Struct, frozen=True, gc=False):
-    """A table whose clock is not its area's, its added time counted off.
+    """A table whose clock differs from its area's, without its added time.
 
-    `by_s`: so much later is its time up; None where it stands and the area runs, or runs and the
-    area stands (`running`).
+    `by_s` is how much later its time ends. It is None if only one of the two clocks runs; then
+    `running` is True if it is the table's.
     """
 
     table: str
@@ -121,13 +128,15 @@ class DifferingClock(msgspec.Struct, frozen=True, gc=False):
 
 
 class AreaView(msgspec.Struct, frozen=True, kw_only=True):
-    """One area. Lists name tables; the other counts are numbers of tables.
+    """One area.
 
-    `ends_ms` (milliseconds since 1970, by the console's clock): when the time of most tables is
-    up, while it runs; `left_s` while it stands, or before the start of none. `running`: whether it
-    runs at most of those that were started. `stop`: the order that holds at the tables `held`,
-    whose clocks it stops. `announced`: what most clocks have said last. `event`, `round`: of most
-    of its matches.
+    Lists have names of tables; the other counts are numbers of tables.
+
+    `ends_ms` (milliseconds since 1970, by the console's clock): when the time of most tables ends,
+    while it runs. `left_s`: the remaining time while it is stopped, or before the start of all.
+    `running`: whether it runs at most of the started tables. `stop`: the order in force at the
+    tables `held`, which stops their clocks. `announced`: the last announcement of most clocks.
+    `event`, `round`: of most of its matches.
     """
 
     area: str
@@ -154,7 +163,9 @@ class AreaView(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class _TableClock(msgspec.Struct, frozen=True, gc=False):
-    """A table's clock without its added time: when it ends, or what is left while it stands."""
+    """A table's clock without its added time: its end, or the remaining time while it is
+    stopped.
+    """
 
     table: str
     running: bool
@@ -211,22 +222,22 @@ def _build_area(name: str, snapshots: Sequence[TableSnapshot], now_ms: int) -> A
 
 
 def _is_live(snapshot: TableSnapshot, now_ms: int) -> bool:
-    """Tell whether what is known of a table is its present: the past has no word in the clock."""
+    """Return whether a table's state is current. Old states do not count for the area's clock."""
     return snapshot.freshness(now_ms)[0] is Freshness.LIVE
 
 
 def is_waiting_to_start(state: PublicState) -> bool:
-    """Tell whether a match is laid out that nobody has started."""
+    """Return whether a match is set up and not started."""
     return state.match.match is not None and not state.match.started
 
 
 def is_playing(state: PublicState) -> bool:
-    """Tell whether a match was started and is not over."""
+    """Return whether a match was started and is not over."""
     return state.match.match is not None and state.match.started and not is_over(state)
 
 
 def is_over(state: PublicState) -> bool:
-    """Tell whether a match was played to its end; Big Two has no verdict, but a sheet to sign."""
+    """Return whether a match was played to its end. Big Two has no result, but a sheet to sign."""
     return state.match.verdict is not None or state.match.phase in ("over", "signed")
 
 
@@ -266,7 +277,7 @@ def _slow_tables(playing: Sequence[tuple[TableSnapshot, PublicState]]) -> Iterab
 
 
 def _common_announcement(states: Iterable[PublicState]) -> str | None:
-    """Return what most clocks have said last, the later word where as many have said both."""
+    """Return the last announcement of most clocks; if two are equally common, the later one."""
     said = Counter(state.match.announced for state in states)
     known = [one for one in ANNOUNCEMENTS if said[one]]
     return max(known, key=lambda one: (said[one], ANNOUNCEMENTS.index(one)), default=None)
@@ -277,6 +288,6 @@ def _is_waiting(snapshot: TableSnapshot, now_ms: int) -> bool:
 
 
 def _most_common(values: Iterable[T | None]) -> T | None:
-    """Return what most say, the first of several; None where nobody says anything."""
+    """Return the most common value, the first of several, or None without values."""
     said = Counter(value for value in values if value is not None)
     return max(said, key=lambda one: said[one], default=None)

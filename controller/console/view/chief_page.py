@@ -27,10 +27,10 @@ FirstSeen = Mapping[str, int]
 
 
 class PendingApproval(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """A ruling that waits for the chief: to be decided, or (`verbal`) to be stood by.
+    """A ruling that waits for the chief's decision, or for a written confirmation (`verbal`).
 
-    `by`: who proposed it; of what he said by word, himself and who entered it.
-    `since_ms`: since when, as far as it is known; None where the console has not seen it begin.
+    `by`: the person who proposed it. For a spoken decision, the chief and the person who entered
+    it. `since_ms`: its start if it is known, or None if it began before the console.
     """
 
     table: str
@@ -41,9 +41,10 @@ class PendingApproval(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 
 
 class UnconfirmedCorrection(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """A correction by the chief's word that he has to stand by, and since when it is known.
+    """A correction by the chief's spoken decision that is not confirmed in writing, with its start
+    if known.
 
-    `by`: himself, and who entered it.
+    `by`: the chief, and the person who entered it.
     """
 
     table: str
@@ -53,7 +54,9 @@ class UnconfirmedCorrection(msgspec.Struct, frozen=True, gc=False, kw_only=True)
 
 
 class UnsignedSheet(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """A finished sheet that is not signed by all: by how many it is, and who is missing."""
+    """A finished sheet without all signatures: the number of signatures, and the missing
+    signers.
+    """
 
     table: str
     signed: int
@@ -62,7 +65,7 @@ class UnsignedSheet(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 
 
 def open_matter_names(table: str, state: PublicState) -> Iterator[str]:
-    """Yield the names of what is open at a table, by which it is remembered since when."""
+    """Yield the names of a table's open matters. The console stores their start by these names."""
     match = state.match
     for ruling in match.rulings:
         if _needs_chief(ruling):
@@ -91,7 +94,7 @@ def list_approvals(
 def list_unconfirmed_corrections(
     table: str, state: PublicState, first_seen: FirstSeen
 ) -> Iterator[UnconfirmedCorrection]:
-    """Yield a table's corrections by word that wait for the chief."""
+    """Yield a table's corrections by spoken decision that wait for the chief."""
     for word in state.match.spoken:
         name = _correction_name(table, state.match, word)
         by = decided_by_words(word.by, word.entered_by)
@@ -103,7 +106,7 @@ def list_unconfirmed_corrections(
 def list_unsigned_sheets(
     known: Iterable[tuple[TableSnapshot, PublicState]], first_seen: FirstSeen
 ) -> Iterator[UnsignedSheet]:
-    """Yield the finished sheets that somebody has still to sign."""
+    """Yield the finished sheets that lack a signature."""
     for one, state in known:
         match = state.match
         if is_over(state) and match.signers:
@@ -116,7 +119,7 @@ def list_unsigned_sheets(
 
 
 def _needs_chief(ruling: PublicRuling) -> bool:
-    """Tell whether a ruling waits for the chief: to be decided, or to be stood by."""
+    """Return whether a ruling waits for the chief's decision or confirmation."""
     proposed = ruling.state == "proposed" and ruling.needs == "chief"
     return proposed or _is_unconfirmed_word(ruling)
 
@@ -148,13 +151,13 @@ ESTIMATE_STEP_MS: Final = 30_000
 
 
 class OverrunEstimate(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """A table whose deal under way will end `by_s` after its time is up, if it goes on like this.
+    """A table whose present deal will end `by_s` after the end of its time, at its present pace.
 
-    Estimated: so far a deal took `pace_s` from release to release, the mean of its own `deals`; of
-    a table in its first deal, the middle of its area's tables (`deals` 0). The present one is taken
-    to last as long, and where it has lasted longer to end at once; `by_s` is in whole half minutes.
-    What was stopped or dealt again meanwhile counts as played. `ends_ms`: when its time is up, by
-    the console's clock.
+    This is an estimate. `pace_s` is the mean time of its own `deals` so far, from release to
+    release. For a table in its first deal (`deals` 0) it is the median of its area's tables. The
+    present deal is assumed to last as long, or to end at once if it has already lasted longer.
+    `by_s` is in whole half minutes. Stops and redeals count as play. `ends_ms`: when its time ends,
+    by the console's clock.
     """
 
     table: str
@@ -169,9 +172,11 @@ class OverrunEstimate(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 
 
 class _DealPace(msgspec.Struct, frozen=True, gc=False):
-    """How long a table's deals took, in the mean of so many; the present one began at `began_ms`.
+    """The mean time of a table's deals and their number.
 
-    Both moments by the console's clock.
+    The present deal began at `began_ms`.
+
+    Both moments are by the console's clock.
     """
 
     snapshot: TableSnapshot
@@ -185,7 +190,7 @@ class _DealPace(msgspec.Struct, frozen=True, gc=False):
 def estimate_overruns(
     playing: Sequence[tuple[TableSnapshot, PublicState]], now_ms: int
 ) -> Iterator[OverrunEstimate]:
-    """Yield the tables whose deal will end half a minute or more behind their time."""
+    """Yield the tables whose deal will end half a minute or more after their time."""
     paces = [pace for one, state in playing if (pace := _deal_pace(one, state)) is not None]
     usual = _area_paces(paces)
     for each in paces:
@@ -209,7 +214,7 @@ def estimate_overruns(
 
 
 def _deal_pace(snapshot: TableSnapshot, state: PublicState) -> _DealPace | None:
-    """Return a table's pace where a deal is under way and the clock runs."""
+    """Return a table's pace if a deal is being played and the clock runs."""
     match, up_ms = state.match, clock_end_ms(state, snapshot.contact_times.received_ms)
     if up_ms is None or match.clock is None or match.clock.deadline_ms is None:
         return None
@@ -223,7 +228,7 @@ def _deal_pace(snapshot: TableSnapshot, state: PublicState) -> _DealPace | None:
 
 
 def _area_paces(paces: Iterable[_DealPace]) -> dict[str, int]:
-    """Return the middle of the paces of each area."""
+    """Return the median pace of each area."""
     found: dict[str, list[int]] = {}
     for each in paces:
         if each.pace_ms is not None:
@@ -242,9 +247,11 @@ NEAR_END_ANNOUNCEMENTS: Final = frozenset(
 
 
 class LevelTie(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """A knock-out match whose levels are equal near its end; `due`: an extra deal is to be ordered.
+    """A knock-out match with equal levels near its end.
 
-    `ends_ms`: when its time is up, by the console's clock; None where its clock does not run.
+    `due`: an extra deal must be ordered.
+
+    `ends_ms`: when its time ends, by the console's clock, or None if its clock does not run.
     """
 
     table: str
@@ -254,7 +261,7 @@ class LevelTie(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 
 
 class TableAtLevelA(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """A table where a side plays at A, and how often that side has failed there."""
+    """A table where a side plays at A, with the number of that side's failures there."""
 
     table: str
     sides: tuple[Side, ...]
@@ -262,7 +269,7 @@ class TableAtLevelA(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 
 
 class HeavyOutcome(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """A heavy penalty in force, or a match that was lost without being played out."""
+    """A heavy penalty in force, or a match that was lost without being played to its end."""
 
     table: str
     words_en: str
@@ -273,7 +280,10 @@ class HeavyOutcome(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 
 
 class ChiefView(msgspec.Struct, frozen=True, kw_only=True):
-    """All of it; lists are in the order of the tables, what waits longest first."""
+    """The whole page of the chief.
+
+    Lists are in the order of the tables; the longest wait comes first.
+    """
 
     approvals: tuple[PendingApproval, ...] = ()
     spoken: tuple[UnconfirmedCorrection, ...] = ()
@@ -289,7 +299,7 @@ class ChiefView(msgspec.Struct, frozen=True, kw_only=True):
 def build_chief_view(
     snapshots: Sequence[TableSnapshot], now_ms: int, notes: HallNotes = NO_NOTES
 ) -> ChiefView:
-    """Return what is the chief's in a hall."""
+    """Return the page of the chief of a hall."""
     known = [(one, one.state) for one in snapshots if one.state is not None]
     playing = [(one, state) for one, state in known if is_playing(state)]
     his = [

@@ -1,7 +1,9 @@
-"""A referee's questions that need no table: what is this play, and what should each seat hold.
+"""Questions of a referee that need no table: what a play is, and how many cards each seat must
+have.
 
-The combination judge is the rulebook's (controller/rules/combos): nobody at the table knows the
-hands, so cards come from who sees them. Numbers of cards are demanded by where the deal stands.
+The rulebook judges combinations (controller/rules/combos). The table does not know the hands, so a
+person who sees the cards enters them. The required number of cards follows from the progress of the
+deal.
 """
 
 from collections.abc import Sequence
@@ -24,16 +26,19 @@ CardsText = Annotated[str, Meta(max_length=1_000)]
 
 
 class PlayedCards(msgspec.Struct, frozen=True, kw_only=True):
-    """One play as it was tapped or written; `declared`: what its player said that it is."""
+    """One play as it was entered. `declared`: the combination that the player announced."""
 
     cards: CardsText
     declared: CardsText | None = None
 
 
 class CombinationQuestion(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A question on combinations. `on`: what lies on the table, None for a lead.
+    """A question on combinations.
 
-    `contained`: which kinds the play contains (seed 000 A16.3.1). `level`: 2 … A, None in Big Two.
+    `on`: the play to beat, or None for a lead.
+
+    `contained`: which kinds the play contains (seed 000 A16.3.1). `level`: 2 … A, or None in Big
+    Two.
     """
 
     profile: str
@@ -53,7 +58,10 @@ class CombinationKindView(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
 
 class CardsDue(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """How many cards a seat has to hold now; `or_one_less`: its tribute may be laid already."""
+    """The number of cards that a seat must have now.
+
+    `or_one_less`: its tribute may already be laid.
+    """
 
     seat: Seat
     cards: int
@@ -77,7 +85,7 @@ def judge_question(profile: Profile, question: CombinationQuestion) -> PlayRulin
 
 
 def list_combination_kinds(profile: Profile) -> list[CombinationKindView]:
-    """Return the kinds of combination of a rulebook; `ranked`: a declared one names its ranks."""
+    """Return the kinds of combination of a rulebook. `ranked`: an announcement names its ranks."""
     if isinstance(profile, BigTwoProfile):
         return [
             CombinationKindView(kind=kind, en=name.en, zh=name.zh, ranked=False)
@@ -90,10 +98,11 @@ def list_combination_kinds(profile: Profile) -> list[CombinationKindView]:
 
 
 def cards_due(match: PublicMatch, hand: int) -> tuple[CardsDue, ...]:
-    """Return how many cards each seat has to hold before the first lead (seed 000 A5.2).
+    """Return how many cards each seat must have before the first lead (seed 000 A5.2).
 
-    A whole hand; who has paid and was not given back one less, who has received one more. Until it
-    is known who pays whom a card on the table may be counted or not. `hand`: of the rulebook.
+    Usually this is a whole hand. A seat that has paid and received no return has one less, and a
+    seat that has received one has one more. Until every payment has a receiver, a card on the table
+    may be counted or not. `hand`: the size of a hand in the rulebook.
     """
     cards: dict[Seat, int] = dict.fromkeys(SEATS, hand)
     exchange = match.tribute

@@ -1,4 +1,4 @@
-"""What the arguments of commands are called in a form, in both languages."""
+"""The names of commands and their arguments in forms, in both languages."""
 
 from collections.abc import Mapping
 from enum import Enum
@@ -105,7 +105,7 @@ ArgumentKind = Literal[
 
 
 class ArgumentView(msgspec.Struct, frozen=True, kw_only=True):
-    """One argument. `min`, `max`: of a number; of a text how long it may be."""
+    """One argument. `min` and `max` limit a number, or the length of a text."""
 
     name: str
     kind: ArgumentKind
@@ -119,7 +119,7 @@ class ArgumentView(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class CommandFormView(msgspec.Struct, frozen=True, kw_only=True):
-    """One command. `label_*`: a button's words; `does_*`: a line."""
+    """One command. `label_*`: the text of a button. `does_*`: one line that explains it."""
 
     roles: list[Role]
     signed: bool
@@ -188,7 +188,7 @@ def _choices(annotation: Any) -> list[str]:
 
 
 def _unwrapped(shape: inspect.Type) -> tuple[inspect.Type, Mapping[str, Any]]:
-    """Return a type without `None` and wrapping, and what its description says."""
+    """Return a type without `None` and wrappers, and its description."""
     meta: Mapping[str, Any] = {}
     while True:
         if isinstance(shape, inspect.Metadata):

@@ -1,7 +1,7 @@
-"""The buttons of a seat on its table's display: what is asked of it now, and what it may say.
+"""The buttons of a seat on its table's display: the present question, and the possible answers.
 
-Each is a whole order, so that what a touch means is decided here, where it is tested, and not in
-a browser.
+Each button is a complete command. So the meaning of a touch is decided in this tested module, and
+not in a browser.
 """
 
 from collections.abc import Callable, Iterator
@@ -20,10 +20,12 @@ DISPLAY_COMMANDS: Final = frozenset(
 
 
 class SeatButton(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """An order that a seat may give now. `say`: what the button says, by its key in the words.
+    """A command that a seat may give now.
 
-    `of`: the seat that it is about, where that is another one. `hold`: it counts only when it is
-    held down, since it cannot be taken back.
+    `say`: the key of the button's text.
+
+    `of`: the seat that it concerns, if that is another one. `hold`: the button must be held down,
+    because the command cannot be withdrawn.
     """
 
     cmd: str
@@ -44,7 +46,9 @@ _COUNT_CLAIM_PHASES: Final = frozenset(
 def list_buttons(
     seat: Seat, match: PublicMatch, *, waits: bool, called: bool
 ) -> Iterator[SeatButton]:
-    """Yield the buttons of a seat: what is asked of it, what it may say of itself, the red one."""
+    """Yield the buttons of a seat: the answer to the present question, its own reports, the red
+    one.
+    """
     if waits and match.phase in _BUTTONS_BY_PHASE:
         yield from _BUTTONS_BY_PHASE[match.phase](seat, match)
     if match.suspended is None:
@@ -64,7 +68,7 @@ def _own_buttons(seat: Seat, match: PublicMatch) -> Iterator[SeatButton]:
 
 
 def _confirm_button_for(text_id: str) -> Callable[[Seat, PublicMatch], Iterator[SeatButton]]:
-    """Return what makes of a short press of green the button that says so."""
+    """Return a function that makes the button for a short press of green, with this text."""
 
     def green(seat: Seat, match: PublicMatch) -> Iterator[SeatButton]:
         yield _confirm_button(seat, match, text_id)
@@ -86,7 +90,7 @@ def _return_buttons(seat: Seat, match: PublicMatch) -> Iterator[SeatButton]:
 
 
 def _answer_buttons(seat: Seat, match: PublicMatch) -> Iterator[SeatButton]:
-    """Yield yes and no to what Big Two asks."""
+    """Yield yes and no as answers to a question of Big Two."""
     asked = match.choices.asked if match.choices else None
     if asked is not None:
         yield _button("answer", {"seat": seat, "yes": True}, match, f"{asked}_yes")
@@ -94,7 +98,7 @@ def _answer_buttons(seat: Seat, match: PublicMatch) -> Iterator[SeatButton]:
 
 
 def _play_buttons(seat: Seat, match: PublicMatch) -> Iterator[SeatButton]:
-    """Yield the lead, or an opponent's word that somebody is out."""
+    """Yield the lead, or an opponent's confirmation that a seat is out."""
     if not match.led:
         yield _confirm_button(seat, match, "led")
         return
@@ -118,7 +122,7 @@ _BUTTONS_BY_PHASE: Final = {
 def _confirm_button(
     seat: Seat, match: PublicMatch, text_id: str, about_seat: Seat | None = None
 ) -> SeatButton:
-    """Return the green button; a touch that comes too late does not confirm what comes next."""
+    """Return the green button. A touch that comes too late must not confirm the next question."""
     return _button(
         "confirm", {"seat": seat, "phase": match.phase}, match, text_id, about_seat=about_seat
     )
@@ -146,10 +150,12 @@ def _button(
 
 
 class DisplaySeat(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """One seat. `waits`: something is asked of it. `place`: as which it went out, from 1 on.
+    """One seat.
 
-    `buttons`: green first. `cuts`: it may cut now. `called`: its red button was pressed, and the
-    referee has not come.
+    `waits`: it must answer a question. `place`: the place in which it went out, from 1.
+
+    `buttons`: green first. `cuts`: it may cut now. `called`: its red button was pressed, and no
+    referee has come.
     """
 
     seat: Seat
@@ -165,7 +171,7 @@ class DisplaySeat(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 
 
 def build_display_seat(seat: Seat, state: PublicState, *, cuts: bool) -> DisplaySeat:
-    """Return what the display shows at a seat; `cuts`: it may cut now."""
+    """Return the display of a seat. `cuts`: it may cut now."""
     match = state.match
     waits = seat in match.waiting_for
     called = any(call.seat == seat and call.reason == "button" for call in state.calls)

@@ -1,4 +1,4 @@
-"""The file of a draw (对阵表): which columns it has, and its rows as text, whoever saved it."""
+"""The file of a draw (对阵表): its columns, and its rows as text, from any spreadsheet program."""
 
 import csv
 import io
@@ -18,7 +18,7 @@ MAX_CELL_LENGTH: Final = 64
 
 
 class DrawColumn(NamedTuple):
-    """A column: what it is called, what must stand in it, an example."""
+    """A column: its names, whether it is required, its content, and an example."""
 
     zh: str
     en: str
@@ -67,7 +67,7 @@ COLUMNS: Final[Mapping[str, DrawColumn]] = {
 
 
 class DrawFault(msgspec.Struct, frozen=True, kw_only=True):
-    """What is wrong, and where: the line of the file from 1 on, and its column."""
+    """An error in a draw: the line of the file, from 1, and the column."""
 
     line: int
     column_en: str | None = None
@@ -77,7 +77,7 @@ class DrawFault(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def example_draw(language: Language, table: str) -> bytes:
-    """Return a draw to begin with, as Excel opens it: heading and one match, at `table`."""
+    """Return an example of a draw that Excel opens: a heading and one match, at `table`."""
     out = io.StringIO(newline="")
     writer = csv.writer(out, lineterminator="\r\n")
     columns = list(COLUMNS.values())
@@ -91,7 +91,7 @@ def example_draw(language: Language, table: str) -> bytes:
 
 
 class UnreadableDraw(Exception):
-    """A file that is no draw at all."""
+    """A file that cannot be read as a draw."""
 
     def __init__(self, line: int, en: str, zh: str, column: str | None = None) -> None:
         super().__init__(en)
@@ -99,7 +99,7 @@ class UnreadableDraw(Exception):
 
 
 def decode_draw(body: bytes) -> tuple[str, str]:
-    """Return what a file says and how it was written: UTF-8, UTF-16 or GB18030."""
+    """Return the text of a file and its encoding: UTF-8, UTF-16 or GB18030."""
     if len(body) > MAX_BYTES:
         most = MAX_BYTES // 1024
         raise UnreadableDraw(
@@ -121,7 +121,7 @@ def decode_draw(body: bytes) -> tuple[str, str]:
 
 
 def parse_rows(text: str) -> list[tuple[int, list[str]]]:
-    """Return the rows with the lines they begin at, without those that say nothing."""
+    """Return the rows with the numbers of their first lines, without empty rows."""
     first = text.partition("\n")[0]
     separator = max(",;\t，", key=first.count)
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
@@ -144,7 +144,7 @@ def parse_rows(text: str) -> list[tuple[int, list[str]]]:
 
 
 def parse_heading(lines: Sequence[tuple[int, list[str]]]) -> list[str]:
-    """Return which column each of the heading is."""
+    """Return the column of each heading."""
     line, heading = lines[0]
     known = {
         called: key for key, column in COLUMNS.items() for called in (column.zh, column.en, key)

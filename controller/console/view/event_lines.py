@@ -1,6 +1,7 @@
-"""A public entry of a table's journal as one line of plain words, in English and Chinese.
+"""A public entry of a table's journal as one line of text, in English and Chinese.
 
-Pure. Entries are told in their order; what a line needs of those before is in `Before`.
+These functions are pure. Entries are described in their order. `DealContext` has the facts from
+earlier entries that a line needs.
 """
 
 from collections.abc import Iterable, Mapping
@@ -28,9 +29,11 @@ from controller.words import signer_words as by_words
 
 
 class TableEventLine(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """Entry `n` in words. `quiet`: a step that another line beside it says better.
+    """Entry `n` as text.
 
-    `order`: the id of the command that it is of. `corrects`: the deal whose result it enters.
+    `quiet`: another line beside it describes this step better.
+
+    `order`: the id of the command that it belongs to. `corrects`: the deal whose result it enters.
     """
 
     n: int
@@ -52,7 +55,7 @@ NO_CONTEXT: Final = DealContext()
 
 
 def describe_event(event: PublicEvent, context: DealContext = NO_CONTEXT) -> TableEventLine:
-    """Return one public entry in words; what nobody here knows, as it is called."""
+    """Return one public entry as text. An unknown kind is described by its name."""
     try:
         words = LINE_BY_KIND[event.kind](event.data, context)
     except _MALFORMED_ERRORS:
@@ -72,7 +75,7 @@ def describe_event(event: PublicEvent, context: DealContext = NO_CONTEXT) -> Tab
 
 
 def advance_context(event: PublicEvent, context: DealContext) -> DealContext:
-    """Return what the next entry's line may need of this one and those before."""
+    """Return the facts that the next entry's line may need of this one and the earlier ones."""
     if event.kind in ("match", "match_told"):
         try:
             for data in _match_event_data(event):
@@ -91,7 +94,7 @@ def advance_context(event: PublicEvent, context: DealContext) -> DealContext:
 def describe_events(
     events: Iterable[PublicEvent], context: DealContext = NO_CONTEXT
 ) -> tuple[TableEventLine, ...]:
-    """Return entries in words, oldest first, as they are given."""
+    """Return entries as text, oldest first, in the given order."""
     lines = []
     for event in events:
         lines.append(describe_event(event, context))
@@ -159,7 +162,7 @@ def _describe_release(data: EventData, context: DealContext) -> Words:
 
 
 def _fault_reasons_line(en: str, zh: str) -> DescribeEvent:
-    """Return a teller with the causes of the faults that are its reasons."""
+    """Return a function that describes an event with the causes of its faults."""
 
     def tell(data: EventData, before: DealContext) -> Words:
         names = data.get("reasons") or ([data["reason"]] if "reason" in data else [])
@@ -216,7 +219,7 @@ def _describe_command(data: EventData, context: DealContext) -> Words:
 
 
 def _describe_answer(data: EventData) -> Words:
-    """Say what the order came to, where that is not what everybody expects."""
+    """Return the result of the command if it is not the usual one."""
     refused = data.get("refused")
     if refused is not None:
         why = fault_words([refused])
@@ -249,7 +252,7 @@ def _describe_acknowledgement(data: EventData, context: DealContext) -> Words:
 
 
 def _fault_line(over: bool) -> DescribeEvent:
-    """Return a teller of a fault with its evidence: that it is there, or there no more."""
+    """Return a function that describes a fault with its evidence: raised, or cleared (`over`)."""
 
     def tell(data: EventData, before: DealContext) -> Words:
         name, evidence = str(data.get("name")), data.get("evidence") or {}

@@ -1,4 +1,4 @@
-"""One table in the hall's list: what a referee reads of it from across the room."""
+"""The row of one table in the list of the hall, which a referee can read from across the room."""
 
 from typing import Any, Literal
 
@@ -18,7 +18,7 @@ ten times a second, and nobody reads it there."""
 
 
 class PairName(msgspec.Struct, frozen=True, gc=False):
-    """A pair as lists show it: its number, its name, and those who play in it to look for."""
+    """A pair in lists: its number, its name, and its players for the search."""
 
     id: str
     name: str
@@ -26,18 +26,19 @@ class PairName(msgspec.Struct, frozen=True, gc=False):
 
 
 def build_pair_name(pair: PublicPair) -> PairName:
-    """Return a pair as lists show it."""
+    """Return a pair for lists."""
     return PairName(pair.id, pair.name, tuple(pair.players.values()))
 
 
 class HallRow(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """A table of the hall. `since_ms` (console's clock): since when its standing is so.
+    """A table of the hall.
 
-    `light`: how it stands at one glance, beside words and sign: nothing known of it, at rest,
-    played at, somebody waits, the machine stands. `ends_ms` (milliseconds since 1970): when the
-    time of the match is up, while its clock runs; `left_s`: what is left of it while it stands.
-    `stop`: the area's order that stops it.
-    So a row is the same until something happens, and not another one every second.
+    `since_ms` (console's clock): the start of its present freshness.
+
+    `light`: its condition at a glance, beside words and sign: unknown, at rest, in play, waiting,
+    machine stopped. `ends_ms` (milliseconds since 1970): when the time of the match ends, while its
+    clock runs. `left_s`: the remaining time while it is stopped. `stop`: the area's order that
+    stops it. With these fields a row changes only when something happens, and not every second.
     """
 
     table: str
@@ -83,7 +84,9 @@ def build_hall_row(
     taken_by: str | None = None,
     received_ms: int | None = None,
 ) -> HallRow:
-    """Return a table's row, also for a table without a state.
+    """Return the row of a table.
+
+    `state` is None for a table that has published none.
 
     `received_ms` is when this state was received, by the console's clock.
     """
@@ -109,7 +112,7 @@ def build_hall_row(
 
 
 def _match_fields(match: PublicMatch) -> dict[str, Any]:
-    """Return where the match stands in its event, and who plays it."""
+    """Return the match's place in its event, and its players."""
     return {
         "table_no": match.table_no,
         "event": match.event,
@@ -120,7 +123,7 @@ def _match_fields(match: PublicMatch) -> dict[str, Any]:
 
 
 def _play_fields(match: PublicMatch) -> dict[str, Any]:
-    """Return how far it is played, and what comes next."""
+    """Return the progress of the match, and the next step."""
     return {
         "levels": match.levels,
         "level": match.level,
@@ -135,7 +138,7 @@ def _play_fields(match: PublicMatch) -> dict[str, Any]:
 
 
 def _clock_fields(state: PublicState, received_ms: int | None) -> dict[str, Any]:
-    """Return its clock, and whether its area's order stops it."""
+    """Return the match's clock, and whether an order of its area stops it."""
     match, up_ms = state.match, clock_end_ms(state, received_ms)
     clock = match.clock
     return {
@@ -148,7 +151,7 @@ def _clock_fields(state: PublicState, received_ms: int | None) -> dict[str, Any]
 
 
 def _paper_fields(match: PublicMatch) -> dict[str, Any]:
-    """Return what is signed, and what is proposed and not decided."""
+    """Return the signatures, and the proposals without a decision."""
     return {
         "signed": len(match.signed),
         "unsigned": len(match.signers) if match.verdict is not None else 0,

@@ -1,6 +1,7 @@
-"""What stands behind a table's boards, in plain words, and what such hardware cannot promise.
+"""The hardware of a table as text, and the guarantees that such hardware cannot give.
 
-Pure. As the boards say it themselves; the promises are those that deploy/THREATS.md takes back.
+These functions are pure. The boards report their hardware. deploy/THREATS.md has the guarantees
+that they cannot give.
 """
 
 from collections.abc import Mapping
@@ -14,7 +15,10 @@ from controller.words import Words
 
 
 class HardwareView(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """What deals, what reads, how the reader is told of a card; `cannot`: a line each."""
+    """The hardware that deals and reads, and how the reader learns of a card.
+
+    `cannot`: one line each.
+    """
 
     dealer: Words
     reader: Words
@@ -24,7 +28,7 @@ class HardwareView(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 
 @lru_cache(maxsize=64)
 def describe_hardware(boards: ReportedBoards) -> HardwareView:
-    """Return the hardware of a table as its state tells of it."""
+    """Return the hardware of a table from its state."""
     return HardwareView(
         dealer=_board_words(boards.dealer),
         reader=_board_words(boards.reader),

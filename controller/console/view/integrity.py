@@ -1,4 +1,6 @@
-"""What is known beside the tables' states and no state says: noted while the console runs."""
+"""Possible irregularities at tables, from their states and from notes that the console makes while
+it runs.
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, Literal
@@ -17,10 +19,11 @@ from controller.words import Words
 
 
 class Workload(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """What a referee has on his hands: where he went and is, and since when.
+    """The present and earlier tasks of a referee: tables, and times of going there.
 
-    `done`: tables he has been to and that wait no more, `average_ms` from going to that;
-    `orders`: those that tables have carried out for him. All since the console began.
+    `done`: tables that no longer wait after the referee went there. `average_ms`: the mean time
+    until then. `orders`: commands that tables carried out for the referee. All are counted since
+    the console's start.
     """
 
     person: str
@@ -32,7 +35,7 @@ class Workload(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 
 
 class OpenedHandNote(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """A hand that was looked at in the present match."""
+    """A hand that was opened in the present match."""
 
     table: str
     seat: str
@@ -42,10 +45,12 @@ class OpenedHandNote(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 
 
 class HallNotes(msgspec.Struct, frozen=True, kw_only=True):
-    """What is known beside the states. `since`: when an open matter was first seen, by its name.
+    """Facts that states do not contain.
 
-    `manifest`: of the release that tables should run; None compares nothing. `unsigned_heads`: how
-    many signed heads of a table did not fit its key.
+    `since`: when an open matter was first seen, by its name.
+
+    `manifest`: of the release that tables should run; with None nothing is compared.
+    `unsigned_heads`: how many signed heads of a table did not match its key.
     """
 
     first_seen_ms: Mapping[str, int] = {}
@@ -74,7 +79,7 @@ FindingKind = Literal[
 
 
 class IntegrityFinding(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """Something that may be wrong at a table, or has to be known of it."""
+    """A possible irregularity at a table, or a fact that a referee should know."""
 
     table: str
     kind: FindingKind
@@ -87,7 +92,7 @@ class IntegrityFinding(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 def list_integrity_findings(
     snapshot: TableSnapshot, now_ms: int, notes: HallNotes
 ) -> Iterator[IntegrityFinding]:
-    """Yield what may be wrong at a table, or has to be known of it."""
+    """Yield possible irregularities at a table, and facts that a referee should know."""
     table = snapshot.table
     how, since_ms = snapshot.freshness(now_ms)
     if how in _KEY_FINDINGS:
@@ -136,13 +141,13 @@ def _opened_hand_finding(hand: OpenedHandNote) -> IntegrityFinding:
 def _release_findings(
     table: str, state: PublicState, manifest: Manifest | None
 ) -> Iterator[IntegrityFinding]:
-    """Yield in what a table reports something else than was released; that it is not there, too."""
+    """Yield the parts of a table that differ from the release, or that report none."""
     if manifest is None:
         return
     told = compare_state(manifest, state)
     for part, like in ((name, getattr(told, name)) for name in told.__struct_fields__):
         if like == "same" or (like == "unknown" and part != "program"):
-            continue  # a board that is not there has an alert of its own
+            continue  # A missing board has an alert of its own.
         name = _PROGRAM_PARTS[part]
         words = Words(f"{name.en} of another release", f"{name.zh}非本次发布版本")
         if like == "unknown":
@@ -158,7 +163,7 @@ _PROGRAM_PARTS: Final[Mapping[str, Words]] = {
 
 
 def _set_findings(table: str, state: PublicState) -> Iterator[IntegrityFinding]:
-    """Yield the sets whose composition is in doubt, with the deal that was played with them."""
+    """Yield the sets with a doubtful composition, and the deal that was played with them."""
     for each in state.sets:
         if each.barred:
             why = fault_words(each.barred)
@@ -171,7 +176,7 @@ def _set_findings(table: str, state: PublicState) -> Iterator[IntegrityFinding]:
 
 
 def _deal_findings(table: str, state: PublicState) -> Iterator[IntegrityFinding]:
-    """Yield what is unusual about the deals whose proofs the table shows."""
+    """Yield unusual facts about the deals whose proofs the table publishes."""
     for proof in state.fairness:
         if proof.recalled:
             why = fault_words(proof.recalled)

@@ -1,4 +1,4 @@
-"""The matches of an event as a list: those that are played, and those whose sheets are kept."""
+"""The list of the matches of an event: those in play, and those with stored sheets."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -14,9 +14,12 @@ from controller.sheet.form import ScoreSheet
 
 
 class MatchListRow(msgspec.Struct, frozen=True, kw_only=True):
-    """One match. `state`: as its sheet says, "open" while it is played.
+    """One match.
 
-    `kept_ms`: when its sheet was kept last (milliseconds since 1970), null where none is yet.
+    `state`: as on its sheet, or "open" while it is played.
+
+    `kept_ms`: when its sheet was last stored (milliseconds since 1970), or null if none is stored
+    yet.
     """
 
     table: str
@@ -42,7 +45,9 @@ class MatchListRow(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class AttemptLine(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """An attempt at a deal: which one it is of that deal, from 1 on; `attempt`: the table's number.
+    """An attempt at a deal: its number within that deal, from 1.
+
+    `attempt`: the table's number.
 
     `revealed`: it can be checked.
     """
@@ -54,7 +59,10 @@ class AttemptLine(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 
 
 def build_attempt_lines(found: Iterable[tuple[int, int, bool]]) -> list[AttemptLine]:
-    """Return a match's attempts, given by deal, number and whether revealed, in their order."""
+    """Return a match's attempts in their order.
+
+    Each is given as deal, number and whether revealed.
+    """
     before: Counter[int] = Counter()
     told = []
     for deal, attempt, revealed in found:
@@ -68,7 +76,10 @@ def build_attempt_lines(found: Iterable[tuple[int, int, bool]]) -> list[AttemptL
 def build_match_list(
     kept: Sequence[StoredSheet], states: Iterable[PublicState]
 ) -> list[MatchListRow]:
-    """Return every match once: what a table says of it now comes before what is kept."""
+    """Return every match once.
+
+    The present state of a table takes precedence over a stored sheet.
+    """
     lines = {(one.table, one.sheet.match, one.sheet.start_ms): _row_of_sheet(one) for one in kept}
     for state in states:
         line = _row_of_state(state)
@@ -117,12 +128,12 @@ def _row_of_sheet(one: StoredSheet) -> MatchListRow:
 
 
 def penalty_count(sheet: ScoreSheet) -> int:
-    """Return how many penalties a sheet has that count."""
+    """Return the number of valid penalties on a sheet."""
     return sum(not one.overturned for line in sheet.deals for one in line.penalties)
 
 
 def _row_of_state(state: PublicState) -> MatchListRow | None:
-    """Return the match that a table has; None where it has none."""
+    """Return the match of a table, or None if it has none."""
     match = state.match
     if (
         match.match is None

@@ -1,7 +1,7 @@
-"""How often a pair was warned, penalised, or claimed a wrong count.
+"""The counters of a pair: warnings, penalties, and wrong claims of a count.
 
-Counters belong to pairs and persons and travel with them. They are never kept: they are counted
-from the record whenever somebody looks, and nothing follows from them by itself.
+Counters belong to pairs and persons and move with them. They are not stored: they are counted from
+the record for each request, and nothing follows from them automatically.
 """
 
 from collections.abc import Collection, Iterable, Sequence
@@ -20,9 +20,9 @@ COUNTED_PENALTIES: Final[tuple[Penalty, ...]] = ("warning", "violation", "foul",
 
 
 class PenaltyCount(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """How often a pair was given something: in this deal, this match, this round, this event.
+    """How often a pair received one kind of penalty: in this deal, match, round and event.
 
-    The round and the event have what the pair brought from earlier matches; null: not heard.
+    Round and event include the penalties that the pair brought from earlier matches. Null: unknown.
     """
 
     deal: int
@@ -46,10 +46,12 @@ class EarlierPenaltyView(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
 
 class PairCounts(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """The counters of a pair. `claims`: wrong counts claimed in this match.
+    """The counters of a pair.
 
-    `signals`: illegal signals in this event; `persons`: penalties in this match by person.
-    `brought`: what was applied in earlier matches, in words, the newest last; null: not heard.
+    `claims`: wrong counts claimed in this match.
+
+    `signals`: illegal signals in this event. `persons`: penalties in this match by person.
+    `brought`: penalties of earlier matches in words, the newest last. Null: unknown.
     """
 
     side: Side
@@ -63,13 +65,16 @@ class PairCounts(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
 
 def count_penalties(match: PublicMatch, record: RulingRecord) -> list[PairCounts]:
-    """Return the counters of both pairs, from what holds: an overturned ruling counts nowhere."""
+    """Return the counters of both pairs from the valid rulings.
+
+    An overturned ruling does not count.
+    """
     now = [entry for case in record.cases if (entry := penalty_entry(case)) is not None]
     return [_pair_counts(match, record, side_, now) for side_ in SIDES if match.pairs.get(side_)]
 
 
 def penalty_entry(case: RulingCase) -> PenaltyEntry | None:
-    """Return what a ruling leaves in the record of its pair; None: it gave no penalty."""
+    """Return the entry of a ruling in the record of its pair, or None if it gave no penalty."""
     if case.state != "decided" or case.proposal.penalty == "none":
         return None
     charge = case.charge
@@ -93,7 +98,7 @@ def _pair_counts(
     match: PublicMatch, record: RulingRecord, of_side: Side, now: list[PenaltyEntry]
 ) -> PairCounts:
     pair = match.pairs[of_side]
-    assert pair is not None  # asked before
+    assert pair is not None  # Checked before.
     here = [entry for entry in now if entry.side == of_side]
     before = [entry for entry in record.earlier_penalties or () if entry.pair == pair.id]
     persons: dict[str, dict[str, int]] = {}
@@ -165,10 +170,10 @@ _MatchKey = tuple[str, int, str]
 def earlier_penalties(
     matches: Iterable[Sequence[PublicEvent]], pairs: Collection[str]
 ) -> PenaltyRecord:
-    """Return what was given to these pairs so far, in the order in which it happened.
+    """Return the penalties of these pairs so far, in the order in which they were given.
 
-    `matches`: each from its `meeting` on, as tables published them. What a match of which nothing
-    is known here left behind is taken from what later ones brought along.
+    `matches`: the published entries of each match from its `meeting` on. The penalties of an
+    unknown match are taken from the records that later matches brought.
     """
     found: dict[tuple[object, ...], PenaltyEntry | None] = {}
     brought: dict[PenaltyEntry, None] = {}
@@ -178,7 +183,8 @@ def earlier_penalties(
         told = read_rulings(entries)
         brought |= dict.fromkeys(told.earlier_penalties or ())
         for case in told.cases:
-            # At another table the same ruling stands once more, with that table's times.
+            # After a transfer, the same ruling is in the entries again, with the other table's
+            # times.
             key = (*_match_key(entries[0]), case.id, case.charge.offence, case.charge.deal)
             found[(*key, case.charge.side, case.charge.seat)] = penalty_entry(case)
     before = [one for one in brought if (one.event, one.round, one.match) not in known]

@@ -1,4 +1,4 @@
-"""In which order a referee looks for an offence, and what a clock suggests that he look at."""
+"""The order in which a referee looks for an offence, and the charges that a clock suggests."""
 
 from collections.abc import Iterator
 from typing import Any, Final, Literal
@@ -105,7 +105,7 @@ CLOCK_SUGGESTIONS: Final[dict[str, tuple[str, int | None]]] = {
 
 
 class ChargeSuggestion(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """A charge that a clock of the table suggests; a referee makes it, or does not."""
+    """A charge that a clock of the table suggests. A referee decides whether to make it."""
 
     offence: str
     seat: Seat | None
@@ -143,11 +143,14 @@ def suggest_charges(state: PublicState) -> tuple[ChargeSuggestion, ...]:
 
 
 class LadderPart(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """A part of what the desk shows; `article` None: the rulebook is silent, it is proposed."""
+    """A part of the ruling desk's page.
+
+    `article` is None if the rulebook has none and this is a proposal.
+    """
 
 
 class LadderAnswer(LadderPart, frozen=True):
-    """One legal answer of a step. `also_*`: what goes with it, empty for nothing."""
+    """One legal answer of a step. `also_*`: its further effects, or empty."""
 
     penalty: Penalty
     en: str
@@ -168,11 +171,13 @@ class OffenceKindView(LadderPart, frozen=True):
 
 
 class OffenceView(LadderPart, frozen=True):
-    """An offence with its steps: the ladder's own answer stands first in each.
+    """An offence with its steps.
 
-    `scope_*`: whose offences are counted together, and how far; empty where each stands for
-    itself. `foul_if_harmed`: a foul at once, where it cost the other side something.
-    `when`: where it can only be before or behind the first lead of a deal.
+    In each step, the ladder's own answer is first.
+
+    `scope_*`: whose offences are counted together, and over which period; empty if each counts
+    alone. `foul_if_harmed`: a foul at once if the other side was harmed. `when`: whether it is
+    possible only before or only after the first lead of a deal.
     """
 
     id: str
@@ -191,7 +196,7 @@ class OffenceView(LadderPart, frozen=True):
 
 
 class OffenceGroup(LadderPart, frozen=True):
-    """Offences that are looked for together."""
+    """Offences that a referee looks for together."""
 
     id: GroupId
     en: str
@@ -200,7 +205,7 @@ class OffenceGroup(LadderPart, frozen=True):
 
 
 class RungView(LadderPart, frozen=True):
-    """So many of one penalty are the next one (`times`), by which article."""
+    """The number (`times`) of one penalty that leads to the next one, with the article."""
 
     id: str
     below_en: str
@@ -212,7 +217,7 @@ class RungView(LadderPart, frozen=True):
 
 
 class NamedItem(LadderPart, frozen=True):
-    """Something by its name, in words."""
+    """A name with its text."""
 
     id: str
     en: str
@@ -222,9 +227,9 @@ class NamedItem(LadderPart, frozen=True):
 
 
 class PenaltyLadder(LadderPart, frozen=True):
-    """What a referee may look up of a rulebook's penalties.
+    """The penalties of a rulebook for a referee to look up.
 
-    `fouls`: what a foul does. `lapses`: why a right to a penalty may be lost.
+    `fouls`: the effects of a foul. `lapses`: the reasons why a right to a penalty may be lost.
     """
 
     profile: str
@@ -302,7 +307,9 @@ def _offence(profile: GuandanProfile, row: Offence) -> OffenceView:
 
 
 def _step(profile: GuandanProfile, offence: str, times: int) -> tuple[LadderAnswer, ...]:
-    """Return what an offence leads to that was committed `times` before, and nothing else was."""
+    """Return the answers to an offence that was committed `times` before, without any other
+    offence.
+    """
     said: dict[str, Any] = {
         "offence": offence,
         "seat": "N",
@@ -368,7 +375,7 @@ def _penalty(name: Penalty) -> NamedItem:
 
 
 def _fouls(profile: GuandanProfile) -> Iterator[NamedItem]:
-    """Yield what a foul does to the match; the side that committed it stands as NS."""
+    """Yield the effects of a foul on the match. The side that committed it is written as NS."""
     for offence in ("other", "hidden_cards"):
         said = Charge(
             offence=offence,

@@ -1,6 +1,6 @@
-"""What seats, sides, roles and commands are called, in both languages of a hall.
+"""The names of seats, sides, roles and commands, in both languages of a hall.
 
-The Chinese is referees' own (REFEREE 3.6): 放行 hands out, 一套牌 is a set, 副 a deal.
+The Chinese terms are those of referees: 放行 for the release, 一套牌 for a set, 副 for a deal.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -39,14 +39,14 @@ RESULT_CLASSES: Final[Mapping[str, Words]] = {
 
 
 def name_of(table: Mapping[str, Words], name: object) -> Words:
-    """Return what `name` is called; what a later version has is called as it is."""
+    """Return the text for `name`. A name from a later version is returned as it is."""
     known = table.get(str(name))
     return known or Words(str(name), str(name))
 
 
 @lru_cache(maxsize=64)
 def rulebook_name(name: str) -> Words:
-    """Return what a rulebook is called by its text; one that is not known here as it is."""
+    """Return the title of a rulebook. An unknown one is returned as it is."""
     if name not in profile_names():
         return Words(name, name)
     profile = load_profile(name)
@@ -54,13 +54,13 @@ def rulebook_name(name: str) -> Words:
 
 
 def join_words(named: Iterable[Words]) -> Words:
-    """Return several things in one line."""
+    """Return several texts in one line."""
     told = tuple(named)
     return Words(", ".join(one.en for one in told), "、".join(one.zh for one in told))
 
 
 def card_name(text: object) -> Words:
-    """Return a card as people read it: "♠A", a joker by its name."""
+    """Return the text of a card: "♠A", or the name of a joker."""
     try:
         face = face_text(parse_face(str(text)))
     except ValueError:
@@ -75,11 +75,13 @@ JOKERS: Final[Mapping[str, Words]] = {
 
 
 class DealContext(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """What was told of the present deal so far. `outs`: who is out, in turn.
+    """The facts of the present deal so far.
 
-    `whole`: it was told from its beginning, so that places are known. `by_hand`: no machine
-    tells of its cut and its hands. `charged`: the deal of each ruling's offence, by the ruling's
-    id: a ruling may be decided in a later deal.
+    `outs`: the seats that are out, in order.
+
+    `whole`: all entries of the deal are known, so that places are known. `by_hand`: it was dealt by
+    hand, so no machine reports its cut and its hands. `charged`: the deal of each ruling's offence,
+    by the ruling's id, because a ruling may be decided in a later deal.
     """
 
     whole: bool = False
@@ -93,7 +95,7 @@ DescribeEvent = Callable[[EventData, DealContext], Words]
 
 
 def fault_words(names: Any) -> Words:
-    """Return the causes of faults in one line; one that nobody knows as it is called."""
+    """Return the causes of faults in one line. An unknown fault is described by its name."""
     return join_words(_cause(str(name)) for name in names)
 
 
@@ -119,12 +121,12 @@ _VALUES: Final = {
 
 
 def constant_line(en: str, zh: str) -> DescribeEvent:
-    """Return a teller that says the same of every entry."""
+    """Return a function that describes every entry with the same text."""
     return lambda data, before: Words(en, zh)
 
 
 def seat_line(en: str, zh: str) -> DescribeEvent:
-    """Return a teller with the seat in its line."""
+    """Return a function that describes an entry with its seat."""
 
     def tell(data: EventData, before: DealContext) -> Words:
         who = name_of(SEAT_NAMES, data.get("seat"))
@@ -134,7 +136,7 @@ def seat_line(en: str, zh: str) -> DescribeEvent:
 
 
 def reason_line(en: str, zh: str, field: str = "reason") -> DescribeEvent:
-    """Return a teller with a reason, and who answers for it where that is said."""
+    """Return a function that describes an entry with its reason, and its author if stated."""
 
     def tell(data: EventData, before: DealContext) -> Words:
         why, by = data.get(field, ""), decided_by_words(data.get("by", ""), data.get("entered_by"))
@@ -145,7 +147,7 @@ def reason_line(en: str, zh: str, field: str = "reason") -> DescribeEvent:
 
 
 def add_leader(words: Words, seat: Any, turned_up: Any) -> Words:
-    """Return a line with who leads, by which card, where that is known."""
+    """Return a line with the seat that leads, and by which card, if that is known."""
     if seat is None:
         return words
     who = name_of(SEAT_NAMES, seat)
@@ -158,7 +160,7 @@ def add_leader(words: Words, seat: Any, turned_up: Any) -> Words:
 
 
 def template_line(en: str, zh: str, **tables: Mapping[str, Words]) -> DescribeEvent:
-    """Return a teller that fills a line with the data's fields, words of `tables` for theirs."""
+    """Return a function that fills a text with the data's fields. `tables` has texts for values."""
 
     def tell(data: EventData, before: DealContext) -> Words:
         named = {name: name_of(table, data.get(name)) for name, table in tables.items()}
@@ -175,5 +177,5 @@ def template_line(en: str, zh: str, **tables: Mapping[str, Words]) -> DescribeEv
 
 
 def shorten(value: Any) -> Any:
-    """Return a long hash by its beginning, anything else as it is."""
+    """Return the beginning of a long hash, or any other value as it is."""
     return f"{value[:8]}…" if isinstance(value, str) and len(value) == 64 else value

@@ -1,7 +1,7 @@
-"""The rulings of a match as its public entries tell them, and what its pairs brought along.
+"""The rulings of a match from its public entries, and the earlier penalties of its pairs.
 
-A state shows the newest rulings in short; who pointed what out, what a ruling does to the match
-and how often a pair was penalised before stands in the entries.
+A state has only the newest rulings in short form. The entries have the person who reported an
+offence, the effects of a ruling on the match, and the earlier penalties of a pair.
 """
 
 from collections.abc import Iterable, Mapping
@@ -22,9 +22,11 @@ MATCH_START: Final = "meeting"
 
 
 class RulingCase(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """One ruling with the charge it answers. `at_ms`: when it was proposed; `ended_ms`: decided.
+    """One ruling with the charge that it answers.
 
-    As controller/match/rulings.py has it, told by entries.
+    `at_ms`: when it was proposed. `ended_ms`: when it was decided.
+
+    The fields are those of controller/match/rulings.py, read from entries.
     """
 
     id: str
@@ -44,7 +46,10 @@ class RulingCase(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
 
 class RulingRecord(msgspec.Struct, frozen=True, kw_only=True):
-    """What entries tell of a match's rulings. `brought` None: its beginning was not heard."""
+    """The rulings of a match from its entries.
+
+    `brought` is None if the first entries are missing.
+    """
 
     earlier_penalties: tuple[PenaltyEntry, ...] | None = None
     cases: tuple[RulingCase, ...] = ()
@@ -70,7 +75,10 @@ def _earlier_penalties(data: Mapping[str, Any]) -> tuple[PenaltyEntry, ...] | No
 
 
 def _apply_entry(cases: dict[str, RulingCase], data: Mapping[str, Any]) -> None:
-    """Take one entry of the match; of a newer version, or about nothing known, it is passed."""
+    """Apply one entry of the match.
+
+    Entries of a newer version or about unknown rulings are ignored.
+    """
     kind, name = data.get("event"), str(data.get("id"))
     try:
         if kind == "RulingProposed":
@@ -137,9 +145,11 @@ _DECISIONS: Final = {
 
 
 class PenaltyChoice(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """One answer to a charge, in words: `effects` is what the match does by it.
+    """One answer to a charge as text.
 
-    `article` None: the rulebook is silent, it is proposed.
+    `effects`: its effects on the match.
+
+    `article` is None if the rulebook has none and this is a proposal.
     """
 
     penalty: Penalty
@@ -157,9 +167,9 @@ class PenaltyChoice(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 def build_penalty_choices(
     proposals: Iterable[PenaltyProposal], earlier_deal: int | None = None
 ) -> tuple[PenaltyChoice, ...]:
-    """Return the answers that a table gave to a charge, in words and in their order.
+    """Return the table's answers to a charge as text, in their order.
 
-    `earlier`: the deal of the offence, where another deal is played now.
+    `earlier`: the deal of the offence, if another deal is played now.
     """
     return tuple(build_penalty_choice(proposal, earlier_deal) for proposal in proposals)
 
@@ -167,7 +177,7 @@ def build_penalty_choices(
 def build_penalty_choice(
     proposal: PenaltyProposal, earlier_deal: int | None = None
 ) -> PenaltyChoice:
-    """Return one answer in words."""
+    """Return one answer as text."""
     text = penalty_words(proposal.penalty, proposal.effects)
     return PenaltyChoice(
         penalty=proposal.penalty,
@@ -193,9 +203,12 @@ class LapseView(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
 
 class RulingView(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """A ruling as the desk shows it; what only entries tell is null where they were not heard.
+    """A ruling on the page of the ruling desk.
 
-    `decided`, `rejected`: by whom, in words; of the chief's word by mouth also who entered it.
+    Fields that only entries have may be null.
+
+    `decided`, `rejected`: the person in words. For a spoken decision of the chief, also the person
+    who entered it.
     """
 
     id: str
@@ -239,11 +252,11 @@ class RulingView(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 def build_ruling_views(
     profile: GuandanProfile, record: RulingRecord, rulings: Iterable[PublicRuling], deal: int
 ) -> list[RulingView]:
-    """Return the rulings of a match, oldest first: as entries tell them, else as the state does.
+    """Return the rulings of a match, oldest first, from its entries or else from the state.
 
-    `deal` is played now: what a ruling does to an earlier one is said with that deal's number.
-
-    The state's word on whether a ruling is open stands over an entry that is still on its way.
+    `deal` is the deal in play. The effect of a ruling on an earlier deal is described with that
+    deal's number. The state decides whether a ruling is open, because an entry may still be
+    missing.
     """
     newest = {ruling.id: ruling for ruling in rulings}
     views = [_view_of_case(profile, case, newest.pop(case.id, None), deal) for case in record.cases]
@@ -258,7 +271,7 @@ def _view_of_state(ruling: PublicRuling) -> RulingView:
 
 
 def _with_deciders(view: RulingView) -> RulingView:
-    """Return a ruling with who decided it in words."""
+    """Return a ruling with the person who decided it in words."""
     decided = (
         None if view.approved_by is None else decided_by_words(view.approved_by, view.entered_by)
     )
@@ -362,13 +375,15 @@ _CHARGE_FIELDS: Final = (
 
 
 def _charge_args(charge: Charge) -> dict[str, Any]:
-    """Return a charge as the command `rulings` takes it, to ask again what it can lead to."""
+    """Return a charge as arguments of the command `rulings`, to request its possible answers
+    again.
+    """
     said = {name: getattr(charge, name) for name in _CHARGE_FIELDS} | {"offence_ms": charge.at_ms}
     return {name: value for name, value in said.items() if value not in (None, False)}
 
 
 def lost_time_with_reasons(answer: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a table's answer to `lost_time` with the words of each stop's reason beside it."""
+    """Return a table's answer to `lost_time`, with the reason of each stop in words."""
     stops = [
         stop | {"words": reason_words(str(stop.get("reason")))} for stop in answer.get("stops", ())
     ]

@@ -1,7 +1,7 @@
-"""A score sheet (记分表) as a page and as a table file: the form of the table, read again.
+"""A score sheet (记分表) as a page and as a file for spreadsheets.
 
-The page is drawn by the browser from the sheet as the table sent it (controller/sheet);
-here is what a browser cannot know, and the file that a spreadsheet opens.
+The browser draws the page from the sheet that the table sent (controller/sheet). This module adds
+what a browser does not know, and makes the file.
 """
 
 import csv
@@ -31,12 +31,11 @@ _BOM: Final = "\ufeff"
 
 
 class SheetPageView(msgspec.Struct, frozen=True, kw_only=True):
-    """A sheet and what belongs beside it.
+    """A sheet and the facts beside it.
 
-    `provisional`: what of its points no text has. `corrected`: whose word each correction was,
-    as the sheet has them. `kept_ms`: when the console wrote this one down
-    (milliseconds since 1970), null for one that a table has told this moment. `kept`: the versions
-    that are kept, to be looked at.
+    `provisional`: the points that no rulebook defines. `corrected`: the source of each correction,
+    in the order of the sheet. `kept_ms`: when the console stored this version (milliseconds since
+    1970), or null for a sheet that the table just sent. `kept`: the stored versions.
     """
 
     sheet: ScoreSheet
@@ -47,8 +46,10 @@ class SheetPageView(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class CorrectionSource(msgspec.Struct, frozen=True, kw_only=True):
-    """Whose word a correction was: the chief's by mouth with who entered it, and what he has
-    confirmed of that since (None: it was given in writing). `reason`: why, in words.
+    """The source of a correction.
+
+    For a spoken decision: the chief, the person who entered it, and the state of its confirmation.
+    None: it was given in writing. `reason`: the reason in words.
     """
 
     by: Words
@@ -57,7 +58,7 @@ class CorrectionSource(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class StoredVersion(msgspec.Struct, frozen=True, kw_only=True):
-    """A version that is kept: at which table, with how many signatures, since when."""
+    """A stored version: its table, its number of signatures, and its time."""
 
     table: str
     version: int
@@ -66,14 +67,14 @@ class StoredVersion(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def parse_sheet(raw: Any) -> ScoreSheet:
-    """Return a sheet as a table sent it. Raises msgspec.ValidationError."""
+    """Return a sheet from the form in which a table sent it. Raises msgspec.ValidationError."""
     return msgspec.convert(raw, ScoreSheet)
 
 
 def with_wall_times(sheet: ScoreSheet, state: PublicState | None) -> ScoreSheet:
-    """Return a sheet with when its match began and ended by the wall, in whole seconds (R10).
+    """Return a sheet with the times of day when its match began and ended, in whole seconds (R10).
 
-    A table writes the sheet by its own clock; a state of the same match tells both.
+    A table writes the sheet by its own clock. A state of the same match has both clocks.
     """
     if state is None or sheet.start_at is not None or state.match.at_ms is None:
         return sheet
@@ -87,7 +88,7 @@ def with_wall_times(sheet: ScoreSheet, state: PublicState | None) -> ScoreSheet:
             else (now + timedelta(milliseconds=ms - at_ms)).isoformat("T", "seconds")
             for ms in (sheet.start_ms, sheet.end_ms)
         )
-    except (ValueError, OverflowError):  # a stamp of somebody who is no table
+    except (ValueError, OverflowError):  # A time stamp that no table writes.
         return sheet
     return msgspec.structs.replace(sheet, start_at=start, end_at=end)
 
@@ -95,7 +96,7 @@ def with_wall_times(sheet: ScoreSheet, state: PublicState | None) -> ScoreSheet:
 def build_sheet_view(
     sheet: ScoreSheet, kept: Sequence[StoredVersion] = (), kept_ms: int | None = None
 ) -> SheetPageView:
-    """Return a sheet as a page shows it."""
+    """Return a sheet for its page."""
     return SheetPageView(
         sheet=sheet,
         provisional=_provisional(sheet),
@@ -113,20 +114,20 @@ def build_sheet_view(
 
 
 def _provisional(sheet: ScoreSheet) -> list[Words]:
-    """What of the points no text has; of a key that is not known here, its name."""
+    """Return the points that no rulebook defines. An unknown key is returned by its name."""
     named = () if sheet.score is None else sheet.score.provisional
     known = all_keys()
     return [known[key].label if key in known else Words(key, key) for key in named]
 
 
-# -- the file -----------------------------------------------------------------------
+# -- The file --
 
 
 def sheet_csv(sheet: ScoreSheet, language: Language, zone: tzinfo | None = None) -> str:
-    """Return the sheet for a spreadsheet: a row a deal, in a form that Excel reads as it is.
+    """Return the sheet for a spreadsheet, one row for each deal, in a form that Excel reads.
 
-    With the mark by which it knows UTF-8, lines ended as its own; no cell is a formula. `zone`:
-    whose time its times are, None: this computer's.
+    The text has the byte order mark of UTF-8 and Excel's line ends. No cell is a formula. `zone` is
+    the time zone of its times, or None for that of this computer.
     """
     out = io.StringIO(newline="")
     writer = csv.writer(out, lineterminator="\r\n")
@@ -136,7 +137,9 @@ def sheet_csv(sheet: ScoreSheet, language: Language, zone: tzinfo | None = None)
 
 
 def safe_cell(cell: object) -> str:
-    """Return a cell that a spreadsheet takes for what it is: numbers as they are, else text."""
+    """Return a cell that a spreadsheet does not interpret: numbers as they are, anything else as
+    text.
+    """
     if cell is None:
         return ""
     text = str(cell)
@@ -146,7 +149,7 @@ def safe_cell(cell: object) -> str:
 
 
 def sheet_file_name(sheet: ScoreSheet, suffix: str) -> str:
-    """Return a name for a sheet's file, of letters that any system takes."""
+    """Return a name for a sheet's file, with characters that every system accepts."""
     said = f"sheet-{sheet.match}-v{sheet.version}"
     return (
         "".join(
@@ -206,12 +209,12 @@ class _SheetRows:
         ]
 
     def _moment(self, stamp: str | None) -> str | None:
-        """Return a wall stamp as people of the hall and their spreadsheets write it."""
+        """Return a time stamp in the form that people and their spreadsheets use."""
         if stamp is None:
             return None
         try:
             return datetime.fromisoformat(stamp).astimezone(self._zone).strftime("%Y-%m-%d %H:%M")
-        except (ValueError, OverflowError):  # a stamp of somebody who is no table
+        except (ValueError, OverflowError):  # A time stamp that no table writes.
             return stamp
 
     def _deal_cells(self, line: DealLine) -> list[object]:

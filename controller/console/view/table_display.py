@@ -1,4 +1,4 @@
-"""Tribute and return as a table's display shows them: who pays whom, and no card of a hand."""
+"""Tribute and return on a table's display: which seat pays which, without any card of a hand."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -24,9 +24,11 @@ _EXCHANGE_PHASES: Final = frozenset({"tribute", "return"})
 
 
 class TributeLine(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """A tribute. `to` and the rank that was due are null until all who pay have laid theirs.
+    """A tribute.
 
-    `clock`: what counts for it.
+    `to` and the due rank are null until all payers have laid theirs.
+
+    `clock`: the clock of this duty.
     """
 
     giver: Seat
@@ -37,7 +39,10 @@ class TributeLine(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 
 
 class ReturnLine(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """A card to be given back; which one it is no display says. `clock`: what counts for it."""
+    """A card that must be returned.
+
+    No display shows which card it is. `clock`: the clock of this duty.
+    """
 
     giver: Seat
     to: Seat
@@ -47,9 +52,10 @@ class ReturnLine(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 
 
 class ExchangeView(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """What is owed while it is exchanged, a line each.
+    """The open payments during the exchange, one line each.
 
-    `said`: the lines say all that the table waits for, with its clocks: it is said nowhere else.
+    `said`: the lines contain all that the table waits for, with its clocks, so nothing else is
+    shown.
     """
 
     pays: tuple[TributeLine, ...]
@@ -59,13 +65,13 @@ class ExchangeView(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 
     @property
     def clocks(self) -> frozenset[PublicSeatClock]:
-        """The clocks that stand in its lines."""
+        """Return the clocks that are shown in its lines."""
         clocks = (*(one.clock for one in self.pays), *(one.clock for one in self.gives))
         return frozenset(one for one in clocks if one is not None)
 
 
 def build_exchange(match: PublicMatch) -> ExchangeView | None:
-    """Return what is owed; None where nothing is exchanged now."""
+    """Return the open payments, or None if nothing is being exchanged."""
     if match.phase not in _EXCHANGE_PHASES or match.tribute is None:
         return None
     paid, given = tuple(_tribute_lines(match)), tuple(_return_lines(match))
@@ -77,7 +83,7 @@ def build_exchange(match: PublicMatch) -> ExchangeView | None:
 
 
 def _is_choice_open(match: PublicMatch) -> bool:
-    """Tell whether UP may still choose between equal tributes, which no line of a card says."""
+    """Return whether UP may still choose between equal tributes, which no line of a card shows."""
     return match.tribute is not None and match.tribute.choice_open and not match.tribute.given
 
 
@@ -186,7 +192,10 @@ _GROUP_LENGTH: Final = 4
 
 
 class PendingCut(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """A cut is waited for. `by`: whose it is, () anybody's. `counter`: the number that runs."""
+    """An awaited cut.
+
+    `by`: the seats that may cut, or () for any. `counter`: the running number.
+    """
 
     by: tuple[Seat, ...]
     counter: int | None
@@ -197,19 +206,19 @@ class PendingCut(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 
 
 class ProofLink(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """An attempt whose proof anybody in the hall may open now."""
+    """An attempt whose proof may be opened by everybody in the hall now."""
 
     deal: int
     attempt: int
 
 
 class DisplayView(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """All that a display shows.
+    """The content of a display.
 
-    `since_ms`: since when its standing is so (console's clock); 0 while it is live. `seats` in
-    playing order. `fed`: cards that went through while it deals. `commitment` (short, in fours)
-    and `cut_at` are of the hands that it is about, `proof` of some that nobody plays any more.
-    `countdowns`: the clocks that do not stand in a line of the `exchange`.
+    `since_ms`: the start of its present freshness (console's clock), or 0 while it is live. `seats`
+    in playing order. `fed`: the cards fed so far, while it deals. `commitment` (short, in groups of
+    four) and `cut_at` belong to the present hands, and `proof` to hands that are no longer played.
+    `countdowns`: the clocks that are in no line of the `exchange`.
     """
 
     standing: Freshness
@@ -252,9 +261,9 @@ class DisplayView(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 
 
 def build_display(state: PublicState | None, standing: Freshness, since_ms: int) -> DisplayView:
-    """Return what the display of a table shows; of one that was never heard, that it was not."""
+    """Return the display of a table. `state` is None if the table has published none."""
     if standing is Freshness.LIVE:
-        since_ms = 0  # else every state would be news
+        since_ms = 0  # Otherwise every state would change the view.
     if state is None:
         return DisplayView(standing=standing, since_ms=since_ms)
     machine, match = state.machine, state.match
@@ -312,7 +321,7 @@ def _display_seats(state: PublicState, cut: PendingCut | None) -> tuple[DisplayS
 
 
 def _pending_cut(state: PublicState) -> PendingCut | None:
-    """Return the cut that the machine waits for; by hand there is no number to choose."""
+    """Return the cut that the machine waits for. A deal by hand has no number to choose."""
     machine, match = state.machine, state.match
     if machine.phase is not MachinePhase.COMMITTED or match.by_hand:
         return None
@@ -328,9 +337,9 @@ def _pending_cut(state: PublicState) -> PendingCut | None:
 
 
 def _current_fairness(state: PublicState, cut: PendingCut | None) -> Fairness | None:
-    """Return the proof, as far as it is public, of the hands that are dealt, held or played.
+    """Return the public proof of the hands that are dealt, held or played now.
 
-    While a cut is waited for: of the set that it cuts.
+    During the wait for a cut it is the proof of the set that is being cut.
     """
     machine, match = state.machine, state.match
     attempt = machine.attempt if cut is not None or match.attempt is None else match.attempt
@@ -338,16 +347,16 @@ def _current_fairness(state: PublicState, cut: PendingCut | None) -> Fairness | 
 
 
 def _short_commitment(commitment: str) -> str:
-    """Return the beginning of a commitment as people can read and compare it."""
+    """Return the beginning of a commitment in a form that people can compare."""
     return " ".join(
         commitment[at : at + _GROUP_LENGTH] for at in range(0, _SHORT_LENGTH, _GROUP_LENGTH)
     )
 
 
 def _newest_proof(state: PublicState) -> ProofLink | None:
-    """Return the newest proof that may be opened; none before the match is over.
+    """Return the newest proof that may be opened, or None before the match is over.
 
-    Telephones are for after play (seeds 002 A17.1.1, 000 A21.3).
+    Telephones are allowed only after play (seeds 002 A17.1.1, 000 A21.3).
     """
     if state.match.phase not in _PHASES_AFTER_PLAY:
         return None

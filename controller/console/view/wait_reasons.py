@@ -1,8 +1,8 @@
-"""What one table waits for: its reasons out of what it says and how it is heard, and their ranks.
+"""The reasons why a table waits, from its state and its freshness, and their ranks.
 
-The order of ranks is a hall's (REFEREE 3.3): danger, a raised hand, a count, a machine that
-stands, a decision, a result, late players, a slow deal, a table that is not heard, and last what
-only a technician wants to know.
+The order of the ranks is that of a hall: danger, a raised hand, a count, a stopped machine, a
+decision, a result, late players, a slow deal, a silent table, and last the reasons for technicians
+only.
 """
 
 from collections.abc import Iterable, Mapping
@@ -31,7 +31,7 @@ _BEFORE_CARDS: Final = frozenset({"cut", "dealing"})
 
 
 class Urgency(IntEnum):
-    """How urgent a reason is; the least number first."""
+    """The rank of a reason. The smallest number is the most urgent."""
 
     DANGER = 1
     BUTTON = 2
@@ -46,9 +46,12 @@ class Urgency(IntEnum):
 
 
 class WaitReason(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """One thing that a table waits for. `name`: of a fault, a call's reason, or of a standing.
+    """One reason why a table waits.
 
-    `since_ms`: milliseconds since 1970. `action_*`: what to do; empty where the words say it.
+    `name`: of a fault, a reason of a call, or a freshness.
+
+    `since_ms`: milliseconds since 1970. `action_*`: what to do, or empty if the text already states
+    it.
     """
 
     rank: Urgency
@@ -131,7 +134,7 @@ def list_reasons(
 
 
 def list_table_reasons(snapshot: TableSnapshot, now_ms: int) -> tuple[WaitReason, ...]:
-    """Return all that a table of the console waits for at `now_ms`."""
+    """Return all reasons for which a table of the console waits at `now_ms`."""
     how, since_ms = snapshot.freshness(now_ms)
     return list_reasons(
         snapshot.state,
@@ -143,9 +146,10 @@ def list_table_reasons(snapshot: TableSnapshot, now_ms: int) -> tuple[WaitReason
 
 
 def deal_overdue_since_ms(snapshot: TableSnapshot) -> int | None:
-    """Return since when a deal is due that the machine has not begun; None: not for too long.
+    """Return since when a deal is due that the machine has not begun, or None if that is not too
+    long.
 
-    Of a table that is not heard any more, as it was when it was heard last.
+    For a silent table, this is the value of its last state.
     """
     since_ms, heard_ms = snapshot.deal_due_since_ms, snapshot.contact_times.received_ms
     if since_ms is None or heard_ms is None or heard_ms - since_ms < DEAL_OVERDUE_MS:
@@ -154,9 +158,9 @@ def deal_overdue_since_ms(snapshot: TableSnapshot) -> int | None:
 
 
 def is_deal_due(state: PublicState) -> bool:
-    """Tell whether a deal is due that the machine has not begun, and nobody has stopped it.
+    """Return whether a deal is due that the machine has not begun and that was not stopped.
 
-    No alert says so where its hopper is taken for empty, or the set is still on the table.
+    No alert reports this if the hopper counts as empty, or the set is still on the table.
     """
     machine, match = state.machine, state.match
     return (
@@ -207,7 +211,7 @@ def _alert_reasons(state: PublicState, skew_ms: int) -> Iterable[WaitReason]:
 
 
 def _ruling_reasons(state: PublicState, skew_ms: int) -> Iterable[WaitReason]:
-    """Yield what is proposed and waits for a decision: all that is the chief's, all that is not."""
+    """Yield the proposals that wait for a decision: those for the chief, and the others."""
     for name, needs, whose in _DECIDERS:
         mine = [one for one in state.match.rulings if (one.state, one.needs) == ("proposed", needs)]
         if not mine:
@@ -226,7 +230,7 @@ def _ruling_reasons(state: PublicState, skew_ms: int) -> Iterable[WaitReason]:
 
 
 def _since_proposed(state: PublicState, ruling: PublicRuling) -> int:
-    """Return since when a ruling waits; of an older table's since its deal began."""
+    """Return since when a ruling waits. For an older program, since its deal began."""
     match = state.match
     known = (ruling.at_ms, match.began_ms, match.start_ms, match.at_ms)
     table_ms = next((moment for moment in known if moment is not None), 0)
@@ -244,13 +248,16 @@ _DECIDERS: Final = (
 
 
 def _urgency(alert: Alert, state: PublicState) -> Urgency:
-    """How urgent a fault is: a machine that stands with people at it comes before one without."""
+    """Return how urgent a fault is.
+
+    A stopped machine with people at it comes before one without.
+    """
     known = _ALERT_URGENCY.get(alert.name)
     if known is Urgency.DANGER and not _are_players_present(state):
         return Urgency.STOPPED
     if known is not None:
         return known
-    row = fault_catalogue().get(alert.name)  # None: of a newer table
+    row = fault_catalogue().get(alert.name)  # None: a fault of a newer program.
     service = row is not None and row.fault_class == "service"
     return (
         Urgency.TECHNICAL
@@ -268,9 +275,11 @@ ESCALATION_MS: Final = 120_000
 
 
 class WaitingTable(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """One table that waits, and for what, the most urgent first. `taken_by`: who goes there.
+    """One table that waits, with its reasons, the most urgent first.
 
-    `chiefs`: nobody has gone for so long that the chief is told.
+    `taken_by`: the referee who goes there.
+
+    `chiefs`: no referee has gone there for so long that the chief is informed.
     """
 
     table: str
@@ -280,19 +289,19 @@ class WaitingTable(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 
     @property
     def rank(self) -> Urgency:
-        """How urgent it is."""
+        """Return the most urgent rank."""
         return self.reasons[0].rank
 
     @property
     def since_ms(self) -> int:
-        """Since when its most urgent reason stands."""
+        """Return since when its most urgent reason exists."""
         return self.reasons[0].since_ms
 
 
 def build_queue(waits: Iterable[WaitingTable], role: Role) -> tuple[WaitingTable, ...]:
-    """Return the list for a role: the most urgent first, who has waited longest first of those.
+    """Return the list for a role: the most urgent first, and of equal ones the longest wait first.
 
-    What only a technician wants to know is not in a referee's list, nor in a row of it.
+    A referee's list has no reasons that are for technicians only.
     """
     seen = waits if role is Role.TECHNICIAN else filter(None, map(_without_technical, waits))
     return tuple(
@@ -301,7 +310,7 @@ def build_queue(waits: Iterable[WaitingTable], role: Role) -> tuple[WaitingTable
 
 
 def _without_technical(wait: WaitingTable) -> WaitingTable | None:
-    """Return a row without what is only a technician's; None where that is all."""
+    """Return a row without the reasons for technicians only, or None if no reason is left."""
     if wait.reasons[-1].rank is not Urgency.TECHNICAL:
         return wait
     left = tuple(one for one in wait.reasons if one.rank is not Urgency.TECHNICAL)
@@ -311,7 +320,7 @@ def _without_technical(wait: WaitingTable) -> WaitingTable | None:
 def build_waiting_table(
     table: str, reasons: tuple[WaitReason, ...], taken_by: str | None, now_ms: int
 ) -> WaitingTable | None:
-    """Return a table's row of the list; None where nobody waits."""
+    """Return a table's row of the list, or None if it does not wait."""
     if not reasons:
         return None
     urgent = reasons[0].rank < Urgency.UNHEARD

@@ -1,9 +1,9 @@
-"""Check a journal again, from the outside: chain, steps, proofs, counts, voids.
+"""The verification of a journal by another program: chain, steps, proofs, counts and voids.
 
-Works on a state directory or on events that somebody kept from the feed. It
-computes everything anew with the functions of controller/deal/sequence.py, and
-believes no entry that can be derived from others. controller/deal/verify.mjs does the same
-for a feed's events, and shares no code with this.
+`verify` reads a state directory, or events that somebody saved from the feed. It computes each
+value again with the functions of controller/deal/sequence.py and trusts no entry that follows from
+others. controller/deal/verify.mjs does the same for the events of a feed, and shares no code with
+this package.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -65,13 +65,13 @@ def verify(
     events: Sequence[Path] = (),
     table: Path | None = None,
 ) -> VerifyReport:
-    """Check a state directory or a file of events; `head_file` holds heads kept elsewhere.
+    """Check a state directory or a file of events.
 
-    `events` are events' own regulations (event.toml) that deals may have been dealt under.
-    `table` is the table's public certificate, against which signed heads are checked; without
-    it, the key that the journal itself names. Raises JournalError for files that are no journal,
-    no events or no heads, ProfileError for regulations that are none, RosterError for a
-    certificate that is none.
+    `head_file` has heads that were saved elsewhere. `events` are an event's own regulations
+    (event.toml) under which deals may have been dealt. `table` is the table's public certificate,
+    against which signed heads are checked. Without it, the key that the journal itself names is
+    used. Raises JournalError for files that are not a journal, events or heads, ProfileError for
+    wrong regulations, and RosterError for a wrong certificate.
     """
     rulebooks = ProfilesByHash(events)
     source = read_source(path)
@@ -109,7 +109,7 @@ def verify(
 def check_unsealed_attempt(
     progress: AttemptHistory, revealed: Mapping[str, Any], record: Mapping[str, Any]
 ) -> tuple[AttemptReport, list[VerifyFinding]]:
-    """Check an attempt with what the chief's key gave of it, as if it stood in the journal.
+    """Check an attempt with the data that the chief's key opened, as if they were in the journal.
 
     `revealed` and `record` are the data of the entries that its machine could not write.
     """
@@ -128,7 +128,7 @@ def _check_journal(
     progresses: Sequence[AttemptHistory],
     rulebooks: ProfilesByHash,
 ) -> Iterator[VerifyFinding]:
-    """Yield what is wrong with entries and between attempts."""
+    """Yield the errors of single entries and those between attempts."""
     checks = [
         _check_table_key(entries),
         check_entries(entries, whole=source.whole),
@@ -149,7 +149,10 @@ def _check_journal(
 
 
 def _check_table_key(entries: Sequence[JournalEntry]) -> Iterator[VerifyFinding]:
-    """A journal belongs to one table, and its proofs are bound to that table's key."""
+    """Yield entries that name another key.
+
+    A journal belongs to one table, and its proofs are bound to the key of that table.
+    """
     whose = None
     for entry in entries:
         key = entry.data.get("table_key") if entry.kind in ("opened", "committed") else None

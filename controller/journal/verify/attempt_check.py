@@ -1,7 +1,7 @@
-"""What lies sealed in a journal's rows, opened with the key that the record shows.
+"""The check of one attempt, with the sealed data of its journal entries opened.
 
-So what a record says is held against the rows that were written while the cards moved, looks and
-pockets and all; without the key they would agree as far as one can see, which is not far.
+The record has the key that opens them. So the record is compared with the entries that were written
+while the cards moved, including looks and pockets. Without the key, those entries prove little.
 """
 
 import base64
@@ -64,8 +64,9 @@ _BOX_MEANS = "what was sealed while the cards moved is not what is shown now"
 
 
 def box_opener(progress: AttemptHistory) -> Unseal | None:
-    """Return what opens an attempt's boxes; None while its key is not shown. Raises
-    UnprovableError.
+    """Return the function that opens an attempt's boxes, or None while its key is not published.
+
+    Raises UnprovableError.
     """
     record = progress.steps.get("record")
     if record is None or record.data.get("key") is None:
@@ -84,7 +85,7 @@ def box_opener(progress: AttemptHistory) -> Unseal | None:
 
 
 def check_boxes(progress: AttemptHistory, unseal: Unseal | None) -> Iterator[VerifyFinding]:
-    """Yield boxes of the journal that hold something else than is shown. Raises UnprovableError."""
+    """Yield boxes of the journal with other content than was published. Raises UnprovableError."""
     record, seed, box = (progress.steps.get(kind) for kind in ("record", "seed", "hands_box"))
     if record is None:
         return
@@ -93,7 +94,7 @@ def check_boxes(progress: AttemptHistory, unseal: Unseal | None) -> Iterator[Ver
             "sealed" in entry.data for entry in progress.wire_entries
         ):
             what = "the record has no key, and the journal has sealed rows"
-            yield VerifyFinding(record.n, what, "nobody can hold the one against the other")
+            yield VerifyFinding(record.n, what, "the two cannot be compared")
         return
     for entry, shown in ((seed, _shown_seed(progress)), (box, _shown_hands(progress))):
         if entry is not None and shown is not None and unseal(_box_bytes(entry)) != shown:
@@ -126,7 +127,7 @@ _MADE_UP_REASON_MEANS = "a reason was made up, or the record is not the one of t
 
 
 class _ComputedParts(msgspec.Struct):
-    """What of one attempt could be computed."""
+    """The parts of one attempt that could be computed."""
 
     grade: Grade | None = None
     course: CardCourse | None = None
@@ -140,7 +141,10 @@ class _ComputedParts(msgspec.Struct):
 def check_attempt(
     progress: AttemptHistory, rulebooks: ProfilesByHash, missing: Sequence[str] = ()
 ) -> AttemptReport:
-    """Return where an attempt stands, with its findings; `missing` are steps that it had."""
+    """Return the report of an attempt with its findings.
+
+    `missing` are steps that it must have had.
+    """
     found = _ComputedParts()
     n, what = next(iter(progress.steps.values())).n, f"an entry of attempt {progress.attempt}"
     checks = (check_attempt_end(progress), check_record_fields(progress))
@@ -156,7 +160,7 @@ def check_attempt(
 def _compute_parts(
     progress: AttemptHistory, rulebooks: ProfilesByHash, found: _ComputedParts
 ) -> Iterator[VerifyFinding]:
-    """Compute the attempt step by step, into `found`; yield what does not hold."""
+    """Compute the attempt step by step, into `found`. Yield what is wrong."""
     steps = set(progress.steps)
     if "committed" in steps:
         found.context = commitment_context_of(progress)
@@ -192,7 +196,7 @@ def _check_sequence(
 def _record_evidence(
     progress: AttemptHistory, course: CardCourse | None, expected_sequence: str
 ) -> RecordEvidence | None:
-    """Return the opened record as evidence; None where none is open, or it cannot be read."""
+    """Return the opened record as evidence, or None if no record is open or readable."""
     record = progress.steps.get("record")
     if record is None or course is None or "events" not in record.data:
         return None
@@ -209,11 +213,12 @@ def _record_evidence(
 
 
 def _check_course(progress: AttemptHistory) -> Generator[VerifyFinding, None, CardCourse | None]:
-    """Return the cards' course: from the opened record, the reveal, or the journal's board events.
+    """Return the course of the cards: from the opened record, the reveal, or the journal's board
+    events.
 
-    Where there are several they must say the same: the record no less than the reveal, and
-    neither more than the journal. A journal's own tell where cards went only if their boxes are
-    open. Yields what does not hold.
+    If several of them exist, they must agree: the record with the reveal, and both with the
+    journal. The journal's own events show the outlets of cards only if their boxes are open. Yields
+    what is wrong.
     """
     told, unseal = list(_published_events(progress)), box_opener(progress)
     try:
@@ -233,7 +238,7 @@ def _check_course(progress: AttemptHistory) -> Generator[VerifyFinding, None, Ca
     steps = set(progress.steps)
     if {"released", "revealed"} <= steps and "recalled" not in steps:
         what = f"attempt {progress.attempt} is revealed without the course of its cards"
-        yield VerifyFinding(progress.steps["revealed"].n, what, "nobody can check where they went")
+        yield VerifyFinding(progress.steps["revealed"].n, what, "their outlets cannot be checked")
     events = _logged_events(progress, progress.steps.get("verdict"))
     yield from _check_arrivals(progress, events)
     in_full = all(event.is_open for event in events if event.code != READ)
@@ -243,7 +248,7 @@ def _check_course(progress: AttemptHistory) -> Generator[VerifyFinding, None, Ca
 def _published_events(
     progress: AttemptHistory,
 ) -> Iterator[tuple[JournalEntry, list[LoggedBoardEvent]]]:
-    """Yield the steps that tell the board events, and what they tell; the fullest first."""
+    """Yield the steps that contain board events, with these events, the most complete first."""
     for kind, field in (("record", "events"), ("revealed", "course")):
         step = progress.steps.get(kind)
         if step is not None and field in step.data:
@@ -253,7 +258,7 @@ def _published_events(
 def _logged_events(
     progress: AttemptHistory, before: JournalEntry | None, unseal: Unseal | None = None
 ) -> list[LoggedBoardEvent]:
-    """Return the board events the journal holds of an attempt before one of its entries."""
+    """Return the board events of an attempt that the journal has before one of its entries."""
     groups = [entry for entry in progress.wire_entries if before is None or entry.n < before.n]
     return [event for entry in groups for event in unpack_events(entry.data, entry.attempt, unseal)]
 
@@ -261,7 +266,7 @@ def _logged_events(
 def _is_prefix_without_motion(
     whole: Sequence[LoggedBoardEvent], events: Sequence[LoggedBoardEvent]
 ) -> bool:
-    """Tell whether `events` are how `whole` begins, and no card moves in the rest of it."""
+    """Return whether `whole` begins with `events` and no card moves in the rest of it."""
     rest = whole[len(events) :]
     return (
         len(events) <= len(whole)
@@ -271,7 +276,7 @@ def _is_prefix_without_motion(
 
 
 def _is_same_event(one: LoggedBoardEvent, other: LoggedBoardEvent) -> bool:
-    """Tell whether two tell one event; a place or look in a box that stayed shut may be any."""
+    """Return whether two values describe one event. A place or look in a closed box may be any."""
     if one == other:
         return True
     looks = one.look is None or other.look is None or one.look == other.look
@@ -280,21 +285,21 @@ def _is_same_event(one: LoggedBoardEvent, other: LoggedBoardEvent) -> bool:
 
 
 def _without_secrets(event: LoggedBoardEvent, shut: bool) -> LoggedBoardEvent:
-    """Return an event without its look, and without its place where that is `shut` in a box."""
+    """Return an event without its look, and without its place if that is `shut` in a box."""
     return msgspec.structs.replace(event, look=None, place=SEALED_PLACE if shut else event.place)
 
 
 def _check_arrivals(
     progress: AttemptHistory, events: Sequence[LoggedBoardEvent]
 ) -> Iterator[VerifyFinding]:
-    """Yield a right verdict that counts other cards than came to the window."""
+    """Yield a right verdict that counts other cards than arrived at the window."""
     verdict = progress.steps.get("verdict")
     if verdict is None or not events or verdict.data["outcome"] != "ok":
         return
     count = len({event.index for event in events if event.code == AT_READER})
     if verdict.data["fed"] + verdict.data["refed"] != count:
-        said = f"the verdict says fed {verdict.data['fed']} and refed {verdict.data['refed']}"
-        what = f"{said}, the boards' events say {count}"
+        said = f"the verdict has fed {verdict.data['fed']} and refed {verdict.data['refed']}"
+        what = f"{said}, the boards' events have {count}"
         yield VerifyFinding(verdict.n, what, "the counts were not taken from what the boards saw")
 
 
@@ -309,14 +314,15 @@ def _check_disproved(
 
 
 def _end_step(progress: AttemptHistory) -> JournalEntry:
-    """Return the step that says why there are no hands of it any more; else its verdict."""
+    """Return the step that states why the attempt has no hands any more, or else its verdict."""
     steps = progress.steps
     return steps.get("withdrawn") or steps.get("recalled") or steps["verdict"]
 
 
 def _end_reasons(progress: AttemptHistory) -> list[str]:
-    """Return the reasons of its end; [] where there is none. Raises UnprovableError: they are
-    no words.
+    """Return the reasons of the attempt's end, or [] if it has not ended.
+
+    Raises UnprovableError if the reasons are not a list of words.
     """
     if "verdict" not in progress.steps:
         return []

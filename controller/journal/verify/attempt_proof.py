@@ -1,5 +1,6 @@
-"""What a proof is made of, taken out of an attempt's entries: of the right kind, or
-UnprovableError.
+"""The values of a proof, taken from an attempt's entries, and the checks of them.
+
+A function that reads a value raises UnprovableError if the value is missing or has a wrong type.
 """
 
 from collections import Counter
@@ -19,7 +20,7 @@ from controller.rules.profile_files import ProfilesByHash
 
 
 class UnprovableError(Exception):
-    """An entry does not hold what a proof is made of; `n` is its number."""
+    """An entry lacks a value that a proof needs. `n` is its number."""
 
     def __init__(self, n: int, what: str) -> None:
         super().__init__(what)
@@ -27,7 +28,7 @@ class UnprovableError(Exception):
 
 
 def commitment_context_of(progress: AttemptHistory) -> CommitmentContext:
-    """Return what the commitment says that it is bound to. Raises UnprovableError."""
+    """Return the values that the commitment is bound to. Raises UnprovableError."""
     return CommitmentContext(
         table_key=text_field(progress, "committed", "table_key"),
         match=text_field(progress, "committed", "match"),
@@ -60,7 +61,7 @@ def cut_of(progress: AttemptHistory) -> int | None:
 
 
 def hex_field(progress: AttemptHistory, kind: str, name: str, size: int | None = 32) -> bytes:
-    """Return bytes that stand as lower-case hex; `size` of them unless it is None.
+    """Return a value that is written as lower-case hex, of `size` bytes unless it is None.
 
     Raises UnprovableError.
     """
@@ -80,7 +81,7 @@ def text_field(progress: AttemptHistory, kind: str, name: str) -> str:
 
 
 def has_open_hands(progress: AttemptHistory) -> bool:
-    """Tell whether the bound hands stand open."""
+    """Return whether the bound hands are published."""
     record = progress.data("record") or {}
     return "held" in progress.steps and bool(record.get("nonce") and record.get("hands"))
 
@@ -93,9 +94,9 @@ def _typed_field(progress: AttemptHistory, kind: str, name: str, form: type) -> 
     return value
 
 
-# Digits of a hash that people compare.
+# The digits of a hash that people compare.
 _SHOWN_DIGITS = 16
-# Which reasons come of an event that was refused, by its code (PROOF.md, 7).
+# The reasons that follow from a refused event, by its code (PROOF.md, 7).
 _REASONS_OF_REFUSED_EVENT = {
     LANDED: frozenset(
         {
@@ -108,12 +109,15 @@ _REASONS_OF_REFUSED_EVENT = {
 
 
 def set_size_of(progress: AttemptHistory) -> int:
-    """Return how many cards the attempt's set has. Raises UnprovableError."""
+    """Return the number of cards in the attempt's set. Raises UnprovableError."""
     return deck_of(progress)[2]
 
 
 def compute_sequence(progress: AttemptHistory) -> str:
-    """Return the sequence that the revealed seed and the cut give. Raises UnprovableError."""
+    """Return the sequence that follows from the revealed seed and the cut.
+
+    Raises UnprovableError.
+    """
     seed, committed = (
         hex_field(progress, "revealed", "seed"),
         hex_field(progress, "committed", "commitment"),
@@ -127,7 +131,7 @@ def compute_sequence(progress: AttemptHistory) -> str:
 def check_commitment(
     progress: AttemptHistory, rulebooks: ProfilesByHash
 ) -> Iterator[VerifyFinding]:
-    """Yield what does not fit between what was promised and what was revealed."""
+    """Yield the differences between the commitment and what was revealed."""
     revealed, bound = progress.steps["revealed"], commitment_context_of(progress)
     bound_to = context(
         bound.table_key,
@@ -149,7 +153,7 @@ def check_commitment(
 
 
 def unknown_rules(progress: AttemptHistory, rulebooks: ProfilesByHash) -> str | None:
-    """Return the name and hash of the rules it was dealt under where they are not at hand.
+    """Return name and hash of the attempt's rules if they are not available here.
 
     Raises UnprovableError.
     """
@@ -162,17 +166,17 @@ def unknown_rules(progress: AttemptHistory, rulebooks: ProfilesByHash) -> str | 
 def check_gates(
     progress: AttemptHistory, course: CardCourse, expected_sequence: str
 ) -> Iterator[VerifyFinding]:
-    """Yield every card that went elsewhere than the sequence says."""
+    """Yield every card that went to another outlet than in the sequence."""
     verdict = progress.steps["verdict"]
     right = verdict.data["outcome"] == "ok"
     reasons = set(verdict.data["reasons"])
-    # The first card that goes astray, or falls where none was due, ends the attempt.
+    # The first card that goes to a wrong place, or lands unexpectedly, ends the attempt.
     excused = "WRONG_POCKET" in reasons and not right and not course.strays
     for card in misplaced_cards(course, expected_sequence)[excused:]:
         due = expected_sequence[card.place - 1 : card.place] if card.place else "nothing"
         what = (
             f"card {card.index} (place {card.place}) crossed the gate to {card.gate} and landed in "
-            f"{card.landed}; the sequence says {due or 'nothing'}"
+            f"{card.landed}; the sequence has {due or 'nothing'}"
         )
         yield VerifyFinding(verdict.n, what, "this hand is not the one that was committed to")
     for what in [] if "EVENT_LOST" in reasons else course.order_errors["COUNT_OVER" in reasons :]:
@@ -184,9 +188,10 @@ def check_gates(
 
 
 def check_strays(progress: AttemptHistory, course: CardCourse) -> Iterator[VerifyFinding]:
-    """Yield a right deal in which a card fell where none was due, or hung at a pocket's mouth.
+    """Yield a right deal in which a card landed unexpectedly or stuck at the mouth of a pocket.
 
-    Up to the landing of its last card: what falls behind that is no card of the deal.
+    Only the events up to the landing of the last card count. A later one does not belong to the
+    deal.
     """
     verdict, (strays, stuck) = progress.steps["verdict"], course.at_last_landing
     if verdict.data["outcome"] != "ok" or not (strays or stuck):
@@ -196,9 +201,9 @@ def check_strays(progress: AttemptHistory, course: CardCourse) -> Iterator[Verif
 
 
 def check_looks(progress: AttemptHistory, evidence: RecordEvidence) -> Iterator[VerifyFinding]:
-    """Yield every card that went into a pocket without a look that does, or doubled.
+    """Yield every card that went into a pocket without an acceptable look, or as one of two.
 
-    Of an attempt that outlived its daemon and was given up, looks may be lost.
+    Looks may be missing if the attempt survived its daemon and ended later.
     """
     verdict = progress.steps["verdict"]
     if verdict.data["outcome"] != "ok" and verdict.boot != progress.boot:
@@ -206,7 +211,7 @@ def check_looks(progress: AttemptHistory, evidence: RecordEvidence) -> Iterator[
     for card in evidence.course.cards.values():
         if card.gate in SEATS and (card.doubled or evidence.accepted_look(card) is None):
             what = f"card {card.index} went to {card.gate} without a look that does"
-            yield VerifyFinding(verdict.n, what, "nobody knew what this card was")
+            yield VerifyFinding(verdict.n, what, "this card was not identified")
 
 
 def check_counts(
@@ -214,8 +219,9 @@ def check_counts(
 ) -> Iterator[VerifyFinding]:
     """Yield totals of the verdict that differ from the sequence or from the boards' events.
 
-    An attempt that was given up stopped counting while its last cards still moved: its counts
-    are those behind as many events as its record says, else those of some moment.
+    An attempt that ended early stopped its counts while its last cards still moved. Its counts are
+    those after the number of events that its record states. Without that number, they are those
+    after any of the events.
     """
     verdict = progress.steps["verdict"]
     right, landed = verdict.data["outcome"] == "ok", verdict.data["landed"]
@@ -226,10 +232,10 @@ def check_counts(
             yield VerifyFinding(verdict.n, what, "these hands were not right")
     said = [verdict.data["fed"], verdict.data["refed"], *(landed[o] for o in (*SEATS, TRAY))]
     dealt = progress.data("dealt")
-    # With the power the daemon's ledger goes: its next run counts nothing.
+    # The daemon's ledger is lost with the power, so the next run counts nothing.
     lost = not right and not any(said)
     if dealt is not None and [dealt["fed"], dealt["refed"]] != said[:2] and not lost:
-        what = f"dealt says {dealt['fed']} and {dealt['refed']} fed, its verdict {said[:2]}"
+        what = f"dealt has {dealt['fed']} and {dealt['refed']} fed, its verdict {said[:2]}"
         yield VerifyFinding(verdict.n, what, "one of the two was changed")
     if course is None:
         return
@@ -249,16 +255,16 @@ def check_counts(
             return
     for name, count, had in zip(("fed", "refed", *SEATS, TRAY), said, counts, strict=True):
         if count != had and (exact or tuple(said) not in course.counts_after):
-            what = f"the verdict says {name} {count}, the boards' events say {had}"
+            what = f"the verdict has {name} {count}, the boards' events have {had}"
             yield VerifyFinding(
                 verdict.n, what, "the counts were not taken from what the boards saw"
             )
 
 
 def _may_be_refused(progress: AttemptHistory, course: CardCourse, counted: int) -> bool:
-    """Tell whether the event that ended an attempt may have been refused, and so is not counted.
+    """Return whether the event that ended an attempt may have been refused, and so is not counted.
 
-    Not where the count at the end decided: all that it is of had been taken.
+    This is impossible if the final count decided: all events before it had been accepted.
     """
     reasons = set(progress.steps["verdict"].data["reasons"])
     settled = (progress.data("record") or {}).get("settled") or {}
@@ -272,9 +278,9 @@ def _may_be_refused(progress: AttemptHistory, course: CardCourse, counted: int) 
 def check_hands(
     progress: AttemptHistory, evidence: RecordEvidence | None
 ) -> Iterator[VerifyFinding]:
-    """Yield what does not fit between the bound hands and the opened ones.
+    """Yield the differences between the bound hands and the opened ones.
 
-    `evidence`: the opened record, where there are looks to compare them with.
+    `evidence` is the opened record, if there are looks to compare the hands with.
     """
     opened = progress.steps["record"]
     nonce, record = (
@@ -297,18 +303,22 @@ def check_hands(
         look = evidence.accepted_look(card) if evidence else None
         if look is not None and record[place - 1 : place] != bytes([look.face]):
             told = face_text(record[place - 1]) if record[place - 1 : place] else "nothing"
-            what = f"place {place} is opened as {told}, the reader saw {face_text(look.face)} there"
+            what = (
+                f"place {place} is opened as {told}, the reader read {face_text(look.face)} there"
+            )
             yield VerifyFinding(opened.n, what, "hands were exchanged before they were bound")
 
 
 def _check_profile(progress: AttemptHistory, rulebooks: ProfilesByHash) -> Iterator[VerifyFinding]:
-    """Deck and cut follow from the profile, where it is at hand."""
+    """Yield a deck or a cut that does not follow from the profile, if the profile is available."""
     promised, cards = progress.steps["committed"], deck_of(progress)
     cut = progress.steps.get("cut", progress.steps["revealed"])
     number = cut.data["cut"]
     if number is not None and not 1 <= number < cards[2]:
         yield VerifyFinding(
-            cut.n, f"the cut {number} is none of {cards[2]} cards", "nobody cut there"
+            cut.n,
+            f"the cut {number} is none of {cards[2]} cards",
+            "the players cannot have cut there",
         )
     name = text_field(progress, "committed", "profile")
     profile = rulebooks.find(hex_field(progress, "committed", "profile_hash"))
@@ -316,12 +326,10 @@ def _check_profile(progress: AttemptHistory, rulebooks: ProfilesByHash) -> Itera
         return
     if name != profile.name:
         what = f"its rules are called {name}, and those of this hash are {profile.name}"
-        yield VerifyFinding(
-            promised.n, what, "people were told of other rules than it was dealt under"
-        )
+        yield VerifyFinding(promised.n, what, "other rules were published than it was dealt under")
     if cards != (profile.deck.packs, profile.deck.jokers, profile.deck.cards):
         what = f"its set is not the one of profile {profile.name}"
-        yield VerifyFinding(promised.n, what, "other cards were dealt than the rulebook says")
+        yield VerifyFinding(promised.n, what, "other cards were dealt than the rulebook requires")
     if number is not None and number not in profile.cuts():
         what = f"the cut {number} is not one that profile {profile.name} allows"
         yield VerifyFinding(cut.n, what, "the cut was not taken from the players")
@@ -331,9 +339,9 @@ def _counts_text(landed: dict[str, int]) -> str:
     return " ".join(f"{outlet} {landed.get(outlet)}" for outlet in (*SEATS, TRAY))
 
 
-# Draws that are looked at where nobody knows which faces were turned again.
+# The number of draws that are checked if the faces that were turned again are not known.
 _MAX_DRAWS = 10
-# So unlikely are more draws than are looked at, one in so many.
+# A longer series of draws has this small a probability: one in this number.
 _MAX_ODDS = 1_000_000
 _LEADER_MEANS = "another seat should have led"
 
@@ -341,11 +349,11 @@ _LEADER_MEANS = "another seat should have led"
 def check_leader(
     progress: AttemptHistory, expected_sequence: str, profile: Profile | None
 ) -> Iterator[VerifyFinding]:
-    """Yield a leader that the cards did not choose.
+    """Yield a leader who was not chosen by the cards.
 
-    The turned-up place is the next draw behind the sequence; the one after it, where the rulebook
-    turns the face found there again. Without opened hands nobody sees which faces those were:
-    then any of the draws may be it that a rulebook makes at all likely. Raises UnprovableError.
+    The turned-up place is the next draw after the sequence, or a later one if the rulebook turns
+    the card found there again. Without opened hands those faces are not known. Then the place may
+    be any of the draws that the rulebook makes probable. Raises UnprovableError.
     """
     released = progress.steps.get("released")
     if released is None:
@@ -386,7 +394,7 @@ def check_leader(
 def _check_first_holder(
     progress: AttemptHistory, expected_sequence: str, profile: BigTwoProfile, leader: str
 ) -> Iterator[VerifyFinding]:
-    """Yield a leader who is not the first, from N in playing order, to hold the card that leads."""
+    """Yield a leader who is not the first, from N in playing order, to hold the leading card."""
     if not has_open_hands(progress):
         return
     record, face = hex_field(progress, "record", "hands", None), profile.bigtwo.lead.face()
@@ -398,7 +406,7 @@ def _check_first_holder(
 
 
 def _likely_draws(profile: Profile | None, cards: int) -> int:
-    """Return how many draws a rulebook may need, but once in a million deals."""
+    """Return the number of draws that a rulebook needs in all but one of a million deals."""
     if profile is None:
         return _MAX_DRAWS
     again = sum(

@@ -1,4 +1,4 @@
-"""The order of steps: what must stand before what, and that each is what such a step is."""
+"""The order of steps: which step must precede which, and whether each step has its form."""
 
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
@@ -29,21 +29,23 @@ ATTEMPT_STEPS = (
     "sealed_to_chief",
     "record",
 )
-"""An attempt's steps in the one order that they have; none has them all (PROOF.md)."""
+"""The steps of an attempt in their only order. No attempt has all of them (PROOF.md)."""
 _STEP_NUMBERS = {kind: number for number, kind in enumerate(ATTEMPT_STEPS)}
 _CHIEF_BOX_CHARS = 108
-"""Characters in base64 of a sealed box of 80 bytes: an attempt's key of 32, sealed (X25519)."""
+"""The length in base64 of a sealed box of 80 bytes: an attempt's key of 32 bytes, sealed (X25519).
+"""
 _KINDS_WITHOUT_DEAL = frozenset({"opened", "meeting", "answer"})
 _KINDS_WITH_TIME = frozenset({"cut", "verdict", "released", "withdrawn"})
-# The catalogue's faults from here on are no reasons of an attempt: the machine's, and refusals.
+# Codes of the catalogue from this one on are not reasons of an attempt: faults of the machine, and
+# refusals.
 _FIRST_OTHER_CODE = 400
-_NO_REASON_MEANS = "nobody may deal again because he likes to"
+_NO_REASON_MEANS = "a deal must not be repeated without a reason"
 
 
 def check_entries(entries: Sequence[JournalEntry], *, whole: bool) -> Iterator[VerifyFinding]:
-    """Yield what is wrong with single entries, and with their order within an attempt.
+    """Yield the errors of single entries, and those of their order within an attempt.
 
-    Where not `whole`, steps may be missing, but not stand in another order.
+    If `whole` is False, steps may be missing. Their order must be right all the same.
     """
     seen: dict[int, dict[str, JournalEntry]] = {}
     backs: dict[str, set[str]] = {}
@@ -61,7 +63,7 @@ def check_entries(entries: Sequence[JournalEntry], *, whole: bool) -> Iterator[V
 
 
 def check_attempt_end(progress: AttemptHistory) -> Iterator[VerifyFinding]:
-    """Yield what is wrong with how an attempt ended, and with what its steps say of one another."""
+    """Yield the errors of an attempt's end, and contradictions between its steps."""
     yield from _check_outcome(progress)
     yield from _check_reasons(progress)
     yield from _check_uncut_reason(progress)
@@ -72,7 +74,7 @@ def check_attempt_end(progress: AttemptHistory) -> Iterator[VerifyFinding]:
 
 
 def _check_outcome(progress: AttemptHistory) -> Iterator[VerifyFinding]:
-    """Yield a right attempt with a reason, and any other whose reasons make something else."""
+    """Yield a right attempt with a reason, and an outcome that does not follow from the reasons."""
     verdict = progress.steps.get("verdict")
     if verdict is None or "outcome" not in verdict.data:
         return
@@ -93,7 +95,7 @@ def _check_outcome(progress: AttemptHistory) -> Iterator[VerifyFinding]:
 
 
 def _check_reasons(progress: AttemptHistory) -> Iterator[VerifyFinding]:
-    """Yield an end without hands that has no reason, or one that is no reason of an attempt."""
+    """Yield an end without hands that has no reason, or no valid reason of an attempt."""
     ends = {"verdict": "given up", "withdrawn": "withdrawn", "recalled": "recalled"}
     for kind, word in ends.items():
         step = progress.steps.get(kind)
@@ -114,7 +116,7 @@ def _check_reasons(progress: AttemptHistory) -> Iterator[VerifyFinding]:
 
 
 def _check_uncut_reason(progress: AttemptHistory) -> Iterator[VerifyFinding]:
-    """Whoever has a deal dealt without a cut says why."""
+    """Yield an uncut attempt without a reason. A person who orders one must give a reason."""
     cut = progress.steps.get("cut")
     if cut is None or cut.data.get("cut") is not None:
         return
@@ -122,7 +124,7 @@ def _check_uncut_reason(progress: AttemptHistory) -> Iterator[VerifyFinding]:
     if not isinstance(reason, str) or not reason.strip():
         what = f"attempt {progress.attempt} is uncut without a reason"
         yield VerifyFinding(
-            cut.n, what, "the players had no share in this deal, and nobody says why"
+            cut.n, what, "the players had no share in this deal, and no reason is given"
         )
 
 
@@ -132,7 +134,9 @@ def _check_shape(entry: JournalEntry) -> Iterator[VerifyFinding]:
         return
     if entry.public is not kind.public:
         said, due = ("public", "private") if entry.public else ("private", "public")
-        yield VerifyFinding(entry.n, f"{entry.kind} is marked {said}", f"such an entry is {due}")
+        yield VerifyFinding(
+            entry.n, f"{entry.kind} is marked {said}", f"such an entry must be {due}"
+        )
     means = "this program did not write it"
     if entry.kind in _KINDS_WITHOUT_DEAL and (entry.deal, entry.attempt) != (None, None):
         yield VerifyFinding(entry.n, f"{entry.kind} names a deal", means)
@@ -147,7 +151,10 @@ def _check_shape(entry: JournalEntry) -> Iterator[VerifyFinding]:
 
 
 def _check_back(entry: JournalEntry, backs: dict[str, set[str]]) -> Iterator[VerifyFinding]:
-    """Yield a set whose back nobody said it has; `backs` are what was said so far, by set."""
+    """Yield a set with another back than was stated.
+
+    `backs` has the backs stated so far, by set.
+    """
     data = entry.data
     said = {
         "opened": data.get("sets"),
@@ -160,7 +167,9 @@ def _check_back(entry: JournalEntry, backs: dict[str, set[str]]) -> Iterator[Ver
     known = backs.get(str(data.get("set")))
     if known is not None and data.get("back") not in known:
         what = f"set {data.get('set')} is dealt with back {data.get('back')}"
-        yield VerifyFinding(entry.n, what, f"its back was said to be {' or '.join(sorted(known))}")
+        yield VerifyFinding(
+            entry.n, what, f"its back was stated to be {' or '.join(sorted(known))}"
+        )
 
 
 def _check_order(
@@ -171,7 +180,7 @@ def _check_order(
         return
     if kind.once and entry.kind in steps:
         what = f"attempt {entry.attempt} has a second {entry.kind}"
-        yield VerifyFinding(entry.n, what, f"the first stands at entry {steps[entry.kind].n}")
+        yield VerifyFinding(entry.n, what, f"the first is entry {steps[entry.kind].n}")
     missing = [step for step in kind.after if step not in steps] if whole else []
     if missing:
         what = f"{entry.kind} of attempt {entry.attempt} without {' and '.join(missing)} before it"
@@ -179,14 +188,14 @@ def _check_order(
     nth = _STEP_NUMBERS.get(entry.kind)
     overtaken = [] if nth is None else [step for step in steps if _STEP_NUMBERS.get(step, -1) > nth]
     if overtaken:
-        what = f"{entry.kind} of attempt {entry.attempt} stands behind {' and '.join(overtaken)}"
+        what = f"{entry.kind} of attempt {entry.attempt} comes after {' and '.join(overtaken)}"
         yield VerifyFinding(entry.n, what, _ORDER_MEANS)
 
 
 def _check_deal_number(
     entry: JournalEntry, steps: dict[str, JournalEntry]
 ) -> Iterator[VerifyFinding]:
-    """A held deal never gets another deal's number."""
+    """Yield an entry with the number of another deal. A held deal never gets another number."""
     first = next((step for kind, step in steps.items() if kind in _STEP_NUMBERS), entry)
     if entry.deal != first.deal:
         what = f"{entry.kind} of attempt {entry.attempt} is of deal {entry.deal}, not {first.deal}"
@@ -194,12 +203,15 @@ def _check_deal_number(
 
 
 def _check_sealed_to_chief(progress: AttemptHistory) -> Iterator[VerifyFinding]:
-    """Keys go with the power, and the power takes the daemon along: another one runs since."""
+    """Yield a lost key without a lost run.
+
+    A key is lost with the power, and then a new run begins.
+    """
     sealed = progress.steps.get("sealed_to_chief")
     if sealed is None:
         return
     if sealed.boot == progress.boot:
-        what = f"the key of attempt {progress.attempt} is said to be gone, and its daemon ran on"
+        what = f"the key of attempt {progress.attempt} is reported lost, but its daemon continued"
         yield VerifyFinding(
             sealed.n, what, "this attempt was hidden: only the chief can open it now"
         )
@@ -209,14 +221,17 @@ def _check_sealed_to_chief(progress: AttemptHistory) -> Iterator[VerifyFinding]:
 
 
 def _check_times(progress: AttemptHistory) -> Iterator[VerifyFinding]:
-    """The table's clock only goes forward, over restarts too."""
+    """Yield a step that is earlier than the step before it.
+
+    A table's clock only goes forward, also over restarts.
+    """
     before = 0
     for step in sorted(progress.steps.values(), key=lambda entry: entry.n):
         at_ms = step.data.get("at_ms") if step.kind in _KINDS_WITH_TIME else None
         if type(at_ms) is not int:
             continue
         if at_ms < before:
-            what = f"{step.kind} at {at_ms} ms is earlier than what stands before it ({before} ms)"
+            what = f"{step.kind} at {at_ms} ms is earlier than the step before it ({before} ms)"
             yield VerifyFinding(step.n, what, "its time was changed")
         before = at_ms
 
@@ -227,14 +242,16 @@ def _check_boxes(progress: AttemptHistory) -> Iterator[VerifyFinding]:
     if seed is None:
         return
     if held is not None and "hands_box" not in progress.steps:
-        yield VerifyFinding(held.n, "these hands have no box", "nobody could open them")
+        yield VerifyFinding(held.n, "these hands have no box", "they could never be opened")
     revealed, verdict = progress.steps.get("revealed"), progress.data("verdict") or {}
     out = {"released", "withdrawn"} & set(progress.steps)
     if revealed is not None and verdict.get("outcome") == "ok" and not out:
         what = f"the hands of attempt {progress.attempt} were neither released nor withdrawn"
         yield VerifyFinding(revealed.n, what, _ORDER_MEANS)
     if len(seed.data["for_chief"]) != _CHIEF_BOX_CHARS:
-        yield VerifyFinding(seed.n, "the box for the chief is of another size", "he cannot open it")
+        yield VerifyFinding(
+            seed.n, "the box for the chief has a wrong size", "the chief cannot open it"
+        )
 
 
 def _check_passes(progress: AttemptHistory) -> Iterator[VerifyFinding]:
@@ -242,26 +259,31 @@ def _check_passes(progress: AttemptHistory) -> Iterator[VerifyFinding]:
     if promised is None or done is None:
         return
     if promised["passes"] < 1:
-        yield VerifyFinding(done.n, "no shuffling was promised", "the set was dealt as it lay")
-    # A shuffler that has drawn cards in beyond the last pass ends that pass, and tells of it.
+        yield VerifyFinding(
+            done.n, "no shuffling was promised", "the set was dealt without a shuffle"
+        )
+    # A shuffler that has drawn in cards after the last pass finishes that pass and reports it.
     if done.data["passes"] < promised["passes"]:
         said = f"{promised['passes']} passes were promised, {done.data['passes']} were done"
-        yield VerifyFinding(done.n, said, "the set was not shuffled as it was said")
+        yield VerifyFinding(done.n, said, "the set was not shuffled as promised")
 
 
-# Lost pins of the panel may be told before the run's first row.
+# Lost pins of the panel may be reported before the first entry of the run.
 _KINDS_BEFORE_OPENED = frozenset({"fault", "fault_cleared"})
 _RUN_MEANS = "a run of the daemon was made up, or rows of another one were put in"
 
 
 def check_daemon_runs(entries: Sequence[JournalEntry], *, whole: bool) -> Iterator[VerifyFinding]:
-    """Yield rows of a run that did not begin, or that was over.
+    """Yield entries of a run that had not begun or had ended.
 
-    Where not `whole`, the row with which a run began may be missing, but for rows that meet.
+    If `whole` is False, the first entry of a run may be missing, except between entries with
+    consecutive numbers.
     """
     over: set[str] = set()
     run, last = None, 0
-    begun: bool | None = True  # None: its first row may stand in the gap before this one
+    begun: bool | None = (
+        True  # None: the first entry of the run may be in the gap before this entry.
+    )
     for entry in entries:
         if entry.boot in over:
             what = f"{entry.kind} is of run {entry.boot}, and another one was begun since"
@@ -285,17 +307,17 @@ def check_daemon_runs(entries: Sequence[JournalEntry], *, whole: bool) -> Iterat
 
 
 _STEPS_TO_HANDS = ("committed", "cut", "begun", "shuffled", "dealt", "held", "verdict")
-"""The steps to right hands; whoever took one of them took those before it."""
+"""The steps to right hands. An attempt that took one of them took all steps before it."""
 _KINDS_OF_RIGHT_HANDS = frozenset({"held", "released", "withdrawn", "recalled"})
-# These stand behind the verdict of their attempt.
+# These steps come after the verdict of their attempt.
 _KINDS_AFTER_VERDICT = frozenset({"revealed", "record", "sealed_to_chief"})
 
 
 def missing_steps(progress: AttemptHistory, progresses: Sequence[AttemptHistory]) -> list[str]:
-    """Return the steps of an attempt that there must have been, and that are not here."""
+    """Return the steps that an attempt must have had and that are not here."""
     steps = set(progress.steps)
     if "committed" not in steps:
-        return []  # it promised nothing, and owes nothing
+        return []  # It committed to nothing, so no step is missing.
     due = {
         *_STEPS_TO_HANDS[: _count_steps_taken(progress)],
         *_steps_of_end(progress, _is_over(progress, progresses)),
@@ -306,9 +328,9 @@ def missing_steps(progress: AttemptHistory, progresses: Sequence[AttemptHistory]
 def check_uncounted_hands(
     entries: Sequence[JournalEntry], progresses: Sequence[AttemptHistory]
 ) -> Iterator[VerifyFinding]:
-    """Yield right hands without a step where the rows that are here leave no room for it.
+    """Yield right hands without a step, if the numbers of the entries leave no room for it.
 
-    That the cards are out, the sealed hands, what binds them and the verdict are one run of rows.
+    The entries of release, sealed hands, binding and verdict follow each other directly.
     """
     by_number = {entry.n: entry for entry in entries}
     for progress in progresses:
@@ -324,7 +346,9 @@ def check_uncounted_hands(
 
 
 def missing_attempts(entries: Sequence[JournalEntry]) -> list[int]:
-    """Return the numbers of attempts that lie between others, or whose beginning is not here."""
+    """Return the numbers of attempts that are missing between others, or whose beginning is
+    missing.
+    """
     steps = [
         entry for entry in entries if entry.attempt is not None and entry.kind in ATTEMPT_STEPS
     ]
@@ -339,11 +363,13 @@ def missing_attempts(entries: Sequence[JournalEntry]) -> list[int]:
 
 
 _MAX_MISSING_IN_A_ROW = 1000
-"""No more attempts than these are named behind one another: numbers are whatever a row says."""
+"""The largest number of consecutive missing attempts that are listed, because a row may have any
+number.
+"""
 
 
 def _count_steps_taken(progress: AttemptHistory) -> int:
-    """Return how many steps of the ladder an attempt took, as far as one can tell."""
+    """Return how many of the ordered steps an attempt took, as far as the entries show it."""
     steps, verdict = set(progress.steps), progress.data("verdict") or {}
     if verdict.get("outcome") == "ok" or steps & _KINDS_OF_RIGHT_HANDS:
         return len(_STEPS_TO_HANDS)
@@ -359,7 +385,7 @@ def _count_steps_taken(progress: AttemptHistory) -> int:
 
 
 def _steps_of_end(progress: AttemptHistory, over: bool) -> set[str]:
-    """Return the steps that an end of this kind has; `over`: it must have ended by now."""
+    """Return the steps that an end of this kind has. `over`: the attempt must have ended by now."""
     steps, verdict = set(progress.steps), progress.data("verdict") or {}
     right, sealed = verdict.get("outcome") == "ok", "sealed_to_chief" in steps
     given_up = bool(verdict) and (not right or bool(steps & {"withdrawn", "recalled"}))
@@ -374,14 +400,16 @@ def _steps_of_end(progress: AttemptHistory, over: bool) -> set[str]:
 
 
 def _is_over(progress: AttemptHistory, progresses: Sequence[AttemptHistory]) -> bool:
-    """Tell whether two attempts began behind it: one may be dealt ahead while it is played."""
+    """Return whether two attempts began after this one: one may be dealt ahead while it is
+    played.
+    """
     last = max(entry.n for kind, entry in progress.steps.items() if kind in ATTEMPT_STEPS)
     began = [one.steps["committed"].n for one in progresses if "committed" in one.steps]
     return sum(n > last for n in began) >= 2
 
 
 def check_record_fields(progress: AttemptHistory) -> Iterator[VerifyFinding]:
-    """Yield a record without events or key; of hands that were right, without nonce or faces."""
+    """Yield a record without events or key, and a record of right hands without nonce or faces."""
     record = progress.steps.get("record")
     if record is None:
         return
@@ -389,9 +417,9 @@ def check_record_fields(progress: AttemptHistory) -> Iterator[VerifyFinding]:
     held = "held" in progress.steps or verdict.get("outcome") == "ok"
     due = {"events": list, "key": str} | ({"nonce": str, "hands": str} if held else {})
     lacks = [name for name, form in due.items() if not isinstance(record.data.get(name), form)]
-    # A record of right hands is that of cards that were fed: the boards told of them.
+    # A record of right hands is a record of fed cards, which the boards reported.
     hollow = [name for name in ("events", "hands") if held and not record.data.get(name)]
     missing = list(dict.fromkeys([*lacks, *hollow]))
     if missing:
         what = f"the record of attempt {progress.attempt} lacks {', '.join(missing)}"
-        yield VerifyFinding(record.n, what, "it opens nothing that anybody could check")
+        yield VerifyFinding(record.n, what, "it opens nothing that can be checked")

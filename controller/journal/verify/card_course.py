@@ -1,7 +1,7 @@
-"""The course of an attempt's cards, out of the boards' events alone.
+"""The course of an attempt's cards, from the boards' events alone.
 
-Written again here, after PROOF.md §5, and not taken from controller/deal/ledger.py:
-a check that shares its code with what it checks finds nothing.
+It is written a second time, from PROOF.md §5, and does not use controller/deal/ledger.py. A check
+that shares its code with the checked program finds nothing.
 """
 
 from collections.abc import Sequence
@@ -25,21 +25,24 @@ from controller.journal.packed_board_events import (
 
 TRAY = "tray"
 MOTION_CODES = frozenset({AT_READER, GATE, LANDED})
-"""Codes of events that say where a card went."""
+"""Codes of events that show where a card went."""
 SEATS = OUTLETS[:4]
 _HOPPER_SOURCE = 0
-# Where a JAM is one of a card that crossed the gate and did not land (PROTOCOL.md).
+# Places of a JAM whose card crossed the gate and did not land (PROTOCOL.md).
 _AT_LANDING = 3
 
 VerdictCounts = tuple[int, ...]
-"""What a verdict counts: fed, refed, the landings in N, W, S, E, and what lies in the tray."""
+"""The counts of a verdict: fed, refed, the landings in N, W, S, E, and the cards in the tray."""
 
 
 class CourseCard(msgspec.Struct):
-    """What the boards saw of one feed index; `place` is null where none was left for it.
+    """The reports of the boards about one feed index.
 
-    `looks` are all at it, `before` how many of them came before its gate. Boards that repeat what
-    a daemon missed do so one after the other: then looks stand behind the gates.
+    `place` is null if no place was left for it.
+
+    `looks` are all looks at the card. `before` is the number of looks before its gate event. Boards
+    repeat the events that a daemon missed one board after the other. Then the looks come after the
+    gate events.
     """
 
     index: int
@@ -53,22 +56,22 @@ class CourseCard(msgspec.Struct):
 
     @property
     def usable_looks(self) -> list[CardLook]:
-        """The looks that it can have been routed by."""
+        """Return the looks by which the card can have been routed."""
         return self.looks if self.gate is None else self.looks[: self.looks_before_gate]
 
 
 class CardCourse(msgspec.Struct):
     """The cards of an attempt by index, and the events around them.
 
-    `double_strays` are strays that fell where the last card had just landed, with no other card on
-    its way: the second of two cards that left as one. `impossible_looks` are looks at a card that
-    cannot have been there. `jams` and `not_landed` count jams anywhere and missing landings after
-    the gate. `order_errors` are events that no right attempt has at that point. `counts_after` are
-    the counts after each number of events, beginning with none, and `event_codes` the codes of
+    `double_strays` are strays at the outlet of the last landing while no other card was on its way:
+    the second of two cards that left as one. `impossible_looks` are looks at a card that cannot
+    have been there. `jams` and `not_landed` count jams anywhere and missing landings after the
+    gate. `order_errors` are events that no right attempt has at that point. `counts_after` are the
+    counts after each number of events, beginning with none, and `event_codes` are the codes of
     those events. `at_last_landing` has the strays and missing landings up to the last landing.
 
-    `fed`, `refed`, `doubles` and `landings` count the cards: from the hopper, from the tray, those
-    that came as two, and those in each outlet.
+    `fed`, `refed`, `doubles` and `landings` count the cards: from the hopper, from the tray, double
+    feeds, and those in each outlet.
     """
 
     set_size: int
@@ -97,7 +100,7 @@ class CardCourse(msgspec.Struct):
         return self.landings.get(outlet, 0)
 
     def cards_by_place(self) -> dict[int, CourseCard]:
-        """Return the cards in seats' pockets by their place."""
+        """Return the cards in the seats' pockets by their place."""
         return {
             card.place: card
             for card in self.cards.values()
@@ -105,11 +108,11 @@ class CardCourse(msgspec.Struct):
         }
 
     def has_card_under_way(self) -> bool:
-        """Tell whether a card came to the window and was not seen to land."""
+        """Return whether a card arrived at the window and was not detected at a landing."""
         return any(card.landed is None for card in self.cards.values())
 
     def tray_rounds(self, card: CourseCard) -> int:
-        """Return how often a card for its place was fed from the tray."""
+        """Return how often a card for this place was fed from the tray."""
         refed = (one for one in self.cards.values() if one.from_tray)
         return sum(one.place == card.place for one in refed)
 
@@ -154,18 +157,18 @@ def trace_course(events: Sequence[LoggedBoardEvent], cards: int) -> CardCourse:
 
 
 def _note_out_of_turn(course: CardCourse, event: LoggedBoardEvent) -> None:
-    """Note an event for which the attempt is not far enough, or too far."""
+    """Note an event that comes too early or too late in the attempt."""
     moves = event.code in MOTION_CODES or (event.code == JAM and event.place == _AT_LANDING)
     if event.code == SHUFFLED:
         course.is_shuffled = True
     elif moves and not course.is_shuffled:
         course.order_errors.append("a card moved before the set was shuffled")
     elif moves and course.counts[-1] == 0 and sum(course.counts[2:6]) >= course.set_size:
-        course.order_errors.append("a card moved behind the last one")
+        course.order_errors.append("a card moved after the last one")
 
 
 def _take_arrival(course: CardCourse, card: CourseCard) -> None:
-    """Take a card that came to the window."""
+    """Process a card that arrived at the window."""
     course.cards[card.index], course.early_look = card, False
     course.fed += not card.from_tray
     course.refed += card.from_tray
@@ -173,13 +176,13 @@ def _take_arrival(course: CardCourse, card: CourseCard) -> None:
 
 
 def _take_landing(course: CardCourse, card: CourseCard, outlet: str) -> None:
-    """Take a card that fell into an outlet."""
+    """Process a card that fell into an outlet."""
     card.landed = outlet
     course.landings[outlet] = course.landings_in(outlet) + 1
 
 
 def _update_counts(course: CardCourse, event: LoggedBoardEvent) -> None:
-    """Count anew behind an event that may have changed a count."""
+    """Count again after an event that may have changed a count."""
     if event.code == LANDED:
         course.at_last_landing = (course.strays, course.not_landed)
     if event.code in (AT_READER, LANDED):
@@ -202,7 +205,7 @@ def _take_other_event(course: CardCourse, event: LoggedBoardEvent) -> None:
 
 
 def _take_look(course: CardCourse, event: LoggedBoardEvent) -> None:
-    """Take a look: at a card that is there, or at the next one, whose window comes later."""
+    """Process a look at a card that is there, or at the next card, whose arrival comes later."""
     if event.look is not None:
         course.looks.setdefault(event.index, []).append(event.look)
     if event.index not in course.cards:

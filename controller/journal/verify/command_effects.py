@@ -1,4 +1,4 @@
-"""Which rows of a match tell of another table: those that it brought along when it came."""
+"""The effects of each command: which rows it must cause, and which rows need a command."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
@@ -13,7 +13,7 @@ from controller.words import signer_text
 
 
 def transferred_rows(entries: Sequence[JournalEntry]) -> frozenset[int]:
-    """Return the numbers of the rows of what happened before a match came from another table."""
+    """Return the numbers of the rows that a match brought along from another table."""
     numbers: set[int] = set()
     left = 0
     for entry in entries:
@@ -26,7 +26,7 @@ def transferred_rows(entries: Sequence[JournalEntry]) -> frozenset[int]:
     return frozenset(numbers)
 
 
-# A person's order stands behind what it means to the match, at most so many rows behind it.
+# A person's command comes after its effect on the match, at most this number of rows later.
 _MAX_ROWS_BETWEEN = 6
 COMMANDS_OF_EVENT: Final[Mapping[str, frozenset[str]]] = {
     "Started": frozenset({"start_match"}),
@@ -52,7 +52,7 @@ COMMANDS_OF_EVENT: Final[Mapping[str, frozenset[str]]] = {
     "CardsLeft": frozenset({"left"}),
     "TimeAdded": frozenset({"add_time"}),
 }
-"""What only a person's order makes of a match, by the event, and which order that is."""
+"""Events of a match that only a person's command causes, each with its commands."""
 _COMMAND_OF_ROW: Final[Mapping[str, str]] = {
     "opened_hand": "open_hand",
     "pause": "hold",
@@ -63,17 +63,17 @@ _COMMAND_OF_ROW: Final[Mapping[str, str]] = {
     "set_cleared": "clear_set",
     "acknowledged": "acknowledge",
 }
-"""What only a person's order makes of the machine, by the row, and which order that is."""
+"""Rows of the machine that only a person's command causes, each with its command."""
 _ROW_OF_COMMAND: Final = {cmd: kind for kind, cmd in _COMMAND_OF_ROW.items() if cmd != "resume"}
-"""Orders that are never carried out without a row of the machine: `resume` may end no pause."""
-# What of a match may have a deal dealt again behind its release.
+"""Commands that always cause a row of the machine. `resume` is absent: it may end no pause."""
+# Effects on a match that may cause a deal to be dealt again after its release.
 _REDEAL_EVENTS = frozenset(
     {"DealVoided", "Recounted", "Corrected", "RulingApproved", "LeaderNamed", "DealtByHand"}
 )
-# These name the deal and the attempt of the match: those of the row beside them.
+# These commands name the deal and the attempt of the match, which are those of the row beside them.
 _MATCH_COMMANDS = frozenset(cmd for cmd, order in COMMANDS.items() if order.bound_to == "match")
 _CUT_IGNORED_MEANS = "the players' cut did not go into this deal"
-_CUT_FORESEEN_MEANS = "whoever drew the seed knew what the players would say"
+_CUT_FORESEEN_MEANS = "the cut of the players was known when the seed was drawn"
 
 
 def check_command_effects(
@@ -83,7 +83,9 @@ def check_command_effects(
     *,
     whole: bool,
 ) -> Iterator[VerifyFinding]:
-    """Yield what of an attempt is not as it was ordered, or was ordered at another time."""
+    """Yield the parts of an attempt that differ from the commands, or were commanded at another
+    time.
+    """
     acted = [command for command in commands if _was_carried_out(command)]
     last = entries[-1].n if entries else 0
     for progress in progresses:
@@ -102,23 +104,23 @@ def check_command_effects(
 def check_person_events(
     entries: Sequence[JournalEntry], progresses: Sequence[AttemptHistory]
 ) -> Iterator[VerifyFinding]:
-    """Yield what is said to be a person's word, and no order of his stands behind it."""
+    """Yield events that claim a person's decision without a command of that person."""
     by_number = {entry.n: entry for entry in entries}
     elsewhere = transferred_rows(entries)
     for entry in entries:
         due = _commands_for_row(entry)
         if due and entry.n not in elsewhere and _command_of_row(entry, due, by_number) is None:
-            what = f"{entry.data.get('event', entry.kind)} stands here, and no order of it"
-            yield VerifyFinding(entry.n, what, "nobody said that")
+            what = f"{entry.data.get('event', entry.kind)} is here without a command for it"
+            yield VerifyFinding(entry.n, what, "no person gave this command")
         kind = _ROW_OF_COMMAND.get(str(_command_name(entry))) if _was_carried_out(entry) else None
         area = kind == "pause" and _dict_field(entry, "args").get("area") is True
         if kind is not None and not area and not _has_own_row(entry, kind, by_number):
-            what = f"{_command_name(entry)} was carried out, and no row {kind} says what it made"
-            yield VerifyFinding(entry.n, what, "what came of an order was hidden")
+            what = f"{_command_name(entry)} was carried out, and no row {kind} has its effect"
+            yield VerifyFinding(entry.n, what, "the effect of a command was hidden")
 
 
 def _has_own_row(command: JournalEntry, kind: str, by_number: Mapping[int, JournalEntry]) -> bool:
-    """Tell whether an order stands behind a row that came of it, and behind no other order."""
+    """Return whether a row follows from a command and from no other command."""
     for n in range(command.n - 1, command.n - 1 - _MAX_ROWS_BETWEEN, -1):
         row = by_number.get(n)
         if row is None or row.kind == "command":
@@ -131,7 +133,7 @@ def _has_own_row(command: JournalEntry, kind: str, by_number: Mapping[int, Journ
 def _check_cut(
     progress: AttemptHistory, commands: Sequence[JournalEntry]
 ) -> Iterator[VerifyFinding]:
-    """Yield a cut that is another one than was ordered."""
+    """Yield a cut that differs from the command."""
     cut = progress.steps.get("cut")
     for command in commands if cut is not None else ():
         if cut is None or _command_name(command) != "cut":
@@ -151,20 +153,20 @@ def _check_cut(
 def _check_cut_time(
     progress: AttemptHistory, commands: Sequence[JournalEntry]
 ) -> Iterator[VerifyFinding]:
-    """Yield an order for the cut that was there before the promise, or came behind its time."""
+    """Yield a command for the cut that came before the commitment or after the cut."""
     committed, cut = progress.steps.get("committed"), progress.steps.get("cut")
     for command in commands:
         if committed is not None and command.n < committed.n:
             name = _command_name(command)
-            what = f"{name} for attempt {progress.attempt} stands before its commitment"
+            what = f"{name} for attempt {progress.attempt} comes before its commitment"
             yield VerifyFinding(command.n, what, _CUT_FORESEEN_MEANS)
         elif cut is not None and command.n > cut.n + 1:
-            what = f"{_command_name(command)} for attempt {progress.attempt} stands behind its cut"
+            what = f"{_command_name(command)} for attempt {progress.attempt} comes after its cut"
             yield VerifyFinding(command.n, what, _CUT_IGNORED_MEANS)
 
 
 def _is_cut(progress: AttemptHistory, last: int) -> bool:
-    """Tell whether an attempt is cut, and the row that its order must be in is not cut off."""
+    """Return whether an attempt is cut and the row of its command must be in this file."""
     cut = progress.steps.get("cut")
     return cut is not None and cut.n < last
 
@@ -177,14 +179,14 @@ def _check_cut_ordered(
     if any((_command_name(one) == "cut") is (number is not None) for one in commands):
         return
     if number is not None:
-        yield VerifyFinding(cut.n, f"no command cut {number}", "the machine cut by itself")
+        yield VerifyFinding(cut.n, f"no command cut {number}", "the machine chose the cut")
         return
-    what = f"attempt {progress.attempt} was dealt without a cut, and no command says so"
-    yield VerifyFinding(cut.n, what, "nobody ordered that it be dealt uncut")
+    what = f"attempt {progress.attempt} was dealt without a cut and without a command for that"
+    yield VerifyFinding(cut.n, what, "no person ordered a deal without a cut")
 
 
 def _ends_cut_wait(command: JournalEntry) -> bool:
-    """Tell whether a command said, while the cut was waited for, that there be none."""
+    """Return whether a command decided, during the wait for the cut, that there is none."""
     return (
         _command_name(command) == "start_deal"
         and _dict_field(command, "result").get("cut", 0) is None
@@ -192,7 +194,7 @@ def _ends_cut_wait(command: JournalEntry) -> bool:
 
 
 def _starts_uncut(command: JournalEntry, progress: AttemptHistory) -> bool:
-    """Tell whether a command began an attempt without its cut, in so many words."""
+    """Return whether a command began an attempt explicitly without its cut."""
     result, args = _dict_field(command, "result"), command.data.get("args")
     if _command_name(command) != "start_deal" or "uncut" not in result:
         return False
@@ -203,37 +205,37 @@ def _starts_uncut(command: JournalEntry, progress: AttemptHistory) -> bool:
 def _check_release_ordered(
     progress: AttemptHistory, own: Sequence[JournalEntry]
 ) -> Iterator[VerifyFinding]:
-    """Yield hands that nobody ordered out."""
+    """Yield hands that were released without a command."""
     released, verdict = progress.steps.get("released"), progress.steps.get("verdict")
     if released is None or verdict is None:
         return
     if not any(_command_name(one) == "release" and verdict.n < one.n < released.n for one in own):
-        what = f"the hands of attempt {progress.attempt} went out, and no command says so"
-        yield VerifyFinding(released.n, what, "nobody ordered that they be released")
+        what = f"the hands of attempt {progress.attempt} were released without a command"
+        yield VerifyFinding(released.n, what, "no person ordered the release")
 
 
 def _check_end_ordered(
     progress: AttemptHistory, own: Sequence[JournalEntry], entries: Sequence[JournalEntry]
 ) -> Iterator[VerifyFinding]:
-    """Yield hands that were taken back, or a deal that was ended, by an order that nobody gave."""
+    """Yield hands that were withdrawn, or a deal that was ended, without the command for it."""
     steps = progress.steps
     end = steps.get("recalled") or steps.get("withdrawn") or steps.get("verdict")
     verdict, first = steps.get("verdict"), steps.get("released") or steps.get("committed")
     if end is None or first is None or not _is_ordered(end):
         return
-    if end.kind == "recalled":  # the order may come while the lift brings the hands out
+    if end.kind == "recalled":  # The command may come while the lift raises the hands.
         words = _redeal_commands(entries, end, verdict or first)
     else:
         words = [one for one in own if _command_name(one) == "void" and first.n < one.n < end.n]
     if not words:
-        what = f"{end.kind} of attempt {progress.attempt} by an order, and nobody's stands here"
-        yield VerifyFinding(end.n, what, "nobody ordered that it be dealt again")
+        what = f"{end.kind} of attempt {progress.attempt} by a command that is not here"
+        yield VerifyFinding(end.n, what, "no person ordered a redeal")
 
 
 def _redeal_commands(
     entries: Sequence[JournalEntry], end: JournalEntry, first: JournalEntry
 ) -> list[JournalEntry]:
-    """Return the orders by which hands that were out are dealt again."""
+    """Return the commands by which released hands are dealt again."""
     between = [entry for entry in entries if first.n < entry.n <= end.n + _MAX_ROWS_BETWEEN]
     by_number = {entry.n: entry for entry in between}
     said = [
@@ -250,9 +252,9 @@ def _redeal_commands(
 
 
 def _commands_for_row(entry: JournalEntry) -> frozenset[str]:
-    """Return the orders of which one must stand behind a row; none for most."""
+    """Return the commands of which one must belong to a row. Most rows need none."""
     if entry.kind in _COMMAND_OF_ROW:
-        # A green button of the table takes a call back, and has no order.
+        # A green button of the table withdraws a call without a command.
         by_itself = entry.kind == "call_ended" and "by" not in entry.data
         return frozenset() if by_itself else frozenset({_COMMAND_OF_ROW[entry.kind]})
     event = entry.data.get("event") if entry.kind == "match" else None
@@ -262,10 +264,10 @@ def _commands_for_row(entry: JournalEntry) -> frozenset[str]:
 def _command_of_row(
     entry: JournalEntry, due: frozenset[str], by_number: Mapping[int, JournalEntry]
 ) -> JournalEntry | None:
-    """Return the order that a row came of; None where none is there.
+    """Return the command that caused a row, or None if there is none.
 
-    An order behind the next row of the same event belongs to that row; but one order may end the
-    pauses of several people, or the calls of several seats.
+    A command after the next row of the same event belongs to that row. One command may end the
+    pauses of several people or the calls of several seats.
     """
     event = entry.data.get("event")
     for n in range(entry.n + 1, entry.n + 1 + _MAX_ROWS_BETWEEN):
@@ -288,7 +290,7 @@ def _may_share_command(row: JournalEntry) -> bool:
 
 
 def _is_meant_for(command: JournalEntry, entry: JournalEntry) -> bool:
-    """Tell whether an order acted, and on the deal and attempt that it was signed for."""
+    """Return whether a command was carried out on the deal and attempt for which it was signed."""
     of = command.data.get("of")
     named = (
         _command_name(command) not in _MATCH_COMMANDS
@@ -303,7 +305,7 @@ def _is_meant_for(command: JournalEntry, entry: JournalEntry) -> bool:
 
 
 def _matches_command(command: JournalEntry, row: JournalEntry) -> bool:
-    """Tell whether a row of the machine says what its order said, and who gave that."""
+    """Return whether a row of the machine has the values and the sender of its command."""
     args, code = _dict_field(command, "args"), str(_dict_field(command, "args").get("code"))
     who = {"by": signer_text(str(command.data.get("who")), command.data.get("person"))}
     said = {name: value for name, value in args.items() if name in ("seat", "set", "board")}
@@ -326,7 +328,7 @@ def _is_ordered(end: JournalEntry) -> bool:
 
 
 def _was_carried_out(command: JournalEntry) -> bool:
-    """Tell whether an order was carried out: its row has what came of it, and no refusal."""
+    """Return whether a command was carried out: its row has a result and no refusal."""
     return "result" in command.data and "refused" not in command.data
 
 

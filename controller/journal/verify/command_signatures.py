@@ -20,18 +20,18 @@ from controller.messages import ClientCommand, Role
 from controller.signing.signed_commands import BadSignature, check_command, check_document
 
 BUTTON_COMMANDS: Final = frozenset({"start_deal", "cut", "release", "call", "out", "confirm"})
-"""Orders that the table's buttons give."""
+"""Commands that the table's buttons give."""
 _KINDS_WITH_TABLE_KEY = frozenset({"opened", "committed"})
 _SIGNED_FIELDS = ("person", "args", "of", "boot")
-"""What a signature stands for stands in the row, too."""
-_NOT_GIVEN_MEANS = "nobody gave this order, or gave another one"
-_UNKNOWN_SIGNER_MEANS = "nobody can tell who gave this order"
+"""The signed fields, which the row must contain."""
+_NOT_GIVEN_MEANS = "this command was not given, or another one was given"
+_UNKNOWN_SIGNER_MEANS = "the sender of this command is unknown"
 
 
 def check_commands(
     entries: Sequence[JournalEntry], progresses: Sequence[AttemptHistory], *, whole: bool
 ) -> Iterator[VerifyFinding]:
-    """Yield steps that are not what was ordered; where not `whole`, an order may be missing."""
+    """Yield steps that differ from their command. If `whole` is False, a command may be missing."""
     commands = [entry for entry in entries if entry.kind == "command"]
     yield from _check_each_command(entries, commands, whole=whole)
     yield from _check_document_signatures(entries)
@@ -43,7 +43,7 @@ def check_commands(
 def _check_each_command(
     entries: Sequence[JournalEntry], commands: Sequence[JournalEntry], *, whole: bool
 ) -> Iterator[VerifyFinding]:
-    """Yield orders that are not signed as they must be, that may not be given, or acted twice."""
+    """Yield commands with a wrong signature, without permission, or carried out twice."""
     kept = {entry.n: entry.data for entry in entries if entry.kind == "command_kept"}
     keys = (entry.data.get("table_key") for entry in entries if entry.kind in _KINDS_WITH_TABLE_KEY)
     table_key = next((key for key in keys if isinstance(key, str)), None)
@@ -54,7 +54,7 @@ def _check_each_command(
             first = acted.setdefault((str(data.get("key")), str(data.get("id"))), command.n)
             if first != command.n:
                 what = f"{data.get('cmd')} is the command of entry {first}, used twice"
-                yield VerifyFinding(command.n, what, "an old word was taken for a new one")
+                yield VerifyFinding(command.n, what, "an old command was used again")
         elif "refused" not in data:
             what = f"{data.get('cmd')} was neither carried out nor refused"
             yield VerifyFinding(command.n, what, "its answer was taken out")
@@ -64,13 +64,11 @@ def _check_each_command(
             if whole or command.data.get("cmd") not in COMMANDS_WITH_PRIVATE_ARGS:
                 yield from _check_signature(command, beside, table_key)
     for n in kept:
-        yield VerifyFinding(
-            n, "a command that was kept back has no row behind it", _NOT_GIVEN_MEANS
-        )
+        yield VerifyFinding(n, "a withheld command has no row after it", _NOT_GIVEN_MEANS)
 
 
 def _check_document_signatures(entries: Sequence[JournalEntry]) -> Iterator[VerifyFinding]:
-    """Yield matches that came in a document which the table that they left did not sign."""
+    """Yield matches from a transfer document that the other table did not sign."""
     for entry in entries:
         if entry.kind != "taken_over":
             continue
@@ -83,7 +81,7 @@ def _check_document_signatures(entries: Sequence[JournalEntry]) -> Iterator[Veri
 
 
 def _check_role(command: JournalEntry) -> Iterator[VerifyFinding]:
-    """Yield an order that its role, or a button, cannot give."""
+    """Yield a command that its role or a button cannot give."""
     cmd, role = command.data.get("cmd"), command.data.get("role")
     if command.data.get("key") == PANEL_KEY:
         if cmd not in BUTTON_COMMANDS or role != Role.TABLE or is_uncut_command(command):
@@ -102,7 +100,7 @@ def _check_role(command: JournalEntry) -> Iterator[VerifyFinding]:
 def _check_signature(
     command: JournalEntry, kept_fields: dict[str, Any], table_key: str | None
 ) -> Iterator[VerifyFinding]:
-    """Yield what is wrong with a signature; `beside` is the row that keeps one back, or empty."""
+    """Yield the errors of a signature. `beside` is the row of a withheld command, or empty."""
     cmd = command.data.get("cmd")
     data = {**command.data, **kept_fields}
     if any(
@@ -125,7 +123,7 @@ def _check_signature(
         what = (
             f"{cmd} was given to run {data.get('boot')} of the table, and another one acted on it"
         )
-        yield VerifyFinding(command.n, what, "an old word was taken for a new one")
+        yield VerifyFinding(command.n, what, "an old command was used again")
     if (
         "result" in data
         and _names_machine_attempt(cmd)
@@ -136,16 +134,16 @@ def _check_signature(
             f"{cmd} was signed for deal {deal}, attempt {attempt}, and is taken for "
             f"deal {command.deal}, attempt {command.attempt}"
         )
-        yield VerifyFinding(command.n, what, "an old word was taken for a new one")
+        yield VerifyFinding(command.n, what, "an old command was used again")
 
 
 def _names_machine_attempt(cmd: object) -> bool:
-    """Tell whether a command names the attempt that the machine has under way: its row's own."""
+    """Return whether a command names the machine's present attempt, as its own row does."""
     return str(cmd) in COMMANDS and COMMANDS[str(cmd)].bound_to == "machine"
 
 
 def is_uncut_command(command: JournalEntry) -> bool:
-    """Tell whether a command's row says that a deal goes without its cut."""
+    """Return whether the row of a command states that a deal is dealt without its cut."""
     data = command.data
     said = [data.get("result"), data.get("args")]
     result, args = (each if isinstance(each, dict) else {} for each in said)
@@ -169,6 +167,6 @@ def _has_valid_signature(data: dict[str, Any], table_key: str) -> bool:
 
 
 def _signed_attempt(data: dict[str, Any]) -> tuple[Any, Any]:
-    """Return the deal and attempt that an order named."""
+    """Return the deal and attempt that a command named."""
     of = data.get("of")
     return (of[0], of[1]) if isinstance(of, list | tuple) and len(of) == 2 else (None, None)

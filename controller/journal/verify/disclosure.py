@@ -1,4 +1,7 @@
-"""Who looked at a hand of a deal cannot have it dealt again, nor can anybody by mere word."""
+"""The checks on hands that were shown: when, to which person, and what that person ordered later.
+
+A person who looked at a hand of a deal cannot have it dealt again. Nor can a spoken decision.
+"""
 
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
@@ -11,9 +14,9 @@ from controller.rules.profile import Profile
 from controller.rules.profile_files import ProfilesByHash
 from controller.words import names_in_signer_text
 
-# What nobody may order any more who looked at a hand of that deal (PROOF.md).
+# Commands that a person must not give after a look at a hand of that deal (PROOF.md).
 _REDEAL_COMMANDS = frozenset({"redeal", "void", "recount"})
-_LOOKED_MEANS = "whoever opened a hand cannot have it dealt again"
+_LOOKED_MEANS = "a person who opened a hand cannot have it dealt again"
 
 
 class _MatchDeal(NamedTuple):
@@ -24,7 +27,9 @@ class _MatchDeal(NamedTuple):
 
 
 class _HandLook(NamedTuple):
-    """Who looked at a hand of which deal: his key (hex), and the names that he was told by."""
+    """One look at a hand: the deal, the person's key (hex), and the names that the person is known
+    by.
+    """
 
     deal: _MatchDeal
     key: str
@@ -34,9 +39,9 @@ class _HandLook(NamedTuple):
 def check_redeals_after_look(
     entries: Sequence[JournalEntry], progresses: Sequence[AttemptHistory], *, whole: bool
 ) -> Iterator[VerifyFinding]:
-    """Yield orders to deal again by somebody who had looked at a hand, or by mere word.
+    """Yield redeals that were ordered after a look by the same person, or by a spoken decision.
 
-    A deal that cannot be told, because rows are missing, is none that anybody looked at.
+    A deal that cannot be identified, because rows are missing, counts as not looked at.
     """
     committed = {
         progress.attempt: str(step.data.get("match"))
@@ -70,9 +75,9 @@ def check_redeals_after_look(
 def _deal_of_entry(
     entry: JournalEntry, committed: dict[int, str], match: str | None
 ) -> _MatchDeal | None:
-    """Return the deal that an entry concerns; None where that is not known.
+    """Return the deal that an entry concerns, or None if that is unknown.
 
-    An order that was signed says so itself: the row's own deal may be the next one, dealt ahead.
+    A signed command names its deal. The deal of its row may be the next one, dealt ahead.
     """
     deal, attempt = entry.data.get("of") or (entry.deal, entry.attempt)
     if attempt is not None:
@@ -81,7 +86,7 @@ def _deal_of_entry(
 
 
 def _is_redeal_by_viewer(entry: JournalEntry, look: _HandLook) -> bool:
-    """Tell whether an entry has a deal dealt again by the word of who looked at a hand of it."""
+    """Return whether an entry causes a redeal by a person who had looked at a hand of the deal."""
     data = entry.data
     if entry.kind == "command" and data.get("cmd") in _REDEAL_COMMANDS and "refused" not in data:
         names = names_in_signer_text(data.get("who")) | names_in_signer_text(data.get("person"))
@@ -95,7 +100,7 @@ def _action_name(entry: JournalEntry) -> str:
     return str(entry.data.get("cmd") or entry.data.get("event"))
 
 
-# After these a match may go on that had ended: its hands were shown by then.
+# After these a match that had ended may continue, with its hands already shown.
 _REOPENING_EVENTS = frozenset(
     {"ExtraDealOrdered", "Corrected", "TimeAdded", "RulingApproved", "RulingRejected"}
 )
@@ -108,8 +113,9 @@ def check_shown_hands(
     *,
     whole: bool,
 ) -> Iterator[VerifyFinding]:
-    """Yield hands that were shown too early or are kept from view, other rules than the match's,
-    and who ordered a deal again after a look at a hand of it.
+    """Yield hands that were shown too early or are withheld, and rules that are not the match's.
+
+    Also yield redeals that were ordered after a look at a hand of the deal.
     """
     meetings = [entry for entry in entries if entry.kind == "meeting"]
     reopened = [entry.n for entry in entries if entry.data.get("event") in _REOPENING_EVENTS]
@@ -136,7 +142,7 @@ def _check_hands_shown(
     laid_out = any(entry.data.get("match") == match for entry in meetings)
     if record is not None and when == "never":
         yield VerifyFinding(
-            record.n, "its rulebook shows hands never", "hands were shown all the same"
+            record.n, "its rulebook never shows hands", "hands were shown all the same"
         )
     if record is not None and when == "match_end" and laid_out:
         for other in later:
@@ -144,7 +150,7 @@ def _check_hands_shown(
             if began is None or began.n < record.n or began.data.get("match") != match:
                 continue
             if not any(record.n < n < began.n for n in reopened):
-                what = f"its match went on with attempt {other.attempt}"
+                what = f"its match continued with attempt {other.attempt}"
                 yield VerifyFinding(record.n, what, "hands were shown too early")
             break
     if record is None and when != "never" and whole and "sealed_to_chief" not in progress.steps:
@@ -157,7 +163,7 @@ def _check_hands_shown(
 def _check_match_rules(
     progress: AttemptHistory, meetings: Sequence[JournalEntry]
 ) -> Iterator[VerifyFinding]:
-    """A match is dealt under the rules that it was laid out for."""
+    """Yield an attempt under other rules than its match was set up for."""
     committed = progress.steps.get("committed")
     if committed is None:
         return
@@ -183,12 +189,12 @@ def _profile_of_attempt(progress: AttemptHistory, rulebooks: ProfilesByHash) -> 
         return None
 
 
-# Behind these the match at the table is another one, or none.
+# After these rows the match at the table is another one, or there is none.
 _KINDS_ENDING_MATCH = frozenset({"meeting", "transferred", "taken_over"})
 
 
 def check_late_rows(entries: Sequence[JournalEntry]) -> Iterator[VerifyFinding]:
-    """Yield what was told otherwise than it was kept, as far as the kept entries are there."""
+    """Yield data that were published later in another form than they were stored here."""
     kept = {entry.n: entry.data for entry in entries if entry.kind == "match_kept"}
     if not kept:
         return
@@ -203,16 +209,18 @@ def _check_published_as_kept(
 ) -> Iterator[VerifyFinding]:
     told = entry.data.get("told", ())
     if not isinstance(told, list | tuple) or not all(isinstance(one, dict) for one in told):
-        yield VerifyFinding(entry.n, "what is told is no list of events", "it cannot be compared")
+        yield VerifyFinding(
+            entry.n, "the published value is not a list of events", "it cannot be compared"
+        )
         return
     for one in told:
         if not isinstance(one.get("n"), int) or kept.get(one.get("n")) != one.get("event"):
-            what = f"what is told of entry {one.get('n')} is not what was kept there"
+            what = f"the published data of entry {one.get('n')} differ from the stored ones"
             yield VerifyFinding(entry.n, what, "an answer or a card was changed afterwards")
 
 
 def _check_never_published(entries: Sequence[JournalEntry]) -> Iterator[VerifyFinding]:
-    """Yield what is still kept when the next hands of its match go out: it was due long before."""
+    """Yield data that are still withheld when the next hands of the match are released."""
     waiting: list[int] = []
     for entry in entries:
         if entry.kind == "match_kept":
@@ -224,6 +232,6 @@ def _check_never_published(entries: Sequence[JournalEntry]) -> Iterator[VerifyFi
             waiting.clear()
         elif entry.kind == "released":
             for n in waiting:
-                what = f"what was kept back at entry {n} was not told before hands went out again"
+                what = f"the withheld data of entry {n} were not published before the next release"
                 yield VerifyFinding(entry.n, what, "an answer or a card stays hidden")
             waiting.clear()

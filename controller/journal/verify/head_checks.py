@@ -1,7 +1,7 @@
-"""Heads that somebody kept: each must still lie in the chain, at its own number.
+"""The check of saved heads: each must be in the chain, at its own number.
 
-Signed ones bear the table's own signature (controller/signing/signed_heads.py): whoever has
-one that is not in this journal can show to others that the table wrote its past anew.
+Signed heads have the table's own signature (controller/signing/signed_heads.py). A signed head that
+is not in this journal proves to others that the table changed its past.
 """
 
 from collections.abc import Iterator, Sequence
@@ -21,9 +21,9 @@ _HEAD_FORMS = "64 hex digits, an event or state of the feed, or lines of `watch 
 
 
 class HeadToCheck(NamedTuple):
-    """A head from elsewhere, and the number of its entry where that is known.
+    """A head from elsewhere, and the number of its entry if that is known.
 
-    `sig` is hex where it is signed; `table_key` the key of its table where it says one.
+    `sig` is hex if the head is signed. `table_key` is the key of its table if it names one.
     """
 
     n: int | None
@@ -33,7 +33,7 @@ class HeadToCheck(NamedTuple):
 
 
 class TableIdentity(NamedTuple):
-    """The table that a journal must be of: its keys, where they are known.
+    """The table that a journal must belong to: its keys, as far as they are known.
 
     `sure`: they come from a certificate, not from the journal itself.
     """
@@ -45,24 +45,24 @@ class TableIdentity(NamedTuple):
 
 
 def read_kept_heads(path: Path) -> list[HeadToCheck]:
-    """Read kept heads: lines of hex, of events and states from the feed, or of signed heads.
+    """Read saved heads: lines of hex, of events and states from the feed, or of signed heads.
 
-    Raises JournalError for a file that holds anything else, or nothing.
+    Raises JournalError for a file with other content, or an empty file.
     """
     try:
         text = path.read_text(encoding="utf-8")
         kept = [head for line in _split_messages(text) for head in _parse_heads(line)]
     except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
-        raise JournalError(f"{path} holds no head: expected {_HEAD_FORMS}") from error
+        raise JournalError(f"{path} has no head: expected {_HEAD_FORMS}") from error
     if not kept:
         raise JournalError(f"{path} is empty: expected {_HEAD_FORMS}")
     return kept
 
 
 def identify_table(entries: Sequence[JournalEntry], certificate: Path | None) -> TableIdentity:
-    """Return whose journal it is: as a certificate says, else as its own `opened` rows do.
+    """Return the table of a journal: from a certificate, or else from its own `opened` rows.
 
-    Raises RosterError for a file that is no certificate.
+    Raises RosterError for a file that is not a certificate.
     """
     told = [entry for entry in entries if entry.kind == "opened"]
     if certificate is None:
@@ -78,26 +78,27 @@ def identify_table(entries: Sequence[JournalEntry], certificate: Path | None) ->
         verify = entry.data.get("verify", table.verify.hex()) if entry.kind == "opened" else None
         if key is not None and key != table.curve:
             what = f"{entry.kind} names another table's key than {table.name}'s"
-            wrong.append(VerifyFinding(entry.n, what, "these are rows of another table"))
+            wrong.append(VerifyFinding(entry.n, what, "these rows belong to another table"))
         elif verify is not None and verify != table.verify.hex():
             what = f"opened names another signing key than {table.name}'s"
-            wrong.append(VerifyFinding(entry.n, what, "its heads are signed by somebody else"))
+            wrong.append(VerifyFinding(entry.n, what, "its heads are signed by another key"))
     return TableIdentity(table.curve, table.verify, is_certified=True, findings=tuple(wrong))
 
 
 def check_kept_heads(
     kept: list[HeadToCheck], source: JournalSource, identity: TableIdentity
 ) -> Iterator[VerifyFinding]:
-    """Yield what is missing or different behind each kept head of this table.
+    """Yield what is missing or different at each saved head of this table.
 
-    Heads of which none is this table's compare nothing: a past under another key would pass. Raises
-    JournalError where a certificate says that the heads are another table's.
+    If no head belongs to this table, nothing is compared: a past under another key would pass. So
+    this is a finding as well. Raises JournalError if a certificate shows that the heads belong to
+    another table.
     """
     own = _heads_of_table(kept, identity.table_key)
     if kept and not own and identity.is_certified:
         raise JournalError("none of the kept heads is of the table that --table names")
     if kept and not own:
-        means = "its past was written anew under another key, or these are another table's heads"
+        means = "its past was rewritten under another key, or these are another table's heads"
         yield VerifyFinding(None, "none of the kept heads is of the table that it names", means)
     numbers = _numbers_by_head(source)
     at = set(numbers.values())
@@ -110,19 +111,20 @@ def check_kept_heads(
             yield VerifyFinding(None, what, "the journal's last rows are missing")
         elif n is not None and n in at:
             what = f"the kept head {head.hex()[:16]}… is not the one here"
-            yield VerifyFinding(n, what, "the rows up to here were written anew")
+            yield VerifyFinding(n, what, "the rows up to here were rewritten")
         elif source.whole:
             what = f"no entry has the kept head {head.hex()[:16]}…"
-            means = "the journal's last rows are missing, or it was written anew"
+            means = "the journal's last rows are missing, or it was rewritten"
             yield VerifyFinding(n, what, means)
 
 
 def check_signed_heads(
     kept: list[HeadToCheck], identity: TableIdentity, source: JournalSource
 ) -> tuple[int, int, list[VerifyFinding]]:
-    """Return how many heads this table signed, and what is wrong with signatures and numbers.
+    """Return how many heads this table signed, and the errors of signatures and numbers.
 
-    First those that were compared with the rows here, then those whose rows are not here.
+    The first number counts the heads that were compared with rows here. The second counts those
+    without rows here.
     """
     findings: list[VerifyFinding] = []
     signed: dict[int, str] = {}
@@ -137,21 +139,21 @@ def check_signed_heads(
         if not signed_heads.is_signed_by(told, identity.table_key, identity.verify_key):
             what = f"the signed head of entry {one.n} does not bear this table's signature"
             means = (
-                "somebody else made it, or changed it"
+                "another person made it, or changed it"
                 if identity.is_certified
                 else _UNCERTIFIED_MEANS
             )
             findings.append(VerifyFinding(one.n, what, means))
         elif signed.setdefault(one.n, told.head) != told.head:
             what = f"the table signed two heads of entry {one.n}"
-            findings.append(VerifyFinding(one.n, what, "it told two stories of its past"))
+            findings.append(VerifyFinding(one.n, what, "it signed two versions of its past"))
     compared = len(signed.keys() & set(_numbers_by_head(source).values()))
     return compared, len(signed) - compared, findings
 
 
 def _numbers_by_head(source: JournalSource) -> dict[bytes, int]:
-    """Return the heads that the entries here bind, with the number of the entry each is of."""
-    # A head before an entry is the head of the entry before it.
+    """Return the heads that the entries here contain, each with the number of its entry."""
+    # The head in an entry is the head of the entry before it.
     return {chained.head: chained.entry.n for chained in source.entries} | {
         chained.prev: chained.entry.n - 1 for chained in source.entries
     }
@@ -161,7 +163,7 @@ _UNCERTIFIED_MEANS = "it is not this table's, or the journal names another key t
 
 
 def _heads_of_table(kept: list[HeadToCheck], table_key: str | None) -> list[HeadToCheck]:
-    """Return the heads that may be this table's: one file may hold those of a whole hall."""
+    """Return the heads that may belong to this table. One file may have those of a whole hall."""
     return [one for one in kept if table_key is None or one.table_key in (None, table_key)]
 
 
@@ -175,7 +177,7 @@ def _common_key(named: Sequence[object]) -> bytes | None:
 
 
 def _split_messages(text: str) -> Iterator[str]:
-    """One message a line, or one that fills the whole file, as people print JSON."""
+    """Yield the messages of a text: one a line, or one that fills the whole file."""
     if text.lstrip().startswith("{\n"):
         yield text
         return

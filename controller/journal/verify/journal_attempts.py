@@ -1,4 +1,4 @@
-"""What holds between attempts: none is left out, hidden or done twice, and none knows another."""
+"""The checks between attempts: no attempt is missing, hidden or repeated, or knew another one."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
@@ -16,18 +16,18 @@ from controller.journal.packed_board_events import (
 from controller.journal.verify.card_course import MOTION_CODES
 from controller.journal.verify.verify_report import VerifyFinding
 
-# What must be an attempt's own: by step and field, and what it means where it is not.
+# Values that each attempt must have for itself: by step and field, with the meaning of an error.
 _UNIQUE_FIELDS = (
-    ("revealed", "seed", "whoever remembered it knew this deal before the cut"),
+    ("revealed", "seed", "a person who remembered it knew this deal before the cut"),
     ("committed", "commitment", "one promise was made for two deals"),
-    ("record", "nonce", "hands that are bound alike can be told from each other"),
+    ("record", "nonce", "hands with the same nonce can be compared with each other"),
 )
 
 
 def check_between_attempts(
     progresses: Sequence[AttemptHistory], *, whole: bool
 ) -> Iterator[VerifyFinding]:
-    """Yield what is wrong with the course of attempts, given in the order of their beginning."""
+    """Yield the errors of a series of attempts, in the order of their beginning."""
     highest = None
     for number, progress in enumerate(progresses):
         if highest is not None and progress.attempt <= highest:
@@ -51,9 +51,11 @@ def check_between_attempts(
 def check_records_open(
     entries: Sequence[JournalEntry], progresses: Sequence[AttemptHistory]
 ) -> Iterator[VerifyFinding]:
-    """Yield an attempt whose end or record was skipped: a record is written in one go with the end.
+    """Yield an attempt without its end or record.
 
-    Also of a feed's events: the numbers of those that stand there leave no room for it.
+    The record is written together with the end.
+
+    This also finds it in the events of a feed if their numbers leave no room for it.
     """
     by_number = {entry.n: entry for entry in entries}
     yield from _check_room_for_end(by_number, progresses)
@@ -64,14 +66,14 @@ def check_records_open(
                 (kind, progress.attempt) for kind in due
             }
             if behind is not None and other and behind.boot == last.boot:
-                what = f"{due[0]} does not stand behind {last.kind} of attempt {progress.attempt}"
+                what = f"{due[0]} does not follow {last.kind} of attempt {progress.attempt}"
                 yield VerifyFinding(
-                    last.n, what, "its record is not open: nobody can check the reason"
+                    last.n, what, "its record is not open: the reason cannot be checked"
                 )
 
 
 def check_board_event_numbers(entries: Sequence[JournalEntry]) -> Iterator[VerifyFinding]:
-    """Yield holes in the numbers of a board's events: a host takes them without a gap."""
+    """Yield gaps in the numbers of a board's events. A host accepts them without gaps."""
     taken: dict[int, int] = {}
     for entry in entries:
         boots = entry.data.get("boots") if entry.kind == "wire" else None
@@ -88,21 +90,21 @@ def check_board_event_numbers(entries: Sequence[JournalEntry]) -> Iterator[Verif
 def _check_room_for_end(
     by_number: Mapping[int, JournalEntry], progresses: Sequence[AttemptHistory]
 ) -> Iterator[VerifyFinding]:
-    """Yield an attempt behind which the next begins before it can have ended: an end is a row."""
+    """Yield an attempt that cannot have ended before the next one, because its end is a row."""
     begun = [progress for progress in progresses if "committed" in progress.steps]
     for progress, following in pairwise(begun):
         first, last = progress.steps["committed"].n, following.steps["committed"].n
         unseen = last - first - 1 - sum(first < n < last for n in by_number)
-        # The next one's seed is one of the rows that are not here.
+        # The seed of the next one is in a row that is missing here.
         if "seed" not in following.steps and "verdict" not in progress.steps and unseen < 2:
             what = f"attempt {progress.attempt} has no end"
             yield VerifyFinding(
-                progress.steps["committed"].n, what, "a deal was dropped in silence"
+                progress.steps["committed"].n, what, "a deal was dropped without a report"
             )
 
 
 def _closing_steps(progress: AttemptHistory) -> Iterator[tuple[JournalEntry, tuple[str, ...]]]:
-    """Yield the steps that end an attempt without hands, and what must be the row behind each."""
+    """Yield the steps that end an attempt without hands, with the kinds of the row after each."""
     steps = progress.steps
     end = steps.get("recalled") or steps.get("withdrawn") or steps.get("verdict")
     if end is None or (end.kind == "verdict" and end.data.get("outcome") == "ok"):
@@ -134,26 +136,26 @@ def _check_motion_before_cut(progress: AttemptHistory) -> Iterator[VerifyFinding
 def _check_left_open(
     progress: AttemptHistory, later: Sequence[AttemptHistory]
 ) -> Iterator[VerifyFinding]:
-    """What must have happened to an attempt by the time that others followed it."""
+    """Yield the steps that an attempt must have had before the later attempts."""
     steps = progress.steps
     n, attempt = _first_number(progress), f"attempt {progress.attempt}"
     if later and "committed" in steps and "verdict" not in steps:
-        yield VerifyFinding(n, f"{attempt} has no end", "a deal was dropped in silence")
+        yield VerifyFinding(n, f"{attempt} has no end", "a deal was dropped without a report")
     taken_back = "withdrawn" in steps or "recalled" in steps
     given_up = "verdict" in steps and (taken_back or steps["verdict"].data.get("outcome") != "ok")
     sealed = "sealed_to_chief" in steps
     is_open = sealed or {"record", "revealed"} <= set(steps)
     if later and given_up and "cut" in steps and not is_open:
         what = f"{attempt} was given up and its record is not open"
-        yield VerifyFinding(steps["verdict"].n, what, "nobody can check the reason")
+        yield VerifyFinding(steps["verdict"].n, what, "the reason cannot be checked")
     followed = any("released" in progress.steps for progress in later)
     if followed and "released" in steps and not (sealed or "revealed" in steps):
         what = f"{attempt} was played and its seed is not revealed"
-        yield VerifyFinding(steps["released"].n, what, "nobody can check the sequence")
+        yield VerifyFinding(steps["released"].n, what, "the sequence cannot be checked")
 
 
 def _check_shared_values(progresses: Sequence[AttemptHistory]) -> Iterator[VerifyFinding]:
-    """Yield what two attempts share and must not."""
+    """Yield values that two attempts share and must not share."""
     seen: dict[tuple[str, str], int] = {}
     for progress in progresses:
         for kind, field, means in _UNIQUE_FIELDS:
@@ -167,7 +169,7 @@ def _check_shared_values(progresses: Sequence[AttemptHistory]) -> Iterator[Verif
 
 
 def _check_two_hands(progresses: Sequence[AttemptHistory]) -> Iterator[VerifyFinding]:
-    """Yield a deal whose players got hands of two attempts, and none was recalled."""
+    """Yield a deal with released hands of two attempts, of which none was recalled."""
     given: dict[tuple[str, int | None], int] = {}
     for progress in progresses:
         steps = progress.steps
@@ -177,30 +179,32 @@ def _check_two_hands(progresses: Sequence[AttemptHistory]) -> Iterator[VerifyFin
         first = given.setdefault(deal, progress.attempt)
         if first != progress.attempt:
             what = f"deal {progress.deal} has the hands of attempts {first} and {progress.attempt}"
-            yield VerifyFinding(steps["released"].n, what, "a deal was dealt again in silence")
+            yield VerifyFinding(
+                steps["released"].n, what, "a deal was dealt again without a report"
+            )
 
 
 def _first_number(progress: AttemptHistory) -> int:
     return min(entry.n for entry in progress.steps.values())
 
 
-_PASSES_MEANS = "the set was not shuffled as it was said"
+_PASSES_MEANS = "the set was not shuffled as promised"
 
 
 def check_shuffle_passes(progresses: Sequence[AttemptHistory]) -> Iterator[VerifyFinding]:
-    """Yield what boards and rows say otherwise of an attempt's shuffling than was promised."""
+    """Yield where boards or rows contradict the promised shuffling of an attempt."""
     for progress in progresses:
         for entry, events in _board_event_sources(progress):
             found = list(_check_board_passes(progress, entry, events))
             yield from found
             if found:
-                break  # the other tellings say the same again
+                break  # The other sources report the same again.
 
 
 def _check_board_passes(
     progress: AttemptHistory, entry: JournalEntry, events: Sequence[LoggedBoardEvent]
 ) -> Iterator[VerifyFinding]:
-    """Yield what one telling has against the shuffling; of a right deal, also cards before it."""
+    """Yield where one source contradicts the shuffling. For a right deal, also cards before it."""
     promised = (progress.data("committed") or {}).get("passes")
     right = (progress.data("verdict") or {}).get("outcome") == "ok"
     first = next((event for event in events if event.code in (SHUFFLED, *MOTION_CODES)), None)
@@ -215,14 +219,14 @@ def _check_board_passes(
         yield VerifyFinding(entry.n, what, _PASSES_MEANS)
     shuffled = progress.steps.get("shuffled")
     if shuffled is not None and shuffled.data.get("passes") != done:
-        what = f"shuffled says {shuffled.data.get('passes')} passes, the board did {done}"
+        what = f"shuffled has {shuffled.data.get('passes')} passes, the board did {done}"
         yield VerifyFinding(shuffled.n, what, "one of the two was changed")
 
 
 def _board_event_sources(
     progress: AttemptHistory,
 ) -> Iterator[tuple[JournalEntry, list[LoggedBoardEvent]]]:
-    """Yield who tells the boards' events; what cannot be read is another check's finding."""
+    """Yield the sources of the boards' events. Another check reports unreadable ones."""
     for kind, field in (("revealed", "course"), ("record", "events")):
         step = progress.steps.get(kind)
         if step is not None and field in step.data:
@@ -239,12 +243,15 @@ def _board_event_sources(
 
 
 _CARD_CODES = frozenset({AT_READER, GATE})
-"""Codes that only a card on its way brings; a look may come late, and a hand be felt anywhere."""
-_UNDECLARED_MEANS = "a deal was dealt that nobody was told of"
+"""Codes that only a card on its way causes.
+
+A look may come late, and a hand may be detected anywhere.
+"""
+_UNDECLARED_MEANS = "a deal was dealt without being announced"
 
 
 class _AttemptSoFar:
-    """How far an attempt came so far: its committed row, its end, the indices at the window."""
+    """The progress of an attempt: its committed row, its end, and the indices at the window."""
 
     def __init__(self) -> None:
         self.is_committed = self.has_held_hands = self.is_over = False
@@ -253,11 +260,11 @@ class _AttemptSoFar:
 
 
 def check_undeclared_motion(entries: Sequence[JournalEntry]) -> Iterator[VerifyFinding]:
-    """Yield cards that the boards' rows move for no attempt that is under way.
+    """Yield cards in the boards' rows that belong to no running attempt.
 
-    Cards that were on their way when an attempt ended are still told of, and so is what a daemon
-    missed that died; but none comes to the window again. Before a journal's first attempt boards
-    may still bring what they have of one that stands in another journal.
+    Cards that were moving at the end of an attempt are still reported, and so are events that a
+    dead daemon missed. No further card arrives at the window. Before the first attempt of a
+    journal, boards may still report an attempt of another journal.
     """
     known: dict[int, _AttemptSoFar] = {}
     for entry in entries:
@@ -295,7 +302,7 @@ def _check_moved_cards(
 
 
 def _readable_events(entry: JournalEntry) -> list[LoggedBoardEvent]:
-    """Return a row's events; [] where it is none, which another check finds."""
+    """Return the events of a row, or [] if it has none. Another check reports that."""
     try:
         return unpack_events(entry.data, entry.attempt)
     except ValueError:

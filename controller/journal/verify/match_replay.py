@@ -1,8 +1,9 @@
-"""Replays every match of a journal: the match accepts each event, and a signed order caused it.
+"""The replay of every match of a journal: the match accepts each event, and a signed command caused
+it.
 
-The owner of a table can rewrite its journal and compute the chain again, but cannot sign an order.
-So each row that only an order causes is compared with the events that the order's own arguments
-give at that point of the match.
+The owner of a table can rewrite its journal and compute the chain again, but cannot sign a command.
+So each row that only a command causes is compared with the events that follow from the arguments of
+the command at that point of the match.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -34,14 +35,14 @@ from controller.rules.profile_files import ProfilesByHash
 from controller.signing.encoding import canonical_json
 
 _MATCH_KINDS: Final = frozenset({"match", "match_kept"})
-_MADE_UP_MATCH_MEANS: Final = "the score sheet says what nobody decided"
+_MADE_UP_MATCH_MEANS: Final = "the score sheet has what no person decided"
 _EVENTS_WITHOUT_COMMAND: Final = frozenset(
     {"Ticked", "AntiAnswered", "TributeValued", "ReleaseOrdered", "Misdealt"}
 )
-"""Events that the clock, the machine or the vault cause without an order."""
+"""Events that the clock, the machine or the vault cause without a command."""
 _ENDING_KINDS: Final = frozenset({"pause_ended", "call_ended"})
 _MAX_ROWS_BEFORE_TRANSFER: Final = 6
-"""A match stands still at most so many rows before it leaves."""
+"""A match is suspended at most this number of rows before it leaves."""
 
 
 class _MatchRow(NamedTuple):
@@ -53,10 +54,10 @@ class _MatchRow(NamedTuple):
 
 
 class _CommandContext(NamedTuple):
-    """What is known where the row of an order stands.
+    """The facts at the row of a command.
 
-    `holding`: the roles that hold the table. `called`: the seats that have called a referee so far.
-    `ended`: the rows directly before the order that end pauses and calls.
+    `holding`: the roles that have paused the table. `called`: the seats that have called a referee
+    so far. `ended`: the rows directly before the command that end pauses and calls.
     """
 
     play: TableMatch
@@ -65,7 +66,7 @@ class _CommandContext(NamedTuple):
     ending_rows: tuple[JournalEntry, ...]
 
     def after_row(self, entry: JournalEntry) -> "_CommandContext":
-        """Return what is known behind a row."""
+        """Return the facts after a row."""
         seat, reason = (frozenset({str(entry.data.get(name))}) for name in ("seat", "reason"))
         holding = self.pausing_roles | reason if entry.kind == "pause" else self.pausing_roles
         return _CommandContext(
@@ -79,9 +80,9 @@ class _CommandContext(NamedTuple):
 def check_matches(
     entries: Sequence[JournalEntry], progresses: Sequence[AttemptHistory], rulebooks: ProfilesByHash
 ) -> Iterator[VerifyFinding]:
-    """Yield the rows of a whole journal's matches that do not follow from the orders beside them.
+    """Yield the rows of the journal's matches that do not follow from the commands beside them.
 
-    A match under an unknown rulebook is not checked, nor are rows that came from another table.
+    Matches under an unknown rulebook are not checked, nor are rows that came from another table.
     """
     play, profile = TableMatch(), None
     moment = _CommandContext(play, frozenset(), frozenset(), ())
@@ -138,10 +139,10 @@ def _played_attempts(progresses: Sequence[AttemptHistory]) -> Iterator[tuple[int
 def _check_meeting(
     meeting: JournalEntry, next_entry: JournalEntry | None, profile: Profile
 ) -> Iterator[VerifyFinding]:
-    """Yield a match that is not the one that was ordered."""
+    """Yield a match that differs from its command."""
     order = {} if next_entry is None or next_entry.kind != "command" else next_entry.data
     if order.get("cmd") != "set_match":
-        yield VerifyFinding(meeting.n, "nobody ordered this match", _MADE_UP_MATCH_MEANS)
+        yield VerifyFinding(meeting.n, "no command ordered this match", _MADE_UP_MATCH_MEANS)
         return
     try:
         due = meeting_data(profile, *meeting_of(msgspec.convert(order["args"], SetMatchArgs)))
@@ -166,9 +167,9 @@ def _check_accepted(row: _MatchRow) -> Iterator[VerifyFinding]:
 def _check_place(row: _MatchRow, at_ms: int) -> Iterator[VerifyFinding]:
     """Yield a row with a wrong deal or attempt, or earlier than `at_ms`, the row before it."""
     match, entry = row.before.match, row.entry
-    assert match is not None  # it is a row of one
+    assert match is not None  # It is a row of a match.
     if (entry.deal, entry.attempt) != (match.deal or None, row.before.attempt):
-        what = f"a row of deal {match.deal} stands under deal {entry.deal}"
+        what = f"a row of deal {match.deal} has the number of deal {entry.deal}"
         yield VerifyFinding(entry.n, what, "it was moved, or changed")
     if row.event.at_ms < at_ms:
         what = f"{row.event.at_ms} ms is earlier than the row before it ({at_ms} ms)"
@@ -191,14 +192,14 @@ def _check_command(
     context: _CommandContext,
     entries: Sequence[JournalEntry],
 ) -> Iterator[VerifyFinding]:
-    """Yield an order that the rows before it do not show, and rows that no order caused."""
+    """Yield a command without its effect in the rows before it, and rows without a command."""
     data = command.data
     made: range = range(0)
     if "result" in data and "refused" not in data and data.get("cmd") in EVENT_MAKERS:
         said = _command_data(command, entries)
         made = _caused_rows(said, waiting)
         if not made and not _needs_no_row(said, context):
-            what = f"{data['cmd']} ordered something else than the rows before it say"
+            what = f"{data['cmd']} ordered something else than the rows before it show"
             yield VerifyFinding(command.n, what, _MADE_UP_MATCH_MEANS)
         phase, match = data["result"].get("phase"), context.play.match
         if phase is not None and match is not None and phase != match.phase:
@@ -215,13 +216,13 @@ def _command_data(command: JournalEntry, entries: Sequence[JournalEntry]) -> dic
 
 
 def _needs_no_row(said: dict[str, Any], context: _CommandContext) -> bool:
-    """Tell whether the machine carries an order out at this point without a row of the match."""
+    """Return whether the machine carries a command out at this point without a row of the match."""
     rule = _ROWLESS_COMMANDS.get(said["cmd"])
     return rule is not None and rule(said, context)
 
 
 def _withdraws_call(said: dict[str, Any], context: _CommandContext) -> bool:
-    """Tell whether a green button took back the call of its seat, and meant nothing else."""
+    """Return whether a green button withdrew the call of its seat, and had no other effect."""
     seat = _arguments_of(said).get("seat")
     ended = any(
         row.kind == "call_ended" and row.data == {"seat": seat} for row in context.ending_rows
@@ -231,7 +232,7 @@ def _withdraws_call(said: dict[str, Any], context: _CommandContext) -> bool:
 
 
 def _is_already_suspended(said: dict[str, Any], context: _CommandContext) -> bool:
-    """Tell whether the match stood still when somebody stopped the table, or is signed."""
+    """Return whether the match was suspended or signed when a person stopped the table."""
     match = context.play.match
     if match is None or _arguments_of(said).get("area"):
         return match is None
@@ -240,9 +241,9 @@ def _is_already_suspended(said: dict[str, Any], context: _CommandContext) -> boo
 
 
 def _stays_suspended(said: dict[str, Any], context: _CommandContext) -> bool:
-    """Tell whether the match stands on, or never stood, when somebody lets the table go on.
+    """Return whether the match stays suspended, or never was, when a person resumes the table.
 
-    The pause of another person lasts; so does a claimed count, which its recount ends.
+    The pause of another person continues. So does a claimed count, which ends with its recount.
     """
     match = context.play.match
     if _arguments_of(said).get("area"):
@@ -254,7 +255,7 @@ def _stays_suspended(said: dict[str, Any], context: _CommandContext) -> bool:
 
 
 def _is_only_answered(said: dict[str, Any], context: _CommandContext) -> bool:
-    """Tell whether a card was compared with hands that the machine knows: that changes nothing."""
+    """Return whether a card was only compared with known hands, which changes nothing."""
     match = context.play.match
     answered = "right" in said["result"] or "state" in said["result"]
     return answered and match is not None and not match.by_hand
@@ -267,7 +268,10 @@ _ROWLESS_COMMANDS: Final[Mapping[str, Callable[[dict[str, Any], _CommandContext]
     "tribute": _is_only_answered,
     "return": _is_only_answered,
 }
-"""When an order about the match is carried out without a row of the match; others never are."""
+"""For each command about the match that can be carried out without a row of the match: when.
+
+Other commands always have a row.
+"""
 
 
 def _arguments_of(said: dict[str, Any]) -> dict[str, Any]:
@@ -283,7 +287,7 @@ def _caused_rows(said: dict[str, Any], waiting: Sequence[_MatchRow]) -> range:
     except (BadArgs, KeyError, ValueError):
         return range(0)
     for first, row in enumerate(waiting):
-        assert row.before.match is not None  # only rows of a match wait
+        assert row.before.match is not None  # Only rows of a match wait.
         try:
             meant = events_of_command(said["cmd"], args, who, row.before.match, row.event.at_ms)
         except RefusedError:
@@ -296,7 +300,7 @@ def _caused_rows(said: dict[str, Any], waiting: Sequence[_MatchRow]) -> range:
 def _check_unordered(
     waiting: Sequence[_MatchRow], entries: Sequence[JournalEntry], made: range = range(0)
 ) -> Iterator[VerifyFinding]:
-    """Yield rows that only an order causes, but for those that one `made`."""
+    """Yield rows that only a command causes, except those that the command `made`."""
     recounted = False
     for at, row in enumerate(waiting):
         name = row.event.__struct_config__.tag
@@ -306,11 +310,11 @@ def _check_unordered(
             stands = name in _EVENTS_WITHOUT_COMMAND
         recounted = recounted or isinstance(row.event, HandsRecounted)
         if at not in made and not stands:
-            yield VerifyFinding(row.entry.n, f"nobody ordered {name}", _MADE_UP_MATCH_MEANS)
+            yield VerifyFinding(row.entry.n, f"no command ordered {name}", _MADE_UP_MATCH_MEANS)
 
 
 def _leaves_table(entry: JournalEntry, entries: Sequence[JournalEntry]) -> bool:
-    """Tell whether a match that is stopped here leaves for another table at once."""
+    """Return whether a match that is stopped here leaves for another table at once."""
     return any(
         row.kind == "transferred" for row in entries[entry.n : entry.n + _MAX_ROWS_BEFORE_TRANSFER]
     )

@@ -1,8 +1,9 @@
-"""Whether the reasons of an attempt that was given up follow from its opened record.
+"""The check whether the reasons of an ended attempt follow from its opened record.
 
-A record shows what boards and reader saw. PROOF.md §7 says for each reason what must be in it,
-so that a machine cannot stop a deal it does not like and call it anything. Some reasons leave
-no trace there (a jam, the power, the lid, a person's order): they are told apart, not disproved.
+A record contains the observations of boards and reader. PROOF.md §7 states for each reason what
+must be in the record, so that a machine cannot stop a deal that it dislikes under any reason. Some
+reasons leave no trace there (a jam, the power, the lid, a person's command). They are reported
+separately and are not disproved.
 """
 
 from collections import Counter
@@ -18,29 +19,30 @@ from controller.journal.verify.card_course import SEATS, TRAY, CardCourse, Cours
 
 ReasonResult = Literal["follows", "disproved", "not shown"]
 
-# At most so many cards may go to the tray, so often (seed 000 A10); provisional numbers.
+# The largest number of cards in the tray, and of rounds through it (seed 000 A10); provisional
+# numbers.
 _MAX_TRAY_CARDS = 6
 _MAX_TRAY_ROUNDS = 2
-# A sure reading, and how often the reader looks, as the vault takes it.
+# The confidence of a sure reading and the number of looks, as in the vault.
 _MIN_CONFIDENCE = 128
 _MAX_LOOKS = 3
 _BACK_NUMBERS = {"A": 0, "B": 1}
 
 
 class ReasonCheck(msgspec.Struct, frozen=True, gc=False):
-    """A reason that an attempt was given up for, and what its opened record says to it."""
+    """A reason why an attempt ended, and whether its opened record supports it."""
 
     reason: str
     says: ReasonResult
 
 
 class RecordEvidence(NamedTuple):
-    """An opened record: the course, the set it should be, the last look at the sensors.
+    """An opened record: the course, the expected set, and the last status of the sensors.
 
-    `settled` is what the sensors said when they were last asked, at the count or at a
-    refused beginning; empty where they never were. `forgotten`: a daemon that died had asked
-    them, and the next one wrote the record. `withdrawn`: right hands had been counted, and what
-    was seen of them afterwards is not in `settled`.
+    `settled` has the sensors of the last status, at the final count or at a refused BEGIN, and is
+    empty without one. `forgotten`: a daemon that died had requested it, and the next daemon wrote
+    the record. `withdrawn`: right hands had been counted, and later observations of them are not in
+    `settled`.
     """
 
     course: CardCourse
@@ -53,38 +55,40 @@ class RecordEvidence(NamedTuple):
 
     @property
     def hand_size(self) -> int:
-        """Cards that belong into one pocket."""
+        """Return the number of cards for one pocket."""
         return len(self.sequence) // len(SEATS)
 
     @property
     def all_cards_landed(self) -> bool:
-        """Whether the hopper gave all it had, and every card came to lie somewhere."""
+        """Return whether the hopper gave all its cards, and every card landed."""
         return self.course.hopper_ran_out and not self.course.has_card_under_way()
 
     @property
     def no_card_fed(self) -> bool:
-        """Whether no card came to the window yet."""
+        """Return whether no card has arrived at the window yet."""
         return not self.course.cards
 
     @property
     def no_card_moves(self) -> bool:
-        """Whether no card has moved yet, or none moves any more."""
+        """Return whether no card has moved yet, or no card moves any more."""
         return self.no_card_fed or self.all_cards_landed
 
     def count_faces(self) -> Counter[int]:
-        """Return how many of each face lie in the seats' pockets."""
+        """Return how many of each face are in the seats' pockets."""
         looks = (self.accepted_look(card) for card in self.course.cards_by_place().values())
         return Counter(look.face for look in looks if look is not None)
 
     def accepted_look(self, card: CourseCard) -> CardLook | None:
-        """Return the look that a card was accepted for: the first that does."""
+        """Return the look for which a card was accepted: the first good one."""
         return self._first_good_look(card.looks)
 
     def _first_good_look(self, looks: Sequence[CardLook]) -> CardLook | None:
         return next((look for look in looks[:_MAX_LOOKS] if self.flaw_of_look(look) is None), None)
 
     def flaw_of_look(self, look: CardLook) -> str | None:
-        """Return why a look does not do; None for a sure face on the set's back, face down."""
+        """Return why a look is not acceptable, or None for a sure face on the set's back, face
+        down.
+        """
         if look.face_up:
             return "FACE_UP"
         if not 0 <= look.face < FACE_COUNT:
@@ -94,9 +98,9 @@ class RecordEvidence(NamedTuple):
         return None if look.confidence >= _MIN_CONFIDENCE else "UNREADABLE"
 
     def flaw_of_card(self, card: CourseCard) -> str | None:
-        """Return why a card could not be accepted, as its last look says; None: it could.
+        """Return why a card could not be accepted, from its last look, or None if it could.
 
-        One whose look did not come in time is not readable.
+        A card without a look in time counts as not readable.
         """
         looks = card.usable_looks[:_MAX_LOOKS]
         if self._first_good_look(looks) is not None:
@@ -104,13 +108,15 @@ class RecordEvidence(NamedTuple):
         return self.flaw_of_look(looks[-1]) if looks else "UNREADABLE"
 
     def count_turned_away(self) -> int:
-        """Count the cards in the tray that had a good look, and neither doubled nor jammed."""
+        """Return the number of cards in the tray with a good look that neither doubled nor
+        jammed.
+        """
         cards = self.course.cards.values()
         good = sum(c.gate == TRAY and not c.doubled and self.flaw_of_card(c) is None for c in cards)
         return max(0, good - self.course.jams)
 
     def had_all_chances(self, card: CourseCard) -> bool:
-        """Tell whether a card had all its chances: two rounds, or no other card came after it."""
+        """Return whether a card had all its chances: two rounds, or no other card came after it."""
         course = self.course
         if course.tray_rounds(card) >= _MAX_TRAY_ROUNDS:
             return True
@@ -119,23 +125,28 @@ class RecordEvidence(NamedTuple):
         return course.hopper_ran_out and card.index > last and len(placed) < len(self.sequence)
 
     def last_sensor_is(self, name: str, value: object) -> bool:
-        """Tell whether the last look at the sensors said so."""
+        """Return whether the last status of the sensors has this value."""
         return name in self.last_sensors and bool(self.last_sensors[name] == value)
 
 
 def back_number(text: object) -> int:
-    """Return how the reader board numbers a set's back, "A" or "B"."""
+    """Return the reader board's number for a set's back, "A" or "B"."""
     return _BACK_NUMBERS.get(str(text), -1)
 
 
 def is_misdeal(reasons: Sequence[str]) -> bool:
-    """Tell whether these reasons make a misdeal: one at least that cards prove (faults.toml)."""
+    """Return whether these reasons make a misdeal: at least one is proved by cards
+    (faults.toml).
+    """
     rows = (fault_catalogue().get(reason) for reason in reasons)
     return any(row is not None and row.misdeal for row in rows)
 
 
 def check_reasons(reasons: Sequence[str], evidence: RecordEvidence | None) -> list[ReasonCheck]:
-    """Return what a record says to each reason; None for `evidence`: it is not open."""
+    """Return what a record shows about each reason.
+
+    `evidence` is None if the record is not open.
+    """
     return [ReasonCheck(reason, _check_reason(reason, evidence)) for reason in reasons]
 
 
@@ -174,7 +185,9 @@ def _count_over(evidence: RecordEvidence) -> bool:
 
 
 def misplaced_cards(course: CardCourse, sequence: str) -> list[CourseCard]:
-    """Return the cards whose gate was not their place's nor the tray, or that fell elsewhere."""
+    """Return the cards whose gate was neither their place's nor the tray, or that landed
+    elsewhere.
+    """
     return [
         card
         for card in course.cards.values()
@@ -200,7 +213,7 @@ def _double_feed(evidence: RecordEvidence) -> bool:
 
 
 def _has_card_with_flaw(name: str) -> Callable[[RecordEvidence], bool]:
-    """Return whether a card had all its chances, and this is what was wrong with it."""
+    """Return a check that a card had all its chances and had this flaw."""
 
     def shown(evidence: RecordEvidence) -> bool:
         cards = evidence.course.cards.values()
@@ -265,13 +278,13 @@ _REASON_TESTS: dict[str, Callable[[RecordEvidence], bool]] = {
         evidence.no_card_fed and evidence.last_sensor_is("pockets_empty", False)
     ),
 }
-# What the last look alone can disprove, by the field that it has where that was asked.
+# What the last status alone can disprove, by the field that it has in that case.
 _SENSOR_OF_REASON = {
     "EVENT_LOST": "board_fed",
     "SENSOR_STUCK": "pockets_seen",
     "BOARD_REFUSED": "board_locked",
 }
-# What the last look may show although no event does, and when there can have been such a look.
+# What the last status may show without an event, and when there can have been such a status.
 _LAST_LOOK_CONDITIONS: dict[str, Callable[[RecordEvidence], bool]] = {
     "COUNT_OVER": lambda evidence: evidence.all_cards_landed,
     "PULSE_COUNT": lambda evidence: True,

@@ -1,4 +1,4 @@
-"""What a file of events holds, however it was kept: as `watch` prints them, or as one answer."""
+"""The entries of a journal or of a file of events, in any form: lines of `watch`, or one answer."""
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -27,11 +27,13 @@ _LOG_FORMS = (
 
 
 def read_messages(path: Path) -> Iterator[tuple[str, Any]]:
-    """Yield each event of a log and where it stands; states, which `watch` prints, are passed over.
+    """Yield each event of a log with its position.
 
-    A log is one JSON message a line, or one that fills the file. A message is an event, a state,
-    or has a list of events: an answer of the table, the vectors beside PROOF.md. Raises
-    JournalError for a file that cannot be read, or is no JSON.
+    States, which `watch` prints, are left out.
+
+    A log is one JSON message a line, or one message that fills the file. A message is an event, a
+    state, or has a list of events: an answer of the table, or the vectors beside PROOF.md. Raises
+    JournalError for a file that cannot be read, or is not JSON.
     """
     try:
         raw = path.read_bytes()
@@ -51,7 +53,7 @@ def read_messages(path: Path) -> Iterator[tuple[str, Any]]:
 
 
 def _decode_json(text: bytes) -> Any:
-    """Return the one JSON value of a text; None for any other text, and for null."""
+    """Return the one JSON value of a text, or None for any other text and for null."""
     try:
         return msgspec.json.decode(text)
     except (ValueError, RecursionError):
@@ -59,7 +61,7 @@ def _decode_json(text: bytes) -> Any:
 
 
 def _events_in(message: Any, where: str) -> Iterator[tuple[str, Any]]:
-    """Yield what a message holds: itself, nothing for a state, the events of a list."""
+    """Yield the events of a message: itself, none for a state, or those of a list."""
     if not isinstance(message, dict) or "prev" in message:
         yield where, message
         return
@@ -76,9 +78,9 @@ _ROW_CHANGED = "a row was changed, taken out, put in or moved here"
 
 
 class JournalSource(msgspec.Struct, frozen=True):
-    """Entries in order, and what was wrong on the way to them.
+    """Entries in order, and the errors found while reading them.
 
-    `whole`: private entries are there too, and none may be missing.
+    `whole`: private entries are included, and none may be missing.
     """
 
     whole: bool
@@ -124,11 +126,11 @@ def _read_event_log(path: Path) -> JournalSource:
     events = sorted(_decode_events(path), key=lambda event: event.n)
     tables = sorted({event.table for event in events})
     if not events:
-        raise JournalError(f"{path} holds no event: it is neither a journal nor a feed's log")
+        raise JournalError(f"{path} has no event: it is neither a journal nor a log of a feed")
     if len(tables) > 1:
         raise JournalError(
-            f"{path} holds events of {escape_unprintable(', '.join(tables))}: "
-            "give one table's alone"
+            f"{path} has events of {escape_unprintable(', '.join(tables))}: "
+            "give the events of one table only"
         )
     before: ChainedEntry | None = None
     for event in events:
@@ -142,7 +144,7 @@ def _read_event_log(path: Path) -> JournalSource:
 
 
 def _decode_events(path: Path) -> Iterator[PublicEvent]:
-    """Yield the events of a log. Raises JournalError for what is none."""
+    """Yield the events of a log. Raises JournalError for anything else."""
     for where, message in read_messages(path):
         try:
             event = msgspec.convert(message, PublicEvent)

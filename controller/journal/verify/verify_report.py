@@ -1,4 +1,4 @@
-"""What `verify` says: findings, one attempt's standing, the whole report."""
+"""The results of `verify`: findings, the report of one attempt, and the whole report."""
 
 from collections.abc import Iterator, Sequence
 from itertools import groupby
@@ -13,14 +13,14 @@ Grade = Literal["sequence", "hands"]
 
 
 class VerifyFinding(msgspec.Struct, frozen=True):
-    """Something that does not hold: at which entry, what it is, what it means."""
+    """An error in a journal: the entry, what is wrong, and what that means."""
 
     n: int | None
     what: str
     means: str
 
     def __str__(self) -> str:
-        """One line for a person."""
+        """Return one line for a person."""
         where = "journal" if self.n is None else f"entry {self.n}"
         return escape_unprintable(f"{where}: {self.what}: {self.means}")
 
@@ -28,7 +28,10 @@ class VerifyFinding(msgspec.Struct, frozen=True):
 def catch_malformed(
     checks: Iterator[VerifyFinding], n: int | None, what: str
 ) -> Iterator[VerifyFinding]:
-    """Yield what checks yield; where they fall over entries that nobody's machine wrote, that."""
+    """Yield the findings of checks.
+
+    If the checks fail on entries that no machine wrote, yield that as a finding.
+    """
     try:
         yield from checks
     except _MALFORMED_ERRORS as error:
@@ -42,7 +45,7 @@ _MALFORMED_ERRORS = (
 
 
 class CommitmentContext(msgspec.Struct, frozen=True, kw_only=True):
-    """The six fields that a commitment is bound to, as `committed` says them (PROOF.md §1)."""
+    """The six fields that a commitment is bound to, as in `committed` (PROOF.md §1)."""
 
     table_key: str
     match: str
@@ -53,20 +56,20 @@ class CommitmentContext(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class AttemptReport(msgspec.Struct, frozen=True, kw_only=True):
-    """What holds of one attempt.
+    """The results for one attempt.
 
-    `context`, `commitment`, `seed`, `cut`, `sequence` (a pocket letter a place) and `hands` (the
-    32 bytes that bind them) are those of the file, hex where they are bytes; null while they are
-    not public. `grade` is null while its seed is not revealed. `gates` says whether single
-    cards were compared with the sequence, or only counts. `verdicts` says for each of its
-    reasons what the opened record says to it; those that it cannot show are counted apart.
-    `withdrawn`: its hands were held, and then not released; `recalled`: they were released, and
-    dealt again. `sealed`: the machine could not open it, for its key went with the power; the
-    chief can. `missing`: steps that there must have been, and that this file has not: such an
+    `context`, `commitment`, `seed`, `cut`, `sequence` (one pocket letter for each place) and
+    `hands` (the 32 bytes that bind them) are those of the file, as hex if they are bytes. They are
+    null while they are not public. `grade` is null while the seed is not revealed. `gates`: single
+    cards were compared with the sequence, and not only counts. `verdicts` has for each reason what
+    the opened record shows. Reasons that no record can show are counted apart. `withdrawn`: the
+    hands were held and then not released. `recalled`: they were released and then dealt again.
+    `sealed`: the machine could not open the record, because its key was lost with the power. The
+    chief can open it. `missing`: steps that must have existed and that this file lacks. Such an
     attempt has no grade. `turned_away`: cards that went to the tray after a good look, for no
-    reason in the record. `unknown_rules` names the rules that it was dealt under where they are
-    not at hand, so that deck and cut were not compared with them.
-    `findings` are those of this attempt alone; they stand among the report's as well.
+    reason in the record. `unknown_rules` names the rules if they are not available here, so that
+    deck and cut were not compared with them. `findings` are those of this attempt alone. The whole
+    report has them as well.
     """
 
     attempt: int
@@ -93,7 +96,7 @@ class AttemptReport(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def unprovable_reasons(self) -> list[str]:
-        """The reasons that no record can show, or that this file has no record for."""
+        """Return the reasons that no record can show, or that this file has no record for."""
         return [each.reason for each in self.verdicts if each.says == "not shown"]
 
     def __str__(self) -> str:
@@ -129,7 +132,7 @@ class AttemptReport(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def _number_ranges(numbers: Sequence[int]) -> Iterator[str]:
-    """Yield rising numbers in words, three and more that follow each other as one."""
+    """Yield rising numbers as text, with three or more consecutive ones as a range."""
     for _, run in groupby(enumerate(numbers), key=lambda one: one[1] - one[0]):
         first, *rest = (number for _, number in run)
         yield f"{first} to {rest[-1]}" if len(rest) > 1 else ", ".join(map(str, [first, *rest]))
@@ -139,12 +142,13 @@ _REASON_SUFFIXES = {"follows": "", "disproved": ": disproved", "not shown": ": n
 
 
 class VerifyReport(msgspec.Struct, frozen=True, kw_only=True):
-    """What `verify` found.
+    """The results of `verify`.
 
-    `head` is the last head (hex); `whole`: of a journal, not of a feed's events. `signed_heads`:
-    how many signed heads of this table were compared; null: none were given. `heads_apart`: those
-    whose rows are not in this file, so that nothing could be compared with them. `missing`:
-    attempts of a feed whose beginning is not here, though they lie between others.
+    `head` is the last head (hex). `whole`: the source is a journal, not the events of a feed.
+    `signed_heads`: how many signed heads of this table were compared, or null if none were given.
+    `heads_apart`: the number of those without rows in this file, so that nothing could be compared
+    with them. `missing`: attempts of a feed whose beginning is not here, although they are between
+    others.
     """
 
     table: str | None
@@ -159,7 +163,9 @@ class VerifyReport(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def missing_text(self) -> str:
-        """Say what of its attempts is not in this file; "" where nothing lacks."""
+        """Return a text that lists the missing parts of its attempts, or "" if nothing is
+        missing.
+        """
         steps = [each.attempt for each in self.attempts if each.missing]
         told = {"attempts": self.missing, "steps of attempts": steps}
         return "; ".join(
@@ -170,5 +176,5 @@ class VerifyReport(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def unprovable_attempts(self) -> list[AttemptReport]:
-        """Return the attempts given up for reasons that no record can show."""
+        """Return the attempts that ended for reasons that no record can show."""
         return [standing for standing in self.attempts if standing.unprovable_reasons]
