@@ -1,4 +1,4 @@
-"""The web application: pages, files, routes, and what every answer says to the browser."""
+"""The web application: pages, files, routes, and the headers of every answer."""
 
 import importlib
 import pkgutil
@@ -38,7 +38,7 @@ _SAFE_METHODS: Final = frozenset({"GET", "HEAD"})
 def make_app(
     console: RefereeConsole, custom_routes: Iterable[BaseRoute] | None = None
 ) -> Starlette:
-    """Return the application of a console that was started.
+    """Return the application of a started console.
 
     `custom_routes` replace those of routes/.
     """
@@ -69,33 +69,33 @@ def route_modules() -> list[str]:
 
 
 def routes_of(module: ModuleType) -> list[Route]:
-    """Return what a module of routes/ mounts."""
+    """Return the routes of a module of routes/."""
     return list(getattr(module, "ROUTES", ()))
 
 
 class _RevalidatedFiles(StaticFiles):
-    """Files that a browser asks after each time: a console that was updated shows itself so."""
+    """Files that a browser checks each time, so that an updated console is shown at once."""
 
     def file_response(self, *args: object, **more: object) -> Response:
-        """Return a file, to be asked after again."""
+        """Return a file that the browser must check again."""
         response = super().file_response(*args, **more)  # type: ignore[arg-type]
         response.headers["Cache-Control"] = "no-cache"
         return response
 
 
 class _VerifierModules(_RevalidatedFiles):
-    """The verifier's own modules, from where they lie among other files."""
+    """The verifier's own modules, from a folder with other files."""
 
     def lookup_path(self, path: str) -> tuple[str, object]:  # type: ignore[override]
-        """Find a module; anything else is not there."""
+        """Find a module. Other files are not found."""
         return super().lookup_path(path) if path.endswith(".mjs") else ("", None)
 
 
 class _SecurityMiddleware:
-    """Refuses what another site sends, and puts the headers on every answer.
+    """Refuses requests from other sites, and adds the headers to every answer.
 
-    A page of another site can send a form here, but no header of its own. A cookie alone
-    (SameSite) would do in today's browsers.
+    A page of another site can send a form here, but no header of its own. In present browsers the
+    cookie alone (SameSite) would be enough.
     """
 
     def __init__(self, app: ASGIApp) -> None:
@@ -113,7 +113,7 @@ class _SecurityMiddleware:
                     headers.setdefault(name, value)
             await send(message)
 
-        if "\0" in scope["path"] or b"%00" in scope["query_string"]:  # no database takes it
+        if "\0" in scope["path"] or b"%00" in scope["query_string"]:  # No database accepts it.
             wrong = RequestError(404, "there is no such page", "没有此页面")
             await error_response(wrong)(scope, receive, with_headers)
             return
@@ -127,7 +127,7 @@ class _SecurityMiddleware:
 
 
 async def _not_found(request: Request, error: Exception) -> Response:
-    """Answer that there is nothing here: with a page to a browser, else with JSON."""
+    """Answer that nothing is at this address: with a page for a browser, otherwise with JSON."""
     status = error.status_code if isinstance(error, HTTPException) else 404
     if status == 404 and "text/html" in request.headers.get("accept", ""):
         return missing_page()
@@ -140,5 +140,5 @@ async def _internal_error(_: Request, __: Exception) -> Response:
     answer = error_response(
         RequestError(500, "the console failed here: see its log", "控制台出错，请查看日志")
     )
-    answer.headers.update(_HEADERS)  # it does not come by the guard
+    answer.headers.update(_HEADERS)  # It does not pass through the middleware.
     return answer

@@ -1,4 +1,7 @@
-"""Who goes to which table, kept over a restart, so that it calls nobody twice."""
+"""The assignments of referees to waiting tables.
+
+They are stored, so that a restart calls no referee twice.
+"""
 
 import asyncio
 from collections.abc import Callable, Collection
@@ -11,18 +14,18 @@ from controller.host.loggers import structlog
 
 
 class AssignmentStore:
-    """Who went where, in the database. Calls may block."""
+    """The assignments in the database. Calls may block."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
 
     def load(self) -> dict[str, str]:
-        """Return who goes, by table."""
+        """Return the assigned persons by table."""
         with self._engine.connect() as base:
             return {row.table_id: row.person for row in base.execute(select(CALL_ASSIGNMENTS))}
 
     def write(self, table: str, person: str | None, at_ms: int) -> None:
-        """Write who goes to a table now; None: nobody."""
+        """Store the person who goes to a table now, or None."""
         with self._engine.begin() as base:
             base.execute(delete(CALL_ASSIGNMENTS).where(CALL_ASSIGNMENTS.c.table_id == table))
             if person is not None:
@@ -49,17 +52,17 @@ class CallAssignments:
         self.on_change: Callable[[str], None] = lambda table: None
 
     async def load(self, tables: Collection[str]) -> None:
-        """Take up what was kept, but of a table that is not among these any more."""
+        """Load the stored assignments of these tables."""
         self._by_table = await self._run_blocking(self._store.load)
         for table in self._by_table.keys() - set(tables):
             self.assign(table, None)
 
     def assigned_to(self, table: str) -> str | None:
-        """Return who goes to a table."""
+        """Return the person who goes to a table, or None."""
         return self._by_table.get(table)
 
     def assign(self, table: str, person: str | None) -> None:
-        """Let somebody go to a table, or nobody more."""
+        """Assign a person to a table. None removes the assignment."""
         if self._by_table.get(table) == person:
             return
         if person is None:
@@ -73,7 +76,7 @@ class CallAssignments:
         self.on_change(table)
 
     def release_person(self, person: str) -> None:
-        """Let nobody wait for somebody who comes no more: he may not, or is not there."""
+        """Remove the assignments of a person who can no longer come."""
         for table, going in list(self._by_table.items()):
             if going == person:
                 self.assign(table, None)
@@ -81,9 +84,9 @@ class CallAssignments:
     async def _write(self, table: str, person: str | None, at_ms: int) -> None:
         try:
             await self._run_blocking(lambda: self._store.write(table, person, at_ms))
-        except Exception as failed:  # it holds as long as the console runs
+        except Exception as failed:  # It is valid as long as the console runs.
             _log.warning("who goes to a table is not kept", table=table, why=str(failed))
 
     async def close(self) -> None:
-        """Wait until all is written."""
+        """Wait until all assignments are stored."""
         await asyncio.gather(*self._writes, return_exceptions=True)

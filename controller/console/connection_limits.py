@@ -1,7 +1,7 @@
-"""Connections of browsers: how many one address may have, and how long it may take to ask.
+"""Limits on the connections of browsers: their number for each address, and the time for a request.
 
-Who is not logged in can open connections, too. One telephone that opens thousands, that greets for
-ever (TLS), or asks for something letter by letter, must not keep the tablets of a hall out.
+A program without a login can open connections too. One telephone that opens thousands, never
+finishes a TLS handshake or sends a request letter by letter must not block the tablets of a hall.
 """
 
 import asyncio
@@ -40,7 +40,7 @@ class LimitedConnection(H11Protocol):
     """
 
     def __init__(self, *args: Any, **more: Any) -> None:
-        """Have no timer yet."""
+        """Create a connection without a timer."""
         super().__init__(*args, **more)
         self._request_timer: asyncio.TimerHandle | None = None
         self._write_timer: asyncio.TimerHandle | None = None
@@ -48,12 +48,12 @@ class LimitedConnection(H11Protocol):
         self.on_lost: Callable[[LimitedConnection], None] = lambda door: None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Begin to hear somebody."""
+        """Start the timer of the first request."""
         super().connection_made(transport)
         self._update_request_timer()
 
     def data_received(self, data: bytes) -> None:
-        """Take what comes."""
+        """Handle received bytes."""
         super().data_received(data)
         self._update_request_timer()
 
@@ -65,29 +65,29 @@ class LimitedConnection(H11Protocol):
             self.transport.close()
 
     def pause_writing(self) -> None:
-        """Wait until he takes what he was sent, but not for ever.
+        """Wait until the browser reads what was sent, but not for ever.
 
-        An answer that waits for that hears nothing else, not even that it has to end: a page that
-        sleeps with its line would keep it from the others of its browser.
+        An answer that waits cannot end in any other way. A page that sleeps with its connection
+        would block the other pages of its browser.
         """
         super().pause_writing()
         if self._write_timer is None:
             self._write_timer = self.loop.call_later(WRITE_TIMEOUT_S, self.transport.abort)
 
     def resume_writing(self) -> None:
-        """Go on."""
+        """Stop the timer of the write."""
         self._cancel_write_timer()
         super().resume_writing()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Leave no timer."""
+        """Cancel the timers."""
         self._cancel_request_timer()
         self._cancel_write_timer()
         super().connection_lost(exc)
         self.on_lost(self)
 
     def _update_request_timer(self) -> None:
-        """Count the time while nothing is asked; between two requests uvicorn does, at first."""
+        """Limit the time without a request. Between two requests, uvicorn does so first."""
         asked = self.cycle is not None and not self.cycle.response_complete
         if asked or self.timeout_keep_alive_task is not None:
             self._cancel_request_timer()
@@ -106,10 +106,10 @@ class LimitedConnection(H11Protocol):
 
 
 class ConnectionLimiter:
-    """Takes connections off a socket and gives each its door: so many of one address.
+    """Accepts connections from a socket, up to a number for each address.
 
-    They count from the first moment, also those that have not greeted yet. Who asks on and on as
-    fast as he can is left.
+    A connection counts from the first moment, even before its handshake. A client that sends
+    requests as fast as it can is not limited here.
     """
 
     def __init__(
@@ -125,20 +125,23 @@ class ConnectionLimiter:
         self._handshakes: set[asyncio.Task[None]] = set()
 
     async def run(self) -> None:
-        """Take connections until this is cancelled; whoever is still greeting is left then."""
+        """Accept connections until this is cancelled.
+
+        Connections in their handshake are dropped then.
+        """
         loop = asyncio.get_running_loop()
         self._listening.setblocking(False)
         try:
             while True:
                 try:
                     line, address = await loop.sock_accept(self._listening)
-                except OSError as error:  # gone again, or this computer is full
+                except OSError as error:  # It is gone again, or no resources are left.
                     _log.warning("a connection was not taken", why=error.strerror)
                     await asyncio.sleep(_ACCEPT_RETRY_S)
                     continue
                 self._accept(line, limited_address(address[0]))
         finally:
-            await asyncio.sleep(0)  # who was taken last greets by now, and closes what it has
+            await asyncio.sleep(0)  # Closed connections are removed first.
             for task in self._handshakes:
                 task.cancel()
             await asyncio.gather(*self._handshakes, return_exceptions=True)
@@ -159,13 +162,13 @@ class ConnectionLimiter:
         task.add_done_callback(self._handshakes.discard)
 
     async def _shake_hands(self, line: socket.socket, connection: LimitedConnection) -> None:
-        """Let a door hear a connection, once it is sealed where it has to be."""
+        """Pass a connection to its protocol, after the TLS handshake if there is TLS."""
         late_s = None if self._tls is None else REQUEST_TIMEOUT_S
         try:
             await asyncio.get_running_loop().connect_accepted_socket(
                 lambda: connection, line, ssl=self._tls, ssl_handshake_timeout=late_s
             )
-        except OSError:  # it speaks no TLS, or left, or took too long
+        except OSError:  # The client uses no TLS, has left, or is too slow.
             self._forget(connection)
 
     def _may_request(self, host: str) -> bool:
@@ -185,5 +188,5 @@ class ConnectionLimiter:
 
 
 def limited_address(host: str) -> str:
-    """Return an address of which it is counted what it does; "" for this computer's own."""
+    """Return the address whose connections are counted, or "" for this computer's own."""
     return "" if ipaddress.ip_address(host.partition("%")[0]).is_loopback else host

@@ -1,4 +1,4 @@
-"""What runs as long as the console does, and that the console ends where something of it fails."""
+"""The parts that run as long as the console. The console ends if one of them fails."""
 
 import asyncio
 from collections.abc import Callable, Coroutine, Sequence
@@ -50,9 +50,9 @@ class TaskSupervisor:
         self.failure: BaseException | None = None
 
     def start(self, coroutine: Coroutine[Any, Any, None]) -> "asyncio.Task[None]":
-        """Begin something that the console cannot be without.
+        """Start a task that the console needs.
 
-        Where it fails, the console ends, and whoever keeps it running starts it anew.
+        If it fails, the console ends, and its supervisor starts it again.
         """
         task = asyncio.create_task(coroutine)
         task.add_done_callback(self._task_done)
@@ -71,20 +71,20 @@ MAX_ANONYMOUS_REQUESTS: Final = 2
 
 
 class BackgroundService(Protocol):
-    """Something that runs as long as the console does."""
+    """A part that runs as long as the console."""
 
     def start(self) -> None:
-        """Begin, on the loop."""
+        """Start it, on the loop."""
 
     async def close(self) -> None:
-        """End; nothing is left running."""
+        """End it. Nothing continues to run."""
 
 
 class StoreOutageView(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """The database takes nothing down, since `since_ms` (console's clock).
+    """The database has not stored anything since `since_ms` (console's clock).
 
-    `waiting`: events that wait in the console's memory; `refused`: how many found no room there
-    since it began: their tables keep them, and are asked for them.
+    `waiting`: events in the console's memory. `refused`: how many found no room there since it
+    began. Their tables still have them, and are asked for them later.
     """
 
     since_ms: int
@@ -93,12 +93,15 @@ class StoreOutageView(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 
 
 class RefereeConsole:
-    """What a route may ask. `path`: of its console.toml; None where there is none.
+    """All that a route may use.
 
-    `write` and `read` run what may block, each in its order, `check` what is slow on purpose, as
-    the check of a PIN is (None: `read` does); `lines` are clients of the tables.
-    `manifest`: of the release that tables should run; `unsigned_heads` says how many signed heads
-    of a table did not fit its key. `running`: what was begun before, and ends with the console.
+    `path`: of its console.toml, or None without one.
+
+    `write` and `read` run blocking calls, each in its order. `check` runs calls that are slow on
+    purpose, like the check of a PIN (None: `read` does). `lines` are clients of the tables.
+    `manifest`: of the release that tables should run. `unsigned_heads` returns how many signed
+    heads of a table did not match its key. `running`: parts that were started before, and end with
+    the console.
     """
 
     def __init__(
@@ -170,23 +173,23 @@ class RefereeConsole:
         """Questions of people without a login, which the database answers: held meanwhile."""
 
     def configured_table(self, table: str) -> ConfiguredTable:
-        """Return what the configuration says of a table. Raises KeyError."""
+        """Return the configuration of a table. Raises KeyError."""
         for one in self.config.tables:
             if one.id == table:
                 return one
         raise KeyError(table)
 
     async def read_after_flush(self, call: Callable[[], Result], /) -> Result:
-        """Read what the tables said, with all that was heard of them by now.
+        """Read published data after all received events were stored.
 
-        Whoever sees a state asks about what led to it, and that may be on its way to the disk.
+        A person who sees a state may ask for the events before it, which may not be stored yet.
         """
         await self.tables.wait_until_stored()
         return await self.read(call)
 
     @property
     def tables_file(self) -> Path | None:
-        """Where the set-up page writes the tables that it found."""
+        """Return the file in which the set-up page stores the tables that it found."""
         return None if self.path is None else self.path.parent / TABLES_FILE
 
     def _hall_parts(self) -> dict[str, tuple[HallPart, frozenset[Role]]]:
@@ -202,14 +205,14 @@ class RefereeConsole:
     def _store_outage(
         self, snapshots: Sequence[TableSnapshot], now_ms: int
     ) -> StoreOutageView | None:
-        """Return what is shown of the database while it takes nothing down."""
+        """Return the view of the database while it stores nothing."""
         how = self.tables.store_status
         if how.away_since_ms is None:
             return None
         return StoreOutageView(since_ms=how.away_since_ms, waiting=how.waiting, refused=how.refused)
 
     def shift_times(self, by_ms: int) -> None:
-        """Take it that the clock was set by so much: what lasts has lasted no longer by it."""
+        """Shift all stored moments after the clock was set, so that no duration changes."""
         for part in (self.sessions, self.tables, self.chief_notes, self.hall):
             part.shift_times(by_ms)
 
@@ -223,7 +226,7 @@ class RefereeConsole:
             keeper.start()
 
     async def close(self) -> None:
-        """End all that runs, what was begun last first, also where one of it fails at its end."""
+        """End all parts, the last started first, even if one of them fails while ending."""
         self.stopping.set()
         parts = (self.call_assignments, self.sessions, self.dispatcher, self.hall, self.table_pages)
         async with AsyncExitStack() as stack:

@@ -1,9 +1,9 @@
-"""The console's clock: it runs as steadily as a stopwatch, and says the time of day.
+"""The console's clock: it runs as steadily as a stopwatch, and shows the time of day.
 
-How long somebody waits must not jump where the clock of the wall is set. But a computer that was
-switched on in a hall has no right time before somebody, or the network, has set it: then all that
-is written down, or shown as a time of day, would be wrong for as long as the console runs. So it
-is looked again and again how far both are apart, and a step is taken by all who keep moments.
+A waiting time must not jump when the computer's clock is set. But a computer in a hall may have a
+wrong time until a person or the network sets it. Then all stored and shown times would be wrong for
+as long as the console runs. So the difference of both clocks is measured repeatedly, and all parts
+with stored moments follow a step.
 """
 
 import asyncio
@@ -22,18 +22,18 @@ OnClockStep = Callable[[int], None]
 
 
 class ConsoleClock:
-    """Milliseconds since 1970. `steady_s` runs on whatever is set, `wall_ms` is the wall's."""
+    """Milliseconds since 1970. `steady_s` is never set; `wall_ms` is the computer's clock."""
 
     def __init__(self, steady_s: Callable[[], float], wall_ms: Callable[[], int]) -> None:
         self._steady_s, self._wall_ms = steady_s, wall_ms
         self._offset_ms = self._offset()
 
     def __call__(self) -> int:
-        """Return the moment."""
+        """Return the present time."""
         return int(self._steady_s() * 1000 + self._offset_ms)
 
     def follow_wall_clock(self) -> int:
-        """Follow the wall where it was set; return by how many milliseconds, 0 for not at all."""
+        """Follow the computer's clock if it was set. Return the step in milliseconds, or 0."""
         step_ms = round(self._offset() - self._offset_ms)
         if abs(step_ms) < MIN_STEP_MS:
             return 0
@@ -41,7 +41,7 @@ class ConsoleClock:
         return step_ms
 
     async def watch_wall_clock(self, *listeners: OnClockStep) -> None:
-        """Look on, and tell of every step."""
+        """Check repeatedly, and report every step to the listeners."""
         while True:
             await asyncio.sleep(POLL_INTERVAL_S)
             step_ms = self.follow_wall_clock()

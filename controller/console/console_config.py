@@ -1,7 +1,7 @@
 """The configuration of a console: console.toml, and tables.toml beside it.
 
-A person writes console.toml; the set-up page writes tables.toml, which has [[tables]] alone. A
-table that stands in both is as console.toml says. Relative paths count from the file's folder.
+A person writes console.toml. The set-up page writes tables.toml, which has only [[tables]]. For a
+table in both files, console.toml counts. Relative paths start at the folder of the file.
 """
 
 import ipaddress
@@ -64,15 +64,15 @@ AreaName = Annotated[
 
 
 class ConsoleSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The console itself.
+    """The settings of the console itself.
 
-    `keys` holds what it comes to the tables with: observer.key_secret, referee.key_secret,
-    chief.key_secret, technician.key_secret, table.key_secret, as far as its people have these
-    roles. `store` is a database as SQLAlchemy writes it; SQLite's file counts from the folder.
-    `tls_cert`, `tls_key`: PEM files; without them it speaks plain HTTP. `public_url`: where
-    players' telephones find it, for codes to scan. `invitation_h`: for how many hours the code of
-    an invitation is good. `events`: files of events' own regulations.
-    `release`: the manifest that tables are held against, `release_key` the key that signed it.
+    `keys` is the folder of its keys for tables: observer.key_secret, referee.key_secret,
+    chief.key_secret, technician.key_secret, table.key_secret, for the roles that its people have.
+    `store` is a database in SQLAlchemy's form. The file of SQLite is relative to the folder.
+    `tls_cert`, `tls_key`: PEM files. Without them the console uses plain HTTP. `public_url`: the
+    address for players' telephones, in QR codes. `invitation_h`: the validity of an invitation's
+    code in hours. `events`: files of events' own regulations. `release`: the manifest with which
+    tables are compared, `release_key` the key that signed it.
     """
 
     name: NonEmptyText = "dealtable"
@@ -88,7 +88,7 @@ class ConsoleSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     release_key: Path | None = None
 
     def __post_init__(self) -> None:
-        """Refuse half a pair, and a port that is none."""
+        """Refuse one file of a pair without the other, and an invalid port."""
         if (self.tls_cert is None) != (self.tls_key is None):
             raise ValueError("tls_cert and tls_key go together, expected both or neither")
         if self.release is None and self.release_key is not None:
@@ -98,22 +98,22 @@ class ConsoleSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def host(self) -> str:
-        """The address that it listens at, without brackets."""
+        """Return the address that the console listens at, without brackets."""
         return self.listen.rpartition(":")[0].strip("[]")
 
     @property
     def port(self) -> int:
-        """The port that it listens at; 0: any free one."""
+        """Return the port that the console listens at; 0 means any free one."""
         return int(self.listen.rpartition(":")[2])
 
     @property
     def is_unencrypted_on_network(self) -> bool:
-        """Whether PINs cross the network unsealed."""
+        """Return whether PINs cross the network without encryption."""
         return self.tls_cert is None and not _is_loopback(self.host)
 
 
 class ConfiguredTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """One table: where it is, and its keys: `server_key` (CURVE), `verify` (Ed25519, where known).
+    """One table: its address and its keys: `server_key` (CURVE), `verify` (Ed25519, if known).
 
     `keys`: a folder like the console's, for this table alone.
     """
@@ -134,11 +134,11 @@ class ConsoleConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     tables: tuple[ConfiguredTable, ...] = ()
 
     def __post_init__(self) -> None:
-        """Refuse two tables of one name."""
+        """Refuse two tables with one name."""
         _refuse_duplicates(self.tables)
 
     def key_folder_of(self, table: ConfiguredTable) -> Path:
-        """Return the folder of the keys with which the console comes to a table."""
+        """Return the folder of the console's keys for a table."""
         return table.keys or self.console.keys
 
 
@@ -175,14 +175,14 @@ def load_console_config(path: Path) -> ConsoleConfig:
 
 
 def read_tables(path: Path) -> tuple[ConfiguredTable, ...]:
-    """Return the tables of a tables.toml; none where there is no such file. Raises ConfigError."""
+    """Return the tables of a tables.toml, or none without such a file. Raises ConfigError."""
     if not path.exists():
         return ()
     return toml_files.read(path, _TablesFile, ConfigError).tables
 
 
 def write_tables(path: Path, tables: tuple[ConfiguredTable, ...]) -> None:
-    """Write a tables.toml, whole or not at all. Raises OSError."""
+    """Write a tables.toml as a whole or not at all. Raises OSError."""
     lines = ["# Written by the set-up page of the console; a table in console.toml comes first."]
     for table in tables:
         lines += ["", "[[tables]]"]
@@ -202,12 +202,12 @@ def _refuse_duplicates(tables: tuple[ConfiguredTable, ...]) -> None:
 
 
 def _toml_string(text: str) -> str:
-    """Return TOML's basic string; JSON's escapes are all TOML's, too."""
+    """Return a basic string of TOML, which has all escapes of JSON."""
     return msgspec.json.encode(text).decode()
 
 
 def _resolve_store(store: str, folder: Path) -> str:
-    """Let a SQLite file count from the folder of the configuration."""
+    """Make the path of a SQLite file relative to the folder of the configuration."""
     head, slashes, file = store.partition(":///")
     if not head.startswith("sqlite") or not slashes or not file or file.startswith("/"):
         return store

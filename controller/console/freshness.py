@@ -1,7 +1,7 @@
-"""How fresh a table is: whether what the console shows of it is what the table says now.
+"""The freshness of a table: whether the console shows its present state.
 
-A console that shows an hour-old state as if it were the present is worse than none. So every
-table has a standing, and since when it has it.
+A console that shows an hour-old state as the present one is worse than none. So every table has a
+freshness, and the time since when it has it.
 """
 
 from datetime import datetime
@@ -16,7 +16,7 @@ from controller.messages import PublicState
 
 
 def stamp_to_epoch_ms(stamp: str) -> int:
-    """Return a wall stamp of a table (UTC, ISO text) in milliseconds since 1970."""
+    """Return a table's time stamp (UTC, ISO text) in milliseconds since 1970."""
     return int(datetime.fromisoformat(stamp).timestamp() * 1000)
 
 
@@ -30,7 +30,7 @@ MIN_SKEW_MS: Final = 2_000
 
 
 class TableLinkState(StrEnum):
-    """What the line to a table is like."""
+    """The state of the connection to a table."""
 
     CONNECTING = "connecting"
     OPEN = "open"
@@ -78,7 +78,7 @@ def after_console_stall(times: ContactTimes, stalled_at_ms: int, now_ms: int) ->
 
 
 def shift_contact_times(times: ContactTimes, by_ms: int) -> ContactTimes:
-    """Return the same by a clock that was set by so much."""
+    """Return the times by a clock that was set by this step."""
     return msgspec.structs.replace(
         times,
         link_since_ms=times.link_since_ms + by_ms,
@@ -96,11 +96,13 @@ _FRESHNESS_BY_LINK: Final = {
 
 
 def freshness_of(times: ContactTimes, now_ms: int) -> tuple[Freshness, int]:
-    """Return a table's standing and since when (console's clock) what is shown is not its present.
+    """Return a table's freshness, and since when (console's clock) the shown state is not its
+    present.
 
-    For a live table: since when its last state is known. What was heard before the line opened
-    is not its present, however short it was away. If the console's own process did not run
-    for a while, a table is connecting until its next message: only the console may have been late.
+    For a live table: since when its last state is known. A state from before the connection opened
+    is not its present one, however short the interruption was. If the console's own process did not
+    run for a while, a table is connecting until its next message, because only the console may have
+    been late.
     """
     if times.link in _FRESHNESS_BY_LINK:
         return _FRESHNESS_BY_LINK[times.link], times.link_since_ms
@@ -131,7 +133,7 @@ LINK_BY_LINE_STATE: Final = {
 
 
 def with_line_state(times: ContactTimes, line: TableConnectionState, now_ms: int) -> ContactTimes:
-    """Return what is heard of a table whose line now stands so."""
+    """Return the times of a table after a change of its connection."""
     contact = LINK_BY_LINE_STATE[line]
     return times if contact is times.link else replace(times, link=contact, link_since_ms=now_ms)
 
@@ -139,7 +141,7 @@ def with_line_state(times: ContactTimes, line: TableConnectionState, now_ms: int
 def with_state(
     times: ContactTimes, before: PublicState | None, state: PublicState, now_ms: int
 ) -> ContactTimes:
-    """Return what is heard of a table that said `state` at `now_ms`, and `before` before that."""
+    """Return the times of a table that published `state` at `now_ms`, and `before` before that."""
     is_news = before is None or (before.boot, before.seq) != (state.boot, state.seq)
     if not is_news:
         return replace(times, received_ms=now_ms)
@@ -148,5 +150,5 @@ def with_state(
 
 
 def _rounded_skew(known_ms: int, found_ms: int) -> int:
-    """Return how far a table's clock is behind, in whole seconds; the same from state to state."""
+    """Return how far a table's clock is behind, in whole seconds, stable from state to state."""
     return known_ms if abs(found_ms - known_ms) < MIN_SKEW_MS else round(found_ms / 1000) * 1000

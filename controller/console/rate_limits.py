@@ -1,4 +1,4 @@
-"""How fast somebody may do something: so many at once, and so many a second on and on."""
+"""Rate limits: how many actions at once, and how many a second after that."""
 
 import asyncio
 import math
@@ -15,10 +15,10 @@ _MAX_REMEMBERED: Final = 4_096
 
 
 class TokenBuckets:
-    """So many at once of everybody, and so many a second after that.
+    """A limit for each key: a number of actions at once, and a rate after that.
 
-    `now_s` runs on steadily: it is no time of day. What is refused costs nothing: whoever tries
-    again too soon does not wait longer by it.
+    `now_s` is a steady clock, not a time of day. A refused action costs nothing, so an early retry
+    does not lengthen the wait.
     """
 
     def __init__(self, burst: float, per_second: float) -> None:
@@ -26,18 +26,18 @@ class TokenBuckets:
         self._tokens: dict[str, tuple[float, float]] = {}
 
     def allow(self, key: str, now_s: float) -> bool:
-        """Count one more of somebody; tell whether there was room for it."""
+        """Count one more action of a key. Return whether it is allowed."""
         left, at_s = self._tokens.pop(key, (self._burst, now_s))
         left = min(self._burst, left + (now_s - at_s) * self._per_second)
         there_was = left >= 1
         self._tokens[key] = left - there_was, now_s
         if len(self._tokens) > _MAX_REMEMBERED:
-            del self._tokens[next(iter(self._tokens))]  # who has been quiet the longest
+            del self._tokens[next(iter(self._tokens))]  # The one with the longest pause.
         return there_was
 
     @property
     def wait_s(self) -> int:
-        """In how many whole seconds there is room for one more at the latest."""
+        """Return after how many whole seconds one more action is allowed at the latest."""
         return math.ceil(1 / self._per_second)
 
 
@@ -54,8 +54,11 @@ silent for before it says so."""
 
 
 class StreamLimits:
-    """The lines of everybody. One too many ends the oldest: a page that was left behind, on a
-    tablet that sleeps, keeps nobody out."""
+    """The open streams of all browsers.
+
+    One stream too many ends the oldest, so that a forgotten page on a sleeping tablet blocks no
+    other page.
+    """
 
     def __init__(
         self,
@@ -68,17 +71,18 @@ class StreamLimits:
 
     @property
     def stream_count(self) -> int:
-        """How many lines everybody has."""
+        """Return the number of all open streams."""
         return sum(len(lines) for (kind, _), lines in self._streams.items() if kind == "person")
 
     @contextmanager
     def open_stream(
         self, person: str, browser: str = "", *, hidden: bool = False
     ) -> Iterator[asyncio.Event]:
-        """Count one more line for the block; what is given is set once it has to end.
+        """Count one more stream for the block.
 
-        `browser`: what tells it from others; "" where that is not known. `behind`: nobody sees
-        the page.
+        Yield an event that is set when the stream must end.
+
+        `browser` identifies the browser, or is "" if unknown. `behind`: the page is hidden.
         """
         own = asyncio.Event()
         with ExitStack() as counted:
@@ -114,21 +118,23 @@ MAX_BROWSERS: Final = 4_096
 
 
 class AlertSounds:
-    """What was sounded for of late, by browser."""
+    """The news for which each browser sounded recently."""
 
     def __init__(self) -> None:
         self._sounded: dict[str, dict[str, float]] = {}
 
     def claim(self, browser: str, news: Iterable[str], now_s: float) -> bool:
-        """Take down what a page would sound for; tell whether something of it is new.
+        """Note the news for which a page would sound.
 
-        `now_s` runs on steadily: it is no time of day.
+        Return whether any of it is new.
+
+        `now_s` is a steady clock, not a time of day.
         """
         rung = self._sounded.pop(browser, {})
         known = {one: at_s for one, at_s in rung.items() if now_s - at_s < REMEMBERED_S}
         fresh = dict.fromkeys(set(news) - known.keys(), now_s)
         latest = list((known | fresh).items())[-MAX_SOUNDS_PER_BROWSER:]
-        self._sounded[browser] = dict(latest)  # the newest stands last
+        self._sounded[browser] = dict(latest)  # The newest is last.
         if len(self._sounded) > MAX_BROWSERS:
             del self._sounded[next(iter(self._sounded))]
         return bool(fresh)

@@ -1,4 +1,6 @@
-"""What a route is given and what it answers with: JSON, errors in both languages, roles."""
+"""Routes: their requests, their answers in JSON, their errors in both languages, and their
+roles.
+"""
 
 import asyncio
 import re
@@ -48,26 +50,27 @@ _log = structlog.get_logger("console")
 
 
 class ConsoleRequest:
-    """One request: who asks, of which console, and what."""
+    """One request: its person, its console, and its content."""
 
     def __init__(self, request: Request, console: "RefereeConsole", person: Account | None) -> None:
         self.http_request, self.console, self._person = request, console, person
 
     @property
     def person(self) -> Account:
-        """Who asks; a route without login has nobody."""
+        """Return the person who sent the request. A route without login has none."""
         assert self._person is not None
         return self._person
 
     @property
     def path_params(self) -> dict[str, str]:
-        """The named parts of the path."""
+        """Return the named parts of the path."""
         return self.http_request.path_params
 
     @property
     def table(self) -> str:
-        """The table in the path, under `id`. Raises RequestError for one that is not the
-        console's.
+        """Return the table in the path, under `id`.
+
+        Raises RequestError for one that does not belong to the console.
         """
         name = self.path_params["id"]
         if name not in self.console.tables.ids:
@@ -76,9 +79,11 @@ class ConsoleRequest:
 
     @property
     def public_origin(self) -> str:
-        """Where others find this console: as it is configured, else as this browser found it.
+        """Return the address of this console for others: from the configuration, or from the
+        browser.
 
-        Raises RequestError for what is no name of a host: it is drawn, and followed.
+        Raises RequestError for an invalid host name, because the address is drawn as a code and
+        opened.
         """
         said, url = self.console.config.console.public_url, self.http_request.url
         if said:
@@ -89,15 +94,15 @@ class ConsoleRequest:
 
     @property
     def token(self) -> str:
-        """What the browser holds of its session; "" where there is none."""
+        """Return the session token of the browser, or "" without one."""
         return self.http_request.cookies.get(SESSION_COOKIE, "")
 
     def query(self, name: str, default: str = "") -> str:
-        """Return a field behind the question mark."""
+        """Return a parameter of the query."""
         return self.http_request.query_params.get(name, default)
 
     def number(self, name: str, default: int = 0) -> int:
-        """Return a field behind the question mark as a number of 0 or more. Raises RequestError."""
+        """Return a parameter of the query as a number of 0 or more. Raises RequestError."""
         text = self.query(name, str(default))
         if not (text.isascii() and text.isdigit() and len(text) < 16):
             raise RequestError(
@@ -106,9 +111,9 @@ class ConsoleRequest:
         return int(text)
 
     async def read_bytes(self, max_bytes: int = MAX_BODY_BYTES) -> bytes:
-        """Return the body, of at most so many bytes.
+        """Return the body, of at most this number of bytes.
 
-        Raises RequestError for one that is too large, comes drop by drop, or is broken off.
+        Raises RequestError for one that is too large, too slow, or incomplete.
         """
         body = bytearray()
         try:
@@ -177,8 +182,9 @@ def route(
 
 
 def _limit_rate(buckets: TokenBuckets, person: Account) -> None:
-    """Count an order of somebody, before anything of it is read. Raises RequestError where it
-    is one too many: it was surely not given then.
+    """Count a command of a person, before any of it is read.
+
+    Raises RequestError if it is one too many. Then it is certain that it was not given.
     """
     if not buckets.allow(person.name, asyncio.get_running_loop().time()):
         raise RequestError(
@@ -192,7 +198,7 @@ def _limit_rate(buckets: TokenBuckets, person: Account) -> None:
 async def _session_owner(
     console: "RefereeConsole", request: Request, *, needed: bool
 ) -> Account | None:
-    """Return who asks; nobody, where he need not be known and the database is away."""
+    """Return the person of the session, or None if none is needed and the database is away."""
     try:
         return await console.sessions.session_owner(request.cookies.get(SESSION_COOKIE, ""))
     except StoreError:
@@ -202,9 +208,11 @@ async def _session_owner(
 
 
 def page(path: str, file: str, roles: Roles | None = EVERYBODY) -> Route:
-    """Return the route of a page of pages/; who is not logged in is sent to log in first.
+    """Return the route of a page of pages/.
 
-    The page of a table that the console does not have says so.
+    A browser without a login is sent to the login first.
+
+    The page of an unknown table shows that it is unknown.
     """
 
     async def endpoint(request: Request) -> Response:
@@ -223,12 +231,12 @@ def page(path: str, file: str, roles: Roles | None = EVERYBODY) -> Route:
 
 
 def missing_page() -> Response:
-    """Return the page for an address at which there is nothing."""
+    """Return the page for an address without content."""
     return FileResponse(_PAGES_FOLDER / "missing.html", 404, headers={"Cache-Control": "no-store"})
 
 
 def _with_error_responses(path: str, endpoint: Endpoint) -> Endpoint:
-    """Return an endpoint that answers with a refusal what another one raises."""
+    """Return an endpoint that turns the errors of another one into refusals."""
 
     async def answered(request: Request) -> Response:
         try:
@@ -249,13 +257,14 @@ def _with_error_responses(path: str, endpoint: Endpoint) -> Endpoint:
 
 
 def home_page(person: Account) -> str:
-    """Return the page that somebody begins with."""
+    """Return the first page of a person."""
     return "/" if person.table is None else f"/display/{person.table}"
 
 
 def admit(person: Account | None, roles: Roles) -> Account:
-    """Return somebody who may. Raises RequestError where nobody is logged in, or his role may
-    not.
+    """Return the person if they have one of the roles.
+
+    Raises RequestError without a login or with another role.
     """
     if person is None:
         raise RequestError(401, "please log in", "请先登录")
@@ -273,7 +282,7 @@ def admit(person: Account | None, roles: Roles) -> Account:
 
 
 def error_response(wrong: RequestError) -> Response:
-    """Return why something is not done, as a browser gets it."""
+    """Return a refusal for a browser."""
     refusal = json_response({"error": {"en": wrong.en, "zh": wrong.zh}}, wrong.status)
     if wrong.wait_s is not None:
         refusal.headers["Retry-After"] = str(wrong.wait_s)
@@ -281,7 +290,7 @@ def error_response(wrong: RequestError) -> Response:
 
 
 def json_response(value: object, status: int = 200) -> Response:
-    """Return a value as JSON that nobody keeps."""
+    """Return a value as JSON that must not be cached."""
     return Response(
         msgspec.json.encode(value),
         status,

@@ -1,4 +1,4 @@
-"""A console that serves: all its parts opened, a port bound, and closed again in good order."""
+"""A console as a server: all its parts opened, a port bound, and all closed in order."""
 
 import asyncio
 import socket
@@ -33,7 +33,7 @@ _BACKLOG: Final = 256
 
 
 class ConsoleFailed(Exception):
-    """The console cannot go on, and would show the past as the present."""
+    """The console cannot continue, because it would show the past as the present."""
 
 
 @asynccontextmanager
@@ -45,7 +45,9 @@ async def open_console(
     entropy: Callable[[int], bytes],
     manifest: Manifest | None = None,
 ) -> AsyncIterator[RefereeConsole]:
-    """Open a console for the block: its database, its tables, its people. Raises StoreError.
+    """Open a console for the block: its database, its tables, its people.
+
+    Raises StoreError.
 
     `path`: of its console.toml. `manifest`: of the release that its tables should run.
     """
@@ -93,7 +95,7 @@ async def open_console(
 
 
 class _Database(NamedTuple):
-    """The database, and what runs calls on its three threads."""
+    """The database, and the functions that run calls on its three threads."""
 
     engine: Engine
     write: RunBlocking
@@ -150,7 +152,7 @@ async def serve(
 
 
 def console_address(own: ConsoleSettings, port: int) -> str:
-    """Return where a browser finds a console that listens at `port`."""
+    """Return the address for browsers of a console that listens at `port`."""
     scheme = "http" if own.tls_cert is None else "https"
     host = f"[{own.host}]" if ":" in own.host else own.host
     return f"{scheme}://{host}:{port}"
@@ -164,17 +166,17 @@ class _UvicornServer(uvicorn.Server):
         self.ready = asyncio.Event()
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Begin to answer."""
+        """Start to answer."""
         await super().startup(sockets)
         self.ready.set()
 
     def make_connection(self) -> LimitedConnection:
-        """Return what hears one more connection, which is taken elsewhere."""
+        """Return the protocol of one more connection, which is accepted elsewhere."""
         return LimitedConnection(self.config, self.server_state, self.lifespan.state)
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """Take none."""
+        """Capture no signal."""
         yield
 
 
@@ -193,7 +195,7 @@ def _uvicorn_config(app: Starlette) -> uvicorn.Config:
 
 
 def _tls_context(own: ConsoleSettings) -> ssl.SSLContext | None:
-    """Return what seals connections; None where they are plain. Raises ConfigError."""
+    """Return the TLS context of connections, or None for plain ones. Raises ConfigError."""
     if own.tls_cert is None or own.tls_key is None:
         return None
 
@@ -215,7 +217,7 @@ def _tls_context(own: ConsoleSettings) -> ssl.SSLContext | None:
 
 @contextmanager
 def _bound_socket(own: ConsoleSettings) -> Iterator[socket.socket]:
-    """Give a socket that is bound where the console listens. Raises ConfigError."""
+    """Yield a socket that is bound to the console's address. Raises ConfigError."""
     family = socket.AF_INET6 if ":" in own.host else socket.AF_INET
     try:
         listening = socket.create_server((own.host, own.port), family=family, backlog=_BACKLOG)

@@ -1,7 +1,7 @@
-"""Keeps the score sheet of every match that is over: when it ends, and at each signature.
+"""Stores the score sheet of every finished match: at its end, and at each signature.
 
-The table has the sheet as long as it has the match. So that it is there afterwards, too, the
-console asks for it when the state says that it is another one, and writes it down.
+The table has the sheet as long as it has the match. The console requests it when the state shows a
+new version, and stores it, so that it exists afterwards.
 """
 
 import asyncio
@@ -30,7 +30,7 @@ SheetVersion = tuple[object, ...]
 
 
 class SheetKeeper:
-    """Watches the tables; `write` writes what is to be kept."""
+    """Watches the tables. `write` runs the calls that store a sheet."""
 
     def __init__(
         self,
@@ -50,13 +50,13 @@ class SheetKeeper:
         self._unsubscribe: Unsubscribe = lambda: None
 
     def start(self) -> None:
-        """Begin, with what the tables say already."""
+        """Begin, with the present states of the tables."""
         self._unsubscribe = self._tables.on_change(self._check_table)
         for table in self._tables.ids:
             self._check_table(table)
 
     async def close(self) -> None:
-        """End; what was not kept yet is kept when the console runs again."""
+        """End. A sheet that is not stored yet is stored when the console runs again."""
         self._unsubscribe()
         tasks = list(self._tasks.values())
         for task in tasks:
@@ -66,7 +66,7 @@ class SheetKeeper:
     def _check_table(self, table: str) -> None:
         try:
             state = self._tables.snapshot(table).state
-        except KeyError:  # it is not the console's any more
+        except KeyError:  # It does not belong to the console any more.
             self._wanted.pop(table, None)
             return
         mark = None if state is None else _sheet_version(state)
@@ -77,7 +77,7 @@ class SheetKeeper:
             self._tasks[table] = asyncio.create_task(self._keep_current(table))
 
     async def _keep_current(self, table: str) -> None:
-        """Ask until the sheet that is wanted is there."""
+        """Request the sheet until the wanted version is stored."""
         kept: SheetVersion | None = None
         try:
             while (mark := self._wanted.get(table)) is not None and mark != kept:
@@ -89,16 +89,16 @@ class SheetKeeper:
             del self._tasks[table]
 
     async def _fetch(self, table: str, version: SheetVersion) -> bool:
-        """Ask for the sheet and write it down; tell whether there is no more to be had."""
+        """Request the sheet and store it. Return whether no more can be requested."""
         try:
             reply = await self._dispatcher.query(table, "sheet")
             if reply.result is None:
                 return self._has_no_sheet(table, reply)
             sheet = with_wall_times(parse_sheet(reply.result), self._tables.snapshot(table).state)
-            if sheet.table != table:  # what one table says of another is not kept as its word
+            if sheet.table != table:  # A table's statement about another table is not stored.
                 _log.warning("a sheet of another table", table=table, other=sheet.table[:24])
                 return True
-            if sheet.match != version[0]:  # its own is asked for once that one is over
+            if sheet.match != version[0]:  # Its own sheet is requested once that match is over.
                 _log.warning(
                     "a match went before its sheet was kept", table=table, match=version[0]
                 )
@@ -109,15 +109,18 @@ class SheetKeeper:
             return False
         except msgspec.ValidationError as error:
             _log.warning("sheet not understood", table=table, why=str(error))
-        except KeyError:  # it is not the console's any more
+        except KeyError:  # It does not belong to the console any more.
             self._wanted.pop(table, None)
-        except Exception:  # a fault of ours is no reason to keep no sheet of this table any more
+        except Exception:  # An internal error must not stop the storage of this table's sheets.
             _log.exception("sheet not kept", table=table)
             return False
         return True
 
     def _has_no_sheet(self, table: str, reply: CommandReply) -> bool:
-        """Tell whether a table has no sheet; else somebody in between has no answer from it."""
+        """Return whether a table has no sheet.
+
+        Otherwise a program in between has no answer from it.
+        """
         code = "" if reply.error is None else reply.error.code
         if code != _NO_SHEET:
             _log.warning("sheet not told", table=table, why=code)
@@ -125,7 +128,7 @@ class SheetKeeper:
 
 
 def _sheet_version(state: PublicState) -> SheetVersion | None:
-    """Return what makes the sheet of a state another one; None where no match is over."""
+    """Return the version of a state's sheet, or None if no match is over."""
     match = state.match
     if match.verdict is None or match.match is None:
         return None

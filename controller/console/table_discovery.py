@@ -1,4 +1,4 @@
-"""Tables that say on the network that they are there, for as long as somebody looks for them."""
+"""Tables that announce themselves on the network, for as long as a person searches for them."""
 
 import asyncio
 from collections.abc import Sequence
@@ -29,7 +29,7 @@ _log = structlog.get_logger("console")
 
 
 class TableDiscovery:
-    """Listens while it is asked, and no longer. `interfaces`: addresses of this computer."""
+    """Listens only while it is used. `interfaces`: addresses of this computer."""
 
     def __init__(
         self,
@@ -47,12 +47,12 @@ class TableDiscovery:
         self.listen_error: str | None = None
 
     def start(self) -> None:
-        """Wait until somebody asks: a hall that is set up needs no listener."""
+        """Wait for the first use: a hall that is set up needs no listener."""
 
     def list_found(self) -> tuple[TableAnnouncement, ...]:
-        """Return what has been heard until now, by name; begin to listen where it does not.
+        """Return the tables found so far, by name, and start to listen if necessary.
 
-        `why_not` says why it cannot listen, None where it can.
+        `why_not` is the reason why it cannot listen, or None.
         """
         loop = asyncio.get_running_loop()
         if self._stop_timer is not None:
@@ -64,7 +64,7 @@ class TableDiscovery:
         return tuple(sorted(found, key=lambda one: (natural_sort_key(one.table), one.fingerprint)))
 
     async def close(self) -> None:
-        """Listen no more, and leave no timer."""
+        """Stop listening and cancel the timers."""
         self._stop()
         await asyncio.gather(*self._closing)
 
@@ -105,7 +105,7 @@ class TableDiscovery:
             task.add_done_callback(self._queries.discard)
 
     async def _query(self, zeroconf: Zeroconf, name: str) -> None:
-        """Ask a service for its address and what it says of itself."""
+        """Request the address and the properties of a service."""
         info = AsyncServiceInfo(SERVICE_TYPE, name)
         with suppress(Error):
             if not await info.async_request(zeroconf, _QUERY_TIMEOUT_MS):
@@ -118,7 +118,7 @@ class TableDiscovery:
                 self._found.pop(name, None)
                 if (
                     self._invalid_count < _MAX_LOGGED_INVALID
-                ):  # anybody may say such things, without end
+                ):  # Any program may announce such services, without end.
                     self._invalid_count += 1
                     why = escape_unprintable(shorten(str(wrong)))
                     _log.warning(
@@ -127,7 +127,7 @@ class TableDiscovery:
 
 
 async def _close(zeroconf: AsyncZeroconf, browser: AsyncServiceBrowser) -> None:
-    """Leave the network; one that fails in it has left, too."""
+    """Leave the network. An error at that point has no further effect."""
     for end in (browser.async_cancel, zeroconf.async_close):
         try:
             await end()

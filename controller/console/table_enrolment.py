@@ -1,7 +1,7 @@
-"""Taking a table up, and letting it go, while the console runs.
+"""The enrolment and removal of tables while the console runs.
 
-Nothing that the network says is believed: a table is taken up once somebody has read the last
-group of its fingerprint off the table itself, as `dealtable keys admit` asks for a client's.
+Announcements on the network are not trusted. A table is enrolled once a person has read the last
+group of its fingerprint at the table itself, as `dealtable keys admit` requires it for a client.
 """
 
 import asyncio
@@ -31,9 +31,9 @@ PortNumber = Annotated[int, Meta(ge=1, le=65_535)]
 
 
 class TableEnrolmentRequest(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
-    """A table to be taken up: one that was found, by its `handle`; or all of it, by hand.
+    """A table to be enrolled: one that was found, by its `handle`, or all its data by hand.
 
-    `said`: the last group of the fingerprint, or all of it, as the table's own side shows it.
+    `said`: the last group of the fingerprint, or all of it, as the table shows it.
     """
 
     said: str
@@ -47,8 +47,9 @@ class TableEnrolmentRequest(msgspec.Struct, forbid_unknown_fields=True, kw_only=
 
 
 async def enrol_table(console: RefereeConsole, request: TableEnrolmentRequest) -> ConfiguredTable:
-    """Take a table up: its fingerprint is the one that somebody read at the table. Raises
-    RequestError.
+    """Enrol a table whose fingerprint is the one that a person read at the table.
+
+    Raises RequestError.
     """
     line = await (
         _table_by_hand(request) if request.handle is None else _announced_table(console, request)
@@ -60,12 +61,12 @@ async def enrol_table(console: RefereeConsole, request: TableEnrolmentRequest) -
 
 
 async def remove_table(console: RefereeConsole, name: str) -> None:
-    """Hear nothing more of a table; what is in the store stays there. Raises RequestError."""
+    """Remove a table. Its data in the store stay there. Raises RequestError."""
     await _save_and_apply(console, name, None)
 
 
 def enrolled_tables(console: RefereeConsole) -> tuple[ConfiguredTable, ...]:
-    """Return the tables that were taken up here; () where their file cannot be read."""
+    """Return the tables that were enrolled here, or () if their file cannot be read."""
     if console.tables_file is None:
         return ()
     with suppress(ConfigError):
@@ -74,7 +75,7 @@ def enrolled_tables(console: RefereeConsole) -> tuple[ConfiguredTable, ...]:
 
 
 def discovery_of(console: RefereeConsole) -> TableDiscovery:
-    """Return the console's one listener on the network; the first time, make it."""
+    """Return the console's only listener on the network. It is created at the first use."""
     there = next((one for one in console.services if isinstance(one, TableDiscovery)), None)
     if there is None:
         there = TableDiscovery()
@@ -83,12 +84,15 @@ def discovery_of(console: RefereeConsole) -> TableDiscovery:
 
 
 def tcp_address(host: str, port: int) -> str:
-    """Return an address as ZeroMQ writes it."""
+    """Return an address in ZeroMQ's form."""
     return f"tcp://{host}:{port}"
 
 
 def announcement_handle(announced: TableAnnouncement) -> str:
-    """What names a heard table to the browser: no part of the group that is asked for."""
+    """Return the identifier of a found table for the browser.
+
+    It contains no part of the requested group.
+    """
     group = announced.fingerprint.rpartition("-")[0]
     return f"{announced.table}:{group}:{announced.addresses[0]}:{announced.feed}"
 
@@ -96,8 +100,9 @@ def announcement_handle(announced: TableAnnouncement) -> str:
 async def _announced_table(
     console: RefereeConsole, request: TableEnrolmentRequest
 ) -> ConfiguredTable:
-    """Return the found table that is meant, at the address at which it answers. Raises
-    RequestError.
+    """Return the found table, with the address at which it answers.
+
+    Raises RequestError.
     """
     heard = discovery_of(console).list_found()
     one = next((one for one in heard if announcement_handle(one) == request.handle), None)
@@ -115,7 +120,7 @@ async def _announced_table(
 
 
 async def _table_by_hand(request: TableEnrolmentRequest) -> ConfiguredTable:
-    """Return the table that was named by hand, with its certificate. Raises RequestError."""
+    """Return the table that was entered by hand, with its certificate. Raises RequestError."""
     if not request.id or not request.host or not request.certificate:
         raise RequestError(
             400, "a table has a name, an address and its table.key", "须填台号、地址和table.key"
@@ -164,7 +169,7 @@ def _configured_table(
 
 
 async def _is_reachable(host: str, port: int) -> bool:
-    """Tell whether anybody answers there."""
+    """Return whether a program answers at this address."""
     try:
         async with asyncio.timeout(_CONNECT_TIMEOUT_S):
             _, writer = await asyncio.open_connection(host, port)
@@ -185,7 +190,7 @@ def _unreachable(where: str) -> RequestError:
 
 
 def _check_fingerprint(whole: str, said: str) -> None:
-    """Return where `said` is the fingerprint, or its last group. Raises RequestError."""
+    """Check that `said` is the fingerprint, or its last group. Raises RequestError."""
     plain = said.strip().lower().replace("-", "").replace(" ", "")
     if plain not in (whole.rpartition("-")[2], whole.replace("-", "")):
         raise RequestError(
@@ -198,7 +203,7 @@ def _check_fingerprint(whole: str, said: str) -> None:
 async def _save_and_apply(
     console: RefereeConsole, name: str, configured: ConfiguredTable | None
 ) -> None:
-    """Write a table down, or out, and take it up, or let it go, without a restart."""
+    """Add a table to the file, or remove it, and apply that without a restart."""
     file = console.tables_file
     if file is None:
         raise RequestError(

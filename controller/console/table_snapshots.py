@@ -1,4 +1,4 @@
-"""What the console knows of a table at this moment, and who tells it so."""
+"""The known state of a table, and the interface of its source."""
 
 import asyncio
 import re
@@ -20,17 +20,17 @@ Result = TypeVar("Result")
 
 
 class StartTask(Protocol):
-    """Begins something that runs until it is cancelled."""
+    """Starts a task that runs until it is cancelled."""
 
     def __call__(self, running: Coroutine[Any, Any, None], /) -> "asyncio.Task[None]":
         """Return its task."""
 
 
 class RunBlocking(Protocol):
-    """Runs what may block off the loop, in the order of the calls, and returns what it gave."""
+    """Runs a blocking call off the loop, in the order of the calls, and returns its result."""
 
     async def __call__(self, call: Callable[[], Result], /) -> Result:
-        """Run `call`; raise what it raises."""
+        """Run `call`. Raise what it raises."""
 
 
 class TableSnapshot(msgspec.Struct, frozen=True, kw_only=True):
@@ -49,15 +49,17 @@ class TableSnapshot(msgspec.Struct, frozen=True, kw_only=True):
     deal_due_since_ms: int | None = None
 
     def freshness(self, now_ms: int) -> tuple[Freshness, int]:
-        """Return whether this is the table's present, and since when (console's clock)."""
+        """Return whether this is the table's present state, and since when (console's clock)."""
         return freshness_of(self.contact_times, now_ms)
 
 
 class StoreStatus(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """How the database is. `away_since_ms` (console's clock): since when it takes nothing.
+    """The condition of the database.
 
-    `why`: in its own words. `waiting`: events in memory; `refused`: how many found no room since
-    the console began, and are asked for again.
+    `away_since_ms` (console's clock): since when it stores nothing.
+
+    `why`: the database's own message. `waiting`: events in memory. `refused`: how many found no
+    room since the console began; they are requested again.
     """
 
     away_since_ms: int | None = None
@@ -67,36 +69,36 @@ class StoreStatus(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 
 
 class Tables(Protocol):
-    """The tables of the console, as their feeds say."""
+    """The tables of the console, from their feeds."""
 
     @property
     def ids(self) -> tuple[str, ...]:
-        """All tables, in the order of their numbers."""
+        """Return all tables, in the order of their numbers."""
 
     def snapshot(self, table: str) -> TableSnapshot:
-        """Return what is known of a table. Raises KeyError for one that is not the console's."""
+        """Return the known state of a table. Raises KeyError for one that is not the console's."""
 
     def on_change(self, callback: Callable[[str], None]) -> Unsubscribe:
-        """Tell of every table of which something else is known, at most 20 times a second each."""
+        """Call `callback` with every table with new data, at most 20 times a second for each."""
 
     def on_event(self, callback: Callable[[PublicEvent], None]) -> Unsubscribe:
-        """Tell of every public event that comes, once."""
+        """Call `callback` with every received public event, once."""
 
     @property
     def store_status(self) -> StoreStatus:
-        """How the database is that keeps what they say."""
+        """Return the condition of the database that stores the events."""
 
     def shift_times(self, by_ms: int) -> None:
-        """Take it that the console's clock was set by so much."""
+        """Shift the stored times after the console's clock was set."""
 
     async def wait_until_stored(self) -> None:
-        """Return once the archive has all that was heard by now, or can take nothing."""
+        """Return once the archive has all received events, or can store nothing."""
 
     def add(self, configured: ConfiguredTable) -> None:
-        """Begin to hear a table; one of its id that is there already is replaced."""
+        """Begin to receive a table. An existing one with its id is replaced."""
 
     def remove(self, table: str) -> None:
-        """Hear a table no more. Raises KeyError for one that is not the console's."""
+        """Stop receiving a table. Raises KeyError for one that is not the console's."""
 
 
 What = ParamSpec("What")
@@ -104,13 +106,13 @@ _log = structlog.get_logger("console")
 
 
 class Listeners(Generic[What]):
-    """Those who asked to be told of one thing."""
+    """The callbacks of one kind of news."""
 
     def __init__(self) -> None:
         self._callbacks: list[Callable[What, None]] = []
 
     def add(self, callback: Callable[What, None]) -> Unsubscribe:
-        """Tell one more, until what is returned is called."""
+        """Add a callback. It is removed by a call of the returned function."""
         self._callbacks.append(callback)
 
         def undo() -> None:
@@ -120,7 +122,7 @@ class Listeners(Generic[What]):
         return undo
 
     def notify(self, *what: What.args, **more: What.kwargs) -> None:
-        """Tell all; one that fails keeps nothing from the others."""
+        """Call all callbacks. One that fails does not keep the others from it."""
         for told in tuple(self._callbacks):
             try:
                 told(*what, **more)

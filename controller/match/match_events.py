@@ -310,7 +310,7 @@ class AreaResumed(MatchEventBase, frozen=True, tag="AreaResumed"):
 class TimeAdded(MatchEventBase, frozen=True, tag="TimeAdded"):
     """A referee gave the table more time, for stops that were not the players' fault.
 
-    0 seconds: he was asked, and gives none.
+    0 seconds: a referee decided to give none.
     """
 
     seconds: int
@@ -376,7 +376,7 @@ class RulingRejected(MatchEventBase, frozen=True, tag="RulingRejected"):
 
 
 class VerbalRulingConfirmed(MatchEventBase, frozen=True, tag="VerbalConfirmed"):
-    """The chief confirms in writing what he approved by word."""
+    """The chief confirms in writing a ruling that was a spoken decision."""
 
     id: str
     by: str
@@ -448,8 +448,8 @@ def encode_match_event(event: MatchEvent) -> dict[str, Any]:
 
 
 def decode_match_event(data: Mapping[str, Any]) -> MatchEvent:
-    """Return the event that a journal kept as `data`.
+    """Return the event of such data.
 
-    Raises msgspec.ValidationError, a ValueError, where it is none.
+    Raises msgspec.ValidationError, a ValueError, for other data.
     """
     return cast(MatchEvent, msgspec.convert(data, MatchEvent))

@@ -1,8 +1,8 @@
-"""What a press of a seat's green button (确认) means, by what the match waits for.
+"""The meaning of a press of a seat's green button (确认), from the phase of the match.
 
-One short press for each duty at the table; a held one says only that the player is out.
-Whether it may be done is the reducer's to say: here a press becomes an event. Cut and
-release are pressed at the machine, which answers for them itself.
+A short press fulfils the present duty of the seat. A long press only reports that the player is
+out. This module turns a press into an event, and the reducer decides whether it is allowed. The
+machine handles presses for cut and release itself.
 """
 
 from collections.abc import Callable
@@ -30,18 +30,18 @@ PressMeaning = Callable[[AnyMatch, Seat, int], MatchEvent]
 
 
 def meaning_of_short_press(match: AnyMatch, seat: Seat, at_ms: int) -> MatchEvent:
-    """Return what a short press at `seat` means at `at_ms` (provisional: no seed has buttons).
+    """Return the event of a short press at `seat` at `at_ms` (provisional: no seed has buttons).
 
-    Raises RefusedError where it means nothing: WRONG_PHASE, or NOT_HIS_DUTY in play.
+    Raises RefusedError if it has no meaning: WRONG_PHASE, or NOT_HIS_DUTY in play.
     """
     return _meaning(_SHORT_PRESS, match)(match, seat, at_ms)
 
 
 def meaning_of_long_press(match: AnyMatch, seat: Seat, at_ms: int) -> MatchEvent:
-    """Return what a held button at `seat` means at `at_ms`: in play, that he is out.
+    """Return the event of a long press at `seat` at `at_ms`: in play, the player is out.
 
-    Raises RefusedError where it means nothing: WRONG_PHASE, or OTHER_RULES in Big Two, whose
-    cards left are counted.
+    Raises RefusedError if it has no meaning: WRONG_PHASE, or OTHER_RULES in Big Two, which counts
+    the cards left.
     """
     return _meaning(_LONG_PRESS, match)(match, seat, at_ms)
 
@@ -53,7 +53,9 @@ def _meaning(table: dict[MatchPhase, PressMeaning], match: AnyMatch) -> PressMea
 
 
 def _press_in_play(match: AnyMatch, seat: Seat, at_ms: int) -> MatchEvent:
-    """Return what a press in play is: a word for an opponent, his own play, or the lead."""
+    """Return the event of a press in play: a confirmation for an opponent, the own play, or the
+    lead.
+    """
     said = _opponent_claiming_out(match, seat)
     if said is not None:
         return OutConfirmed(at_ms=at_ms, seat=said)
@@ -65,7 +67,7 @@ def _press_in_play(match: AnyMatch, seat: Seat, at_ms: int) -> MatchEvent:
 
 
 def _opponent_claiming_out(match: AnyMatch, seat: Seat) -> Seat | None:
-    """Return the opponent of `seat` who said first that he is out, and waits for a word."""
+    """Return the opponent of `seat` who was first to report out and is not confirmed yet."""
     outs = match.outs if isinstance(match, GuandanMatch) else ()
     return next((said for said in outs if side_of(said) != side_of(seat)), None)
 

@@ -38,7 +38,7 @@ class SheetRowBase(msgspec.Struct, frozen=True, tag_field="kind", kw_only=True):
 
 
 class CardGiven(msgspec.Struct, frozen=True, gc=False):
-    """A card that went from one seat to another; `card` is its rank, None where secret."""
+    """A card that went from one seat to another. `card` is its rank, or None if it is secret."""
 
     giver: Seat
     to: Seat
@@ -46,7 +46,10 @@ class CardGiven(msgspec.Struct, frozen=True, gc=False):
 
 
 class DealRow(SheetRowBase, frozen=True, tag="deal"):
-    """A deal as it was played. `levels`, `failures`, `points`: after it, for the print."""
+    """A played deal.
+
+    `levels`, `failures` and `points` are those after it, for the printed sheet.
+    """
 
     deal: int
     level: Level
@@ -71,14 +74,16 @@ class DealRow(SheetRowBase, frozen=True, tag="deal"):
 
 
 class LeaderRow(SheetRowBase, frozen=True, tag="leader"):
-    """After `deal` was forfeited the other side named who leads next (seed 000 A15.3.3)."""
+    """The choice of the other side, after `deal` was forfeited, which seat leads next (seed 000
+    A15.3.3).
+    """
 
     deal: int
     leader: Seat
 
 
 class ShiftRow(SheetRowBase, frozen=True, tag="shift"):
-    """A penalty moved a side by `steps` levels (seed 003 R6.2–3)."""
+    """A penalty that moved a side by `steps` levels (seed 003 R6.2–3)."""
 
     ruling: str
     side: Side
@@ -86,9 +91,9 @@ class ShiftRow(SheetRowBase, frozen=True, tag="shift"):
 
 
 class RulingRow(SheetRowBase, frozen=True, tag="ruling"):
-    """A penalty that was decided: of whom, for what, by which article (seed 003 R6.2).
+    """A penalty that was decided: the side, the offence, the article (seed 003 R6.2).
 
-    `offence_ms`: when it happened. What it did to levels or deals has rows of its own.
+    `offence_ms`: when it happened. Its effects on levels or deals have rows of their own.
     """
 
     ruling: str
@@ -103,17 +108,20 @@ class RulingRow(SheetRowBase, frozen=True, tag="ruling"):
 
 
 class OverturnedRow(SheetRowBase, frozen=True, tag="overturned"):
-    """The chief overturned a ruling: it and what it did to levels do not count (002 A15)."""
+    """A ruling that the chief overturned. It and its effects on levels do not count (002 A15)."""
 
     ruling: str
 
 
 class CorrectionRow(SheetRowBase, frozen=True, tag="correction"):
-    """The result of `deal` was written wrongly; `was` stays readable (seed 000 A15.3.8).
+    """A wrong result of `deal` and its correction.
 
-    `choice`: the new result counts from now on, or it does and the later deals are void,
-    or nothing changes. `entered_by`: who entered it as the chief's word, which `by` gave.
-    `ruling`: the one that it came of, with whose confirmation that word is confirmed.
+    `was` stays readable (seed 000 A15.3.8).
+
+    `choice`: the new result counts from now on, or it counts and the later deals are void, or
+    nothing changes. `by`: the person who decided. `entered_by`: the person who entered a spoken
+    decision of the chief. `ruling`: the ruling that caused it, whose confirmation also confirms
+    this decision.
     """
 
     deal: int
@@ -138,10 +146,13 @@ class StoppedRow(SheetRowBase, frozen=True, tag="stopped"):
 
 
 class RedealtRow(SheetRowBase, frozen=True, tag="redealt"):
-    """The hands of `deal` were with the players, and it is dealt again; it moves nothing.
+    """A repeated deal whose hands were with the players.
 
-    `reason`: "count" after a wrong count (seed 000 A5.2), else the chief's words. `by`: whose
-    word it was; `entered_by`: who entered that as the chief's; `claimed`: who claimed the count.
+    No level changes.
+
+    `reason`: "count" after a wrong count (seed 000 A5.2), otherwise the chief's words. `by`: the
+    person who decided. `entered_by`: the person who entered a spoken decision of the chief.
+    `claimed`: the seat that claimed the count.
     """
 
     deal: int
@@ -152,7 +163,7 @@ class RedealtRow(SheetRowBase, frozen=True, tag="redealt"):
 
 
 class EndRow(SheetRowBase, frozen=True, tag="end"):
-    """The match is over; a later one replaces it after a correction."""
+    """The end of the match. After a correction, a later row replaces it."""
 
     verdict: MatchVerdict
     score: MatchScore
@@ -173,7 +184,7 @@ Sheet = tuple[SheetRow, ...]
 
 
 def replay_sheet(profile: GuandanProfile, sheet: Sheet) -> MatchStanding:
-    """Return the standing that the rows of a sheet make, with all their corrections."""
+    """Return the standing that follows from the rows of a sheet, with all their corrections."""
     standing = initial_standing(profile)
     for row in effective_rows(sheet):
         standing = apply_row(profile, standing, row)
@@ -181,24 +192,24 @@ def replay_sheet(profile: GuandanProfile, sheet: Sheet) -> MatchStanding:
 
 
 def apply_row(profile: GuandanProfile, standing: MatchStanding, row: SheetRow) -> MatchStanding:
-    """Return the standing after one more row, which is no correction."""
+    """Return the standing after one more row, which is not a correction."""
     return _apply_to_standing(row, profile, standing)
 
 
 def find_deal_row(sheet: Sheet, deal: int) -> DealRow | None:
-    """Return the row of deal `deal`, its result as it counts now; None: it is not there."""
+    """Return the row of deal `deal` with its valid result, or None."""
     rows = (row for row in effective_rows(sheet) if isinstance(row, DealRow))
     return next((row for row in rows if row.deal == deal), None)
 
 
 def last_deal_row(sheet: Sheet) -> DealRow | None:
-    """Return the row of the last deal that counts; None: there is none."""
+    """Return the row of the last valid deal, or None."""
     deals = [row for row in effective_rows(sheet) if isinstance(row, DealRow)]
     return deals[-1] if deals else None
 
 
 def effective_rows(sheet: Sheet) -> Iterable[SheetRow]:
-    """Yield the rows that count: with corrected results, without what was voided or overturned."""
+    """Yield the valid rows: with corrected results, without void or overturned ones."""
     corrections = [row for row in sheet if isinstance(row, CorrectionRow) and row.choice != "stand"]
     results = {row.deal: row.result for row in corrections}
     voiding = [row for row in corrections if row.choice == "void_later"]
@@ -235,6 +246,6 @@ def _(row: ShiftRow, profile: GuandanProfile, standing: MatchStanding) -> MatchS
 def _(row: LeaderRow, profile: GuandanProfile, standing: MatchStanding) -> MatchStanding:
     previous = standing.previous
     if not isinstance(previous, ForfeitedDeal) or side_of(row.leader) != previous.winners:
-        return standing  # the deal before has another result by now
+        return standing  # The deal before has another result by now.
     named = ForfeitedDeal(previous.loser, row.leader)
     return msgspec.structs.replace(standing, previous=named)

@@ -1,4 +1,4 @@
-"""What is written down of a deal: its row of the score sheet, from the match at its end."""
+"""The row of a deal on the score sheet, made from the match at the end of the deal."""
 
 from controller.match.match_effects import Effects, RowAdded
 from controller.match.match_events import CorrectionConfirmed, ResultCorrected, SheetSigned
@@ -81,14 +81,14 @@ def rank_text_of_value(counts: int, level: Level) -> str:
 
 
 def _first_drawer(match: GuandanMatch) -> Seat | None:
-    """A machine deals in its own order (seed 000 A5.3): nobody draws first."""
+    """Return the first drawer, or None: a machine deals in its own order (seed 000 A5.3)."""
     if not match.by_hand or match.duties is None:
         return None
     return match.first_drawer or match.duties.first_drawer
 
 
 def published_tribute(exchange: TributeExchange, level: Level) -> tuple[CardGiven, ...]:
-    """Tributes with what they had to be; none before all who owe one have laid theirs."""
+    """Return tributes with their due values, or none before all payers have laid theirs."""
     if exchange.plan is None:
         return ()
     return tuple(
@@ -98,7 +98,9 @@ def published_tribute(exchange: TributeExchange, level: Level) -> tuple[CardGive
 
 
 def published_returns(match: GuandanMatch, exchange: TributeExchange) -> tuple[CardGiven, ...]:
-    """Returns are secret in some rulebooks (暗还, seed 004 CN5): then without their card."""
+    """Return the returns, without their cards if the rulebook keeps them secret (暗还, seed 004
+    CN5).
+    """
     owed = finish_owing_tribute(match.profile, match.follows)
     if exchange.plan is None or owed is None:
         return ()
@@ -116,9 +118,11 @@ BIG_TWO_SIGNERS = (*SEATS, "referee")
 
 
 def correct_deal(match: GuandanMatch, event: ResultCorrected) -> StepResult:
-    """Write a recorded deal's result anew; what was played since stays as it was played.
+    """Replace a recorded deal's result.
 
-    A referee's, until later deals were played or the sheet was signed: then the chief's.
+    The facts of the later deals stay.
+
+    A referee may do so until later deals were played or the sheet was signed, then only the chief.
     """
     require_authority(_correction_act(match, event.deal), event.role, verbal=event.verbal)
     try:
@@ -140,7 +144,10 @@ def correct_deal(match: GuandanMatch, event: ResultCorrected) -> StepResult:
 
 
 def confirm_correction(match: GuandanMatch, event: CorrectionConfirmed) -> StepResult:
-    """Note that the chief stands by a correction that he gave by word; the sheet stays as it is."""
+    """Record that the chief confirmed a correction that was a spoken decision.
+
+    The sheet does not change.
+    """
     require_authority("late_correction", event.role)
     if match.spoken.get(event.row, "nobody's") is not None:
         refuse("NOT_VERBAL", str(event.row))
@@ -167,9 +174,9 @@ def correct_result(
     entered_by: str | None = None,
     ruling: str | None = None,
 ) -> StepResult:
-    """Return the match with another result written for `deal`, and what that changes now.
+    """Return the match with another result for `deal`, and the effects of that now.
 
-    Raises RefusedError where the sheet has no such deal.
+    Raises RefusedError if the sheet has no such deal.
     """
     was = find_deal_row(match.sheet, deal)
     if was is None:
@@ -199,7 +206,7 @@ def correct_result(
 def stop_deal_under_way(
     match: GuandanMatch, reason: str, at_ms: int
 ) -> tuple[GuandanMatch, Effects]:
-    """Return the match with its deal under way written down as one that does not count."""
+    """Return the match with its present deal recorded as one that does not count."""
     if not match.is_deal_under_way:
         return match, ()
     row = StoppedRow(row=next_row_number(match), at_ms=at_ms, deal=match.deal, reason=reason)
@@ -207,7 +214,7 @@ def stop_deal_under_way(
 
 
 def sign_sheet(match: AnyMatch, event: SheetSigned) -> StepResult:
-    """Put a name under the sheet; the last one closes it (`roles.signers`)."""
+    """Sign the sheet. The last signature closes it (`roles.signers`)."""
     due = sheet_signers(match)
     if event.signer not in due or event.signer in {one.signer for one in match.signatures}:
         refuse("NO_SIGNER", event.signer)
@@ -217,7 +224,7 @@ def sign_sheet(match: AnyMatch, event: SheetSigned) -> StepResult:
 
 
 def sheet_signers(match: AnyMatch) -> tuple[str, ...]:
-    """Return who signs the sheet of a match."""
+    """Return the signers of the sheet of a match."""
     if isinstance(match, GuandanMatch):
         return tuple(match.profile.roles.signers)
     return BIG_TWO_SIGNERS

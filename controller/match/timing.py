@@ -1,7 +1,9 @@
-"""Time: every event brings the clocks up to its moment; what they say is for people.
+"""Time: every event sets the clocks to its moment.
 
-Three things happen by the clock alone, and none is a penalty: the sorting time ends, a
-match whose time is up begins no further deal, and in Big Two silence answers a choice.
+Their reports are for people.
+
+Three things happen by time alone, and none is a penalty: the sorting time ends, a match whose time
+is up begins no further deal, and in Big Two silence answers a choice.
 """
 
 from controller.match.big_two_choices import answer_for_silent, extend_deadline
@@ -40,7 +42,7 @@ from controller.words import Words
 
 
 def advance_time(match: AnyMatch, at_ms: int) -> StepResult:
-    """Return the match at `at_ms`, with what fell due since it was last asked."""
+    """Return the match at `at_ms`, with everything that became due since the last call."""
     clock, announced = match_clock.tick(match.clock, at_ms)
     clocks, dues = duty_clocks.tick_all(match.clocks, at_ms)
     if isinstance(match, BigTwoMatch):
@@ -56,7 +58,7 @@ def _change_by_time(
 ) -> StepResult:
     if isinstance(match, BigTwoMatch):
         return update_choices(match, at_ms), ()
-    assert isinstance(match, GuandanMatch)  # there are two kinds
+    assert isinstance(match, GuandanMatch)  # There are two kinds.
     if any(due.kind == "sort_over" for due in dues) and match.phase is MatchPhase.COUNT_CHECK:
         return continue_after_count(match, at_ms)
     if not _has_no_time_for_deal(match, at_ms):
@@ -68,24 +70,24 @@ def _change_by_time(
 
 
 def is_next_deal_lost_to_time(match: AnyMatch, at_ms: int) -> bool:
-    """Tell whether time takes a further deal away at `at_ms`, nobody having to say a word."""
+    """Return whether time prevents a further deal at `at_ms`, without any decision of a person."""
     if not isinstance(match, GuandanMatch) or not _has_no_time_for_deal(match, at_ms):
         return False
     return not is_added_time_open(match, at_ms)
 
 
 def _has_no_time_for_deal(match: GuandanMatch, at_ms: int) -> bool:
-    """Tell whether a further deal is due and there is no time for it."""
+    """Return whether a further deal is due and there is no time for it."""
     if match.suspended is not None or not _is_deal_due(match):
         return False
     return is_time_up_for_deals(match, at_ms)
 
 
 def _is_deal_due(match: GuandanMatch) -> bool:
-    """Tell whether a further deal is due and has not begun.
+    """Return whether a further deal is due and has not begun.
 
-    Drawn by hand, it begins with the first card (seed 003 N4.4); then time does not end it
-    but by the letter.
+    A deal by hand begins with the first card (seed 003 N4.4). After that, time ends it only by the
+    letter of the rule.
     """
     if match.by_hand and match.phase is MatchPhase.DEALING and not match.clock.stops_deals:
         return False
@@ -93,9 +95,9 @@ def _is_deal_due(match: GuandanMatch) -> bool:
 
 
 def update_clocks(match: AnyMatch) -> StepResult:
-    """Return the match with clocks of seats that stand while the table or the area does.
+    """Return the match with the clocks of seats stopped while the table or the area is stopped.
 
-    When a stop of the table is over, a referee is asked about the time it cost.
+    When a stop of the table is over, a referee is asked about the lost time.
     """
     keep = duty_clocks.pause_all if is_stopped(match) else duty_clocks.resume_all
     clocks = keep(match.clocks, match.now_ms)
@@ -110,33 +112,36 @@ def update_clocks(match: AnyMatch) -> StepResult:
 
 
 def is_stopped(match: AnyMatch) -> bool:
-    """Tell whether the clocks of seats stand still: the table's stop, or the whole area's."""
+    """Return whether the clocks of seats are stopped, for the table or for the whole area."""
     area = match.clock.watch is not None and match.clock.watch.is_paused
     return match.suspended is not None or area
 
 
 def _stop_reason(match: AnyMatch) -> str | None:
-    """Return why the table stands still: somebody stopped it, or a misdeal is dealt again."""
-    failed = match.misdeals > 0 and match.in_a_row > 0  # an attempt of this deal, and the last
+    """Return why the table is stopped: a person stopped it, or a misdeal is dealt again."""
+    failed = match.misdeals > 0 and match.in_a_row > 0  # The last attempt failed.
     dealing_again = failed and match.phase in BEFORE_RELEASE
     return match.suspended or ("misdeal" if dealing_again else None)
 
 
 def note_lead(match: MatchT) -> MatchT:
-    """Return the match with its first lead on the table: the opening is over."""
+    """Return the match after its first lead: the opening is over."""
     clocks, _ = duty_clocks.remove_done(match.clocks, "opening", match.now_ms)
     return replace_fields(match, led=True, clocks=clocks)
 
 
 def _extend_choice_deadline(match: BigTwoMatch, at_ms: int) -> BigTwoMatch:
-    """Return a match of Big Two whose choices wait while the table or the area stands."""
+    """Return a match of Big Two with later deadlines while the table or the area is stopped."""
     if match.choices is None or not is_stopped(match):
         return match
     return replace_fields(match, choices=extend_deadline(match.choices, at_ms - match.now_ms))
 
 
 def update_choices(match: BigTwoMatch, at_ms: int) -> BigTwoMatch:
-    """Return a match of Big Two with its silent choices made; all made, play begins (A6)."""
+    """Return a match of Big Two with its silent choices made.
+
+    After all choices, play begins (A6).
+    """
     if match.phase is not MatchPhase.CHOICES or match.choices is None:
         return match
     choices = answer_for_silent(match.choices, at_ms)
@@ -145,7 +150,7 @@ def update_choices(match: BigTwoMatch, at_ms: int) -> BigTwoMatch:
 
 
 def suspend_table(match: AnyMatch, event: TableSuspended) -> StepResult:
-    """Stop the table: the clocks of seats stand still, the area's runs on."""
+    """Stop the table. The clocks of seats stop, the clock of the area continues."""
     if match.suspended is not None:
         refuse("SUSPENDED")
     return replace_fields(match, suspended=event.reason), ()
@@ -157,7 +162,7 @@ _COUNT_CLAIMED_WORDS = Words(
 
 
 def resume_table(match: AnyMatch, event: TableResumed) -> StepResult:
-    """Let the table go on; a claimed count is answered by counts alone."""
+    """Resume the table. A claimed count is answered only by counts."""
     if match.suspended is None:
         refuse("NOT_SUSPENDED")
     if match.claimed is not None:
@@ -172,15 +177,17 @@ def pause_area(match: AnyMatch, event: AreaPaused) -> StepResult:
 
 
 def resume_area(match: AnyMatch, event: AreaResumed) -> StepResult:
-    """Let the clocks of the area go on; a table that is suspended itself stays so."""
+    """Resume the clocks of the area. A table that is suspended itself stays suspended."""
     return replace_fields(match, clock=match_clock.resume(match.clock, event.at_ms)), ()
 
 
 def add_time(match: AnyMatch, event: TimeAdded) -> StepResult:
-    """Give the table more time; above the profile's limit it is the chief's to give.
+    """Give the table more time.
 
-    It answers for every stop until now; what a stop that lasts costs from now on is open
-    again. Under a sheet that somebody signed nothing is added.
+    Above the profile's limit only the chief may do so.
+
+    This decides the lost time of every stop until now. If a stop continues, the time from now on is
+    open again. Nothing is added once the sheet has a signature.
     """
     add_ms = event.seconds * 1000
     needs = match_clock.added_time_authority(match.clock, add_ms)
@@ -209,7 +216,7 @@ _ENDED_BY_TIME_PHASES = frozenset({MatchPhase.MATCH_CHECK, MatchPhase.OVER})
 
 
 def _signed_phase_words(match: AnyMatch) -> Words:
-    """Return the phase, and who has signed the sheet by now."""
+    """Return the phase, and the signers of the sheet so far."""
     names = [signature.signer for signature in match.signatures]
     phase = phase_words(match.phase)
     return Words(
@@ -219,7 +226,7 @@ def _signed_phase_words(match: AnyMatch) -> Words:
 
 
 def start_play_clock(match: GuandanMatch, event: PlayClockStarted) -> StepResult:
-    """Start counting for a player (读秒)."""
+    """Start the clock of a player (读秒)."""
     clock = play_clock(
         match.profile, event.seat, event.at_ms, called=True, first_lead=not match.led
     )
@@ -230,7 +237,7 @@ def start_play_clock(match: GuandanMatch, event: PlayClockStarted) -> StepResult
 
 
 def warn_player(match: GuandanMatch, event: PlayerWarned) -> StepResult:
-    """Count the ten seconds from the spoken warning on (seed 000 A21.1)."""
+    """Start the ten seconds after the spoken warning (seed 000 A21.1)."""
     if not any(
         clock.seat == event.seat for clock in duty_clocks.clocks_for_duty(match.clocks, "play")
     ):
@@ -240,17 +247,17 @@ def warn_player(match: GuandanMatch, event: PlayerWarned) -> StepResult:
 
 
 def stop_play_clock(match: GuandanMatch, event: PlayMade) -> StepResult:
-    """Stop counting: he has played or passed."""
+    """Stop the clock: the player has played or passed."""
     clocks, _ = duty_clocks.remove_done(match.clocks, "play", event.at_ms, seat=event.seat)
     return note_lead(replace_fields(match, clocks=clocks)), ()
 
 
 def next_tick_ms(match: AnyMatch) -> int | None:
-    """Return the next moment at which a tick would say or change something, on the match's clock.
+    """Return the next time at which a tick would report or change something, on the match's clock.
 
-    None while nothing runs. What is due already, since a stop is over or a referee's word is
-    there, is due at `match.now_ms`; that time takes a further deal away is always announced.
-    Every event may put it off or bring it forward.
+    None if no clock runs. If something is already due, because a stop is over or a referee has
+    decided, the result is `match.now_ms`. A deal that time prevents is always announced. Every
+    event may change the result.
     """
     if is_next_deal_lost_to_time(match, match.now_ms):
         return match.now_ms
@@ -270,5 +277,5 @@ def _choice_deadline_ms(match: AnyMatch) -> int | None:
         or is_stopped(match)
     ):
         return None
-    assert match.choices is not None  # CHOICES begins with them
+    assert match.choices is not None  # CHOICES begins with them.
     return match.choices.current_round().deadline_ms()

@@ -1,9 +1,9 @@
-"""A match on its way to another table (转台): one document, in parts that fit into commands.
+"""A match during its transfer to another table (转台): one document, in parts for commands.
 
 Nothing in it is secret. The table that it leaves signs its digest
-(controller/signing/signed_commands.py), and who takes it to another table says there, with
-his own signature, whose word it is: so nobody between can change it. It names the entry of
-the journal that it comes from: from that journal anybody can make it again, byte for byte.
+(controller/signing/signed_commands.py). The person who takes it to another table signs the command
+there, with the author of the decision. So no program in between can change it. It names the entry
+of the journal that it comes from. From that journal everybody can make it again, byte for byte.
 """
 
 import base64
@@ -32,18 +32,18 @@ MAX_DOCUMENT_BYTES = 1 << 23
 
 
 class TransferError(ValueError):
-    """Parts that are no document: its text is one line, `words` the same in both languages."""
+    """Parts that are not a document. The text is one line; `words` has it in both languages."""
 
     def __init__(self, en: str, zh: str) -> None:
-        """Keep both."""
+        """Store both languages."""
         super().__init__(en)
         self.words = Words(en, zh)
 
 
 class TransferProof(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """What one attempt of the match promised, at which table, and how it ended.
+    """The commitment of one attempt of the match, its table, and its end.
 
-    null: it did not come so far.
+    Null: the attempt did not get that far.
     """
 
     table: str
@@ -56,9 +56,11 @@ class TransferProof(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
 
 class TableMove(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """The match went from table `left` to table `to` by whose word, and who entered that.
+    """A move of the match from table `left` to table `to`, its author, and the person who
+    entered it.
 
-    `row`: so many rows stood on its sheet. `at_ms`: on the clock of the table that has it.
+    `row`: the number of rows on its sheet then. `at_ms`: on the clock of the table that has the
+    match.
     """
 
     left: str
@@ -98,7 +100,7 @@ class TransferDocument(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class PackedDocument(NamedTuple):
-    """A document in numbered parts; `digest` names it: SHA-256 of its JSON, in hex."""
+    """A document in numbered parts. `digest` identifies it: SHA-256 of its JSON, in hex."""
 
     digest: str
     parts: tuple[str, ...]
@@ -148,9 +150,9 @@ def unpack_document(digest: str, parts: Sequence[str]) -> TransferDocument:
 
 
 def rebuild_match(transfer: TransferDocument, profile: Profile) -> AnyMatch:
-    """Return the match as it was where it comes from.
+    """Return the match as it was at its former table.
 
-    Raises TransferError where its events lead elsewhere by this program's rules.
+    Raises TransferError if its events lead to another state by this program's rules.
     """
     match = replay_events(profile, transfer.meeting, transfer.record, transfer.events)
     if match.now_ms > transfer.at_ms:
@@ -164,12 +166,12 @@ def rebuild_match(transfer: TransferDocument, profile: Profile) -> AnyMatch:
 
 
 def state_digest(match: AnyMatch) -> str:
-    """Return what names a state of a match: SHA-256 of its JSON with keys in order, in hex."""
+    """Return the digest of a match's state: SHA-256 of its JSON with sorted keys, in hex."""
     return hashlib.sha256(msgspec.json.encode(match, order="deterministic")).hexdigest()
 
 
 def shift_event(event: MatchEvent, by_ms: int) -> MatchEvent:
-    """Return an event as on a clock that shows `by_ms` more."""
+    """Return an event on a clock that shows `by_ms` more."""
     moved = msgspec.structs.replace(event, at_ms=event.at_ms + by_ms)
     if isinstance(moved, ResultEntered) and moved.ended_ms is not None:
         return msgspec.structs.replace(moved, ended_ms=moved.ended_ms + by_ms)

@@ -1,4 +1,7 @@
-"""Tribute and return: press, then compare; the match knows values of cards, never hands."""
+"""Tribute and return: seats confirm, then cards are compared.
+
+The match has values of cards, never hands.
+"""
 
 from collections.abc import Iterable
 
@@ -45,13 +48,13 @@ from controller.words import Words
 
 
 def continue_after_count(match: GuandanMatch, at_ms: int) -> StepResult:
-    """Ask about anti-tribute where tribute is due, else play (seed 000 A10.1, A15.3.3)."""
+    """Ask about anti-tribute if tribute is due, otherwise begin play (seed 000 A10.1, A15.3.3)."""
     clocks, _ = duty_clocks.remove_done(match.clocks, "sort", at_ms)
     match = replace_fields(match, clocks=clocks)
     owed = tribute_payers(match.profile, match.follows)
     if not owed:
         first = leader_of_deal(match.profile, match.follows, turned_to=match.turned_to)
-        assert first is not None  # the turn-up or the other side's word is there by now
+        assert first is not None  # The turned-up card or the other side's choice is known by now.
         return _begin_play(match, first)
     waiting = replace_fields(
         match, phase=MatchPhase.ANTI_CHECK, exchange=TributeExchange(payers=owed)
@@ -60,9 +63,9 @@ def continue_after_count(match: GuandanMatch, at_ms: int) -> StepResult:
 
 
 def answer_anti_tribute(match: GuandanMatch, event: AntiTributeAnswered) -> StepResult:
-    """Let UP lead where anti-tribute stands, else open the tribute (seed 000 A10.3).
+    """Let UP lead after an anti-tribute, otherwise open the tribute (seed 000 A10.3).
 
-    Said otherwise before a card is laid or led, it corrects what was said.
+    A different answer before a card is laid or led corrects the first one.
     """
     exchange = _correctable_exchange(match)
     if match.phase is not MatchPhase.ANTI_CHECK:
@@ -74,14 +77,14 @@ def answer_anti_tribute(match: GuandanMatch, event: AntiTributeAnswered) -> Step
     )
     if event.stands:
         stands = plan_without_tribute(match.profile, _finish_owing(match))
-        assert stands.leader is not None  # UP leads
+        assert stands.leader is not None  # UP leads.
         return _begin_play(_replace_exchange(match, anti=True, plan=stands), stands.leader)
     clocks = (*match.clocks, *tribute_clocks(match.profile, exchange.payers, event.at_ms))
     return replace_fields(match, phase=MatchPhase.TRIBUTE, clocks=clocks), ()
 
 
 def _require_changed_answer(exchange: TributeExchange, event: AntiTributeAnswered) -> None:
-    """Refuse what was answered already, and an answer after a card was laid."""
+    """Refuse a repeated answer, and an answer after a card was laid."""
     if exchange.laid:
         refuse("TWICE", " / ".join(exchange.laid))
     if event.stands == exchange.anti:
@@ -89,7 +92,7 @@ def _require_changed_answer(exchange: TributeExchange, event: AntiTributeAnswere
 
 
 def lay_tribute(match: GuandanMatch, event: TributeLaid) -> StepResult:
-    """Note that a payer has laid his card; after the last one its value is asked for."""
+    """Record that a payer has laid a card. After the last one, its value is requested."""
     exchange = _exchange_of(match)
     if event.seat not in exchange.payers:
         refuse("NOT_HIS_DUTY", " / ".join(exchange.payers))
@@ -103,9 +106,9 @@ def lay_tribute(match: GuandanMatch, event: TributeLaid) -> StepResult:
 
 
 def value_tributes(match: GuandanMatch, event: TributeValued) -> StepResult:
-    """Settle where tributes go, and open the returns (seed 000 A10.1–2).
+    """Decide the receivers of tributes, and open the returns (seed 000 A10.1–2).
 
-    Said again before the first lead, it corrects what was said, and returns begin anew.
+    A second entry before the first lead corrects the first one, and the returns begin again.
     """
     exchange = _correctable_exchange(match)
     _require_card_values(event.values.values())
@@ -125,7 +128,7 @@ def value_tributes(match: GuandanMatch, event: TributeValued) -> StepResult:
 
 
 def choose_tribute(match: GuandanMatch, event: TributeChosen) -> StepResult:
-    """Let UP take the card of one of two equal payers (seed 003 R4.5)."""
+    """Give UP the card of one of two equal payers (seed 003 R4.5)."""
     exchange = _exchange_of(match)
     if exchange.plan is None or not exchange.plan.choice_open or exchange.given:
         refuse("NO_CHOICE")
@@ -136,7 +139,7 @@ def choose_tribute(match: GuandanMatch, event: TributeChosen) -> StepResult:
 
 
 def correct_return(match: GuandanMatch, event: ReturnCorrected) -> StepResult:
-    """Take another return instead of a wrong one, before the first lead (seed 000 A18.3)."""
+    """Replace a wrong return by another one, before the first lead (seed 000 A18.3)."""
     exchange = _correctable_exchange(match)
     settled = exchange.plan
     if settled is None or event.seat not in exchange.given:
@@ -148,7 +151,7 @@ def correct_return(match: GuandanMatch, event: ReturnCorrected) -> StepResult:
 
 
 def swap_returns(match: GuandanMatch, event: ReturnsSwapped) -> StepResult:
-    """Let the losers take each other's return card after equal tributes (seed 003 R4.5)."""
+    """Let the losers exchange their return cards after equal tributes (seed 003 R4.5)."""
     exchange = _correctable_exchange(match)
     settled = exchange.plan
     free = settled is not None and settled.equal and settled.leader is None
@@ -165,10 +168,10 @@ def swap_returns(match: GuandanMatch, event: ReturnsSwapped) -> StepResult:
 
 
 def lay_return(match: GuandanMatch, event: ReturnLaid) -> StepResult:
-    """Note a return; after the last one it is known who leads."""
+    """Record a return. After the last one, the leader is known."""
     exchange = _exchange_of(match)
     settled = exchange.plan
-    assert settled is not None  # RETURN begins with a plan
+    assert settled is not None  # RETURN begins with a plan.
     to = dict(settled.returns).get(event.seat)
     if to is None:
         refuse("NOT_HIS_DUTY", " / ".join(giver for giver, _ in settled.returns))
@@ -199,14 +202,14 @@ def _begin_play(match: GuandanMatch, first: Seat) -> StepResult:
 
 
 def _require_card_values(values: Iterable[int]) -> None:
-    """Refuse what no card counts: 2…14, the level 15, jokers 16 and 17."""
+    """Refuse values that no card has: valid are 2…14, the level 15, jokers 16 and 17."""
     for counts in values:
         if not TWO <= counts <= BIG_JOKER_VALUE:
             refuse("NO_SUCH_CARD", Words(f"a value of {counts}", f"点数{counts}"))
 
 
 def _value_by_receiver(settled: TributePlan, to: Seat, returned: int | None) -> dict[Seat, int]:
-    """Return what was said of a return; something must be where the leader depends on it."""
+    """Return the entered values of a return. If the leader depends on them, they are required."""
     if returned is None and settled.leader is None:
         refuse("VALUE_NEEDED")
     if returned is None:
@@ -217,17 +220,17 @@ def _value_by_receiver(settled: TributePlan, to: Seat, returned: int | None) -> 
 
 def _finish_owing(match: GuandanMatch) -> FinishOrder:
     owed = finish_owing_tribute(match.profile, match.follows)
-    assert owed is not None  # tribute is due in these phases
+    assert owed is not None  # Tribute is due in these phases.
     return owed
 
 
 def _exchange_of(match: GuandanMatch) -> TributeExchange:
-    assert match.exchange is not None  # tribute is due in these phases
+    assert match.exchange is not None  # Tribute is due in these phases.
     return match.exchange
 
 
 def _correctable_exchange(match: GuandanMatch) -> TributeExchange:
-    """Return the exchange as long as it may be corrected. Raises RefusedError."""
+    """Return the exchange while it may be corrected. Raises RefusedError."""
     if match.led:
         refuse("AFTER_LEAD")
     if match.exchange is None:
@@ -240,7 +243,7 @@ def _replace_exchange(match: GuandanMatch, **changes: object) -> GuandanMatch:
 
 
 def is_event_withheld(match: AnyMatch, event: MatchEvent) -> bool:
-    """Tell whether an event, after which the match is `match`, may not be seen yet."""
+    """Return whether an event, after which the match is `match`, must not be published yet."""
     says = isinstance(event, ChoiceAnswered) or (
         isinstance(event, ReturnLaid | ReturnCorrected) and event.value is not None
     )
@@ -248,13 +251,13 @@ def is_event_withheld(match: AnyMatch, event: MatchEvent) -> bool:
 
 
 def is_withholding(match: AnyMatch) -> bool:
-    """Tell whether a match still waits for the rest of what comes out together."""
+    """Return whether a match still waits for events that are published together."""
     if isinstance(match, BigTwoMatch):
         choices = match.choices
         return (
             match.phase is MatchPhase.CHOICES and choices is not None and choices.doubling is None
         )
-    assert isinstance(match, GuandanMatch)  # there are two kinds
+    assert isinstance(match, GuandanMatch)  # There are two kinds.
     owed = finish_owing_tribute(match.profile, match.follows)
     if match.phase is not MatchPhase.RETURN or owed is None:
         return False

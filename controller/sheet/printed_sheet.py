@@ -9,7 +9,7 @@ from controller.faults import Language
 from controller.messages import Seat
 from controller.rules.key_text import all_keys
 from controller.rules.text_columns import cell_width, pack, wrap
-from controller.seats import SEAT_LETTERS, SEATS, SIDE_NAMES, SIGNER_NAMES, seats_of_side
+from controller.seats import SEAT_LETTERS, SEATS, SIDE_NAMES, SIGNER_NAMES
 from controller.seats import SIDES as BOTH
 from controller.sheet.form import (
     BigTwoLine,
@@ -200,10 +200,8 @@ class _Page:
         )
         for side in BOTH:
             pair = sheet.pairs[side]
-            people = [
-                f"{self._seat_letter(seat)} {pair.players.get(seat, '—')}"
-                for seat in seats_of_side(side)
-            ]
+            seats = [seat for seat in SEATS if seat in side]
+            people = [f"{self._seat_letter(seat)} {pair.players.get(seat, '—')}" for seat in seats]
             number = self._labelled("pair", pair.id)
             yield from pack(
                 [self._in_language(SIDE_NAMES[side]), number, pair.name, *people], PAGE_WIDTH

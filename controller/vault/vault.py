@@ -166,7 +166,7 @@ class Vault:
 
     @property
     def events(self) -> tuple[Any, ...]:
-        """The events that were heard of this attempt, in order."""
+        """Return the received events of this attempt, in order."""
         return tuple(self._events)
 
     def take_read(self, event: ReadEvent) -> CardVerdict:

@@ -60,7 +60,7 @@ class PeopleActions:
     # Actions of every deal.
 
     async def take_hands(self) -> None:
-        """Have the players take their hands."""
+        """Take the hands, as the players do."""
         self._world.people.take_hands()
 
     async def load(self) -> None:

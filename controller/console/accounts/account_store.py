@@ -343,5 +343,5 @@ def _listed_account_of_row(row: Row[Any]) -> ListedAccount:
 
 
 def _digest(secret: str) -> str:
-    """What is kept of a token or code: of no use to who reads the database."""
+    """Return the stored form of a token or code, which is useless to a reader of the database."""
     return hashlib.sha256(secret.encode()).hexdigest()

@@ -1,4 +1,4 @@
-"""What was ordered of whole areas, kept over a restart: which tables were meant, and by whom."""
+"""The log of commands to whole areas, stored over a restart, with their tables and their sender."""
 
 import asyncio
 from collections.abc import Mapping, Sequence
@@ -20,11 +20,10 @@ from controller.messages import CommandReply, Failure
 
 
 class LoggedAreaAction(msgspec.Struct, frozen=True, kw_only=True):
-    """One thing that an area's tables were to do: the command, and its order's id by table.
+    """One action for the tables of an area: the command, and its id for each table.
 
-    `unheard`: tables of the area whose present was not known and that were not meant by their last
-    word, if there was one: nothing was sent there.
-    `at_ms`: when, by the console's clock.
+    `unheard`: tables of the area without a present state that did not need the action in their last
+    state. Nothing was sent there. `at_ms`: the time, by the console's clock.
     """
 
     id: str
@@ -39,19 +38,19 @@ class LoggedAreaAction(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class AreaActionLog:
-    """All of them. Every call is one transaction, and may block."""
+    """The log of all actions. Every call is one transaction, and may block."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
 
     def write(self, act: LoggedAreaAction) -> None:
-        """Write one down before its first order is sent; its id must be new."""
+        """Store an action before its first command is sent. Its id must be new."""
         row = {"id": act.id, "at_ms": act.at_ms, "body": msgspec.json.encode(act)}
         with self._engine.begin() as base:
             base.execute(insert(AREA_ACTION_LOG).values(row))
 
     def find(self, action_id: str) -> LoggedAreaAction | None:
-        """Return the one of an id; None where there was none."""
+        """Return the action of an id, or None."""
         with self._engine.connect() as base:
             body = base.scalar(
                 select(AREA_ACTION_LOG.c.body).where(AREA_ACTION_LOG.c.id == action_id)
@@ -59,7 +58,7 @@ class AreaActionLog:
         return None if body is None else _ACTION_DECODER.decode(body)
 
     def newest(self, limit: int) -> list[LoggedAreaAction]:
-        """Return so many at most, the newest first."""
+        """Return the newest actions, at most `limit`, the newest first."""
         asked = (
             select(AREA_ACTION_LOG.c.body)
             .order_by(AREA_ACTION_LOG.c.at_ms.desc(), AREA_ACTION_LOG.c.id)
@@ -88,7 +87,7 @@ _NOT_FOUND: Final = 404
 
 
 class AreaTableResult(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """One table's order and its fate; `error`: why it is not done."""
+    """The command of one table and its result. `error`: why it was not carried out."""
 
     table: str
     fate: AreaCommandStatus
@@ -96,10 +95,10 @@ class AreaTableResult(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 
 
 class AreaActionView(msgspec.Struct, frozen=True, kw_only=True):
-    """What was ordered of an area, table by table, but where it refused and was ordered anew.
+    """An action of an area, table by table, without commands that were refused and given again.
 
-    `unheard`: tables whose present nobody knew then, and that it was not due at by their last
-    word: nothing was sent there.
+    `unheard`: tables without a present state that did not need the action in their last state.
+    Nothing was sent there.
     """
 
     id: str
@@ -114,10 +113,10 @@ class AreaActionView(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class AreaActions:
-    """The last acts of each kind of every area: a start, a pause, its end, added time.
+    """The last actions of each kind of every area: a start, a pause, its end, added time.
 
-    The very last one, and up to MOST_ALIKE with those before it of which something is left.
-    `orders` and `kept` are what is written, `run` runs that.
+    The last one is shown, and up to MAX_SHOWN_ALIKE earlier ones with open commands. `orders` and
+    `kept` are the logs, `run` runs their calls.
     """
 
     def __init__(
@@ -141,7 +140,7 @@ class AreaActions:
         dispatcher.on_result, dispatcher.on_executed = self._note_result, self._note_executed
 
     async def load(self) -> None:
-        """Take up what was kept. Raises StoreError."""
+        """Load the stored actions. Raises StoreError."""
         for act in reversed(
             await self._run_blocking(lambda: self._action_log.newest(MAX_LOADED_ACTIONS))
         ):
@@ -155,9 +154,12 @@ class AreaActions:
             self._executed_commands.update(await self._dispatcher.find_executed(table, orders))
 
     async def send(self, person: Account, act: LoggedAreaAction) -> dict[str, CommandReply | None]:
-        """Let the tables of an act do it, all at once; return what each has answered.
+        """Send an action to its tables, to all at once.
 
-        None: it is not known whether it acted; with the same id it acts once. Raises RequestError.
+        Return the answer of each.
+
+        None means that it is unknown whether the table acted. With the same id it acts only once.
+        Raises RequestError.
         """
         async with self._log_lock:
             known = await self.find(act.id)
@@ -171,7 +173,7 @@ class AreaActions:
         return await self._send_to_tables(person, act, act.orders)
 
     def find_shown(self, action_id: str) -> LoggedAreaAction:
-        """Return an act that is shown. Raises RequestError."""
+        """Return a shown action. Raises RequestError."""
         known = self._shown_actions.get(action_id)
         if known is None:
             en = "something else was ordered of this area since: look at its tables"
@@ -181,14 +183,14 @@ class AreaActions:
     async def ask_again(
         self, person: Account, act: LoggedAreaAction
     ) -> dict[str, CommandReply | None]:
-        """Ask what became of an act where that is not known, and send what was never sent.
+        """Ask again for unknown results of an action, and send what was never sent.
 
-        What is not known is asked for in the name of who ordered it. Raises RequestError.
+        The request is made in the name of the person who gave the command. Raises RequestError.
         """
         return await self._send_to_tables(person, act, self._commands_without_result(act))
 
     def view(self, snapshots: Sequence[TableSnapshot], now_ms: int) -> list[AreaActionView]:
-        """Return the last acts of each kind of each area, the newest first."""
+        """Return the last actions of each kind of each area, the newest first."""
         return [self._view(act) for act in reversed(self._shown_actions.values())]
 
     def _view(self, act: LoggedAreaAction) -> AreaActionView:
@@ -226,7 +228,10 @@ class AreaActions:
         self._show(act, dict.fromkeys(act.orders.values(), _NOT_SENT))
 
     def _show(self, act: LoggedAreaAction, fates: Mapping[str, StatusAndError]) -> None:
-        """Show an act; those of its kind before it of which nothing is left go, and the oldest."""
+        """Show an action.
+
+        Earlier ones of its kind without open commands are removed, and the oldest.
+        """
         alike = [
             one
             for one in self._shown_actions.values()
@@ -246,7 +251,7 @@ class AreaActions:
         self._status_by_command.update(fates)
 
     def _has_open_commands(self, act: LoggedAreaAction) -> bool:
-        """Tell whether something of an act is not known, or was refused and not ordered anew."""
+        """Return whether a command of an action is unknown, or was refused and not given again."""
         refused = (
             self._status(order)[0] == "refused" and order not in self._replaced_commands
             for order in act.orders.values()
@@ -254,7 +259,7 @@ class AreaActions:
         return bool(self._commands_without_result(act)) or any(refused)
 
     def _commands_without_result(self, act: LoggedAreaAction) -> dict[str, str]:
-        """Return the orders of an act that were not sent, or of which nothing was heard."""
+        """Return the commands of an action that were not sent or have no result."""
         return {
             table: order
             for table, order in act.orders.items()
@@ -262,7 +267,7 @@ class AreaActions:
         }
 
     async def find(self, action_id: str) -> LoggedAreaAction | None:
-        """Return what was ordered under an id; None where nothing was."""
+        """Return the action of an id, or None."""
         shown = self._shown_actions.get(action_id)
         return shown or await self._run_blocking(lambda: self._action_log.find(action_id))
 
@@ -277,7 +282,7 @@ class AreaActions:
     async def _send_to_table(
         self, person: Account, act: LoggedAreaAction, table: str, command_id: str
     ) -> CommandReply | None:
-        """Return a table's reply; one that the console itself refuses looks alike."""
+        """Return a table's reply. A refusal by the console itself has the same form."""
         try:
             told = await self._ask_or_send(person, act, table, command_id)
         except (RequestError, StoreError) as wrong:
@@ -295,7 +300,9 @@ class AreaActions:
     async def _ask_or_send(
         self, person: Account, act: LoggedAreaAction, table: str, command_id: str
     ) -> CommandResult:
-        """Ask after an order, in whoever's name it was given; give it where it never was."""
+        """Ask for the result of a command, in the name of its sender, or send it if it was
+        never sent.
+        """
         try:
             return await self._dispatcher.ask_again(person, table, command_id)
         except RequestError as wrong:
@@ -306,14 +313,14 @@ class AreaActions:
         )
 
     def _note_result(self, command_id: str, result: CommandResult | None) -> None:
-        """Take what an order was answered; None: it goes out now."""
+        """Note the result of a command, or None when it is sent."""
         if command_id in self._status_by_command:
             self._status_by_command[command_id] = (
                 ("sent", None) if result is None else _status_of(result.reply)
             )
 
     def _note_executed(self, table: str, command_id: str) -> None:
-        """Note that a journal contains an order as carried out; only its own table's counts."""
+        """Note that a journal has a command as carried out. Only the command's own table counts."""
         if any(act.orders.get(table) == command_id for act in self._shown_actions.values()):
             self._executed_commands.add(command_id)
 

@@ -249,7 +249,7 @@ class CommandDispatcher:
         seen[command_id] = n
 
     async def close(self) -> None:
-        """Cancel the pending commands. Their results stay unknown until somebody asks."""
+        """Cancel the pending commands. Their results stay unknown until a person asks again."""
         waiting = [known.task for known in self._pending.values()]
         for task in waiting:
             task.cancel()

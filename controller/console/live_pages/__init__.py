@@ -1,1 +1,1 @@
-"""Pages that stay open: their parts, their streams, and who views them."""
+"""Pages that stay open: their parts, their streams and their viewers."""

@@ -1,7 +1,8 @@
-"""What the chief is told and no state says: noted from the tables' events, the archive, the takes.
+"""Facts for the chief that no state has, noted from the tables' events, the archive and the
+assignments.
 
-`view` makes his part of the hall's stream. What it remembers of open matters and of referees'
-ways is of this run of the console; opened hands and contradicting heads are kept in the archive.
+`view` makes the chief's part of the hall's stream. Notes on open matters and on referees last for
+this run of the console. Opened hands and contradicting heads are stored in the archive.
 """
 
 import asyncio
@@ -46,14 +47,14 @@ T = TypeVar("T")
 
 
 class TimedAssignment(msgspec.Struct, frozen=True, gc=False):
-    """Somebody has gone to a table, and when."""
+    """A person who goes to a table, and since when."""
 
     person: str
     since_ms: int
 
 
 class OpenedHandEntry(msgspec.Struct, frozen=True, gc=False):
-    """A hand that was opened, and where that stands in its table's past."""
+    """A hand that was opened, and the position of that entry in its table's journal."""
 
     at: JournalPosition
     hand: OpenedHandNote
@@ -62,9 +63,9 @@ class OpenedHandEntry(msgspec.Struct, frozen=True, gc=False):
 class ChiefNotes:
     """Notes beside the tables' states, for as long as the console runs.
 
-    `assigned_to` returns who goes to a table now. `unsigned_heads` returns how many signed heads of
-    a table did not fit its key. `read` runs blocking calls, and `start_task` starts tasks that run
-    as long as the console.
+    `assigned_to` returns the person who goes to a table now. `unsigned_heads` returns how many
+    signed heads of a table did not match its key. `read` runs blocking calls, and `start_task`
+    starts tasks that run as long as the console.
     """
 
     def __init__(
@@ -97,12 +98,12 @@ class ChiefNotes:
         self._poll_task: asyncio.Task[None] | None = None
 
     def start(self) -> None:
-        """Hear the tables' events, and look into the archive."""
+        """Begin to receive the tables' events, and read the archive."""
         self._unsubscribe = self._tables.on_event(self.note_event)
         self._poll_task = self._start_task(self._poll_archive())
 
     async def close(self) -> None:
-        """Hear nothing more."""
+        """Stop receiving events."""
         if self._unsubscribe is not None:
             self._unsubscribe()
         if self._poll_task is not None:
@@ -110,7 +111,7 @@ class ChiefNotes:
             await asyncio.gather(self._poll_task, return_exceptions=True)
 
     def shift_times(self, by_ms: int) -> None:
-        """Take it that the console's clock was set by so much."""
+        """Shift the noted times after the console's clock was set."""
         self._first_seen_ms = {
             name: since_ms + by_ms for name, since_ms in self._first_seen_ms.items()
         }
@@ -135,7 +136,7 @@ class ChiefNotes:
         return build_chief_view(snapshots, now_ms, noted)
 
     def note_event(self, event: PublicEvent) -> None:
-        """Take an event of a table."""
+        """Note an event of a table."""
         if event.kind in _MATCH_START_KINDS:
             self._note_match_start(event.table, position_of(event))
         elif event.kind == _OPENED_HAND_KIND:
@@ -144,7 +145,7 @@ class ChiefNotes:
             self._count_command(event.data.get("person"))
 
     def _note_match_start(self, table: str, at: JournalPosition) -> None:
-        """Forget the hands of the match before; those of this one may be known already."""
+        """Forget the hands of the match before. Those of this match may be known already."""
         begun = self._match_started_at.get(table)
         if begun is not None and at.is_before(begun):
             return
@@ -154,7 +155,7 @@ class ChiefNotes:
             self._opened_hands[table] = hands
 
     def _note_opened_hand(self, table: str, opened: OpenedHandEntry) -> None:
-        """Note a hand of the present match, however late it comes."""
+        """Note a hand of the present match, even if the event comes late."""
         begun, known = self._match_started_at.get(table), self._opened_hands.get(table, ())
         if begun is not None and opened.at.is_before(begun):
             return
@@ -207,7 +208,7 @@ class ChiefNotes:
         )
 
     async def _poll_archive(self) -> None:
-        """Take up what the archive has, and look again for what it learns."""
+        """Read the archive, and read it again when it has more."""
         for table in self._tables.ids:
             for kept in (
                 await self._query_archive(partial(_read_match_notes, self._archive, table)) or ()
@@ -218,17 +219,17 @@ class ChiefNotes:
                     self._note_match_start(table, kept)
         while True:
             found = await self._query_archive(lambda: tuple(self._archive.disagreements()))
-            if found is not None:  # else what was known stays so
+            if found is not None:  # Otherwise the known notes stay.
                 self._disagreements = found
             await asyncio.sleep(POLL_INTERVAL_S)
 
     async def _query_archive(self, call: Callable[[], tuple[T, ...]]) -> tuple[T, ...] | None:
-        """Return what the archive says; None where it cannot be asked."""
+        """Return the archive's answer, or None if it cannot be read."""
         try:
             return await self._read(call)
         except StoreError as error:
             _log.warning("the archive cannot be asked", why=str(error))
-        except Exception:  # one table's rows are no reason to look at no other's any more
+        except Exception:  # An error in one table's rows must not stop the reading of the others.
             _log.exception("the archive is not understood")
         return None
 
@@ -245,7 +246,7 @@ def _read_match_notes(
         _opened_hand_entry(one)
         for one in archive.newest(table, MAX_OPENED_HANDS, _OPENED_HAND_KIND)
     ]
-    return (*begun, *hands)  # those of the matches before are late to this one
+    return (*begun, *hands)  # Hands of earlier matches are too late for this one.
 
 
 def _opened_hand_entry(event: PublicEvent) -> OpenedHandEntry:

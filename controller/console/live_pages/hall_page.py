@@ -1,7 +1,7 @@
-"""What the hall's pages show: every table's row, who waits, the areas, and what is the chief's.
+"""The hall's pages: the row of every table, the waiting tables, the areas, and the chief's part.
 
-A row is made anew when its table has news, or when time itself changes it: a table that says
-nothing grows silent, a row that nobody takes becomes the chief's.
+A row is built again when its table has news, or when time changes it: a table becomes silent, or a
+row without a referee becomes the chief's.
 """
 
 import asyncio
@@ -70,7 +70,7 @@ class Hall:
         self.on_wait_changed: Callable[[str], None] = lambda table: None
 
     def start(self) -> None:
-        """Show what is known, and go on showing it."""
+        """Show the known states, and all later ones."""
         self._changed_tables.update(self._tables.ids)
         self._publish_waits()
         self._publish()
@@ -79,7 +79,7 @@ class Hall:
         self._tasks = [self._start_task(self._publish_changes()), self._start_task(self._tick())]
 
     async def close(self) -> None:
-        """Stop."""
+        """Stop the tasks."""
         for undo in self._unsubscribe:
             undo()
         for task in self._tasks:
@@ -87,7 +87,7 @@ class Hall:
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
     def shift_times(self, by_ms: int) -> None:
-        """Take it that the console's clock was set by so much."""
+        """Shift the stored times after the console's clock was set."""
         self._freshness = {
             table: (how, since_ms + by_ms) for table, (how, since_ms) in self._freshness.items()
         }
@@ -98,11 +98,11 @@ class Hall:
             self._mark_changed(table)
 
     def parts_for(self, role: Role) -> PageParts:
-        """Return the parts that a role sees."""
+        """Return the parts for a role."""
         return self._parts_by_role[role]
 
     def waiting_table(self, table: str) -> WaitingTable | None:
-        """Return for what a table waits."""
+        """Return the reasons why a table waits, or None."""
         return self._waiting_tables.get(table)
 
     def _mark_changed(self, table: str) -> None:
@@ -117,7 +117,7 @@ class Hall:
             await asyncio.sleep(GATHER_INTERVAL_S)
 
     async def _tick(self) -> None:
-        """Let time itself be news, and make what is made of all tables."""
+        """Update what time changes, and the parts that are made of all tables."""
         while True:
             now_ms = self._now_ms()
             known = set(self._tables.ids)
@@ -159,9 +159,9 @@ class Hall:
             shown.put("waits", build_queue(self._waiting_tables.values(), role))
 
     def _publish_row(self, snapshot: TableSnapshot, now_ms: int) -> None:
-        """Show a table; one whose state no page can show is not shown as if it had none to say."""
+        """Show a table. A table with an unusable state is not shown as a table without a state."""
         how, since_ms = snapshot.freshness(now_ms)
-        if how is Freshness.LIVE:  # as long as it is heard; else every state would be news
+        if how is Freshness.LIVE:  # While it is live; otherwise every state would be news.
             since_ms = self._live_since(snapshot.table, since_ms)
         try:
             self._put_row(snapshot, snapshot.state, how, since_ms, now_ms)
@@ -191,7 +191,7 @@ class Hall:
         waits = build_waiting_table(table, found, taken_by, now_ms)
         if len(msgspec.json.encode(waits)) > MAX_ROW_BYTES:
             raise ValueError(f"{table} waits for more than any table")
-        done = waits is None and freshness is Freshness.LIVE  # whoever went there
+        done = waits is None and freshness is Freshness.LIVE  # The referee has finished there.
         going = None if done else taken_by
         standing = freshness, since_ms
         shown_as = build_hall_row(
@@ -215,7 +215,7 @@ class Hall:
         return known[1] if known is not None and known[0] is Freshness.LIVE else since_ms
 
     def _remove_row(self, table: str) -> None:
-        """Show a table no more: it was let go, and nobody goes there."""
+        """Remove a table from the page, and the assignment to it."""
         self._freshness.pop(table, None)
         self._waiting_tables.pop(table, None)
         self._unrenderable.pop(table, None)
@@ -224,7 +224,9 @@ class Hall:
             shown.drop(f"row/{table}")
 
     def _without_unrenderable(self, snapshot: TableSnapshot) -> TableSnapshot:
-        """Return a table; one whose row cannot be shown spoils nothing that is made of all."""
+        """Return a table without a state that cannot be shown, so that the other parts stay
+        usable.
+        """
         return (
             msgspec.structs.replace(snapshot, state=None)
             if snapshot.table in self._unrenderable
@@ -251,7 +253,7 @@ class Hall:
 
 
 def own_account_json(person: Account) -> dict[str, Any]:
-    """Return what a page is told of its own person."""
+    """Return the data of a page about its own person."""
     return {
         "name": person.name,
         "role": person.role.value,

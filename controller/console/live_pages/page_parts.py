@@ -1,10 +1,10 @@
-"""What a page shows, in parts that change one by one, and the stream that tells a browser.
+"""The contents of a page in parts that change one by one, and the stream to a browser.
 
-A part is JSON under a name: a row of the hall, the list of who waits, a table's state. Every
-change has a number. A stream tells a browser all parts first, then those that changed since,
-each as it is now: one that is slow misses what lay between and holds up nobody. A browser whose
-stream ended asks for the next one with the number that it knows (`Last-Event-ID`), and is told
-what changed since.
+A part is JSON under a name: a row of the hall, the list of waiting tables, a table's state. Every
+change has a number. A stream sends all parts first, then those that changed, in their newest form.
+A slow browser misses the values in between and delays no other. A browser whose stream ended
+requests the next one with the last number that it received (`Last-Event-ID`), and receives the
+changes since then.
 """
 
 import asyncio
@@ -27,7 +27,7 @@ _MAX_VERSION_DIGITS: Final = 15
 
 
 class PageParts:
-    """The parts of one page, each as its JSON. `number`: in this process no other has it."""
+    """The parts of one page, each as JSON. `number` identifies it in this process."""
 
     def __init__(self) -> None:
         self.number = next(_PAGE_NUMBERS)
@@ -36,21 +36,21 @@ class PageParts:
         self._change = asyncio.Event()
 
     def put(self, name: str, value: object) -> bool:
-        """Show `value` under a name; tell whether it is another than before."""
+        """Show `value` under a name. Return whether it differs from before."""
         return self.put_json(name, msgspec.json.encode(value))
 
     def put_json(self, name: str, body: bytes) -> bool:
-        """Show what is JSON already, as several pages may share it."""
+        """Show a value that is already JSON, because several pages may share it."""
         return self._set(name, body)
 
     def drop(self, name: str) -> bool:
-        """Show nothing more under a name; tell whether there was something."""
+        """Remove the part of a name. Return whether there was one."""
         return name in self._parts and self._set(name, None)
 
     def changes_since(self, version: int) -> tuple[int, dict[str, bytes | None]]:
-        """Return the present version, and every part that changed behind `version`.
+        """Return the present version, and every part that changed after `version`.
 
-        None stands for a part that is gone. Behind version 0 that is all there is.
+        None stands for a removed part. After version 0, all parts are returned.
         """
         changed = {
             name: body
@@ -60,7 +60,7 @@ class PageParts:
         return self._version, changed
 
     async def wait_for_change(self, version: int) -> None:
-        """Return as soon as there is a version behind `version`."""
+        """Return as soon as there is a version after `version`."""
         while self._version <= version:
             await self._change.wait()
 
@@ -85,10 +85,11 @@ async def event_stream(
 ) -> AsyncGenerator[bytes, None]:
     """Yield server-sent events without end: `all` first, then `some`, and a `beat` every 2 s.
 
-    `now_ms` (the console's clock) goes out with the first event and every beat. `own` are parts of
-    this browser alone, told once. Where `may` says no, asked at every beat, `gone` is the last
-    word. `run` names the console's run; `known` is the id of the last event that this browser
-    had: where it is of the same parts, what changed since comes first, and not all.
+    `now_ms` (the console's clock) is in the first event and in every beat. `own` are parts of this
+    browser alone, sent once. If `may` returns False, which is checked at every beat, `gone` is the
+    last event. `run` identifies the console's run. `known` is the id of the last event that this
+    browser received. If it belongs to the same parts, the changes since then come first, instead of
+    all parts.
     """
     loop = asyncio.get_running_loop()
     of = f"{run_id}.{page_parts.number}."
@@ -105,7 +106,7 @@ async def event_stream(
         with suppress(TimeoutError):
             async with asyncio.timeout_at(beat_s):
                 await page_parts.wait_for_change(version)
-        if loop.time() >= beat_s:  # also where changes never end
+        if loop.time() >= beat_s:  # Also if changes never end.
             if may_continue is not None and not await may_continue():
                 yield _encode_event("gone", {})
                 return
@@ -123,7 +124,9 @@ def _stamp(now_ms: Callable[[], int] | None) -> dict[str, bytes | None]:
 
 
 def _known_version(last_event_id: str, prefix: str) -> int:
-    """Return the version in an event's id, which anybody may have made up; 0: of other parts."""
+    """Return the version in an event's id, which may be forged, or 0 if it belongs to other
+    parts.
+    """
     number = last_event_id.removeprefix(prefix)
     mine = last_event_id.startswith(prefix) and number.isascii() and number.isdigit()
     return int(number) if mine and len(number) <= _MAX_VERSION_DIGITS else 0

@@ -1,6 +1,6 @@
-"""What a table's page shows: its state as published, its orders, what was told, what can be done.
+"""A table's page: its published state, its commands, its events, and the possible commands.
 
-Nothing is made for a table that nobody looks at.
+A page is built only while it has viewers.
 """
 
 import asyncio
@@ -42,11 +42,13 @@ MAX_LINES: Final = 50
 
 
 class TablePartView(msgspec.Struct, frozen=True, kw_only=True):
-    """A table itself: where it stands, and how it is heard. `since_ms`: the console's clock.
+    """A table: its place and its freshness.
 
-    `rules`: what its rulebook is called, None where nothing was heard. `skew_ms`: so much that
-    clock is ahead of the table's own, by which its state has its stamps. `hardware`: what stands
-    behind its boards, None where nothing was heard. `stop`: the area's order that stops its clock.
+    `since_ms`: by the console's clock.
+
+    `rules`: the title of its rulebook, or None if no state was received. `skew_ms`: how far the
+    console's clock is ahead of the table's clock, which makes the stamps of its state. `hardware`:
+    its hardware, or None if no state was received. `stop`: the area's order that stops its clock.
     """
 
     id: str
@@ -100,7 +102,7 @@ class TablePages:
         self._closed = False
 
     def start(self) -> None:
-        """Begin to hear the tables."""
+        """Begin to receive the tables' states."""
         self._unsubscribe = [
             self._tables.on_change(self._table_changed),
             self._tables.on_event(self._note_event),
@@ -111,11 +113,11 @@ class TablePages:
 
     @property
     def page_count(self) -> int:
-        """How many pages are made: one for a table and a role, whoever looks at it."""
+        """Return the number of pages in memory: one for each table and role with a viewer."""
         return len(self._pages)
 
     async def close(self) -> None:
-        """Stop."""
+        """Stop the tasks."""
         self._closed = True
         for undo in self._unsubscribe:
             undo()
@@ -132,7 +134,7 @@ class TablePages:
     async def open_page(
         self, table: str, role: Role
     ) -> AsyncIterator[tuple[PageParts, asyncio.Event]]:
-        """Give the parts of a table's page for the block, and what is set once it cannot go on.
+        """Return the parts of a table's page for the block, and an event that is set when it fails.
 
         Raises RequestError for an unknown table.
         """
@@ -215,7 +217,7 @@ class TablePages:
         )
 
     async def _tick(self, table: str, page: _TablePage) -> None:
-        """Let a table that says nothing grow silent, and read again what could not be read."""
+        """Show when a table becomes silent, and read again what could not be read."""
         while True:
             await asyncio.sleep(TICK_INTERVAL_S)
             self._publish(table, page)
@@ -223,7 +225,7 @@ class TablePages:
                 self._commands_changed(table)
 
     async def _load_page(self, table: str, page: _TablePage) -> None:
-        """Show the newest orders and events."""
+        """Show the newest commands and events."""
         await self._publish_commands(table)
         if table not in self._events:
             self._events[table] = []
@@ -231,14 +233,14 @@ class TablePages:
         self._publish_events(table)
 
     async def _read_events(self, table: str) -> None:
-        """Read the newest events, to what was heard since."""
+        """Read the newest events, up to those received since."""
         try:
             kept = await self._run_blocking(lambda: self._archive.newest(table, MAX_EVENTS))
         except StoreError as failed:
             _log.warning("events not read", table=table, why=str(failed))
             self._failed_reads.add(table)
             return
-        if table not in self._events:  # nobody looks any more
+        if table not in self._events:  # It has no viewer any more.
             return
         heard, self._events[table] = self._events[table], kept
         for event in heard:
@@ -247,7 +249,7 @@ class TablePages:
     def _note_event(self, event: PublicEvent) -> None:
         if event.table in self._events:
             insert_in_order(self._events[event.table], event, MAX_EVENTS)
-            if event.table not in self._unpublished:  # once for all that came together
+            if event.table not in self._unpublished:  # Once for all that came together.
                 self._unpublished.add(event.table)
                 asyncio.get_running_loop().call_soon(self._publish_events, event.table)
 
@@ -263,14 +265,17 @@ class TablePages:
             page.parts.put("told", lines)
 
     def _commands_changed(self, table: str) -> None:
-        """Show the orders, once more behind those that are being read, however many changed."""
+        """Show the commands.
+
+        However many changed, they are read once again after the present reading.
+        """
         if table in self._refreshing:
             self._refresh_again.add(table)
         elif any(self._pages_of(table)):
             self._refreshing.add(table)
             task = asyncio.ensure_future(self._refresh_commands(table))
             task.add_done_callback(self._refresh_tasks.discard)
-            self._refresh_tasks.add(task)  # nobody else holds it
+            self._refresh_tasks.add(task)  # Nothing else holds a reference to it.
 
     async def _refresh_commands(self, table: str) -> None:
         try:
@@ -296,7 +301,7 @@ class TablePages:
             _log.warning("orders not read", table=table, why=str(failed))
             self._failed_reads.add(table)
             return
-        except Exception:  # an order shown as it was before is worse than a page that ends
+        except Exception:  # A page that ends is better than one with an old command.
             _log.exception("orders not read", table=table)
             self._fail(table)
             return
@@ -304,9 +309,10 @@ class TablePages:
             page.parts.put("orders", orders)
 
     async def _refresh_offers(self, table: str, role: Role, page: _TablePage) -> None:
-        """Ask the table what its people may order now, whenever its journal went on.
+        """Ask the table which commands its people may give now, whenever its journal has grown.
 
-        A table that does not answer is asked again: without its answer every order looks possible.
+        A table that does not answer is asked again. Without its answer, every command looks
+        possible.
         """
         asked: tuple[Any, ...] | None = None
         while True:
@@ -323,17 +329,20 @@ class TablePages:
     def _state(self, table: str) -> PublicState | None:
         try:
             return self._tables.snapshot(table).state
-        except KeyError:  # it is not the console's any more
+        except KeyError:  # It does not belong to the console any more.
             return None
 
     async def _load_offers(self, table: str, role: Role, page: _TablePage) -> bool:
-        """Show what may be ordered now; return whether the table answered."""
+        """Show the possible commands. Return whether the table answered."""
         try:
             reply = await self._dispatcher.query(table, "offers", {"role": role.value}, role)
-        except (RequestError, KeyError):  # silent, or not the console's any more
+        except (
+            RequestError,
+            KeyError,
+        ):  # It is silent, or was removed.
             page.parts.drop("offers")
             return False
-        if reply.result is None:  # a table of an older version: all is offered
+        if reply.result is None:  # A table of an older version: all commands are offered.
             page.parts.drop("offers")
         else:
             page.parts.put("offers", reply.result.get("offers", []))
@@ -341,14 +350,17 @@ class TablePages:
 
 
 def _cancel_expiry(page: _TablePage) -> None:
-    """Let a page not end, where it was about to."""
+    """Cancel the planned end of a page."""
     if page.expiry_timer is not None:
         page.expiry_timer.cancel()
         page.expiry_timer = None
 
 
 async def _run_or_fail(page: _TablePage, coroutine: Coroutine[Any, Any, None]) -> None:
-    """Run what keeps a page true; where it fails, the page ends rather than to stand still."""
+    """Run a task that keeps a page up to date.
+
+    If it fails, the page ends, so that it shows no old state.
+    """
     try:
         await coroutine
     except Exception:
@@ -367,12 +379,14 @@ def _area_stop(snapshot: TableSnapshot) -> AreaStopView | None:
 
 
 def _offers_basis(state: PublicState) -> tuple[Any, ...]:
-    """What has to change before something else can be ordered."""
+    """Return the parts of a state of which a change may change the possible commands."""
     return state.boot, state.head, state.machine.phase, state.match.phase
 
 
 def _newest_lines(lines: tuple[TableEventLine, ...]) -> list[TableEventLine]:
-    """Return the newest lines: as many that are not quiet, and the quiet ones between."""
+    """Return the newest lines: a fixed number that are not quiet, and the quiet ones between
+    them.
+    """
     found: list[TableEventLine] = []
     loud = 0
     for line in reversed(lines):

@@ -1,1 +1,1 @@
-"""What the console answers, by subject; a module's ROUTES are mounted (app.py)."""
+"""The routes of the console, by subject. app.py mounts the ROUTES of each module."""

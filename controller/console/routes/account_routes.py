@@ -1,4 +1,4 @@
-"""Who is logged in, who may, and who is invited."""
+"""Login, accounts and invitations."""
 
 from typing import Annotated, Any, Final
 
@@ -54,18 +54,18 @@ class _RemoveRequest(msgspec.Struct, forbid_unknown_fields=True):
 
 
 async def log_in(request: ConsoleRequest) -> Response:
-    """Begin a session; the browser gets its cookie."""
+    """Begin a session and give the browser its cookie."""
     said = await request.read_json(_LoginRequest)
     person, token = await request.console.sessions.log_in(
         said.name, said.pin, _client_address(request)
     )
-    if request.token:  # this browser has another one now: who copied the old one is out
+    if request.token:  # A copied cookie of the old session must not work.
         await request.console.sessions.log_out(request.token)
     return _with_cookie(request, person, token)
 
 
 async def accept_invitation(request: ConsoleRequest) -> Response:
-    """Let somebody who was invited set his PIN, and log him in."""
+    """Let an invited person choose a PIN, and log them in."""
     said = await request.read_json(_AcceptRequest)
     person, token = await request.console.sessions.accept_invitation(
         said.code, said.pin, _client_address(request)
@@ -83,19 +83,19 @@ async def log_out(request: ConsoleRequest) -> Response:
 
 
 async def get_account(request: ConsoleRequest) -> dict[str, Any]:
-    """Say who is logged in, and at which console."""
+    """Return the account that is logged in, and the name of the console."""
     return own_account_json(request.person) | {"console": request.console.config.console.name}
 
 
 async def set_language(request: ConsoleRequest) -> dict[str, Any]:
-    """Remember in which language somebody reads."""
+    """Store the language that a person reads."""
     said = await request.read_json(_LanguageRequest)
     await request.console.sessions.set_language(request.person.name, said.language)
     return own_account_json(msgspec.structs.replace(request.person, language=said.language))
 
 
 async def list_accounts(request: ConsoleRequest) -> dict[str, Any]:
-    """List who may log in or is invited, and until when."""
+    """List the accounts and the invitations, with their end."""
     return {
         "people": await request.console.sessions.list_accounts(),
         "now_ms": request.console.now_ms(),
@@ -103,7 +103,7 @@ async def list_accounts(request: ConsoleRequest) -> dict[str, Any]:
 
 
 async def invite(request: ConsoleRequest) -> dict[str, Any]:
-    """Write somebody down; his code is shown this once, with how long it is good."""
+    """Create an account with an invitation. Its code is shown only now, with its validity."""
     said = await request.read_json(_InviteRequest)
     if (said.role is Role.TABLE) != (said.table is not None):
         raise RequestError(400, "a display names its table, nobody else does", "仅台显须指定台号")
@@ -120,7 +120,7 @@ async def invite(request: ConsoleRequest) -> dict[str, Any]:
 
 
 async def remove(request: ConsoleRequest) -> dict[str, Any]:
-    """Let somebody in no more."""
+    """Remove an account, so that it can no longer log in."""
     name = (await request.read_json(_RemoveRequest)).name
     if name == request.person.name:
         raise RequestError(400, "nobody removes himself", "不能删除自己")
@@ -134,7 +134,10 @@ async def remove(request: ConsoleRequest) -> dict[str, Any]:
 async def _require_chief_for_chiefs(
     request: ConsoleRequest, name: str, role: Role | None = None
 ) -> None:
-    """Leave chiefs to chiefs: whoever invites one anew may set his PIN. Raises RequestError."""
+    """Let only chiefs change chiefs, because a new invitation allows a new PIN.
+
+    Raises RequestError.
+    """
     if request.person.role is Role.CHIEF:
         return
     known = {one.name: one.role for one in await request.console.sessions.list_accounts()}
@@ -148,7 +151,7 @@ def _client_address(request: ConsoleRequest) -> str:
 
 
 def _is_encrypted(request: ConsoleRequest) -> bool:
-    """Tell whether a browser came by TLS: to the console, or to the proxy that it is known by."""
+    """Return whether a browser uses TLS: to the console, or to the proxy of its public address."""
     url, said = request.http_request.url, request.console.config.console.public_url
     return url.scheme == "https" or said == f"https://{url.netloc}"
 

@@ -1,7 +1,7 @@
-"""The areas' clocks, and the chief's hand on them: one command to every table of an area.
+"""The clocks of areas, and the chief's control of them: one command to every table of an area.
 
-Start, pause and end of pause are the chief's (REFEREE 3.1, 3.2: one clock an area). Time that is
-added (补时) is a referee's at his tables, above five minutes the chief's: each table says so.
+Start, pause and end of a pause belong to the chief (one clock for each area). Added time (补时)
+belongs to the referee of the table, and above five minutes to the chief. Each table checks that.
 """
 
 import hashlib
@@ -26,9 +26,11 @@ _PLAIN_TABLE_ID: Final = re.compile(r"[A-Za-z0-9_.-]{1,23}")
 
 
 class AreaActionRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What an area's tables shall do; the same `id` again asks for the fate of the same orders.
+    """An action for the tables of an area.
 
-    `tables`: those alone, where not all of the area are meant.
+    The same `id` again returns the results of the same commands.
+
+    `tables`: only these, if not the whole area is meant.
     """
 
     id: RequestId
@@ -38,7 +40,7 @@ class AreaActionRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknow
 
 
 class AreaActionKind(msgspec.Struct, frozen=True):
-    """A command for many tables: which, what it says, and the tables that it is for by itself."""
+    """A command for many tables: its arguments, and the tables that it is for by default."""
 
     cmd: str
     args: Callable[[AreaActionRequest], dict[str, Any]]
@@ -72,15 +74,17 @@ AREA_ACTION_KINDS: Final[Mapping[str, AreaActionKind]] = {
 
 
 async def list_areas(request: ConsoleRequest) -> object:
-    """List the areas as their tables say they are."""
+    """List the areas, from the states of their tables."""
     tables = request.console.tables
     return build_areas([tables.snapshot(table) for table in tables.ids], request.console.now_ms())
 
 
 async def send_area_action(request: ConsoleRequest) -> dict[str, Any]:
-    """Let the tables of an area do one thing, all at once; return what each has answered.
+    """Send one command to the tables of an area, to all at once.
 
-    null: it is not known whether it acted; asked again with the same id it acts once.
+    Return the answer of each.
+
+    Null means that it is unknown whether the table acted. With the same id it acts only once.
     """
     area, doing = request.path_params["area"], AREA_ACTION_KINDS.get(request.path_params["act"])
     if doing is None:
@@ -106,7 +110,7 @@ async def send_area_action(request: ConsoleRequest) -> dict[str, Any]:
 
 
 async def ask_area_action_again(request: ConsoleRequest) -> dict[str, Any]:
-    """Ask what became of an act where that is not known, and send what was never sent."""
+    """Ask again for unknown results of an action, and send what was never sent."""
     known = request.console.area_actions.find_shown(request.path_params["id"])
     admit(request.person, AREA_ACTION_KINDS[known.act].roles)
     return {"tables": await request.console.area_actions.ask_again(request.person, known)}
@@ -115,10 +119,10 @@ async def ask_area_action_again(request: ConsoleRequest) -> dict[str, Any]:
 def _tables_meant(
     request: ConsoleRequest, area: str, kind: AreaActionKind, area_request: AreaActionRequest
 ) -> tuple[list[str], tuple[str, ...]]:
-    """Return the tables that are meant, and those of the area of which nobody knows that.
+    """Return the tables that are meant, and those of the area for which that is unknown.
 
-    By itself an act is for the tables where it is due by their last word; of one that is not
-    live, that may be an hour old. Raises RequestError for one that is not of the area.
+    By default an action is for the tables that need it in their last state. The last state of a
+    table that is not live may be an hour old. Raises RequestError for a table of another area.
     """
     tables = request.console.tables
     there = {table: tables.snapshot(table) for table in tables.ids}
@@ -139,7 +143,7 @@ def _tables_meant(
 
 
 def command_id(request_id: str, table: str) -> str:
-    """Return the id of a table's order: of one request it is always the same."""
+    """Return the id of a table's command. It is always the same for one request."""
     named = _PLAIN_TABLE_ID.fullmatch(table)
     return f"{request_id}-{table if named else hashlib.sha256(table.encode()).hexdigest()[:16]}"
 

@@ -1,4 +1,4 @@
-"""The draw (对阵表) of an area: read, checked whole, shown, then laid out table by table."""
+"""The draw (对阵表) of an area: read, checked as a whole, shown, then sent table by table."""
 
 import asyncio
 from typing import Any, Final
@@ -35,7 +35,7 @@ _MAX_TRIES: Final = 50
 
 
 async def list_columns(_: ConsoleRequest) -> dict[str, list[dict[str, Any]]]:
-    """List the columns of a draw, and what stands in them."""
+    """List the columns of a draw with their contents."""
     told = [
         {
             "zh": one.zh,
@@ -50,7 +50,7 @@ async def list_columns(_: ConsoleRequest) -> dict[str, list[dict[str, Any]]]:
 
 
 async def get_example_draw(request: ConsoleRequest) -> Response:
-    """Return a draw to begin with, for the first table of the console."""
+    """Return an example of a draw, for the first table of the console."""
     language: Language = "en" if request.query("language", "zh") == "en" else "zh"
     tables = request.console.tables.ids
     table = shortest_table_name(tables[0], tables) if tables else COLUMNS["table"].example
@@ -62,10 +62,12 @@ async def get_example_draw(request: ConsoleRequest) -> Response:
 
 
 async def check_or_lay_out(request: ConsoleRequest) -> dict[str, Any]:
-    """Read a draw. With `digest`, that of the file which was shown: lay its matches out.
+    """Read a draw.
 
-    What is laid out already is not laid out again. Raises RequestError where it is not that
-    file any more, or has a fault.
+    With `digest`, the hash of the file that was shown, set up its matches.
+
+    A match that is already set up is not set up again. Raises RequestError if the file has changed
+    or has an error.
     """
     tables = _tables_of_area(request)
     file = read_draw(await request.read_bytes(), tables, request.query("event").strip()[:64])
@@ -92,7 +94,7 @@ async def check_or_lay_out(request: ConsoleRequest) -> dict[str, Any]:
 
 
 def _add_records(rulings: EarlierRulings, file: Draw) -> Draw:
-    """Return a draw whose matches bring along what the archive has of their pairs' penalties."""
+    """Return a draw with the earlier penalties of the pairs from the archive."""
     events = {laid.args.event for laid in file.matches}
     pairs = {pair.id for laid in file.matches for pair in (laid.args.pairs.NS, laid.args.pairs.EW)}
     before = {event: rulings.matches_of_pairs(event, pairs) for event in events}
@@ -112,7 +114,7 @@ def _tables_of_area(request: ConsoleRequest) -> list[str]:
 
 
 def _preview_with_states(request: ConsoleRequest, read: Draw) -> dict[str, Any]:
-    """Return a draw as the page shows it: with what each table does now."""
+    """Return a draw for its page, with the present state of each table."""
     rows = []
     for row in preview(read):
         state = request.console.tables.snapshot(row["table"]).state
@@ -141,29 +143,29 @@ def _is_in_play(match: PublicMatch) -> bool:
 
 
 async def _lay_out(request: ConsoleRequest, drawn: DrawnMatch) -> dict[str, Any]:
-    """Lay one match out; what happened is told, whatever it was, and whose order it is."""
-    args: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(drawn.args))  # as it is kept
+    """Set up one match. Return what happened in every case, and whose command it is."""
+    args: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(drawn.args))  # As it is stored.
     desk, person, table = request.console.dispatcher, request.person, drawn.table
     try:
         order, given = await _last_try(request, drawn)
         if given is not None and given.person != person.name:
-            # The same match at the same table: it is his order that is carried on, not a second.
+            # The same match at the same table: this continues the other person's command.
             his = {"person": given.person, "at_ms": given.at_ms}
             return (await desk.ask_again(person, table, order)).as_json() | his
-        if given is not None:  # in his own words of then: penalties may have come since
+        if given is not None:  # Penalties may have been added since.
             args = given.command.args
         wish = ConsoleCommandRequest(id=order, cmd="set_match", args=args)
         return (await desk.send(person, table, wish)).as_json()
     except RequestError as wrong:
         return {"error": {"en": wrong.en, "zh": wrong.zh}}
-    except StoreError:  # at the other tables it may be laid out by now
+    except StoreError:  # At the other tables it may be set up by now.
         return {"error": {"en": STORE_UNAVAILABLE.message, "zh": STORE_UNAVAILABLE.message_zh}}
 
 
 async def _last_try(request: ConsoleRequest, drawn: DrawnMatch) -> tuple[str, LoggedCommand | None]:
-    """Return the id of the order, and whether it was given before: the last try, if that counts.
+    """Return the id of the command, and the earlier command if there was one: the last valid try.
 
-    A try that a table refused is done with, and one whose match is not there any more.
+    A try that a table refused is finished, and so is one whose match is gone.
     """
     orders, base = CommandLog(request.console.engine), drawn.command_id
 
@@ -180,7 +182,7 @@ async def _last_try(request: ConsoleRequest, drawn: DrawnMatch) -> tuple[str, Lo
 
 
 def _is_finished(request: ConsoleRequest, drawn: DrawnMatch, logged: LoggedCommand) -> bool:
-    """Tell whether a try is done with, so that the same match may be ordered once more."""
+    """Return whether a try is finished, so that the same match may be ordered again."""
     if logged.reply is None:
         return False
     if not logged.reply.ok:

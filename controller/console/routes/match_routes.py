@@ -1,4 +1,4 @@
-"""Score sheets: a table's now, and those that are kept."""
+"""Score sheets: the present one of a table, and the stored ones."""
 
 from typing import Final, cast
 
@@ -31,17 +31,17 @@ _CSV: Final = "text/csv; charset=utf-8"
 
 
 async def get_table_sheet(request: ConsoleRequest) -> SheetPageView:
-    """Return the sheet of a table's match as the table has it; the last kept one if it is away."""
+    """Return the sheet of a table's match from the table, or the last stored one if it is away."""
     return await _table_sheet(request)
 
 
 async def get_table_sheet_csv(request: ConsoleRequest) -> Response:
-    """Return it as a file for a spreadsheet."""
+    """Return the sheet as a file for a spreadsheet."""
     return _csv_response((await _table_sheet(request)).sheet, request)
 
 
 async def get_stored_sheet(request: ConsoleRequest) -> SheetPageView | Response:
-    """Return a kept sheet: the newest of a match, or the one of `version` (and `signed`)."""
+    """Return a stored sheet: the newest of a match, or the one with `version` (and `signed`)."""
     kept = await _stored_sheets(
         request, request.path_params["match"], request.query("table") or None
     )
@@ -143,7 +143,7 @@ MATCH_ROUTES: Final = (
 
 
 async def list_matches(request: ConsoleRequest) -> dict[str, list[MatchListRow]]:
-    """List the matches: those of one `event`, where it is named."""
+    """List the matches, or those of one `event`."""
     console, event = request.console, request.query("event") or None
     sheets = ScoreSheetStore(console.engine, console.now_ms)
     kept = await console.read(lambda: sheets.newest(event))
@@ -153,7 +153,7 @@ async def list_matches(request: ConsoleRequest) -> dict[str, list[MatchListRow]]
 
 
 async def list_attempts(request: ConsoleRequest) -> dict[str, list[AttemptLine]]:
-    """List the attempts of a match at a table, and which of them can be checked."""
+    """List the attempts of a match at a table, and whether each can be checked."""
     proofs, table, match = (
         AttemptRecords(request.console.engine),
         request.path_params["id"],

@@ -1,4 +1,4 @@
-"""The proof of a deal, for anybody in the hall: no login once the deal is over."""
+"""The proof of a deal, without login for everybody in the hall once the deal is over."""
 
 import re
 from collections.abc import Sequence
@@ -27,9 +27,9 @@ _PROOF_PATH: Final = re.compile(r"/proof/([^/?#]{1,64})/(\d{1,9})")
 
 
 async def get_proof(request: ConsoleRequest) -> ProofView | Response:
-    """Return what a browser checks an attempt with; before it is revealed nothing of it.
+    """Return the data with which a browser checks an attempt, or none before it is revealed.
 
-    With `format=events` the rows alone, as lines that `dealtable verify` takes.
+    With `format=events` return only the rows, as lines for `dealtable verify`.
     """
     table, attempt = request.path_params["id"], _attempt_number(request.path_params["attempt"])
     rows = await _attempt_rows(request, table, attempt)
@@ -50,7 +50,7 @@ async def get_proof(request: ConsoleRequest) -> ProofView | Response:
 
 
 async def list_rulebooks(request: ConsoleRequest) -> dict[str, list[RulebookTexts]]:
-    """Return the rulebooks of these hashes (`hash`, given any number of times) that are at hand."""
+    """Return the available rulebooks with these hashes (`hash`, repeated)."""
     events = tuple(request.console.config.console.events)
     known = await request.console.read(lambda: _load_rulebooks(events))
     named = dict.fromkeys(request.http_request.query_params.getlist("hash"))
@@ -58,9 +58,9 @@ async def list_rulebooks(request: ConsoleRequest) -> dict[str, list[RulebookText
 
 
 async def get_qr_code(request: ConsoleRequest) -> Response:
-    """Return the code to scan of a proof's page: only when its match is over.
+    """Return the code of the address of a proof's page, once its match is over.
 
-    Telephones are for after play (seeds 002 A17.1.1, 000 A21.3).
+    Telephones are allowed only after play (seeds 002 A17.1.1, 000 A21.3).
     """
     place = _PROOF_PATH.fullmatch(request.query("text"))
     if place is None:
@@ -78,10 +78,10 @@ async def _attempt_rows(request: ConsoleRequest, table: str, attempt: int) -> At
 
 
 async def _is_over(request: ConsoleRequest, table: str, rows: AttemptRows) -> bool:
-    """Tell whether the match of an attempt is over, as its table says, or the archive."""
+    """Return whether the match of an attempt is over, from its table or from the archive."""
     match = rows.match
     if match is None:
-        return True  # practice: it ends with its deal
+        return True  # A practice deal: it ends with the deal.
     console = request.console
     state = console.tables.snapshot(table).state if table in console.tables.ids else None
     if state is not None and state.match.match == match:
@@ -94,7 +94,7 @@ async def _is_over(request: ConsoleRequest, table: str, rows: AttemptRows) -> bo
 
 @cache
 def _load_rulebooks(events: Sequence[Path]) -> RulebooksByHash:
-    """Return every rulebook there is, and those of the events."""
+    """Return all rulebooks, and those of the events."""
     names = profile_names()
     found: list[Profile] = [load_profile(name) for name in names]
     for event in events:
@@ -102,12 +102,12 @@ def _load_rulebooks(events: Sequence[Path]) -> RulebooksByHash:
             try:
                 found.append(load_profile(name, event))
             except ProfileError:
-                continue  # it is for another rulebook
+                continue  # It is for another rulebook.
     return rulebooks_by_hash(found)
 
 
 def _limit_anonymous(handler: Handler) -> Handler:
-    """Let strangers wait for each other: anybody may ask, and the others of the hall go on."""
+    """Let requests without a login wait for each other, so that they do not slow the hall."""
 
     async def asked_in_turn(asked: ConsoleRequest) -> object:
         async with asked.console.anonymous_slots:

@@ -46,10 +46,12 @@ from controller.rules.profile_files import load_profile, profile_names
 
 
 class RulebookView(msgspec.Struct, frozen=True, kw_only=True):
-    """What the desk needs of a rulebook. `ladder` None: it knows no penalties (Big Two).
+    """The parts of a rulebook for the ruling desk.
 
-    `found_redeals`: a card that was found makes the counts right, and it is dealt again all the
-    same. `play_s`: 0 where nobody has a clock for a play.
+    `ladder` is None without penalties (Big Two).
+
+    `found_redeals`: a found card makes the counts right, and the deal is repeated all the same.
+    `play_s`: the time for a play, or 0 without a clock.
     """
 
     name: str
@@ -66,9 +68,10 @@ class RulebookView(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class RulingDeskView(msgspec.Struct, frozen=True, kw_only=True):
-    """What the ruling desk of a table shows beside its state.
+    """The data of a table's ruling desk, beside its state.
 
-    `whole`: the beginning of the match was heard, so that what its pairs brought is counted.
+    `whole`: the first entries of the match are known, so the earlier penalties of its pairs are
+    counted.
     """
 
     cases: list[RulingView] = []
@@ -79,7 +82,7 @@ class RulingDeskView(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ChargeAnswers(msgspec.Struct, frozen=True, kw_only=True):
-    """What a charge can lead to, the ladder's own answer first."""
+    """The possible answers to a charge, with the ladder's own answer first."""
 
     choices: tuple[PenaltyChoice, ...]
 
@@ -92,13 +95,13 @@ class BilingualLine(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class TableRefusal(msgspec.Struct, frozen=True, kw_only=True):
-    """The table says why it has no answer: that is one, too."""
+    """A table's reason why it gives no answer."""
 
     refused: BilingualLine
 
 
 class NonsenseAnswer(msgspec.Struct, frozen=True, kw_only=True, tag_field="type", tag="nonsense"):
-    """A question on combinations that nobody can answer, in the judge's words."""
+    """The judge's reason why a question on combinations has no answer."""
 
     en: str
     zh: str
@@ -138,7 +141,7 @@ async def _get_desk(request: ConsoleRequest) -> RulingDeskView:
 
 
 async def _list_answers(request: ConsoleRequest) -> ChargeAnswers | TableRefusal:
-    """Ask the table what a charge can lead to: it has the record of both pairs."""
+    """Ask the table for the possible answers to a charge. It has the records of both pairs."""
     said = dict(request.http_request.query_params)
     try:
         charge = msgspec.convert(said, ChargeArgs, strict=False)
@@ -158,7 +161,7 @@ async def _list_answers(request: ConsoleRequest) -> ChargeAnswers | TableRefusal
 
 
 async def _foresee(request: ConsoleRequest) -> dict[str, Any] | TableRefusal:
-    """Ask the table what a decision would do to levels and deals."""
+    """Ask the table for the effect of a decision on levels and deals."""
     said = await request.read_json(ForeseeArgs)
     return await _query_table(request, "foresee", msgspec.to_builtins(said))
 
@@ -171,7 +174,7 @@ async def _lost_time(request: ConsoleRequest) -> dict[str, Any] | TableRefusal:
 async def _query_table(
     request: ConsoleRequest, cmd: str, args: dict[str, Any]
 ) -> dict[str, Any] | TableRefusal:
-    """Return what a table answers. Raises RequestError where it is unknown or silent."""
+    """Return the answer of a table. Raises RequestError if it is unknown or silent."""
     table = request.path_params["id"]
     _table_state(request)
     reply: CommandReply = await request.console.dispatcher.query(
@@ -188,7 +191,7 @@ async def _query_table(
 
 
 def _table_state(request: ConsoleRequest) -> PublicState:
-    """Return the state of the table that is asked about. Raises RequestError."""
+    """Return the state of the requested table. Raises RequestError."""
     try:
         state = request.console.tables.snapshot(request.path_params["id"]).state
     except KeyError:
@@ -199,7 +202,7 @@ def _table_state(request: ConsoleRequest) -> PublicState:
 
 
 async def _ruling_record(request: ConsoleRequest) -> RulingRecord:
-    """Return what the archive has of the rulings of the match that a table has now."""
+    """Return the rulings of the table's present match from the archive."""
     table, archive = request.path_params["id"], request.console.archive
 
     def found() -> RulingRecord:

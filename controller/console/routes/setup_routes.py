@@ -1,4 +1,4 @@
-"""First set-up: the tables on the network and those that are taken up, the console's own keys."""
+"""The set-up: the tables on the network, the enrolled tables, and the console's own keys."""
 
 from contextlib import suppress
 from pathlib import Path
@@ -39,9 +39,11 @@ KnownAs = Literal["new", "here", "moved", "other_key"]
 
 
 class EnrolledTable(msgspec.Struct, frozen=True, kw_only=True):
-    """A table of this console. `fixed`: it stands in console.toml, where a person changes it.
+    """A table of this console.
 
-    `hardware`: what stands behind its boards, null where nothing was heard of it.
+    `fixed`: it is in console.toml, where a person changes it.
+
+    `hardware`: its hardware, or null if it has not published any state.
     """
 
     id: str
@@ -56,7 +58,7 @@ class EnrolledTable(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ConsoleKey(msgspec.Struct, frozen=True, kw_only=True):
-    """A key of the console, to be admitted at the tables. `why_not`: it cannot be, and why."""
+    """A key of the console that tables must admit. `why_not`: why it cannot be used, or null."""
 
     role: Role
     name: str = ""
@@ -66,9 +68,11 @@ class ConsoleKey(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class FoundTable(msgspec.Struct, frozen=True, kw_only=True):
-    """A table that says that it is there. `shown`: its fingerprint but for the last group.
+    """A table that announces itself.
 
-    `like`: whether the console has it, at this address, elsewhere, or with another key.
+    `shown`: its fingerprint without the last group.
+
+    `like`: whether the console has it at this address, at another one, or with another key.
     """
 
     handle: str
@@ -89,7 +93,7 @@ class _InvitationCode(msgspec.Struct, forbid_unknown_fields=True):
 
 
 async def get_setup(request: ConsoleRequest) -> dict[str, Any]:
-    """Say which tables there are, how they stand, and which keys they have to admit."""
+    """Return the tables, their freshness, and the keys that they must admit."""
     console = request.console
     here = {line.id for line in enrolled_tables(console)}
     lines = sorted(console.config.tables, key=lambda line: natural_sort_key(line.id))
@@ -105,7 +109,7 @@ async def get_setup(request: ConsoleRequest) -> dict[str, Any]:
 
 
 async def list_found_tables(request: ConsoleRequest) -> dict[str, Any]:
-    """Say which tables were heard on the network; whoever asks goes on listening."""
+    """Return the tables found on the network. A request keeps the search running."""
     network = discovery_of(request.console)
     heard = network.list_found()
     return {
@@ -115,13 +119,13 @@ async def list_found_tables(request: ConsoleRequest) -> dict[str, Any]:
 
 
 async def enrol(request: ConsoleRequest) -> EnrolledTable:
-    """Take a table up."""
+    """Add a table to the console."""
     line = await enrol_table(request.console, await request.read_json(TableEnrolmentRequest))
     return _enrolled_table(request.console, line, fixed=False)
 
 
 async def remove(request: ConsoleRequest) -> dict[str, Any]:
-    """Let a table go: nothing more is heard of it; what is in the store stays there."""
+    """Remove a table. Its data in the store stay there."""
     name = (await request.read_json(_RemoveTableRequest)).id
     if not any(line.id == name for line in request.console.config.tables):
         raise unknown_table(name)
@@ -130,7 +134,7 @@ async def remove(request: ConsoleRequest) -> dict[str, Any]:
 
 
 async def get_console_key(request: ConsoleRequest) -> Response:
-    """Give a public certificate of the console, as a file to be carried to the tables."""
+    """Return a public certificate of the console, as a file for the tables."""
     folder = request.console.config.console.keys
     name = request.path_params["role"].removesuffix(".key")
     if name not in {role.value for role in Role}:
@@ -152,9 +156,9 @@ async def get_console_key(request: ConsoleRequest) -> Response:
 
 
 async def get_invitation_qr_code(request: ConsoleRequest) -> dict[str, Any]:
-    """Return where an invitation is accepted, and that as a code to scan: rows of 0 and 1.
+    """Return the address that accepts an invitation, and its QR code as rows of 0 and 1.
 
-    The code stands behind #, which no browser sends to anybody.
+    The invitation's code is after #, which no browser sends to a server.
     """
     code = (await request.read_json(_InvitationCode)).code
     address = f"{request.public_origin}/invited#{code}"
@@ -163,7 +167,7 @@ async def get_invitation_qr_code(request: ConsoleRequest) -> dict[str, Any]:
     return {"address": address, "rows": rows}
 
 
-# -- tables ---------------------------------------------------------------------
+# -- Tables --
 
 
 def _enrolled_table(
@@ -213,7 +217,7 @@ def _known_as(console: RefereeConsole, announced: TableAnnouncement) -> KnownAs:
     return "here" if (known.feed, known.commands) in places else "moved"
 
 
-# -- the console's own keys -----------------------------------------------------
+# -- The console's own keys --
 
 
 def _console_key(folder: Path, role: Role) -> ConsoleKey:

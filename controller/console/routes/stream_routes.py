@@ -26,7 +26,7 @@ _HEADERS: Final = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
 
 
 async def stream_hall(request: ConsoleRequest) -> Response:
-    """Stream the hall, as this person's role sees it."""
+    """Stream the hall for the role of this person."""
     shown = request.console.hall.parts_for(request.person.role)
     return _stream_response(_viewer_events(request, shown))
 
@@ -47,7 +47,7 @@ async def stream_table(request: ConsoleRequest) -> Response:
 
 
 async def stream_display(request: ConsoleRequest) -> Response:
-    """Stream what a table's own display shows: nothing of a hand."""
+    """Stream the display of a table: nothing of a hand."""
     name = request.path_params["id"]
     if request.person.role is Role.TABLE and request.person.table != name:
         raise RequestError(403, "this display is of another table", "本台显属于另一张台")
@@ -83,7 +83,7 @@ async def stream_display(request: ConsoleRequest) -> Response:
 
 
 class _SoundRequest(msgspec.Struct, forbid_unknown_fields=True):
-    """`of`: all news that a page would sound for, each by a name that other pages have, too."""
+    """`of`: all news for which a page would sound, by names that other pages share."""
 
     of: Annotated[
         tuple[Annotated[str, Meta(max_length=200)], ...],
@@ -92,7 +92,7 @@ class _SoundRequest(msgspec.Struct, forbid_unknown_fields=True):
 
 
 async def claim_sound(request: ConsoleRequest) -> dict[str, bool]:
-    """Tell whether a page is to sound, and not another one of its browser in its stead."""
+    """Return whether this page must sound, because no other page of its browser did."""
     news = (await request.read_json(_SoundRequest)).of
     now_s = asyncio.get_running_loop().time()
     return {"ring": request.console.alert_sounds.claim(request.token, news, now_s)}
@@ -101,9 +101,9 @@ async def claim_sound(request: ConsoleRequest) -> dict[str, bool]:
 async def _viewer_events(
     request: ConsoleRequest, page_parts: PageParts, failed: asyncio.Event | None = None
 ) -> AsyncIterator[bytes]:
-    """Yield a page's events until whoever looks may no longer, the console ends, or it failed.
+    """Yield a page's events until the viewer loses permission, the console ends, or it fails.
 
-    Also until he has opened too many others.
+    The stream also ends when the viewer has opened too many others.
     """
     person, console, token = request.person, request.console, request.token
 
@@ -122,7 +122,7 @@ async def _viewer_events(
         ends = [asyncio.ensure_future(end.wait()) for end in why if end]
         due: asyncio.Future[bytes | None] | None = None
         try:
-            yield _RETRY_LINE + await anext(events)  # whoever has a turn gets something of it
+            yield _RETRY_LINE + await anext(events)  # A stream that has a turn must send something.
             while True:
                 due = asyncio.ensure_future(anext(events, None))
                 await asyncio.wait({due, *ends}, return_when=asyncio.FIRST_COMPLETED)
@@ -134,7 +134,7 @@ async def _viewer_events(
             for end in ends:
                 end.cancel()
             if due is not None and not due.done():
-                due.cancel()  # which ends `events`, too
+                due.cancel()  # This ends `events` too.
                 await asyncio.wait({due})
             await events.aclose()
 

@@ -1,4 +1,4 @@
-"""Orders to a table, who goes there, and what its journal says."""
+"""Commands to a table, the referee who goes there, and the entries of its journal."""
 
 from collections.abc import Mapping, Sequence
 from itertools import takewhile
@@ -35,30 +35,30 @@ _SENDERS: Final = STAFF | {Role.TABLE}
 
 
 async def send_command(request: ConsoleRequest) -> dict[str, Any]:
-    """Give an order; the same id again asks what became of it."""
+    """Send a command. The same id again returns its result."""
     table, person = request.path_params["id"], request.person
     wish = await request.read_json(
         ConsoleCommandRequest, MAX_COMMAND_BYTES
-    )  # it is kept, and no table takes more
+    )  # It is stored, and no table accepts more.
     if person.role is Role.TABLE and person.table != table:
         raise RequestError(403, "this display is of another table", "本台显属于另一张台")
     return (await request.console.dispatcher.send(person, table, wish)).as_json()
 
 
 async def ask_command_again(request: ConsoleRequest) -> dict[str, Any]:
-    """Ask what became of an order that nobody has an answer to, whoever gave it."""
+    """Ask for the result of a command without an answer, of any sender."""
     table, order = request.table, request.path_params["order"]
     return (await request.console.dispatcher.ask_again(request.person, table, order)).as_json()
 
 
 class _TakeRequest(msgspec.Struct, forbid_unknown_fields=True):
-    """`over`: whom the page showed as going there."""
+    """`over`: the person who was shown as going there."""
 
     over: str | None = None
 
 
 async def take_call(request: ConsoleRequest) -> dict[str, Any]:
-    """Say that this person goes to a table; two who press at once do not both think so."""
+    """Record that this person goes to a table. Of two who press at once, only one does."""
     table, said = request.table, await request.read_json(_TakeRequest)
     goes = request.console.call_assignments.assigned_to(table)
     if goes not in (None, said.over, request.person.name):
@@ -68,9 +68,11 @@ async def take_call(request: ConsoleRequest) -> dict[str, Any]:
 
 
 async def leave_call(request: ConsoleRequest) -> dict[str, Any]:
-    """Say that this person goes to a table no more; of another one the chief alone says so.
+    """Record that this person no longer goes to a table.
 
-    Whoever else wants to go there takes the table in his stead: somebody goes there then.
+    The chief may do so for another person.
+
+    Any other person takes the table instead, so that somebody goes there.
     """
     table, person = request.table, request.person
     goes = request.console.call_assignments.assigned_to(table)
@@ -85,7 +87,7 @@ async def leave_call(request: ConsoleRequest) -> dict[str, Any]:
 
 
 async def list_events(request: ConsoleRequest) -> dict[str, Any]:
-    """List a table's public events behind a number, as they came."""
+    """List a table's public events after a number, in order of receipt."""
     table, since = request.table, request.number("since")
 
     def page() -> list[PublicEvent]:
@@ -109,12 +111,15 @@ TABLE_ROUTES: Final = (
 
 
 async def list_transfer_options(request: ConsoleRequest) -> TransferOptions:
-    """Return where a table's match could go, and which are on their way."""
+    """Return the tables to which a match could go, and the matches on their way."""
     return await _match_transfer(request.console).find_options(request.table)
 
 
 async def transfer_match(request: ConsoleRequest) -> TransferProgress:
-    """Carry a table's match to another one; the same id again goes on where it broke off."""
+    """Transfer a table's match to another one.
+
+    The same id again continues after an interruption.
+    """
     table, wanted = request.table, await request.read_json(TransferRequest)
     return await _match_transfer(request.console).transfer(request.person, table, wanted)
 
@@ -143,7 +148,7 @@ async def list_commands(request: ConsoleRequest) -> Mapping[str, CommandFormView
 
 
 async def list_faults(request: ConsoleRequest) -> Mapping[str, Mapping[Language, str]]:
-    """Give each fault's cause in words, by its name: why a set is barred, say."""
+    """Return the text of each fault's cause by its name, for example why a set is barred."""
     return {
         name: {"en": row.cause(), "zh": row.cause(language="zh")}
         for name, row in fault_catalogue().items()
@@ -163,7 +168,10 @@ _ENTRIES_PER_PAGE: Final = 400
 
 
 async def list_event_lines(request: ConsoleRequest) -> dict[str, Any]:
-    """List entries before number `before` in words, oldest first; `before`: where they begin."""
+    """List entries before number `before` as text, oldest first.
+
+    `before`: the number of the first.
+    """
     table, before = request.table, request.number("before", _NO_END)
     archive = request.console.archive
 

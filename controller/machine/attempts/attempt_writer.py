@@ -170,7 +170,7 @@ class AttemptWriter:
         return self.outcome is AttemptOutcome.OK and not self.has("withdrawn")
 
     def has(self, kind: str) -> bool:
-        """Tell whether an entry of this kind was written."""
+        """Return whether an entry of this kind was written."""
         return kind in self._written_data
 
     def seal(self, plain: bytes) -> bytes:

@@ -215,7 +215,7 @@ class DealCycle:
         return bool(loaded.barred)
 
     def _has_no_chief(self) -> bool:
-        """Return whether no chief is admitted to whom an attempt could be sealed, and set the
+        """Return whether no chief's key is admitted for the sealing of attempts, and set that
         fault.
         """
         without = self.chief_key is None

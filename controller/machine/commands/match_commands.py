@@ -1,8 +1,8 @@
-"""The match's side of the table: what people order of it, its clocks, and the vault's word.
+"""The commands of the match: people's commands, the match's clocks, and the answers of the vault.
 
-Nothing waits here. A command is tried on the match as it stands; what it refuses is the
-answer, what it takes is journalled, and only then answered. The same goes for time and for
-the questions that only the vault can answer.
+Nothing waits here. A command is tried on the present match. If the match refuses it, that is the
+answer. If the match accepts it, it is written to the journal and then answered. The same is done
+with time and with the questions that only the vault can answer.
 """
 
 import asyncio
@@ -54,9 +54,9 @@ from controller.words import Words
 
 
 class MatchCommands:
-    """Takes what is ordered of the match, and asks for it what it asks of the machine.
+    """Carries out commands about the match, and sends the match's own requests.
 
-    `dealt` gives the hands that the players hold, None where this machine does not know them.
+    `dealt` returns the hands that the players hold, or None if this machine does not know them.
     """
 
     def __init__(
@@ -67,7 +67,7 @@ class MatchCommands:
         self._timer: asyncio.TimerHandle | None = None
 
     def events_refusal(self, *wanted: MatchEvent) -> EventRefused | None:
-        """Return why the match would not take these events, one after the other."""
+        """Return why the match would refuse these events, one after the other, or None."""
         play = self._record.match_written
         for event, then in zip(wanted, (*wanted[1:], None), strict=True):
             _, effects = dry_run(play, event)
@@ -79,7 +79,7 @@ class MatchCommands:
         return None
 
     def require_accepted(self, request: RequestedCommand) -> None:
-        """Return if the match would take what is asked. Raises CommandRefused."""
+        """Check that the match would accept the request. Raises CommandRefused."""
         self._require_events(self.match_events(request))
 
     def _require_events(self, wanted: Sequence[MatchEvent]) -> None:
@@ -88,9 +88,12 @@ class MatchCommands:
             raise CommandRefused(failure_of(refused.refusal))
 
     async def execute(self, command: AcceptedCommand, then: MatchEvent | None = None) -> None:
-        """Carry a command about the match out. Raises CommandRefused.
+        """Carry out a command about the match.
 
-        `then` happens with it, where the match takes that behind it.
+        Raises CommandRefused.
+
+        `then` is a second event, which is written as well if the match accepts it after the
+        command.
         """
         wanted = self.match_events(command.request)
         if then is not None and self.events_refusal(*wanted, then) is None:
@@ -99,7 +102,7 @@ class MatchCommands:
         await command.write_and_answer({"phase": self._phase().value, **_ruling_answer(wanted)})
 
     def match_events(self, request: RequestedCommand) -> tuple[MatchEvent, ...]:
-        """Return what a command means to the match as it stands. Raises CommandRefused."""
+        """Return the events that a command causes in the present match. Raises CommandRefused."""
         match = self._record.match_written.match
         if match is None:
             raise CommandRefused(failure("NO_MATCH"))
@@ -110,19 +113,19 @@ class MatchCommands:
             raise CommandRefused(failure_of(error.refusal)) from None
 
     def write_events(self, *wanted: MatchEvent) -> None:
-        """Journal events that the match takes. Raises CommandRefused, with nothing written."""
+        """Write events that the match accepts. Raises CommandRefused, with nothing written."""
         self._require_events(wanted)
         for event in wanted:
             self._record.write_match(event)
 
     def require_no_match(self) -> None:
-        """Return if another match may be laid out. Raises CommandRefused."""
+        """Check that another match may be set up. Raises CommandRefused."""
         match = self._record.match_written.match
         if match is not None and match.phase not in (MatchPhase.SIGNED, MatchPhase.SETUP):
             raise CommandRefused(failure("MATCH_OPEN", found=match.meeting.match_id))
 
     async def set_match(self, command: AcceptedCommand) -> None:
-        """Begin a match: its pairs may take their seats. Raises CommandRefused."""
+        """Set up a match, so that its pairs may take their seats. Raises CommandRefused."""
         self.require_no_match()
         try:
             meeting, record = meeting_of(command.args)
@@ -140,7 +143,7 @@ class MatchCommands:
         await command.write_and_answer({"match": meeting.match_id})
 
     def _require_admitted(self, meeting: Meeting, brought: Brought) -> None:
-        """Refuse a pair that is disqualified, by what it brings or by a match before, here."""
+        """Refuse a pair that is disqualified, by its record or by an earlier match here."""
         out = pairs_disqualified(brought, meeting.event)
         here = disqualified_pairs(self._record.match_written)
         ids = [pair.id for pair in meeting.pairs.values()]
@@ -149,7 +152,8 @@ class MatchCommands:
             raise CommandRefused(failure("PAIR_DISQUALIFIED", found=" / ".join(pairs)))
 
     async def judge_tribute(self, command: AcceptedCommand) -> None:
-        """Say whether a card is the right tribute, or take it as seen where nobody knows.
+        """Answer whether a card is the right tribute, or record it as shown if the hands are
+        unknown.
 
         Raises CommandRefused.
         """
@@ -168,7 +172,7 @@ class MatchCommands:
         await command.write_and_answer({"right": right})
 
     async def judge_return(self, command: AcceptedCommand) -> None:
-        """Say whether a card is a right return, or take it as seen where nobody knows.
+        """Answer whether a card is a right return, or record it as shown if the hands are unknown.
 
         Raises CommandRefused.
         """
@@ -202,9 +206,9 @@ class MatchCommands:
         )
 
     def hands_for_tribute(self, request: RequestedCommand) -> DealtHands | None:
-        """Return the hands that a tribute is held against; None: it is entered as it was seen.
+        """Return the hands with which a tribute is compared, or None if it is recorded as shown.
 
-        Raises CommandRefused where it is neither.
+        Raises CommandRefused if neither is possible.
         """
         match, dealt = self._require_guandan(), self._known_hands()
         if dealt is None:
@@ -216,9 +220,9 @@ class MatchCommands:
     def hands_for_return(
         self, request: RequestedCommand
     ) -> tuple[DealtHands, FinishOrder, Seat] | None:
-        """Return what a return is held against: the hands, what it follows, and who gets it.
+        """Return the hands with which a return is compared, with its condition and its receiver.
 
-        None: it is entered as it was seen. Raises CommandRefused where it is neither.
+        None: it is recorded as shown. Raises CommandRefused if neither is possible.
         """
         match, dealt = self._require_guandan(), self._known_hands()
         settled = None if match.exchange is None else match.exchange.plan
@@ -235,20 +239,20 @@ class MatchCommands:
         await command.write_and_answer()
 
     def _known_hands(self) -> DealtHands | None:
-        """Return the hands that a card can be held against; None where nobody has them."""
+        """Return the hands with which a card can be compared, or None if they are unknown."""
         match = self._record.match_written.match
         by_hand = match is None or match.by_hand
         return None if by_hand else self._dealt_hands()
 
     def score_sheet(self, table: str, head: bytes) -> dict[str, Any]:
-        """Return the score sheet as it stands. Raises CommandRefused."""
+        """Return the present score sheet. Raises CommandRefused."""
         shown = self._record.match_committed
         if shown.match is None:
             raise CommandRefused(failure("NO_MATCH"))
         return sheet_data(shown.match, table=table, head=head.hex(), moves=shown.moves)
 
     def legal_rulings(self, args: ChargeArgs) -> dict[str, Any]:
-        """Return what a charge can lead to. Raises CommandRefused."""
+        """Return the possible answers to a charge. Raises CommandRefused."""
         match = self._require_guandan()
         try:
             found = legal_rulings(match, args, self._record.clock())
@@ -257,15 +261,15 @@ class MatchCommands:
         return {"proposals": [msgspec.to_builtins(proposal) for proposal in found]}
 
     def preview(self, args: ForeseeArgs) -> dict[str, Any]:
-        """Return what a decision would do to the match. Raises CommandRefused."""
+        """Return the effect of a decision on the match. Raises CommandRefused."""
         return preview_decision(self._record.match_written, args, self._record.clock())
 
     def lost_time(self) -> dict[str, Any]:
-        """Return the added time that is open at this table. Raises CommandRefused."""
+        """Return the lost time of this table that is still to be decided. Raises CommandRefused."""
         return lost_time(self._record.match_written.match, self._record.clock())
 
     def on_match_changed(self) -> None:
-        """React to the match as it stands: tell what was kept, ask the vault, wind the clock."""
+        """React to a changed match: publish withheld events, ask the vault, set the timer."""
         self._record.publish_withheld()
         answer = self._vault_answer(self._record.match_written)
         if answer is not None and self.events_refusal(answer) is None:
@@ -274,13 +278,13 @@ class MatchCommands:
         self._set_timer()
 
     def close(self) -> None:
-        """Leave no timer."""
+        """Cancel the timer."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
 
     def _vault_answer(self, play: TableMatch) -> MatchEvent | None:
-        """Return what the vault answers to the match; None where it is not asked."""
+        """Return the vault's answer to the match's question, or None without a question."""
         match, dealt = play.match, self._dealt_hands()
         if not isinstance(match, GuandanMatch) or dealt is None or match.by_hand:
             return None
@@ -311,7 +315,7 @@ class MatchCommands:
 
     def _phase(self) -> MatchPhase:
         match = self._record.match_written.match
-        assert match is not None  # it took an event
+        assert match is not None  # It accepted an event.
         return match.phase
 
     def _require_guandan(self) -> GuandanMatch:
@@ -322,7 +326,7 @@ class MatchCommands:
 
 
 def _ruling_answer(wanted: Sequence[MatchEvent]) -> dict[str, Any]:
-    """Return what the answer says beside the phase: the ruling that was proposed."""
+    """Return the part of the answer beside the phase: the ruling that was proposed."""
     proposed = [event for event in wanted if isinstance(event, events.RulingProposed)]
     return {
         name: value
@@ -336,7 +340,7 @@ def _ruling_answer(wanted: Sequence[MatchEvent]) -> dict[str, Any]:
 
 
 def meeting_data(profile: Profile, meeting: Meeting, record: Brought) -> Mapping[str, Any]:
-    """Return the data of the entry that a match begins with."""
+    """Return the data of the first entry of a match."""
     return {
         "match": meeting.match_id,
         "meeting": msgspec.to_builtins(meeting),

@@ -1,6 +1,7 @@
-"""A hand opened for the chief: sealed to his key, publicly known, never to be redealt by him.
+"""A hand that is opened for the chief: sealed to the chief's key, announced, and never redealt
+by that chief.
 
-Only while a count is claimed, or after the first lead.
+This is possible only while a count is claimed, or after the first lead.
 """
 
 import base64
@@ -23,7 +24,7 @@ from controller.words import names_in_signer_text
 
 
 class OpenedHands:
-    """Opens hands that are out, and remembers for whom."""
+    """Opens released hands, and stores which person saw them."""
 
     def __init__(
         self,
@@ -37,7 +38,10 @@ class OpenedHands:
         self._being_viewed: list[HandViewed] = []
 
     async def open(self, command: AcceptedCommand) -> None:
-        """Answer with a hand as it was dealt, for the asker alone. Raises CommandRefused."""
+        """Answer with a hand as it was dealt, readable only for the sender.
+
+        Raises CommandRefused.
+        """
         play, args = self._record.match_written, command.args
         match, dealt = self.require_openable()
         asker = self._roster.admitted_client(command.message.key)
@@ -48,7 +52,7 @@ class OpenedHands:
         box = base64.b64encode(seal_to(asker.seal, plain, self._entropy)).decode()
         said = {"seat": args.seat, "reason": args.reason, "by": command.signer.signed_text}
         opened = said | {"key": command.message.key}
-        # At once: what is written and not committed yet has been ordered all the same.
+        # This counts at once, even before the entry is committed.
         who = HandViewed(
             match.meeting.match_id, match.deal, command.message.key, command.signer.signed_text
         )
@@ -65,7 +69,7 @@ class OpenedHands:
         command.send_answer({"sealed": box})
 
     def require_openable(self) -> tuple[AnyMatch, DealtHands]:
-        """Return the match and its hands, where one may be looked at. Raises CommandRefused."""
+        """Return the match and its hands if one may be opened. Raises CommandRefused."""
         match, dealt = self._record.match_written.match, self._dealt_hands()
         if match is None or not match.is_deal_under_way or not (match.led or match.claimed):
             raise CommandRefused(failure("HAND_CLOSED"))
@@ -74,9 +78,10 @@ class OpenedHands:
         return match, dealt
 
     def require_unseen(self, request: RequestedCommand) -> None:
-        """Refuse an order to deal again by somebody who saw a hand of this deal.
+        """Refuse a redeal that is ordered by a person who saw a hand of this deal.
 
-        Nor may it be given by word: nobody could tell whose word it is. Raises CommandRefused.
+        A spoken decision is refused too, because its author cannot be verified. Raises
+        CommandRefused.
         """
         match = self._record.match_written.match
         if match is None:
@@ -88,7 +93,7 @@ class OpenedHands:
             raise CommandRefused(failure("OPENED_BY_YOU"))
 
     def _views_of(self, match_id: str, deal: int) -> Iterator[HandViewed]:
-        """Yield who saw hands of a deal, in whichever of its attempts."""
+        """Yield the persons who saw hands of a deal, in any of its attempts."""
         for one in (*self._record.state.viewed_hands, *self._being_viewed):
             if (one.match, one.deal) == (match_id, deal):
                 yield one

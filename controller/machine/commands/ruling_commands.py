@@ -1,6 +1,6 @@
-"""Orders of the ruling desk: a charge out of what was said, and the rulings made of it.
+"""Commands of the ruling desk: a charge from the arguments, and the rulings on it.
 
-The program proposes what the rulebook's ladder says; every penalty is a person's (A15.2).
+The program proposes the penalty of the rulebook's ladder. A person decides every penalty (A15.2).
 """
 
 from controller.commands.ruling_arguments import (
@@ -35,18 +35,18 @@ _COPIED_FIELDS = frozenset(Charge.__struct_fields__) - frozenset(Incident.__stru
 
 
 def require_guandan(match: AnyMatch) -> GuandanMatch:
-    """Return a match of Guandan as one. Raises RefusedError for another."""
+    """Return the match if it is one of Guandan. Raises RefusedError for another."""
     if not isinstance(match, GuandanMatch):
         refuse("OTHER_RULES", match.profile.title)
     return match
 
 
 def charge_of(args: ChargeArgs, match: GuandanMatch, at_ms: int) -> Charge:
-    """Return the charge that was said, with what the match knows about whom it accuses.
+    """Return the charge of the arguments, with the match's facts about the accused.
 
-    What is not said: the present deal, now, and the player of the seat.
+    Defaults are the present deal, the present time, and the player of the seat.
     """
-    accused = args.side or side_of(args.seat or "N")  # one of the two is always said
+    accused = args.side or side_of(args.seat or "N")  # One of the two is always given.
     named = None if args.seat is None else match.meeting.player_name(args.seat)
     return Charge(
         offence=args.offence,
@@ -64,7 +64,7 @@ def charge_of(args: ChargeArgs, match: GuandanMatch, at_ms: int) -> Charge:
 
 
 def legal_rulings(match: AnyMatch, args: ChargeArgs, at_ms: int) -> tuple[PenaltyProposal, ...]:
-    """Return what a charge can lead to now, the ladder's answer first. Raises RefusedError."""
+    """Return the possible answers to a charge now, the ladder's first. Raises RefusedError."""
     played = require_guandan(match)
     charge = charge_of(args, played, at_ms)
     require_possible_charge(played, charge)
@@ -72,7 +72,9 @@ def legal_rulings(match: AnyMatch, args: ChargeArgs, at_ms: int) -> tuple[Penalt
 
 
 def propose(args: ProposeArgs, signer: CommandSigner, match: AnyMatch, at_ms: int) -> MatchEvent:
-    """Propose the ladder's first answer to a charge, or the penalty that was said."""
+    """Return the event that proposes the ladder's first answer to a charge, or the given
+    penalty.
+    """
     played = require_guandan(match)
     charge = charge_of(args, played, at_ms)
     return RulingProposed(
@@ -85,7 +87,7 @@ def propose(args: ProposeArgs, signer: CommandSigner, match: AnyMatch, at_ms: in
 
 
 def approve(args: ApproveArgs, signer: CommandSigner, match: AnyMatch, at_ms: int) -> MatchEvent:
-    """Put a ruling in force, with another penalty where one was said (改判)."""
+    """Return the event that puts a ruling in force, with another penalty if one is given (改判)."""
     played = require_guandan(match)
     proposal = None
     if args.penalty is not None:
@@ -103,7 +105,7 @@ def approve(args: ApproveArgs, signer: CommandSigner, match: AnyMatch, at_ms: in
 
 
 def reject(args: RejectArgs, signer: CommandSigner, match: AnyMatch, at_ms: int) -> MatchEvent:
-    """Reject a proposed ruling, or overturn a decided one."""
+    """Return the event that rejects a proposed ruling, or overturns a decided one."""
     return RulingRejected(
         at_ms=at_ms,
         id=args.ruling,
@@ -117,10 +119,12 @@ def reject(args: RejectArgs, signer: CommandSigner, match: AnyMatch, at_ms: int)
 def confirm_verbal(
     args: ConfirmVerbalArgs, signer: CommandSigner, match: AnyMatch, at_ms: int
 ) -> MatchEvent:
-    """Let the chief stand by what a referee entered as his word: a ruling, or a correction."""
+    """Return the event with which the chief confirms a spoken decision: a ruling, or a
+    correction.
+    """
     if args.correction is not None:
         return _confirm_correction(args.correction, signer, require_guandan(match), at_ms)
-    assert args.ruling is not None  # one of the two is always said
+    assert args.ruling is not None  # One of the two is always given.
     return VerbalRulingConfirmed(
         at_ms=at_ms, id=args.ruling, by=signer.signed_text, role=signer.role
     )
@@ -141,21 +145,22 @@ def _confirm_correction(
 def forfeit(
     args: ForfeitArgs, signer: CommandSigner, match: AnyMatch, at_ms: int
 ) -> tuple[MatchEvent, ...]:
-    """Let a side lose the match, proposed and approved by the chief at once (弃权判负).
+    """Return the events by which a side loses the match, proposed and approved by the chief at
+    once (弃权判负).
 
-    The penalty is the ladder's where that has it for the offence, else the chief's choice
-    (seed 000 A15.3.4, A15.3.7).
+    The penalty is the ladder's if it has that one for the offence. Otherwise it is the chief's
+    choice (seed 000 A15.3.4, A15.3.7).
     """
     require_authority("match_lost", signer.role)
     charge = ProposeArgs(offence=args.offence, side=args.side, penalty="match_forfeit")
     proposed = propose(charge, signer, match, at_ms)
-    assert isinstance(proposed, RulingProposed)  # that is what `propose` makes
+    assert isinstance(proposed, RulingProposed)  # This is the result of `propose`.
     approved = RulingApproved(at_ms=at_ms, id=proposed.id, by=signer.signed_text, role=signer.role)
     return proposed, approved
 
 
 def next_ruling_id(match: AnyMatch) -> str:
-    """Return the first free one of R1, R2, … from the number of rulings on."""
+    """Return the first free id of R1, R2, …, beginning at the number of rulings."""
     taken = {ruling.id for ruling in match.rulings}
     number = len(taken) + 1
     while f"R{number}" in taken:
@@ -171,7 +176,7 @@ def _chosen_proposal(
     *,
     verbal: bool = False,
 ) -> PenaltyProposal:
-    """Return the proposal with a penalty; one that the ladder has not, is the chief's to name."""
+    """Return the proposal with a penalty. Only the chief may choose one that the ladder lacks."""
     legal = legal_proposals(match, charge)
     if penalty is None:
         return legal[0]

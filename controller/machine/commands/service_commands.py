@@ -1,4 +1,4 @@
-"""What a technician may order: tests and settings of the boards, never a hand or a match."""
+"""The commands of a technician: tests and settings of the boards, never a hand or a match."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
@@ -32,7 +32,7 @@ _BOUNDS: Final[Mapping[str, Mapping[str, tuple[int, int]]]] = {
 
 
 class ServiceCommands:
-    """Carries a technician's orders out on the two boards, between deals."""
+    """Carries out a technician's commands on the two boards, between deals."""
 
     def __init__(
         self,
@@ -45,9 +45,12 @@ class ServiceCommands:
         self._dealer, self._reader = dealer, reader
 
     async def selftest(self, command: AcceptedCommand) -> None:
-        """Have both boards test themselves. A motor that does not turn is named, and latched.
+        """Run the self-test of both boards.
 
-        An engine that says nothing is named, too, and no more: some say nothing of an empty window.
+        A motor that does not turn is named and raises a fault.
+
+        A reading engine that does not answer is only named, because some do not answer for an empty
+        window.
         """
         found = await self._self_test(self._dealer, self._reader)
         await command.write_and_answer({"boards": ["dealer", "reader"], **found})
@@ -55,9 +58,10 @@ class ServiceCommands:
     async def configure(self, command: AcceptedCommand) -> None:
         """Change settings of a board, by their names in PROTOCOL.md.
 
-        If one of them is not possible, none is changed. A board that goes away in between keeps the
-        settings that it took: a row of the journal lists them, and the next row refuses the order.
-        A setting whose answer was lost is `unknown` there: the board has the new or the old value.
+        If one of them is not possible, none is changed. A board that is lost meanwhile keeps the
+        settings that it accepted. A row of the journal lists them, and the next row refuses the
+        command. A setting with a lost answer is `unknown` there: the board has the new or the old
+        value.
         """
         args: ConfigureArgs = command.args
         self.require_no_attempt()
@@ -65,7 +69,7 @@ class ServiceCommands:
         board = self._board(args.board)
         changed: dict[str, int] = {}
         for name, value in args.settings.items():
-            unknown = {name: value} if board.link.is_up else {}  # without a session nothing is sent
+            unknown = {name: value} if board.link.is_up else {}  # No session: not sent.
             try:
                 await self._send(partial(board.configure, name, value))
             except CommandRefused as refused:
@@ -78,7 +82,7 @@ class ServiceCommands:
         await command.write_and_answer({"board": args.board, "settings": dict(args.settings)})
 
     async def calibrate(self, command: AcceptedCommand) -> None:
-        """Bring a board to its known positions: the lift down, motors and engine tried."""
+        """Move a board to its known positions: the lift down, motors and engine tested."""
         args: CalibrateArgs = command.args
         if args.board == "dealer":
             await self._send(self._dealer.retract, self._wait_at_rest)
@@ -86,13 +90,13 @@ class ServiceCommands:
         await command.write_and_answer({"board": args.board, **found})
 
     def require_no_test(self) -> None:
-        """Return if the boards may be tested. Raises CommandRefused."""
-        if self._table_boards.event_listener is not None:  # another test is under way
+        """Check that the boards may be tested. Raises CommandRefused."""
+        if self._table_boards.event_listener is not None:  # Another test is running.
             raise CommandRefused(failure("BOARD_REFUSED", found=BoardResult.BUSY.name))
         self.require_no_attempt()
 
     def require_no_attempt(self) -> None:
-        """Return if no attempt is under way. Raises CommandRefused."""
+        """Check that no attempt is running. Raises CommandRefused."""
         if self._table_boards.run is not None:
             raise CommandRefused(failure("MACHINE_BUSY"))
 
@@ -100,8 +104,11 @@ class ServiceCommands:
         return self._dealer if name == "dealer" else self._reader
 
     async def _self_test(self, *boards: DealerBoard | ReaderBoard) -> dict[str, list[str]]:
-        """Have boards test themselves; return what did not turn, or answer. Raises
-        CommandRefused.
+        """Run the self-test of boards.
+
+        Return what did not turn or answer.
+
+        Raises CommandRefused.
         """
         self.require_no_test()
         stalled: list[str] = []
@@ -129,21 +136,24 @@ class ServiceCommands:
         return {"stalled": stalled, "silent": silent}
 
     async def _wait_for_engine(self, answers: list[bool]) -> None:
-        """Return once the reader board has told what its engine did, or at the limit."""
+        """Return once the reader board has reported the result of its engine, or at the limit."""
         for _ in range(MAX_ENGINE_POLLS):
             if answers:
                 return
             await asyncio.sleep(SERVICE_POLL_INTERVAL_S)
 
     async def _wait_at_rest(self) -> None:
-        """Return once nothing of the dealer board moves, or at the limit."""
+        """Return once no part of the dealer board moves, or at the limit."""
         for _ in range(MAX_REST_POLLS):
             if not await self._dealer.is_moving():
                 return
             await asyncio.sleep(SERVICE_POLL_INTERVAL_S)
 
     async def _send(self, *commands: Callable[[], Awaitable[Any]]) -> None:
-        """Give the boards commands, or say which one cannot. Raises CommandRefused."""
+        """Send commands to the boards.
+
+        Raises CommandRefused with the board that cannot carry one out.
+        """
         for command in commands:
             self.require_no_attempt()
             try:
@@ -157,7 +167,7 @@ class ServiceCommands:
 
 
 def _require_settings(args: ConfigureArgs) -> None:
-    """Refuse settings that the board does not have, or would not take. Raises CommandRefused."""
+    """Refuse settings that the board does not have or accept. Raises CommandRefused."""
     bounds = _BOUNDS[args.board]
     for name, value in args.settings.items():
         if name not in bounds:

@@ -33,9 +33,11 @@ MACHINE_STEPS: Final = frozenset({"start_deal", "cut", "release"})
 
 
 class TableCommandChecks:
-    """Looks at one table. Each check returns where the order may be carried out.
+    """The checks of one table.
 
-    Each raises CommandRefused where it may not.
+    Each check returns if the command may be carried out.
+
+    Otherwise it raises CommandRefused.
     """
 
     def __init__(
@@ -79,31 +81,31 @@ class TableCommandChecks:
         }
 
     def require(self, request: RequestedCommand) -> None:
-        """Return if an act may be carried out. Raises CommandRefused."""
+        """Check that an action may be carried out. Raises CommandRefused."""
         self._checks.get(request.cmd, self._match_commands.require_accepted)(request)
 
     def refusal_of(self, request: RequestedCommand) -> Failure | None:
-        """Return why an act would not be carried out; None: it would."""
+        """Return why an action would be refused, or None."""
         try:
             self.require(request)
-            if request.cmd == "take_over":  # its document, which says more, comes in parts
+            if request.cmd == "take_over":  # Its document, which has more facts, comes in parts.
                 self._transfers.require_arriving(request)
         except CommandRefused as refused:
             return refused.failure
         return None
 
     def has_check(self, cmd: str) -> bool:
-        """Tell whether an act needs more than the match's own word."""
+        """Return whether an action needs a check beside that of the match."""
         return cmd in self._checks
 
     # The steps of a deal.
 
     def step_refusal(self, cmd: str, args: Any) -> Failure | None:
-        """Return why a step of the machine cannot be ordered now; None: it can."""
+        """Return why a step of the machine cannot be commanded now, or None."""
         return self.dealt_by_hand_refusal(cmd) or self._step_refusals[cmd](self, args)
 
     def dealt_by_hand_refusal(self, cmd: str) -> Failure | None:
-        """Return why a step is not the machine's in this deal; None: it is, or it is no step."""
+        """Return why a step does not belong to the machine in this deal, or None."""
         match = self._record.match_written.match
         by_hand = match is not None and match.by_hand and match.phase in BEFORE_RELEASE
         return failure("BY_HAND") if by_hand and cmd in MACHINE_STEPS else None
@@ -113,7 +115,7 @@ class TableCommandChecks:
         if state.pauses:
             return failure("PAUSED", found=roles_with_article(sorted(state.pauses)))
         if state.phase is MachinePhase.COMMITTED and self._table_boards.run is not None:
-            return None  # without its cut
+            return None  # Without a cut.
         if self._deal_cycle.chief_key is None:
             return failure("NO_CHIEF")
         if self._deal_cycle.startable_deal is not None:
@@ -133,7 +135,7 @@ class TableCommandChecks:
         return None if self._deal_cycle.is_practice else self._match_cut_refusal(args)
 
     def _match_cut_refusal(self, args: CutArgs) -> Failure | None:
-        """Return why the match would not take a cut; one of a deal ahead it does not see yet."""
+        """Return why the match would refuse a cut. It does not see a deal ahead yet."""
         if self._deal_cycle.is_ahead:
             return None
         seat = args.seat or next(iter(self._deal_cycle.cutters()), None)
@@ -157,7 +159,7 @@ class TableCommandChecks:
         "release": _release_refusal,
     }
 
-    # Those who call.
+    # Calls.
 
     def _attend(self, request: RequestedCommand) -> None:
         seat = request.args.seat
@@ -169,7 +171,7 @@ class TableCommandChecks:
             self._match_commands.require_accepted(request)
 
     def is_call_withdrawal(self, request: RequestedCommand) -> bool:
-        """Tell whether a green button takes back the call of its own seat."""
+        """Return whether a green button withdraws a call of its seat."""
         seat = request.args.seat
         by_player = request.signer.role is Role.TABLE and seat is not None
         return by_player and bool(calling_seats(self._record, seat))
@@ -199,9 +201,10 @@ class TableCommandChecks:
             self._match_commands.require_accepted(request)
 
     def pauses_to_end(self, request: RequestedCommand) -> tuple[list[str], bool]:
-        """Return which pauses `resume` ends, and whether the match goes on, too.
+        """Return the pauses that `resume` ends, and whether the match continues too.
 
-        Each is cleared by its owner, the chief clears every person's. Raises CommandRefused.
+        The role of a pause ends it. The chief ends the pause of every person. Raises
+        CommandRefused.
         """
         role, pauses = request.signer.role, self._record.state.pauses
         ended = [why for why in pauses if role is Role.CHIEF or why == role.value]
@@ -230,7 +233,7 @@ class TableCommandChecks:
         self._match_commands.require_accepted(request)
 
     def _transfer(self, request: RequestedCommand) -> None:
-        """See that who sends it saw no hand: the other table does not know who did."""
+        """Require a sender who saw no hand, because the other table does not know who saw one."""
         match = self._record.match_written.match
         if match is not None and match.is_deal_under_way:
             self._opened_hands.require_unseen(request)

@@ -44,7 +44,7 @@ _LATCHED_SENSORS = {"ESTOP_PRESSED": "estop", "LID_OPENED": "lid_open"}
 
 
 class TableCommands:
-    """Carries orders out at one table."""
+    """Carries out commands at one table."""
 
     def __init__(
         self,
@@ -94,7 +94,9 @@ class TableCommands:
         }
 
     def action_for(self, cmd: str) -> CommandAction | None:
-        """Return what carries a command out at once; None: a step of the machine waits for it."""
+        """Return the function that carries out a command at once, or None for a step of the
+        machine.
+        """
         if cmd in MACHINE_STEPS:
             return None
         act = self._actions.get(cmd, self._match_commands.execute if cmd in EVENT_MAKERS else None)
@@ -108,18 +110,18 @@ class TableCommands:
         return checked
 
     def refusal_of(self, request: RequestedCommand) -> Failure | None:
-        """Return why an act would not be carried out; None: it would. Nothing is done."""
+        """Return why an action would be refused, or None. Nothing is executed."""
         return self._checks.refusal_of(request)
 
     def step_refusal(self, cmd: str, args: Any) -> Failure | None:
-        """Return why a step of the machine cannot be ordered now; None: it can."""
+        """Return why a step of the machine cannot be commanded now, or None."""
         return self._checks.step_refusal(cmd, args)
 
     def dealt_by_hand_refusal(self, cmd: str) -> Failure | None:
-        """Return why a step is not the machine's in this deal; None: it is, or it is no step."""
+        """Return why a step does not belong to the machine in this deal, or None."""
         return self._checks.dealt_by_hand_refusal(cmd)
 
-    # Those who call.
+    # Calls.
 
     async def _call(self, command: AcceptedCommand) -> None:
         state, args = self._record.state, command.args
@@ -132,14 +134,14 @@ class TableCommands:
         await command.write_and_answer()
 
     async def _confirm(self, command: AcceptedCommand) -> None:
-        """Take a green button; at a seat that calls it takes that back, and means nothing else."""
+        """Handle a green button. At a seat with a call it only withdraws the call."""
         if self._checks.is_call_withdrawal(command.request):
             end_calls(self._record, command.args.seat)
             await command.write_and_answer()
         else:
             await self._match_commands.execute(command)
 
-    # Pauses: each is cleared by its owner, the chief clears every person's.
+    # Pauses: the role of a pause ends it. The chief ends the pause of every person.
 
     async def _hold(self, command: AcceptedCommand) -> None:
         args: HoldArgs = command.args
@@ -177,7 +179,7 @@ class TableCommands:
             self._table_boards.resume()
 
     async def _recount(self, command: AcceptedCommand) -> None:
-        """Take four counts; a table that somebody holds besides stays so."""
+        """Record four counts. A table that a person has paused as well stays paused."""
         pauses, held = self._record.state.pauses, None
         if pauses:
             held = TableSuspended(at_ms=self._record.clock(), reason=", ".join(sorted(pauses)))
@@ -213,7 +215,7 @@ class TableCommands:
         self._record.write(
             "acknowledged", {"name": name, "by": command.signer.signed_text, "board": board}
         )
-        command.write()  # with it: asked again after a crash it is answered the same
+        command.write()  # Together: a repeated request has the same answer.
         if named in FAULTS_TO_ACKNOWLEDGE or (
             named in fault_catalogue() and is_attempt_reason(named)
         ):
@@ -223,7 +225,7 @@ class TableCommands:
         self._deal_cycle.on_match_changed()
 
     async def _is_still_sensed(self, name: str) -> bool:
-        """Tell whether a sensor still sees what was latched."""
+        """Return whether a sensor still detects the reason of a fault."""
         if name not in _LATCHED_SENSORS:
             return False
         try:
@@ -241,8 +243,8 @@ class TableCommands:
 
     async def _void(self, command: AcceptedCommand) -> None:
         run = self._table_boards.run
-        assert run is not None  # it was checked
+        assert run is not None  # Checked before.
         command.write({"reason": command.args.reason})
-        run.stop("ORDERED")  # at once: a release in the same moment would come before it
+        run.stop("ORDERED")  # At once, because a release at the same moment would come before it.
         await self._record.sync()
         command.send_answer()

@@ -1,8 +1,8 @@
-"""A match that leaves for another table, and one that comes from there (转台).
+"""Matches that leave for another table, and matches that arrive (转台).
 
-The chief's, or a referee's by his word. A table gives its match away first and says so in its
-journal; then nobody has it but the document, which any referee may carry over, until the
-other table takes it.
+Only the chief, or a referee with the chief's spoken decision, may transfer a match. A table first
+releases its match and writes that to its journal. Then only the document contains the match. Any
+referee may carry it over, until the other table accepts it.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -102,10 +102,12 @@ class TableTransfers:
     # The match leaves.
 
     async def transfer_out(self, command: AcceptedCommand) -> None:
-        """Let the match go to another table. Raises CommandRefused.
+        """Send the match to another table.
 
-        A deal whose hands are out is played on there; one that is not begun is due there again.
-        A match that went, and did not arrive, may be sent to yet another table.
+        Raises CommandRefused.
+
+        A deal with released hands is played on there. A deal that has not begun is due there again.
+        A match that left and did not arrive may be sent to yet another table.
         """
         args: TransferArgs = command.args
         match, play = self.require_leaving(command.request), self._record.match_written
@@ -133,7 +135,7 @@ class TableTransfers:
             before = phase_words(*(phase for phase in MatchPhase if phase is not MatchPhase.SIGNED))
             found = phase_words(match.phase)
             raise CommandRefused(failure("WRONG_PHASE", found=found, expected=before))
-        if play.withheld:  # it comes out together, and not on the way
+        if play.withheld:  # Withheld events are published together, and not during a transfer.
             now = phase_words(match.phase)
             found = Words(
                 f"{now.en}, before all have said or laid theirs", f"{now.zh}，且有人尚未表态或出示"
@@ -147,7 +149,7 @@ class TableTransfers:
         return match
 
     def _suspend_match(self, match: AnyMatch) -> None:
-        """Let the match stand still, with no attempt of a machine that it leaves behind."""
+        """Suspend the match, without a running attempt of the machine that it leaves."""
         at_ms = self._record.clock()
         if match.phase in _ATTEMPT_PHASES and not match.by_hand:
             self._record.write_match(AttemptFailed(at_ms=at_ms, reasons=("NOT_NEEDED",)))
@@ -158,9 +160,9 @@ class TableTransfers:
             self._record.write_match(suspend)
 
     def document_part(self, args: DocumentArgs) -> dict[str, Any]:
-        """Return a part of the match that went from here. Raises CommandRefused."""
+        """Return a part of the match that left this table. Raises CommandRefused."""
         document, sent = self._document(), self._record.match_written.transferred
-        assert sent is not None  # there is a document
+        assert sent is not None  # A document exists.
         if args.part > len(document.parts):
             count = len(document.parts)
             parts = Words(f"1 to {count}", f"1至{count}")
@@ -178,7 +180,7 @@ class TableTransfers:
         }
 
     def _document(self) -> PackedDocument:
-        """Return the document of the match that went from here. Raises CommandRefused."""
+        """Return the document of the match that left this table. Raises CommandRefused."""
         sent = self._record.match_written.transferred
         if sent is None:
             raise CommandRefused(failure("NO_MATCH"))
@@ -213,7 +215,7 @@ class TableTransfers:
         )
 
     def _move(self, sent: TransferredMatch) -> TableMove:
-        """Return the way of the match that went from here."""
+        """Return the move of the match that left this table."""
         return TableMove(
             left=self._table_id,
             to=sent.to,
@@ -224,7 +226,7 @@ class TableTransfers:
         )
 
     def _proofs(self, match_id: str, found: Iterable[AttemptHistory]) -> Iterator[TransferProof]:
-        """Yield what the attempts of a match promised here, the oldest first."""
+        """Yield the commitments of a match's attempts at this table, the oldest first."""
         for progress in found:
             committed = progress.data("committed")
             if committed is None or committed["match"] != match_id:
@@ -239,15 +241,16 @@ class TableTransfers:
                 outcome=progress.outcome,
             )
 
-    # A match comes.
+    # A match arrives.
 
     async def take_over(self, command: AcceptedCommand) -> None:
-        """Take a part of a match from another table; with the last the match. Raises
-        CommandRefused.
+        """Accept a part of a match from another table, and the match with the last part.
 
-        Parts that do not make it whole yet change nothing, and stand in no journal. What the
-        table that the order names has not signed is taken from nobody: the gateways between
-        could have written it.
+        Raises CommandRefused.
+
+        Parts of an incomplete match change nothing and are in no journal. A document without the
+        signature of the named table is never accepted, because the gateways in between could have
+        written it.
         """
         args: TakeOverArgs = command.args
         _require_allowed(command.request)
@@ -255,7 +258,7 @@ class TableTransfers:
             check_document(args.digest, args.verify, args.sig)
         except BadSignature:
             raise CommandRefused(failure("BAD_DOCUMENT")) from None
-        if self._record.match_written.digest == args.digest:  # it is here: somebody asks once more
+        if self._record.match_written.digest == args.digest:  # It has arrived already.
             await command.write_and_answer(self._arrival_answer())
             return
         missing = self._store_part(args)
@@ -272,16 +275,16 @@ class TableTransfers:
         await command.write_and_answer(self._arrival_answer())
 
     def _store_part(self, args: TakeOverArgs) -> list[int]:
-        """Keep a part; return the numbers of those that have not come."""
+        """Store a part. Return the numbers of the missing parts."""
         came = self._parts.pop(args.digest, {})
         came[args.part] = args.text
-        self._parts[args.digest] = came  # as the newest
+        self._parts[args.digest] = came  # As the newest.
         while len(self._parts) > MAX_DOCUMENTS:
             del self._parts[next(iter(self._parts))]
         return [part for part in range(1, args.parts + 1) if part not in came]
 
     def _require_acceptable(self, transfer: TransferDocument, digest: str) -> None:
-        """Return if the match may come. Raises CommandRefused."""
+        """Check that the match may arrive. Raises CommandRefused."""
         if transfer.to != self._table_id:
             found = Words(
                 f"{transfer.match} goes from {transfer.left} to {transfer.to}",
@@ -305,7 +308,7 @@ class TableTransfers:
             raise CommandRefused(_bad_document(bad)) from None
 
     def require_arriving(self, request: RequestedCommand) -> None:
-        """Return if a right document may be taken now. Raises CommandRefused."""
+        """Check that a right document may be accepted now. Raises CommandRefused."""
         _require_allowed(request)
         self._require_free_table()
 
@@ -319,10 +322,10 @@ class TableTransfers:
     def _write(
         self, transfer: TransferDocument, args: TakeOverArgs, whose: Mapping[str, str]
     ) -> None:
-        """Journal the match as it comes, with its times on this table's clock.
+        """Write the arriving match to the journal, with its times on this table's clock.
 
-        They are moved all alike, so that what happened last is as long ago as the wall says.
-        Raises CommandRefused, with nothing written, for what no entry can hold.
+        All times are shifted by the same amount, so that the last event is as long ago as in real
+        time. Raises CommandRefused, with nothing written, for data that no entry can contain.
         """
         record = self._record
         left_ms = record.clock() - elapsed_ms(transfer.wall, self._wall_time())
@@ -343,7 +346,7 @@ class TableTransfers:
         }
         meeting = meeting_data(self._profile, transfer.meeting, transfer.record)
         _check_fits(said, meeting, happened)
-        if left_ms < transfer.at_ms:  # this table's clock is younger than the match
+        if left_ms < transfer.at_ms:  # The clock of this table is younger than the match.
             record.clock.advance(transfer.at_ms - left_ms)
         record.write("taken_over", said)
         record.write("meeting", meeting)
@@ -359,21 +362,21 @@ class TableTransfers:
         self._record.write("match", encode_match_event(event), deal=deal)
 
     def _arrival_answer(self) -> dict[str, Any]:
-        """Return how the match stands that is here."""
+        """Return the present state of the arrived match."""
         match = self._record.match_written.match
-        assert match is not None  # it is here
+        assert match is not None  # It has arrived.
         return {"match": match.meeting.match_id, "deal": match.deal, "phase": match.phase.value}
 
 
 def _decision_names(command: AcceptedCommand) -> dict[str, str]:
-    """Return by whose word a match moves; where that came by mouth also who entered it."""
+    """Return the person who decided the move, and for a spoken decision the one who entered it."""
     entered_by = command.signer.entered_by(command.args)
     entered = {} if entered_by is None else {"entered_by": entered_by}
     return {"by": command.signer.decided_by(command.args)} | entered
 
 
 def _shifted_move(move: TableMove, by_ms: int) -> dict[str, Any]:
-    """Return a move as the journal has it, on a clock that shows `by_ms` more."""
+    """Return a move for the journal, on a clock that shows `by_ms` more."""
     data: dict[str, Any] = msgspec.to_builtins(move)
     return data | {"at_ms": move.at_ms + by_ms}
 
@@ -388,7 +391,7 @@ def _require_allowed(request: RequestedCommand) -> None:
 def _check_fits(
     args: Mapping[str, Any], meeting: Mapping[str, Any], happened: Iterable[MatchEvent]
 ) -> None:
-    """Return if entries can hold all of a match. Raises CommandRefused."""
+    """Check that entries can contain all of a match. Raises CommandRefused."""
     try:
         check_entry_data("taken_over", dict(args))
         check_entry_data("meeting", dict(meeting))

@@ -124,7 +124,7 @@ def _passed_card(one: CardGiven, *, secret: bool = False) -> CardPassed:
 
 
 def _is_secret(match: GuandanMatch, row: DealRow) -> bool:
-    """Tell whether the returns of a deal are never shown (暗还)."""
+    """Return whether the returns of a deal are never shown (暗还)."""
     rules = match.profile.tribute
     shown = rules.returns_double if len(row.tribute) > 1 else rules.returns_single
     return shown == "secret"

@@ -96,13 +96,12 @@ ClockOffence = Literal["delay_play", "delay_tribute", "delay_return", "late"]
 
 
 class ClockReport(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """Something fell due at `at_ms`, however late it was asked for.
+    """An event of a clock that was due at `at_ms`, even if the match was asked later.
 
-    `seat` and `side`: whom it concerns; None where that is all four. `offence`: what a
-    referee is asked to look at, None for a mere announcement; `step`: which overrun of the same
-    clock it is (1, 2, …), as a charge asks. `key`: the profile's rule it rests on, with its
-    `article`, None where the value is provisional; no key: a custom of halls that no
-    rulebook has.
+    `seat` and `side` are those concerned, or None for all four. `offence`: the offence that a
+    referee should check, or None for an announcement. `step`: which overrun of the same clock this
+    is (1, 2, …), as a charge requires it. `key`: the rule of the profile, with its `article`, which
+    is None for a provisional value. Without a key it is a custom of halls that no rulebook has.
     """
 
     kind: ClockReportKind
