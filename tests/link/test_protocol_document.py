@@ -77,7 +77,7 @@ def test_the_tables_of_results_and_events_are_those_of_the_wire() -> None:
 
 
 def test_the_read_that_follows_an_event_is_that_of_the_wire() -> None:
-    [fields] = re.findall(r"READ goes on with: ([^.]*)\.", TEXT)
+    [fields] = re.findall(r"READ continues with: ([^.]*)\.", TEXT)
     assert layout(fields) == protocol.READ_BODY
 
 
