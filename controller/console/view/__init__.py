@@ -1,1 +1,1 @@
-"""What people see, as functions of the tables' public states. No clock, no socket, no store."""
+"""Pure functions that turn public states into what people see. No clock, no socket, no store."""

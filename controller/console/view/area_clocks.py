@@ -1,4 +1,7 @@
-"""Moments of a table's own clock, by the console's: told once, counted on in browsers."""
+"""The areas of a hall: their tables, their common clock, and the tables that differ from it.
+
+Moments are given once, by the console's clock. Browsers count down from them.
+"""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -32,7 +35,8 @@ def table_time_to_epoch_ms(
 ) -> int | None:
     """Return a moment of the table's own clock in milliseconds since 1970, to the second.
 
-    By the console's clock, as `ends_ms` has it; None where the state does not say when it is.
+    The result is by the console's clock, like `ends_ms`. It is None if the state does not contain
+    the table's own time (`at_ms`).
     """
     at_ms = state.match.at_ms
     if at_ms is None:
@@ -44,9 +48,10 @@ def table_time_to_epoch_ms(
 
 
 class AreaStopView(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """A stop in force: since when (console's clock), why, and by whom; empty: nobody has said it.
+    """A stop of the area's clocks: its start (console's clock), its reason, and who ordered it.
 
-    `since_ms` None: of a table of an older program, which says no more than that it stands.
+    An empty text is unknown. `since_ms` is None at a table with an older program, which reports
+    only that its clock is stopped.
     """
 
     since_ms: int | None = None
@@ -77,7 +82,7 @@ def area_stop_of(state: PublicState, received_ms: int | None) -> AreaStopView | 
 
 
 def most_common_stop(stops: Sequence[AreaStopView]) -> AreaStopView | None:
-    """Return the order that most tables tell of, since it came to the first of them."""
+    """Return the stop that most tables report, from the table where it began first."""
     said = Counter((stop.why_en, stop.why_zh, stop.by_en, stop.by_zh) for stop in stops)
     most = max(said, key=lambda one: (said[one], one), default=None)
     alike = [one for one in stops if (one.why_en, one.why_zh, one.by_en, one.by_zh) == most]
@@ -85,11 +90,11 @@ def most_common_stop(stops: Sequence[AreaStopView]) -> AreaStopView | None:
 
 
 MIN_DIFFERENCE_S: Final = 3
-"""Clocks that are further from the area's than this differ from it (provisional)."""
+"""A clock differs from the area's if it is more than this many seconds off (provisional)."""
 MIN_DEALS_BEHIND: Final = 2
-"""So many deals fewer than the area's median are behind (REFEREE 3.2)."""
+"""A table is slow if it is at least this many deals below its area's median (REFEREE 3.2)."""
 ANNOUNCEMENTS: Final = (None, "announce_15", "announce_5", "announce_1", "last_deal", "time_up")
-"""What a clock says, in its order."""
+"""The announcements of a match clock, from the first to the last."""
 
 T = TypeVar("T")
 
@@ -102,17 +107,17 @@ class TableAddedTime(msgspec.Struct, frozen=True, gc=False):
 
 
 class SlowTable(msgspec.Struct, frozen=True, gc=False):
-    """A table that has played so many deals fewer than its area's median."""
+    """A table that has played `deals` fewer deals than its area's median."""
 
     table: str
     deals: int
 
 
 class DifferingClock(msgspec.Struct, frozen=True, gc=False):
-    """A table whose clock is not its area's, its added time counted off.
+    """A table with a clock that differs from its area's clock. Added time is not counted.
 
-    `by_s`: so much later is its time up; None where it stands and the area runs, or runs and the
-    area stands (`running`).
+    `by_s`: seconds by which the table's time ends later than the area's. It is None if only one of
+    the two clocks runs. `running`: True if the table's clock runs.
     """
 
     table: str
@@ -121,13 +126,13 @@ class DifferingClock(msgspec.Struct, frozen=True, gc=False):
 
 
 class AreaView(msgspec.Struct, frozen=True, kw_only=True):
-    """One area. Lists name tables; the other counts are numbers of tables.
+    """One area. A tuple lists tables; a count is a number of tables.
 
-    `ends_ms` (milliseconds since 1970, by the console's clock): when the time of most tables is
-    up, while it runs; `left_s` while it stands, or before the start of none. `running`: whether it
-    runs at most of those that were started. `stop`: the order that holds at the tables `held`,
-    whose clocks it stops. `announced`: what most clocks have said last. `event`, `round`: of most
-    of its matches.
+    `running`: True if more than half of the clocks run. `ends_ms`: the median end of the running
+    clocks, in milliseconds since 1970 by the console's clock. `left_s`: the median seconds left on
+    stopped clocks. At least one of the two is None, and both are before the first match starts.
+    Neither contains added time. `stop`: the stop in force at the tables `held`. `announced`: the
+    most common last announcement. `event`, `round`: those of most matches.
     """
 
     area: str
@@ -154,7 +159,7 @@ class AreaView(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class _TableClock(msgspec.Struct, frozen=True, gc=False):
-    """A table's clock without its added time: when it ends, or what is left while it stands."""
+    """A table's clock without its added time. `ends_ms` is 0 while the clock is stopped."""
 
     table: str
     running: bool
@@ -164,7 +169,7 @@ class _TableClock(msgspec.Struct, frozen=True, gc=False):
 
 
 def build_areas(snapshots: Sequence[TableSnapshot], now_ms: int) -> list[AreaView]:
-    """Return every area, by its name."""
+    """Return all areas, sorted by name."""
     found: dict[str, list[TableSnapshot]] = {}
     for one in snapshots:
         found.setdefault(one.area, []).append(one)
@@ -211,22 +216,25 @@ def _build_area(name: str, snapshots: Sequence[TableSnapshot], now_ms: int) -> A
 
 
 def _is_live(snapshot: TableSnapshot, now_ms: int) -> bool:
-    """Tell whether what is known of a table is its present: the past has no word in the clock."""
+    """Return True if the last state of a table is still its present state.
+
+    A table that is not live does not count for the area's clock, unless none is live.
+    """
     return snapshot.freshness(now_ms)[0] is Freshness.LIVE
 
 
 def is_waiting_to_start(state: PublicState) -> bool:
-    """Tell whether a match is laid out that nobody has started."""
+    """Return True if a match is laid out but not started."""
     return state.match.match is not None and not state.match.started
 
 
 def is_playing(state: PublicState) -> bool:
-    """Tell whether a match was started and is not over."""
+    """Return True if a match was started and is not over."""
     return state.match.match is not None and state.match.started and not is_over(state)
 
 
 def is_over(state: PublicState) -> bool:
-    """Tell whether a match was played to its end; Big Two has no verdict, but a sheet to sign."""
+    """Return True if a match is over. Big Two has no verdict, so its phase shows the end."""
     return state.match.verdict is not None or state.match.phase in ("over", "signed")
 
 
@@ -266,7 +274,7 @@ def _slow_tables(playing: Sequence[tuple[TableSnapshot, PublicState]]) -> Iterab
 
 
 def _common_announcement(states: Iterable[PublicState]) -> str | None:
-    """Return what most clocks have said last, the later word where as many have said both."""
+    """Return the last announcement of most clocks. If two are equally common, return the later."""
     said = Counter(state.match.announced for state in states)
     known = [one for one in ANNOUNCEMENTS if said[one]]
     return max(known, key=lambda one: (said[one], ANNOUNCEMENTS.index(one)), default=None)
@@ -277,6 +285,6 @@ def _is_waiting(snapshot: TableSnapshot, now_ms: int) -> bool:
 
 
 def _most_common(values: Iterable[T | None]) -> T | None:
-    """Return what most say, the first of several; None where nobody says anything."""
+    """Return the most common value, or the first of several. Return None if there is no value."""
     said = Counter(value for value in values if value is not None)
     return max(said, key=lambda one: said[one], default=None)

@@ -1,7 +1,8 @@
-"""A referee's questions that need no table: what is this play, and what should each seat hold.
+"""A referee's questions that need no table: which combination a play is, and which hands are due.
 
-The combination judge is the rulebook's (controller/rules/combos): nobody at the table knows the
-hands, so cards come from who sees them. Numbers of cards are demanded by where the deal stands.
+The judge of combinations belongs to the rulebook (controller/rules/combos). No table publishes
+its hands, so a person who sees the cards enters them. How many cards a seat must hold follows
+from the public state of the deal.
 """
 
 from collections.abc import Sequence
@@ -20,18 +21,21 @@ from controller.rules.profile import BigTwoProfile, Profile
 from controller.seats import SEATS
 
 CardsText = Annotated[str, Meta(max_length=1_000)]
-"""A whole set is less. Whoever may look may ask, and all others wait for the answer."""
+"""Cards as text. A whole set is shorter.
+
+Every viewer may ask, and all others wait for the answer, so the length is limited.
+"""
 
 
 class PlayedCards(msgspec.Struct, frozen=True, kw_only=True):
-    """One play as it was tapped or written; `declared`: what its player said that it is."""
+    """One play as a person entered it. `declared`: the combination that its player named."""
 
     cards: CardsText
     declared: CardsText | None = None
 
 
 class CombinationQuestion(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A question on combinations. `on`: what lies on the table, None for a lead.
+    """A question on combinations. `on`: the play to beat, or None for a lead.
 
     `contained`: which kinds the play contains (seed 000 A16.3.1). `level`: 2 … A, None in Big Two.
     """
@@ -53,7 +57,10 @@ class CombinationKindView(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
 
 class CardsDue(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """How many cards a seat has to hold now; `or_one_less`: its tribute may be laid already."""
+    """How many cards a seat must hold now.
+
+    `or_one_less`: one card less is right too, because the tribute may be on the table already.
+    """
 
     seat: Seat
     cards: int
@@ -61,7 +68,7 @@ class CardsDue(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
 
 def judge_question(profile: Profile, question: CombinationQuestion) -> PlayRuling | ContainedKinds:
-    """Return the ruling on a question. Raises QuestionError, one line."""
+    """Return the ruling on a question. Raises QuestionError with a message of one line."""
     level = None if question.level is None else parse_typed_level(question.level)
     if question.contained:
         return judge_contained_kinds(profile, level, question.play.cards)
@@ -77,7 +84,7 @@ def judge_question(profile: Profile, question: CombinationQuestion) -> PlayRulin
 
 
 def list_combination_kinds(profile: Profile) -> list[CombinationKindView]:
-    """Return the kinds of combination of a rulebook; `ranked`: a declared one names its ranks."""
+    """Return the combinations of a rulebook. `ranked`: its declaration names the ranks."""
     if isinstance(profile, BigTwoProfile):
         return [
             CombinationKindView(kind=kind, en=name.en, zh=name.zh, ranked=False)
@@ -90,10 +97,11 @@ def list_combination_kinds(profile: Profile) -> list[CombinationKindView]:
 
 
 def cards_due(match: PublicMatch, hand: int) -> tuple[CardsDue, ...]:
-    """Return how many cards each seat has to hold before the first lead (seed 000 A5.2).
+    """Return how many cards each seat must hold before the first lead (seed 000 A5.2).
 
-    A whole hand; who has paid and was not given back one less, who has received one more. Until it
-    is known who pays whom a card on the table may be counted or not. `hand`: of the rulebook.
+    `hand`: the size of a hand in the rulebook. A seat that paid tribute and has no return yet holds
+    one card less, and the seat that received the tribute one more. Until all payments are known, a
+    card on the table may be counted or not.
     """
     cards: dict[Seat, int] = dict.fromkeys(SEATS, hand)
     exchange = match.tribute

@@ -1,4 +1,4 @@
-"""What the arguments of commands are called in a form, in both languages."""
+"""The forms of all commands: a label and a kind of input for each argument, in both languages."""
 
 from collections.abc import Mapping
 from enum import Enum
@@ -105,7 +105,7 @@ ArgumentKind = Literal[
 
 
 class ArgumentView(msgspec.Struct, frozen=True, kw_only=True):
-    """One argument. `min`, `max`: of a number; of a text how long it may be."""
+    """One argument. `min`, `max`: the limits of a number, or of the length of a text."""
 
     name: str
     kind: ArgumentKind
@@ -119,7 +119,7 @@ class ArgumentView(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class CommandFormView(msgspec.Struct, frozen=True, kw_only=True):
-    """One command. `label_*`: a button's words; `does_*`: a line."""
+    """One command. `label_*`: the text of its button. `does_*`: one line about its effect."""
 
     roles: list[Role]
     signed: bool
@@ -132,7 +132,7 @@ class CommandFormView(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def command_forms() -> Mapping[str, CommandFormView]:
-    """Return every command by its name."""
+    """Return the forms of all commands by name."""
     return _FORMS
 
 
@@ -188,7 +188,7 @@ def _choices(annotation: Any) -> list[str]:
 
 
 def _unwrapped(shape: inspect.Type) -> tuple[inspect.Type, Mapping[str, Any]]:
-    """Return a type without `None` and wrapping, and what its description says."""
+    """Return a type without `None` and without metadata, and the JSON schema of the metadata."""
     meta: Mapping[str, Any] = {}
     while True:
         if isinstance(shape, inspect.Metadata):

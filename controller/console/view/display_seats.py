@@ -1,7 +1,7 @@
-"""The buttons of a seat on its table's display: what is asked of it now, and what it may say.
+"""The seats on a table's display, and the buttons of each seat.
 
-Each is a whole order, so that what a touch means is decided here, where it is tested, and not in
-a browser.
+Each button is a complete command. So the meaning of a touch is decided here, where tests cover
+it, and not in a browser.
 """
 
 from collections.abc import Callable, Iterator
@@ -16,14 +16,14 @@ from controller.seats import side_of
 DISPLAY_COMMANDS: Final = frozenset(
     {"seat", "cut", "confirm", "out", "call", "claim_count", "answer", "choose"}
 )
-"""All that a display may ask of its table."""
+"""All commands that a display may send to its table."""
 
 
 class SeatButton(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """An order that a seat may give now. `say`: what the button says, by its key in the words.
+    """A command that a seat may give now. `say`: the key of the button's text.
 
-    `of`: the seat that it is about, where that is another one. `hold`: it counts only when it is
-    held down, since it cannot be taken back.
+    `of`: the seat that the command is about, if that is another seat. `hold`: the command needs a
+    long press, because it cannot be taken back.
     """
 
     cmd: str
@@ -38,13 +38,16 @@ class SeatButton(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 _COUNT_CLAIM_PHASES: Final = frozenset(
     {"count_check", "anti_check", "tribute", "return", "choices", "play"}
 )
-"""A count may be claimed, in play until the first card is led (seed 000 A5.2)."""
+"""A count may be claimed in these phases; in play, until the first card is led (seed 000 A5.2)."""
 
 
 def list_buttons(
     seat: Seat, match: PublicMatch, *, waits: bool, called: bool
 ) -> Iterator[SeatButton]:
-    """Yield the buttons of a seat: what is asked of it, what it may say of itself, the red one."""
+    """Yield a seat's buttons: what the table waits for, what the seat may report, then the call.
+
+    `waits`: the table waits for this seat. `called`: the seat has already called the referee.
+    """
     if waits and match.phase in _BUTTONS_BY_PHASE:
         yield from _BUTTONS_BY_PHASE[match.phase](seat, match)
     if match.suspended is None:
@@ -64,7 +67,7 @@ def _own_buttons(seat: Seat, match: PublicMatch) -> Iterator[SeatButton]:
 
 
 def _confirm_button_for(text_id: str) -> Callable[[Seat, PublicMatch], Iterator[SeatButton]]:
-    """Return what makes of a short press of green the button that says so."""
+    """Return a function that yields the green button with the text `text_id`."""
 
     def green(seat: Seat, match: PublicMatch) -> Iterator[SeatButton]:
         yield _confirm_button(seat, match, text_id)
@@ -77,7 +80,7 @@ def _seat_button(seat: Seat, match: PublicMatch) -> Iterator[SeatButton]:
 
 
 def _return_buttons(seat: Seat, match: PublicMatch) -> Iterator[SeatButton]:
-    """Yield the return, and before it UP's choice between two equal tributes (seed 003 R4.5)."""
+    """Yield the return. Before it, yield UP's choice between two equal tributes (seed 003 R4.5)."""
     tribute = match.tribute
     if tribute is not None and tribute.choice_open and seat == tribute.chooser:
         for payer in tribute.payers:
@@ -86,7 +89,7 @@ def _return_buttons(seat: Seat, match: PublicMatch) -> Iterator[SeatButton]:
 
 
 def _answer_buttons(seat: Seat, match: PublicMatch) -> Iterator[SeatButton]:
-    """Yield yes and no to what Big Two asks."""
+    """Yield yes and no as answers to the open question of Big Two."""
     asked = match.choices.asked if match.choices else None
     if asked is not None:
         yield _button("answer", {"seat": seat, "yes": True}, match, f"{asked}_yes")
@@ -94,7 +97,7 @@ def _answer_buttons(seat: Seat, match: PublicMatch) -> Iterator[SeatButton]:
 
 
 def _play_buttons(seat: Seat, match: PublicMatch) -> Iterator[SeatButton]:
-    """Yield the lead, or an opponent's word that somebody is out."""
+    """Yield the lead, or the confirmation that an opponent is out."""
     if not match.led:
         yield _confirm_button(seat, match, "led")
         return
@@ -112,13 +115,13 @@ _BUTTONS_BY_PHASE: Final = {
     "play": _play_buttons,
     "result": _confirm_button_for("result"),
 }
-"""What is asked of a seat that is waited for; the cut has its own place, in the middle."""
+"""The buttons for which a table waits. The cut has its own place, in the middle of the display."""
 
 
 def _confirm_button(
     seat: Seat, match: PublicMatch, text_id: str, about_seat: Seat | None = None
 ) -> SeatButton:
-    """Return the green button; a touch that comes too late does not confirm what comes next."""
+    """Return the green button. It names the phase, so a late touch confirms no later phase."""
     return _button(
         "confirm", {"seat": seat, "phase": match.phase}, match, text_id, about_seat=about_seat
     )
@@ -146,10 +149,10 @@ def _button(
 
 
 class DisplaySeat(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """One seat. `waits`: something is asked of it. `place`: as which it went out, from 1 on.
+    """One seat. `waits`: the table waits for it. `place`: its place in the finish, from 1 on.
 
-    `buttons`: green first. `cuts`: it may cut now. `called`: its red button was pressed, and the
-    referee has not come.
+    `cuts`: it may cut now. `called`: its red button was pressed, and the referee has not come.
+    `buttons`: in the order of `list_buttons`.
     """
 
     seat: Seat
@@ -165,7 +168,7 @@ class DisplaySeat(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 
 
 def build_display_seat(seat: Seat, state: PublicState, *, cuts: bool) -> DisplaySeat:
-    """Return what the display shows at a seat; `cuts`: it may cut now."""
+    """Return what the display shows at a seat. `cuts`: the seat may cut now."""
     match = state.match
     waits = seat in match.waiting_for
     called = any(call.seat == seat and call.reason == "button" for call in state.calls)
