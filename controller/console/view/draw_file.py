@@ -1,4 +1,4 @@
-"""The file of a draw (对阵表): which columns it has, and its rows as text, whoever saved it."""
+"""The file of a draw (对阵表): its columns, and its rows as text, as any spreadsheet saves it."""
 
 import csv
 import io
@@ -18,7 +18,7 @@ MAX_CELL_LENGTH: Final = 64
 
 
 class DrawColumn(NamedTuple):
-    """A column: what it is called, what must stand in it, an example."""
+    """A column: its names, whether it is needed, a description, and an example."""
 
     zh: str
     en: str
@@ -63,11 +63,11 @@ COLUMNS: Final[Mapping[str, DrawColumn]] = {
         "",
     ),
 }
-"""What a draw may have, in the order of the example; in any order in a file."""
+"""The columns of a draw, in the order of the example. A file may have them in any order."""
 
 
 class DrawFault(msgspec.Struct, frozen=True, kw_only=True):
-    """What is wrong, and where: the line of the file from 1 on, and its column."""
+    """A fault in a draw: its text, its line in the file (from 1 on), and its column."""
 
     line: int
     column_en: str | None = None
@@ -77,7 +77,7 @@ class DrawFault(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def example_draw(language: Language, table: str) -> bytes:
-    """Return a draw to begin with, as Excel opens it: heading and one match, at `table`."""
+    """Return a draw to begin with, in a form for Excel: a heading and one match at `table`."""
     out = io.StringIO(newline="")
     writer = csv.writer(out, lineterminator="\r\n")
     columns = list(COLUMNS.values())
@@ -91,7 +91,7 @@ def example_draw(language: Language, table: str) -> bytes:
 
 
 class UnreadableDraw(Exception):
-    """A file that is no draw at all."""
+    """A file that cannot be read as a draw. `fault` has the line and the reason."""
 
     def __init__(self, line: int, en: str, zh: str, column: str | None = None) -> None:
         super().__init__(en)
@@ -99,7 +99,10 @@ class UnreadableDraw(Exception):
 
 
 def decode_draw(body: bytes) -> tuple[str, str]:
-    """Return what a file says and how it was written: UTF-8, UTF-16 or GB18030."""
+    """Return the text of a file, and its encoding: UTF-8, UTF-16 or GB18030.
+
+    Raises UnreadableDraw if the file is too long or is not text.
+    """
     if len(body) > MAX_BYTES:
         most = MAX_BYTES // 1024
         raise UnreadableDraw(
@@ -121,7 +124,10 @@ def decode_draw(body: bytes) -> tuple[str, str]:
 
 
 def parse_rows(text: str) -> list[tuple[int, list[str]]]:
-    """Return the rows with the lines they begin at, without those that say nothing."""
+    """Return the rows that are not empty, each with the line where it begins.
+
+    Raises UnreadableDraw if the text is not CSV, has no row, or has too many rows.
+    """
     first = text.partition("\n")[0]
     separator = max(",;\t，", key=first.count)
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
@@ -144,7 +150,10 @@ def parse_rows(text: str) -> list[tuple[int, list[str]]]:
 
 
 def parse_heading(lines: Sequence[tuple[int, list[str]]]) -> list[str]:
-    """Return which column each of the heading is."""
+    """Return the key of each column in the heading, or "" for a column without a name.
+
+    Raises UnreadableDraw if a column is unknown, is there twice, or is missing.
+    """
     line, heading = lines[0]
     known = {
         called: key for key, column in COLUMNS.items() for called in (column.zh, column.en, key)

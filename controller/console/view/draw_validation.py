@@ -1,7 +1,7 @@
-"""A draw (对阵表) as people write it in a spreadsheet: read whole, checked before anything is sent.
+"""A draw (对阵表) from a spreadsheet. The whole draw is checked before any match is sent.
 
-A row is a match: its table, round, number and stage, and the two pairs with their players. What
-is wrong is told by line and column, in both languages; a draw with a single fault is none.
+A row is a match: its table, round, number and stage, and the two pairs with their players. A
+fault is reported by line and column, in both languages. A draw with a fault is refused whole.
 """
 
 import hashlib
@@ -25,7 +25,7 @@ from controller.rules.penalties.penalty_record import PenaltyRecord
 from controller.words import Words
 
 MAX_FAULTS: Final = 50
-"""More faults than that nobody reads: it is another file."""
+"""Only this many faults are shown. A file with more is probably another file."""
 _STAGES: Final = {
     "swiss": "swiss",
     "积分编排": "swiss",
@@ -45,7 +45,7 @@ _STAGES: Final = {
 
 
 class DrawnMatch(msgspec.Struct, frozen=True, kw_only=True):
-    """One match of the draw: the table it goes to, and what is to be sent there."""
+    """One match of the draw: its table, and the arguments of the command for that table."""
 
     line: int
     table: str
@@ -53,8 +53,10 @@ class DrawnMatch(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def command_id(self) -> str:
-        """The id of the order: the same for the same match at the same table, whoever sends it,
-        and whatever penalties it brings along by then.
+        """Return the id of the command.
+
+        The same match at the same table has the same id for every sender. The earlier penalties of
+        its pairs do not change the id.
         """
         alone = msgspec.structs.replace(self.args, record=())
         said = msgspec.json.encode([self.table, alone], order="sorted")
@@ -62,7 +64,10 @@ class DrawnMatch(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Draw(msgspec.Struct, frozen=True, kw_only=True):
-    """A whole draw: its matches, or what is wrong with it. `digest`: of the file as it came."""
+    """A whole draw: its matches, or its faults. `digest`: a hash of the file and the default event.
+
+    `with_records` adds the earlier penalties to the digest.
+    """
 
     digest: str
     encoding: str
@@ -71,7 +76,7 @@ class Draw(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def read_draw(body: bytes, tables: Sequence[str], event: str) -> Draw:
-    """Return the draw in a file for tables of these ids; `event`: what no row names otherwise."""
+    """Return the draw in a file for these tables. `event`: the event of rows that name none."""
     digest = hashlib.sha256(body + event.encode()).hexdigest()[:16]
     try:
         text, encoding = decode_draw(body)
@@ -95,7 +100,7 @@ def read_draw(body: bytes, tables: Sequence[str], event: str) -> Draw:
 
 
 class _DrawReader:
-    """The rows of one draw, one after the other; what is wrong is gathered."""
+    """A reader of the rows of one draw. It collects the matches and the faults."""
 
     def __init__(self, tables: Sequence[str], event: str) -> None:
         self._tables, self._event = _tables_by_name(tables), event
@@ -103,7 +108,7 @@ class _DrawReader:
         self.faults: list[DrawFault] = []
 
     def add_fault(self, line: int, column: str | None, en: str, zh: str) -> None:
-        """Write a fault down; the column by its key."""
+        """Add a fault. `column` is the key of its column, or None."""
         at = None if column is None else COLUMNS[column]
         self.faults.append(
             DrawFault(
@@ -116,7 +121,7 @@ class _DrawReader:
         )
 
     def read_row(self, line: int, cells: Mapping[str, str], beyond: int) -> None:
-        """Read one row."""
+        """Read one row. `beyond`: by how many cells it is longer than the heading."""
         before = len(self.faults)
         if beyond > 0:
             self.add_fault(line, None, "there are more cells than columns", "单元格多于列数")
@@ -145,13 +150,13 @@ class _DrawReader:
         self.matches.append(DrawnMatch(line=line, table=table, args=laid))
 
     def check_duplicates(self) -> None:
-        """Find what rows say against each other: a table, pair or player has one match."""
+        """Add a fault for each table, pair, player or id that has more than one match."""
         seen: dict[tuple[str, str], int] = {}
         for laid in self.matches:
             for kind, column, value in _unique_values(laid):
                 first = seen.get((kind, value))
                 if kind == "id" and first is not None and seen["table", laid.table] == first:
-                    continue  # its table says so already
+                    continue  # the fault of the table covers this one
                 if first is None:
                     seen[kind, value] = laid.line
                     continue
@@ -203,7 +208,7 @@ class _DrawReader:
         return int(cell)
 
     def _add_rejection(self, line: int, why: str) -> None:
-        """What a table would not take for another reason."""
+        """Add a fault for a row that a table would refuse for another reason."""
         self.add_fault(line, None, f"a table does not take this: {why}", "机器不接受此行内容")
 
 
@@ -217,7 +222,7 @@ _DUPLICATE_WORDS: Final = {
 
 
 def _unique_values(drawn: DrawnMatch) -> Iterator[tuple[str, str, str]]:
-    """Yield what may stand in a draw only once: its kind, its column, itself."""
+    """Yield each value that may be in a draw only once: its kind, its column, and the value."""
     yield "table", "table", drawn.table
     yield "id", "match_id", drawn.args.match_id
     for pair, column in ((drawn.args.pairs.NS, "ns_id"), (drawn.args.pairs.EW, "ew_id")):
@@ -236,12 +241,12 @@ def _pair(cells: Mapping[str, str], side: str, seats: Mapping[str, str]) -> dict
 
 
 def shortest_table_name(table: str, tables: Sequence[str]) -> str:
-    """Return the shortest name by which a draw for `tables` can mean one of them."""
+    """Return the shortest name of a table in a draw for `tables`."""
     return min((name for name, one in _tables_by_name(tables).items() if one == table), key=len)
 
 
 def _tables_by_name(tables: Sequence[str]) -> dict[str, str]:
-    """Return tables by what people write for them: the id, or its number without letters."""
+    """Return tables by the names that people write: the id, or the id's number if it is unique."""
     by_number: dict[str, list[str]] = {}
     for table in tables:
         digits = "".join(sign for sign in table if sign.isdigit())
@@ -252,7 +257,7 @@ def _tables_by_name(tables: Sequence[str]) -> dict[str, str]:
 
 
 def _number(cell: str) -> str:
-    """Return a table's number without zeros before it; anything else in small letters."""
+    """Return a number without leading zeros, and any other text in lower case."""
     return str(int(cell)) if cell.isascii() and cell.isdigit() else cell.lower()
 
 
@@ -274,7 +279,7 @@ def with_records(draw: Draw, record_of: Callable[[SetMatchArgs], PenaltyRecord])
 def preview(draw: Draw) -> Iterator[dict[str, Any]]:
     """Yield each match as a page shows it before anything is sent.
 
-    `brought`: how many penalties either pair brings along.
+    `brought`: how many earlier penalties each pair has.
     """
     for laid in draw.matches:
         pairs = {"NS": laid.args.pairs.NS, "EW": laid.args.pairs.EW}

@@ -1,6 +1,7 @@
-"""A public entry of a table's journal as one line of plain words, in English and Chinese.
+"""The public entries of a table's journal as lines of plain words, in English and Chinese.
 
-Pure. Entries are told in their order; what a line needs of those before is in `Before`.
+Pure. Entries are described in their order. `DealContext` contains what a line needs from earlier
+entries.
 """
 
 from collections.abc import Iterable, Mapping
@@ -28,9 +29,10 @@ from controller.words import signer_words as by_words
 
 
 class TableEventLine(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """Entry `n` in words. `quiet`: a step that another line beside it says better.
+    """Entry `n` in words. `quiet`: a step that another line describes better.
 
-    `order`: the id of the command that it is of. `corrects`: the deal whose result it enters.
+    `order`: the id of the command that the entry records. `corrects`: the deal with the result that
+    the entry enters or confirms.
     """
 
     n: int
@@ -46,13 +48,13 @@ class TableEventLine(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 
 
 _MALFORMED_ERRORS: Final = (LookupError, TypeError, ValueError, AttributeError)
-"""An entry of a later version may hold anything: the line is its name then."""
+"""An entry of a later version may contain anything. Its line is then the name of its kind."""
 NO_CONTEXT: Final = DealContext()
-"""Nothing was told yet: what needs an earlier entry leaves it out."""
+"""The context before the first entry. A line leaves out what needs an earlier entry."""
 
 
 def describe_event(event: PublicEvent, context: DealContext = NO_CONTEXT) -> TableEventLine:
-    """Return one public entry in words; what nobody here knows, as it is called."""
+    """Return one public entry in words. An entry of an unknown kind is described by its kind."""
     try:
         words = LINE_BY_KIND[event.kind](event.data, context)
     except _MALFORMED_ERRORS:
@@ -72,7 +74,7 @@ def describe_event(event: PublicEvent, context: DealContext = NO_CONTEXT) -> Tab
 
 
 def advance_context(event: PublicEvent, context: DealContext) -> DealContext:
-    """Return what the next entry's line may need of this one and those before."""
+    """Return the context for the line of the next entry."""
     if event.kind in ("match", "match_told"):
         try:
             for data in _match_event_data(event):
@@ -91,7 +93,7 @@ def advance_context(event: PublicEvent, context: DealContext) -> DealContext:
 def describe_events(
     events: Iterable[PublicEvent], context: DealContext = NO_CONTEXT
 ) -> tuple[TableEventLine, ...]:
-    """Return entries in words, oldest first, as they are given."""
+    """Return entries in words, in their order. The oldest must come first."""
     lines = []
     for event in events:
         lines.append(describe_event(event, context))
@@ -119,13 +121,13 @@ def _is_quiet(event: PublicEvent, context: DealContext) -> bool:
 
 
 _MATCH_CHANGE_KINDS: Final = frozenset({"meeting", "transferred"})
-"""Behind these nothing holds that was told before."""
+"""Kinds of entry after which the earlier context is no longer valid."""
 _RESULT_EVENTS: Final = frozenset({"ResultEntered", "Confirmed"})
 _STEP_KINDS: Final = frozenset({"begun", "shuffled", "dealt", "record"})
 _COMMANDS_WITHOUT_EVENT: Final = frozenset(
     {"selftest", "configure", "calibrate", "clear_jam", "tribute", "return", "start_deal"}
 )
-"""Commands of which no other entry tells."""
+"""Commands that no other entry records."""
 
 
 def _describe_cut(data: EventData, context: DealContext) -> Words:
@@ -159,7 +161,7 @@ def _describe_release(data: EventData, context: DealContext) -> Words:
 
 
 def _fault_reasons_line(en: str, zh: str) -> DescribeEvent:
-    """Return a teller with the causes of the faults that are its reasons."""
+    """Return a function that describes an entry with the faults that are its reasons."""
 
     def tell(data: EventData, before: DealContext) -> Words:
         names = data.get("reasons") or ([data["reason"]] if "reason" in data else [])
@@ -216,7 +218,7 @@ def _describe_command(data: EventData, context: DealContext) -> Words:
 
 
 def _describe_answer(data: EventData) -> Words:
-    """Say what the order came to, where that is not what everybody expects."""
+    """Describe a refusal, or whether the checked card was right. Other answers have no text."""
     refused = data.get("refused")
     if refused is not None:
         why = fault_words([refused])
@@ -249,7 +251,7 @@ def _describe_acknowledgement(data: EventData, context: DealContext) -> Words:
 
 
 def _fault_line(over: bool) -> DescribeEvent:
-    """Return a teller of a fault with its evidence: that it is there, or there no more."""
+    """Return a function that describes a fault with its evidence. `over`: the fault has ended."""
 
     def tell(data: EventData, before: DealContext) -> Words:
         name, evidence = str(data.get("name")), data.get("evidence") or {}
@@ -316,4 +318,4 @@ LINE_BY_KIND: Final[Mapping[str, DescribeEvent]] = {
     "fault": _fault_line(over=False),
     "fault_cleared": _fault_line(over=True),
 }
-"""Every kind of public entry."""
+"""The line of every kind of public entry."""

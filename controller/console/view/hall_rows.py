@@ -1,4 +1,4 @@
-"""One table in the hall's list: what a referee reads of it from across the room."""
+"""One table in the hall's list. A referee must be able to read it from across the room."""
 
 from typing import Any, Literal
 
@@ -13,12 +13,14 @@ RowLight = Literal["dark", "calm", "busy", "waits", "stands"]
 
 
 FED_STEP = 13
-"""A row tells the cards fed in steps: one that changed with every card would be news for all pages
-ten times a second, and nobody reads it there."""
+"""A row shows the fed cards in steps of this many.
+
+A row that changed with every card would be sent to all pages ten times a second.
+"""
 
 
 class PairName(msgspec.Struct, frozen=True, gc=False):
-    """A pair as lists show it: its number, its name, and those who play in it to look for."""
+    """A pair as lists show it: its number, its name, and its players, for searches by name."""
 
     id: str
     name: str
@@ -31,13 +33,15 @@ def build_pair_name(pair: PublicPair) -> PairName:
 
 
 class HallRow(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """A table of the hall. `since_ms` (console's clock): since when its standing is so.
+    """A table of the hall. `since_ms`: since when `standing` has this value (console's clock).
 
-    `light`: how it stands at one glance, beside words and sign: nothing known of it, at rest,
-    played at, somebody waits, the machine stands. `ends_ms` (milliseconds since 1970): when the
-    time of the match is up, while its clock runs; `left_s`: what is left of it while it stands.
-    `stop`: the area's order that stops it.
-    So a row is the same until something happens, and not another one every second.
+    `light`: the table at one glance, beside words and sign. In the order of `RowLight`: nothing
+    current is known, no match is played, a match is played, a person waits, the machine has a
+    fault. `ends_ms` (milliseconds since 1970): when the time of the match is up, while its clock
+    runs. `left_s`: the seconds left while its clock is stopped. `stop`: the stop of the area's
+    clocks.
+
+    All moments are absolute. So a row changes when something happens, and not every second.
     """
 
     table: str
@@ -109,7 +113,7 @@ def build_hall_row(
 
 
 def _match_fields(match: PublicMatch) -> dict[str, Any]:
-    """Return where the match stands in its event, and who plays it."""
+    """Return which match of which event it is, and its pairs."""
     return {
         "table_no": match.table_no,
         "event": match.event,
@@ -120,7 +124,7 @@ def _match_fields(match: PublicMatch) -> dict[str, Any]:
 
 
 def _play_fields(match: PublicMatch) -> dict[str, Any]:
-    """Return how far it is played, and what comes next."""
+    """Return how far the match is played, and what comes next."""
     return {
         "levels": match.levels,
         "level": match.level,
@@ -135,7 +139,7 @@ def _play_fields(match: PublicMatch) -> dict[str, Any]:
 
 
 def _clock_fields(state: PublicState, received_ms: int | None) -> dict[str, Any]:
-    """Return its clock, and whether its area's order stops it."""
+    """Return the match's clock, and the stop of the area's clocks."""
     match, up_ms = state.match, clock_end_ms(state, received_ms)
     clock = match.clock
     return {
@@ -148,7 +152,7 @@ def _clock_fields(state: PublicState, received_ms: int | None) -> dict[str, Any]
 
 
 def _paper_fields(match: PublicMatch) -> dict[str, Any]:
-    """Return what is signed, and what is proposed and not decided."""
+    """Return how many signatures there are and are missing, and how many rulings are proposed."""
     return {
         "signed": len(match.signed),
         "unsigned": len(match.signers) if match.verdict is not None else 0,

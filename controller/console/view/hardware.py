@@ -1,6 +1,6 @@
-"""What stands behind a table's boards, in plain words, and what such hardware cannot promise.
+"""The hardware of a table's boards in plain words, and what such hardware cannot guarantee.
 
-Pure. As the boards say it themselves; the promises are those that deploy/THREATS.md takes back.
+Pure. The words follow from the boards' own reports. The limits are those of deploy/THREATS.md.
 """
 
 from collections.abc import Mapping
@@ -14,7 +14,7 @@ from controller.words import Words
 
 
 class HardwareView(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """What deals, what reads, how the reader is told of a card; `cannot`: a line each."""
+    """The dealer, the reader, and the trigger of a look. `cannot`: one missing guarantee each."""
 
     dealer: Words
     reader: Words
@@ -24,7 +24,7 @@ class HardwareView(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 
 @lru_cache(maxsize=64)
 def describe_hardware(boards: ReportedBoards) -> HardwareView:
-    """Return the hardware of a table as its state tells of it."""
+    """Return the hardware that the boards of a table report."""
     return HardwareView(
         dealer=_board_words(boards.dealer),
         reader=_board_words(boards.reader),

@@ -1,4 +1,4 @@
-"""What is known beside the tables' states and no state says: noted while the console runs."""
+"""Doubts about the tables. Some come from states, others from notes of the running console."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, Literal
@@ -17,10 +17,11 @@ from controller.words import Words
 
 
 class Workload(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """What a referee has on his hands: where he went and is, and since when.
+    """The work of one referee: the tables where they are or are going, and since when.
 
-    `done`: tables he has been to and that wait no more, `average_ms` from going to that;
-    `orders`: those that tables have carried out for him. All since the console began.
+    `done`: tables where the referee has been and that no longer wait. `average_ms`: the mean time
+    from the start of the way until then. `orders`: commands that tables executed for the referee.
+    All counts begin with the console's start.
     """
 
     person: str
@@ -42,10 +43,10 @@ class OpenedHandNote(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 
 
 class HallNotes(msgspec.Struct, frozen=True, kw_only=True):
-    """What is known beside the states. `since`: when an open matter was first seen, by its name.
+    """What is known beside the states. `first_seen_ms`: first times of open matters, by name.
 
-    `manifest`: of the release that tables should run; None compares nothing. `unsigned_heads`: how
-    many signed heads of a table did not fit its key.
+    `manifest`: of the release that tables should run. With None, nothing is compared.
+    `unsigned_heads`: how many signed heads of a table did not fit its key.
     """
 
     first_seen_ms: Mapping[str, int] = {}
@@ -74,7 +75,7 @@ FindingKind = Literal[
 
 
 class IntegrityFinding(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """Something that may be wrong at a table, or has to be known of it."""
+    """Something that may be wrong at a table, or that the chief must know about it."""
 
     table: str
     kind: FindingKind
@@ -87,7 +88,7 @@ class IntegrityFinding(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 def list_integrity_findings(
     snapshot: TableSnapshot, now_ms: int, notes: HallNotes
 ) -> Iterator[IntegrityFinding]:
-    """Yield what may be wrong at a table, or has to be known of it."""
+    """Yield what may be wrong at a table, or what the chief must know about it."""
     table = snapshot.table
     how, since_ms = snapshot.freshness(now_ms)
     if how in _KEY_FINDINGS:
@@ -136,13 +137,13 @@ def _opened_hand_finding(hand: OpenedHandNote) -> IntegrityFinding:
 def _release_findings(
     table: str, state: PublicState, manifest: Manifest | None
 ) -> Iterator[IntegrityFinding]:
-    """Yield in what a table reports something else than was released; that it is not there, too."""
+    """Yield each program of a table that differs from the release, or has no release."""
     if manifest is None:
         return
     told = compare_state(manifest, state)
     for part, like in ((name, getattr(told, name)) for name in told.__struct_fields__):
         if like == "same" or (like == "unknown" and part != "program"):
-            continue  # a board that is not there has an alert of its own
+            continue  # a missing board has its own alert
         name = _PROGRAM_PARTS[part]
         words = Words(f"{name.en} of another release", f"{name.zh}非本次发布版本")
         if like == "unknown":
@@ -158,7 +159,7 @@ _PROGRAM_PARTS: Final[Mapping[str, Words]] = {
 
 
 def _set_findings(table: str, state: PublicState) -> Iterator[IntegrityFinding]:
-    """Yield the sets whose composition is in doubt, with the deal that was played with them."""
+    """Yield each set with a doubtful composition, and the last deal that was played with it."""
     for each in state.sets:
         if each.barred:
             why = fault_words(each.barred)
@@ -171,7 +172,7 @@ def _set_findings(table: str, state: PublicState) -> Iterator[IntegrityFinding]:
 
 
 def _deal_findings(table: str, state: PublicState) -> Iterator[IntegrityFinding]:
-    """Yield what is unusual about the deals whose proofs the table shows."""
+    """Yield what is unusual about the deals with a published proof, and about the present deal."""
     for proof in state.fairness:
         if proof.recalled:
             why = fault_words(proof.recalled)
