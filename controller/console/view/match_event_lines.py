@@ -1,4 +1,4 @@
-"""What a referee decided in a match, in words: rulings, corrections, time, signatures."""
+"""The events of a match in words: rulings, corrections, time, signatures."""
 
 from collections.abc import Callable, Mapping
 from typing import Final
@@ -26,7 +26,7 @@ from controller.words import signer_words as by_words
 
 
 def describe_correction(data: EventData, context: DealContext) -> Words:
-    """Say how a result was corrected, and what becomes of the later deals."""
+    """Describe a corrected result, and how the later deals are treated."""
     told, choice = (
         describe_places(data.get("order", ())),
         name_of(phrases.CORRECTION_CHOICES, data.get("choice")),
@@ -40,13 +40,13 @@ def describe_correction(data: EventData, context: DealContext) -> Words:
 
 
 def describe_suspension(data: EventData, context: DealContext) -> Words:
-    """Say why play is suspended."""
+    """Describe a suspension of play with its reason."""
     why = reason_words(str(data.get("reason", "")))
     return Words(f"suspended: {why.en}", f"暂停待裁：{why.zh}")
 
 
 def describe_area_stop(data: EventData, context: DealContext) -> Words:
-    """Say that the area's clocks are stopped, why and by whom."""
+    """Describe a stop of the area's clocks with its reason, and who ordered it."""
     why, by = reason_words(str(data.get("reason") or "")), by_words(data.get("by") or "")
     reason = Words(f": {why.en}", f"：{why.zh}") if why.en else why
     whose = Words(f" ({by.en})", f"（{by.zh}）") if by.en else by
@@ -57,7 +57,7 @@ def describe_area_stop(data: EventData, context: DealContext) -> Words:
 
 
 def describe_added_time(data: EventData, context: DealContext) -> Words:
-    """Say how much time is added, in minutes and seconds."""
+    """Describe how much time is added, in minutes and seconds."""
     seconds = data.get("seconds", 0)
     if not seconds:
         return Words("no time is added", "不补时")
@@ -69,7 +69,7 @@ def _minutes(seconds: int) -> str:
 
 
 def describe_ruling_proposal(data: EventData, context: DealContext) -> Words:
-    """Say which ruling was proposed, on whom, for what."""
+    """Describe a proposed ruling: who is charged, with which offence, and the penalty."""
     charge, proposal = data.get("charge", {}), data.get("proposal", {})
     who = _accused_words(charge)
     what, penalty = _offence_words(charge), _penalty_words(proposal)
@@ -86,7 +86,7 @@ def _penalty_words(proposal: EventData) -> Words:
 
 
 def _ruling_number(data: EventData, deal: int | None) -> Words:
-    """Return a ruling's number with the deal of the offence, where that is known."""
+    """Return a ruling's number, with the deal of the offence if it is known."""
     number = str(data.get("id"))
     if deal is None:
         return Words(number, number)
@@ -108,7 +108,7 @@ def _offence_words(charge: EventData) -> Words:
 
 
 def describe_ruling_approval(data: EventData, context: DealContext) -> Words:
-    """Say who approved a ruling, and as what."""
+    """Describe an approved ruling: who approved it, and the penalty if it was changed."""
     by, proposal = decided_by_words(data.get("by"), data.get("entered_by")), data.get("proposal")
     changed = Words("", "")
     if proposal is not None:
@@ -125,7 +125,7 @@ def describe_ruling_approval(data: EventData, context: DealContext) -> Words:
 
 
 def ruling_line(en: str, zh: str) -> DescribeEvent:
-    """Return a teller with a ruling's number and who spoke."""
+    """Return a function that describes a decision on a ruling: its number, and who decided."""
 
     def tell(data: EventData, before: DealContext) -> Words:
         by = decided_by_words(data.get("by"), data.get("entered_by"))
@@ -140,7 +140,7 @@ def ruling_line(en: str, zh: str) -> DescribeEvent:
 
 
 def describe_correction_confirmation(data: EventData, context: DealContext) -> Words:
-    """Say that the chief stands by a correction that was entered as his word."""
+    """Describe that the chief confirmed a correction that a referee entered as the chief's."""
     deal, by = data.get("deal"), by_words(data.get("by"))
     return Words(
         f"the word by which deal {deal} was corrected is confirmed by {by.en}",
@@ -149,7 +149,7 @@ def describe_correction_confirmation(data: EventData, context: DealContext) -> W
 
 
 def describe_signature(data: EventData, context: DealContext) -> Words:
-    """Say who signed the sheet, and for whom."""
+    """Describe a signature: who signed the sheet, and for which seat, side or role."""
     signer, person = data.get("signer"), data.get("person")
     known = {**SEAT_NAMES, **SIDE_NAMES, "referee": ROLE_WORDS["referee"]}
     who = name_of(known, signer)
@@ -157,14 +157,14 @@ def describe_signature(data: EventData, context: DealContext) -> Words:
 
 
 def describe_match_event(data: EventData, context: DealContext) -> Words:
-    """Return what an event of a match says; of a later version's, what it is called."""
+    """Return an event of a match in words. An event of a later version is described by its name."""
     event = str(data.get("event"))
     teller = LINE_BY_MATCH_EVENT.get(event)
     return Words(event, event) if teller is None else teller(data, context)
 
 
 def advance_match_context(data: EventData, context: DealContext) -> DealContext:
-    """Return what is told of the deal behind an event."""
+    """Return the context after an event."""
     change = _CONTEXT_CHANGES.get(str(data.get("event")))
     if change is None:
         return context
@@ -178,7 +178,7 @@ def _deals_of_charges(data: EventData, context: DealContext) -> Mapping[str, int
 
 
 def is_quiet(data: EventData, context: DealContext) -> bool:
-    """Tell whether the line says what the machine's own entry beside it says already."""
+    """Return True if the machine's own entry contains the same as this event."""
     event = data.get("event")
     return event == "Ticked" or (event in _ALSO_MACHINE_EVENTS and not context.by_hand)
 
@@ -235,7 +235,7 @@ LINE_BY_MATCH_EVENT: Final[Mapping[str, DescribeEvent]] = {
     ),
     "Signed": describe_signature,
 }
-"""Every event of a match."""
+"""The line of every event of a match."""
 _ALSO_MACHINE_EVENTS: Final = frozenset({"Cut", "Dealt", "Misdealt", "ReleaseOrdered"})
 
 

@@ -1,4 +1,4 @@
-"""The matches of an event as a list: those that are played, and those whose sheets are kept."""
+"""The list of matches: the matches at the tables, and the matches with a stored sheet."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -14,9 +14,9 @@ from controller.sheet.form import ScoreSheet
 
 
 class MatchListRow(msgspec.Struct, frozen=True, kw_only=True):
-    """One match. `state`: as its sheet says, "open" while it is played.
+    """One match. `state`: the state of its sheet, or "open" while the match is played.
 
-    `kept_ms`: when its sheet was kept last (milliseconds since 1970), null where none is yet.
+    `kept_ms`: when its sheet was last stored (milliseconds since 1970), or null if it never was.
     """
 
     table: str
@@ -42,9 +42,9 @@ class MatchListRow(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class AttemptLine(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """An attempt at a deal: which one it is of that deal, from 1 on; `attempt`: the table's number.
+    """One attempt. `of_deal`: its number within its deal, from 1 on. `attempt`: the table's number.
 
-    `revealed`: it can be checked.
+    `revealed`: the attempt can be checked.
     """
 
     deal: int
@@ -54,7 +54,7 @@ class AttemptLine(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 
 
 def build_attempt_lines(found: Iterable[tuple[int, int, bool]]) -> list[AttemptLine]:
-    """Return a match's attempts, given by deal, number and whether revealed, in their order."""
+    """Return a match's attempts in their order. Each is given as deal, number and `revealed`."""
     before: Counter[int] = Counter()
     told = []
     for deal, attempt, revealed in found:
@@ -68,7 +68,7 @@ def build_attempt_lines(found: Iterable[tuple[int, int, bool]]) -> list[AttemptL
 def build_match_list(
     kept: Sequence[StoredSheet], states: Iterable[PublicState]
 ) -> list[MatchListRow]:
-    """Return every match once: what a table says of it now comes before what is kept."""
+    """Return each match once. A table's present state replaces a stored sheet that differs."""
     lines = {(one.table, one.sheet.match, one.sheet.start_ms): _row_of_sheet(one) for one in kept}
     for state in states:
         line = _row_of_state(state)
@@ -117,12 +117,12 @@ def _row_of_sheet(one: StoredSheet) -> MatchListRow:
 
 
 def penalty_count(sheet: ScoreSheet) -> int:
-    """Return how many penalties a sheet has that count."""
+    """Return the number of penalties on a sheet that are not overturned."""
     return sum(not one.overturned for line in sheet.deals for one in line.penalties)
 
 
 def _row_of_state(state: PublicState) -> MatchListRow | None:
-    """Return the match that a table has; None where it has none."""
+    """Return the row of a table's present match, or None if no match is laid out."""
     match = state.match
     if (
         match.match is None

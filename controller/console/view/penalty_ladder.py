@@ -1,4 +1,4 @@
-"""In which order a referee looks for an offence, and what a clock suggests that he look at."""
+"""A rulebook's offences and penalties for the ruling desk, and the charges that clocks suggest."""
 
 from collections.abc import Iterator
 from typing import Any, Final, Literal
@@ -76,7 +76,7 @@ OFFENCE_GROUPS: Final[dict[GroupId, tuple[Words, tuple[str, ...]]]] = {
         ("draw_unseen", "draw_seen", "draw_in_hand"),
     ),
 }
-"""Every offence once, the groups by how often a hall has them (the order is provisional)."""
+"""Every offence once. The groups are sorted by how frequent they are (provisional)."""
 
 _COMMON: Final = ("play_out_of_turn", "declare_out_of_turn", "no_report", "wrong_play_follower")
 LIKELY_OFFENCES: Final[dict[str, tuple[str, ...]]] = {
@@ -87,7 +87,7 @@ LIKELY_OFFENCES: Final[dict[str, tuple[str, ...]]] = {
     "play": (*_COMMON, "wrong_play_leader", "asking_count", "delay_play", "illegal_signal"),
     "result": ("no_report", "wrong_play_form", "illegal_signal", "disturbance"),
 }
-"""What is looked for first in which phase of a match (provisional)."""
+"""The likely offences in each phase of a match (provisional)."""
 
 BEFORE_LEAD: Final = frozenset({"wrong_tribute", "wrong_return"})
 AFTER_LEAD: Final = frozenset({"wrong_tribute_in_play", "wrong_return_in_play"})
@@ -101,11 +101,11 @@ CLOCK_SUGGESTIONS: Final[dict[str, tuple[str, int | None]]] = {
     "late_regulations": ("late", None),
     "late_default": ("late", None),
 }
-"""What a clock that called a referee suggests: an offence, and which overrun it is."""
+"""The offence that each clock suggests when it calls a referee, and the number of the overrun."""
 
 
 class ChargeSuggestion(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """A charge that a clock of the table suggests; a referee makes it, or does not."""
+    """A charge that a clock of the table suggests. A referee may make it or not."""
 
     offence: str
     seat: Seat | None
@@ -143,11 +143,14 @@ def suggest_charges(state: PublicState) -> tuple[ChargeSuggestion, ...]:
 
 
 class LadderPart(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """A part of what the desk shows; `article` None: the rulebook is silent, it is proposed."""
+    """A part of what the desk shows. `article` None: the rulebook has no rule for it.
+
+    Such a part is a proposal.
+    """
 
 
 class LadderAnswer(LadderPart, frozen=True):
-    """One legal answer of a step. `also_*`: what goes with it, empty for nothing."""
+    """One legal answer of a step. `also_*`: its further effects, empty if there are none."""
 
     penalty: Penalty
     en: str
@@ -168,11 +171,11 @@ class OffenceKindView(LadderPart, frozen=True):
 
 
 class OffenceView(LadderPart, frozen=True):
-    """An offence with its steps: the ladder's own answer stands first in each.
+    """An offence with its steps. The ladder's own answer is the first in each step.
 
-    `scope_*`: whose offences are counted together, and how far; empty where each stands for
-    itself. `foul_if_harmed`: a foul at once, where it cost the other side something.
-    `when`: where it can only be before or behind the first lead of a deal.
+    `scope_*`: whose earlier offences count, and over which period; empty if none count.
+    `foul_if_harmed`: it is a foul at once if it harmed the other side. `when`: set if the offence
+    is possible only before or only after the first lead of a deal.
     """
 
     id: str
@@ -191,7 +194,7 @@ class OffenceView(LadderPart, frozen=True):
 
 
 class OffenceGroup(LadderPart, frozen=True):
-    """Offences that are looked for together."""
+    """A group of offences that a referee looks up together."""
 
     id: GroupId
     en: str
@@ -200,7 +203,7 @@ class OffenceGroup(LadderPart, frozen=True):
 
 
 class RungView(LadderPart, frozen=True):
-    """So many of one penalty are the next one (`times`), by which article."""
+    """A rung of the ladder: `times` penalties of one kind become one of the next kind."""
 
     id: str
     below_en: str
@@ -212,7 +215,7 @@ class RungView(LadderPart, frozen=True):
 
 
 class NamedItem(LadderPart, frozen=True):
-    """Something by its name, in words."""
+    """A named item in words."""
 
     id: str
     en: str
@@ -222,9 +225,9 @@ class NamedItem(LadderPart, frozen=True):
 
 
 class PenaltyLadder(LadderPart, frozen=True):
-    """What a referee may look up of a rulebook's penalties.
+    """All that a referee may look up about a rulebook's penalties.
 
-    `fouls`: what a foul does. `lapses`: why a right to a penalty may be lost.
+    `fouls`: the effects of a foul. `lapses`: the reasons for which a penalty may be lost.
     """
 
     profile: str
@@ -302,7 +305,7 @@ def _offence(profile: GuandanProfile, row: Offence) -> OffenceView:
 
 
 def _step(profile: GuandanProfile, offence: str, times: int) -> tuple[LadderAnswer, ...]:
-    """Return what an offence leads to that was committed `times` before, and nothing else was."""
+    """Return the answers to an offence that was committed `times` before, without any other."""
     said: dict[str, Any] = {
         "offence": offence,
         "seat": "N",
@@ -368,7 +371,7 @@ def _penalty(name: Penalty) -> NamedItem:
 
 
 def _fouls(profile: GuandanProfile) -> Iterator[NamedItem]:
-    """Yield what a foul does to the match; the side that committed it stands as NS."""
+    """Yield the effects of a foul on the match. The side that committed it is NS."""
     for offence in ("other", "hidden_cards"):
         said = Charge(
             offence=offence,

@@ -1,6 +1,7 @@
-"""What seats, sides, roles and commands are called, in both languages of a hall.
+"""The parts of a line of words: names in both languages, and functions that make a line.
 
-The Chinese is referees' own (REFEREE 3.6): 放行 hands out, 一套牌 is a set, 副 a deal.
+The Chinese terms are those of referees (REFEREE 3.6): 放行 is to release the hands, 一套牌 is a
+set, 副 is a deal.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -39,14 +40,14 @@ RESULT_CLASSES: Final[Mapping[str, Words]] = {
 
 
 def name_of(table: Mapping[str, Words], name: object) -> Words:
-    """Return what `name` is called; what a later version has is called as it is."""
+    """Return the words for `name`. A name of a later version is returned unchanged."""
     known = table.get(str(name))
     return known or Words(str(name), str(name))
 
 
 @lru_cache(maxsize=64)
 def rulebook_name(name: str) -> Words:
-    """Return what a rulebook is called by its text; one that is not known here as it is."""
+    """Return the title of a rulebook. An unknown name is returned unchanged."""
     if name not in profile_names():
         return Words(name, name)
     profile = load_profile(name)
@@ -54,13 +55,13 @@ def rulebook_name(name: str) -> Words:
 
 
 def join_words(named: Iterable[Words]) -> Words:
-    """Return several things in one line."""
+    """Return several texts in one line."""
     told = tuple(named)
     return Words(", ".join(one.en for one in told), "、".join(one.zh for one in told))
 
 
 def card_name(text: object) -> Words:
-    """Return a card as people read it: "♠A", a joker by its name."""
+    """Return a card as people read it: "♠A", or the name of a joker."""
     try:
         face = face_text(parse_face(str(text)))
     except ValueError:
@@ -75,11 +76,11 @@ JOKERS: Final[Mapping[str, Words]] = {
 
 
 class DealContext(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """What was told of the present deal so far. `outs`: who is out, in turn.
+    """What the earlier entries show of the present deal. `outs`: the seats that are out, in order.
 
-    `whole`: it was told from its beginning, so that places are known. `by_hand`: no machine
-    tells of its cut and its hands. `charged`: the deal of each ruling's offence, by the ruling's
-    id: a ruling may be decided in a later deal.
+    `whole`: the entries begin with the deal, so places are known. `by_hand`: the deal is dealt by
+    hand, so no entry of the machine describes its cut and its hands. `charged`: the deal of each
+    ruling's offence by the ruling's id, because a ruling may be decided in a later deal.
     """
 
     whole: bool = False
@@ -93,7 +94,7 @@ DescribeEvent = Callable[[EventData, DealContext], Words]
 
 
 def fault_words(names: Any) -> Words:
-    """Return the causes of faults in one line; one that nobody knows as it is called."""
+    """Return the causes of faults in one line. The name of an unknown fault is its cause."""
     return join_words(_cause(str(name)) for name in names)
 
 
@@ -103,7 +104,7 @@ def _cause(name: str) -> Words:
 
 
 def value_words(counts: Any) -> Words:
-    """Return a card's value: a rank, the level's, or a joker."""
+    """Return a card's value in words: a rank, the level card, or a joker."""
     named = _VALUES.get(counts)
     if named is not None:
         return named
@@ -119,12 +120,12 @@ _VALUES: Final = {
 
 
 def constant_line(en: str, zh: str) -> DescribeEvent:
-    """Return a teller that says the same of every entry."""
+    """Return a function that returns the same line for every entry."""
     return lambda data, before: Words(en, zh)
 
 
 def seat_line(en: str, zh: str) -> DescribeEvent:
-    """Return a teller with the seat in its line."""
+    """Return a function that inserts the event's seat into a line."""
 
     def tell(data: EventData, before: DealContext) -> Words:
         who = name_of(SEAT_NAMES, data.get("seat"))
@@ -134,7 +135,7 @@ def seat_line(en: str, zh: str) -> DescribeEvent:
 
 
 def reason_line(en: str, zh: str, field: str = "reason") -> DescribeEvent:
-    """Return a teller with a reason, and who answers for it where that is said."""
+    """Return a function that adds the event's reason to a line, and who decided, if known."""
 
     def tell(data: EventData, before: DealContext) -> Words:
         why, by = data.get(field, ""), decided_by_words(data.get("by", ""), data.get("entered_by"))
@@ -145,7 +146,7 @@ def reason_line(en: str, zh: str, field: str = "reason") -> DescribeEvent:
 
 
 def add_leader(words: Words, seat: Any, turned_up: Any) -> Words:
-    """Return a line with who leads, by which card, where that is known."""
+    """Return a line with the leader and the turned-up card, if they are known."""
     if seat is None:
         return words
     who = name_of(SEAT_NAMES, seat)
@@ -158,7 +159,10 @@ def add_leader(words: Words, seat: Any, turned_up: Any) -> Words:
 
 
 def template_line(en: str, zh: str, **tables: Mapping[str, Words]) -> DescribeEvent:
-    """Return a teller that fills a line with the data's fields, words of `tables` for theirs."""
+    """Return a function that inserts the event's fields into a line.
+
+    `tables`: for a field with named values, the words for these values.
+    """
 
     def tell(data: EventData, before: DealContext) -> Words:
         named = {name: name_of(table, data.get(name)) for name, table in tables.items()}
@@ -175,5 +179,5 @@ def template_line(en: str, zh: str, **tables: Mapping[str, Words]) -> DescribeEv
 
 
 def shorten(value: Any) -> Any:
-    """Return a long hash by its beginning, anything else as it is."""
+    """Return the beginning of a long hash. Any other value is returned unchanged."""
     return f"{value[:8]}…" if isinstance(value, str) and len(value) == 64 else value

@@ -1,7 +1,7 @@
-"""The rulings of a match as its public entries tell them, and what its pairs brought along.
+"""The rulings of a match from its public entries, and the earlier penalties of its pairs.
 
-A state shows the newest rulings in short; who pointed what out, what a ruling does to the match
-and how often a pair was penalised before stands in the entries.
+A state contains only a summary of the newest rulings. The entries contain who pointed an offence
+out, what a ruling does to the match, and how often a pair was penalised before.
 """
 
 from collections.abc import Iterable, Mapping
@@ -18,13 +18,13 @@ from controller.rules.profile import GuandanProfile
 from controller.words import Words, decided_by_words, reason_words
 
 MATCH_START: Final = "meeting"
-"""The kind of entry with which a match begins at a table, laid out or come from another one."""
+"""The kind of entry with which a match begins at a table, new or after a transfer."""
 
 
 class RulingCase(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """One ruling with the charge it answers. `at_ms`: when it was proposed; `ended_ms`: decided.
+    """One ruling with its charge. `at_ms`: when it was proposed. `ended_ms`: when it was decided.
 
-    As controller/match/rulings.py has it, told by entries.
+    The contents are those of controller/match/rulings.py, but built from entries.
     """
 
     id: str
@@ -44,14 +44,17 @@ class RulingCase(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
 
 class RulingRecord(msgspec.Struct, frozen=True, kw_only=True):
-    """What entries tell of a match's rulings. `brought` None: its beginning was not heard."""
+    """The rulings of a match, from its entries.
+
+    `earlier_penalties` is None if the first entry of the match is missing or unreadable.
+    """
 
     earlier_penalties: tuple[PenaltyEntry, ...] | None = None
     cases: tuple[RulingCase, ...] = ()
 
 
 def read_rulings(entries: Iterable[PublicEvent]) -> RulingRecord:
-    """Return the rulings of a match from its entries, in their order, from its `meeting` on."""
+    """Return the rulings of a match from its entries, which begin with its `meeting`."""
     brought: tuple[PenaltyEntry, ...] | None = None
     cases: dict[str, RulingCase] = {}
     for entry in entries:
@@ -70,7 +73,7 @@ def _earlier_penalties(data: Mapping[str, Any]) -> tuple[PenaltyEntry, ...] | No
 
 
 def _apply_entry(cases: dict[str, RulingCase], data: Mapping[str, Any]) -> None:
-    """Take one entry of the match; of a newer version, or about nothing known, it is passed."""
+    """Add one entry of the match to `cases`. An unreadable or unknown entry is ignored."""
     kind, name = data.get("event"), str(data.get("id"))
     try:
         if kind == "RulingProposed":
@@ -137,9 +140,9 @@ _DECISIONS: Final = {
 
 
 class PenaltyChoice(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """One answer to a charge, in words: `effects` is what the match does by it.
+    """One answer to a charge, in words. `effects`: what it does to the match.
 
-    `article` None: the rulebook is silent, it is proposed.
+    `article` None: the rulebook has no rule, and the answer is a proposal.
     """
 
     penalty: Penalty
@@ -157,9 +160,9 @@ class PenaltyChoice(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 def build_penalty_choices(
     proposals: Iterable[PenaltyProposal], earlier_deal: int | None = None
 ) -> tuple[PenaltyChoice, ...]:
-    """Return the answers that a table gave to a charge, in words and in their order.
+    """Return the answers of a table to a charge, in words and in the same order.
 
-    `earlier`: the deal of the offence, where another deal is played now.
+    `earlier_deal`: the deal of the offence, if another deal is played now.
     """
     return tuple(build_penalty_choice(proposal, earlier_deal) for proposal in proposals)
 
@@ -184,7 +187,7 @@ def build_penalty_choice(
 
 
 class LapseView(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """Why the right to a penalty may have lapsed."""
+    """A reason for which the right to a penalty may have lapsed."""
 
     reason: str
     en: str
@@ -193,9 +196,10 @@ class LapseView(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
 
 class RulingView(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """A ruling as the desk shows it; what only entries tell is null where they were not heard.
+    """A ruling as the desk shows it. Fields that only entries contain are null without them.
 
-    `decided`, `rejected`: by whom, in words; of the chief's word by mouth also who entered it.
+    `decided`, `rejected`: who did it, in words. For an oral decision of the chief, they also name
+    the person who entered it.
     """
 
     id: str
@@ -239,11 +243,12 @@ class RulingView(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 def build_ruling_views(
     profile: GuandanProfile, record: RulingRecord, rulings: Iterable[PublicRuling], deal: int
 ) -> list[RulingView]:
-    """Return the rulings of a match, oldest first: as entries tell them, else as the state does.
+    """Return the rulings of a match, the oldest first, from the entries or else from the state.
 
-    `deal` is played now: what a ruling does to an earlier one is said with that deal's number.
+    `deal` is played now. The effects of a ruling on an earlier deal contain that deal's number.
 
-    The state's word on whether a ruling is open stands over an entry that is still on its way.
+    If the state and the entries differ about whether a ruling is open, the state is used, because
+    an entry may not have arrived yet.
     """
     newest = {ruling.id: ruling for ruling in rulings}
     views = [_view_of_case(profile, case, newest.pop(case.id, None), deal) for case in record.cases]
@@ -258,7 +263,7 @@ def _view_of_state(ruling: PublicRuling) -> RulingView:
 
 
 def _with_deciders(view: RulingView) -> RulingView:
-    """Return a ruling with who decided it in words."""
+    """Return a ruling with the words for who decided it."""
     decided = (
         None if view.approved_by is None else decided_by_words(view.approved_by, view.entered_by)
     )
@@ -362,13 +367,13 @@ _CHARGE_FIELDS: Final = (
 
 
 def _charge_args(charge: Charge) -> dict[str, Any]:
-    """Return a charge as the command `rulings` takes it, to ask again what it can lead to."""
+    """Return a charge as arguments of the command `rulings`, to ask again for its answers."""
     said = {name: getattr(charge, name) for name in _CHARGE_FIELDS} | {"offence_ms": charge.at_ms}
     return {name: value for name, value in said.items() if value not in (None, False)}
 
 
 def lost_time_with_reasons(answer: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a table's answer to `lost_time` with the words of each stop's reason beside it."""
+    """Return a table's answer to `lost_time` with words for the reason of each stop."""
     stops = [
         stop | {"words": reason_words(str(stop.get("reason")))} for stop in answer.get("stops", ())
     ]
