@@ -1,7 +1,7 @@
-"""A score sheet (记分表) as a page and as a table file: the form of the table, read again.
+"""A score sheet (记分表) as a page and as a CSV file.
 
-The page is drawn by the browser from the sheet as the table sent it (controller/sheet);
-here is what a browser cannot know, and the file that a spreadsheet opens.
+The browser draws the page from the sheet that the table sent (controller/sheet). This module adds
+what a browser cannot know, and makes the file for a spreadsheet.
 """
 
 import csv
@@ -26,17 +26,17 @@ from controller.sheet.printed_sheet import (
 from controller.words import Words, decided_by_words
 
 _FORMULA_SIGNS: Final = ("=", "+", "-", "@", "＝", "＋", "－", "＠", "\t", "\r", "\n")
-"""What a spreadsheet takes for the beginning of a formula; some take the wide signs, too."""
+"""Signs at which a spreadsheet begins a formula. Some also accept the full-width signs."""
 _BOM: Final = "\ufeff"
 
 
 class SheetPageView(msgspec.Struct, frozen=True, kw_only=True):
-    """A sheet and what belongs beside it.
+    """A sheet, and what a page shows beside it.
 
-    `provisional`: what of its points no text has. `corrected`: whose word each correction was,
-    as the sheet has them. `kept_ms`: when the console wrote this one down
-    (milliseconds since 1970), null for one that a table has told this moment. `kept`: the versions
-    that are kept, to be looked at.
+    `provisional`: the parts of its points that no rule text defines. `corrected`: the source of
+    each correction, in the order of the sheet. `kept_ms`: when the console stored this sheet
+    (milliseconds since 1970), or null if a table has just sent it. `kept`: the stored versions that
+    can be opened.
     """
 
     sheet: ScoreSheet
@@ -47,8 +47,10 @@ class SheetPageView(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class CorrectionSource(msgspec.Struct, frozen=True, kw_only=True):
-    """Whose word a correction was: the chief's by mouth with who entered it, and what he has
-    confirmed of that since (None: it was given in writing). `reason`: why, in words.
+    """The source of a correction. `by`: who decided it, and who entered the chief's oral decision.
+
+    `reason`: why, in words. `confirmed`: the state of the chief's confirmation, or None if the
+    correction was made in writing.
     """
 
     by: Words
@@ -57,7 +59,7 @@ class CorrectionSource(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class StoredVersion(msgspec.Struct, frozen=True, kw_only=True):
-    """A version that is kept: at which table, with how many signatures, since when."""
+    """A stored version: its table, its number of signatures, and when it was stored."""
 
     table: str
     version: int
@@ -66,14 +68,14 @@ class StoredVersion(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def parse_sheet(raw: Any) -> ScoreSheet:
-    """Return a sheet as a table sent it. Raises msgspec.ValidationError."""
+    """Return the sheet in a table's answer. Raises msgspec.ValidationError."""
     return msgspec.convert(raw, ScoreSheet)
 
 
 def with_wall_times(sheet: ScoreSheet, state: PublicState | None) -> ScoreSheet:
-    """Return a sheet with when its match began and ended by the wall, in whole seconds (R10).
+    """Return a sheet with the wall times of its match's start and end, in whole seconds (R10).
 
-    A table writes the sheet by its own clock; a state of the same match tells both.
+    A sheet has times of the table's own clock. A state of the same match contains both clocks.
     """
     if state is None or sheet.start_at is not None or state.match.at_ms is None:
         return sheet
@@ -87,7 +89,7 @@ def with_wall_times(sheet: ScoreSheet, state: PublicState | None) -> ScoreSheet:
             else (now + timedelta(milliseconds=ms - at_ms)).isoformat("T", "seconds")
             for ms in (sheet.start_ms, sheet.end_ms)
         )
-    except (ValueError, OverflowError):  # a stamp of somebody who is no table
+    except (ValueError, OverflowError):  # not a stamp that a table writes
         return sheet
     return msgspec.structs.replace(sheet, start_at=start, end_at=end)
 
@@ -113,7 +115,7 @@ def build_sheet_view(
 
 
 def _provisional(sheet: ScoreSheet) -> list[Words]:
-    """What of the points no text has; of a key that is not known here, its name."""
+    """Return the parts of the points that no rule text defines. An unknown key is its own name."""
     named = () if sheet.score is None else sheet.score.provisional
     known = all_keys()
     return [known[key].label if key in known else Words(key, key) for key in named]
@@ -123,10 +125,10 @@ def _provisional(sheet: ScoreSheet) -> list[Words]:
 
 
 def sheet_csv(sheet: ScoreSheet, language: Language, zone: tzinfo | None = None) -> str:
-    """Return the sheet for a spreadsheet: a row a deal, in a form that Excel reads as it is.
+    """Return the sheet as CSV that Excel opens directly, with one row a deal.
 
-    With the mark by which it knows UTF-8, lines ended as its own; no cell is a formula. `zone`:
-    whose time its times are, None: this computer's.
+    The text begins with the mark of UTF-8 and has the line ends of Excel. No cell is a formula.
+    `zone`: the time zone of all times. None is this computer's.
     """
     out = io.StringIO(newline="")
     writer = csv.writer(out, lineterminator="\r\n")
@@ -136,7 +138,7 @@ def sheet_csv(sheet: ScoreSheet, language: Language, zone: tzinfo | None = None)
 
 
 def safe_cell(cell: object) -> str:
-    """Return a cell that a spreadsheet takes for what it is: numbers as they are, else text."""
+    """Return a cell that a spreadsheet does not run as a formula. A number stays a number."""
     if cell is None:
         return ""
     text = str(cell)
@@ -146,7 +148,7 @@ def safe_cell(cell: object) -> str:
 
 
 def sheet_file_name(sheet: ScoreSheet, suffix: str) -> str:
-    """Return a name for a sheet's file, of letters that any system takes."""
+    """Return a file name for a sheet, with characters that every system accepts."""
     said = f"sheet-{sheet.match}-v{sheet.version}"
     return (
         "".join(
@@ -206,12 +208,12 @@ class _SheetRows:
         ]
 
     def _moment(self, stamp: str | None) -> str | None:
-        """Return a wall stamp as people of the hall and their spreadsheets write it."""
+        """Return a wall stamp in the form that people of the hall and their spreadsheets use."""
         if stamp is None:
             return None
         try:
             return datetime.fromisoformat(stamp).astimezone(self._zone).strftime("%Y-%m-%d %H:%M")
-        except (ValueError, OverflowError):  # a stamp of somebody who is no table
+        except (ValueError, OverflowError):  # not a stamp that a table writes
             return stamp
 
     def _deal_cells(self, line: DealLine) -> list[object]:
@@ -345,4 +347,4 @@ _FILE_LABELS: Final = {
     "unsigned": Words("not signed", "未签"),
     "yes": Words("yes", "是"),
 }
-"""Words of the file that the printed sheet has otherwise, or not at all."""
+"""Labels that the printed sheet does not have, or words differently."""
