@@ -30,7 +30,7 @@ def describe_match_cut(data: EventData, context: DealContext) -> Words:
     """Describe how many cards were cut and by which seat, or that the set was not cut."""
     seat, n = data.get("seat"), data.get("n")
     if n is None:
-        return Words("the deal goes on uncut", "本副未切牌")
+        return Words("the deal continues without a cut", "本副未切牌")
     ahead = Words(" (for the next deal)", "（用于下一副）") if data.get("ahead") else Words("", "")
     if seat is None:
         return Words(f"cut at {n} cards{ahead.en}", f"切牌{n}张{ahead.zh}")
@@ -46,12 +46,14 @@ def describe_turned_up_card(data: EventData, context: DealContext) -> Words:
 
 def describe_hands_dealt(data: EventData, context: DealContext) -> Words:
     """Describe hands that were dealt by hand and are complete, with the leader."""
-    return _add_leader_of(data, Words("four right hands are there", "四手牌已备齐"))
+    return _add_leader_of(data, Words("all four hands are complete", "四手牌已备齐"))
 
 
 def describe_hands_released(data: EventData, context: DealContext) -> Words:
     """Describe the release of the hands, with the leader."""
-    return _add_leader_of(data, Words("the hands are out: the deal begins", "手牌已放行，本副开始"))
+    return _add_leader_of(
+        data, Words("the hands are released: the deal begins", "手牌已放行，本副开始")
+    )
 
 
 def _add_leader_of(data: EventData, words: Words) -> Words:
@@ -87,7 +89,7 @@ def _by_seat(counts: EventData) -> Words:
 def describe_anti_tribute(data: EventData, context: DealContext) -> Words:
     """Describe whether an anti-tribute (抗贡) is valid."""
     if data.get("stands"):
-        return Words("anti-tribute stands: no tribute is paid", "抗贡成立，不进贡")
+        return Words("anti-tribute applies: no tribute is paid", "抗贡成立，不进贡")
     return Words("no anti-tribute: tribute is paid", "抗贡不成立，进贡")
 
 

@@ -52,14 +52,14 @@ COLUMNS: Final[Mapping[str, DrawColumn]] = {
         "比赛",
         "event",
         False,
-        Words("the event; else the one named above", "比赛名称；不填则同上"),
+        Words("the event; if empty, the one named above", "比赛名称；不填则同上"),
         "示例杯",
     ),
     "match_id": DrawColumn(
         "编号",
         "match_id",
         False,
-        Words("the match's id; else made up", "本局编号；不填则自动生成"),
+        Words("the match's id; if empty, one is made", "本局编号；不填则自动生成"),
         "",
     ),
 }
@@ -106,7 +106,7 @@ def decode_draw(body: bytes) -> tuple[str, str]:
     if len(body) > MAX_BYTES:
         most = MAX_BYTES // 1024
         raise UnreadableDraw(
-            1, f"more than {most} KB: this is no draw", f"文件超过{most}KB，不是对阵表"
+            1, f"more than {most} KB: this is not a draw", f"文件超过{most}KB，不是对阵表"
         )
     marked = body.startswith((b"\xff\xfe", b"\xfe\xff"))
     for encoding in ("utf-16",) if marked else ("utf-8-sig", "gb18030"):
@@ -118,7 +118,7 @@ def decode_draw(body: bytes) -> tuple[str, str]:
             return text, encoding.removesuffix("-sig")
     raise UnreadableDraw(
         1,
-        "this is no text: save the spreadsheet as CSV",
+        "this is not text: save the spreadsheet as CSV",
         "文件不是文本，请将表格另存为CSV",
     )
 
@@ -139,7 +139,7 @@ def parse_rows(text: str) -> list[tuple[int, list[str]]]:
                 rows.append((begins, cells))
             begins = reader.line_num + 1
     except csv.Error as error:
-        raise UnreadableDraw(begins, f"no CSV: {error}", f"CSV格式有误：{error}") from None
+        raise UnreadableDraw(begins, f"not CSV: {error}", f"CSV格式有误：{error}") from None
     if not rows:
         raise UnreadableDraw(1, "the file is empty", "文件是空的")
     if len(rows) > MAX_ROWS + 1:
@@ -176,5 +176,5 @@ def parse_heading(lines: Sequence[tuple[int, list[str]]]) -> list[str]:
     lacking = [column for key, column in COLUMNS.items() if column.needed and key not in named]
     if lacking:
         en, zh = ", ".join(one.en for one in lacking), "、".join(one.zh for one in lacking)
-        raise UnreadableDraw(line, f"columns are lacking: {en}", f"缺少列：{zh}")
+        raise UnreadableDraw(line, f"columns are missing: {en}", f"缺少列：{zh}")
     return named

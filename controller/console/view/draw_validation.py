@@ -128,7 +128,7 @@ class _DrawReader:
         for key, column in COLUMNS.items():
             cell = cells.get(key, "")
             if column.needed and not cell:
-                self.add_fault(line, key, "nothing stands here", "未填写")
+                self.add_fault(line, key, "this cell is empty", "未填写")
             elif len(cell) > MAX_CELL_LENGTH:
                 self.add_fault(
                     line,
@@ -137,7 +137,9 @@ class _DrawReader:
                     f"超过{MAX_CELL_LENGTH}个字",
                 )
             elif not all(map(is_printable, cell)):
-                self.add_fault(line, key, "a sign that no sheet can show", "含有无法显示的字符")
+                self.add_fault(
+                    line, key, "a character that cannot be printed", "含有无法显示的字符"
+                )
         table = self._table(line, cells.get("table", ""))
         args = self._args(line, cells)
         if len(self.faults) > before or table is None:
@@ -182,7 +184,7 @@ class _DrawReader:
             )
         event = cells.get("event") or self._event
         if not event:
-            self.add_fault(line, "event", "nothing says which event this is", "未注明是哪项比赛")
+            self.add_fault(line, "event", "the event is missing", "未注明是哪项比赛")
         table_no = cells.get("table", "")
         made = f"R{number}-T{table_no}-M{match}-{hashlib.sha256(event.encode()).hexdigest()[:6]}"
         return {
@@ -209,7 +211,7 @@ class _DrawReader:
 
     def _add_rejection(self, line: int, why: str) -> None:
         """Add a fault for a row that a table would refuse for another reason."""
-        self.add_fault(line, None, f"a table does not take this: {why}", "机器不接受此行内容")
+        self.add_fault(line, None, f"a table refuses this row: {why}", "机器不接受此行内容")
 
 
 _COLUMN_OF_SEAT: Final = {"N": "north", "S": "south", "E": "east", "W": "west"}

@@ -132,7 +132,7 @@ _COMMANDS_WITHOUT_EVENT: Final = frozenset(
 
 def _describe_cut(data: EventData, context: DealContext) -> Words:
     if "cut" not in data:
-        return Words("no cut is asked for", "本副不切牌")
+        return Words("no cut is required", "本副不切牌")
     cut, seat, why = data["cut"], data.get("seat"), data.get("reason")
     if cut is None:
         return Words(f"uncut: {why or ''}".rstrip(": "), f"本副未切牌：{why or ''}".rstrip("："))
@@ -145,10 +145,10 @@ def _describe_cut(data: EventData, context: DealContext) -> Words:
 def _describe_verdict(data: EventData, context: DealContext) -> Words:
     outcome = str(data.get("outcome"))
     if outcome == "ok":
-        return Words("four right hands, 108 counted", "四手牌核对无误")
+        return Words("all four hands are right, 108 cards counted", "四手牌核对无误")
     why, landed = fault_words(data.get("reasons", ())), data.get("landed") or {}
     counts = "·".join(str(landed.get(seat, 0)) for seat in "NWSE")
-    told = Words("misdeal", "发牌有误") if outcome == "misdeal" else Words("given up", "作废")
+    told = Words("misdeal", "发牌有误") if outcome == "misdeal" else Words("void", "作废")
     return Words(
         f"{told.en}: {why.en} (fed {data.get('fed')}, landed {counts})",
         f"{told.zh}：{why.zh}（送出{data.get('fed')}张，落入{counts}）",
@@ -156,7 +156,7 @@ def _describe_verdict(data: EventData, context: DealContext) -> Words:
 
 
 def _describe_release(data: EventData, context: DealContext) -> Words:
-    out = Words("the hands are out", "手牌已放行")
+    out = Words("the hands are released", "手牌已放行")
     return add_leader(out, data.get("leader"), data.get("turned_up"))
 
 
@@ -198,7 +198,7 @@ def _describe_match_events(data: EventData, context: DealContext) -> Words:
 def _describe_start(data: EventData, context: DealContext) -> Words:
     release = data.get("release") or {}
     version = release.get("version", data.get("version"))
-    return Words(f"the table's program began, version {version}", f"本台程序启动，版本{version}")
+    return Words(f"the table's program started, version {version}", f"本台程序启动，版本{version}")
 
 
 def _describe_command(data: EventData, context: DealContext) -> Words:
@@ -277,7 +277,7 @@ LINE_BY_KIND: Final[Mapping[str, DescribeEvent]] = {
     "begun": constant_line("the set is in the machine", "牌已入机"),
     "shuffled": template_line("shuffled, {passes} passes", "洗牌完毕，{passes}遍"),
     "dealt": template_line(
-        "all cards are dealt: fed {fed}, again {refed}", "发牌完毕：送出{fed}张，复送{refed}张"
+        "all cards are dealt: {fed} fed, {refed} fed again", "发牌完毕：送出{fed}张，复送{refed}张"
     ),
     "held": constant_line("the hands are ready and locked in", "牌已备好，待放行"),
     "verdict": _describe_verdict,
@@ -285,15 +285,19 @@ LINE_BY_KIND: Final[Mapping[str, DescribeEvent]] = {
     "sealed_to_chief": _fault_reasons_line(
         "only the chief can open this attempt", "本次发牌仅裁判长可解封"
     ),
-    "revealed": constant_line("the deal is revealed: anybody may check it", "发牌已解封，可核验"),
-    "withdrawn": _fault_reasons_line("the hands ready will not go out", "备好的手牌不再放行"),
-    "record": constant_line("the whole record of the attempt is open", "本次发牌完整记录已公开"),
-    "recalled": _fault_reasons_line("hands that were out are dealt again", "已放行的手牌重新发"),
+    "revealed": constant_line(
+        "the deal is revealed: every person may check it", "发牌已解封，可核验"
+    ),
+    "withdrawn": _fault_reasons_line(
+        "the hands that were ready are not released", "备好的手牌不再放行"
+    ),
+    "record": constant_line("the whole record of the attempt is public", "本次发牌完整记录已公开"),
+    "recalled": _fault_reasons_line("released hands are dealt again", "已放行的手牌重新发"),
     "meeting": _describe_match_start,
     "match": match_event_lines.describe_match_event,
     "match_told": _describe_match_events,
     "transferred": template_line(
-        "match {match} goes on at {to} ({by})", "{match}转至{to}台（{by}）"
+        "match {match} continues at {to} ({by})", "{match}转至{to}台（{by}）"
     ),
     "taken_over": template_line(
         "match {match} came from {table} ({by})", "{match}由{table}台转来（{by}）"
@@ -307,10 +311,10 @@ LINE_BY_KIND: Final[Mapping[str, DescribeEvent]] = {
     "call": _describe_call,
     "call_ended": template_line("{seat} took the call back", "{seat}取消召请", seat=SEAT_NAMES),
     "pause": _describe_pause,
-    "pause_ended": template_line("let go on by {by}", "{by}恢复"),
+    "pause_ended": template_line("resumed by {by}", "{by}恢复"),
     "acknowledged": _describe_acknowledgement,
     "set_loaded": template_line(
-        "set {set} (back {back}) lies in the machine ({by})", "装入{set}套牌（{back}背）（{by}）"
+        "set {set} (back {back}) is in the machine ({by})", "装入{set}套牌（{back}背）（{by}）"
     ),
     "set_cleared": template_line(
         "set {set} was counted and is whole ({by})", "{set}套牌清点无误（{by}）"

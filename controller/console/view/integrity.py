@@ -176,9 +176,7 @@ def _deal_findings(table: str, state: PublicState) -> Iterator[IntegrityFinding]
     for proof in state.fairness:
         if proof.recalled:
             why = fault_words(proof.recalled)
-            words = Words(
-                f"hands that were out are dealt again ({why.en})", f"已放行后重发（{why.zh}）"
-            )
+            words = Words(f"released hands are dealt again ({why.en})", f"已放行后重发（{why.zh}）")
             yield _finding(table, "recalled", words, deal=proof.deal)
         if proof.uncut:
             words = Words("dealt without a cut", "未切牌即发牌")

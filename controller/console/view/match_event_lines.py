@@ -116,7 +116,7 @@ def describe_ruling_approval(data: EventData, context: DealContext) -> Words:
         changed = Words(f", as {penalty.en}", f"，改判{penalty.zh}")
     entered = data.get("entered_by") is not None
     spoken = data.get("verbal") and not entered
-    word = Words(" by word", "口头") if spoken else Words("", "：" if entered else "")
+    word = Words(" orally", "口头") if spoken else Words("", "：" if entered else "")
     number = _ruling_number(data, context.charged.get(str(data.get("id"))))
     return Words(
         f"ruling {number.en} approved{word.en} by {by.en}{changed.en}",
@@ -143,7 +143,7 @@ def describe_correction_confirmation(data: EventData, context: DealContext) -> W
     """Describe that the chief confirmed a correction that a referee entered as the chief's."""
     deal, by = data.get("deal"), by_words(data.get("by"))
     return Words(
-        f"the word by which deal {deal} was corrected is confirmed by {by.en}",
+        f"the oral correction of deal {deal} is confirmed by {by.en}",
         f"{by.zh}确认第{deal}副成绩的口头更正",
     )
 
@@ -194,7 +194,7 @@ LINE_BY_MATCH_EVENT: Final[Mapping[str, DescribeEvent]] = {
     "Misdealt": deal.describe_misdeal,
     "ReleaseOrdered": constant_line("the hands are being released", "放行中"),
     "Released": deal.describe_hands_released,
-    "Counted": seat_line("{seat} has counted, right", "{seat}清点无误"),
+    "Counted": seat_line("{seat} has counted: the number is right", "{seat}清点无误"),
     "CountClaimed": seat_line("{seat} claims a wrong count", "{seat}申告张数不符"),
     "Recounted": deal.describe_recount,
     "DealVoided": reason_line("the deal is void and dealt again", "本副作废，重新发牌"),
@@ -206,7 +206,7 @@ LINE_BY_MATCH_EVENT: Final[Mapping[str, DescribeEvent]] = {
     "ReturnCorrected": deal.return_line("{seat} gave another card back instead", "{seat}更换还牌"),
     "ReturnsSwapped": constant_line("the losers took each other's return card", "双方互换还牌"),
     "Led": constant_line("the first lead is on the table", "已领出牌"),
-    "OutSaid": seat_line("{seat} says that he is out", "{seat}报出完，待确认"),
+    "OutSaid": seat_line("{seat} reports going out", "{seat}报出完，待确认"),
     "Out": deal.describe_seat_out,
     "OutWithdrawn": seat_line("{seat} is not out after all", "{seat}并未出完，已撤回"),
     "ResultEntered": deal.describe_result,
@@ -219,7 +219,7 @@ LINE_BY_MATCH_EVENT: Final[Mapping[str, DescribeEvent]] = {
     "Corrected": describe_correction,
     "CorrectionConfirmed": describe_correction_confirmation,
     "Suspended": describe_suspension,
-    "Resumed": constant_line("play goes on", "恢复比赛"),
+    "Resumed": constant_line("play continues", "恢复比赛"),
     "AreaPaused": describe_area_stop,
     "AreaResumed": constant_line("the area's clocks run again", "全区恢复计时"),
     "TimeAdded": describe_added_time,
@@ -231,7 +231,7 @@ LINE_BY_MATCH_EVENT: Final[Mapping[str, DescribeEvent]] = {
     "RulingApproved": describe_ruling_approval,
     "RulingRejected": ruling_line("ruling {id} rejected by {by}", "{by}驳回判罚{id}"),
     "VerbalConfirmed": ruling_line(
-        "ruling {id}: the word is confirmed by {by}", "{by}确认判罚{id}的口头裁定"
+        "ruling {id}: the oral decision is confirmed by {by}", "{by}确认判罚{id}的口头裁定"
     ),
     "Signed": describe_signature,
 }

@@ -22,9 +22,9 @@ BOARDS: Final[Mapping[str, Words]] = {
     "reader": Words("reader board", "识牌控制板"),
 }
 CORRECTION_CHOICES: Final[Mapping[str, Words]] = {
-    "from_now": Words("levels are right from now on", "从现在起按更正后的级数"),
+    "from_now": Words("the corrected levels count from now on", "从现在起按更正后的级数"),
     "void_later": Words("the later deals are void", "其后各副作废"),
-    "stand": Words("it stands as it was", "维持原成绩"),
+    "stand": Words("the result stays as it was", "维持原成绩"),
 }
 PLACE_NAMES: Final = (
     Words("UP", "上游"),
