@@ -126,7 +126,7 @@ class DifferingClock(msgspec.Struct, frozen=True, gc=False):
 
 
 class AreaView(msgspec.Struct, frozen=True, kw_only=True):
-    """One area. A tuple lists tables; a count is a number of tables.
+    """One area. A tuple lists tables, and an int without a unit is a number of tables.
 
     `running`: True if more than half of the clocks run. `ends_ms`: the median end of the running
     clocks, in milliseconds since 1970 by the console's clock. `left_s`: the median seconds left on

@@ -30,8 +30,8 @@ class PendingApproval(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     """A ruling that waits for the chief: for a decision, or (`verbal`) for a confirmation.
 
     A verbal ruling is an oral decision of the chief that a referee entered. `by`: who proposed the
-    ruling; for an oral decision, the chief and the person who entered it. `since_ms`: when the
-    console first saw the matter open. It is None if the console did not see the beginning.
+    ruling, or the chief and the person who entered the oral decision. `since_ms`: when the console
+    first saw the matter open. It is None if the console did not see the beginning.
     """
 
     table: str

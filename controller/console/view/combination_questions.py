@@ -1,4 +1,4 @@
-"""A referee's questions that need no table: which combination a play is, and which hands are due.
+"""A referee's questions that need no table: what a play is, and how many cards a hand must have.
 
 The judge of combinations belongs to the rulebook (controller/rules/combos). No table publishes
 its hands, so a person who sees the cards enters them. How many cards a seat must hold follows
@@ -57,7 +57,7 @@ class CombinationKindView(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
 
 class CardsDue(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """How many cards a seat must hold now.
+    """The number of cards that a seat must hold now.
 
     `or_one_less`: one card less is right too, because the tribute may be on the table already.
     """

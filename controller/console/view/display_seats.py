@@ -38,7 +38,7 @@ class SeatButton(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 _COUNT_CLAIM_PHASES: Final = frozenset(
     {"count_check", "anti_check", "tribute", "return", "choices", "play"}
 )
-"""A count may be claimed in these phases; in play, until the first card is led (seed 000 A5.2)."""
+"""Phases in which a count may be claimed, in play until the first lead (seed 000 A5.2)."""
 
 
 def list_buttons(

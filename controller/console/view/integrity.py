@@ -1,4 +1,4 @@
-"""Doubts about the tables. Some come from states, others from notes of the running console."""
+"""Doubts about the tables, from their states and from the notes of the running console."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, Literal
@@ -43,7 +43,7 @@ class OpenedHandNote(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 
 
 class HallNotes(msgspec.Struct, frozen=True, kw_only=True):
-    """What is known beside the states. `first_seen_ms`: first times of open matters, by name.
+    """The console's notes beside the states. `first_seen_ms`: first times of open matters, by name.
 
     `manifest`: of the release that tables should run. With None, nothing is compared.
     `unsigned_heads`: how many signed heads of a table did not fit its key.

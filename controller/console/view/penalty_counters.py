@@ -1,4 +1,4 @@
-"""How often a pair was warned, was penalised, or claimed a wrong count.
+"""Counters of a pair: its warnings, its penalties, and its claims of a wrong count.
 
 Counters belong to pairs and persons and move with them to other tables. They are not stored:
 each view counts them again from the record. No penalty follows from a counter automatically.
@@ -20,7 +20,7 @@ COUNTED_PENALTIES: Final[tuple[Penalty, ...]] = ("warning", "violation", "foul",
 
 
 class PenaltyCount(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """How often a pair received one penalty: in this deal, this match, this round, this event.
+    """The count of one penalty of a pair: in this deal, this match, this round, this event.
 
     The round and the event include earlier matches. They are null if those are not known.
     """
@@ -156,7 +156,10 @@ def _offence_words(name: str) -> Words:
 
 
 MAX_RECORDS: Final = 30
-"""The most earlier penalties that a match receives, the newest. A command has room for few more."""
+"""The most penalties that a match receives from earlier ones. A command has room for few more.
+
+If there are more, the newest are used.
+"""
 
 _MatchKey = tuple[str, int, str]
 """A match: its event, round and id."""

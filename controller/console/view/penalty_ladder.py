@@ -173,7 +173,7 @@ class OffenceKindView(LadderPart, frozen=True):
 class OffenceView(LadderPart, frozen=True):
     """An offence with its steps. The ladder's own answer is the first in each step.
 
-    `scope_*`: whose earlier offences count, and over which period; empty if none count.
+    `scope_*`: whose earlier offences count, and over which period. It is empty if none count.
     `foul_if_harmed`: it is a foul at once if it harmed the other side. `when`: set if the offence
     is possible only before or only after the first lead of a deal.
     """

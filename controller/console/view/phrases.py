@@ -76,7 +76,7 @@ JOKERS: Final[Mapping[str, Words]] = {
 
 
 class DealContext(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """What the earlier entries show of the present deal. `outs`: the seats that are out, in order.
+    """The present deal so far, from earlier entries. `outs`: the seats that are out, in order.
 
     `whole`: the entries begin with the deal, so places are known. `by_hand`: the deal is dealt by
     hand, so no entry of the machine describes its cut and its hands. `charged`: the deal of each

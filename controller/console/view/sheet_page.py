@@ -26,7 +26,7 @@ from controller.sheet.printed_sheet import (
 from controller.words import Words, decided_by_words
 
 _FORMULA_SIGNS: Final = ("=", "+", "-", "@", "＝", "＋", "－", "＠", "\t", "\r", "\n")
-"""Signs at which a spreadsheet begins a formula. Some also accept the full-width signs."""
+"""Characters that begin a formula in a spreadsheet. Some also accept the full-width forms."""
 _BOM: Final = "\ufeff"
 
 
@@ -119,9 +119,6 @@ def _provisional(sheet: ScoreSheet) -> list[Words]:
     named = () if sheet.score is None else sheet.score.provisional
     known = all_keys()
     return [known[key].label if key in known else Words(key, key) for key in named]
-
-
-# -- the file -----------------------------------------------------------------------
 
 
 def sheet_csv(sheet: ScoreSheet, language: Language, zone: tzinfo | None = None) -> str:

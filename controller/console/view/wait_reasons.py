@@ -21,11 +21,11 @@ from controller.words import Words
 DEAL_OVERDUE_MS: Final = 120_000
 """A deal is overdue after this time. People need less to put a set in (provisional)."""
 NO_DEAL: Final = "no_deal"
-"""The name of the reason that a deal is due and the machine has not begun it."""
+"""The reason's name if a deal is due and the machine has not begun it."""
 RULING: Final = "ruling"
-"""The name of the reason that a proposed ruling waits for a referee."""
+"""The reason's name if a proposed ruling waits for a referee's decision."""
 RULING_CHIEFS: Final = "ruling_chiefs"
-"""The name of the reason that a proposed ruling waits for the chief. The chief sees it at once."""
+"""The reason's name if a proposed ruling waits for the chief, who sees it at once."""
 _BEFORE_CARDS: Final = frozenset({"cut", "dealing"})
 """Phases of a match in which the machine has work to do."""
 
