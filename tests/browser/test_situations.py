@@ -80,7 +80,7 @@ async def test_a_card_on_the_floor_is_found_and_a_wrong_count_takes_another_set(
     await playing.until(lambda state: state.match.misdeals == 1)
     at = await before_table(referee.person, tables[0].id)
     doubted = said.either("张数不符", "A player's count was wrong")
-    again = said.either("已放行的手牌重新发", "hands that were out are dealt again")
+    again = said.either("已放行的手牌重新发", "released hands are dealt again")
     await at.says("health", said("table.health.barred", why=doubted))
     await at.says("health", said.either("模拟硬件：没有实牌", "simulated: no real card moves"))
     await at.says("journal", re.compile(f"{again}(：|: ){doubted}"))

@@ -72,7 +72,7 @@ async def test_a_referee_runs_a_practice_deal_from_the_page(
         await person.shot("held")
         await at.orders("release", yes)
         await at.says("machine", said("table.machine.released"))
-        await at.says("journal", said.either("手牌已放行", "the hands are out"))
+        await at.says("journal", said.either("手牌已放行", "the hands are released"))
         await at.says("proof", said("table.proof.cut", n=40))
         let_out = said.either("放行 · 已执行", "Hand the hands out · done")
         await at.says("mine", f"Li Na · {let_out}")
@@ -231,5 +231,5 @@ async def test_a_match_moves_to_another_table_while_a_deal_is_played(
         await at.says("journal", said.either(f"M1由{here.id}台转来", f"M1 came from {here.id}"))
         at_old = await before_table(at.person, here.id)
         await at_old.says(
-            "journal", said.either(f"M1转至{there.id}台", f"M1 goes on at {there.id}")
+            "journal", said.either(f"M1转至{there.id}台", f"M1 continues at {there.id}")
         )

@@ -91,13 +91,13 @@ def test_a_line_behind_a_cell_of_several_lines_is_still_the_right_one() -> None:
     ("cells", "column", "said"),
     [
         ({"table": "99"}, "台号", "there is no table 99 here"),
-        ({"table": ""}, "台号", "nothing stands here"),
+        ({"table": ""}, "台号", "this cell is empty"),
         ({"round": "0"}, "轮次", "expected a number from 1 to 999"),
         ({"round": "１"}, "轮次", "expected a number from 1 to 999"),
         ({"match": "10000"}, "局", "expected a number from 1 to 9999"),
         ({"match": "9" * 40}, "局", "expected a number from 1 to 9999"),
         ({"stage": "甲级"}, "阶段", "expected swiss, round_robin or knockout"),
-        ({"ns_id": ""}, "南北队号", "nothing stands here"),
+        ({"ns_id": ""}, "南北队号", "this cell is empty"),
         ({"east": "x" * 65}, "东", "more than 64 characters"),
     ],
 )
@@ -135,7 +135,7 @@ def test_two_matches_of_one_id_are_refused() -> None:
 @pytest.mark.parametrize(
     ("heads", "said"),
     [
-        (HEADS[1:12], "columns are lacking: table"),
+        (HEADS[1:12], "columns are missing: table"),
         ([*HEADS[:11], "牌手"], 'no column is called "牌手"'),
         ([*HEADS[:11], "北"], "this column is there twice"),
     ],
@@ -149,10 +149,10 @@ def test_a_wrong_heading_is_told_before_any_row(heads: list[str], said: str) -> 
     [
         (b"", "the file is empty"),
         (b"\n\n  \n", "the file is empty"),
-        (b"PK\x03\x04\x00\x00\xff", "this is no text: save the spreadsheet as CSV"),
-        (b"x" * (MAX_BYTES + 1), "more than 256 KB: this is no draw"),
+        (b"PK\x03\x04\x00\x00\xff", "this is not text: save the spreadsheet as CSV"),
+        (b"x" * (MAX_BYTES + 1), "more than 256 KB: this is not a draw"),
         (a_file()[:-2] + b"\r\n", "there is no match in this file"),
-        (b'"' + a_file(), "no CSV: "),
+        (b'"' + a_file(), "not CSV: "),
     ],
 )
 def test_what_is_no_draw_is_told_in_one_line(body: bytes, said: str) -> None:

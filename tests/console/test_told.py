@@ -269,7 +269,7 @@ def test_the_confirmation_of_a_spoken_correction_is_told() -> None:
         match_event(event="CorrectionConfirmed", row=4, deal=1, by="陈明 (chief)")
     )
     assert line.zh == "陈明（裁判长）确认第1副成绩的口头更正"
-    assert line.en == "the word by which deal 1 was corrected is confirmed by 陈明 (chief)"
+    assert line.en == "the oral correction of deal 1 is confirmed by 陈明 (chief)"
 
 
 def test_a_ruling_that_is_approved_a_deal_later_is_told_with_the_deal_of_the_offence() -> None:

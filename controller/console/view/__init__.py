@@ -1,3 +1,1 @@
-"""The content of the pages, as pure functions of the tables' public states, without clock, socket
-or store.
-"""
+"""Pure functions that turn public states into what people see. No clock, no socket, no store."""

@@ -1,6 +1,6 @@
-"""The clocks of areas, converted from each table's own clock to the console's.
+"""The areas of a hall: their tables, their common clock, and the tables that differ from it.
 
-Browsers count on from there.
+Moments are given once, by the console's clock. Browsers count down from them.
 """
 
 from collections import Counter
@@ -35,8 +35,8 @@ def table_time_to_epoch_ms(
 ) -> int | None:
     """Return a moment of the table's own clock in milliseconds since 1970, to the second.
 
-    The result is a time of the console's clock, like `ends_ms`. It is None if the state has no time
-    stamp.
+    The result is by the console's clock, like `ends_ms`. It is None if the state does not contain
+    the table's own time (`at_ms`).
     """
     at_ms = state.match.at_ms
     if at_ms is None:
@@ -48,9 +48,10 @@ def table_time_to_epoch_ms(
 
 
 class AreaStopView(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """A stop in force: its start (console's clock), its reason and its author, empty if not stated.
+    """A stop of the area's clocks: its start (console's clock), its reason, and who ordered it.
 
-    `since_ms` is None for a table with an older program, which publishes only that there is a stop.
+    An empty text is unknown. `since_ms` is None at a table with an older program, which reports
+    only that its clock is stopped.
     """
 
     since_ms: int | None = None
@@ -81,7 +82,7 @@ def area_stop_of(state: PublicState, received_ms: int | None) -> AreaStopView | 
 
 
 def most_common_stop(stops: Sequence[AreaStopView]) -> AreaStopView | None:
-    """Return the stop that most tables report, with the time when the first of them received it."""
+    """Return the stop that most tables report, from the table where it began first."""
     said = Counter((stop.why_en, stop.why_zh, stop.by_en, stop.by_zh) for stop in stops)
     most = max(said, key=lambda one: (said[one], one), default=None)
     alike = [one for one in stops if (one.why_en, one.why_zh, one.by_en, one.by_zh) == most]
@@ -89,11 +90,11 @@ def most_common_stop(stops: Sequence[AreaStopView]) -> AreaStopView | None:
 
 
 MIN_DIFFERENCE_S: Final = 3
-"""Clocks that are further from the area's than this differ from it (provisional)."""
+"""A clock differs from the area's if it is more than this many seconds off (provisional)."""
 MIN_DEALS_BEHIND: Final = 2
-"""So many deals fewer than the area's median are behind (REFEREE 3.2)."""
+"""A table is slow if it is at least this many deals below its area's median (REFEREE 3.2)."""
 ANNOUNCEMENTS: Final = (None, "announce_15", "announce_5", "announce_1", "last_deal", "time_up")
-"""What a clock says, in its order."""
+"""The announcements of a match clock, from the first to the last."""
 
 T = TypeVar("T")
 
@@ -106,20 +107,17 @@ class TableAddedTime(msgspec.Struct, frozen=True, gc=False):
 
 
 class SlowTable(msgspec.Struct, frozen=True, gc=False):
-    """A table that has played fewer deals than the median of its area.
-
-    The difference is stored here.
-    """
+    """A table that has played `deals` fewer deals than its area's median."""
 
     table: str
     deals: int
 
 
 class DifferingClock(msgspec.Struct, frozen=True, gc=False):
-    """A table whose clock differs from its area's, without its added time.
+    """A table with a clock that differs from its area's clock. Added time is not counted.
 
-    `by_s` is how much later its time ends. It is None if only one of the two clocks runs; then
-    `running` is True if it is the table's.
+    `by_s`: seconds by which the table's time ends later than the area's. It is None if only one of
+    the two clocks runs. `running`: True if the table's clock runs.
     """
 
     table: str
@@ -128,15 +126,13 @@ class DifferingClock(msgspec.Struct, frozen=True, gc=False):
 
 
 class AreaView(msgspec.Struct, frozen=True, kw_only=True):
-    """One area.
+    """One area. A tuple lists tables, and an int without a unit is a number of tables.
 
-    Lists have names of tables; the other counts are numbers of tables.
-
-    `ends_ms` (milliseconds since 1970, by the console's clock): when the time of most tables ends,
-    while it runs. `left_s`: the remaining time while it is stopped, or before the start of all.
-    `running`: whether it runs at most of the started tables. `stop`: the order in force at the
-    tables `held`, which stops their clocks. `announced`: the last announcement of most clocks.
-    `event`, `round`: of most of its matches.
+    `running`: True if more than half of the clocks run. `ends_ms`: the median end of the running
+    clocks, in milliseconds since 1970 by the console's clock. `left_s`: the median seconds left on
+    stopped clocks. At least one of the two is None, and both are before the first match starts.
+    Neither contains added time. `stop`: the stop in force at the tables `held`. `announced`: the
+    most common last announcement. `event`, `round`: those of most matches.
     """
 
     area: str
@@ -163,9 +159,7 @@ class AreaView(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class _TableClock(msgspec.Struct, frozen=True, gc=False):
-    """A table's clock without its added time: its end, or the remaining time while it is
-    stopped.
-    """
+    """A table's clock without its added time. `ends_ms` is 0 while the clock is stopped."""
 
     table: str
     running: bool
@@ -175,7 +169,7 @@ class _TableClock(msgspec.Struct, frozen=True, gc=False):
 
 
 def build_areas(snapshots: Sequence[TableSnapshot], now_ms: int) -> list[AreaView]:
-    """Return every area, by its name."""
+    """Return all areas, sorted by name."""
     found: dict[str, list[TableSnapshot]] = {}
     for one in snapshots:
         found.setdefault(one.area, []).append(one)
@@ -222,22 +216,25 @@ def _build_area(name: str, snapshots: Sequence[TableSnapshot], now_ms: int) -> A
 
 
 def _is_live(snapshot: TableSnapshot, now_ms: int) -> bool:
-    """Return whether a table's state is current. Old states do not count for the area's clock."""
+    """Return True if the last state of a table is still its present state.
+
+    A table that is not live does not count for the area's clock, unless none is live.
+    """
     return snapshot.freshness(now_ms)[0] is Freshness.LIVE
 
 
 def is_waiting_to_start(state: PublicState) -> bool:
-    """Return whether a match is set up and not started."""
+    """Return True if a match is laid out but not started."""
     return state.match.match is not None and not state.match.started
 
 
 def is_playing(state: PublicState) -> bool:
-    """Return whether a match was started and is not over."""
+    """Return True if a match was started and is not over."""
     return state.match.match is not None and state.match.started and not is_over(state)
 
 
 def is_over(state: PublicState) -> bool:
-    """Return whether a match was played to its end. Big Two has no result, but a sheet to sign."""
+    """Return True if a match is over. Big Two has no verdict, so its phase shows the end."""
     return state.match.verdict is not None or state.match.phase in ("over", "signed")
 
 
@@ -277,7 +274,7 @@ def _slow_tables(playing: Sequence[tuple[TableSnapshot, PublicState]]) -> Iterab
 
 
 def _common_announcement(states: Iterable[PublicState]) -> str | None:
-    """Return the last announcement of most clocks; if two are equally common, the later one."""
+    """Return the last announcement of most clocks. If two are equally common, return the later."""
     said = Counter(state.match.announced for state in states)
     known = [one for one in ANNOUNCEMENTS if said[one]]
     return max(known, key=lambda one: (said[one], ANNOUNCEMENTS.index(one)), default=None)
@@ -288,6 +285,6 @@ def _is_waiting(snapshot: TableSnapshot, now_ms: int) -> bool:
 
 
 def _most_common(values: Iterable[T | None]) -> T | None:
-    """Return the most common value, the first of several, or None without values."""
+    """Return the most common value, or the first of several. Return None if there is no value."""
     said = Counter(value for value in values if value is not None)
     return max(said, key=lambda one: said[one], default=None)

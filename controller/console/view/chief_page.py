@@ -1,7 +1,7 @@
-"""Open matters at the tables: rulings for the chief to decide, and finished sheets to sign.
+"""The chief's page: what the chief must decide or confirm, and what the chief should know.
 
-A state does not contain since when a matter is open. The caller stores that by the matter's name
-(`open_matter_names`).
+A state does not contain since when a matter is open. The caller stores that time by the name of
+the matter (`open_matter_names`).
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -27,10 +27,11 @@ FirstSeen = Mapping[str, int]
 
 
 class PendingApproval(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """A ruling that waits for the chief's decision, or for a written confirmation (`verbal`).
+    """A ruling that waits for the chief: for a decision, or (`verbal`) for a confirmation.
 
-    `by`: the person who proposed it. For a spoken decision, the chief and the person who entered
-    it. `since_ms`: its start if it is known, or None if it began before the console.
+    A verbal ruling is an oral decision of the chief that a referee entered. `by`: who proposed the
+    ruling, or the chief and the person who entered the oral decision. `since_ms`: when the console
+    first saw the matter open. It is None if the console did not see the beginning.
     """
 
     table: str
@@ -41,10 +42,10 @@ class PendingApproval(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 
 
 class UnconfirmedCorrection(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """A correction by the chief's spoken decision that is not confirmed in writing, with its start
-    if known.
+    """A result that the chief corrected orally and has not confirmed yet.
 
-    `by`: the chief, and the person who entered it.
+    `by`: the chief, and the person who entered the correction. `since_ms`: when the console first
+    saw it.
     """
 
     table: str
@@ -54,9 +55,7 @@ class UnconfirmedCorrection(msgspec.Struct, frozen=True, gc=False, kw_only=True)
 
 
 class UnsignedSheet(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """A finished sheet without all signatures: the number of signatures, and the missing
-    signers.
-    """
+    """A finished sheet with missing signatures: the number it has, and who has still to sign."""
 
     table: str
     signed: int
@@ -65,7 +64,7 @@ class UnsignedSheet(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 
 
 def open_matter_names(table: str, state: PublicState) -> Iterator[str]:
-    """Yield the names of a table's open matters. The console stores their start by these names."""
+    """Yield the names of a table's open matters. The caller stores their first times by name."""
     match = state.match
     for ruling in match.rulings:
         if _needs_chief(ruling):
@@ -94,7 +93,7 @@ def list_approvals(
 def list_unconfirmed_corrections(
     table: str, state: PublicState, first_seen: FirstSeen
 ) -> Iterator[UnconfirmedCorrection]:
-    """Yield a table's corrections by spoken decision that wait for the chief."""
+    """Yield a table's oral corrections that the chief has not confirmed yet."""
     for word in state.match.spoken:
         name = _correction_name(table, state.match, word)
         by = decided_by_words(word.by, word.entered_by)
@@ -106,7 +105,7 @@ def list_unconfirmed_corrections(
 def list_unsigned_sheets(
     known: Iterable[tuple[TableSnapshot, PublicState]], first_seen: FirstSeen
 ) -> Iterator[UnsignedSheet]:
-    """Yield the finished sheets that lack a signature."""
+    """Yield the finished sheets with missing signatures."""
     for one, state in known:
         match = state.match
         if is_over(state) and match.signers:
@@ -119,7 +118,7 @@ def list_unsigned_sheets(
 
 
 def _needs_chief(ruling: PublicRuling) -> bool:
-    """Return whether a ruling waits for the chief's decision or confirmation."""
+    """Return True if a ruling waits for the chief's decision or confirmation."""
     proposed = ruling.state == "proposed" and ruling.needs == "chief"
     return proposed or _is_unconfirmed_word(ruling)
 
@@ -147,17 +146,17 @@ def _sheet_name(table: str, match: PublicMatch) -> str:
 
 
 ESTIMATE_STEP_MS: Final = 30_000
-"""An estimate is no more exact than that, and so it is told anew no more often."""
+"""Estimates are rounded down to this step, which is their precision. So they change seldom."""
 
 
 class OverrunEstimate(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """A table whose present deal will end `by_s` after the end of its time, at its present pace.
+    """A table with a deal that is expected to end `by_s` after the match's time is up.
 
-    This is an estimate. `pace_s` is the mean time of its own `deals` so far, from release to
-    release. For a table in its first deal (`deals` 0) it is the median of its area's tables. The
-    present deal is assumed to last as long, or to end at once if it has already lasted longer.
-    `by_s` is in whole half minutes. Stops and redeals count as play. `ends_ms`: when its time ends,
-    by the console's clock.
+    `pace_s`: the mean time of the table's `deals` finished deals, from release to release. In the
+    first deal (`deals` is 0) it is the median pace of the other tables of the area. The present
+    deal is expected to take as long. If it has already taken longer, it is expected to end now.
+    `by_s` is rounded down to half minutes. Pauses and repeated deals count as played time.
+    `ends_ms`: when the match's time is up, by the console's clock.
     """
 
     table: str
@@ -172,11 +171,9 @@ class OverrunEstimate(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 
 
 class _DealPace(msgspec.Struct, frozen=True, gc=False):
-    """The mean time of a table's deals and their number.
+    """The mean time of a table's finished deals, and the start of its present deal.
 
-    The present deal began at `began_ms`.
-
-    Both moments are by the console's clock.
+    All moments are by the console's clock. `pace_ms` is None before the first deal is finished.
     """
 
     snapshot: TableSnapshot
@@ -190,7 +187,7 @@ class _DealPace(msgspec.Struct, frozen=True, gc=False):
 def estimate_overruns(
     playing: Sequence[tuple[TableSnapshot, PublicState]], now_ms: int
 ) -> Iterator[OverrunEstimate]:
-    """Yield the tables whose deal will end half a minute or more after their time."""
+    """Yield each table with a deal that ends half a minute or more after the match's time is up."""
     paces = [pace for one, state in playing if (pace := _deal_pace(one, state)) is not None]
     usual = _area_paces(paces)
     for each in paces:
@@ -214,7 +211,7 @@ def estimate_overruns(
 
 
 def _deal_pace(snapshot: TableSnapshot, state: PublicState) -> _DealPace | None:
-    """Return a table's pace if a deal is being played and the clock runs."""
+    """Return a table's pace. Return None if no deal is under way or the clock does not run."""
     match, up_ms = state.match, clock_end_ms(state, snapshot.contact_times.received_ms)
     if up_ms is None or match.clock is None or match.clock.deadline_ms is None:
         return None
@@ -237,21 +234,19 @@ def _area_paces(paces: Iterable[_DealPace]) -> dict[str, int]:
 
 
 HEAVY_PENALTIES: Final = frozenset({"foul", "match_forfeit", "disqualification"})
-"""Penalties that the chief hears of, whoever has given them."""
+"""Penalties that the chief's page lists, whichever referee gave them."""
 LOST_VERDICTS: Final = frozenset({"forfeit", "disqualified", "both_lost"})
-"""Verdicts that no deal has brought."""
+"""Verdicts that do not result from a played deal."""
 NEAR_END_ANNOUNCEMENTS: Final = frozenset(
     {"announce_15", "announce_5", "announce_1", "last_deal", "time_up"}
 )
-"""When equal levels in a knock-out begin to matter: the last quarter of an hour (provisional)."""
+"""After these, equal levels in a knock-out are listed: the last 15 minutes (provisional)."""
 
 
 class LevelTie(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """A knock-out match with equal levels near its end.
+    """A knock-out match with equal levels near its end. `due`: an extra deal must be ordered now.
 
-    `due`: an extra deal must be ordered.
-
-    `ends_ms`: when its time ends, by the console's clock, or None if its clock does not run.
+    `ends_ms`: when the match's time is up, by the console's clock. None if its clock does not run.
     """
 
     table: str
@@ -261,7 +256,7 @@ class LevelTie(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 
 
 class TableAtLevelA(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """A table where a side plays at A, with the number of that side's failures there."""
+    """A table where a side plays at level A. `failures`: how often each such side failed there."""
 
     table: str
     sides: tuple[Side, ...]
@@ -269,7 +264,7 @@ class TableAtLevelA(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 
 
 class HeavyOutcome(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """A heavy penalty in force, or a match that was lost without being played to its end."""
+    """A heavy penalty in force, or a match that ended without being played out."""
 
     table: str
     words_en: str
@@ -280,9 +275,9 @@ class HeavyOutcome(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 
 
 class ChiefView(msgspec.Struct, frozen=True, kw_only=True):
-    """The whole page of the chief.
+    """All lists of the chief's page. `approvals` and `spoken` begin with the oldest matter.
 
-    Lists are in the order of the tables; the longest wait comes first.
+    The other lists follow the order of the tables.
     """
 
     approvals: tuple[PendingApproval, ...] = ()
@@ -299,7 +294,7 @@ class ChiefView(msgspec.Struct, frozen=True, kw_only=True):
 def build_chief_view(
     snapshots: Sequence[TableSnapshot], now_ms: int, notes: HallNotes = NO_NOTES
 ) -> ChiefView:
-    """Return the page of the chief of a hall."""
+    """Return the chief's page for all tables of a hall."""
     known = [(one, one.state) for one in snapshots if one.state is not None]
     playing = [(one, state) for one, state in known if is_playing(state)]
     his = [

@@ -1,9 +1,8 @@
-"""Questions of a referee that need no table: what a play is, and how many cards each seat must
-have.
+"""A referee's questions that need no table: what a play is, and how many cards a hand must have.
 
-The rulebook judges combinations (controller/rules/combos). The table does not know the hands, so a
-person who sees the cards enters them. The required number of cards follows from the progress of the
-deal.
+The judge of combinations belongs to the rulebook (controller/rules/combos). No table publishes
+its hands, so a person who sees the cards enters them. How many cards a seat must hold follows
+from the public state of the deal.
 """
 
 from collections.abc import Sequence
@@ -22,18 +21,21 @@ from controller.rules.profile import BigTwoProfile, Profile
 from controller.seats import SEATS
 
 CardsText = Annotated[str, Meta(max_length=1_000)]
-"""A whole set is less. Whoever may look may ask, and all others wait for the answer."""
+"""Cards as text. A whole set is shorter.
+
+Every viewer may ask, and all others wait for the answer, so the length is limited.
+"""
 
 
 class PlayedCards(msgspec.Struct, frozen=True, kw_only=True):
-    """One play as it was entered. `declared`: the combination that the player announced."""
+    """One play as a person entered it. `declared`: the combination that its player named."""
 
     cards: CardsText
     declared: CardsText | None = None
 
 
 class CombinationQuestion(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A question on combinations.
+    """A question on combinations. `on`: the play to beat, or None for a lead.
 
     `on`: the play to beat, or None for a lead.
 
@@ -58,9 +60,9 @@ class CombinationKindView(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
 
 class CardsDue(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """The number of cards that a seat must have now.
+    """The number of cards that a seat must hold now.
 
-    `or_one_less`: its tribute may already be laid.
+    `or_one_less`: one card less is right too, because the tribute may be on the table already.
     """
 
     seat: Seat
@@ -69,7 +71,7 @@ class CardsDue(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
 
 def judge_question(profile: Profile, question: CombinationQuestion) -> PlayRuling | ContainedKinds:
-    """Return the ruling on a question. Raises QuestionError, one line."""
+    """Return the ruling on a question. Raises QuestionError with a message of one line."""
     level = None if question.level is None else parse_typed_level(question.level)
     if question.contained:
         return judge_contained_kinds(profile, level, question.play.cards)
@@ -85,7 +87,7 @@ def judge_question(profile: Profile, question: CombinationQuestion) -> PlayRulin
 
 
 def list_combination_kinds(profile: Profile) -> list[CombinationKindView]:
-    """Return the kinds of combination of a rulebook. `ranked`: an announcement names its ranks."""
+    """Return the combinations of a rulebook. `ranked`: its declaration names the ranks."""
     if isinstance(profile, BigTwoProfile):
         return [
             CombinationKindView(kind=kind, en=name.en, zh=name.zh, ranked=False)
@@ -98,11 +100,11 @@ def list_combination_kinds(profile: Profile) -> list[CombinationKindView]:
 
 
 def cards_due(match: PublicMatch, hand: int) -> tuple[CardsDue, ...]:
-    """Return how many cards each seat must have before the first lead (seed 000 A5.2).
+    """Return how many cards each seat must hold before the first lead (seed 000 A5.2).
 
-    Usually this is a whole hand. A seat that has paid and received no return has one less, and a
-    seat that has received one has one more. Until every payment has a receiver, a card on the table
-    may be counted or not. `hand`: the size of a hand in the rulebook.
+    `hand`: the size of a hand in the rulebook. A seat that paid tribute and has no return yet holds
+    one card less, and the seat that received the tribute one more. Until all payments are known, a
+    card on the table may be counted or not.
     """
     cards: dict[Seat, int] = dict.fromkeys(SEATS, hand)
     exchange = match.tribute

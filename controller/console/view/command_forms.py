@@ -1,4 +1,4 @@
-"""The names of commands and their arguments in forms, in both languages."""
+"""The forms of all commands: a label and a kind of input for each argument, in both languages."""
 
 from collections.abc import Mapping
 from enum import Enum
@@ -16,9 +16,9 @@ from controller.words import COMMAND_WORDS as CALLED
 from controller.words import Words
 
 ARGUMENT_NAMES: Final[Mapping[str, Words]] = {
-    "since": Words("behind entry", "自条目"),
+    "since": Words("after entry", "自条目"),
     "part": Words("part", "第几部分"),
-    "parts": Words("of parts", "共几部分"),
+    "parts": Words("number of parts", "共几部分"),
     "offence": Words("offence", "违规情形"),
     "side": Words("side", "哪一方"),
     "seat": Words("seat", "座位"),
@@ -27,10 +27,10 @@ ARGUMENT_NAMES: Final[Mapping[str, Words]] = {
     "offence_ms": Words("when, by the table's clock (ms)", "发生时刻（毫秒）"),
     "pointed_out_by": Words("pointed out by", "由谁指出"),
     "pointed_out_when": Words("pointed out when", "何时指出"),
-    "outsider_first": Words("an outsider said it first", "局外人先提及"),
-    "acted_first": Words("acted before he said it", "未申告先动作"),
+    "outsider_first": Words("an outsider mentioned it first", "局外人先提及"),
+    "acted_first": Words("acted before reporting it", "未申告先动作"),
     "exploited": Words("the advantage was used", "已利用该情形获利"),
-    "lapse_disputed": Words("whether the claim is late is disputed", "申告是否逾期有争议"),
+    "lapse_disputed": Words("it is disputed whether the claim is late", "申告是否逾期有争议"),
     "settled_by_players": Words("settled by the players", "选手已自行处理"),
     "harmed": Words("the other side was harmed", "已损害对方"),
     "kind": Words("kind", "类别"),
@@ -41,7 +41,7 @@ ARGUMENT_NAMES: Final[Mapping[str, Words]] = {
     "n": Words("cards off the top", "切牌张数"),
     "reason": Words("reason", "理由"),
     "yes": Words("yes", "是"),
-    "payer": Words("whose tribute", "收谁的贡牌"),
+    "payer": Words("payer of the tribute", "收谁的贡牌"),
     "match_id": Words("id of the match", "对局编号"),
     "event": Words("event", "赛事"),
     "round": Words("round", "轮次"),
@@ -49,11 +49,11 @@ ARGUMENT_NAMES: Final[Mapping[str, Words]] = {
     "table_no": Words("table number", "台号"),
     "stage": Words("stage", "赛制阶段"),
     "pairs": Words("pairs", "双方"),
-    "record": Words("penalties so far", "既往判罚"),
+    "record": Words("earlier penalties", "既往判罚"),
     "uncut": Words("without a cut", "不切牌"),
     "area": Words("the whole area", "全区"),
-    "verbal": Words("the chief said so by word", "裁判长口头裁定"),
-    "by": Words("the chief who said it", "作出口头裁定的裁判长"),
+    "verbal": Words("the chief decided orally", "裁判长口头裁定"),
+    "by": Words("the chief who decided orally", "作出口头裁定的裁判长"),
     "counts": Words("cards in each hand", "各家张数"),
     "found": Words("a card was found elsewhere", "在别处找到牌张"),
     "set": Words("set of cards", "哪套牌"),
@@ -61,8 +61,8 @@ ARGUMENT_NAMES: Final[Mapping[str, Words]] = {
     "cards": Words("cards counted", "清点张数"),
     "card": Words("card", "牌张"),
     "other": Words("the other payer's card", "另一家所贡之牌"),
-    "stands": Words("anti-tribute stands", "抗贡成立"),
-    "order": Words("out in turn", "出完次序"),
+    "stands": Words("anti-tribute applies", "抗贡成立"),
+    "order": Words("order of going out", "出完次序"),
     "ended_ms": Words("last card played, by the table's clock (ms)", "打完时刻（毫秒）"),
     "left": Words("cards left", "剩余张数"),
     "seconds": Words("seconds", "秒数"),
@@ -84,7 +84,7 @@ ARGUMENT_NAMES: Final[Mapping[str, Words]] = {
     "code": Words("fault", "故障"),
     "board": Words("board", "控制板"),
     "settings": Words("settings", "设置"),
-    "phase": Words("phase it is meant for", "所针对的阶段"),
+    "phase": Words("phase for which it is meant", "所针对的阶段"),
 }
 
 
@@ -105,7 +105,7 @@ ArgumentKind = Literal[
 
 
 class ArgumentView(msgspec.Struct, frozen=True, kw_only=True):
-    """One argument. `min` and `max` limit a number, or the length of a text."""
+    """One argument. `min`, `max`: the limits of a number, or of the length of a text."""
 
     name: str
     kind: ArgumentKind
@@ -119,7 +119,7 @@ class ArgumentView(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class CommandFormView(msgspec.Struct, frozen=True, kw_only=True):
-    """One command. `label_*`: the text of a button. `does_*`: one line that explains it."""
+    """One command. `label_*`: the text of its button. `does_*`: one line about its effect."""
 
     roles: list[Role]
     signed: bool
@@ -132,7 +132,7 @@ class CommandFormView(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def command_forms() -> Mapping[str, CommandFormView]:
-    """Return every command by its name."""
+    """Return the forms of all commands by name."""
     return _FORMS
 
 
@@ -188,7 +188,7 @@ def _choices(annotation: Any) -> list[str]:
 
 
 def _unwrapped(shape: inspect.Type) -> tuple[inspect.Type, Mapping[str, Any]]:
-    """Return a type without `None` and wrappers, and its description."""
+    """Return a type without `None` and without metadata, and the JSON schema of the metadata."""
     meta: Mapping[str, Any] = {}
     while True:
         if isinstance(shape, inspect.Metadata):

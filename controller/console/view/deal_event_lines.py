@@ -1,4 +1,4 @@
-"""The events of a deal as text: cut, hands, tribute and return, seats that are out, the result."""
+"""The events of a deal in words: cut, hands, tribute and return, seats that are out, result."""
 
 from typing import Any
 
@@ -19,7 +19,7 @@ from controller.words import Words, decided_by_words
 
 
 def describe_seat_taken(data: EventData, context: DealContext) -> Words:
-    """Return which seat was taken, and by which person if that is stated."""
+    """Describe a taken seat, with the person if the event names one."""
     who, person = name_of(SEAT_NAMES, data.get("seat")), data.get("person")
     if person is None:
         return Words(f"{who.en} is seated", f"{who.zh}已就位")
@@ -27,10 +27,10 @@ def describe_seat_taken(data: EventData, context: DealContext) -> Words:
 
 
 def describe_match_cut(data: EventData, context: DealContext) -> Words:
-    """Return where the set was cut and by which seat, or that it was not cut."""
+    """Describe how many cards were cut and by which seat, or that the set was not cut."""
     seat, n = data.get("seat"), data.get("n")
     if n is None:
-        return Words("the deal goes on uncut", "本副未切牌")
+        return Words("the deal continues without a cut", "本副未切牌")
     ahead = Words(" (for the next deal)", "（用于下一副）") if data.get("ahead") else Words("", "")
     if seat is None:
         return Words(f"cut at {n} cards{ahead.en}", f"切牌{n}张{ahead.zh}")
@@ -39,34 +39,36 @@ def describe_match_cut(data: EventData, context: DealContext) -> Words:
 
 
 def describe_turned_up_card(data: EventData, context: DealContext) -> Words:
-    """Return which card was turned up."""
+    """Describe which card was turned up."""
     card = phrases.card_name(data.get("card"))
     return Words(f"turned up: {card.en}", f"翻牌：{card.zh}")
 
 
 def describe_hands_dealt(data: EventData, context: DealContext) -> Words:
-    """Return that hands dealt by hand are complete, and which seat leads."""
-    return _add_leader_of(data, Words("four right hands are there", "四手牌已备齐"))
+    """Describe hands that were dealt by hand and are complete, with the leader."""
+    return _add_leader_of(data, Words("all four hands are complete", "四手牌已备齐"))
 
 
 def describe_hands_released(data: EventData, context: DealContext) -> Words:
-    """Return that the hands were released, and which seat leads."""
-    return _add_leader_of(data, Words("the hands are out: the deal begins", "手牌已放行，本副开始"))
+    """Describe the release of the hands, with the leader."""
+    return _add_leader_of(
+        data, Words("the hands are released: the deal begins", "手牌已放行，本副开始")
+    )
 
 
 def _add_leader_of(data: EventData, words: Words) -> Words:
-    """Add which seat leads, by which card, if the event has it."""
+    """Add the leader and the leader's card, if the event contains them."""
     return add_leader(words, data.get("turned_to"), data.get("turned_up"))
 
 
 def describe_misdeal(data: EventData, context: DealContext) -> Words:
-    """Return why the deal is dealt again."""
+    """Describe a misdeal with its reasons."""
     why = fault_words(data.get("reasons", ()))
     return Words(f"dealt again: {why.en}", f"重新发牌：{why.zh}")
 
 
 def describe_recount(data: EventData, context: DealContext) -> Words:
-    """Return how many cards a count found in each hand."""
+    """Describe how many cards a count found in each hand."""
     told = _by_seat(data.get("counts", {}))
     found = Words(", a card was found", "，找到遗落的牌") if data.get("found") else Words("", "")
     by = decided_by_words(data.get("by"), data.get("entered_by"))
@@ -74,7 +76,7 @@ def describe_recount(data: EventData, context: DealContext) -> Words:
 
 
 def _by_seat(counts: EventData) -> Words:
-    """Return a number for each seat in one line, in playing order."""
+    """Return the number of each seat in one line, in playing order."""
     return join_words(
         Words(
             f"{name_of(SEAT_NAMES, seat).en} {n}",
@@ -85,14 +87,14 @@ def _by_seat(counts: EventData) -> Words:
 
 
 def describe_anti_tribute(data: EventData, context: DealContext) -> Words:
-    """Return whether an anti-tribute (抗贡) was accepted."""
+    """Describe whether an anti-tribute (抗贡) is valid."""
     if data.get("stands"):
-        return Words("anti-tribute stands: no tribute is paid", "抗贡成立，不进贡")
+        return Words("anti-tribute applies: no tribute is paid", "抗贡成立，不进贡")
     return Words("no anti-tribute: tribute is paid", "抗贡不成立，进贡")
 
 
 def describe_tribute_values(data: EventData, context: DealContext) -> Words:
-    """Return which value each tribute must have."""
+    """Describe which value each tribute must have."""
     told = join_words(
         Words(
             f"{name_of(SEAT_NAMES, seat).en} {value_words(counts).en}",
@@ -104,13 +106,13 @@ def describe_tribute_values(data: EventData, context: DealContext) -> Words:
 
 
 def describe_tribute_choice(data: EventData, context: DealContext) -> Words:
-    """Return whose tribute UP takes."""
+    """Describe which tribute UP takes."""
     who = name_of(SEAT_NAMES, data.get("payer"))
     return Words(f"UP takes the tribute of {who.en}", f"上游收{who.zh}的贡牌")
 
 
 def return_line(en: str, zh: str) -> DescribeEvent:
-    """Return a function that describes a return, with its rank if the event has it."""
+    """Return a function that describes a return, with its rank if the event contains it."""
 
     def tell(data: EventData, before: DealContext) -> Words:
         who, counts = name_of(SEAT_NAMES, data.get("seat")), data.get("value")
@@ -124,7 +126,7 @@ def return_line(en: str, zh: str) -> DescribeEvent:
 
 
 def describe_seat_out(data: EventData, context: DealContext) -> Words:
-    """Return that a seat is out, with its place if all earlier places are known."""
+    """Describe a seat that is out, with its place if all places before it are known."""
     seat, place = data.get("seat"), len(context.outs)
     who = name_of(SEAT_NAMES, seat)
     if not context.whole or seat in context.outs or place >= len(phrases.PLACE_NAMES):
@@ -135,7 +137,7 @@ def describe_seat_out(data: EventData, context: DealContext) -> Words:
 
 
 def describe_places(order: Any) -> Words:
-    """Return which seat took which place, and the class of the win if there is one."""
+    """Return the seat of each place, and the class of the win if the order is a valid finish."""
     told = join_words(
         Words(
             f"{place.en} {name_of(SEAT_NAMES, seat).en}",
@@ -151,26 +153,26 @@ def describe_places(order: Any) -> Words:
 
 
 def describe_result(data: EventData, context: DealContext) -> Words:
-    """Return which places were entered."""
+    """Describe the places that were entered."""
     told = describe_places(data.get("order", ()))
     return Words(f"places entered: {told.en}", f"录入名次：{told.zh}")
 
 
 def describe_cards_left(data: EventData, context: DealContext) -> Words:
-    """Return how many cards each seat has left."""
+    """Describe how many cards each seat has left."""
     told = _by_seat(data.get("left", {}))
     return Words(f"cards left: {told.en}", f"剩余张数：{told.zh}")
 
 
 def describe_seat_answer(data: EventData, context: DealContext) -> Words:
-    """Return a seat's answer to a question of Big Two."""
+    """Describe a seat's answer to a question of Big Two."""
     who = name_of(SEAT_NAMES, data.get("seat"))
     yes = Words("yes", "是") if data.get("yes") else Words("no", "否")
     return Words(f"{who.en} answers: {yes.en}", f"{who.zh}表态：{yes.zh}")
 
 
 def describe_result_confirmation(data: EventData, context: DealContext) -> Words:
-    """Return which seat confirmed the result."""
+    """Describe who confirmed the result."""
     by = data.get("by")
     if by == "referee":
         return Words("the referee confirmed the result", "裁判员确认成绩")

@@ -1,7 +1,7 @@
-"""The buttons of a seat on its table's display: the present question, and the possible answers.
+"""The seats on a table's display, and the buttons of each seat.
 
-Each button is a complete command. So the meaning of a touch is decided in this tested module, and
-not in a browser.
+Each button is a complete command. So the meaning of a touch is decided here, where tests cover
+it, and not in a browser.
 """
 
 from collections.abc import Callable, Iterator
@@ -16,16 +16,14 @@ from controller.seats import side_of
 DISPLAY_COMMANDS: Final = frozenset(
     {"seat", "cut", "confirm", "out", "call", "claim_count", "answer", "choose"}
 )
-"""All that a display may ask of its table."""
+"""All commands that a display may send to its table."""
 
 
 class SeatButton(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """A command that a seat may give now.
+    """A command that a seat may give now. `say`: the key of the button's text.
 
-    `say`: the key of the button's text.
-
-    `of`: the seat that it concerns, if that is another one. `hold`: the button must be held down,
-    because the command cannot be withdrawn.
+    `of`: the seat that the command is about, if that is another seat. `hold`: the command needs a
+    long press, because it cannot be taken back.
     """
 
     cmd: str
@@ -40,14 +38,15 @@ class SeatButton(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 _COUNT_CLAIM_PHASES: Final = frozenset(
     {"count_check", "anti_check", "tribute", "return", "choices", "play"}
 )
-"""A count may be claimed, in play until the first card is led (seed 000 A5.2)."""
+"""Phases in which a count may be claimed, in play until the first lead (seed 000 A5.2)."""
 
 
 def list_buttons(
     seat: Seat, match: PublicMatch, *, waits: bool, called: bool
 ) -> Iterator[SeatButton]:
-    """Yield the buttons of a seat: the answer to the present question, its own reports, the red
-    one.
+    """Yield a seat's buttons: what the table waits for, what the seat may report, then the call.
+
+    `waits`: the table waits for this seat. `called`: the seat has already called the referee.
     """
     if waits and match.phase in _BUTTONS_BY_PHASE:
         yield from _BUTTONS_BY_PHASE[match.phase](seat, match)
@@ -68,7 +67,7 @@ def _own_buttons(seat: Seat, match: PublicMatch) -> Iterator[SeatButton]:
 
 
 def _confirm_button_for(text_id: str) -> Callable[[Seat, PublicMatch], Iterator[SeatButton]]:
-    """Return a function that makes the button for a short press of green, with this text."""
+    """Return a function that yields the green button with the text `text_id`."""
 
     def green(seat: Seat, match: PublicMatch) -> Iterator[SeatButton]:
         yield _confirm_button(seat, match, text_id)
@@ -81,7 +80,7 @@ def _seat_button(seat: Seat, match: PublicMatch) -> Iterator[SeatButton]:
 
 
 def _return_buttons(seat: Seat, match: PublicMatch) -> Iterator[SeatButton]:
-    """Yield the return, and before it UP's choice between two equal tributes (seed 003 R4.5)."""
+    """Yield the return. Before it, yield UP's choice between two equal tributes (seed 003 R4.5)."""
     tribute = match.tribute
     if tribute is not None and tribute.choice_open and seat == tribute.chooser:
         for payer in tribute.payers:
@@ -90,7 +89,7 @@ def _return_buttons(seat: Seat, match: PublicMatch) -> Iterator[SeatButton]:
 
 
 def _answer_buttons(seat: Seat, match: PublicMatch) -> Iterator[SeatButton]:
-    """Yield yes and no as answers to a question of Big Two."""
+    """Yield yes and no as answers to the open question of Big Two."""
     asked = match.choices.asked if match.choices else None
     if asked is not None:
         yield _button("answer", {"seat": seat, "yes": True}, match, f"{asked}_yes")
@@ -98,7 +97,7 @@ def _answer_buttons(seat: Seat, match: PublicMatch) -> Iterator[SeatButton]:
 
 
 def _play_buttons(seat: Seat, match: PublicMatch) -> Iterator[SeatButton]:
-    """Yield the lead, or an opponent's confirmation that a seat is out."""
+    """Yield the lead, or the confirmation that an opponent is out."""
     if not match.led:
         yield _confirm_button(seat, match, "led")
         return
@@ -116,13 +115,13 @@ _BUTTONS_BY_PHASE: Final = {
     "play": _play_buttons,
     "result": _confirm_button_for("result"),
 }
-"""What is asked of a seat that is waited for; the cut has its own place, in the middle."""
+"""The buttons for which a table waits. The cut has its own place, in the middle of the display."""
 
 
 def _confirm_button(
     seat: Seat, match: PublicMatch, text_id: str, about_seat: Seat | None = None
 ) -> SeatButton:
-    """Return the green button. A touch that comes too late must not confirm the next question."""
+    """Return the green button. It names the phase, so a late touch confirms no later phase."""
     return _button(
         "confirm", {"seat": seat, "phase": match.phase}, match, text_id, about_seat=about_seat
     )
@@ -150,12 +149,10 @@ def _button(
 
 
 class DisplaySeat(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """One seat.
+    """One seat. `waits`: the table waits for it. `place`: its place in the finish, from 1 on.
 
-    `waits`: it must answer a question. `place`: the place in which it went out, from 1.
-
-    `buttons`: green first. `cuts`: it may cut now. `called`: its red button was pressed, and no
-    referee has come.
+    `cuts`: it may cut now. `called`: its red button was pressed, and the referee has not come.
+    `buttons`: in the order of `list_buttons`.
     """
 
     seat: Seat
@@ -171,7 +168,7 @@ class DisplaySeat(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 
 
 def build_display_seat(seat: Seat, state: PublicState, *, cuts: bool) -> DisplaySeat:
-    """Return the display of a seat. `cuts`: it may cut now."""
+    """Return what the display shows at a seat. `cuts`: the seat may cut now."""
     match = state.match
     waits = seat in match.waiting_for
     called = any(call.seat == seat and call.reason == "button" for call in state.calls)

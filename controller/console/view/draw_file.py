@@ -1,4 +1,4 @@
-"""The file of a draw (对阵表): its columns, and its rows as text, from any spreadsheet program."""
+"""The file of a draw (对阵表): its columns, and its rows as text, as any spreadsheet saves it."""
 
 import csv
 import io
@@ -18,7 +18,7 @@ MAX_CELL_LENGTH: Final = 64
 
 
 class DrawColumn(NamedTuple):
-    """A column: its names, whether it is required, its content, and an example."""
+    """A column: its names, whether it is needed, a description, and an example."""
 
     zh: str
     en: str
@@ -52,22 +52,22 @@ COLUMNS: Final[Mapping[str, DrawColumn]] = {
         "比赛",
         "event",
         False,
-        Words("the event; else the one named above", "比赛名称；不填则同上"),
+        Words("the event; if empty, the one named above", "比赛名称；不填则同上"),
         "示例杯",
     ),
     "match_id": DrawColumn(
         "编号",
         "match_id",
         False,
-        Words("the match's id; else made up", "本局编号；不填则自动生成"),
+        Words("the match's id; if empty, one is made", "本局编号；不填则自动生成"),
         "",
     ),
 }
-"""What a draw may have, in the order of the example; in any order in a file."""
+"""The columns of a draw, in the order of the example. A file may have them in any order."""
 
 
 class DrawFault(msgspec.Struct, frozen=True, kw_only=True):
-    """An error in a draw: the line of the file, from 1, and the column."""
+    """A fault in a draw: its text, its line in the file (from 1 on), and its column."""
 
     line: int
     column_en: str | None = None
@@ -77,7 +77,7 @@ class DrawFault(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def example_draw(language: Language, table: str) -> bytes:
-    """Return an example of a draw that Excel opens: a heading and one match, at `table`."""
+    """Return a draw to begin with, in a form for Excel: a heading and one match at `table`."""
     out = io.StringIO(newline="")
     writer = csv.writer(out, lineterminator="\r\n")
     columns = list(COLUMNS.values())
@@ -91,7 +91,7 @@ def example_draw(language: Language, table: str) -> bytes:
 
 
 class UnreadableDraw(Exception):
-    """A file that cannot be read as a draw."""
+    """A file that cannot be read as a draw. `fault` has the line and the reason."""
 
     def __init__(self, line: int, en: str, zh: str, column: str | None = None) -> None:
         super().__init__(en)
@@ -99,11 +99,14 @@ class UnreadableDraw(Exception):
 
 
 def decode_draw(body: bytes) -> tuple[str, str]:
-    """Return the text of a file and its encoding: UTF-8, UTF-16 or GB18030."""
+    """Return the text of a file, and its encoding: UTF-8, UTF-16 or GB18030.
+
+    Raises UnreadableDraw if the file is too long or is not text.
+    """
     if len(body) > MAX_BYTES:
         most = MAX_BYTES // 1024
         raise UnreadableDraw(
-            1, f"more than {most} KB: this is no draw", f"文件超过{most}KB，不是对阵表"
+            1, f"more than {most} KB: this is not a draw", f"文件超过{most}KB，不是对阵表"
         )
     marked = body.startswith((b"\xff\xfe", b"\xfe\xff"))
     for encoding in ("utf-16",) if marked else ("utf-8-sig", "gb18030"):
@@ -115,13 +118,16 @@ def decode_draw(body: bytes) -> tuple[str, str]:
             return text, encoding.removesuffix("-sig")
     raise UnreadableDraw(
         1,
-        "this is no text: save the spreadsheet as CSV",
+        "this is not text: save the spreadsheet as CSV",
         "文件不是文本，请将表格另存为CSV",
     )
 
 
 def parse_rows(text: str) -> list[tuple[int, list[str]]]:
-    """Return the rows with the numbers of their first lines, without empty rows."""
+    """Return the rows that are not empty, each with the line where it begins.
+
+    Raises UnreadableDraw if the text is not CSV, has no row, or has too many rows.
+    """
     first = text.partition("\n")[0]
     separator = max(",;\t，", key=first.count)
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
@@ -133,7 +139,7 @@ def parse_rows(text: str) -> list[tuple[int, list[str]]]:
                 rows.append((begins, cells))
             begins = reader.line_num + 1
     except csv.Error as error:
-        raise UnreadableDraw(begins, f"no CSV: {error}", f"CSV格式有误：{error}") from None
+        raise UnreadableDraw(begins, f"not CSV: {error}", f"CSV格式有误：{error}") from None
     if not rows:
         raise UnreadableDraw(1, "the file is empty", "文件是空的")
     if len(rows) > MAX_ROWS + 1:
@@ -144,7 +150,10 @@ def parse_rows(text: str) -> list[tuple[int, list[str]]]:
 
 
 def parse_heading(lines: Sequence[tuple[int, list[str]]]) -> list[str]:
-    """Return the column of each heading."""
+    """Return the key of each column in the heading, or "" for a column without a name.
+
+    Raises UnreadableDraw if a column is unknown, is there twice, or is missing.
+    """
     line, heading = lines[0]
     known = {
         called: key for key, column in COLUMNS.items() for called in (column.zh, column.en, key)
@@ -167,5 +176,5 @@ def parse_heading(lines: Sequence[tuple[int, list[str]]]) -> list[str]:
     lacking = [column for key, column in COLUMNS.items() if column.needed and key not in named]
     if lacking:
         en, zh = ", ".join(one.en for one in lacking), "、".join(one.zh for one in lacking)
-        raise UnreadableDraw(line, f"columns are lacking: {en}", f"缺少列：{zh}")
+        raise UnreadableDraw(line, f"columns are missing: {en}", f"缺少列：{zh}")
     return named

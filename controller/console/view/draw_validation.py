@@ -1,7 +1,7 @@
-"""A draw (对阵表) from a spreadsheet, read and checked as a whole before anything is sent.
+"""A draw (对阵表) from a spreadsheet. The whole draw is checked before any match is sent.
 
-A row is a match: its table, round, number and stage, and the two pairs with their players. Errors
-are reported by line and column, in both languages. A draw with a single error is not used.
+A row is a match: its table, round, number and stage, and the two pairs with their players. A
+fault is reported by line and column, in both languages. A draw with a fault is refused whole.
 """
 
 import hashlib
@@ -25,7 +25,7 @@ from controller.rules.penalties.penalty_record import PenaltyRecord
 from controller.words import Words
 
 MAX_FAULTS: Final = 50
-"""More faults than that nobody reads: it is another file."""
+"""Only this many faults are shown. A file with more is probably another file."""
 _STAGES: Final = {
     "swiss": "swiss",
     "积分编排": "swiss",
@@ -55,8 +55,8 @@ class DrawnMatch(msgspec.Struct, frozen=True, kw_only=True):
     def command_id(self) -> str:
         """Return the id of the command.
 
-        It is the same for the same match at the same table, for every sender and for all penalties
-        that the pairs bring by then.
+        The same match at the same table has the same id for every sender. The earlier penalties of
+        its pairs do not change the id.
         """
         alone = msgspec.structs.replace(self.args, record=())
         said = msgspec.json.encode([self.table, alone], order="sorted")
@@ -64,7 +64,10 @@ class DrawnMatch(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Draw(msgspec.Struct, frozen=True, kw_only=True):
-    """A whole draw: its matches, or its errors. `digest`: the hash of the file."""
+    """A whole draw: its matches, or its faults. `digest`: a hash of the file and the default event.
+
+    `with_records` adds the earlier penalties to the digest.
+    """
 
     digest: str
     encoding: str
@@ -73,10 +76,7 @@ class Draw(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def read_draw(body: bytes, tables: Sequence[str], event: str) -> Draw:
-    """Return the draw in a file for tables with these ids.
-
-    `event`: the event of rows that name none.
-    """
+    """Return the draw in a file for these tables. `event`: the event of rows that name none."""
     digest = hashlib.sha256(body + event.encode()).hexdigest()[:16]
     try:
         text, encoding = decode_draw(body)
@@ -100,7 +100,7 @@ def read_draw(body: bytes, tables: Sequence[str], event: str) -> Draw:
 
 
 class _DrawReader:
-    """A reader of the rows of one draw, which collects the errors."""
+    """A reader of the rows of one draw. It collects the matches and the faults."""
 
     def __init__(self, tables: Sequence[str], event: str) -> None:
         self._tables, self._event = _tables_by_name(tables), event
@@ -108,7 +108,7 @@ class _DrawReader:
         self.faults: list[DrawFault] = []
 
     def add_fault(self, line: int, column: str | None, en: str, zh: str) -> None:
-        """Note an error. The column is given by its key."""
+        """Add a fault. `column` is the key of its column, or None."""
         at = None if column is None else COLUMNS[column]
         self.faults.append(
             DrawFault(
@@ -121,14 +121,14 @@ class _DrawReader:
         )
 
     def read_row(self, line: int, cells: Mapping[str, str], beyond: int) -> None:
-        """Read one row."""
+        """Read one row. `beyond`: by how many cells it is longer than the heading."""
         before = len(self.faults)
         if beyond > 0:
             self.add_fault(line, None, "there are more cells than columns", "单元格多于列数")
         for key, column in COLUMNS.items():
             cell = cells.get(key, "")
             if column.needed and not cell:
-                self.add_fault(line, key, "nothing stands here", "未填写")
+                self.add_fault(line, key, "this cell is empty", "未填写")
             elif len(cell) > MAX_CELL_LENGTH:
                 self.add_fault(
                     line,
@@ -137,7 +137,9 @@ class _DrawReader:
                     f"超过{MAX_CELL_LENGTH}个字",
                 )
             elif not all(map(is_printable, cell)):
-                self.add_fault(line, key, "a sign that no sheet can show", "含有无法显示的字符")
+                self.add_fault(
+                    line, key, "a character that cannot be printed", "含有无法显示的字符"
+                )
         table = self._table(line, cells.get("table", ""))
         args = self._args(line, cells)
         if len(self.faults) > before or table is None:
@@ -150,13 +152,13 @@ class _DrawReader:
         self.matches.append(DrawnMatch(line=line, table=table, args=laid))
 
     def check_duplicates(self) -> None:
-        """Find contradictions between rows: a table, a pair or a player has only one match."""
+        """Add a fault for each table, pair, player or id that has more than one match."""
         seen: dict[tuple[str, str], int] = {}
         for laid in self.matches:
             for kind, column, value in _unique_values(laid):
                 first = seen.get((kind, value))
                 if kind == "id" and first is not None and seen["table", laid.table] == first:
-                    continue  # The error of its table is already noted.
+                    continue  # the fault of the table covers this one
                 if first is None:
                     seen[kind, value] = laid.line
                     continue
@@ -182,7 +184,7 @@ class _DrawReader:
             )
         event = cells.get("event") or self._event
         if not event:
-            self.add_fault(line, "event", "nothing says which event this is", "未注明是哪项比赛")
+            self.add_fault(line, "event", "the event is missing", "未注明是哪项比赛")
         table_no = cells.get("table", "")
         made = f"R{number}-T{table_no}-M{match}-{hashlib.sha256(event.encode()).hexdigest()[:6]}"
         return {
@@ -208,8 +210,8 @@ class _DrawReader:
         return int(cell)
 
     def _add_rejection(self, line: int, why: str) -> None:
-        """Note another reason why a table would refuse the match."""
-        self.add_fault(line, None, f"a table does not take this: {why}", "机器不接受此行内容")
+        """Add a fault for a row that a table would refuse for another reason."""
+        self.add_fault(line, None, f"a table refuses this row: {why}", "机器不接受此行内容")
 
 
 _COLUMN_OF_SEAT: Final = {"N": "north", "S": "south", "E": "east", "W": "west"}
@@ -222,7 +224,7 @@ _DUPLICATE_WORDS: Final = {
 
 
 def _unique_values(drawn: DrawnMatch) -> Iterator[tuple[str, str, str]]:
-    """Yield the values that must be unique in a draw, each with its kind and its column."""
+    """Yield each value that may be in a draw only once: its kind, its column, and the value."""
     yield "table", "table", drawn.table
     yield "id", "match_id", drawn.args.match_id
     for pair, column in ((drawn.args.pairs.NS, "ns_id"), (drawn.args.pairs.EW, "ew_id")):
@@ -241,12 +243,12 @@ def _pair(cells: Mapping[str, str], side: str, seats: Mapping[str, str]) -> dict
 
 
 def shortest_table_name(table: str, tables: Sequence[str]) -> str:
-    """Return the shortest name that identifies one of the `tables` in a draw."""
+    """Return the shortest name of a table in a draw for `tables`."""
     return min((name for name, one in _tables_by_name(tables).items() if one == table), key=len)
 
 
 def _tables_by_name(tables: Sequence[str]) -> dict[str, str]:
-    """Return tables by the names that people write: the id, or its number without letters."""
+    """Return tables by the names that people write: the id, or the id's number if it is unique."""
     by_number: dict[str, list[str]] = {}
     for table in tables:
         digits = "".join(sign for sign in table if sign.isdigit())
@@ -257,7 +259,7 @@ def _tables_by_name(tables: Sequence[str]) -> dict[str, str]:
 
 
 def _number(cell: str) -> str:
-    """Return a table's number without leading zeros, or any other text in small letters."""
+    """Return a number without leading zeros, and any other text in lower case."""
     return str(int(cell)) if cell.isascii() and cell.isdigit() else cell.lower()
 
 
@@ -279,7 +281,7 @@ def with_records(draw: Draw, record_of: Callable[[SetMatchArgs], PenaltyRecord])
 def preview(draw: Draw) -> Iterator[dict[str, Any]]:
     """Yield each match as a page shows it before anything is sent.
 
-    `brought`: the number of penalties that each pair brings.
+    `brought`: how many earlier penalties each pair has.
     """
     for laid in draw.matches:
         pairs = {"NS": laid.args.pairs.NS, "EW": laid.args.pairs.EW}

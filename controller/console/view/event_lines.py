@@ -1,7 +1,7 @@
-"""A public entry of a table's journal as one line of text, in English and Chinese.
+"""The public entries of a table's journal as lines of plain words, in English and Chinese.
 
-These functions are pure. Entries are described in their order. `DealContext` has the facts from
-earlier entries that a line needs.
+Pure. Entries are described in their order. `DealContext` contains what a line needs from earlier
+entries.
 """
 
 from collections.abc import Iterable, Mapping
@@ -29,11 +29,10 @@ from controller.words import signer_words as by_words
 
 
 class TableEventLine(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """Entry `n` as text.
+    """Entry `n` in words. `quiet`: a step that another line describes better.
 
-    `quiet`: another line beside it describes this step better.
-
-    `order`: the id of the command that it belongs to. `corrects`: the deal whose result it enters.
+    `order`: the id of the command that the entry records. `corrects`: the deal with the result that
+    the entry enters or confirms.
     """
 
     n: int
@@ -49,13 +48,13 @@ class TableEventLine(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 
 
 _MALFORMED_ERRORS: Final = (LookupError, TypeError, ValueError, AttributeError)
-"""An entry of a later version may hold anything: the line is its name then."""
+"""An entry of a later version may contain anything. Its line is then the name of its kind."""
 NO_CONTEXT: Final = DealContext()
-"""Nothing was told yet: what needs an earlier entry leaves it out."""
+"""The context before the first entry. A line leaves out what needs an earlier entry."""
 
 
 def describe_event(event: PublicEvent, context: DealContext = NO_CONTEXT) -> TableEventLine:
-    """Return one public entry as text. An unknown kind is described by its name."""
+    """Return one public entry in words. An entry of an unknown kind is described by its kind."""
     try:
         words = LINE_BY_KIND[event.kind](event.data, context)
     except _MALFORMED_ERRORS:
@@ -75,7 +74,7 @@ def describe_event(event: PublicEvent, context: DealContext = NO_CONTEXT) -> Tab
 
 
 def advance_context(event: PublicEvent, context: DealContext) -> DealContext:
-    """Return the facts that the next entry's line may need of this one and the earlier ones."""
+    """Return the context for the line of the next entry."""
     if event.kind in ("match", "match_told"):
         try:
             for data in _match_event_data(event):
@@ -94,7 +93,7 @@ def advance_context(event: PublicEvent, context: DealContext) -> DealContext:
 def describe_events(
     events: Iterable[PublicEvent], context: DealContext = NO_CONTEXT
 ) -> tuple[TableEventLine, ...]:
-    """Return entries as text, oldest first, in the given order."""
+    """Return entries in words, in their order. The oldest must come first."""
     lines = []
     for event in events:
         lines.append(describe_event(event, context))
@@ -122,18 +121,18 @@ def _is_quiet(event: PublicEvent, context: DealContext) -> bool:
 
 
 _MATCH_CHANGE_KINDS: Final = frozenset({"meeting", "transferred"})
-"""Behind these nothing holds that was told before."""
+"""Kinds of entry after which the earlier context is no longer valid."""
 _RESULT_EVENTS: Final = frozenset({"ResultEntered", "Confirmed"})
 _STEP_KINDS: Final = frozenset({"begun", "shuffled", "dealt", "record"})
 _COMMANDS_WITHOUT_EVENT: Final = frozenset(
     {"selftest", "configure", "calibrate", "clear_jam", "tribute", "return", "start_deal"}
 )
-"""Commands of which no other entry tells."""
+"""Commands that no other entry records."""
 
 
 def _describe_cut(data: EventData, context: DealContext) -> Words:
     if "cut" not in data:
-        return Words("no cut is asked for", "本副不切牌")
+        return Words("no cut is required", "本副不切牌")
     cut, seat, why = data["cut"], data.get("seat"), data.get("reason")
     if cut is None:
         return Words(f"uncut: {why or ''}".rstrip(": "), f"本副未切牌：{why or ''}".rstrip("："))
@@ -146,10 +145,10 @@ def _describe_cut(data: EventData, context: DealContext) -> Words:
 def _describe_verdict(data: EventData, context: DealContext) -> Words:
     outcome = str(data.get("outcome"))
     if outcome == "ok":
-        return Words("four right hands, 108 counted", "四手牌核对无误")
+        return Words("all four hands are right, 108 cards counted", "四手牌核对无误")
     why, landed = fault_words(data.get("reasons", ())), data.get("landed") or {}
     counts = "·".join(str(landed.get(seat, 0)) for seat in "NWSE")
-    told = Words("misdeal", "发牌有误") if outcome == "misdeal" else Words("given up", "作废")
+    told = Words("misdeal", "发牌有误") if outcome == "misdeal" else Words("void", "作废")
     return Words(
         f"{told.en}: {why.en} (fed {data.get('fed')}, landed {counts})",
         f"{told.zh}：{why.zh}（送出{data.get('fed')}张，落入{counts}）",
@@ -157,12 +156,12 @@ def _describe_verdict(data: EventData, context: DealContext) -> Words:
 
 
 def _describe_release(data: EventData, context: DealContext) -> Words:
-    out = Words("the hands are out", "手牌已放行")
+    out = Words("the hands are released", "手牌已放行")
     return add_leader(out, data.get("leader"), data.get("turned_up"))
 
 
 def _fault_reasons_line(en: str, zh: str) -> DescribeEvent:
-    """Return a function that describes an event with the causes of its faults."""
+    """Return a function that describes an entry with the faults that are its reasons."""
 
     def tell(data: EventData, before: DealContext) -> Words:
         names = data.get("reasons") or ([data["reason"]] if "reason" in data else [])
@@ -199,7 +198,7 @@ def _describe_match_events(data: EventData, context: DealContext) -> Words:
 def _describe_start(data: EventData, context: DealContext) -> Words:
     release = data.get("release") or {}
     version = release.get("version", data.get("version"))
-    return Words(f"the table's program began, version {version}", f"本台程序启动，版本{version}")
+    return Words(f"the table's program started, version {version}", f"本台程序启动，版本{version}")
 
 
 def _describe_command(data: EventData, context: DealContext) -> Words:
@@ -219,7 +218,7 @@ def _describe_command(data: EventData, context: DealContext) -> Words:
 
 
 def _describe_answer(data: EventData) -> Words:
-    """Return the result of the command if it is not the usual one."""
+    """Describe a refusal, or whether the checked card was right. Other answers have no text."""
     refused = data.get("refused")
     if refused is not None:
         why = fault_words([refused])
@@ -252,7 +251,7 @@ def _describe_acknowledgement(data: EventData, context: DealContext) -> Words:
 
 
 def _fault_line(over: bool) -> DescribeEvent:
-    """Return a function that describes a fault with its evidence: raised, or cleared (`over`)."""
+    """Return a function that describes a fault with its evidence. `over`: the fault has ended."""
 
     def tell(data: EventData, before: DealContext) -> Words:
         name, evidence = str(data.get("name")), data.get("evidence") or {}
@@ -278,7 +277,7 @@ LINE_BY_KIND: Final[Mapping[str, DescribeEvent]] = {
     "begun": constant_line("the set is in the machine", "牌已入机"),
     "shuffled": template_line("shuffled, {passes} passes", "洗牌完毕，{passes}遍"),
     "dealt": template_line(
-        "all cards are dealt: fed {fed}, again {refed}", "发牌完毕：送出{fed}张，复送{refed}张"
+        "all cards are dealt: {fed} fed, {refed} fed again", "发牌完毕：送出{fed}张，复送{refed}张"
     ),
     "held": constant_line("the hands are ready and locked in", "牌已备好，待放行"),
     "verdict": _describe_verdict,
@@ -286,15 +285,19 @@ LINE_BY_KIND: Final[Mapping[str, DescribeEvent]] = {
     "sealed_to_chief": _fault_reasons_line(
         "only the chief can open this attempt", "本次发牌仅裁判长可解封"
     ),
-    "revealed": constant_line("the deal is revealed: anybody may check it", "发牌已解封，可核验"),
-    "withdrawn": _fault_reasons_line("the hands ready will not go out", "备好的手牌不再放行"),
-    "record": constant_line("the whole record of the attempt is open", "本次发牌完整记录已公开"),
-    "recalled": _fault_reasons_line("hands that were out are dealt again", "已放行的手牌重新发"),
+    "revealed": constant_line(
+        "the deal is revealed: every person may check it", "发牌已解封，可核验"
+    ),
+    "withdrawn": _fault_reasons_line(
+        "the hands that were ready are not released", "备好的手牌不再放行"
+    ),
+    "record": constant_line("the whole record of the attempt is public", "本次发牌完整记录已公开"),
+    "recalled": _fault_reasons_line("released hands are dealt again", "已放行的手牌重新发"),
     "meeting": _describe_match_start,
     "match": match_event_lines.describe_match_event,
     "match_told": _describe_match_events,
     "transferred": template_line(
-        "match {match} goes on at {to} ({by})", "{match}转至{to}台（{by}）"
+        "match {match} continues at {to} ({by})", "{match}转至{to}台（{by}）"
     ),
     "taken_over": template_line(
         "match {match} came from {table} ({by})", "{match}由{table}台转来（{by}）"
@@ -308,10 +311,10 @@ LINE_BY_KIND: Final[Mapping[str, DescribeEvent]] = {
     "call": _describe_call,
     "call_ended": template_line("{seat} took the call back", "{seat}取消召请", seat=SEAT_NAMES),
     "pause": _describe_pause,
-    "pause_ended": template_line("let go on by {by}", "{by}恢复"),
+    "pause_ended": template_line("resumed by {by}", "{by}恢复"),
     "acknowledged": _describe_acknowledgement,
     "set_loaded": template_line(
-        "set {set} (back {back}) lies in the machine ({by})", "装入{set}套牌（{back}背）（{by}）"
+        "set {set} (back {back}) is in the machine ({by})", "装入{set}套牌（{back}背）（{by}）"
     ),
     "set_cleared": template_line(
         "set {set} was counted and is whole ({by})", "{set}套牌清点无误（{by}）"
@@ -319,4 +322,4 @@ LINE_BY_KIND: Final[Mapping[str, DescribeEvent]] = {
     "fault": _fault_line(over=False),
     "fault_cleared": _fault_line(over=True),
 }
-"""Every kind of public entry."""
+"""The line of every kind of public entry."""

@@ -1,4 +1,4 @@
-"""The row of one table in the list of the hall, which a referee can read from across the room."""
+"""One table in the hall's list. A referee must be able to read it from across the room."""
 
 from typing import Any, Literal
 
@@ -13,12 +13,14 @@ RowLight = Literal["dark", "calm", "busy", "waits", "stands"]
 
 
 FED_STEP = 13
-"""A row tells the cards fed in steps: one that changed with every card would be news for all pages
-ten times a second, and nobody reads it there."""
+"""A row shows the fed cards in steps of this many.
+
+A row that changed with every card would be sent to all pages ten times a second.
+"""
 
 
 class PairName(msgspec.Struct, frozen=True, gc=False):
-    """A pair in lists: its number, its name, and its players for the search."""
+    """A pair as lists show it: its number, its name, and its players, for searches by name."""
 
     id: str
     name: str
@@ -31,14 +33,15 @@ def build_pair_name(pair: PublicPair) -> PairName:
 
 
 class HallRow(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """A table of the hall.
+    """A table of the hall. `since_ms`: since when `standing` has this value (console's clock).
 
-    `since_ms` (console's clock): the start of its present freshness.
+    `light`: the table at one glance, beside words and sign. In the order of `RowLight`: nothing
+    current is known, no match is played, a match is played, a person waits, the machine has a
+    fault. `ends_ms` (milliseconds since 1970): when the time of the match is up, while its clock
+    runs. `left_s`: the seconds left while its clock is stopped. `stop`: the stop of the area's
+    clocks.
 
-    `light`: its condition at a glance, beside words and sign: unknown, at rest, in play, waiting,
-    machine stopped. `ends_ms` (milliseconds since 1970): when the time of the match ends, while its
-    clock runs. `left_s`: the remaining time while it is stopped. `stop`: the area's order that
-    stops it. With these fields a row changes only when something happens, and not every second.
+    All moments are absolute. So a row changes when something happens, and not every second.
     """
 
     table: str
@@ -112,7 +115,7 @@ def build_hall_row(
 
 
 def _match_fields(match: PublicMatch) -> dict[str, Any]:
-    """Return the match's place in its event, and its players."""
+    """Return which match of which event it is, and its pairs."""
     return {
         "table_no": match.table_no,
         "event": match.event,
@@ -123,7 +126,7 @@ def _match_fields(match: PublicMatch) -> dict[str, Any]:
 
 
 def _play_fields(match: PublicMatch) -> dict[str, Any]:
-    """Return the progress of the match, and the next step."""
+    """Return how far the match is played, and what comes next."""
     return {
         "levels": match.levels,
         "level": match.level,
@@ -138,7 +141,7 @@ def _play_fields(match: PublicMatch) -> dict[str, Any]:
 
 
 def _clock_fields(state: PublicState, received_ms: int | None) -> dict[str, Any]:
-    """Return the match's clock, and whether an order of its area stops it."""
+    """Return the match's clock, and the stop of the area's clocks."""
     match, up_ms = state.match, clock_end_ms(state, received_ms)
     clock = match.clock
     return {
@@ -151,7 +154,7 @@ def _clock_fields(state: PublicState, received_ms: int | None) -> dict[str, Any]
 
 
 def _paper_fields(match: PublicMatch) -> dict[str, Any]:
-    """Return the signatures, and the proposals without a decision."""
+    """Return how many signatures there are and are missing, and how many rulings are proposed."""
     return {
         "signed": len(match.signed),
         "unsigned": len(match.signers) if match.verdict is not None else 0,

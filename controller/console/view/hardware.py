@@ -1,7 +1,6 @@
-"""The hardware of a table as text, and the guarantees that such hardware cannot give.
+"""The hardware of a table's boards in plain words, and what such hardware cannot guarantee.
 
-These functions are pure. The boards report their hardware. deploy/THREATS.md has the guarantees
-that they cannot give.
+Pure. The words follow from the boards' own reports. The limits are those of deploy/THREATS.md.
 """
 
 from collections.abc import Mapping
@@ -15,10 +14,7 @@ from controller.words import Words
 
 
 class HardwareView(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """The hardware that deals and reads, and how the reader learns of a card.
-
-    `cannot`: one line each.
-    """
+    """The dealer, the reader, and the trigger of a look. `cannot`: one missing guarantee each."""
 
     dealer: Words
     reader: Words
@@ -28,7 +24,7 @@ class HardwareView(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 
 @lru_cache(maxsize=64)
 def describe_hardware(boards: ReportedBoards) -> HardwareView:
-    """Return the hardware of a table from its state."""
+    """Return the hardware that the boards of a table report."""
     return HardwareView(
         dealer=_board_words(boards.dealer),
         reader=_board_words(boards.reader),
@@ -49,7 +45,7 @@ def _is_adapter(board: ConnectedBoard | None) -> bool:
     return board is not None and board.hal == "adapter"
 
 
-_UNKNOWN: Final = Words("not known here", "此处未知")
+_UNKNOWN: Final = Words("unknown", "此处未知")
 _NOT_THERE: Final = Words("not there, or not the right one", "无应答或不符")
 _HAL_WORDS: Final[Mapping[str, Words]] = {
     "sim": Words("simulated: no real card moves", "模拟硬件：没有实牌"),
@@ -62,7 +58,7 @@ _TRIGGER_WORDS: Final[Mapping[str, Words]] = {
 }
 _DRIVE_WARNINGS: Final = (
     Words(
-        "Motors do not stop by themselves where the computer hangs or the line is cut: the drive's "
+        "Motors do not stop automatically if the computer hangs or the line is cut. The drive's "
         "own watchdog, its count of steps or the e-stop ends the motion",
         "电脑停滞或线路中断时电机不会自行停下：须由驱动器看门狗、步数走完或急停来终止",
     ),
@@ -71,34 +67,35 @@ _DRIVE_WARNINGS: Final = (
         "运动限位由该程序执行，不在控制板上",
     ),
     Words(
-        "The feeder stops late behind a card: a second one may come along, which the double "
-        "sensor or the count finds",
+        "The feeder stops late after a card, so a second card may follow. The double sensor or the "
+        "count detects it",
         "送牌口停得较晚，可能多带一张：由双张检测或张数核对发现",
     ),
     Words(
-        "Whoever reaches the drives' line can move motors and answer for sensors: it belongs "
-        "into the locked box",
+        "A person with access to the drives' line can move motors and imitate sensors. The line "
+        "must be inside the locked box",
         "接触到驱动器线路的人可驱动电机、冒充传感器：线路须在上锁的机箱内",
     ),
 )
 _READER_WARNINGS: Final = (
     Words(
-        "A card that lies face up is only unreadable: players may have seen it",
+        "A card that is face up is only reported as unreadable: players may have seen it",
         "牌面朝上的牌只报无法识别：选手可能已看到",
     ),
     Words(
-        "Backs are known by the code alone: a card of another set with the same codes is not seen",
+        "Backs are checked by the code alone. A card of another set with the same codes is not "
+        "detected",
         "牌背只凭条码认定：另一套编码相同的牌看不出来",
     ),
     Words(
-        "An answer that comes too late is taken for the next card's; the set's count finds it "
-        "unless both have one face",
+        "A late answer is taken as the answer for the next card. The count of the set detects "
+        "this, unless both cards have the same face",
         "迟到的读数会算作下一张：除非两张相同，由整套核对发现",
     ),
 )
 _TRIGGER_WARNINGS: Final = (
     Words(
-        "The reader's count is the machine's own: it is no second witness of a card",
+        "The reader counts the machine's own questions. Its count is no second proof of a card",
         "识牌张数出自程序自己的询问，不能作为第二个见证",
     ),
 )

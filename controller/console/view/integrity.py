@@ -1,6 +1,4 @@
-"""Possible irregularities at tables, from their states and from notes that the console makes while
-it runs.
-"""
+"""Doubts about the tables, from their states and from the notes of the running console."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, Literal
@@ -19,11 +17,11 @@ from controller.words import Words
 
 
 class Workload(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """The present and earlier tasks of a referee: tables, and times of going there.
+    """The work of one referee: the tables where they are or are going, and since when.
 
-    `done`: tables that no longer wait after the referee went there. `average_ms`: the mean time
-    until then. `orders`: commands that tables carried out for the referee. All are counted since
-    the console's start.
+    `done`: tables where the referee has been and that no longer wait. `average_ms`: the mean time
+    from the start of the way until then. `orders`: commands that tables executed for the referee.
+    All counts begin with the console's start.
     """
 
     person: str
@@ -45,12 +43,10 @@ class OpenedHandNote(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 
 
 class HallNotes(msgspec.Struct, frozen=True, kw_only=True):
-    """Facts that states do not contain.
+    """The console's notes beside the states. `first_seen_ms`: first times of open matters, by name.
 
-    `since`: when an open matter was first seen, by its name.
-
-    `manifest`: of the release that tables should run; with None nothing is compared.
-    `unsigned_heads`: how many signed heads of a table did not match its key.
+    `manifest`: of the release that tables should run. With None, nothing is compared.
+    `unsigned_heads`: how many signed heads of a table did not fit its key.
     """
 
     first_seen_ms: Mapping[str, int] = {}
@@ -79,7 +75,7 @@ FindingKind = Literal[
 
 
 class IntegrityFinding(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """A possible irregularity at a table, or a fact that a referee should know."""
+    """Something that may be wrong at a table, or that the chief must know about it."""
 
     table: str
     kind: FindingKind
@@ -92,7 +88,7 @@ class IntegrityFinding(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 def list_integrity_findings(
     snapshot: TableSnapshot, now_ms: int, notes: HallNotes
 ) -> Iterator[IntegrityFinding]:
-    """Yield possible irregularities at a table, and facts that a referee should know."""
+    """Yield what may be wrong at a table, or what the chief must know about it."""
     table = snapshot.table
     how, since_ms = snapshot.freshness(now_ms)
     if how in _KEY_FINDINGS:
@@ -141,13 +137,13 @@ def _opened_hand_finding(hand: OpenedHandNote) -> IntegrityFinding:
 def _release_findings(
     table: str, state: PublicState, manifest: Manifest | None
 ) -> Iterator[IntegrityFinding]:
-    """Yield the parts of a table that differ from the release, or that report none."""
+    """Yield each program of a table that differs from the release, or has no release."""
     if manifest is None:
         return
     told = compare_state(manifest, state)
     for part, like in ((name, getattr(told, name)) for name in told.__struct_fields__):
         if like == "same" or (like == "unknown" and part != "program"):
-            continue  # A missing board has an alert of its own.
+            continue  # a missing board has its own alert
         name = _PROGRAM_PARTS[part]
         words = Words(f"{name.en} of another release", f"{name.zh}非本次发布版本")
         if like == "unknown":
@@ -163,7 +159,7 @@ _PROGRAM_PARTS: Final[Mapping[str, Words]] = {
 
 
 def _set_findings(table: str, state: PublicState) -> Iterator[IntegrityFinding]:
-    """Yield the sets with a doubtful composition, and the deal that was played with them."""
+    """Yield each set with a doubtful composition, and the last deal that was played with it."""
     for each in state.sets:
         if each.barred:
             why = fault_words(each.barred)
@@ -176,13 +172,11 @@ def _set_findings(table: str, state: PublicState) -> Iterator[IntegrityFinding]:
 
 
 def _deal_findings(table: str, state: PublicState) -> Iterator[IntegrityFinding]:
-    """Yield unusual facts about the deals whose proofs the table publishes."""
+    """Yield what is unusual about the deals with a published proof, and about the present deal."""
     for proof in state.fairness:
         if proof.recalled:
             why = fault_words(proof.recalled)
-            words = Words(
-                f"hands that were out are dealt again ({why.en})", f"已放行后重发（{why.zh}）"
-            )
+            words = Words(f"released hands are dealt again ({why.en})", f"已放行后重发（{why.zh}）")
             yield _finding(table, "recalled", words, deal=proof.deal)
         if proof.uncut:
             words = Words("dealt without a cut", "未切牌即发牌")

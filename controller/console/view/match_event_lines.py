@@ -1,4 +1,4 @@
-"""A referee's decisions in a match as text: rulings, corrections, time, signatures."""
+"""The events of a match in words: rulings, corrections, time, signatures."""
 
 from collections.abc import Callable, Mapping
 from typing import Final
@@ -26,7 +26,7 @@ from controller.words import signer_words as by_words
 
 
 def describe_correction(data: EventData, context: DealContext) -> Words:
-    """Return how a result was corrected, and what happens to the later deals."""
+    """Describe a corrected result, and how the later deals are treated."""
     told, choice = (
         describe_places(data.get("order", ())),
         name_of(phrases.CORRECTION_CHOICES, data.get("choice")),
@@ -40,13 +40,13 @@ def describe_correction(data: EventData, context: DealContext) -> Words:
 
 
 def describe_suspension(data: EventData, context: DealContext) -> Words:
-    """Return why play is suspended."""
+    """Describe a suspension of play with its reason."""
     why = reason_words(str(data.get("reason", "")))
     return Words(f"suspended: {why.en}", f"暂停待裁：{why.zh}")
 
 
 def describe_area_stop(data: EventData, context: DealContext) -> Words:
-    """Return that the area's clocks are stopped, with the reason and the author."""
+    """Describe a stop of the area's clocks with its reason, and who ordered it."""
     why, by = reason_words(str(data.get("reason") or "")), by_words(data.get("by") or "")
     reason = Words(f": {why.en}", f"：{why.zh}") if why.en else why
     whose = Words(f" ({by.en})", f"（{by.zh}）") if by.en else by
@@ -57,7 +57,7 @@ def describe_area_stop(data: EventData, context: DealContext) -> Words:
 
 
 def describe_added_time(data: EventData, context: DealContext) -> Words:
-    """Return how much time is added, in minutes and seconds."""
+    """Describe how much time is added, in minutes and seconds."""
     seconds = data.get("seconds", 0)
     if not seconds:
         return Words("no time is added", "不补时")
@@ -69,7 +69,7 @@ def _minutes(seconds: int) -> str:
 
 
 def describe_ruling_proposal(data: EventData, context: DealContext) -> Words:
-    """Return which ruling was proposed, on which side, and for which offence."""
+    """Describe a proposed ruling: who is charged, with which offence, and the penalty."""
     charge, proposal = data.get("charge", {}), data.get("proposal", {})
     who = _accused_words(charge)
     what, penalty = _offence_words(charge), _penalty_words(proposal)
@@ -86,7 +86,7 @@ def _penalty_words(proposal: EventData) -> Words:
 
 
 def _ruling_number(data: EventData, deal: int | None) -> Words:
-    """Return a ruling's number with the deal of the offence, if that is known."""
+    """Return a ruling's number, with the deal of the offence if it is known."""
     number = str(data.get("id"))
     if deal is None:
         return Words(number, number)
@@ -108,7 +108,7 @@ def _offence_words(charge: EventData) -> Words:
 
 
 def describe_ruling_approval(data: EventData, context: DealContext) -> Words:
-    """Return who approved a ruling, and with which penalty."""
+    """Describe an approved ruling: who approved it, and the penalty if it was changed."""
     by, proposal = decided_by_words(data.get("by"), data.get("entered_by")), data.get("proposal")
     changed = Words("", "")
     if proposal is not None:
@@ -116,7 +116,7 @@ def describe_ruling_approval(data: EventData, context: DealContext) -> Words:
         changed = Words(f", as {penalty.en}", f"，改判{penalty.zh}")
     entered = data.get("entered_by") is not None
     spoken = data.get("verbal") and not entered
-    word = Words(" by word", "口头") if spoken else Words("", "：" if entered else "")
+    word = Words(" orally", "口头") if spoken else Words("", "：" if entered else "")
     number = _ruling_number(data, context.charged.get(str(data.get("id"))))
     return Words(
         f"ruling {number.en} approved{word.en} by {by.en}{changed.en}",
@@ -125,7 +125,7 @@ def describe_ruling_approval(data: EventData, context: DealContext) -> Words:
 
 
 def ruling_line(en: str, zh: str) -> DescribeEvent:
-    """Return a function that describes an event with a ruling's number and the person."""
+    """Return a function that describes a decision on a ruling: its number, and who decided."""
 
     def tell(data: EventData, before: DealContext) -> Words:
         by = decided_by_words(data.get("by"), data.get("entered_by"))
@@ -140,16 +140,16 @@ def ruling_line(en: str, zh: str) -> DescribeEvent:
 
 
 def describe_correction_confirmation(data: EventData, context: DealContext) -> Words:
-    """Return that the chief confirmed a correction that was entered from a spoken decision."""
+    """Describe that the chief confirmed a correction that a referee entered as the chief's."""
     deal, by = data.get("deal"), by_words(data.get("by"))
     return Words(
-        f"the word by which deal {deal} was corrected is confirmed by {by.en}",
+        f"the oral correction of deal {deal} is confirmed by {by.en}",
         f"{by.zh}确认第{deal}副成绩的口头更正",
     )
 
 
 def describe_signature(data: EventData, context: DealContext) -> Words:
-    """Return who signed the sheet, and for which side."""
+    """Describe a signature: who signed the sheet, and for which seat, side or role."""
     signer, person = data.get("signer"), data.get("person")
     known = {**SEAT_NAMES, **SIDE_NAMES, "referee": ROLE_WORDS["referee"]}
     who = name_of(known, signer)
@@ -157,14 +157,14 @@ def describe_signature(data: EventData, context: DealContext) -> Words:
 
 
 def describe_match_event(data: EventData, context: DealContext) -> Words:
-    """Return an event of a match as text. An event of a later version is described by its name."""
+    """Return an event of a match in words. An event of a later version is described by its name."""
     event = str(data.get("event"))
     teller = LINE_BY_MATCH_EVENT.get(event)
     return Words(event, event) if teller is None else teller(data, context)
 
 
 def advance_match_context(data: EventData, context: DealContext) -> DealContext:
-    """Return the facts about the deal after an event."""
+    """Return the context after an event."""
     change = _CONTEXT_CHANGES.get(str(data.get("event")))
     if change is None:
         return context
@@ -178,7 +178,7 @@ def _deals_of_charges(data: EventData, context: DealContext) -> Mapping[str, int
 
 
 def is_quiet(data: EventData, context: DealContext) -> bool:
-    """Return whether the machine's own entry beside this event already describes it."""
+    """Return True if the machine's own entry contains the same as this event."""
     event = data.get("event")
     return event == "Ticked" or (event in _ALSO_MACHINE_EVENTS and not context.by_hand)
 
@@ -194,7 +194,7 @@ LINE_BY_MATCH_EVENT: Final[Mapping[str, DescribeEvent]] = {
     "Misdealt": deal.describe_misdeal,
     "ReleaseOrdered": constant_line("the hands are being released", "放行中"),
     "Released": deal.describe_hands_released,
-    "Counted": seat_line("{seat} has counted, right", "{seat}清点无误"),
+    "Counted": seat_line("{seat} has counted: the number is right", "{seat}清点无误"),
     "CountClaimed": seat_line("{seat} claims a wrong count", "{seat}申告张数不符"),
     "Recounted": deal.describe_recount,
     "DealVoided": reason_line("the deal is void and dealt again", "本副作废，重新发牌"),
@@ -206,7 +206,7 @@ LINE_BY_MATCH_EVENT: Final[Mapping[str, DescribeEvent]] = {
     "ReturnCorrected": deal.return_line("{seat} gave another card back instead", "{seat}更换还牌"),
     "ReturnsSwapped": constant_line("the losers took each other's return card", "双方互换还牌"),
     "Led": constant_line("the first lead is on the table", "已领出牌"),
-    "OutSaid": seat_line("{seat} says that he is out", "{seat}报出完，待确认"),
+    "OutSaid": seat_line("{seat} reports going out", "{seat}报出完，待确认"),
     "Out": deal.describe_seat_out,
     "OutWithdrawn": seat_line("{seat} is not out after all", "{seat}并未出完，已撤回"),
     "ResultEntered": deal.describe_result,
@@ -219,7 +219,7 @@ LINE_BY_MATCH_EVENT: Final[Mapping[str, DescribeEvent]] = {
     "Corrected": describe_correction,
     "CorrectionConfirmed": describe_correction_confirmation,
     "Suspended": describe_suspension,
-    "Resumed": constant_line("play goes on", "恢复比赛"),
+    "Resumed": constant_line("play continues", "恢复比赛"),
     "AreaPaused": describe_area_stop,
     "AreaResumed": constant_line("the area's clocks run again", "全区恢复计时"),
     "TimeAdded": describe_added_time,
@@ -231,11 +231,11 @@ LINE_BY_MATCH_EVENT: Final[Mapping[str, DescribeEvent]] = {
     "RulingApproved": describe_ruling_approval,
     "RulingRejected": ruling_line("ruling {id} rejected by {by}", "{by}驳回判罚{id}"),
     "VerbalConfirmed": ruling_line(
-        "ruling {id}: the word is confirmed by {by}", "{by}确认判罚{id}的口头裁定"
+        "ruling {id}: the oral decision is confirmed by {by}", "{by}确认判罚{id}的口头裁定"
     ),
     "Signed": describe_signature,
 }
-"""Every event of a match."""
+"""The line of every event of a match."""
 _ALSO_MACHINE_EVENTS: Final = frozenset({"Cut", "Dealt", "Misdealt", "ReleaseOrdered"})
 
 

@@ -1,4 +1,4 @@
-"""The list of the matches of an event: those in play, and those with stored sheets."""
+"""The list of matches: the matches at the tables, and the matches with a stored sheet."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -14,12 +14,9 @@ from controller.sheet.form import ScoreSheet
 
 
 class MatchListRow(msgspec.Struct, frozen=True, kw_only=True):
-    """One match.
+    """One match. `state`: the state of its sheet, or "open" while the match is played.
 
-    `state`: as on its sheet, or "open" while it is played.
-
-    `kept_ms`: when its sheet was last stored (milliseconds since 1970), or null if none is stored
-    yet.
+    `kept_ms`: when its sheet was last stored (milliseconds since 1970), or null if it never was.
     """
 
     table: str
@@ -45,11 +42,9 @@ class MatchListRow(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class AttemptLine(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """An attempt at a deal: its number within that deal, from 1.
+    """One attempt. `of_deal`: its number within its deal, from 1 on. `attempt`: the table's number.
 
-    `attempt`: the table's number.
-
-    `revealed`: it can be checked.
+    `revealed`: the attempt can be checked.
     """
 
     deal: int
@@ -59,10 +54,7 @@ class AttemptLine(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 
 
 def build_attempt_lines(found: Iterable[tuple[int, int, bool]]) -> list[AttemptLine]:
-    """Return a match's attempts in their order.
-
-    Each is given as deal, number and whether revealed.
-    """
+    """Return a match's attempts in their order. Each is given as deal, number and `revealed`."""
     before: Counter[int] = Counter()
     told = []
     for deal, attempt, revealed in found:
@@ -76,10 +68,7 @@ def build_attempt_lines(found: Iterable[tuple[int, int, bool]]) -> list[AttemptL
 def build_match_list(
     kept: Sequence[StoredSheet], states: Iterable[PublicState]
 ) -> list[MatchListRow]:
-    """Return every match once.
-
-    The present state of a table takes precedence over a stored sheet.
-    """
+    """Return each match once. A table's present state replaces a stored sheet that differs."""
     lines = {(one.table, one.sheet.match, one.sheet.start_ms): _row_of_sheet(one) for one in kept}
     for state in states:
         line = _row_of_state(state)
@@ -128,12 +117,12 @@ def _row_of_sheet(one: StoredSheet) -> MatchListRow:
 
 
 def penalty_count(sheet: ScoreSheet) -> int:
-    """Return the number of valid penalties on a sheet."""
+    """Return the number of penalties on a sheet that are not overturned."""
     return sum(not one.overturned for line in sheet.deals for one in line.penalties)
 
 
 def _row_of_state(state: PublicState) -> MatchListRow | None:
-    """Return the match of a table, or None if it has none."""
+    """Return the row of a table's present match, or None if no match is laid out."""
     match = state.match
     if (
         match.match is None

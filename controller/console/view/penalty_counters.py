@@ -1,7 +1,7 @@
-"""The counters of a pair: warnings, penalties, and wrong claims of a count.
+"""Counters of a pair: its warnings, its penalties, and its claims of a wrong count.
 
-Counters belong to pairs and persons and move with them. They are not stored: they are counted from
-the record for each request, and nothing follows from them automatically.
+Counters belong to pairs and persons and move with them to other tables. They are not stored:
+each view counts them again from the record. No penalty follows from a counter automatically.
 """
 
 from collections.abc import Collection, Iterable, Sequence
@@ -20,9 +20,9 @@ COUNTED_PENALTIES: Final[tuple[Penalty, ...]] = ("warning", "violation", "foul",
 
 
 class PenaltyCount(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """How often a pair received one kind of penalty: in this deal, match, round and event.
+    """The count of one penalty of a pair: in this deal, this match, this round, this event.
 
-    Round and event include the penalties that the pair brought from earlier matches. Null: unknown.
+    The round and the event include earlier matches. They are null if those are not known.
     """
 
     deal: int
@@ -48,10 +48,8 @@ class EarlierPenaltyView(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 class PairCounts(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """The counters of a pair.
 
-    `claims`: wrong counts claimed in this match.
-
     `signals`: illegal signals in this event. `persons`: penalties in this match by person.
-    `brought`: penalties of earlier matches in words, the newest last. Null: unknown.
+    `brought`: the penalties of earlier matches in words, the newest last, or null if not known.
     """
 
     side: Side
@@ -65,16 +63,13 @@ class PairCounts(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
 
 def count_penalties(match: PublicMatch, record: RulingRecord) -> list[PairCounts]:
-    """Return the counters of both pairs from the valid rulings.
-
-    An overturned ruling does not count.
-    """
+    """Return the counters of both pairs. An overturned ruling is not counted."""
     now = [entry for case in record.cases if (entry := penalty_entry(case)) is not None]
     return [_pair_counts(match, record, side_, now) for side_ in SIDES if match.pairs.get(side_)]
 
 
 def penalty_entry(case: RulingCase) -> PenaltyEntry | None:
-    """Return the entry of a ruling in the record of its pair, or None if it gave no penalty."""
+    """Return a ruling's entry in the record of its pair, or None if it gave no penalty."""
     if case.state != "decided" or case.proposal.penalty == "none":
         return None
     charge = case.charge
@@ -98,7 +93,7 @@ def _pair_counts(
     match: PublicMatch, record: RulingRecord, of_side: Side, now: list[PenaltyEntry]
 ) -> PairCounts:
     pair = match.pairs[of_side]
-    assert pair is not None  # Checked before.
+    assert pair is not None  # the caller has checked it
     here = [entry for entry in now if entry.side == of_side]
     before = [entry for entry in record.earlier_penalties or () if entry.pair == pair.id]
     persons: dict[str, dict[str, int]] = {}
@@ -161,7 +156,10 @@ def _offence_words(name: str) -> Words:
 
 
 MAX_RECORDS: Final = 30
-"""Penalties that a match brings along, the newest: an order has no room for many more."""
+"""The most penalties that a match receives from earlier ones. A command has room for few more.
+
+If there are more, the newest are used.
+"""
 
 _MatchKey = tuple[str, int, str]
 """A match: its event, round and id."""
@@ -172,8 +170,8 @@ def earlier_penalties(
 ) -> PenaltyRecord:
     """Return the penalties of these pairs so far, in the order in which they were given.
 
-    `matches`: the published entries of each match from its `meeting` on. The penalties of an
-    unknown match are taken from the records that later matches brought.
+    `matches`: the entries of each match from its `meeting` on, as tables published them. If the
+    entries of a match are missing, its penalties are copied from the records of later matches.
     """
     found: dict[tuple[object, ...], PenaltyEntry | None] = {}
     brought: dict[PenaltyEntry, None] = {}
@@ -183,8 +181,7 @@ def earlier_penalties(
         told = read_rulings(entries)
         brought |= dict.fromkeys(told.earlier_penalties or ())
         for case in told.cases:
-            # After a transfer, the same ruling is in the entries again, with the other table's
-            # times.
+            # After a transfer the other table has the same ruling again, with that table's times.
             key = (*_match_key(entries[0]), case.id, case.charge.offence, case.charge.deal)
             found[(*key, case.charge.side, case.charge.seat)] = penalty_entry(case)
     before = [one for one in brought if (one.event, one.round, one.match) not in known]

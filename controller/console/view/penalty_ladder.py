@@ -1,4 +1,4 @@
-"""The order in which a referee looks for an offence, and the charges that a clock suggests."""
+"""A rulebook's offences and penalties for the ruling desk, and the charges that clocks suggest."""
 
 from collections.abc import Iterator
 from typing import Any, Final, Literal
@@ -76,7 +76,7 @@ OFFENCE_GROUPS: Final[dict[GroupId, tuple[Words, tuple[str, ...]]]] = {
         ("draw_unseen", "draw_seen", "draw_in_hand"),
     ),
 }
-"""Every offence once, the groups by how often a hall has them (the order is provisional)."""
+"""Every offence once. The groups are sorted by how frequent they are (provisional)."""
 
 _COMMON: Final = ("play_out_of_turn", "declare_out_of_turn", "no_report", "wrong_play_follower")
 LIKELY_OFFENCES: Final[dict[str, tuple[str, ...]]] = {
@@ -87,7 +87,7 @@ LIKELY_OFFENCES: Final[dict[str, tuple[str, ...]]] = {
     "play": (*_COMMON, "wrong_play_leader", "asking_count", "delay_play", "illegal_signal"),
     "result": ("no_report", "wrong_play_form", "illegal_signal", "disturbance"),
 }
-"""What is looked for first in which phase of a match (provisional)."""
+"""The likely offences in each phase of a match (provisional)."""
 
 BEFORE_LEAD: Final = frozenset({"wrong_tribute", "wrong_return"})
 AFTER_LEAD: Final = frozenset({"wrong_tribute_in_play", "wrong_return_in_play"})
@@ -101,11 +101,11 @@ CLOCK_SUGGESTIONS: Final[dict[str, tuple[str, int | None]]] = {
     "late_regulations": ("late", None),
     "late_default": ("late", None),
 }
-"""What a clock that called a referee suggests: an offence, and which overrun it is."""
+"""The offence that each clock suggests when it calls a referee, and the number of the overrun."""
 
 
 class ChargeSuggestion(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """A charge that a clock of the table suggests. A referee decides whether to make it."""
+    """A charge that a clock of the table suggests. A referee may make it or not."""
 
     offence: str
     seat: Seat | None
@@ -143,14 +143,14 @@ def suggest_charges(state: PublicState) -> tuple[ChargeSuggestion, ...]:
 
 
 class LadderPart(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """A part of the ruling desk's page.
+    """A part of what the desk shows. `article` None: the rulebook has no rule for it.
 
-    `article` is None if the rulebook has none and this is a proposal.
+    Such a part is a proposal.
     """
 
 
 class LadderAnswer(LadderPart, frozen=True):
-    """One legal answer of a step. `also_*`: its further effects, or empty."""
+    """One legal answer of a step. `also_*`: its further effects, empty if there are none."""
 
     penalty: Penalty
     en: str
@@ -171,13 +171,11 @@ class OffenceKindView(LadderPart, frozen=True):
 
 
 class OffenceView(LadderPart, frozen=True):
-    """An offence with its steps.
+    """An offence with its steps. The ladder's own answer is the first in each step.
 
-    In each step, the ladder's own answer is first.
-
-    `scope_*`: whose offences are counted together, and over which period; empty if each counts
-    alone. `foul_if_harmed`: a foul at once if the other side was harmed. `when`: whether it is
-    possible only before or only after the first lead of a deal.
+    `scope_*`: whose earlier offences count, and over which period. It is empty if none count.
+    `foul_if_harmed`: it is a foul at once if it harmed the other side. `when`: set if the offence
+    is possible only before or only after the first lead of a deal.
     """
 
     id: str
@@ -196,7 +194,7 @@ class OffenceView(LadderPart, frozen=True):
 
 
 class OffenceGroup(LadderPart, frozen=True):
-    """Offences that a referee looks for together."""
+    """A group of offences that a referee looks up together."""
 
     id: GroupId
     en: str
@@ -205,7 +203,7 @@ class OffenceGroup(LadderPart, frozen=True):
 
 
 class RungView(LadderPart, frozen=True):
-    """The number (`times`) of one penalty that leads to the next one, with the article."""
+    """A rung of the ladder: `times` penalties of one kind become one of the next kind."""
 
     id: str
     below_en: str
@@ -217,7 +215,7 @@ class RungView(LadderPart, frozen=True):
 
 
 class NamedItem(LadderPart, frozen=True):
-    """A name with its text."""
+    """A named item in words."""
 
     id: str
     en: str
@@ -227,9 +225,9 @@ class NamedItem(LadderPart, frozen=True):
 
 
 class PenaltyLadder(LadderPart, frozen=True):
-    """The penalties of a rulebook for a referee to look up.
+    """All that a referee may look up about a rulebook's penalties.
 
-    `fouls`: the effects of a foul. `lapses`: the reasons why a right to a penalty may be lost.
+    `fouls`: the effects of a foul. `lapses`: the reasons for which a penalty may be lost.
     """
 
     profile: str
@@ -307,9 +305,7 @@ def _offence(profile: GuandanProfile, row: Offence) -> OffenceView:
 
 
 def _step(profile: GuandanProfile, offence: str, times: int) -> tuple[LadderAnswer, ...]:
-    """Return the answers to an offence that was committed `times` before, without any other
-    offence.
-    """
+    """Return the answers to an offence that was committed `times` before, without any other."""
     said: dict[str, Any] = {
         "offence": offence,
         "seat": "N",
@@ -375,7 +371,7 @@ def _penalty(name: Penalty) -> NamedItem:
 
 
 def _fouls(profile: GuandanProfile) -> Iterator[NamedItem]:
-    """Yield the effects of a foul on the match. The side that committed it is written as NS."""
+    """Yield the effects of a foul on the match. The side that committed it is NS."""
     for offence in ("other", "hidden_cards"):
         said = Charge(
             offence=offence,

@@ -1,6 +1,7 @@
-"""The names of seats, sides, roles and commands, in both languages of a hall.
+"""The parts of a line of words: names in both languages, and functions that make a line.
 
-The Chinese terms are those of referees: 放行 for the release, 一套牌 for a set, 副 for a deal.
+The Chinese terms are those of referees (REFEREE 3.6): 放行 is to release the hands, 一套牌 is a
+set, 副 is a deal.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -21,9 +22,9 @@ BOARDS: Final[Mapping[str, Words]] = {
     "reader": Words("reader board", "识牌控制板"),
 }
 CORRECTION_CHOICES: Final[Mapping[str, Words]] = {
-    "from_now": Words("levels are right from now on", "从现在起按更正后的级数"),
+    "from_now": Words("the corrected levels count from now on", "从现在起按更正后的级数"),
     "void_later": Words("the later deals are void", "其后各副作废"),
-    "stand": Words("it stands as it was", "维持原成绩"),
+    "stand": Words("the result stays as it was", "维持原成绩"),
 }
 PLACE_NAMES: Final = (
     Words("UP", "上游"),
@@ -39,14 +40,14 @@ RESULT_CLASSES: Final[Mapping[str, Words]] = {
 
 
 def name_of(table: Mapping[str, Words], name: object) -> Words:
-    """Return the text for `name`. A name from a later version is returned as it is."""
+    """Return the words for `name`. A name of a later version is returned unchanged."""
     known = table.get(str(name))
     return known or Words(str(name), str(name))
 
 
 @lru_cache(maxsize=64)
 def rulebook_name(name: str) -> Words:
-    """Return the title of a rulebook. An unknown one is returned as it is."""
+    """Return the title of a rulebook. An unknown name is returned unchanged."""
     if name not in profile_names():
         return Words(name, name)
     profile = load_profile(name)
@@ -60,7 +61,7 @@ def join_words(named: Iterable[Words]) -> Words:
 
 
 def card_name(text: object) -> Words:
-    """Return the text of a card: "♠A", or the name of a joker."""
+    """Return a card as people read it: "♠A", or the name of a joker."""
     try:
         face = face_text(parse_face(str(text)))
     except ValueError:
@@ -75,13 +76,11 @@ JOKERS: Final[Mapping[str, Words]] = {
 
 
 class DealContext(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """The facts of the present deal so far.
+    """The present deal so far, from earlier entries. `outs`: the seats that are out, in order.
 
-    `outs`: the seats that are out, in order.
-
-    `whole`: all entries of the deal are known, so that places are known. `by_hand`: it was dealt by
-    hand, so no machine reports its cut and its hands. `charged`: the deal of each ruling's offence,
-    by the ruling's id, because a ruling may be decided in a later deal.
+    `whole`: the entries begin with the deal, so places are known. `by_hand`: the deal is dealt by
+    hand, so no entry of the machine describes its cut and its hands. `charged`: the deal of each
+    ruling's offence by the ruling's id, because a ruling may be decided in a later deal.
     """
 
     whole: bool = False
@@ -95,7 +94,7 @@ DescribeEvent = Callable[[EventData, DealContext], Words]
 
 
 def fault_words(names: Any) -> Words:
-    """Return the causes of faults in one line. An unknown fault is described by its name."""
+    """Return the causes of faults in one line. The name of an unknown fault is its cause."""
     return join_words(_cause(str(name)) for name in names)
 
 
@@ -105,7 +104,7 @@ def _cause(name: str) -> Words:
 
 
 def value_words(counts: Any) -> Words:
-    """Return a card's value: a rank, the level's, or a joker."""
+    """Return a card's value in words: a rank, the level card, or a joker."""
     named = _VALUES.get(counts)
     if named is not None:
         return named
@@ -121,12 +120,12 @@ _VALUES: Final = {
 
 
 def constant_line(en: str, zh: str) -> DescribeEvent:
-    """Return a function that describes every entry with the same text."""
+    """Return a function that returns the same line for every entry."""
     return lambda data, before: Words(en, zh)
 
 
 def seat_line(en: str, zh: str) -> DescribeEvent:
-    """Return a function that describes an entry with its seat."""
+    """Return a function that inserts the event's seat into a line."""
 
     def tell(data: EventData, before: DealContext) -> Words:
         who = name_of(SEAT_NAMES, data.get("seat"))
@@ -136,7 +135,7 @@ def seat_line(en: str, zh: str) -> DescribeEvent:
 
 
 def reason_line(en: str, zh: str, field: str = "reason") -> DescribeEvent:
-    """Return a function that describes an entry with its reason, and its author if stated."""
+    """Return a function that adds the event's reason to a line, and who decided, if known."""
 
     def tell(data: EventData, before: DealContext) -> Words:
         why, by = data.get(field, ""), decided_by_words(data.get("by", ""), data.get("entered_by"))
@@ -147,7 +146,7 @@ def reason_line(en: str, zh: str, field: str = "reason") -> DescribeEvent:
 
 
 def add_leader(words: Words, seat: Any, turned_up: Any) -> Words:
-    """Return a line with the seat that leads, and by which card, if that is known."""
+    """Return a line with the leader and the turned-up card, if they are known."""
     if seat is None:
         return words
     who = name_of(SEAT_NAMES, seat)
@@ -160,7 +159,10 @@ def add_leader(words: Words, seat: Any, turned_up: Any) -> Words:
 
 
 def template_line(en: str, zh: str, **tables: Mapping[str, Words]) -> DescribeEvent:
-    """Return a function that fills a text with the data's fields. `tables` has texts for values."""
+    """Return a function that inserts the event's fields into a line.
+
+    `tables`: for a field with named values, the words for these values.
+    """
 
     def tell(data: EventData, before: DealContext) -> Words:
         named = {name: name_of(table, data.get(name)) for name, table in tables.items()}
@@ -177,5 +179,5 @@ def template_line(en: str, zh: str, **tables: Mapping[str, Words]) -> DescribeEv
 
 
 def shorten(value: Any) -> Any:
-    """Return the beginning of a long hash, or any other value as it is."""
+    """Return the beginning of a long hash. Any other value is returned unchanged."""
     return f"{value[:8]}…" if isinstance(value, str) and len(value) == 64 else value

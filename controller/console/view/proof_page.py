@@ -1,4 +1,4 @@
-"""The proof of one attempt for the check in a browser: the published rows, and their rules."""
+"""The proof of one attempt for a browser: published rows, and the rulebooks that they name."""
 
 import io
 from collections.abc import Iterable, Mapping
@@ -16,19 +16,17 @@ ProofStanding = Literal["unknown", "later", "revealed", "sealed"]
 
 
 class RulebookTexts(msgspec.Struct, frozen=True):
-    """A rulebook as the two texts that its hash covers (controller/deal/PROOF.md §1)."""
+    """A rulebook as the two texts of which its hash is made (controller/deal/PROOF.md §1)."""
 
     rules: str
     page: str
 
 
 class ProofView(msgspec.Struct, frozen=True, kw_only=True):
-    """The data of a check.
+    """The data for a check. `standing` "later": the deal is not over, so nothing of it is shown.
 
-    `later`: the deal is not over, so nothing of it is shown.
-
-    `events`: the rows as the table published them. `heads`: signed heads of its journal between
-    them. `over`: whether its match is over, so that telephones are allowed again.
+    `events`: rows as the table published them. `heads`: the heads of its journal that were signed
+    and stored between these rows. `over`: the match is over, so telephones are allowed again.
     """
 
     table: str
@@ -42,11 +40,11 @@ class ProofView(msgspec.Struct, frozen=True, kw_only=True):
 
 
 RulebooksByHash = Mapping[str, RulebookTexts]
-"""Rulebooks by the hash, in hex, that commitments name them by."""
+"""Rulebooks by the hash (in hex) by which commitments name them."""
 
 
 def rulebooks_by_hash(profiles: Iterable[Profile]) -> dict[str, RulebookTexts]:
-    """Return rulebooks by their hash. Each takes about 50 ms."""
+    """Return rulebooks by their hash. Each rulebook needs about 50 ms."""
     return {
         profile_hash(profile).hex(): RulebookTexts(
             canonical_json(profile).decode(), regulations_text(profile)
@@ -56,9 +54,9 @@ def rulebooks_by_hash(profiles: Iterable[Profile]) -> dict[str, RulebookTexts]:
 
 
 def proof_standing(rows: AttemptRows | None) -> ProofStanding:
-    """Return how much of an attempt may be shown: all once it is revealed, nothing before.
+    """Return what may be shown of an attempt: all after it is revealed, and nothing before.
 
-    After a power cut only the chief's key opens it. Then the existing rows show that fact.
+    After a power failure only the chief's key opens the attempt. Then the result is "sealed".
     """
     if rows is None:
         return "unknown"
@@ -89,11 +87,11 @@ def build_proof_view(
 
 
 QUIET_ZONE: Final = 4
-"""Modules of white around a code, as its norm wants them."""
+"""White modules around the code, as the standard of QR codes requires."""
 
 
 def qr_code_svg(address: str) -> str:
-    """Return a QR code of an address as SVG, in black on a white background."""
+    """Return a QR code of an address as SVG: black on white, on any background."""
     made = segno.make(address, error="m", micro=False)
     out = io.BytesIO()
     made.save(out, kind="svg", scale=8, border=QUIET_ZONE, dark="#000", light="#fff", xmldecl=False)

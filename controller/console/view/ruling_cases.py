@@ -1,7 +1,7 @@
 """The rulings of a match from its public entries, and the earlier penalties of its pairs.
 
-A state has only the newest rulings in short form. The entries have the person who reported an
-offence, the effects of a ruling on the match, and the earlier penalties of a pair.
+A state contains only a summary of the newest rulings. The entries contain who pointed an offence
+out, what a ruling does to the match, and how often a pair was penalised before.
 """
 
 from collections.abc import Iterable, Mapping
@@ -18,15 +18,13 @@ from controller.rules.profile import GuandanProfile
 from controller.words import Words, decided_by_words, reason_words
 
 MATCH_START: Final = "meeting"
-"""The kind of entry with which a match begins at a table, laid out or come from another one."""
+"""The kind of entry with which a match begins at a table, new or after a transfer."""
 
 
 class RulingCase(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """One ruling with the charge that it answers.
+    """One ruling with its charge. `at_ms`: when it was proposed. `ended_ms`: when it was decided.
 
-    `at_ms`: when it was proposed. `ended_ms`: when it was decided.
-
-    The fields are those of controller/match/rulings.py, read from entries.
+    The contents are those of controller/match/rulings.py, but built from entries.
     """
 
     id: str
@@ -46,9 +44,9 @@ class RulingCase(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
 
 class RulingRecord(msgspec.Struct, frozen=True, kw_only=True):
-    """The rulings of a match from its entries.
+    """The rulings of a match, from its entries.
 
-    `brought` is None if the first entries are missing.
+    `earlier_penalties` is None if the first entry of the match is missing or unreadable.
     """
 
     earlier_penalties: tuple[PenaltyEntry, ...] | None = None
@@ -56,7 +54,7 @@ class RulingRecord(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def read_rulings(entries: Iterable[PublicEvent]) -> RulingRecord:
-    """Return the rulings of a match from its entries, in their order, from its `meeting` on."""
+    """Return the rulings of a match from its entries, which begin with its `meeting`."""
     brought: tuple[PenaltyEntry, ...] | None = None
     cases: dict[str, RulingCase] = {}
     for entry in entries:
@@ -75,10 +73,7 @@ def _earlier_penalties(data: Mapping[str, Any]) -> tuple[PenaltyEntry, ...] | No
 
 
 def _apply_entry(cases: dict[str, RulingCase], data: Mapping[str, Any]) -> None:
-    """Apply one entry of the match.
-
-    Entries of a newer version or about unknown rulings are ignored.
-    """
+    """Add one entry of the match to `cases`. An unreadable or unknown entry is ignored."""
     kind, name = data.get("event"), str(data.get("id"))
     try:
         if kind == "RulingProposed":
@@ -145,11 +140,9 @@ _DECISIONS: Final = {
 
 
 class PenaltyChoice(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """One answer to a charge as text.
+    """One answer to a charge, in words. `effects`: what it does to the match.
 
-    `effects`: its effects on the match.
-
-    `article` is None if the rulebook has none and this is a proposal.
+    `article` None: the rulebook has no rule, and the answer is a proposal.
     """
 
     penalty: Penalty
@@ -167,9 +160,9 @@ class PenaltyChoice(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 def build_penalty_choices(
     proposals: Iterable[PenaltyProposal], earlier_deal: int | None = None
 ) -> tuple[PenaltyChoice, ...]:
-    """Return the table's answers to a charge as text, in their order.
+    """Return the answers of a table to a charge, in words and in the same order.
 
-    `earlier`: the deal of the offence, if another deal is played now.
+    `earlier_deal`: the deal of the offence, if another deal is played now.
     """
     return tuple(build_penalty_choice(proposal, earlier_deal) for proposal in proposals)
 
@@ -194,7 +187,7 @@ def build_penalty_choice(
 
 
 class LapseView(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """Why the right to a penalty may have lapsed."""
+    """A reason for which the right to a penalty may have lapsed."""
 
     reason: str
     en: str
@@ -203,12 +196,10 @@ class LapseView(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
 
 class RulingView(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """A ruling on the page of the ruling desk.
+    """A ruling as the desk shows it. Fields that only entries contain are null without them.
 
-    Fields that only entries have may be null.
-
-    `decided`, `rejected`: the person in words. For a spoken decision of the chief, also the person
-    who entered it.
+    `decided`, `rejected`: who did it, in words. For an oral decision of the chief, they also name
+    the person who entered it.
     """
 
     id: str
@@ -252,11 +243,12 @@ class RulingView(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 def build_ruling_views(
     profile: GuandanProfile, record: RulingRecord, rulings: Iterable[PublicRuling], deal: int
 ) -> list[RulingView]:
-    """Return the rulings of a match, oldest first, from its entries or else from the state.
+    """Return the rulings of a match, the oldest first, from the entries or else from the state.
 
-    `deal` is the deal in play. The effect of a ruling on an earlier deal is described with that
-    deal's number. The state decides whether a ruling is open, because an entry may still be
-    missing.
+    `deal` is played now. The effects of a ruling on an earlier deal contain that deal's number.
+
+    If the state and the entries differ about whether a ruling is open, the state is used, because
+    an entry may not have arrived yet.
     """
     newest = {ruling.id: ruling for ruling in rulings}
     views = [_view_of_case(profile, case, newest.pop(case.id, None), deal) for case in record.cases]
@@ -271,7 +263,7 @@ def _view_of_state(ruling: PublicRuling) -> RulingView:
 
 
 def _with_deciders(view: RulingView) -> RulingView:
-    """Return a ruling with the person who decided it in words."""
+    """Return a ruling with the words for who decided it."""
     decided = (
         None if view.approved_by is None else decided_by_words(view.approved_by, view.entered_by)
     )
@@ -375,15 +367,13 @@ _CHARGE_FIELDS: Final = (
 
 
 def _charge_args(charge: Charge) -> dict[str, Any]:
-    """Return a charge as arguments of the command `rulings`, to request its possible answers
-    again.
-    """
+    """Return a charge as arguments of the command `rulings`, to ask again for its answers."""
     said = {name: getattr(charge, name) for name in _CHARGE_FIELDS} | {"offence_ms": charge.at_ms}
     return {name: value for name, value in said.items() if value not in (None, False)}
 
 
 def lost_time_with_reasons(answer: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a table's answer to `lost_time`, with the reason of each stop in words."""
+    """Return a table's answer to `lost_time` with words for the reason of each stop."""
     stops = [
         stop | {"words": reason_words(str(stop.get("reason")))} for stop in answer.get("stops", ())
     ]

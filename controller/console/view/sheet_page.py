@@ -1,7 +1,7 @@
-"""A score sheet (记分表) as a page and as a file for spreadsheets.
+"""A score sheet (记分表) as a page and as a CSV file.
 
 The browser draws the page from the sheet that the table sent (controller/sheet). This module adds
-what a browser does not know, and makes the file.
+what a browser cannot know, and makes the file for a spreadsheet.
 """
 
 import csv
@@ -26,16 +26,17 @@ from controller.sheet.printed_sheet import (
 from controller.words import Words, decided_by_words
 
 _FORMULA_SIGNS: Final = ("=", "+", "-", "@", "＝", "＋", "－", "＠", "\t", "\r", "\n")
-"""What a spreadsheet takes for the beginning of a formula; some take the wide signs, too."""
+"""Characters that begin a formula in a spreadsheet. Some also accept the full-width forms."""
 _BOM: Final = "\ufeff"
 
 
 class SheetPageView(msgspec.Struct, frozen=True, kw_only=True):
-    """A sheet and the facts beside it.
+    """A sheet, and what a page shows beside it.
 
-    `provisional`: the points that no rulebook defines. `corrected`: the source of each correction,
-    in the order of the sheet. `kept_ms`: when the console stored this version (milliseconds since
-    1970), or null for a sheet that the table just sent. `kept`: the stored versions.
+    `provisional`: the parts of its points that no rule text defines. `corrected`: the source of
+    each correction, in the order of the sheet. `kept_ms`: when the console stored this sheet
+    (milliseconds since 1970), or null if a table has just sent it. `kept`: the stored versions that
+    can be opened.
     """
 
     sheet: ScoreSheet
@@ -46,10 +47,10 @@ class SheetPageView(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class CorrectionSource(msgspec.Struct, frozen=True, kw_only=True):
-    """The source of a correction.
+    """The source of a correction. `by`: who decided it, and who entered the chief's oral decision.
 
-    For a spoken decision: the chief, the person who entered it, and the state of its confirmation.
-    None: it was given in writing. `reason`: the reason in words.
+    `reason`: why, in words. `confirmed`: the state of the chief's confirmation, or None if the
+    correction was made in writing.
     """
 
     by: Words
@@ -58,7 +59,7 @@ class CorrectionSource(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class StoredVersion(msgspec.Struct, frozen=True, kw_only=True):
-    """A stored version: its table, its number of signatures, and its time."""
+    """A stored version: its table, its number of signatures, and when it was stored."""
 
     table: str
     version: int
@@ -67,14 +68,14 @@ class StoredVersion(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def parse_sheet(raw: Any) -> ScoreSheet:
-    """Return a sheet from the form in which a table sent it. Raises msgspec.ValidationError."""
+    """Return the sheet in a table's answer. Raises msgspec.ValidationError."""
     return msgspec.convert(raw, ScoreSheet)
 
 
 def with_wall_times(sheet: ScoreSheet, state: PublicState | None) -> ScoreSheet:
-    """Return a sheet with the times of day when its match began and ended, in whole seconds (R10).
+    """Return a sheet with the wall times of its match's start and end, in whole seconds (R10).
 
-    A table writes the sheet by its own clock. A state of the same match has both clocks.
+    A sheet has times of the table's own clock. A state of the same match contains both clocks.
     """
     if state is None or sheet.start_at is not None or state.match.at_ms is None:
         return sheet
@@ -88,7 +89,7 @@ def with_wall_times(sheet: ScoreSheet, state: PublicState | None) -> ScoreSheet:
             else (now + timedelta(milliseconds=ms - at_ms)).isoformat("T", "seconds")
             for ms in (sheet.start_ms, sheet.end_ms)
         )
-    except (ValueError, OverflowError):  # A time stamp that no table writes.
+    except (ValueError, OverflowError):  # not a stamp that a table writes
         return sheet
     return msgspec.structs.replace(sheet, start_at=start, end_at=end)
 
@@ -114,20 +115,17 @@ def build_sheet_view(
 
 
 def _provisional(sheet: ScoreSheet) -> list[Words]:
-    """Return the points that no rulebook defines. An unknown key is returned by its name."""
+    """Return the parts of the points that no rule text defines. An unknown key is its own name."""
     named = () if sheet.score is None else sheet.score.provisional
     known = all_keys()
     return [known[key].label if key in known else Words(key, key) for key in named]
 
 
-# -- The file --
-
-
 def sheet_csv(sheet: ScoreSheet, language: Language, zone: tzinfo | None = None) -> str:
-    """Return the sheet for a spreadsheet, one row for each deal, in a form that Excel reads.
+    """Return the sheet as CSV that Excel opens directly, with one row a deal.
 
-    The text has the byte order mark of UTF-8 and Excel's line ends. No cell is a formula. `zone` is
-    the time zone of its times, or None for that of this computer.
+    The text begins with the mark of UTF-8 and has the line ends of Excel. No cell is a formula.
+    `zone`: the time zone of all times. None is this computer's.
     """
     out = io.StringIO(newline="")
     writer = csv.writer(out, lineterminator="\r\n")
@@ -137,9 +135,7 @@ def sheet_csv(sheet: ScoreSheet, language: Language, zone: tzinfo | None = None)
 
 
 def safe_cell(cell: object) -> str:
-    """Return a cell that a spreadsheet does not interpret: numbers as they are, anything else as
-    text.
-    """
+    """Return a cell that a spreadsheet does not run as a formula. A number stays a number."""
     if cell is None:
         return ""
     text = str(cell)
@@ -149,7 +145,7 @@ def safe_cell(cell: object) -> str:
 
 
 def sheet_file_name(sheet: ScoreSheet, suffix: str) -> str:
-    """Return a name for a sheet's file, with characters that every system accepts."""
+    """Return a file name for a sheet, with characters that every system accepts."""
     said = f"sheet-{sheet.match}-v{sheet.version}"
     return (
         "".join(
@@ -209,12 +205,12 @@ class _SheetRows:
         ]
 
     def _moment(self, stamp: str | None) -> str | None:
-        """Return a time stamp in the form that people and their spreadsheets use."""
+        """Return a wall stamp in the form that people of the hall and their spreadsheets use."""
         if stamp is None:
             return None
         try:
             return datetime.fromisoformat(stamp).astimezone(self._zone).strftime("%Y-%m-%d %H:%M")
-        except (ValueError, OverflowError):  # A time stamp that no table writes.
+        except (ValueError, OverflowError):  # not a stamp that a table writes
             return stamp
 
     def _deal_cells(self, line: DealLine) -> list[object]:
@@ -348,4 +344,4 @@ _FILE_LABELS: Final = {
     "unsigned": Words("not signed", "未签"),
     "yes": Words("yes", "是"),
 }
-"""Words of the file that the printed sheet has otherwise, or not at all."""
+"""Labels that the printed sheet does not have, or words differently."""

@@ -1,4 +1,4 @@
-"""Tribute and return on a table's display: which seat pays which, without any card of a hand."""
+"""All that a table's display shows: match, clocks, cut, exchange, seats. It shows no hand."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -20,15 +20,13 @@ from controller.messages import (
 from controller.seats import SEATS
 
 _EXCHANGE_PHASES: Final = frozenset({"tribute", "return"})
-"""Of an exchange; the duty that their clocks count has the same name."""
+"""Phases of an exchange. The duty of their clocks has the same name."""
 
 
 class TributeLine(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """A tribute.
+    """One tribute. `to` and `card` are null until every payer has laid a tribute.
 
-    `to` and the due rank are null until all payers have laid theirs.
-
-    `clock`: the clock of this duty.
+    `clock`: the clock that counts for it.
     """
 
     giver: Seat
@@ -39,10 +37,7 @@ class TributeLine(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 
 
 class ReturnLine(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """A card that must be returned.
-
-    No display shows which card it is. `clock`: the clock of this duty.
-    """
+    """A card to give back. No display shows which card. `clock`: the clock that counts for it."""
 
     giver: Seat
     to: Seat
@@ -52,10 +47,10 @@ class ReturnLine(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 
 
 class ExchangeView(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """The open payments during the exchange, one line each.
+    """The exchange that is under way, one line for each card.
 
-    `said`: the lines contain all that the table waits for, with its clocks, so nothing else is
-    shown.
+    `said`: the lines contain all that the table waits for, with its clocks, so no other part of the
+    display shows that.
     """
 
     pays: tuple[TributeLine, ...]
@@ -65,13 +60,13 @@ class ExchangeView(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 
     @property
     def clocks(self) -> frozenset[PublicSeatClock]:
-        """Return the clocks that are shown in its lines."""
+        """Return the clocks that the lines contain."""
         clocks = (*(one.clock for one in self.pays), *(one.clock for one in self.gives))
         return frozenset(one for one in clocks if one is not None)
 
 
 def build_exchange(match: PublicMatch) -> ExchangeView | None:
-    """Return the open payments, or None if nothing is being exchanged."""
+    """Return the exchange, or None if none is under way."""
     if match.phase not in _EXCHANGE_PHASES or match.tribute is None:
         return None
     paid, given = tuple(_tribute_lines(match)), tuple(_return_lines(match))
@@ -83,7 +78,7 @@ def build_exchange(match: PublicMatch) -> ExchangeView | None:
 
 
 def _is_choice_open(match: PublicMatch) -> bool:
-    """Return whether UP may still choose between equal tributes, which no line of a card shows."""
+    """Return True if UP may still choose between equal tributes. No line of a card shows that."""
     return match.tribute is not None and match.tribute.choice_open and not match.tribute.given
 
 
@@ -182,19 +177,19 @@ SHOWN_FIELDS: Final = frozenset(
         "calls.reason",
     }
 )
-"""The fields of a state that a display may be made of; of `fairness.reveal` only whether it is
-there. A test changes every other one and looks whether anything of the display changes."""
+"""The fields of a state from which a display may be made. From `fairness.reveal` it may only use
+whether it is there. A test changes each other field and checks that the display stays the same."""
 
 WIDEST_CUT: Final = (6, 102)
-"""Where nobody says otherwise: a packet that most rulebooks take (seed 000 A5.1.3)."""
+"""The limits of a cut if no rulebook sets them: those of most rulebooks (seed 000 A5.1.3)."""
 _SHORT_LENGTH: Final = 16
 _GROUP_LENGTH: Final = 4
 
 
 class PendingCut(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """An awaited cut.
+    """A cut that the machine waits for. `by`: the seats that may cut, () for any seat.
 
-    `by`: the seats that may cut, or () for any. `counter`: the running number.
+    `counter`: the running number that the cut would take.
     """
 
     by: tuple[Seat, ...]
@@ -206,7 +201,7 @@ class PendingCut(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 
 
 class ProofLink(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """An attempt whose proof may be opened by everybody in the hall now."""
+    """An attempt with a proof that every person in the hall may open now."""
 
     deal: int
     attempt: int
@@ -215,10 +210,10 @@ class ProofLink(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 class DisplayView(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     """The content of a display.
 
-    `since_ms`: the start of its present freshness (console's clock), or 0 while it is live. `seats`
-    in playing order. `fed`: the cards fed so far, while it deals. `commitment` (short, in groups of
-    four) and `cut_at` belong to the present hands, and `proof` to hands that are no longer played.
-    `countdowns`: the clocks that are in no line of the `exchange`.
+    `since_ms`: since when `standing` has this value (console's clock), or 0 while it is live.
+    `seats` are in playing order. `fed`: the cards fed so far, while the machine deals. `commitment`
+    (short, in groups of four) and `cut_at` belong to the present hands. `proof` belongs to hands
+    that are no longer played. `countdowns`: the clocks that no line of `exchange` contains.
     """
 
     standing: Freshness
@@ -261,9 +256,9 @@ class DisplayView(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 
 
 def build_display(state: PublicState | None, standing: Freshness, since_ms: int) -> DisplayView:
-    """Return the display of a table. `state` is None if the table has published none."""
+    """Return what a table's display shows. Without a state, it shows only that none has arrived."""
     if standing is Freshness.LIVE:
-        since_ms = 0  # Otherwise every state would change the view.
+        since_ms = 0  # otherwise every state would change the display
     if state is None:
         return DisplayView(standing=standing, since_ms=since_ms)
     machine, match = state.machine, state.match
@@ -312,7 +307,7 @@ def build_display(state: PublicState | None, standing: Freshness, since_ms: int)
 
 
 _PHASES_AFTER_PLAY: Final = frozenset({"idle", "over", "signed"})
-"""Phases in which no telephone lies beside cards: no match is laid out, or it is over."""
+"""Phases without cards in play, so telephones are allowed: no match is laid out, or it is over."""
 
 
 def _display_seats(state: PublicState, cut: PendingCut | None) -> tuple[DisplaySeat, ...]:
@@ -321,7 +316,7 @@ def _display_seats(state: PublicState, cut: PendingCut | None) -> tuple[DisplayS
 
 
 def _pending_cut(state: PublicState) -> PendingCut | None:
-    """Return the cut that the machine waits for. A deal by hand has no number to choose."""
+    """Return the cut that the machine waits for. Return None for cards that are cut by hand."""
     machine, match = state.machine, state.match
     if machine.phase is not MachinePhase.COMMITTED or match.by_hand:
         return None
@@ -337,9 +332,9 @@ def _pending_cut(state: PublicState) -> PendingCut | None:
 
 
 def _current_fairness(state: PublicState, cut: PendingCut | None) -> Fairness | None:
-    """Return the public proof of the hands that are dealt, held or played now.
+    """Return the public part of the proof of the hands that are dealt, held or played.
 
-    During the wait for a cut it is the proof of the set that is being cut.
+    While the machine waits for a cut, the proof is that of the set to cut.
     """
     machine, match = state.machine, state.match
     attempt = machine.attempt if cut is not None or match.attempt is None else match.attempt
@@ -347,7 +342,7 @@ def _current_fairness(state: PublicState, cut: PendingCut | None) -> Fairness | 
 
 
 def _short_commitment(commitment: str) -> str:
-    """Return the beginning of a commitment in a form that people can compare."""
+    """Return the beginning of a commitment, in groups that people can read and compare."""
     return " ".join(
         commitment[at : at + _GROUP_LENGTH] for at in range(0, _SHORT_LENGTH, _GROUP_LENGTH)
     )

@@ -1,8 +1,8 @@
-"""The reasons why a table waits, from its state and its freshness, and their ranks.
+"""The reasons for which a table waits for a person, and their urgency.
 
-The order of the ranks is that of a hall: danger, a raised hand, a count, a stopped machine, a
-decision, a result, late players, a slow deal, a silent table, and last the reasons for technicians
-only.
+The reasons follow from the table's state and its freshness. The order of urgency is that of a
+hall (REFEREE 3.3): danger, a raised hand, a count, a stopped machine, a decision, a result, late
+players, a slow deal, a table without contact, and last what only a technician needs.
 """
 
 from collections.abc import Iterable, Mapping
@@ -19,19 +19,19 @@ from controller.seats import SEAT_NAMES, SIDE_NAMES
 from controller.words import Words
 
 DEAL_OVERDUE_MS: Final = 120_000
-"""People gather a set and lay it into the machine in less (provisional)."""
+"""A deal is overdue after this time. People need less to put a set in (provisional)."""
 NO_DEAL: Final = "no_deal"
-"""The reason's name where a deal is due and the machine has not begun it."""
+"""The reason's name if a deal is due and the machine has not begun it."""
 RULING: Final = "ruling"
-"""The reason's name where a ruling is proposed that a referee decides."""
+"""The reason's name if a proposed ruling waits for a referee's decision."""
 RULING_CHIEFS: Final = "ruling_chiefs"
-"""The same of one that the chief decides: it is in his own list from the beginning."""
+"""The reason's name if a proposed ruling waits for the chief, who sees it at once."""
 _BEFORE_CARDS: Final = frozenset({"cut", "dealing"})
-"""Phases of a match in which the machine has something to do."""
+"""Phases of a match in which the machine has work to do."""
 
 
 class Urgency(IntEnum):
-    """The rank of a reason. The smallest number is the most urgent."""
+    """The urgency of a reason. The smallest number is the most urgent."""
 
     DANGER = 1
     BUTTON = 2
@@ -46,12 +46,9 @@ class Urgency(IntEnum):
 
 
 class WaitReason(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """One reason why a table waits.
+    """One thing that a table waits for. `name`: of a fault, of a call's reason, or of a freshness.
 
-    `name`: of a fault, a reason of a call, or a freshness.
-
-    `since_ms`: milliseconds since 1970. `action_*`: what to do, or empty if the text already states
-    it.
+    `since_ms`: milliseconds since 1970. `action_*`: what to do, or empty if the words contain it.
     """
 
     rank: Urgency
@@ -75,7 +72,7 @@ _ALERT_URGENCY: Final[Mapping[str, Urgency]] = {
     "SLOW_DEAL": Urgency.SLOW,
     "PANEL_LOST": Urgency.TECHNICAL,
 }
-"""Faults whose urgency does not follow from whether the machine stands."""
+"""Faults with an urgency that does not depend on whether the machine is stopped."""
 
 _CALL_URGENCY: Final[Mapping[str, Urgency]] = {
     "button": Urgency.BUTTON,
@@ -87,15 +84,15 @@ _CALL_URGENCY: Final[Mapping[str, Urgency]] = {
     "late_default": Urgency.LATE,
     "opening_over": Urgency.LATE,
 }
-"""Calls that are no decision: every other one asks a referee for his."""
+"""Calls that ask for no decision. Every other call asks a referee to decide."""
 
 UNHEARD_WORDS: Final[Mapping[Freshness, Words]] = {
-    Freshness.STALE: Words("no news of this table", "数据未更新"),
+    Freshness.STALE: Words("no new data from this table", "数据未更新"),
     Freshness.SILENT: Words("this table is silent", "失联"),
     Freshness.KEY_REFUSED: Words("the table refuses the console's key", "密钥被拒"),
     Freshness.OTHER_KEY: Words("another key answers there: another machine?", "密钥不符，疑似换机"),
 }
-"""Standings of a table that somebody has to look at, and what is said of them."""
+"""Values of freshness that a person must look at, with their words."""
 
 
 def list_reasons(
@@ -146,10 +143,10 @@ def list_table_reasons(snapshot: TableSnapshot, now_ms: int) -> tuple[WaitReason
 
 
 def deal_overdue_since_ms(snapshot: TableSnapshot) -> int | None:
-    """Return since when a deal is due that the machine has not begun, or None if that is not too
-    long.
+    """Return since when an overdue deal is due, or None if no deal is overdue.
 
-    For a silent table, this is the value of its last state.
+    A deal is overdue if the machine has not begun it after `DEAL_OVERDUE_MS`. Without contact, the
+    result is that of the last contact.
     """
     since_ms, heard_ms = snapshot.deal_due_since_ms, snapshot.contact_times.received_ms
     if since_ms is None or heard_ms is None or heard_ms - since_ms < DEAL_OVERDUE_MS:
@@ -158,9 +155,9 @@ def deal_overdue_since_ms(snapshot: TableSnapshot) -> int | None:
 
 
 def is_deal_due(state: PublicState) -> bool:
-    """Return whether a deal is due that the machine has not begun and that was not stopped.
+    """Return True if a deal is due that the machine has not begun, and no person has stopped it.
 
-    No alert reports this if the hopper counts as empty, or the set is still on the table.
+    There is no alert if the hopper counts as empty, or if the set is still on the table.
     """
     machine, match = state.machine, state.match
     return (
@@ -180,7 +177,7 @@ def _deal_overdue_reason(since_ms: int) -> WaitReason:
         since_ms=since_ms,
         words_en="a deal is due and the machine has not begun it: does it wait for cards?",
         words_zh="应发牌而机器未开始：是否在等待放牌？",
-        action_en="See whether the set lies in the hopper, well seated; then start the deal",
+        action_en="Check that the set is in the hopper and level. Then start the deal",
         action_zh="查看整套牌是否已放入进牌口并放平，然后开始发牌",
     )
 
@@ -211,7 +208,7 @@ def _alert_reasons(state: PublicState, skew_ms: int) -> Iterable[WaitReason]:
 
 
 def _ruling_reasons(state: PublicState, skew_ms: int) -> Iterable[WaitReason]:
-    """Yield the proposals that wait for a decision: those for the chief, and the others."""
+    """Yield one reason for the rulings that wait for the chief, and one for the other rulings."""
     for name, needs, whose in _DECIDERS:
         mine = [one for one in state.match.rulings if (one.state, one.needs) == ("proposed", needs)]
         if not mine:
@@ -230,7 +227,7 @@ def _ruling_reasons(state: PublicState, skew_ms: int) -> Iterable[WaitReason]:
 
 
 def _since_proposed(state: PublicState, ruling: PublicRuling) -> int:
-    """Return since when a ruling waits. For an older program, since its deal began."""
+    """Return since when a ruling waits. At a table of an older version: since its deal began."""
     match = state.match
     known = (ruling.at_ms, match.began_ms, match.start_ms, match.at_ms)
     table_ms = next((moment for moment in known if moment is not None), 0)
@@ -248,16 +245,13 @@ _DECIDERS: Final = (
 
 
 def _urgency(alert: Alert, state: PublicState) -> Urgency:
-    """Return how urgent a fault is.
-
-    A stopped machine with people at it comes before one without.
-    """
+    """Return the urgency of a fault. It is higher if players are at a stopped machine."""
     known = _ALERT_URGENCY.get(alert.name)
     if known is Urgency.DANGER and not _are_players_present(state):
         return Urgency.STOPPED
     if known is not None:
         return known
-    row = fault_catalogue().get(alert.name)  # None: a fault of a newer program.
+    row = fault_catalogue().get(alert.name)  # None: a table of a newer version
     service = row is not None and row.fault_class == "service"
     return (
         Urgency.TECHNICAL
@@ -271,15 +265,13 @@ def _are_players_present(state: PublicState) -> bool:
 
 
 ESCALATION_MS: Final = 120_000
-"""A row that nobody goes to for so long is the chief's, too."""
+"""After this time, a table to which no referee has gone is shown to the chief too."""
 
 
 class WaitingTable(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """One table that waits, with its reasons, the most urgent first.
+    """A table that waits. `reasons`: the most urgent first. `taken_by`: the person who goes there.
 
-    `taken_by`: the referee who goes there.
-
-    `chiefs`: no referee has gone there for so long that the chief is informed.
+    `chiefs`: no person has gone there for so long that the chief is shown the table.
     """
 
     table: str
@@ -289,19 +281,19 @@ class WaitingTable(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 
     @property
     def rank(self) -> Urgency:
-        """Return the most urgent rank."""
+        """Return the urgency of the most urgent reason."""
         return self.reasons[0].rank
 
     @property
     def since_ms(self) -> int:
-        """Return since when its most urgent reason exists."""
+        """Return the time since when the most urgent reason holds."""
         return self.reasons[0].since_ms
 
 
 def build_queue(waits: Iterable[WaitingTable], role: Role) -> tuple[WaitingTable, ...]:
-    """Return the list for a role: the most urgent first, and of equal ones the longest wait first.
+    """Return the list for a role: the most urgent first, and of those the longest waiting first.
 
-    A referee's list has no reasons that are for technicians only.
+    A referee's list and its rows do not contain what only a technician needs.
     """
     seen = waits if role is Role.TECHNICIAN else filter(None, map(_without_technical, waits))
     return tuple(
@@ -310,7 +302,7 @@ def build_queue(waits: Iterable[WaitingTable], role: Role) -> tuple[WaitingTable
 
 
 def _without_technical(wait: WaitingTable) -> WaitingTable | None:
-    """Return a row without the reasons for technicians only, or None if no reason is left."""
+    """Return a row without the technician's reasons, or None if there are no others."""
     if wait.reasons[-1].rank is not Urgency.TECHNICAL:
         return wait
     left = tuple(one for one in wait.reasons if one.rank is not Urgency.TECHNICAL)
@@ -320,7 +312,7 @@ def _without_technical(wait: WaitingTable) -> WaitingTable | None:
 def build_waiting_table(
     table: str, reasons: tuple[WaitReason, ...], taken_by: str | None, now_ms: int
 ) -> WaitingTable | None:
-    """Return a table's row of the list, or None if it does not wait."""
+    """Return a table's row of the list, or None if there is no reason to wait."""
     if not reasons:
         return None
     urgent = reasons[0].rank < Urgency.UNHEARD
