@@ -24,19 +24,19 @@ from sim.mechanics.fault_menu import (
 )
 
 _HEAD = """\
-# What can go wrong with a simulated machine
+# The faults of a simulated machine
 
-Generated. The menu is that of sim/faults.toml, written anew with
+This page is generated from sim/faults.toml with
 
     python -m tests.pages write
 
 ## The menu
 
-A fault strikes a *card* as it is fed, read or passes the gate; the *set* that lies in the hopper or
-is put into it next; a part of the machine *now*; the serial *line*; a *board*; or the *host* on
-which the daemon runs. It may strike at once, at card N (`at`), or at a seeded `rate`; `repeat`
-lets it stay. A code is right blame for a fault when it stands beside it here. A *mild* fault is
-absorbed: neither a redeal nor a hand.
+A fault strikes a *card* as it is fed, read or passes the gate; the *set* in the hopper or the one
+that is put into it next; a part of the machine *now*; the serial *line*; a *board*; or the *host*
+on which the daemon runs. It may strike at once, at card N (`at`), or at a seeded `rate`. With
+`repeat` it stays. The codes beside a fault are its right causes. The machine absorbs a *mild*
+fault: there is neither a redeal nor a person's action.
 """
 _STRIKES = {
     "card": "a card",
@@ -47,10 +47,10 @@ _STRIKES = {
     "host": "the host",
 }
 _LEGEND = """\
-*Injected*: how often it struck. *Active in*: attempts in which it was so, often with others
-beside it. These ended with right hands, without a person's hand (*recovered*) or with one
+*Injected*: how often it struck. *Active in*: attempts in which it was in force, often with other
+faults. These ended with right hands, without a person's action (*recovered*) or with one
 (*by hand*), *misdealt*, or *void*; in some the *referee* was called. *Detected as*: in how many
-of them a code that is right for it was the reason or an alert."""
+of them one of its right codes was the reason or an alert."""
 _TABLE = "## Detection and recovery"
 _CELL = re.compile(r"^\| ([a-z_]+)(?::[^|]*)? \|", re.MULTILINE)
 

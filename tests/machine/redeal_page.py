@@ -30,17 +30,17 @@ STAGES = (*BEFORE, "anti_check", *AFTER)
 """Every stage of a deal. `begin`: between the cut and the shuffler, no moment long."""
 REASONS = [row.name for row in fault_catalogue().values() if row.code < 300]
 LEAD_DUE = AFTER[:4]
-"""The stages at which hands are out and nobody has led."""
+"""The stages at which hands are released and no card was led."""
 
 _HEAD = """\
 # What happens when a deal goes wrong
 
 Each row was played at a whole table in process, in the second deal of a match, and looked at from
-outside; tests/machine/test_redeal_table.py plays each again. The page is written anew with
+outside; tests/machine/test_redeal_table.py plays each again. The page is generated with
 
     python -m tests.pages write controller/deal/REDEAL.md
 
-Stages: `committed` waits for the cut, `begin` lies between the cut and the first motion, then
+Stages: `committed` waits for the cut, `begin` is between the cut and the first motion, then
 `shuffling`, `dealing` and `held` hands; behind the release the phases of the match.
 In every row the match keeps its deal number, its level, its results and whose tribute is due: a
 misdeal is another attempt of the same deal, under the next number, and nothing else.
@@ -50,7 +50,7 @@ hands that were held already, *recalled* hands that were out. Record: *opened*: 
 board events and hands are on the feed; *the chief's*: its key went with the power, so that the
 chief alone can open it. The set: *barred* means that it is dealt with again only after a full
 count (`clear_set`). Next: what people do until the next attempt begins, in that order; it begins
-by itself, where the last word is not `start_deal`. After two attempts in a row without right
+automatically, if the last column is not `start_deal`. After two attempts in a row without right
 hands a referee is called (TWO_MISDEALS) and the third begins by `start_deal` alone.
 A withdrawn deal counts as void, whatever the reason: its hands were right when they were counted.
 """
@@ -59,7 +59,7 @@ _ROW = re.compile(r"^\| (.+) \|$")
 
 
 def text_of(seen: Iterable[Seen]) -> str:
-    """Return the page that says what was seen."""
+    """Return the page of the observed results."""
     rows = sorted(seen, key=_place)
     lines = [_HEAD, "## What was seen", "", _line((*_COLUMNS, "next")), _rule(9)]
     merged: dict[Seen, list[str]] = {}
@@ -74,7 +74,7 @@ def text_of(seen: Iterable[Seen]) -> str:
 
 
 def rows_of(page: str) -> list[Seen]:
-    """Return what a page says was seen, a row for each stage."""
+    """Return the results of a page, a row for each stage."""
     table = page.partition("## What was seen")[2].partition("##")[0]
     found = [match[1].split(" | ") for match in map(_ROW.match, table.splitlines()) if match]
     return [
@@ -85,7 +85,7 @@ def rows_of(page: str) -> list[Seen]:
 
 
 def cannot_of(page: str) -> list[tuple[str, str]]:
-    """Return the pairs of reason and stage that a page says cannot be."""
+    """Return the impossible pairs of reason and stage of a page."""
     table = page.partition("## Pairs that cannot be")[2]
     found = [match[1].split(" | ") for match in map(_ROW.match, table.splitlines()) if match]
     return [
@@ -107,7 +107,7 @@ def _cannot(rows: Iterable[Seen]) -> dict[tuple[tuple[str, ...], str], list[str]
 
 
 def why_not(reason: str, rows: Iterable[Seen]) -> dict[str, list[str]]:
-    """Return the stages at which a reason cannot be, by the sentence that says why."""
+    """Return the stages at which a reason is impossible, by the sentence with the explanation."""
     met = {row.stage for row in rows if reason in (row.reason, *row.why.split(", "))}
     found: dict[str, list[str]] = {}
     for stage in STAGES:
@@ -122,7 +122,7 @@ def _sentence(reason: str, stage: str) -> str:
     if stage in AFTER:
         return _AFTER.get(reason, _OUT)
     if stage == "begin" and reason in _ANY_TIME:
-        return "no moment long: what comes then is met in the stage before or behind it"
+        return "this stage takes no time: an event belongs to the stage before or after it"
     return _BEFORE[reason]
 
 
@@ -149,15 +149,15 @@ _BEFORE = {
     ),
     "PATH_NOT_CLEAR": "the path is looked at as the boards begin and at the count",
     "POCKET_NOT_EMPTY": "the pockets are looked at as the boards begin",
-    "WRONG_POCKET": "a board tells of landings in its attempt alone, which it has not begun",
-    "EVENT_LOST": "a board tells no event of an attempt that it has not begun",
+    "WRONG_POCKET": "a board reports landings only in its attempt, which it has not begun",
+    "EVENT_LOST": "a board reports no event of an attempt that it has not begun",
     "SENSOR_STUCK": "sensors are held against the cards at the count and at the lift",
     "JAM": "no card is on its way",
-    "SUPPLY_LOW": "a board refuses to begin, and tells of a supply that sags in its attempt",
+    "SUPPLY_LOW": "a board refuses to begin, and reports a supply drop only in its attempt",
     "ENGINE_LOST": "a board refuses to begin without its engine; hands that are held were read",
-    "DRIVE_LOST": "a board refuses to begin without its drives, and tells of one in its attempt",
-    "EDGES_LOST": "a board tells of edges that were lost in its attempt alone",
-    "STALL": "no motor turns; one that sticks in the shuffler is told as a JAM",
+    "DRIVE_LOST": "a board refuses to begin without its drives, and reports a lost one only in its attempt",
+    "EDGES_LOST": "a board reports lost edges only in its attempt",
+    "STALL": "no motor turns; a stuck shuffler is reported as a JAM",
     "BOARD_RESET": "no board has begun the attempt: a board that was away is LINE_LOST",
     "COUNT_WRONG": "no player has a hand to count",
 }

@@ -271,7 +271,7 @@ TROUBLES: tuple[Trouble, ...] = (
     _dealt("HOPPER_NOT_EMPTY", "the set has a card more", "extra_card"),
     _dealt(
         "PATH_NOT_CLEAR",
-        "a card stands in the window",
+        "a card is in the window",
         "sensor_stuck:sensor=window,value=1",
         stage="begin",
     ),
@@ -289,7 +289,7 @@ TROUBLES: tuple[Trouble, ...] = (
     _dealt("MISSING_CARD", "one card of the set was exchanged", "third_copy"),
     _dealt("THIRD_COPY", "one card of the set was exchanged", "third_copy"),
     _dealt("FOREIGN_BACK", "a card of another set", "foreign_back"),
-    _dealt("FACE_UP", "a card lies face up", "face_up:at=3"),
+    _dealt("FACE_UP", "a card is face up", "face_up:at=3"),
     _dealt("UNREADABLE", "a card is never read", "unreadable:face=5,times=99,repeat=true"),
     _dealt("TRAY_FULL", "no card is read", "unreadable:rate=1,times=9"),
     _dealt(
