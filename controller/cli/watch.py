@@ -1,14 +1,21 @@
-"""`dealtable watch`: the state of tables, as lines for people or as JSON."""
+"""`dealtable watch`: the state of tables, as lines for people or as JSON.
+
+The file of `--heads` has every signed head that was seen, one line of JSON each.
+"""
 
 import asyncio
+import fcntl
+import os
 import signal
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
-from typing import Final, NamedTuple
+from types import TracebackType
+from typing import Final, Self
 
 import click
+import msgspec
 
 from controller.cli import CliError
 from controller.cli.feed_printers import (
@@ -18,15 +25,168 @@ from controller.cli.feed_printers import (
     TextFeedPrinter,
     decode_state,
 )
-from controller.cli.kept_heads import KeptHeadsFile, StateChecker, TableKeys
-from controller.cli.state_lines import StateLine
+from controller.cli.state_lines import BAD_STYLE, CALL_STYLE, StateLine
 from controller.cli.table_access import WatchTarget, find_watch_targets, new_command_id
 from controller.cli.terminal_text import safe_line
-from controller.client.client import BadMessage, Client, ReceivedMessage
+from controller.client.client import BadMessage, Client
 from controller.client.connection import BadAddress
 from controller.faults import Language
-from controller.release.release_files import read_manifest, read_release_key, read_signed_manifest
-from controller.signing.releases import BadRelease, Manifest
+from controller.host.toml_files import FileError
+from controller.messages import PublicState, SignedHead
+from controller.signing.signed_heads import HeadConflict, KeptHead, KeptHeads, is_signed_by
+
+_LINE_PREFIX = b'{"table":'
+
+
+class KeptHeadsFile:
+    """A file of kept heads and its content. Lines are only added.
+
+    `disagreements` are the conflicts between the heads of the file. Only one watcher may write it
+    at a time.
+    """
+
+    def __init__(self, path: Path) -> None:
+        """Open or create the file. Raises FileError if it is not a file of kept heads."""
+        self._path = path
+        try:
+            self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
+        except OSError as error:
+            raise FileError(f"{path}: cannot be opened: {error.strerror}") from None
+        try:
+            self._heads = KeptHeads(self._read())
+        except BaseException:
+            os.close(self._file)
+            raise
+        self._unwritten: list[KeptHead] = []
+        self.disagreements = self._heads.conflicts
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        os.close(self._file)
+
+    def is_repeated(self, head: KeptHead) -> bool:
+        """Return True if the table showed this head the last time, too."""
+        return self._heads.is_last_shown(head)
+
+    def add(self, head: KeptHead) -> HeadConflict | None:
+        """Add a head that a table shows. Return its conflict with the earlier heads, or None.
+
+        `write_added` writes it to the file.
+        """
+        if not self._heads.contains(head):
+            self._unwritten.append(head)
+        return self._heads.add(head)
+
+    def write_added(self) -> None:
+        """Write and sync the new heads. Raises FileError; the next call tries again."""
+        if not self._unwritten:
+            return
+        lines = b"".join(msgspec.json.encode(one) + b"\n" for one in self._unwritten)
+        size = os.fstat(self._file).st_size
+        try:
+            if os.write(self._file, lines) != len(lines):
+                raise FileError(f"{self._path}: there is no room for another head")
+            os.fsync(self._file)
+        except (OSError, FileError) as error:
+            os.ftruncate(self._file, size)  # do not leave half a line
+            if isinstance(error, FileError):
+                raise
+            raise FileError(f"{self._path}: cannot be written: {error.strerror}") from None
+        self._unwritten.clear()
+
+    def _read(self) -> list[KeptHead]:
+        """Return the heads in the file. An incomplete last line (after a power cut) is removed."""
+        try:
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            with os.fdopen(os.dup(self._file), "rb") as file:
+                whole, newline, rest = file.read().rpartition(b"\n")
+        except BlockingIOError:
+            raise FileError(f"{self._path}: another watch keeps its heads in it") from None
+        except OSError as error:
+            raise FileError(f"{self._path}: cannot be read: {error.strerror}") from None
+        lines = whole.split(b"\n") if newline else []
+        kept = [self._decode_line(line, number) for number, line in enumerate(lines, start=1)]
+        return kept if not rest else [*kept, *self._repair_last_line(rest, len(lines) + 1)]
+
+    def _repair_last_line(self, rest: bytes, number: int) -> list[KeptHead]:
+        """Return the head in a last line without a newline, and add the newline."""
+        try:
+            kept = [self._decode_line(rest, number)]
+        except FileError:
+            if not (rest.startswith(_LINE_PREFIX) or _LINE_PREFIX.startswith(rest)):
+                raise
+            os.ftruncate(self._file, os.fstat(self._file).st_size - len(rest))
+            return []
+        os.write(self._file, b"\n")
+        return kept
+
+    def _decode_line(self, line: bytes, number: int) -> KeptHead:
+        try:
+            return msgspec.json.decode(line, type=KeptHead)
+        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+            raise FileError(f"{self._path}: line {number} is no kept head") from None
+
+
+MAX_UNSIGNED_STATES: Final = 10
+"""Number of states in a row without a signed head before a warning. A table that starts has a few.
+"""
+
+
+class StateChecker:
+    """A checker of one table's states against the kept heads.
+
+    Several tables may share `heads`. `curve` is the table's public key in Z85. `verify_key` is its
+    Ed25519 key (32 bytes) if it is known.
+    """
+
+    def __init__(self, curve: str, verify_key: bytes | None, heads: KeptHeadsFile) -> None:
+        self._curve, self._verify_key, self._heads = curve, verify_key, heads
+        self._refused_head: SignedHead | None = None
+        self._unsigned_states = 0
+
+    def check(self, state: PublicState) -> Iterator[StateLine]:
+        """Yield lines for new results of the checks."""
+        signed = state.signed
+        if signed is None:
+            self._unsigned_states += 1
+            if self._unsigned_states == MAX_UNSIGNED_STATES:
+                yield StateLine("shows no signed head: nothing is kept of this table", CALL_STYLE)
+            return
+        self._unsigned_states = 0
+        one = KeptHead(
+            table=state.table,
+            table_key=self._curve,
+            n=signed.n,
+            head=signed.head,
+            sig=signed.sig,
+            time=state.time,
+        )
+        if self._heads.is_repeated(one) or signed == self._refused_head:
+            return
+        if self._verify_key is not None and not is_signed_by(signed, self._curve, self._verify_key):
+            self._refused_head = signed
+            yield StateLine(
+                f"the head of entry {signed.n} is not signed by this table: it is not kept "
+                "(another table.sign, or somebody on the way)",
+                BAD_STYLE,
+            )
+            return
+        self._refused_head = None
+        wrong = self._heads.add(one)
+        if wrong is not None:
+            yield StateLine(f"ANOTHER PAST 日志不符  {wrong.en} / {wrong.zh}", BAD_STYLE)
+        try:
+            self._heads.write_added()
+        except FileError as failed:
+            yield StateLine(f"heads are not kept: {failed}", BAD_STYLE)
+
 
 EPILOG: Final = """\b
 Examples:
@@ -34,7 +194,7 @@ Examples:
   dealtable watch --state-dir T01/state --state-dir T02/state
   dealtable watch --state-dir state --language zh
   dealtable watch --state-dir state --json --topic event > events.jsonl
-  dealtable watch --state-dir state --heads heads.jsonl --release manifest.json
+  dealtable watch --state-dir state --heads heads.jsonl
   dealtable watch tcp://192.168.1.12:5556 --server-key table.key --key watch.key_secret
 """
 
@@ -82,19 +242,6 @@ Examples:
     type=click.Path(path_type=Path, dir_okay=False),
     help="Keep every signed head in FILE, and warn where a table shows another past.",
 )
-@click.option(
-    "--release",
-    "manifest_file",
-    metavar="MANIFEST",
-    type=click.Path(path_type=Path, dir_okay=False),
-    help="Say how what tables report of themselves is like this release: same, other, unknown.",
-)
-@click.option(
-    "--release-key",
-    metavar="FILE",
-    type=click.Path(path_type=Path, dir_okay=False),
-    help="The public .key that MANIFEST must be signed with.",
-)
 def command(
     endpoints: tuple[str, ...],
     as_json: bool,
@@ -104,8 +251,6 @@ def command(
     server_keys: tuple[str, ...],
     key_file: Path | None,
     heads_file: Path | None,
-    manifest_file: Path | None,
-    release_key: Path | None,
 ) -> None:
     """Watch one or more tables until Ctrl-C.
 
@@ -115,17 +260,13 @@ def command(
     pauses with person and reason, alerts with the action to take, outcomes, and a lost connection.
 
     A kept signed head can later prove that a journal was rewritten: `dealtable verify --head FILE`.
-    A table only reports its own program. Comparing the report with a release finds a wrong file,
-    but not a malicious program.
     """
     tables = find_watch_targets(endpoints, state_dirs, server_keys, key_file)
-    manifest = _read_manifest(manifest_file, release_key)
     printer = partial(JsonFeedPrinter if as_json else TextFeedPrinter, language=language)
     bad: BaseException | None = None
     try:
         with _open_heads_file(heads_file, tables) as heads:
-            held = StateReferences(heads, manifest)
-            asyncio.run(_watch_all(tables, printer, topic, held))
+            asyncio.run(_watch_all(tables, printer, topic, heads))
     except* (BadAddress, OSError) as wrong:  # OSError: the reader of the output is gone
         bad = _first_exception(wrong)
     if isinstance(bad, BadAddress):
@@ -140,18 +281,11 @@ def _first_exception(group: BaseExceptionGroup[BaseException]) -> BaseException:
     return _first_exception(first) if isinstance(first, BaseExceptionGroup) else first
 
 
-class StateReferences(NamedTuple):
-    """The data with which the states of all tables are compared."""
-
-    heads: KeptHeadsFile | None
-    manifest: Manifest | None
-
-
 async def _watch_all(
     tables: Sequence[WatchTarget],
     printer: Callable[[str], FeedPrinter],
     topic: str | None,
-    references: StateReferences,
+    heads: KeptHeadsFile | None,
 ) -> None:
     """Watch all tables until SIGINT or SIGTERM."""
     stop = asyncio.Event()
@@ -159,7 +293,7 @@ async def _watch_all(
         asyncio.get_running_loop().add_signal_handler(number, stop.set)
     async with asyncio.TaskGroup() as group:
         watching = [
-            group.create_task(_watch(table, printer(table.endpoints.table), topic, references))
+            group.create_task(_watch(table, printer(table.endpoints.table), topic, heads))
             for table in tables
         ]
         await stop.wait()
@@ -168,15 +302,11 @@ async def _watch_all(
 
 
 async def _watch(
-    table: WatchTarget, printer: FeedPrinter, topic: str | None, references: StateReferences
+    table: WatchTarget, printer: FeedPrinter, topic: str | None, heads: KeptHeadsFile | None
 ) -> None:
     """Print the messages of one table. A silence is reported once, until the next message."""
     endpoints, identity, verify = table
-    checker = (
-        StateChecker(TableKeys(endpoints.server_key, verify), *references)
-        if any(references)
-        else None
-    )
+    checker = None if heads is None else StateChecker(endpoints.server_key, verify, heads)
     silent = False
     async with Client(endpoints, identity, new_command_id, printer.print_line_state) as client:
         while True:
@@ -195,18 +325,13 @@ async def _watch(
             silent = False
             # a table that sends without pause must not block the other tables
             await asyncio.sleep(0)
-            for line in _check_message(checker, heard):
-                printer.print_line(line)
+            if checker is not None:
+                with suppress(BadMessage):  # invalid, or of another version; the printer reports it
+                    if (state := decode_state(heard)) is not None:
+                        for line in checker.check(state):
+                            printer.print_line(line)
             if topic is None or heard.topic.startswith(f"{topic}/"):
                 printer.print_message(heard)
-
-
-def _check_message(checker: StateChecker | None, message: ReceivedMessage) -> Iterator[StateLine]:
-    """Yield lines about a message that differs from the kept heads or the release."""
-    if checker is not None:
-        with suppress(BadMessage):  # invalid, or of another version; the printer reports it
-            if (state := decode_state(message)) is not None:
-                yield from checker.check(state)
 
 
 @contextmanager
@@ -227,17 +352,3 @@ def _open_heads_file(
                 err=True,
             )
         yield heads
-
-
-def _read_manifest(file: Path | None, key_file: Path | None) -> Manifest | None:
-    """Return the release that tables should run, or None. Raises CliError."""
-    if file is None:
-        if key_file is not None:
-            raise click.UsageError("--release-key goes with --release MANIFEST")
-        return None
-    if key_file is None:
-        return read_manifest(file)
-    try:
-        return read_signed_manifest(file, read_release_key(key_file))
-    except BadRelease as wrong:
-        raise CliError(f"{file}: {wrong}") from None

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from controller.cli import CliError
 from controller.cli import transfer as cli_transfer
-from controller.cli.kept_heads import KeptHeadsFile
+from controller.cli.watch import KeptHeadsFile
 from controller.client.discovery import ENDPOINTS_FILE, Endpoints, NoEndpoints, read_endpoints
 from controller.config import ConfigError, SimConfig, TableConfig, load_sim, load_table
 from controller.host.toml_files import FileError

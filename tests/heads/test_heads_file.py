@@ -6,7 +6,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from controller.cli.kept_heads import KeptHeadsFile
+from controller.cli.watch import KeptHeadsFile
 from controller.host.toml_files import FileError
 from controller.signing.signed_heads import KeptHead
 
@@ -112,7 +112,7 @@ def test_without_room_a_head_is_kept_as_soon_as_there_is_some(
         file.add(head(1))
         file.write_added()
         with monkeypatch.context() as disk:
-            disk.setattr("controller.cli.kept_heads.os.fsync", full)
+            disk.setattr("controller.cli.watch.os.fsync", full)
             file.add(head(4))
             with pytest.raises(FileError, match="No space left"):
                 file.write_added()
@@ -133,7 +133,7 @@ def test_a_head_is_on_the_disk_before_the_next_is_looked_at(
         synced.append(os.fstat(file).st_size)
         real(file)
 
-    monkeypatch.setattr("controller.cli.kept_heads.os.fsync", fsync)
+    monkeypatch.setattr("controller.cli.watch.os.fsync", fsync)
     keep(path, head(1), head(4), head(4))
 
     assert len(synced) == 2
