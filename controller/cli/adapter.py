@@ -5,6 +5,7 @@ from pathlib import Path
 import click
 
 from controller.cli import CliError
+from controller.cli.options import ANY_PATH
 from drivers.adapters.adapter_board import AdapterError
 
 EPILOG = """\b
@@ -13,7 +14,7 @@ Examples:
   dealtable adapter barcode barcode.toml
 """
 
-config_argument = click.argument("path", metavar="CONFIG", type=click.Path(path_type=Path))
+config_argument = click.argument("path", metavar="CONFIG", type=ANY_PATH)
 
 
 @click.group(epilog=EPILOG)

@@ -14,6 +14,7 @@ import click
 
 from controller.cli import CliError
 from controller.cli.bundle_parts import BundlePart, BundleRequest, collect_parts, read_table_name
+from controller.cli.options import FILE, PRESENT_FILE, PRESENT_FOLDER
 from controller.cli.terminal_text import safe_line
 from controller.config import RUNTIME_ROOT, ConfigError, load_table
 from controller.journal.entries import JournalError
@@ -40,20 +41,20 @@ events.
 @click.command("bundle", epilog=EPILOG)
 @click.option(
     "--state-dir",
-    type=click.Path(path_type=Path, file_okay=False, exists=True),
+    type=PRESENT_FOLDER,
     required=True,
     help="Where the table keeps its journal and its keys.",
 )
 @click.option(
     "--config",
-    type=click.Path(path_type=Path, dir_okay=False, exists=True),
+    type=PRESENT_FILE,
     help="The table's configuration. [default: table.toml in the state directory]",
 )
 @click.option(
     "--event",
     "events",
     multiple=True,
-    type=click.Path(path_type=Path, dir_okay=False, exists=True),
+    type=PRESENT_FILE,
     metavar="FILE",
     help="An event's own regulations, for the check of the journal; may be given again.",
 )
@@ -65,7 +66,7 @@ events.
 )
 @click.option(
     "--out",
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=FILE,
     metavar="FILE.tar.gz",
     help="What to write. [default: dealtable-TABLE.tar.gz here]",
 )

@@ -25,6 +25,7 @@ from controller.cli.maintenance import (
     read_card_set,
     run_until_signal,
 )
+from controller.cli.options import ANY_PATH, FILE
 from controller.config import TableConfig, load_table
 
 EPILOG: Final = """\b
@@ -35,11 +36,9 @@ Examples:
 
 
 @click.command(epilog=EPILOG)
-@click.argument("config", type=click.Path(path_type=Path, dir_okay=False), metavar="CONFIG")
+@click.argument("config", type=FILE, metavar="CONFIG")
 @click.argument("subject", type=click.Choice(CALIBRATION_SUBJECTS), metavar="PART")
-@click.option(
-    "--control", type=click.Path(path_type=Path), help="A simulated table's control socket."
-)
+@click.option("--control", type=ANY_PATH, help="A simulated table's control socket.")
 @click.option("--dry-run", is_flag=True, help="Measure and say; set nothing on the board.")
 @click.pass_context
 def command(

@@ -7,6 +7,7 @@ import click
 from controller.cards import FACE_COUNT
 from controller.cli import CliError
 from controller.cli.adapter_files import BACKS, load_barcode_file
+from controller.cli.options import ANY_PATH
 from controller.config import TableConfig, load_sim, load_table
 from controller.console.console_config import load_console_config as load_console
 from controller.host.toml_files import FileError, parse_tables, read_text
@@ -23,9 +24,7 @@ Examples:
 
 
 @click.command(epilog=EPILOG)
-@click.argument(
-    "files", nargs=-1, required=True, metavar="FILE...", type=click.Path(path_type=Path)
-)
+@click.argument("files", nargs=-1, required=True, metavar="FILE...", type=ANY_PATH)
 def command(files: tuple[Path, ...]) -> None:
     """Check each FILE. Print what is wrong, or one line about what it sets up.
 

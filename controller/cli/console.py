@@ -18,6 +18,7 @@ from nacl.utils import random as entropy
 
 from controller.cli import CliError
 from controller.cli.key_folder import KeysError
+from controller.cli.options import ANY_PATH
 from controller.console.console_config import ConsoleConfig, ConsoleSettings, load_console_config
 from controller.faults import Language
 from controller.keys.certificate_files import (
@@ -107,7 +108,7 @@ FIRST_INVITATIONS: Final = (("chief", Role.CHIEF), ("technician", Role.TECHNICIA
 @click.option(
     "--config",
     "path",
-    type=click.Path(path_type=Path),
+    type=ANY_PATH,
     required=True,
     help="The console's configuration, such as console.toml.",
 )

@@ -7,6 +7,7 @@ from typing import Final
 import click
 
 from controller.cli import CliError
+from controller.cli.options import FILE
 from controller.config import RUNTIME_ROOT, BoardSection, TableConfig, load_table
 
 EPILOG: Final = """\b
@@ -19,9 +20,7 @@ MACHINE_USER: Final = "dealtable"
 GATEWAY_USER: Final = "dealtable-gateway"
 STATE_ROOT: Final = Path("/var/lib/dealtable")
 _DEV: Final = Path("/dev")
-_config = click.argument(
-    "path", metavar="TABLE.toml", type=click.Path(path_type=Path, dir_okay=False)
-)
+_config = click.argument("path", metavar="TABLE.toml", type=FILE)
 
 
 @click.group("deploy", epilog=EPILOG)

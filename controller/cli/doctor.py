@@ -9,6 +9,7 @@ from rich.console import Console
 from rich.text import Text
 
 from controller.cli.doctor_facts import gather_facts
+from controller.cli.options import FILE
 from controller.cli.terminal_text import safe_line
 from controller.config import load_table
 from controller.doctor.doctor_checks import run_checks, worst_light
@@ -32,8 +33,8 @@ _STYLES: Final = {
 
 
 @click.command(epilog=EPILOG)
-@click.argument("config", type=click.Path(path_type=Path, dir_okay=False), metavar="CONFIG")
-@click.option("--key", type=click.Path(path_type=Path, dir_okay=False), help="The release's .key.")
+@click.argument("config", type=FILE, metavar="CONFIG")
+@click.option("--key", type=FILE, help="The release's .key.")
 @click.option("--json", "as_json", is_flag=True, help="Print the findings as JSON.")
 @click.pass_context
 def command(context: click.Context, config: Path, key: Path | None, as_json: bool) -> None:

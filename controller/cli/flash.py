@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn
 
 from controller.cli import CliError
+from controller.cli.options import FILE
 from controller.release.installed_program import (
     MANIFEST,
     find_program_folder,
@@ -51,7 +52,7 @@ class _SettingType(click.ParamType[tuple[str, int]]):
 )
 @click.option("--check", is_flag=True, help="Only compare hashes: exit 1 where they differ.")
 @click.option("--dry-run", is_flag=True, help="Only say what would be done.")
-@click.option("--key", type=click.Path(path_type=Path, dir_okay=False), help="The release's .key.")
+@click.option("--key", type=FILE, help="The release's .key.")
 @click.option("--setting", "settings", type=_SettingType(), multiple=True, metavar="NAME=N")
 @click.pass_context
 def command(

@@ -20,6 +20,7 @@ from controller.acceptance.wear_signs import (
     wear_signs,
 )
 from controller.cli import CliError
+from controller.cli.options import ANY_PATH
 from controller.cli.selftest import REPORTS_FOLDER, format_report_line, read_reports
 from controller.host.atomic_files import replace_file
 from controller.host.printable_text import escape_unprintable
@@ -40,7 +41,7 @@ Examples:
 
 
 @click.command(epilog=EPILOG)
-@click.argument("state_dir", type=click.Path(path_type=Path), metavar="STATE_DIR")
+@click.argument("state_dir", type=ANY_PATH, metavar="STATE_DIR")
 @click.option("--cleaned", multiple=True, metavar="PART", help="Note that it was cleaned, today.")
 @click.option("--replaced", multiple=True, metavar="PART", help="Note that it was replaced, today.")
 @click.option("--who", default="", metavar="NAME", help="Who did it.")

@@ -8,6 +8,7 @@ import click
 import msgspec
 
 from controller.cli import CliError
+from controller.cli.options import ANY_PATH
 from controller.faults import Language
 from controller.rules.combos.card_tokens import QuestionError
 from controller.rules.combos.combo_judge import judge_contained_kinds, judge_play
@@ -104,7 +105,7 @@ Examples:
     metavar="NAME",
     help="The rulebook to go by; the beginning of its name is enough.",
 )
-@click.option("--event", type=click.Path(path_type=Path), help="An event's regulations over it.")
+@click.option("--event", type=ANY_PATH, help="An event's regulations over it.")
 @click.option("--level", metavar="L", help="The level played: 2…10, J, Q, K, A. Not in Big Two.")
 @click.option(
     "--declare",

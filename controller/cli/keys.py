@@ -17,6 +17,7 @@ from controller.cli.key_folder import (
     rotate_client,
     rotate_table_keys,
 )
+from controller.cli.options import ANY_PATH, FOLDER, PRESENT_FILE
 from controller.config import load_table
 from controller.keys.enrolment import admit_file, enrol_client, read_client_file, revoke_client
 from controller.keys.table_keys import (
@@ -67,15 +68,9 @@ def format_examples(*lines: str) -> str:
     return "\n".join(("\b", "Examples:", *(f"  dealtable keys {line}" for line in lines)))
 
 
-table_argument = click.argument(
-    "place", type=click.Path(path_type=Path), callback=_open_key_folder, metavar="TABLE"
-)
+table_argument = click.argument("place", type=ANY_PATH, callback=_open_key_folder, metavar="TABLE")
 new_table_argument = click.argument(
-    "place",
-    type=click.Path(path_type=Path),
-    callback=_name_key_folder,
-    metavar="TABLE",
-    required=False,
+    "place", type=ANY_PATH, callback=_name_key_folder, metavar="TABLE", required=False
 )
 role_option = click.option(
     "--role",
@@ -115,7 +110,7 @@ def command() -> None:
 @new_table_argument
 @click.option(
     "--config",
-    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    type=PRESENT_FILE,
     help="The table.toml, instead of TABLE: folders and their owners are made, too.",
 )
 def create(place: KeyFolder | None, config: Path | None) -> None:
@@ -162,12 +157,7 @@ def client(place: KeyFolder, name: str, role: str, expires: datetime | None) -> 
 )
 @click.argument("name")
 @role_option
-@click.option(
-    "--out",
-    required=True,
-    type=click.Path(path_type=Path, file_okay=False),
-    help="The folder that the pair goes to.",
-)
+@click.option("--out", required=True, type=FOLDER, help="The folder that the pair goes to.")
 @expires_option
 def request_pair(name: str, role: str, out: Path, expires: datetime | None) -> None:
     """Make a key pair on the computer that will use it. The secret never leaves that computer.
@@ -198,7 +188,7 @@ def request_pair(name: str, role: str, out: Path, expires: datetime | None) -> N
     ),
 )
 @table_argument
-@click.argument("file", type=click.Path(path_type=Path, exists=True, dir_okay=False))
+@click.argument("file", type=PRESENT_FILE)
 @fingerprint_option
 @expires_option
 def admit_client(place: KeyFolder, file: Path, mark: str | None, expires: datetime | None) -> None:
@@ -233,7 +223,7 @@ def list_clients(place: KeyFolder) -> None:
     short_help="Show whose a file is, and its fingerprint.",
     epilog=format_examples("fingerprint anna.key", "fingerprint state/keys/table.key"),
 )
-@click.argument("file", type=click.Path(path_type=Path, exists=True, dir_okay=False))
+@click.argument("file", type=PRESENT_FILE)
 def show_fingerprint(file: Path) -> None:
     """Show the owner and the fingerprint of a certificate file: a client's, or a table.key."""
     with _raise_keys_errors():

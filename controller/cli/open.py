@@ -8,6 +8,7 @@ import click
 import msgspec
 
 from controller.cli import CliError
+from controller.cli.options import PRESENT_FILE, PRESENT_FOLDER
 from controller.journal.attempt_history import AttemptHistory, attempt_histories
 from controller.journal.entries import JournalError
 from controller.journal.packed_board_events import pack_opened, unpack_events
@@ -25,11 +26,11 @@ _NONCE_BYTES = 32
 
 
 @click.command("open", epilog=EPILOG)
-@click.argument("state_dir", type=click.Path(path_type=Path, file_okay=False, exists=True))
+@click.argument("state_dir", type=PRESENT_FOLDER)
 @click.option("--attempt", type=click.IntRange(1), required=True, help="Its number.")
 @click.option(
     "--key",
-    type=click.Path(path_type=Path, dir_okay=False, exists=True),
+    type=PRESENT_FILE,
     required=True,
     help="The chief's .key_secret, which the attempt's key was sealed to.",
 )

@@ -1,11 +1,18 @@
-"""Types and checks of options on the command line: numbers and writable files."""
+"""Types and checks of options on the command line: paths, numbers and writable files."""
 
 import os
 from pathlib import Path
+from typing import Final
 
 import click
 
 from controller.cli import CliError
+
+ANY_PATH: Final = click.Path(path_type=Path)
+FILE: Final = click.Path(path_type=Path, dir_okay=False)
+FOLDER: Final = click.Path(path_type=Path, file_okay=False)
+PRESENT_FILE: Final = click.Path(path_type=Path, dir_okay=False, exists=True)
+PRESENT_FOLDER: Final = click.Path(path_type=Path, file_okay=False, exists=True)
 
 
 class WholeNumber(click.IntRange):

@@ -7,7 +7,7 @@ from typing import Final
 
 import click
 
-from controller.cli.options import WholeNumber
+from controller.cli.options import FILE, FOLDER, WholeNumber
 from controller.host.printable_text import escape_unprintable
 from controller.host.toml_files import FileError
 from controller.release import installed_program
@@ -44,8 +44,6 @@ Examples:
   dealtable release sign controller/manifest.json --key ~/keys/release.key_secret
   dealtable release check --key release.key --state-dir /var/lib/dealtable/T01
 """
-_FILE = click.Path(path_type=Path, dir_okay=False)
-_FOLDER = click.Path(path_type=Path, file_okay=False)
 
 
 @click.group("release", epilog=EPILOG)
@@ -59,7 +57,7 @@ def command() -> None:
 
 
 @command.command()
-@click.argument("name", type=_FILE)
+@click.argument("name", type=FILE)
 def key(name: Path) -> None:
     """Make the keys that releases are signed with.
 
@@ -81,7 +79,7 @@ def key(name: Path) -> None:
     metavar="DATE",
     help="The UTC date of the release: YYYY-MM-DD.",
 )
-@click.option("--out", type=_FILE, help=f"Where to write it.  [default: DIR/{MANIFEST}]")
+@click.option("--out", type=FILE, help=f"Where to write it.  [default: DIR/{MANIFEST}]")
 @click.option("--whole", is_flag=True, help="Of a folder of files, such as a wheelhouse.")
 def make(
     folder: str, version: str, serial: int, released: datetime, out: Path | None, whole: bool
@@ -111,8 +109,8 @@ def make(
 
 
 @command.command()
-@click.argument("manifest", type=_FILE)
-@click.option("--key", "key_file", type=_FILE, required=True, help="The release's .key_secret.")
+@click.argument("manifest", type=FILE)
+@click.option("--key", "key_file", type=FILE, required=True, help="The release's .key_secret.")
 def sign(manifest: Path, key_file: Path) -> None:
     """Sign a manifest.
 
@@ -125,8 +123,8 @@ def sign(manifest: Path, key_file: Path) -> None:
 
 
 @command.command()
-@click.argument("manifest", type=_FILE, required=False)
-@click.option("--key", "key_file", type=_FILE, required=True, help="The release's public .key.")
+@click.argument("manifest", type=FILE, required=False)
+@click.option("--key", "key_file", type=FILE, required=True, help="The release's public .key.")
 @click.option(
     "--files",
     "folder",
@@ -137,7 +135,7 @@ def sign(manifest: Path, key_file: Path) -> None:
 )
 @click.option(
     "--state-dir",
-    type=_FOLDER,
+    type=FOLDER,
     help="A table's: it knows which release ran there, and remembers this one.",
 )
 @click.option("--whole", is_flag=True, help="A folder of files, such as a wheelhouse: --files DIR.")

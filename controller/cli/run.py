@@ -10,6 +10,7 @@ from pathlib import Path
 import click
 
 from controller.cli import CliError
+from controller.cli.options import ANY_PATH, FILE
 from controller.config import TableConfig, load_table
 from controller.host.loggers import structlog
 from controller.service.logging_setup import (
@@ -25,19 +26,19 @@ _log = structlog.get_logger("run")
 config_option = click.option(
     "--config",
     "path",
-    type=click.Path(path_type=Path),
+    type=ANY_PATH,
     required=True,
     help="The table's configuration, such as table.toml.",
 )
 record_option = click.option(
     "--record",
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=FILE,
     help="Record the serial lines in this file. It shows hands: no match is opened meanwhile.",
 )
 
 
 @click.group(invoke_without_command=True)
-@click.option("--config", "path", type=click.Path(path_type=Path), help="Such as table.toml.")
+@click.option("--config", "path", type=ANY_PATH, help="Such as table.toml.")
 @log_level_option
 @record_option
 @click.pass_context

@@ -30,7 +30,7 @@ from controller.cli.maintenance import (
     read_card_set,
     run_until_signal,
 )
-from controller.cli.options import WholeNumber
+from controller.cli.options import ANY_PATH, FILE, FOLDER, WholeNumber
 from controller.config import TableConfig, load_table
 from controller.host.atomic_files import replace_file
 from controller.host.printable_text import escape_unprintable
@@ -50,10 +50,8 @@ Examples:
 
 
 @click.command(epilog=EPILOG)
-@click.argument("config", type=click.Path(path_type=Path, dir_okay=False), metavar="CONFIG")
-@click.option(
-    "--out", type=click.Path(path_type=Path, file_okay=False), help="Where the report goes."
-)
+@click.argument("config", type=FILE, metavar="CONFIG")
+@click.option("--out", type=FOLDER, help="Where the report goes.")
 @click.option(
     "--cards",
     type=WholeNumber(_MIN_CARDS, _MAX_CARDS),
@@ -63,9 +61,7 @@ Examples:
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
 @click.option("--history", is_flag=True, help="Test nothing: list the reports that are there.")
-@click.option(
-    "--control", type=click.Path(path_type=Path), help="A simulated table's control socket."
-)
+@click.option("--control", type=ANY_PATH, help="A simulated table's control socket.")
 @click.pass_context
 def command(
     context: click.Context,

@@ -21,6 +21,7 @@ from controller.cli.command_help import (
     describe_unknown_command,
     format_command_list,
 )
+from controller.cli.options import FOLDER
 from controller.cli.state_lines import LINE_STATES_ZH
 from controller.cli.table_access import new_command_id, read_client_identity, read_table_endpoints
 from controller.cli.terminal_text import safe_json, safe_line
@@ -83,7 +84,7 @@ Examples:
 )
 @click.option(
     "--state-dir",
-    type=click.Path(path_type=Path, file_okay=False),
+    type=FOLDER,
     help="The table's state directory: it says where the table is and holds the keys.",
 )
 @click.option("--deal", type=int, help="The deal meant.  [default: the present one]")

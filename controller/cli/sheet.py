@@ -9,6 +9,7 @@ import click
 import msgspec
 
 from controller.cli import CliError
+from controller.cli.options import FOLDER
 from controller.cli.table_access import new_command_id, read_client_identity, read_table_endpoints
 from controller.client.client import Client, NoAnswer
 from controller.client.connection import BadAddress
@@ -26,7 +27,7 @@ Examples:
 @click.command("sheet", epilog=EPILOG)
 @click.option(
     "--state-dir",
-    type=click.Path(path_type=Path, file_okay=False),
+    type=FOLDER,
     required=True,
     help="The table's state directory: it says where the table is and holds the keys.",
 )

@@ -11,7 +11,7 @@ import click
 import msgspec
 
 from controller.cli import CliError
-from controller.cli.options import require_writable
+from controller.cli.options import FILE, FOLDER, require_writable
 from controller.cli.table_access import new_command_id, read_client_identity, read_table_endpoints
 from controller.client.client import Client, NoAnswer
 from controller.client.connection import BadAddress
@@ -145,16 +145,13 @@ class TransferClient:
         return found
 
 
-_DIRECTORY: Final = click.Path(path_type=Path, file_okay=False)
-
-
 @click.command(epilog=EXAMPLES)
-@click.option("--from", "source", type=_DIRECTORY, help="State directory of the table it leaves.")
-@click.option("--to", "target", type=_DIRECTORY, help="State directory of the table it goes to.")
+@click.option("--from", "source", type=FOLDER, help="State directory of the table it leaves.")
+@click.option("--to", "target", type=FOLDER, help="State directory of the table it goes to.")
 @click.option("--table", metavar="ID", help="Id of the table it goes to, where --to is not here.")
 @click.option(
     "--file",
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=FILE,
     help="The match on its way: written where --to is missing, read where --from is.",
 )
 @click.option(

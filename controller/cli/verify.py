@@ -5,6 +5,7 @@ from pathlib import Path
 import click
 import msgspec
 
+from controller.cli.options import ANY_PATH, FILE
 from controller.host.printable_text import escape_unprintable
 from controller.journal.entries import JournalError
 from controller.journal.verify import verify
@@ -31,11 +32,11 @@ class NotAJournal(click.ClickException):
 
 
 @click.command("verify", epilog=EPILOG)
-@click.argument("what", type=click.Path(path_type=Path), metavar="STATE_DIR|EVENTS")
+@click.argument("what", type=ANY_PATH, metavar="STATE_DIR|EVENTS")
 @click.option(
     "--head",
     "head_file",
-    type=click.Path(path_type=Path),
+    type=ANY_PATH,
     help="Heads kept elsewhere: hex digits, events or states of the feed, or the file of "
     "`watch --heads`.",
 )
@@ -43,7 +44,7 @@ class NotAJournal(click.ClickException):
     "--table",
     "table",
     metavar="KEYFILE",
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=FILE,
     help="The table's public certificate: whose journal it must be, and who signed its heads.",
 )
 @click.option(
@@ -51,7 +52,7 @@ class NotAJournal(click.ClickException):
     "events",
     multiple=True,
     metavar="FILE",
-    type=click.Path(path_type=Path),
+    type=ANY_PATH,
     help="An event's own regulations that deals were dealt under; may be given again.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")

@@ -25,6 +25,7 @@ from controller.cli.feed_printers import (
     TextFeedPrinter,
     decode_state,
 )
+from controller.cli.options import FILE, FOLDER
 from controller.cli.state_lines import BAD_STYLE, CALL_STYLE, StateLine
 from controller.cli.table_access import WatchTarget, find_watch_targets, new_command_id
 from controller.cli.terminal_text import safe_line
@@ -217,7 +218,7 @@ Examples:
 @click.option(
     "--state-dir",
     "state_dirs",
-    type=click.Path(path_type=Path, file_okay=False),
+    type=FOLDER,
     multiple=True,
     help="A table's state directory: it says where the table is and holds a key to watch with.",
 )
@@ -232,14 +233,14 @@ Examples:
 @click.option(
     "--key",
     "key_file",
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=FILE,
     help="The .key_secret to come with.  [default: the state directory's watch.key_secret]",
 )
 @click.option(
     "--heads",
     "heads_file",
     metavar="FILE",
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=FILE,
     help="Keep every signed head in FILE, and warn where a table shows another past.",
 )
 def command(

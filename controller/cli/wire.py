@@ -8,6 +8,7 @@ import msgspec
 
 from controller.cards import face_text
 from controller.cli import CliError
+from controller.cli.options import ANY_PATH
 from drivers.board_events import BoardKind
 from drivers.link import frame_text
 from drivers.link.recording import Chunk, RecordingError, RecordingHeader, read_recording
@@ -21,7 +22,7 @@ Examples:
 
 
 @click.command(epilog=EPILOG)
-@click.argument("path", metavar="FILE", type=click.Path(path_type=Path))
+@click.argument("path", metavar="FILE", type=ANY_PATH)
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a line; the first: of what.")
 @click.option("--faces", is_flag=True, help="Show the faces that were read; else they are hidden.")
 @click.option("--board", type=click.Choice(["dealer", "reader"]), help="Only the line of one.")
