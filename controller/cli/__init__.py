@@ -7,7 +7,8 @@ import importlib.util
 import io
 import os
 import sys
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from typing import IO, Any, NamedTuple, NoReturn
 
 import click
@@ -73,6 +74,15 @@ class CliError(click.ClickException):
         terminal.
         """
         return "".join(char if char.isprintable() else "·" for char in self.message)
+
+
+@contextmanager
+def raise_cli_error(*types: type[Exception]) -> Iterator[None]:
+    """Raise CliError with the same text instead of an error of these types in the block."""
+    try:
+        yield
+    except types as error:
+        raise CliError(str(error)) from error
 
 
 _EXIT_PIPE_CLOSED = 128 + 13

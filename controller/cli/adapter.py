@@ -1,12 +1,27 @@
 """`dealtable adapter`: programs that replace a board with parts that people can buy."""
 
+import select
+from collections.abc import Callable
 from pathlib import Path
 
 import click
 
+from controller.cards import Face, face_text
 from controller.cli import CliError
+from controller.cli.adapter_files import (
+    BACKS,
+    BackName,
+    BarcodeFile,
+    BarcodeFileError,
+    append_card,
+    load_barcode_file,
+)
 from controller.cli.options import ANY_PATH
-from drivers.adapters.adapter_board import AdapterError
+from controller.host import atomic_files
+from controller.host.toml_files import read_text
+from drivers.adapters.adapter_board import NEVER_MS, AdapterError
+from drivers.adapters.barcode_engine import BarcodeEngine, BarcodeScan, SerialEnginePort
+from drivers.firmware.runtime import BoardClock
 
 EPILOG = """\b
 Examples:
@@ -44,9 +59,6 @@ def barcode(path: Path, learn: bool, back: str) -> None:
     for each card, reads it twice, and writes its code into CONFIG. It can be stopped and continued
     later.
     """
-    from controller.cli.adapter_files import load_barcode_file
-    from controller.cli.barcode_setup import learn_cards
-
     profile = load_barcode_file(path)
     if learn:
         learn_cards(path, "A" if back == "A" else "B")
@@ -55,7 +67,6 @@ def barcode(path: Path, learn: bool, back: str) -> None:
         raise CliError(f"{path}: it has no [[card]] yet; run: dealtable adapter barcode --learn")
     from controller.service.sandbox import deny_network, restrict_process
     from drivers.adapters.adapter_board import AdapterStorage, serve
-    from drivers.adapters.barcode_engine import SerialEnginePort
     from drivers.adapters.barcode_reader import BarcodeHal, make_barcode_reader
     from drivers.firmware.main import own_source_hash
 
@@ -76,3 +87,130 @@ def barcode(path: Path, learn: bool, back: str) -> None:
 
 def _print_message(line: str) -> None:
     click.echo(line, err=True)
+
+
+# The option --learn: assigning a code to each card.
+
+_EQUAL_SCANS = 2
+"""Number of equal reads in a row that are needed to learn a card."""
+_MAX_SCANS = 6
+_KEYS_HINT = "Enter reads it, s leaves it out, q ends here and goes on another day"
+
+
+def learn_cards(path: Path, back: BackName, ask: Callable[[str], str] | None = None) -> None:
+    """Ask for each card of one back that has no code yet. Write each code at once.
+
+    `ask` shows a line and returns the typed text: "" to read, "s" to skip the card, "q" to stop.
+    Raises CliError if the engine is missing, or if another program uses it.
+    """
+    ask = ask or (lambda text: click.prompt(text, default="", show_default=False, prompt_suffix=""))
+    profile = load_barcode_file(path)
+    due = profile.faces_without_code(back)
+    if not due:
+        click.echo(f"{path}: every card of back {back} has its code")
+        return
+    looks = CodeScanner(profile.engine)
+    try:
+        click.echo(f"{len(due)} cards of back {back} to learn: {_KEYS_HINT}.")
+        for number, face in enumerate(due, start=1):
+            if not _learn_card(path, face, back, f"{number}/{len(due)}", looks, ask):
+                break
+    finally:
+        looks.close()
+    left = len(load_barcode_file(path).faces_without_code(back))
+    click.echo(
+        f"{path}: {left} cards of back {back} have no code yet"
+        if left
+        else f"{path}: every card of back {back} has its code"
+    )
+
+
+class CodeScanner:
+    """A scanner that reads codes and waits for them. Raises CliError if the engine is missing."""
+
+    def __init__(self, engine: BarcodeEngine) -> None:
+        self._looking = BarcodeScan(engine, SerialEnginePort(engine))
+        self._clock = BoardClock()
+        self._looking.step(self._clock.now_ms())
+        self._require_engine()
+
+    def scan(self) -> bytes | None:
+        """Return the code of one read, or None if there was no code or more than one."""
+        self._looking.begin(self._clock.now_ms())
+        while True:
+            done = self._looking.step(self._clock.now_ms())
+            self._require_engine()
+            if done:
+                return done[-1]
+            wait_ms = min(self._looking.due_ms(), NEVER_MS) - self._clock.now_ms()
+            source = self._looking.source
+            select.select([] if source is None else [source], [], [], max(0, wait_ms) / 1000)
+
+    def close(self) -> None:
+        """Release the engine."""
+        self._looking.close()
+
+    def _require_engine(self) -> None:
+        if self._looking.away_reason is not None:
+            raise CliError(
+                f"{self._looking.away_reason}; plug the engine in, correct engine.port, "
+                "or end the adapter that has it"
+            )
+
+
+def _learn_card(
+    path: Path,
+    face: Face,
+    back: BackName,
+    which: str,
+    scanner: CodeScanner,
+    ask: Callable[[str], str],
+) -> bool:
+    """Learn one card. Return whether to continue with the next one."""
+    while True:
+        answer = ask(f"{which}  lay {face_text(face)} in the window: ").strip().lower()
+        if answer == "q":
+            return False
+        if answer == "s":
+            return True
+        line = _scan_twice(scanner)
+        problem = _find_code_problem(load_barcode_file(path), line)
+        if problem is None and line is not None:
+            _write_card(path, line.decode(), face, back)
+            click.echo(f"      {face_text(face)}: code {line.decode()}")
+            return True
+        click.echo(f"      {problem}", err=True)
+
+
+def _scan_twice(scanner: CodeScanner) -> bytes | None:
+    """Return the code that two reads in a row gave, or None."""
+    before = None
+    for _ in range(_MAX_SCANS):
+        line = scanner.scan()
+        if line is not None and line == before:
+            return line
+        before = line
+    return None
+
+
+def _find_code_problem(profile: BarcodeFile, line: bytes | None) -> str | None:
+    """Return the reason why a line is not the code of a new card, or None if it is one."""
+    if line is None:
+        return f"no code was read {_EQUAL_SCANS} times alike: lay the card straight, and alone"
+    if not all(0x21 <= sign <= 0x7E for sign in line) or len(line) > 64:
+        return "the code has signs that no code has: see end_of_line, baud and parity"
+    known = profile.codes.get(line)
+    if known is None:
+        return None
+    face, of = known
+    name = next(name for name, back in BACKS.items() if back == of)
+    return f"this code is that of {face_text(face)}, back {name}: is it the right card?"
+
+
+def _write_card(path: Path, code: str, face: Face, back: BackName) -> None:
+    try:
+        mode = path.stat().st_mode & 0o777
+        text = append_card(read_text(path, BarcodeFileError), code, face, back)
+        atomic_files.replace_file(path, text.encode(), mode)
+    except OSError as error:
+        raise CliError(f"{path}: cannot be written: {error.strerror}") from None

@@ -14,7 +14,6 @@ from controller.host.toml_files import FileError, parse_tables, read_text
 from controller.rules.profile import rules_by_key
 from controller.rules.profile_files import load_profile
 from controller.service.process_users import check_separation
-from controller.service.table_profile import load_table_profile
 
 EPILOG = """\b
 Examples:
@@ -57,9 +56,12 @@ def _describe_file(file: Path) -> str:
         return _describe_barcode(file)
     config = load_table(file)
     check_separation(config, file)
+    users = ""
+    if config.gateway.user is not None:
+        users = f", machine as {config.table.user}, gateway as {config.gateway.user}"
     return (
         f"table {config.table.id}, {_describe_boards(config)}, {_describe_sets(config)}, "
-        f"{_describe_profile(config)}{_describe_users(config)}"
+        f"{_describe_profile(config)}{users}"
     )
 
 
@@ -110,12 +112,6 @@ def _describe_boards(config: TableConfig) -> str:
     return f"{kind} boards at {config.dealer.port} and {config.reader.port}{asked}"
 
 
-def _describe_users(config: TableConfig) -> str:
-    if config.gateway.user is None:
-        return ""
-    return f", machine as {config.table.user}, gateway as {config.gateway.user}"
-
-
 def _describe_sets(config: TableConfig) -> str:
     named = ", ".join(f"{card_set.id} (back {card_set.back})" for card_set in config.card_sets)
     noun = "set" if len(config.card_sets) == 1 else "sets"
@@ -123,7 +119,7 @@ def _describe_sets(config: TableConfig) -> str:
 
 
 def _describe_profile(config: TableConfig) -> str:
-    profile = load_table_profile(config)
+    profile = load_profile(config.table.profile, config.table.event)
     event, words = "", profile.name
     if profile.event is not None:
         event, words = f" for {profile.event.title_en}", f"{words} --event {config.table.event}"

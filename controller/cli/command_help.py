@@ -29,7 +29,16 @@ GROUPS: Final = {
 
 def format_command_list() -> str:
     """Return every command with its arguments and effect, for the end of a help text."""
-    return "\n".join(_format_group(title, roles) for title, roles in GROUPS.items())
+    lines = []
+    for title, roles in GROUPS.items():
+        lines += ["\b", f"{title}:"]
+        lines += [
+            f"  {shorten(usage_line(cmd), _USAGE_WIDTH):<{_USAGE_WIDTH}}  {order.help}"
+            for cmd, order in COMMANDS.items()
+            if order.roles == roles
+        ]
+        lines.append("")
+    return "\n".join(lines)
 
 
 def describe_command(cmd: str, language: Language = "en") -> str:
@@ -73,20 +82,12 @@ def format_example(cmd: str) -> str:
     """Return a command as it may be typed, with its required arguments and a permitted role."""
     order = COMMANDS[cmd]
     words = [
-        f"{name}={_shell_word(value)}" for name, value in _example_arguments(order.args).items()
+        f"{name}={shlex.quote(value if isinstance(value, str) else _json(value))}"
+        for name, value in _example_arguments(order.args).items()
     ]
     role = next(role for role in _EXAMPLE_ROLES if role in order.roles)
     key = ["--as", role.value] if order.signed else []
     return " ".join(["dealtable send", cmd, *words, *key, "--state-dir state"])
-
-
-def _format_group(title: str, roles: frozenset[Role]) -> str:
-    rows = [
-        f"  {shorten(usage_line(cmd), _USAGE_WIDTH):<{_USAGE_WIDTH}}  {order.help}"
-        for cmd, order in COMMANDS.items()
-        if order.roles == roles
-    ]
-    return "\n".join(["\b", f"{title}:", *rows, ""])
 
 
 def _format_arguments(order: CommandSpec) -> list[str]:
@@ -124,10 +125,6 @@ def _example_value(shape: inspect.Type) -> Any:
     if isinstance(shape, inspect.Metadata):
         return (shape.extra_json_schema or {})["examples"][0]
     return shape.values[0] if isinstance(shape, inspect.LiteralType) else True
-
-
-def _shell_word(value: Any) -> str:
-    return shlex.quote(value if isinstance(value, str) else _json(value))
 
 
 def _json(value: Any) -> str:

@@ -16,7 +16,7 @@ from typing import Final, get_args
 import click
 from nacl.utils import random as entropy
 
-from controller.cli import CliError
+from controller.cli import CliError, raise_cli_error
 from controller.cli.key_folder import KeysError
 from controller.cli.options import ANY_PATH
 from controller.console.console_config import ConsoleConfig, ConsoleSettings, load_console_config
@@ -234,10 +234,8 @@ def _invite(config: ConsoleConfig, name: str, role: Role, language: Language) ->
         raise CliError(
             f"--invite {name}: expected a name, 1 to 40 printable characters without brackets"
         ) from None
-    try:
+    with raise_cli_error(StoreError):
         engine = open_engine(config.console.store)
-    except StoreError as error:
-        raise CliError(str(error)) from error
     try:
         hours = config.console.invitation_h
         people = Accounts(engine, read_wall_clock_ms, entropy, invitation_ms=hours * 3_600_000)

@@ -36,14 +36,14 @@ def udev(path: Path) -> None:
     A port outside /dev (of a simulated board or an adapter) needs no rule. Exit 2 for a port with
     the kernel's own name, such as /dev/ttyACM0, because that name can change.
     """
-    _print_lines(make_udev_rules(load_table(path)))
+    click.echo("\n".join(make_udev_rules(load_table(path))))
 
 
 @command.command()
 @_config
 def tmpfiles(path: Path) -> None:
     """Print the systemd-tmpfiles lines that create the table's folders in /run at every start."""
-    _print_lines(make_tmpfiles_lines(load_table(path)))
+    click.echo("\n".join(make_tmpfiles_lines(load_table(path))))
 
 
 @command.command()
@@ -126,7 +126,3 @@ def _require_machine_user(config: TableConfig) -> str:
             "machine and the gateway are never one"
         )
     return config.table.user
-
-
-def _print_lines(lines: Iterator[str]) -> None:
-    click.echo("\n".join(list(lines)))

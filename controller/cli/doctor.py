@@ -14,7 +14,7 @@ from controller.cli.terminal_text import safe_line
 from controller.config import load_table
 from controller.doctor.doctor_checks import run_checks, worst_light
 from controller.doctor.examination import Examination, FindingLight, page_lines
-from controller.service.table_profile import load_table_profile
+from controller.rules.profile_files import load_profile
 from controller.service.wall_clock import read_wall_clock
 
 EPILOG: Final = """\b
@@ -48,7 +48,7 @@ def command(context: click.Context, config: Path, key: Path | None, as_json: boo
     Exit 0: the table can deal; 1: something prevents it; 2: a file cannot be used.
     """
     table = load_table(config)
-    load_table_profile(table)
+    load_profile(table.table.profile, table.table.event)
     findings = run_checks(table, gather_facts(table, config, key))
     examination = Examination(
         table=table.table.id,

@@ -1,7 +1,8 @@
 """Output of `dealtable watch` for one table: lines for people, or JSON."""
 
 import re
-from typing import Final, Protocol, TypeVar
+from abc import ABC, abstractmethod
+from typing import Final, TypeVar
 
 import click
 import msgspec
@@ -19,34 +20,44 @@ SILENCE_TIMEOUT_S: Final = 3.0
 """Time limit for the next message. A table publishes a state every second."""
 
 
-class FeedPrinter(Protocol):
+class FeedPrinter(ABC):
     """A printer of one table's messages. A gateway may be compromised: no message may raise an
     error here or control the terminal.
     """
-
-    def print_line(self, line: StateLine) -> None:
-        """Print a line about the table."""
-
-    def print_message(self, message: ReceivedMessage) -> None:
-        """Print a message of the feed."""
-
-    def print_bad_message(self, reason: str) -> None:
-        """Report data that is not a valid message."""
-
-    def print_line_state(self, state: TableConnectionState) -> None:
-        """Report that the connection to the table opened or closed."""
-
-    def print_silence(self) -> None:
-        """Report that nothing came for SILENCE_TIMEOUT_S, although messages are due."""
-
-
-class JsonFeedPrinter:
-    """A printer of each message's JSON on one line. Problems are printed on stderr."""
 
     def __init__(self, name: str, language: Language = "en") -> None:
         self._name = name
         self._state_lines = StateLines(language)
         self._last_problem = ""
+
+    @abstractmethod
+    def print_line(self, line: StateLine) -> None:
+        """Print a line about the table."""
+
+    @abstractmethod
+    def print_message(self, message: ReceivedMessage) -> None:
+        """Print a message of the feed."""
+
+    @abstractmethod
+    def print_line_state(self, state: TableConnectionState) -> None:
+        """Report that the connection to the table opened or closed."""
+
+    @abstractmethod
+    def print_silence(self) -> None:
+        """Report that nothing came for SILENCE_TIMEOUT_S, although messages are due."""
+
+    def print_bad_message(self, reason: str) -> None:
+        """Report a problem once, until another problem or a valid message comes."""
+        self._print_problem(self._state_lines.format_text("stranger", why=reason))
+
+    def _print_problem(self, text: str) -> None:
+        if text != self._last_problem:
+            self._last_problem = text
+            self.print_line(StateLine(text, BAD_STYLE))
+
+
+class JsonFeedPrinter(FeedPrinter):
+    """A printer of each message's JSON on one line. Problems are printed on stderr."""
 
     def print_line(self, line: StateLine) -> None:
         """Print the line on stderr."""
@@ -55,20 +66,14 @@ class JsonFeedPrinter:
     def print_message(self, message: ReceivedMessage) -> None:
         """Print the message unchanged. Data that is not JSON on one line is reported as invalid."""
         try:
-            body = _checked_json(message)
+            if _CONTROL_BYTES.search(message.body):
+                raise BadMessage("JSON on more than one line")
+            _decode(_JSON, message.body)
         except BadMessage as bad:
             self.print_bad_message(str(bad))
             return
         self._last_problem = ""
-        click.echo(safe_json(body))
-
-    def print_bad_message(self, reason: str) -> None:
-        """Report a problem once, until another problem or a valid message comes."""
-        if reason != self._last_problem:
-            self._last_problem = reason
-            self.print_line(
-                StateLine(self._state_lines.format_text("stranger", why=reason), BAD_STYLE)
-            )
+        click.echo(safe_json(message.body.decode()))
 
     def print_line_state(self, state: TableConnectionState) -> None:
         """Report the state of the connection unless it is open."""
@@ -80,16 +85,14 @@ class JsonFeedPrinter:
         self.print_line(self._state_lines.silence_line(None, SILENCE_TIMEOUT_S))
 
 
-class TextFeedPrinter:
+class TextFeedPrinter(FeedPrinter):
     """A printer of one line for each change of the state."""
 
     def __init__(self, name: str, language: Language = "en") -> None:
-        self._name = name
-        self._state_lines = StateLines(language)
+        super().__init__(name, language)
         self._last_state: PublicState | None = None
         self._pause_reasons: dict[str, str] = {}
         self._line_state = TableConnectionState.CONNECTING
-        self._last_problem = ""
         self._console = Console(highlight=False, soft_wrap=True)
 
     def print_line(self, line: StateLine) -> None:
@@ -116,10 +119,6 @@ class TextFeedPrinter:
             self.print_line(StateLine(f"{now.time[11:19]}  {line.text}", line.style))
         self._last_state = now
 
-    def print_bad_message(self, reason: str) -> None:
-        """Report a problem once, until another problem or a valid message comes."""
-        self._print_problem(self._state_lines.format_text("stranger", why=reason))
-
     def print_line_state(self, state: TableConnectionState) -> None:
         """Report the present state of the connection."""
         self._line_state = state
@@ -129,11 +128,6 @@ class TextFeedPrinter:
         """Report the silence, unless a broken connection already explains it."""
         if self._line_state in (TableConnectionState.CONNECTING, TableConnectionState.OPEN):
             self.print_line(self._state_lines.silence_line(self._last_state, SILENCE_TIMEOUT_S))
-
-    def _print_problem(self, text: str) -> None:
-        if text != self._last_problem:
-            self._last_problem = text
-            self.print_line(StateLine(text, BAD_STYLE))
 
     def _keep_pause_reason(self, message: ReceivedMessage) -> None:
         """Store the reason of a pause. The event comes before the state that shows the pause."""
@@ -153,14 +147,6 @@ _STATE: Final = msgspec.json.Decoder(PublicState)
 _EVENT: Final = msgspec.json.Decoder(PublicEvent)
 _JSON: Final = msgspec.json.Decoder()
 _CONTROL_BYTES: Final = re.compile(rb"[\x00-\x1f]")
-
-
-def _checked_json(message: ReceivedMessage) -> str:
-    """Return the message's JSON. Raises BadMessage for invalid JSON, or for more than one line."""
-    if _CONTROL_BYTES.search(message.body):
-        raise BadMessage("JSON on more than one line")
-    _decode(_JSON, message.body)
-    return message.body.decode()
 
 
 _T = TypeVar("_T")

@@ -59,14 +59,18 @@ def command(
     """
     last = 0
 
-    def counted() -> Iterator[JournalEntry]:
+    def read_entries() -> Iterator[JournalEntry]:
         nonlocal last
-        for entry in _read_entries(state_dir / STORE_NAME):
-            last = entry.n
-            yield entry
+        path = state_dir / STORE_NAME
+        with open_read_only(path) as rows:
+            for one in walk_chain(rows):
+                if isinstance(one, ChainBreak):
+                    raise JournalError(f"{path}: entry {one.n} {one.what}: see `dealtable verify`")
+                last = one.entry.n
+                yield one.entry
 
     try:
-        attempts = count_attempts(counted())
+        attempts = count_attempts(read_entries())
     except JournalError as error:
         raise CliError(escape_unprintable(str(error))) from None
     known = {f"{SET_PART}:{attempt.card_set}" for attempt in attempts} | set(service_parts())
@@ -75,7 +79,12 @@ def command(
         replaced, "replaced", known, last, who
     )
     if new:
-        _write_marks(state_dir, [*marks, *new])
+        path = state_dir / SERVICE_FILE
+        noted = msgspec.json.format(msgspec.json.encode([*marks, *new])) + b"\n"
+        try:
+            replace_file(path, noted, 0o644)
+        except OSError as error:
+            raise CliError(f"{path}: {error.strerror}") from None
     health = report_wear(attempts, [*marks, *new], last)
     if as_json:
         click.echo(msgspec.json.encode(health))
@@ -83,14 +92,6 @@ def command(
         click.echo(
             "\n".join(_format_page(health, read_reports(state_dir / REPORTS_FOLDER)[:_MAX_REPORTS]))
         )
-
-
-def _read_entries(path: Path) -> Iterator[JournalEntry]:
-    with open_read_only(path) as rows:
-        for one in walk_chain(rows):
-            if isinstance(one, ChainBreak):
-                raise JournalError(f"{path}: entry {one.n} {one.what}: see `dealtable verify`")
-            yield one.entry
 
 
 def _make_marks(
@@ -110,14 +111,6 @@ def _read_marks(state_dir: Path) -> list[ServiceNote]:
         return []
     except (OSError, ValueError) as error:
         raise CliError(f"{path}: {error}: mend the file, or move it away") from None
-
-
-def _write_marks(state_dir: Path, marks: list[ServiceNote]) -> None:
-    path = state_dir / SERVICE_FILE
-    try:
-        replace_file(path, msgspec.json.format(msgspec.json.encode(marks)) + b"\n", 0o644)
-    except OSError as error:
-        raise CliError(f"{path}: {error.strerror}") from None
 
 
 def _format_page(health: WearReport, tests: list[SelftestReport]) -> Iterator[str]:

@@ -21,7 +21,6 @@ from controller.rules.combos.play_ruling import (
     PlayRuling,
     reading_text,
 )
-from controller.rules.profile import Profile
 from controller.rules.profile_files import UnknownProfile, find_profile
 
 
@@ -151,7 +150,10 @@ def command(
         if contained:
             answer = judge_contained_kinds(rules, played, plays[0])
         else:
-            answer = _judge_plays(rules, played, plays, declared)
+            said = [None if word == _NOT_DECLARED else word for word in declared]
+            on_said, own_said = [None, None, *said][-2:]
+            on = plays[0] if len(plays) > 1 else None
+            answer = judge_play(rules, played, plays[-1], on, own_said, on_said)
     except (QuestionError, UnknownProfile) as mistake:
         raise CliError(getattr(mistake.words, language)) from None
     click.echo(msgspec.json.encode(answer) if as_json else "\n".join(format_answer(answer)))
@@ -179,12 +181,3 @@ def _check_play_count(plays: tuple[str, ...], declared: tuple[str, ...], contain
             f"{len(declared)} declarations: expected one a play at most",
             f"写了{len(declared)}个说明：每手牌至多一个",
         )
-
-
-def _judge_plays(
-    profile: Profile, level: int | None, plays: tuple[str, ...], declared: tuple[str, ...]
-) -> PlayRuling:
-    said = [None if word == _NOT_DECLARED else word for word in declared]
-    on_said, own_said = [None, None, *said][-2:]
-    on = plays[0] if len(plays) > 1 else None
-    return judge_play(profile, level, plays[-1], on, own_said, on_said)

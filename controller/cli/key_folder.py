@@ -1,6 +1,7 @@
 """Key folders of `dealtable keys`: showing certificates, comparing fingerprints, rotating keys."""
 
 from collections.abc import Iterator
+from contextlib import suppress
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import NamedTuple
@@ -99,10 +100,10 @@ def format_clients(folder: Path, now: datetime) -> list[str]:
         raise KeysError(
             f"{folder / ADMITTED_FOLDER}: nobody is admitted; run `dealtable keys create`"
         )
-    return [line.rstrip() for line in (*_format_roster(roster), *_format_table_key(folder))]
+    return [line.rstrip() for line in _format_roster(folder, roster)]
 
 
-def _format_roster(roster: Roster) -> Iterator[str]:
+def _format_roster(folder: Path, roster: Roster) -> Iterator[str]:
     soon = roster.expiring_clients()
     for each in roster.clients:
         if roster.has_expired(each):
@@ -116,14 +117,9 @@ def _format_roster(roster: Roster) -> Iterator[str]:
         yield _format_client(
             each.name, each.role, each, f"REVOKED {format_moment(each.revoked)}: {each.reason}"
         )
-
-
-def _format_table_key(folder: Path) -> Iterator[str]:
-    try:
+    with suppress(RosterError):
         table = read_certificate(folder / KEYS_FOLDER / f"{TABLE_NAME}.key")
-    except RosterError:
-        return
-    yield _format_client("(this table)", None, table, f"{KEYS_FOLDER}/{TABLE_NAME}.key")
+        yield _format_client("(this table)", None, table, f"{KEYS_FOLDER}/{TABLE_NAME}.key")
 
 
 def _format_client(name: str, role: object, certificate: Certificate, how: str) -> str:

@@ -28,8 +28,8 @@ from controller.faults import driver_error_fault, fault
 from controller.journal.attempt_history import AttemptHistory, attempt_histories
 from controller.journal.entries import ChainBreak, JournalError, walk_chain
 from controller.journal.store import STORE_NAME, hold_journal_lock, open_read_only
+from controller.rules.profile_files import load_profile
 from controller.service.process_signals import termination_signals
-from controller.service.table_profile import load_table_profile
 from drivers.board_events import Back
 from drivers.errors import DriverError, PortBusy
 from drivers.flash.firmware_image import own_image
@@ -50,18 +50,17 @@ class MaintenanceInterrupted(Exception):
 
 def run_until_signal(work: Callable[[], Coroutine[Any, Any, T]]) -> T:
     """Run `work` until it is done or a signal ends it. Raises MaintenanceInterrupted."""
+
+    async def run() -> T:
+        task = asyncio.ensure_future(work())
+        for number in termination_signals():
+            asyncio.get_running_loop().add_signal_handler(number, task.cancel)
+        return await task
+
     try:
-        return asyncio.run(_cancel_on_signal(work))
+        return asyncio.run(run())
     except asyncio.CancelledError:
         raise MaintenanceInterrupted from None
-
-
-async def _cancel_on_signal(work: Callable[[], Coroutine[Any, Any, T]]) -> T:
-    loop = asyncio.get_running_loop()
-    task = asyncio.ensure_future(work())
-    for number in termination_signals():
-        loop.add_signal_handler(number, task.cancel)
-    return await task
 
 
 def format_interruption() -> str:
@@ -145,7 +144,7 @@ async def open_boards(
 
 def read_card_set(config: TableConfig) -> CardSetSpec:
     """Return the set in a table's machine, from its rulebook and configuration."""
-    profile = load_table_profile(config)
+    profile = load_profile(config.table.profile, config.table.event)
     deck = profile.deck
     back = _BACK_VALUES[config.card_sets[0].back]
     return CardSetSpec(deck.cards, profile.hand, tuple(deck.composition()), int(back))

@@ -7,7 +7,7 @@ from typing import Any
 import click
 import msgspec
 
-from controller.cli import CliError
+from controller.cli import CliError, raise_cli_error
 from controller.cli.options import PRESENT_FILE, PRESENT_FOLDER
 from controller.journal.attempt_history import AttemptHistory, attempt_histories
 from controller.journal.entries import JournalError
@@ -61,10 +61,8 @@ def command(ctx: click.Context, state_dir: Path, attempt: int, key: Path, as_jso
 
 def _find_sealed_attempt(state_dir: Path, number: int) -> AttemptHistory:
     """Return the attempt, if only the chief can open it. Raises CliError."""
-    try:
+    with raise_cli_error(JournalError):
         entries = [chained.entry for chained in read_source(state_dir).entries]
-    except JournalError as error:
-        raise CliError(str(error)) from error
     progress = attempt_histories(entries).get(number)
     if progress is None:
         raise CliError(f"{state_dir}: there is no attempt {number}; see `dealtable verify`")
@@ -77,10 +75,8 @@ def _find_sealed_attempt(state_dir: Path, number: int) -> AttemptHistory:
 
 def _unseal_attempt_key(progress: AttemptHistory, key: Path) -> AttemptKey:
     """Return the key of the attempt's sealed data. Raises CliError for a wrong chief's key."""
-    try:
+    with raise_cli_error(RosterError):
         chief = read_certificate(key)
-    except RosterError as error:
-        raise CliError(str(error)) from error
     if chief.unseal is None:
         raise CliError(f"{key}: holds no unsealing key; name the chief's .key_secret file")
     try:

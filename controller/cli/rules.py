@@ -136,24 +136,20 @@ def command(
     """List the rulebooks, or show PROFILE with every rule, its source, and whether it is
     provisional.
     """
-    _refuse_mixed(profile, event, regulations, diff)
+    if diff and (profile is not None or event or regulations):
+        raise CliError("--diff A B stands alone: name no PROFILE, event or page beside it")
+    if profile is None and (event or regulations):
+        raise CliError(f"name a PROFILE: one of {', '.join(profile_names())}")
     if diff:
         _print_differences(*(find_profile(name) for name in diff), as_json=as_json)
     elif profile is None:
         _print_list(as_json)
     elif regulations:
         _print_regulations(find_profile(profile, event), as_json)
+    elif as_json:
+        click.echo(canonical_json(find_profile(profile, event)).decode(), nl=False)
     else:
-        _print_rulebook(find_profile(profile, event), as_json)
-
-
-def _refuse_mixed(
-    profile: str | None, event: Path | None, regulations: bool, diff: tuple[str, str] | None
-) -> None:
-    if diff and (profile is not None or event or regulations):
-        raise CliError("--diff A B stands alone: name no PROFILE, event or page beside it")
-    if profile is None and (event or regulations):
-        raise CliError(f"name a PROFILE: one of {', '.join(profile_names())}")
+        print_renderables(make_rich_console(), _rulebook_parts(find_profile(profile, event)))
 
 
 def _print_list(as_json: bool) -> None:
@@ -214,20 +210,16 @@ def _rulebook_data(profile: Profile) -> dict[str, Any]:
     }
 
 
-def _print_rulebook(profile: Profile, as_json: bool) -> None:
-    if as_json:
-        click.echo(canonical_json(profile).decode(), nl=False)
-        return
-    print_renderables(make_rich_console(), _rulebook_parts(profile))
-
-
 def _rulebook_parts(profile: Profile) -> Iterator[RenderableType]:
     yield Text(f"{profile.title_zh}  {profile.title_en}", style="bold")
     yield Text(profile.source)
     if profile.event:
         yield Text(f"赛事 event: {profile.event.title_zh}  {profile.event.title_en}")
     yield Text(f"hash {profile_hash(profile).hex()}", overflow="fold")
-    for heading, keys in _group_by_table(profile):
+    tables: dict[Words, list[str]] = {}
+    for key in rules_by_key(profile):
+        tables.setdefault(table_title(key), []).append(key)
+    for heading, keys in tables.items():
         yield Text(f"\n{heading.zh}  {heading.en}", style="bold cyan")
         yield RuleRows(
             ((key, _format_value(profile, key), _format_source(profile, key)) for key in keys),
@@ -235,18 +227,9 @@ def _rulebook_parts(profile: Profile) -> Iterator[RenderableType]:
         )
 
 
-def _group_by_table(profile: Profile) -> Iterator[tuple[Words, list[str]]]:
-    """Yield the title of each table with its keys."""
-    tables: dict[tuple[str, str], list[str]] = {}
-    for key in rules_by_key(profile):
-        heading = table_title(key)
-        tables.setdefault((heading.en, heading.zh), []).append(key)
-    for (en, zh), keys in tables.items():
-        yield Words(en, zh), keys
-
-
 def _format_value(profile: Profile, key: str) -> Text:
-    return _format_both_languages(value_words(key, rules_by_key(profile)[key]))
+    words = value_words(key, rules_by_key(profile)[key])
+    return Text(words.zh if words.zh == words.en else f"{words.zh}  {words.en}")
 
 
 def _format_source(profile: Profile, key: str) -> Text:
@@ -279,15 +262,12 @@ def _print_regulations(profile: Profile, as_json: bool) -> None:
     page.
     """
     if as_json:
-        _print_json(msgspec.to_builtins(_regulations_data(profile)))
+        data = {**_rulebook_data(profile), "regulations": to_settle(profile)}
+        _print_json(msgspec.to_builtins(data))
         return
     click.echo(regulations_text(profile).encode(), nl=False)
     click.echo(f"page SHA-256 {page_hash(profile).hex()}", err=True)
     click.echo(f"profile hash {profile_hash(profile).hex()}", err=True)
-
-
-def _regulations_data(profile: Profile) -> dict[str, Any]:
-    return {**_rulebook_data(profile), "regulations": to_settle(profile)}
 
 
 def _print_differences(first: Profile, second: Profile, *, as_json: bool) -> None:
@@ -330,10 +310,6 @@ def _format_compared_value(profile: Profile, key: str) -> Text:
     if key not in rules_by_key(profile):
         return Text("–")
     return _format_value(profile, key).append("\n").append_text(_format_article(profile, key))
-
-
-def _format_both_languages(words: Words) -> Text:
-    return Text(words.zh if words.zh == words.en else f"{words.zh}  {words.en}")
 
 
 def _print_json(value: object) -> None:

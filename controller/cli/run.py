@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 
-from controller.cli import CliError
+from controller.cli import CliError, raise_cli_error
 from controller.cli.options import ANY_PATH, FILE
 from controller.config import TableConfig, load_table
 from controller.host.loggers import structlog
@@ -63,16 +63,16 @@ def command(
     if path is None:
         raise click.UsageError("which table? Say --config FILE, such as table.toml")
     config = load_table(path)
+    from controller.rules.profile_files import load_profile
     from controller.service.process_users import (
         check_separation,
         create_table_folders,
         find_process_users,
     )
     from controller.service.supervisor import supervise_table
-    from controller.service.table_profile import load_table_profile
 
     add_log_context(table=config.table.id)
-    load_table_profile(config)
+    load_profile(config.table.profile, config.table.event)
     create_table_folders(config)
     check_separation(config, path)
     users = find_process_users(config)
@@ -142,11 +142,8 @@ def gateway(path: Path) -> None:
     config = load_table(path)
     add_log_context(table=config.table.id)
     check_process_user(config, "gateway")
-    try:
-        with _lock_gateway(config):
-            asyncio.run(_serve_gateway(config))
-    except GatewayError as error:
-        raise CliError(str(error)) from error
+    with raise_cli_error(GatewayError), _lock_gateway(config):
+        asyncio.run(_serve_gateway(config))
 
 
 async def _serve_gateway(config: TableConfig) -> None:

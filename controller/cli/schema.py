@@ -104,7 +104,15 @@ def command_types() -> dict[str, Any]:
 
 def reply_types() -> dict[str, Any]:
     """Return the type of the reply to each executed command, by command."""
-    return {cmd: _make_reply_type(cmd) for cmd in COMMANDS}
+    return {
+        cmd: msgspec.defstruct(
+            f"{_camel_case(cmd)}Reply",
+            [("id", str), ("ok", bool), ("result", ANSWER_TYPES[cmd]), ("error", None, None)],
+            kw_only=True,
+            namespace={"__doc__": f"`{cmd}` was carried out."},
+        )
+        for cmd in COMMANDS
+    }
 
 
 MESSAGE_NAMES: Final = ("state", "event", "command", "reply")
@@ -197,18 +205,21 @@ def _make_reference(name: str) -> dict[str, str]:
 def _make_event_type(kind: str) -> Any:
     data = _MATCH_DATA_TYPES.get(kind, ENTRY_KINDS[kind].data)
     fields = [
-        (field.name, data if field.name == "data" else field.type, *_field_default(field))
+        (
+            field.name,
+            data if field.name == "data" else field.type,
+            *(() if field.required else (field.default,)),
+        )
         for field in msgspec.structs.fields(PublicEvent)
         if field.name != "kind"
     ]
-    about = ENTRY_KINDS[kind].data.__doc__
     return msgspec.defstruct(
         f"{_camel_case(kind)}Event",
         fields,
         tag_field="kind",
         tag=kind,
         kw_only=True,
-        namespace={"__doc__": about},
+        namespace={"__doc__": ENTRY_KINDS[kind].data.__doc__},
     )
 
 
@@ -249,20 +260,6 @@ def _describe_command(order: CommandSpec) -> str:
         f"{order.help}. Roles: {list_names(Role, order.roles)}. "
         f"While the machine is: {list_names(MachinePhase, order.phases)}. {bound}"
     )
-
-
-def _make_reply_type(cmd: str) -> Any:
-    answer = ANSWER_TYPES[cmd]
-    return msgspec.defstruct(
-        f"{_camel_case(cmd)}Reply",
-        [("id", str), ("ok", bool), ("result", answer), ("error", None, None)],
-        kw_only=True,
-        namespace={"__doc__": f"`{cmd}` was carried out."},
-    )
-
-
-def _field_default(field: msgspec.structs.FieldInfo) -> tuple[Any, ...]:
-    return () if field.required else (field.default,)
 
 
 def _camel_case(name: str) -> str:

@@ -6,6 +6,7 @@ import re
 import sys
 import unicodedata
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
@@ -27,7 +28,7 @@ from controller.cli.table_access import new_command_id, read_client_identity, re
 from controller.cli.terminal_text import safe_json, safe_line
 from controller.client.client import REPLY_TIMEOUT_S, Client, NoAnswer
 from controller.client.connection import BadAddress
-from controller.commands.argument_values import Args, CardName
+from controller.commands.argument_values import CardName
 from controller.commands.registry import COMMANDS, CommandSpec
 from controller.commands.table_arguments import NoArgs
 from controller.faults import Language
@@ -284,11 +285,8 @@ def _parse_card(text: str, language: Language) -> str:
 
     Raises click.UsageError unless the text is exactly one card.
     """
-    try:
+    with suppress(ValueError):
         parse_face(text)
-    except ValueError:
-        pass
-    else:
         return text
     try:
         play = parse_play(text, None, _DECK)
@@ -316,9 +314,10 @@ def parse_arguments(cmd: str, args: Sequence[str], language: Language = "en") ->
     An offence may be given by its id, or by its English or Chinese name. A card is written as
     people write it. Raises click.UsageError, in `language`.
     """
-    return dict(
-        _parse_argument(arg, _argument_types(_find_declaration(cmd).args), language) for arg in args
-    )
+    shape = inspect.type_info(_find_declaration(cmd).args)
+    assert isinstance(shape, inspect.StructType)  # always true for argument types
+    types = {field.name: without_none(field.type) for field in shape.fields}
+    return dict(_parse_argument(arg, types, language) for arg in args)
 
 
 def print_reply(reply: CommandReply, as_json: bool, language: Language = "en") -> None:
@@ -339,13 +338,6 @@ def print_reply(reply: CommandReply, as_json: bool, language: Language = "en") -
         click.echo(safe_json(shown.decode()))
     else:
         click.echo("ok")
-
-
-def _argument_types(args: type[Args]) -> dict[str, inspect.Type]:
-    """Return the type of each argument, without None."""
-    shape = inspect.type_info(args)
-    assert isinstance(shape, inspect.StructType)  # always true for argument types
-    return {field.name: without_none(field.type) for field in shape.fields}
 
 
 def _parse_argument(

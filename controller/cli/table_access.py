@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 import click
 from nacl.utils import random as entropy
 
-from controller.cli import CliError
+from controller.cli import CliError, raise_cli_error
 from controller.client.client import ClientIdentity
 from controller.client.discovery import ENDPOINTS_FILE as ENDPOINTS
 from controller.client.discovery import Endpoints, NoEndpoints, read_endpoints
@@ -30,12 +30,10 @@ def read_table_endpoints(state_dir: Path) -> Endpoints:
     that was signed for another table would be valid there. Raises CliError, also if the two keys
     differ.
     """
-    file = state_dir / KEYS_FOLDER / f"{TABLE_NAME}.key"
-    try:
+    file = _table_key_file(state_dir)
+    with raise_cli_error(NoEndpoints, RosterError):
         told = read_endpoints(state_dir)
         own = read_certificate(file).curve
-    except (NoEndpoints, RosterError) as error:
-        raise CliError(str(error)) from error
     if told.server_key != own:
         raise CliError(
             f"{state_dir / ENDPOINTS}: names another table's key than {file}: restart the gateway; "
@@ -51,10 +49,8 @@ def read_client_identity(state_dir: Path, name: str) -> ClientIdentity:
 
 def read_identity(secret_file: Path) -> ClientIdentity:
     """Return the client identity in a secret certificate. Raises CliError."""
-    try:
+    with raise_cli_error(RosterError):
         certificate = read_certificate(secret_file)
-    except RosterError as error:
-        raise CliError(str(error)) from error
     if certificate.curve_secret is None:
         raise CliError(f"{secret_file}: holds no secret-key; name the .key_secret file")
     return ClientIdentity(
@@ -67,10 +63,8 @@ def read_table_key(key_or_file: str) -> str:
     file = Path(key_or_file)
     if not file.exists():
         return key_or_file
-    try:
+    with raise_cli_error(RosterError):
         return read_certificate(file).curve
-    except RosterError as error:
-        raise CliError(str(error)) from error
 
 
 def new_command_id() -> str:
@@ -106,9 +100,7 @@ def find_watch_targets(
             raise click.UsageError("name an ENDPOINT or a --state-dir")
         if server_keys and len(server_keys) not in (1, len(state_dirs)):
             raise click.UsageError("give --server-key once, or once for each --state-dir")
-        pinned = server_keys or [
-            str(folder / KEYS_FOLDER / f"{TABLE_NAME}.key") for folder in state_dirs
-        ]
+        pinned = server_keys or [str(_table_key_file(folder)) for folder in state_dirs]
         pinned = [*pinned] * (len(state_dirs) // len(pinned))
         return [
             _target_in_folder(folder, key, key_file)
@@ -123,7 +115,7 @@ def find_watch_targets(
     identity = _choose_identity(key_file, folder)
     keys = [(read_table_key(key), _read_verify_key(Path(key))) for key in server_keys]
     if not keys and folder is not None:
-        file = folder / KEYS_FOLDER / f"{TABLE_NAME}.key"
+        file = _table_key_file(folder)
         keys = [(read_table_key(str(file)), _read_verify_key(file))]
     if len(keys) not in (1, len(feeds)):
         raise click.UsageError("an ENDPOINT needs its table's --server-key, or its --state-dir")
@@ -139,18 +131,18 @@ def _target_in_folder(folder: Path, key: str, key_file: Path | None) -> WatchTar
     endpoints = read_table_endpoints(folder)
     if read_table_key(key) != endpoints.server_key:
         raise CliError(f"{folder}: its table's key is another than that of {key}")
-    verify = _read_verify_key(Path(key)) or _read_verify_key(
-        folder / KEYS_FOLDER / f"{TABLE_NAME}.key"
-    )
+    verify = _read_verify_key(Path(key)) or _read_verify_key(_table_key_file(folder))
     return WatchTarget(endpoints, _choose_identity(key_file, folder), verify)
+
+
+def _table_key_file(state_dir: Path) -> Path:
+    return state_dir / KEYS_FOLDER / f"{TABLE_NAME}.key"
 
 
 def _read_verify_key(file: Path) -> bytes | None:
     """Return the key of a table's signed heads from its table.key, or None if there is no file."""
-    try:
+    with raise_cli_error(RosterError):
         return read_certificate(file).verify if file.is_file() else None
-    except RosterError as error:
-        raise CliError(str(error)) from error
 
 
 def _choose_identity(key_file: Path | None, folder: Path | None) -> ClientIdentity:

@@ -10,7 +10,7 @@ from typing import Any, Final
 import click
 import msgspec
 
-from controller.cli import CliError
+from controller.cli import CliError, raise_cli_error
 from controller.cli.options import FILE, FOLDER, require_writable
 from controller.cli.table_access import new_command_id, read_client_identity, read_table_endpoints
 from controller.client.client import Client, NoAnswer
@@ -217,10 +217,8 @@ def read_verify_key(key: str | Path) -> str:
     """
     if isinstance(key, str) and _HEX_KEY.fullmatch(key):
         return key
-    try:
+    with raise_cli_error(RosterError):
         return read_certificate(Path(key)).verify.hex()
-    except RosterError as error:
-        raise CliError(str(error)) from error
 
 
 _HEX_KEY: Final = re.compile("[0-9a-f]{64}")

@@ -1,6 +1,5 @@
 """`dealtable wire`: a recording of a table's serial lines, as text."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import click
@@ -11,7 +10,7 @@ from controller.cli import CliError
 from controller.cli.options import ANY_PATH
 from drivers.board_events import BoardKind
 from drivers.link import frame_text
-from drivers.link.recording import Chunk, RecordingError, RecordingHeader, read_recording
+from drivers.link.recording import RecordingError, RecordingHeader, read_recording
 
 EPILOG = """\b
 Examples:
@@ -39,7 +38,9 @@ def command(path: Path, as_json: bool, faces: bool, board: BoardKind | None) -> 
         with path.open("rb") as file:
             header, chunks = read_recording(file)
             click.echo(msgspec.json.encode(header) if as_json else _format_title(header))
-            for one in frame_text.read_frames(_select_board(chunks, board)):
+            for one in frame_text.read_frames(
+                each for each in chunks if board in (None, each.board)
+            ):
                 row = frame_text.to_json(one, face) if as_json else frame_text.to_line(one, face)
                 click.echo(msgspec.json.encode(row) if as_json else row)
     except OSError as error:
@@ -48,10 +49,6 @@ def command(path: Path, as_json: bool, faces: bool, board: BoardKind | None) -> 
         raise CliError(f"{path}: {error.strerror}: name a recording") from error
     except RecordingError as error:
         raise CliError(f"{path}: {error}") from error
-
-
-def _select_board(chunks: Iterator[Chunk], board: BoardKind | None) -> Iterator[Chunk]:
-    return (chunk for chunk in chunks if board in (None, chunk.board))
 
 
 def _format_title(header: RecordingHeader) -> str:

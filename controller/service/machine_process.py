@@ -36,9 +36,9 @@ from controller.roster import (
     read_certificate,
     read_sign_secret,
 )
+from controller.rules.profile_files import load_profile
 from controller.service.logging_setup import add_log_context
 from controller.service.systemd_notify import SystemdNotifier, run_heartbeat
-from controller.service.table_profile import load_table_profile
 from controller.service.wall_clock import read_wall_clock
 from controller.vault.sealing import AttemptKeyFiles
 from drivers.board_events import BoardKind
@@ -240,7 +240,7 @@ class _MachineFactory:
         """Read keys, rulebook and release. Raises RuntimeDirError, RosterError, FileError."""
         self._recording = recording
         state_dir = config.table.state_dir
-        self._config, self._profile = config, load_table_profile(config)
+        self._config, self._profile = config, load_profile(config.table.profile, config.table.event)
         self._roster = FolderRoster(config.gateway_dir, read_wall_clock, _on_roster_changed)
         self._table_key = read_certificate(state_dir / KEYS_FOLDER / f"{TABLE_NAME}.key").curve
         _require_chief(self._roster, config.gateway_dir)

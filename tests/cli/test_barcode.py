@@ -12,10 +12,9 @@ from click.testing import CliRunner
 from pytest_mock import MockerFixture
 
 from controller.cards import FACE_COUNT, face_text
-from controller.cli import CliError, barcode_setup
-from controller.cli.adapter import command
+from controller.cli import CliError, adapter
+from controller.cli.adapter import command, learn_cards
 from controller.cli.adapter_files import BarcodeFileError, append_card, load_barcode_file
-from controller.cli.barcode_setup import learn_cards
 from drivers.adapters.barcode_engine import EngineLost
 
 HEAD = """\
@@ -131,7 +130,7 @@ class Laid:
 @pytest.fixture
 def laid(mocker: MockerFixture) -> Iterator[Laid]:
     laid = Laid()
-    mocker.patch.object(barcode_setup, "SerialEnginePort", return_value=laid)
+    mocker.patch.object(adapter, "SerialEnginePort", return_value=laid)
     yield laid
     for end in laid._ends:
         os.close(end)
