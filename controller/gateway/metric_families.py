@@ -32,172 +32,126 @@ class MetricFamily(NamedTuple):
     labels: tuple[str, ...] = ()
 
 
-_BOARD_LABEL = ("board",)
+def _counter(name: str, help: str, *labels: str) -> MetricFamily:
+    return MetricFamily("counter", f"{name}_total", help, labels)
+
+
+def _gauge(name: str, help: str, *labels: str) -> MetricFamily:
+    return MetricFamily("gauge", name, help, labels)
+
+
+def _histogram(name: str, help: str, *labels: str) -> MetricFamily:
+    return MetricFamily("histogram", name, help, labels)
+
 
 METRIC_FAMILIES: Final[dict[str, MetricFamily]] = {
     # Deals, from the public entries of the journal.
-    "deals": MetricFamily("counter", "deals_total", "Deals whose hands were let out."),
-    "attempts": MetricFamily(
-        "counter", "attempts_total", "Attempts by the verdict on them.", ("outcome",)
-    ),
-    "redeals": MetricFamily(
-        "counter",
-        "redeals_total",
+    "deals": _counter("deals", "Deals whose hands were let out."),
+    "attempts": _counter("attempts", "Attempts by the verdict on them.", "outcome"),
+    "redeals": _counter(
+        "redeals",
         "Misdeals: attempts that the count check refused, by the first of their reasons.",
-        ("reason",),
+        "reason",
     ),
-    "voids": MetricFamily(
-        "counter",
-        "voids_total",
+    "voids": _counter(
+        "voids",
         "Attempts given up, before their verdict or after, by the first of their reasons.",
-        ("reason",),
+        "reason",
     ),
-    "cards_fed": MetricFamily(
-        "counter",
-        "cards_fed_total",
-        "Cards that the rollers fed, counted at the verdict.",
-        ("source",),
+    "cards_fed": _counter(
+        "cards_fed", "Cards that the rollers fed, counted at the verdict.", "source"
     ),
-    "misreads": MetricFamily(
-        "counter", "misreads_total", "Cards that needed a second look, by way of the tray."
-    ),
-    "set_deals": MetricFamily(
-        "counter", "set_deals_total", "Deals played with a set of cards.", ("set",)
-    ),
-    "faults": MetricFamily("counter", "faults_total", "Times that a fault came up.", ("fault",)),
+    "misreads": _counter("misreads", "Cards that needed a second look, by way of the tray."),
+    "set_deals": _counter("set_deals", "Deals played with a set of cards.", "set"),
+    "faults": _counter("faults", "Times that a fault came up.", "fault"),
     # Observations of the boards, counted with the attempt's verdict.
-    "reads": MetricFamily("counter", "reads_total", "Looks of the reader at a card.", ("seen",)),
-    "tray_cards": MetricFamily("counter", "tray_cards_total", "Cards that landed in the tray."),
-    "double_feeds": MetricFamily("counter", "double_feeds_total", "Two cards fed as one."),
-    "strays": MetricFamily("counter", "strays_total", "Landings that no card was due for."),
-    "jams": MetricFamily("counter", "jams_total", "Jams by place.", ("place",)),
-    "stalls": MetricFamily(
-        "counter", "stalls_total", "Motors that stood still under power.", ("motor",)
-    ),
-    "gate_turns": MetricFamily(
-        "counter", "gate_turns_total", "Turns of the gate to another outlet."
-    ),
-    "lifts": MetricFamily("counter", "lifts_total", "Times that the lift brought hands up."),
-    "shuffle_passes": MetricFamily("counter", "shuffle_passes_total", "Passes of the shuffler."),
+    "reads": _counter("reads", "Looks of the reader at a card.", "seen"),
+    "tray_cards": _counter("tray_cards", "Cards that landed in the tray."),
+    "double_feeds": _counter("double_feeds", "Two cards fed as one."),
+    "strays": _counter("strays", "Landings that no card was due for."),
+    "jams": _counter("jams", "Jams by place.", "place"),
+    "stalls": _counter("stalls", "Motors that stood still under power.", "motor"),
+    "gate_turns": _counter("gate_turns", "Turns of the gate to another outlet."),
+    "lifts": _counter("lifts", "Times that the lift brought hands up."),
+    "shuffle_passes": _counter("shuffle_passes", "Passes of the shuffler."),
     # The serial lines to the boards.
-    "board_up": MetricFamily(
-        "gauge", "board_up", "Whether the board's session is open.", _BOARD_LABEL
-    ),
-    "board_fed": MetricFamily(
-        "counter",
-        "board_life_cards_fed_total",
+    "board_up": _gauge("board_up", "Whether the board's session is open.", "board"),
+    "board_fed": _counter(
+        "board_life_cards_fed",
         "Cards fed in the board's life, as it said when its session began.",
-        _BOARD_LABEL,
+        "board",
     ),
-    "board_landed": MetricFamily(
-        "counter",
-        "board_life_cards_landed_total",
+    "board_landed": _counter(
+        "board_life_cards_landed",
         "Cards landed in the board's life, as it said when its session began.",
-        _BOARD_LABEL,
+        "board",
     ),
-    "line_junk": MetricFamily(
-        "counter", "line_junk_frames_total", "Frames that were none.", _BOARD_LABEL
-    ),
-    "line_crc_errors": MetricFamily(
-        "counter", "line_crc_errors_total", "Frames with a wrong checksum.", _BOARD_LABEL
-    ),
-    "line_oversize": MetricFamily(
-        "counter", "line_oversize_frames_total", "Frames too long.", _BOARD_LABEL
-    ),
-    "line_malformed": MetricFamily(
-        "counter", "line_malformed_frames_total", "Frames of a wrong layout.", _BOARD_LABEL
-    ),
-    "line_foreign": MetricFamily(
-        "counter", "line_foreign_frames_total", "Frames of another session.", _BOARD_LABEL
-    ),
-    "line_resends": MetricFamily(
-        "counter", "line_resends_total", "Commands sent once more.", _BOARD_LABEL
-    ),
-    "line_duplicates": MetricFamily(
-        "counter", "line_duplicate_events_total", "Events that came again.", _BOARD_LABEL
-    ),
-    "line_gaps": MetricFamily(
-        "counter", "line_early_events_total", "Events that came too early.", _BOARD_LABEL
-    ),
-    "line_lost": MetricFamily(
-        "counter", "line_lost_events_total", "Events that the board forgot untaken.", _BOARD_LABEL
-    ),
-    "line_sessions": MetricFamily(
-        "counter", "line_sessions_total", "Sessions opened.", _BOARD_LABEL
-    ),
+    "line_junk": _counter("line_junk_frames", "Frames that were none.", "board"),
+    "line_crc_errors": _counter("line_crc_errors", "Frames with a wrong checksum.", "board"),
+    "line_oversize": _counter("line_oversize_frames", "Frames too long.", "board"),
+    "line_malformed": _counter("line_malformed_frames", "Frames of a wrong layout.", "board"),
+    "line_foreign": _counter("line_foreign_frames", "Frames of another session.", "board"),
+    "line_resends": _counter("line_resends", "Commands sent once more.", "board"),
+    "line_duplicates": _counter("line_duplicate_events", "Events that came again.", "board"),
+    "line_gaps": _counter("line_early_events", "Events that came too early.", "board"),
+    "line_lost": _counter("line_lost_events", "Events that the board forgot untaken.", "board"),
+    "line_sessions": _counter("line_sessions", "Sessions opened.", "board"),
     # Durations and queues.
-    "route_latency_seconds": MetricFamily(
-        "histogram",
+    "route_latency_seconds": _histogram(
         "route_latency_seconds",
         "From the bytes that say where a card stands to its ROUTE, in the same read callback.",
     ),
-    "journal_write_seconds": MetricFamily(
-        "histogram",
+    "journal_write_seconds": _histogram(
         "journal_write_seconds",
         "From rows handed over to their commit; durable ones are synced, too.",
-        ("durable",),
+        "durable",
     ),
-    "loop_lag_seconds": MetricFamily(
-        "histogram", "loop_lag_seconds", "How late the machine's loop came to its timers."
+    "loop_lag_seconds": _histogram(
+        "loop_lag_seconds", "How late the machine's loop came to its timers."
     ),
-    "journal_rows_waiting": MetricFamily(
-        "gauge", "journal_rows_waiting", "Rows handed over and not yet committed."
+    "journal_rows_waiting": _gauge(
+        "journal_rows_waiting", "Rows handed over and not yet committed."
     ),
-    "wire_events_waiting": MetricFamily(
-        "gauge", "wire_events_waiting", "Board events that are in no row yet."
-    ),
-    "gateway_unsent_bytes": MetricFamily(
-        "gauge", "gateway_unsent_bytes", "Bytes for the gateways that they have not read."
+    "wire_events_waiting": _gauge("wire_events_waiting", "Board events that are in no row yet."),
+    "gateway_unsent_bytes": _gauge(
+        "gateway_unsent_bytes", "Bytes for the gateways that they have not read."
     ),
     # The machine's process; the gateway's own has the usual process_ names.
-    "machine_start_time_seconds": MetricFamily(
-        "gauge", "machine_start_time_seconds", "When the machine's process began, in Unix time."
+    "machine_start_time_seconds": _gauge(
+        "machine_start_time_seconds", "When the machine's process began, in Unix time."
     ),
-    "machine_cpu_seconds": MetricFamily(
-        "counter", "machine_cpu_seconds_total", "CPU time of the machine's process."
-    ),
-    "machine_resident_memory_bytes": MetricFamily(
-        "gauge", "machine_resident_memory_bytes", "Memory of the machine's process."
+    "machine_cpu_seconds": _counter("machine_cpu_seconds", "CPU time of the machine's process."),
+    "machine_resident_memory_bytes": _gauge(
+        "machine_resident_memory_bytes", "Memory of the machine's process."
     ),
     # Observations of the gateway itself.
-    "machine_up": MetricFamily("gauge", "machine_up", "Whether the gateway hears its machine."),
-    "phase": MetricFamily("gauge", "phase", "1 for the machine's present phase.", ("phase",)),
-    "alert": MetricFamily("gauge", "alert", "1 for each fault that is up now.", ("fault",)),
-    "calls_waiting": MetricFamily("gauge", "calls_waiting", "People who wait for the referee."),
-    "feed_messages": MetricFamily(
-        "counter", "feed_messages_total", "Messages put on the feed.", ("topic",)
+    "machine_up": _gauge("machine_up", "Whether the gateway hears its machine."),
+    "phase": _gauge("phase", "1 for the machine's present phase.", "phase"),
+    "alert": _gauge("alert", "1 for each fault that is up now.", "fault"),
+    "calls_waiting": _gauge("calls_waiting", "People who wait for the referee."),
+    "feed_messages": _counter("feed_messages", "Messages put on the feed.", "topic"),
+    "commands": _counter(
+        "commands", "Answers to commands: ok, or the name of the refusal.", "cmd", "answer"
     ),
-    "commands": MetricFamily(
-        "counter",
-        "commands_total",
-        "Answers to commands: ok, or the name of the refusal.",
-        ("cmd", "answer"),
-    ),
-    "command_reply_seconds": MetricFamily(
-        "histogram",
+    "command_reply_seconds": _histogram(
         "command_reply_seconds",
         "From a command's arrival to the machine's answer; some wait for people.",
     ),
-    "commands_waiting": MetricFamily(
-        "gauge", "commands_waiting", "Commands that the machine has not answered yet."
+    "commands_waiting": _gauge(
+        "commands_waiting", "Commands that the machine has not answered yet."
     ),
-    "keys_refused": MetricFamily(
-        "counter",
-        "keys_refused_total",
-        "Connections with a key not admitted, by the name of the refusal.",
-        ("why",),
+    "keys_refused": _counter(
+        "keys_refused", "Connections with a key not admitted, by the name of the refusal.", "why"
     ),
-    "keys_expiring": MetricFamily("gauge", "keys_expiring", "Keys that expire within a week."),
-    "connections_cut": MetricFamily(
-        "counter",
-        "connections_cut_total",
+    "keys_expiring": _gauge("keys_expiring", "Keys that expire within a week."),
+    "connections_cut": _counter(
+        "connections_cut",
         "Times that all clients had to connect anew because a key was taken away or expired.",
     ),
-    "orders_refused": MetricFamily(
-        "counter",
-        "orders_refused_total",
+    "orders_refused": _counter(
+        "orders_refused",
         "Signed commands that the machine itself refused for key, role, signature or run.",
-        ("why",),
+        "why",
     ),
 }
 
