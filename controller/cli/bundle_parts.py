@@ -234,6 +234,7 @@ def _read_metrics(request: BundleRequest) -> bytes:
 
 def _describe_system(request: BundleRequest) -> bytes:
     disk = shutil.disk_usage(request.state_dir)
+    found = importlib.metadata.distributions()
     return _json(
         {
             "os": platform.freedesktop_os_release().get("PRETTY_NAME"),
@@ -245,14 +246,9 @@ def _describe_system(request: BundleRequest) -> bytes:
             "load": _read_line("/proc/loadavg"),
             "memory": _memory(),
             "state_dir_disk_bytes": {"total": disk.total, "free": disk.free},
-            "packages": dict(sorted(_installed_packages())),
+            "packages": dict(sorted((each.metadata["Name"], each.version) for each in found)),
         }
     )
-
-
-def _installed_packages() -> Iterator[tuple[str, str]]:
-    for found in importlib.metadata.distributions():
-        yield found.metadata["Name"], found.version
 
 
 def _memory() -> dict[str, str]:

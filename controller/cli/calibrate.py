@@ -18,9 +18,7 @@ from controller.acceptance.selftest_figures import SelftestFigures
 from controller.acceptance.selftest_session import MachineNotReady, SelftestSession
 from controller.cli import CliError
 from controller.cli.maintenance import (
-    MaintenanceInterrupted,
     exclude_machine,
-    format_interruption,
     open_boards,
     read_card_set,
     run_until_signal,
@@ -62,8 +60,6 @@ def command(
                     table, control, cast(CalibrationSubject, subject), console, dry_run
                 )
             )
-        except MaintenanceInterrupted:
-            raise CliError(format_interruption().replace("\n", " ")) from None
         except MachineNotReady as unready:
             raise CliError(f"{subject}: {unready}") from None
     click.echo(text)

@@ -19,7 +19,7 @@ from nacl.utils import random as entropy
 from controller.cli import CliError, raise_cli_error
 from controller.cli.key_folder import KeysError
 from controller.cli.options import ANY_PATH
-from controller.console.console_config import ConsoleConfig, ConsoleSettings, load_console_config
+from controller.console.console_config import ConsoleConfig, load_console_config
 from controller.faults import Language
 from controller.keys.certificate_files import (
     PUBLIC_MODE,
@@ -30,7 +30,7 @@ from controller.keys.certificate_files import (
     write_new_text,
 )
 from controller.messages import Role
-from controller.release.release_files import read_manifest, read_release_key, read_signed_manifest
+from controller.release.release_files import read_expected_manifest
 from controller.roster import RosterError, read_certificate
 from controller.service.logging_setup import (
     LogLevelName,
@@ -42,7 +42,6 @@ from controller.service.process_signals import termination_signals
 from controller.service.sandbox import restrict_process
 from controller.service.systemd_notify import SystemdNotifier, run_heartbeat
 from controller.service.wall_clock import read_wall_clock_ms
-from controller.signing.releases import BadRelease, Manifest
 
 _MAX_NAME_LETTERS: Final = 28
 """Maximum length of a console's name in a key's name. That has 40 letters, and the role follows."""
@@ -175,10 +174,11 @@ async def _run(config: ConsoleConfig, path: Path) -> None:
     own = config.console
     notice = SystemdNotifier.from_environment(os.environ)
     status = f"{own.name}: the console serves"
+    manifest = read_expected_manifest(own.release, own.release_key) if own.release else None
     clock = ConsoleClock(asyncio.get_running_loop().time, read_wall_clock_ms)
     try:
         async with open_console(
-            config, path, now_ms=clock, entropy=entropy, manifest=read_expected_manifest(own)
+            config, path, now_ms=clock, entropy=entropy, manifest=manifest
         ) as console:
             following = console.start_task(clock.watch_wall_clock(console.shift_times))
             invited = await console.sessions.invite_first(FIRST_INVITATIONS)
@@ -206,18 +206,6 @@ async def _run(config: ConsoleConfig, path: Path) -> None:
         raise CliError(str(error)) from error
     except ConsoleFailed as error:
         raise click.ClickException(str(error)) from error
-
-
-def read_expected_manifest(section: ConsoleSettings) -> Manifest | None:
-    """Return the release that the tables should run, or None if not configured. Raises CliError."""
-    if section.release is None:
-        return None
-    if section.release_key is None:
-        return read_manifest(section.release)
-    try:
-        return read_signed_manifest(section.release, read_release_key(section.release_key))
-    except BadRelease as wrong:
-        raise CliError(f"{section.release}: {wrong}") from None
 
 
 def _invite(config: ConsoleConfig, name: str, role: Role, language: Language) -> None:

@@ -12,7 +12,6 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from datetime import datetime
 from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
@@ -44,12 +43,10 @@ from controller.host.toml_files import FileError
 from controller.host.users import User, UserError, find_user
 from controller.journal.entries import JournalError
 from controller.journal.store import LOCK_NAME, hold_journal_lock
-from controller.release import installed_program
 from controller.release.installed_program import (
     MANIFEST,
-    find_odd_files,
+    find_differences,
     find_program_folder,
-    hash_program_files,
     read_program_firmware,
     read_remembered_release,
 )
@@ -67,7 +64,7 @@ from controller.roster import (
 from controller.roster.certificate import SIGN_FILE
 from controller.service.process_users import check_separation
 from controller.service.wall_clock import read_wall_clock
-from controller.signing.releases import BadRelease, Manifest, file_differences
+from controller.signing.releases import BadRelease, Manifest
 from drivers.board_events import BoardKind
 from drivers.board_identity import check_identity
 from drivers.errors import DriverError, Mismatch, PortBusy, PortMissing
@@ -240,7 +237,9 @@ def gather_facts(
     free = machine is None and not closed and not any(one.holders for one in ports.values())
     return DoctorFacts(
         config_file=file,
-        python=_gather_python(),
+        python=PythonFacts(
+            sys.version_info[:3], 64 if sys.maxsize > 1 << 32 else 32, platform.machine()
+        ),
         libraries=import_libraries(
             (*LIBRARIES, *(("lgpio",) if config.panel.pins == "lgpio" else ()))
         ),
@@ -260,13 +259,6 @@ def gather_facts(
         users_problem=_find_user_problem(config, file),
         services=computer_facts.read_services(computer, config.table.id),
         feed=gather_feed(config, computer),
-    )
-
-
-def _gather_python() -> PythonFacts:
-    major, minor, micro = sys.version_info[:3]
-    return PythonFacts(
-        (major, minor, micro), 64 if sys.maxsize > 1 << 32 else 32, platform.machine()
     )
 
 
@@ -290,10 +282,8 @@ def import_libraries(names: tuple[str, ...]) -> tuple[LibraryFacts, ...]:
             return tuple(LibraryFacts(name, trouble=str(error)) for name in names)
     said = done.stdout.splitlines()
     found = json.loads(said[-1]) if said else {}
-    ended = LibraryFacts("", trouble=f"it ends the process ({done.returncode})")
-    return tuple(
-        LibraryFacts(name, **found.get(name, {"trouble": ended.trouble})) for name in names
-    )
+    ended = {"trouble": f"it ends the process ({done.returncode})"}
+    return tuple(LibraryFacts(name, **found.get(name, ended)) for name in names)
 
 
 # -- the program --------------------------------------------------------------
@@ -302,28 +292,22 @@ def import_libraries(names: tuple[str, ...]) -> tuple[LibraryFacts, ...]:
 def _gather_program(config: TableConfig, key: Path | None) -> ProgramFacts:
     """Return the facts about the installed program, as in `dealtable release check`."""
     folder = find_program_folder()
-    version, firmware = (
-        importlib.metadata.version("dealtable"),
-        read_program_firmware(folder)["dealer"].hash,
-    )
-    verify = None if key is None else read_release_key(key)
     path = folder / MANIFEST
-    known = ProgramFacts(version=version, firmware=firmware)
+    version = importlib.metadata.version("dealtable")
+    firmware = read_program_firmware(folder)["dealer"].hash
+    verify = None if key is None else read_release_key(key)
+    released = None
     try:
-        manifest = None if not path.exists() else read_manifest(path)
-        if manifest is not None and verify is not None:
-            read_signed_manifest(path, verify)
-        released = (
-            None if manifest is None else _describe_release(manifest, signed=verify is not None)
-        )
+        manifest = read_manifest(path) if path.exists() else None
+        if manifest is not None:
+            signed = None if verify is None else True
+            if verify is not None:
+                read_signed_manifest(path, verify)
+            released = ReleaseFacts(manifest.version, manifest.serial, manifest.released, signed)
         unlike = tuple(_find_differences(manifest, folder, config.table.state_dir))
     except (FileError, BadRelease) as wrong:
-        return ProgramFacts(version=version, firmware=firmware, trouble=f"{wrong}")
-    return ProgramFacts(known.version, known.firmware, released, unlike)
-
-
-def _describe_release(manifest: Manifest, *, signed: bool) -> ReleaseFacts:
-    return ReleaseFacts(manifest.version, manifest.serial, manifest.released, signed or None)
+        return ProgramFacts(version, firmware, trouble=f"{wrong}")
+    return ProgramFacts(version, firmware, released, unlike)
 
 
 def _find_differences(manifest: Manifest | None, folder: Path, state_dir: Path) -> Iterator[str]:
@@ -332,14 +316,8 @@ def _find_differences(manifest: Manifest | None, folder: Path, state_dir: Path) 
     serial = 0 if manifest is None else manifest.serial
     if remembered is not None and serial < remembered.serial:
         yield f"release {remembered.version} (serial {remembered.serial}) ran here before"
-    if manifest is None:
-        return
-    odd = find_odd_files(folder)
-    for one in file_differences(manifest.files, hash_program_files(folder)):
-        yield f"{one}: {odd[one.path]}" if one.path in odd else f"{one}"
-    if read_program_firmware(folder) != manifest.firmware:
-        yield "drivers/firmware is not the released one"
-    yield from map(str, installed_program.find_wrong_bytecode(folder))
+    if manifest is not None:
+        yield from find_differences(manifest, folder, "drivers/firmware is not the released one")
 
 
 # -- users and keys -----------------------------------------------------------
@@ -378,7 +356,7 @@ def gather_keys(config: TableConfig) -> KeyFacts:
         found = Roster.load(place)
     except RosterError as error:
         return KeyFacts(trouble=str(error))
-    roster = Roster(found.clients, found.revoked, _now)
+    roster = Roster(found.clients, found.revoked, lambda: parse_moment(read_wall_clock()))
     return KeyFacts(
         chiefs=len(roster.chief_seals()),
         clients=len(roster.clients),
@@ -390,7 +368,3 @@ def gather_keys(config: TableConfig) -> KeyFacts:
 def _is_unreadable(folder: Path) -> bool:
     """Return True if a folder exists and this user may not read it."""
     return folder.exists() and not os.access(folder, os.R_OK | os.X_OK)
-
-
-def _now() -> datetime:
-    return parse_moment(read_wall_clock())

@@ -16,8 +16,7 @@ from controller.release.installed_program import (
     find_program_folder,
     read_program_firmware,
 )
-from controller.release.release_files import read_manifest, read_release_key, read_signed_manifest
-from controller.signing.releases import BadRelease
+from controller.release.release_files import read_expected_manifest
 from drivers.board_events import BoardKind
 from drivers.errors import DriverError, PortBusy
 from drivers.firmware.version import FIRMWARE_VERSION
@@ -179,14 +178,7 @@ def _describe_release(image: FirmwareImage, kind: BoardKind, key: Path | None) -
         if key is not None:
             raise CliError(f"{path}: is not there: this program is of no release, leave --key out")
         return "of no release: a program out of a checkout"
-    try:
-        manifest = (
-            read_manifest(path)
-            if key is None
-            else read_signed_manifest(path, read_release_key(key))
-        )
-    except BadRelease as wrong:
-        raise CliError(f"{path}: {wrong}") from None
+    manifest = read_expected_manifest(path, key)
     there = read_program_firmware(folder)[kind]
     if manifest.firmware.get(kind) != there or there.hash != image.hash:
         raise CliError(f"{path}: the firmware of this program is not the released one: reinstall")

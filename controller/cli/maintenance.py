@@ -44,12 +44,8 @@ STOP_DELAY_S: Final = 0.05
 """Time for a STOP to leave on the line before the port is closed."""
 
 
-class MaintenanceInterrupted(Exception):
-    """A person stopped the maintenance. All motion was stopped."""
-
-
 def run_until_signal(work: Callable[[], Coroutine[Any, Any, T]]) -> T:
-    """Run `work` until it is done or a signal ends it. Raises MaintenanceInterrupted."""
+    """Run `work` until it is done. Raises CliError if a signal ends it; all motion is stopped."""
 
     async def run() -> T:
         task = asyncio.ensure_future(work())
@@ -60,16 +56,11 @@ def run_until_signal(work: Callable[[], Coroutine[Any, Any, T]]) -> T:
     try:
         return asyncio.run(run())
     except asyncio.CancelledError:
-        raise MaintenanceInterrupted from None
-
-
-def format_interruption() -> str:
-    """Return the text for people after a test was interrupted."""
-    known = fault("PATH_NOT_CLEAR")
-    return (
-        "已中断，机器已停。机内可能有牌：打开机盖，清空牌槽、复核盘和牌道。\n"
-        f"Interrupted; all motion was stopped. Cards may stand in the machine: {known.action()}"
-    )
+        raise CliError(
+            "已中断，机器已停。机内可能有牌：打开机盖，清空牌槽、复核盘和牌道。 "
+            "Interrupted; all motion was stopped. Cards may stand in the machine: "
+            f"{fault('PATH_NOT_CLEAR').action()}"
+        ) from None
 
 
 @contextmanager

@@ -10,10 +10,10 @@ import click
 from controller.cli.options import FILE, FOLDER, WholeNumber
 from controller.host.printable_text import escape_unprintable
 from controller.host.toml_files import FileError
-from controller.release import installed_program
 from controller.release.installed_program import (
     FIRMWARE_FOLDER,
     MANIFEST,
+    find_differences,
     find_odd_files,
     find_program_folder,
     hash_program_files,
@@ -93,7 +93,10 @@ def make(
     place = _choose_program_folder(folder)
     path = out or place / (FOLDER_MANIFEST if whole else MANIFEST)
     if not whole:
-        _require_plain_files(place)
+        for name, what in find_odd_files(place).items():
+            raise FileError(
+                f"{place / escape_unprintable(name)}: {what}: a release has none, remove it"
+            )
     _require_higher_serial(path, serial)
     made = Manifest(
         version=version,
@@ -164,7 +167,8 @@ def check(
     if whole:
         unlike: Iterator[str] = map(str, file_differences(signed.files, hash_folder_files(place)))
     else:
-        unlike = _format_differences(signed, place)
+        text = f"{FIRMWARE_FOLDER}: boards that carry it report another hash than the released one"
+        unlike = find_differences(signed, place, text)
     wrong_lines = [*_find_newer_release(signed, state_dir), *unlike]
     for line in wrong_lines:
         click.echo(line)
@@ -173,14 +177,6 @@ def check(
     if state_dir is not None:
         remember_release(state_dir, signed)
     click.echo(f"{_format_release(signed)}: {len(signed.files)} files, all as released")
-
-
-def _require_plain_files(place: Path) -> None:
-    """Raise FileError unless a program consists only of plain files."""
-    for name, what in find_odd_files(place).items():
-        raise FileError(
-            f"{place / escape_unprintable(name)}: {what}: a release has none, remove it"
-        )
 
 
 def _require_higher_serial(path: Path, serial: int) -> None:
@@ -194,16 +190,6 @@ def _require_higher_serial(path: Path, serial: int) -> None:
                 f"{path}: is {_format_release(there)} already: --serial {there.serial + 1} or "
                 "higher follows it; to make it anew, remove it first"
             )
-
-
-def _format_differences(manifest: Manifest, place: Path) -> Iterator[str]:
-    """Yield one line for each file that differs from the release, compiled files last."""
-    odd = find_odd_files(place)
-    for one in file_differences(manifest.files, hash_program_files(place)):
-        yield f"{one}: {odd[one.path]}" if one.path in odd else f"{one}"
-    if read_program_firmware(place) != manifest.firmware:
-        yield f"{FIRMWARE_FOLDER}: boards that carry it report another hash than the released one"
-    yield from map(str, installed_program.find_wrong_bytecode(place))
 
 
 def _find_newer_release(manifest: Manifest, state_dir: Path | None) -> Iterator[str]:

@@ -23,9 +23,7 @@ from controller.acceptance.selftest_run import run_selftest
 from controller.acceptance.selftest_session import SelftestSession
 from controller.cli import CliError
 from controller.cli.maintenance import (
-    MaintenanceInterrupted,
     exclude_machine,
-    format_interruption,
     open_boards,
     read_card_set,
     run_until_signal,
@@ -102,11 +100,7 @@ def command(
             disable=not console.is_terminal,
         ) as bar,
     ):
-        try:
-            report = run_until_signal(lambda: _run_selftest(table, control, cards, bar))
-        except MaintenanceInterrupted:
-            bar.stop()
-            raise CliError(format_interruption().replace("\n", " ")) from None
+        report = run_until_signal(lambda: _run_selftest(table, control, cards, bar))
     files = _write_report(report, folder)
     click.echo(msgspec.json.encode(report).decode() if as_json else _format_summary(report, files))
     context.exit(1 if report.verdict == "fail" else 0)

@@ -119,7 +119,11 @@ class Client:
         self._topics = topics
         self._retry_interval_s = retry_interval_s
         self._shared_context = context
-        self._context = zmq.asyncio.Context() if context is None else _asyncio_context(context)
+        self._context = (
+            zmq.asyncio.Context()
+            if context is None
+            else zmq.asyncio.Context.shadow(context.underlying)
+        )
         self._feed_connection: TableConnection | None = None
         self._command_connection: TableConnection | None = None
         self._tasks: list[asyncio.Task[None]] = []
@@ -205,7 +209,8 @@ class Client:
             return _refuse_too_large(
                 command.id, size
             )  # it is not signed, because signed fields are bounded, too
-        if self._identity.seed is None or not _is_signed(cmd):
+        reads = cmd in COMMANDS and not COMMANDS[cmd].signed  # an unknown one may change something
+        if self._identity.seed is None or reads:
             return await self.send(command, timeout_s)
         return await self._ask_signed(command, self._identity.seed, timeout_s)
 
@@ -254,14 +259,10 @@ class Client:
         finally:
             self._pending.pop(command.id, None)
         if command.cmd == "snapshot" and reply.result is not None:
-            self._note_boot(reply.result)
+            boot = reply.result.get("boot")
+            if isinstance(boot, str):
+                self.boot = boot
         return reply
-
-    def _note_boot(self, state: Mapping[str, Any]) -> None:
-        """Store the run of the table from a snapshot."""
-        boot = state.get("boot")
-        if isinstance(boot, str):
-            self.boot = boot
 
     def _open_commands(self) -> TableConnection:
         if self._command_connection is None:
@@ -314,20 +315,10 @@ class Client:
         return f"{self._endpoints.commands}: {said} (as {self._identity.name})"
 
 
-def _asyncio_context(context: zmq.Context[Any]) -> zmq.asyncio.Context:
-    """Return a context for asyncio sockets, on top of a shared context."""
-    return zmq.asyncio.Context.shadow(context.underlying)
-
-
 def _refuse_too_large(command_id: str, size: int) -> CommandReply:
     found = Words(f"{size} bytes", f"{size}字节")
     most = Words(f"at most {MAX_COMMAND_BYTES}", f"至多{MAX_COMMAND_BYTES}字节")
     return refusal_reply(command_id, "BAD_COMMAND", found=found, expected=most)
-
-
-def _is_signed(cmd: str) -> bool:
-    """Return True if a command must be signed. An unknown command may change something."""
-    return cmd not in COMMANDS or COMMANDS[cmd].signed
 
 
 class _HasBoot(msgspec.Struct):

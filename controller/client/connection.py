@@ -197,11 +197,7 @@ class TableConnection:
         before, self._monitored = self._monitored, next_state(self._monitored, event)
         if self.state is not before.state:
             self._on_change(self.state)
-        if needs_retry(event):
-            self._schedule_retry()
-
-    def _schedule_retry(self) -> None:
-        if self._retry_timer is None:
+        if needs_retry(event) and self._retry_timer is None:
             loop = asyncio.get_running_loop()
             self._retry_timer = loop.call_later(self._retry_interval_s, self._reconnect)
 

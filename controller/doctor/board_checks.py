@@ -91,7 +91,11 @@ def _check_board(
     flash = f"put the shipped one there: dealtable flash --port {named.port} --board {board}"
     if answer.why_not_asked:
         yield unknown(check, answer.why_not_asked, "ask again when that is over")
-    elif answer.fault == "WRONG_FIRMWARE" and welcome is not None and _is_older(welcome):
+    elif (
+        answer.fault == "WRONG_FIRMWARE"
+        and welcome is not None
+        and tuple(map(int, welcome.firmware.split("."))) < FIRMWARE_VERSION
+    ):
         # Every upgrade with new firmware causes this finding, so it must not be red, which would
         # refuse the upgrade.
         what = (
@@ -113,10 +117,6 @@ def _check_board(
         yield green(
             check, f"{_board_text(welcome)}, as shipped, settings {welcome.settings_crc:08x}"
         )
-
-
-def _is_older(welcome: Welcome) -> bool:
-    return tuple(map(int, welcome.firmware.split("."))) < FIRMWARE_VERSION
 
 
 def _board_text(welcome: Welcome) -> str:

@@ -320,16 +320,11 @@ def read_services(computer: Computer, table: str) -> tuple[ServiceFacts, ...] | 
     for unit in UNITS:
         name = f"{unit}@{table}.service"
         words = ("systemctl", "show", "-p", "LoadState,ActiveState,UnitFileState", name)
-        said = dict(_pairs(computer.run(words) or ""))
+        rows = (line.partition("=") for line in (computer.run(words) or "").splitlines())
+        said = {key: value for key, _, value in rows}
         states = (said.get(key, "") for key in ("LoadState", "ActiveState", "UnitFileState"))
         found.append(ServiceFacts(name, *states))
     return tuple(found)
-
-
-def _pairs(text: str) -> Iterator[tuple[str, str]]:
-    for line in text.splitlines():
-        key, _, value = line.partition("=")
-        yield key, value
 
 
 def listening_ports(computer: Computer) -> frozenset[int]:

@@ -18,7 +18,7 @@ from controller.doctor.examination import (
     red,
     unknown,
 )
-from controller.doctor.table_facts import DoctorFacts, ServiceFacts
+from controller.doctor.table_facts import DoctorFacts
 
 MIN_FREE_BYTES: Final = 64 << 20
 """The minimum free space.
@@ -229,9 +229,8 @@ def check_keys(config: TableConfig, facts: DoctorFacts) -> DoctorFindings:
     """Check that the table has its keys, and a chief's key to which deals can be sealed."""
     known, place = facts.keys, config.gateway_dir
     if known.closed_folder:
-        yield unknown(
-            "keys", f"what {known.closed_folder} holds, which is closed to this user", "ask as root"
-        )
+        what = f"what {known.closed_folder} holds, which is closed to this user"
+        yield unknown("keys", what, "ask as root")
         return
     if known.are_missing:
         do = f"dealtable keys create --config {facts.config_file}"
@@ -270,24 +269,18 @@ def check_services(config: TableConfig, facts: DoctorFacts) -> DoctorFindings:
         yield unknown("services", "systemd does not run it", "see that something starts the table")
         return
     for service in facts.services:
-        yield from _check_service(service)
-
-
-def _check_service(service: ServiceFacts) -> DoctorFindings:
-    name = service.name
-    if service.load != "loaded":
-        yield amber("services", f"{name} is not installed", "deploy/install.sh installs it")
-    elif service.active == "failed":
-        yield red("services", f"{name} has failed", f"journalctl -u {name} says why")
-    elif service.active not in ("active", "reloading"):
-        yield amber(
-            "services", f"{name} does not run ({service.active})", f"systemctl start {name}"
-        )
-    elif service.enabled != "enabled":
-        do = f"systemctl enable {name}"
-        yield amber("services", f"{name} runs, and not again after the next start", do)
-    else:
-        yield green("services", f"{name} runs")
+        name, active = service.name, service.active
+        if service.load != "loaded":
+            yield amber("services", f"{name} is not installed", "deploy/install.sh installs it")
+        elif active == "failed":
+            yield red("services", f"{name} has failed", f"journalctl -u {name} says why")
+        elif active not in ("active", "reloading"):
+            yield amber("services", f"{name} does not run ({active})", f"systemctl start {name}")
+        elif service.enabled != "enabled":
+            do = f"systemctl enable {name}"
+            yield amber("services", f"{name} runs, and not again after the next start", do)
+        else:
+            yield green("services", f"{name} runs")
 
 
 def check_feed(config: TableConfig, facts: DoctorFacts) -> DoctorFindings:
@@ -307,11 +300,9 @@ def check_feed(config: TableConfig, facts: DoctorFacts) -> DoctorFindings:
     else:
         yield green("feed", f"{known.state_text}, at {known.address}")
     if known.address is not None:
-        yield unknown(
-            "firewall",
-            "whether other computers come through to the feed",
-            f"on the console's computer: dealtable watch tcp://THIS:{_port_of(known.address)}",
-        )
+        port = known.address.rpartition(":")[2]
+        do = f"on the console's computer: dealtable watch tcp://THIS:{port}"
+        yield unknown("firewall", "whether other computers come through to the feed", do)
 
 
 def _check_without_gateway(config: TableConfig, facts: DoctorFacts) -> DoctorFindings:
@@ -328,10 +319,6 @@ def _check_without_gateway(config: TableConfig, facts: DoctorFacts) -> DoctorFin
         yield amber("feed", f"{', '.join(local)}: no console on another computer reaches it", do)
     if not facts.feed.taken_addresses:
         yield unknown("feed", "no gateway of this table runs", "start the table, and ask again")
-
-
-def _port_of(address: str) -> str:
-    return address.rpartition(":")[2]
 
 
 DoctorCheck = Callable[[TableConfig, DoctorFacts], DoctorFindings]

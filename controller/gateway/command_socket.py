@@ -211,7 +211,12 @@ class CommandSocket:
         if not self._forward(CommandMessage(self._last_ref, peer, command)):
             self._reply(envelope, refusal_reply(command.id, "MACHINE_AWAY"), command.cmd)
             return
-        self._add_pending(self._last_ref, envelope, peer, command)
+        loop = asyncio.get_running_loop()
+        timer = loop.call_later(self._reply_timeout_s, self._on_timeout, self._last_ref)
+        self._pending[self._last_ref] = _PendingCommand(
+            envelope, peer, command.id, command.cmd, loop.time(), timer
+        )
+        self._pending_by_key[peer] += 1
 
     def _log_dropped(self, peer: str) -> None:
         """Log an error in handling a command, once a minute for each key."""
@@ -239,16 +244,6 @@ class CommandSocket:
             most = Words(f"{COMMANDS_PER_S:g} a second on and on", f"持续每秒{COMMANDS_PER_S:g}条")
             return refusal_reply(command.id, "TOO_MANY", found=found, expected=most)
         return None
-
-    def _add_pending(
-        self, ref: int, envelope: list[bytes], peer: str, command: ClientCommand
-    ) -> None:
-        loop = asyncio.get_running_loop()
-        timer = loop.call_later(self._reply_timeout_s, self._on_timeout, ref)
-        self._pending[ref] = _PendingCommand(
-            envelope, peer, command.id, command.cmd, loop.time(), timer
-        )
-        self._pending_by_key[peer] += 1
 
     def _remove_pending(self, ref: int) -> _PendingCommand | None:
         waiting = self._pending.pop(ref, None)

@@ -53,10 +53,11 @@ class TopicLimits:
         """
         for frame in frames:
             sign, topic = frame[:1], frame[1:]
-            if (
-                sign == _UNSUBSCRIBE and peer == NO_PEER
-            ):  # a client may unsubscribe a topic that another client keeps
-                self._forget_topic(topic)
+            # a client may unsubscribe a topic that another client keeps
+            if sign == _UNSUBSCRIBE and peer == NO_PEER:
+                owner = self._unserved.pop(topic, None)
+                if owner is not None:
+                    self._bytes_by_peer[owner] -= len(topic) + BYTES_PER_TOPIC
             elif sign == _SUBSCRIBE and not self.is_served(topic) and topic not in self._unserved:
                 self._unserved[topic] = peer
                 self._bytes_by_peer[peer] += len(topic) + BYTES_PER_TOPIC
@@ -73,11 +74,6 @@ class TopicLimits:
         """Remove all subscriptions, because their connections have ended."""
         self._unserved.clear()
         self._bytes_by_peer.clear()
-
-    def _forget_topic(self, topic: bytes) -> None:
-        peer = self._unserved.pop(topic, None)
-        if peer is not None:
-            self._bytes_by_peer[peer] -= len(topic) + BYTES_PER_TOPIC
 
 
 JOIN_DELAY_S: Final = 0.02
@@ -178,8 +174,12 @@ class FeedSocket:
                 self.socket.close()  # this also drops everything that its clients had queued
                 self._on_flood(peer)
                 return
-            if any(frame[:1] == b"\x01" and self._matches_state(frame[1:]) for frame in asked):
-                self._schedule_repeat()
+            state_topic = self._state_topic.encode()
+            wanted = any(
+                frame[:1] == _SUBSCRIBE and state_topic.startswith(frame[1:]) for frame in asked
+            )
+            if wanted and self._repeat_timer is None:
+                self._repeat_timer = loop.call_later(JOIN_DELAY_S, self._repeat_state)
             await asyncio.sleep(0)  # a flood of subscriptions must not block the loop
 
     def close(self) -> None:
@@ -208,15 +208,6 @@ class FeedSocket:
         if self._resume_timer is not None:
             self._resume_timer.cancel()
             self._resume_timer = None
-
-    def _matches_state(self, prefix: bytes) -> bool:
-        return self._state_topic.encode().startswith(prefix)
-
-    def _schedule_repeat(self) -> None:
-        if self._repeat_timer is None:
-            self._repeat_timer = asyncio.get_running_loop().call_later(
-                JOIN_DELAY_S, self._repeat_state
-            )
 
     def _repeat_state(self) -> None:
         self._repeat_timer = None

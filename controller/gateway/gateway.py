@@ -63,7 +63,11 @@ class Gateway:
     ) -> None:
         table = config.table.id
         public, secret = _table_keys(config.gateway_dir)
-        self._admitted_keys = allowed = _load_admitted_keys(config.gateway_dir, wall)
+        try:
+            self._admitted_keys = allowed = AdmittedKeys(config.gateway_dir, wall)
+            machine_uids = allowed_peer_uids(config.table.user)
+        except (RosterError, UserError) as error:
+            raise GatewayError(str(error)) from error
         with ExitStack() as opened:
             context = zmq.asyncio.Context()
             opened.callback(context.destroy)
@@ -71,9 +75,7 @@ class Gateway:
                 closing(Authenticator(context, allowed.refusal_of_peer))
             )
             self._feed = opened.enter_context(closing(FeedSocket(context, table, allowed.ban)))
-            self._machine = MachineConnection(
-                config.socket, table, self, _allowed_machine_uids(config.table.user)
-            )
+            self._machine = MachineConnection(config.socket, table, self, machine_uids)
             self._commands = opened.enter_context(
                 closing(
                     CommandSocket(
@@ -248,20 +250,6 @@ def _table_keys(folder: Path) -> tuple[str, str]:
     if certificate.curve_secret is None:
         raise GatewayError(f"{file}: holds no secret-key; put the table's secret file there")
     return certificate.curve, certificate.curve_secret
-
-
-def _load_admitted_keys(folder: Path, wall: Callable[[], str]) -> AdmittedKeys:
-    try:
-        return AdmittedKeys(folder, wall)
-    except RosterError as error:
-        raise GatewayError(str(error)) from error
-
-
-def _allowed_machine_uids(user: str | None) -> frozenset[int]:
-    try:
-        return allowed_peer_uids(user)
-    except UserError as error:
-        raise GatewayError(str(error)) from error
 
 
 def _open_metrics_endpoint(

@@ -166,7 +166,14 @@ class _MachineProtocol(asyncio.Protocol):
     def _handle_line(self, line: bytes) -> None:
         message = decode_machine_line(line)
         if isinstance(message, HelloMessage):
-            self._on_hello(message)
+            if self.hello_received or message.table != self._table:
+                raise GatewayProtocolError(
+                    f"hello of table {message.table!r}, expected {self._table!r} once"
+                )
+            self.hello_received = True
+            self.answers_metrics = message.metrics
+            self._handler.on_connected(message)
+            _log.info("machine here", table=message.table, simulated=message.simulated)
         elif not self.hello_received:
             raise GatewayProtocolError("a machine that does not say hello first")
         elif isinstance(message, FeedMessage):
@@ -175,16 +182,6 @@ class _MachineProtocol(asyncio.Protocol):
             self._handler.on_metrics(message)
         else:
             self._handler.on_reply(message)
-
-    def _on_hello(self, hello: HelloMessage) -> None:
-        if self.hello_received or hello.table != self._table:
-            raise GatewayProtocolError(
-                f"hello of table {hello.table!r}, expected {self._table!r} once"
-            )
-        self.hello_received = True
-        self.answers_metrics = hello.metrics
-        self._handler.on_connected(hello)
-        _log.info("machine here", table=hello.table, simulated=hello.simulated)
 
     def _set_closed(self, why: str) -> None:
         if not self.closed.done():

@@ -175,9 +175,12 @@ def render_metrics(
     """
     registry = CollectorRegistry(auto_describe=False)
     whose = {"table": table, "simulated": simulated}
-    registry.register(
-        _FixedCollector(list(_add_labels(_build_metrics(samples, distributions), whose)))
-    )
+    metrics = list(_build_metrics(samples, distributions))
+    for metric in metrics:
+        metric.samples = [
+            sample._replace(labels=whose | sample.labels) for sample in metric.samples
+        ]
+    registry.register(_FixedCollector(metrics))
     return generate_latest(registry)
 
 
@@ -191,14 +194,6 @@ class _FixedCollector(Collector):
         return self._metrics
 
 
-def _add_labels(metrics: Iterable[Metric], labels: dict[str, str]) -> Iterator[Metric]:
-    for metric in metrics:
-        metric.samples = [
-            sample._replace(labels={**labels, **sample.labels}) for sample in metric.samples
-        ]
-        yield metric
-
-
 def _build_metrics(
     samples: Sequence[MetricSample], distributions: Sequence[MetricDistribution]
 ) -> Iterator[Metric]:
@@ -208,7 +203,11 @@ def _build_metrics(
         if family.kind == "histogram" and key in histograms:
             yield _histogram_metric(family, histograms[key])
         elif key in numbers:
-            yield _number_metric(family, numbers[key])
+            kind = CounterMetricFamily if family.kind == "counter" else GaugeMetricFamily
+            metric = kind(METRIC_PREFIX + family.name, family.help, labels=family.labels)
+            for sample in numbers[key]:
+                metric.add_metric(sample.labels, sample.value)
+            yield metric
     yield from ProcessCollector(registry=None).collect()
 
 
@@ -220,14 +219,6 @@ def _group_by_family(values: Sequence[MetricValue]) -> dict[str, list[MetricValu
         if family is not None and len(family.labels) == len(each.labels):
             found.setdefault(each.name, []).append(each)
     return found
-
-
-def _number_metric(family: MetricFamily, samples: Sequence[MetricSample]) -> Metric:
-    kind = CounterMetricFamily if family.kind == "counter" else GaugeMetricFamily
-    metric = kind(METRIC_PREFIX + family.name, family.help, labels=family.labels)
-    for sample in samples:
-        metric.add_metric(sample.labels, sample.value)
-    return metric
 
 
 def _histogram_metric(family: MetricFamily, distributions: Sequence[MetricDistribution]) -> Metric:

@@ -218,6 +218,19 @@ def find_odd_files(folder: Path) -> dict[str, str]:
     return {one.name: one.kind.value for one in list_program_files(folder) if one.kind in ODD_KINDS}
 
 
+def find_differences(manifest: Manifest, folder: Path, firmware_text: str) -> Iterator[str]:
+    """Yield one line for each file that differs from the release, compiled files last.
+
+    `firmware_text` is the line for boards' firmware that is not the released one. Raises FileError.
+    """
+    odd = find_odd_files(folder)
+    for one in releases.file_differences(manifest.files, hash_program_files(folder)):
+        yield f"{one}: {odd[one.path]}" if one.path in odd else f"{one}"
+    if read_program_firmware(folder) != manifest.firmware:
+        yield firmware_text
+    yield from map(str, find_wrong_bytecode(folder))
+
+
 def read_program_firmware(folder: Path) -> dict[BoardKind, Firmware]:
     """Return what boards with the firmware in `folder` report. Raises FileError.
 
@@ -230,10 +243,12 @@ def read_program_firmware(folder: Path) -> dict[BoardKind, Firmware]:
         and one.path.parent == folder / FIRMWARE_FOLDER
         and one.path.suffix == ".py"
     ]
-    firmware = Firmware(
-        version=_read_firmware_version(folder / FIRMWARE_FOLDER / "version.py"),
-        hash=firmware_hash(files).hex(),
-    )
+    path = folder / FIRMWARE_FOLDER / "version.py"
+    found = _VERSION.search(read_file(path))  # read without running it
+    if found is None:
+        raise FileError(f"{path}: says no FIRMWARE_VERSION = (major, minor, patch)")
+    version = ".".join(part.decode() for part in found.groups())
+    firmware = Firmware(version=version, hash=firmware_hash(files).hex())
     return dict.fromkeys(_BOARD_KINDS, firmware)
 
 
@@ -317,11 +332,3 @@ def _format_older_release(found: str, remembered: RememberedRelease) -> str:
     }
     told = [f"{row.cause(evidence, each)}. {row.action(evidence, each)}" for each in ("en", "zh")]
     return f"{row.name} ({row.code}): {' / '.join(told)}"
-
-
-def _read_firmware_version(path: Path) -> str:
-    """Return the version in a firmware's source, without running it. Raises FileError."""
-    found = _VERSION.search(read_file(path))
-    if found is None:
-        raise FileError(f"{path}: says no FIRMWARE_VERSION = (major, minor, patch)")
-    return ".".join(part.decode() for part in found.groups())

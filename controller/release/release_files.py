@@ -68,6 +68,19 @@ def read_signed_manifest(path: Path, verify: bytes) -> Manifest:
     return decode_manifest(raw, path)
 
 
+def read_expected_manifest(path: Path, key: Path | None) -> Manifest:
+    """Return the manifest in a file, signed with the public key in the file `key`.
+
+    With None the signature is not checked. Raises FileError, also for a wrong signature.
+    """
+    if key is None:
+        return read_manifest(path)
+    try:
+        return read_signed_manifest(path, read_release_key(key))
+    except BadRelease as wrong:
+        raise FileError(f"{path}: {wrong}") from None
+
+
 def decode_manifest(raw: bytes, path: Path) -> Manifest:
     """Return the manifest in the bytes that were read from `path`. Raises FileError."""
     try:

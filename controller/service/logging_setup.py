@@ -38,7 +38,14 @@ def log_to_stderr(level: int = logging.INFO) -> None:
         _add_context,
         _hide_bytes,
     ]
-    render = _make_renderers(terminal=sys.stderr.isatty())
+    render: list[Processor]
+    if sys.stderr.isatty():
+        # The default traceback shows the values of local variables, which may include faces.
+        plain = structlog.dev.plain_traceback
+        render = [structlog.dev.ConsoleRenderer(exception_formatter=plain)]
+    else:
+        write_json = structlog.processors.JSONRenderer(default=str)
+        render = [structlog.processors.format_exc_info, write_json]
     structlog.configure(
         wrapper_class=structlog.make_filtering_bound_logger(level),
         logger_factory=structlog.PrintLoggerFactory(sys.stderr),
@@ -76,21 +83,11 @@ def _add_context(_: WrappedLogger, __: str, line: EventDict) -> EventDict:
 
 def _hide_bytes(_: WrappedLogger, __: str, line: EventDict) -> EventDict:
     """Replace raw bytes in a log line by their number, because they may be a key or a card."""
-    return {key: _hide_value(value) for key, value in line.items()}
-
-
-def _hide_value(value: object) -> object:
-    if isinstance(value, bytes | bytearray | memoryview):
-        return f"({len(value)} bytes)"
-    return value
-
-
-def _make_renderers(*, terminal: bool) -> list[Processor]:
-    if terminal:
-        # The default traceback shows the values of local variables, which may include faces.
-        plain = structlog.dev.plain_traceback
-        return [structlog.dev.ConsoleRenderer(exception_formatter=plain)]
-    return [structlog.processors.format_exc_info, structlog.processors.JSONRenderer(default=str)]
+    raw = (bytes, bytearray, memoryview)
+    return {
+        key: f"({len(value)} bytes)" if isinstance(value, raw) else value
+        for key, value in line.items()
+    }
 
 
 log_level_option = click.option(

@@ -31,7 +31,6 @@ from controller.roster import (
     KEYS_FOLDER,
     TABLE_NAME,
     FolderRoster,
-    Roster,
     RosterError,
     read_certificate,
     read_sign_secret,
@@ -243,7 +242,11 @@ class _MachineFactory:
         self._config, self._profile = config, load_profile(config.table.profile, config.table.event)
         self._roster = FolderRoster(config.gateway_dir, read_wall_clock, _on_roster_changed)
         self._table_key = read_certificate(state_dir / KEYS_FOLDER / f"{TABLE_NAME}.key").curve
-        _require_chief(self._roster, config.gateway_dir)
+        if not self._roster.chief_seals():
+            raise RosterError(
+                f"{config.gateway_dir / ADMITTED_FOLDER}: no chief with a sealing key; "
+                "`dealtable keys` makes one"
+            )
         self._sign = read_sign_secret(state_dir)
         self._release = read_running_release(state_dir)
         self._key_file = AttemptKeyFiles(config.table.runtime_dir, state_dir)
@@ -345,13 +348,6 @@ async def _run_until_signal(machine: MachineSupervisor, on_stop: Callable[[], No
         for task in (running, stopping):
             task.cancel()
         await asyncio.gather(running, stopping, return_exceptions=True)
-
-
-def _require_chief(roster: Roster, folder: Path) -> None:
-    if not roster.chief_seals():
-        raise RosterError(
-            f"{folder / ADMITTED_FOLDER}: no chief with a sealing key; `dealtable keys` makes one"
-        )
 
 
 def _on_roster_changed(roster: FolderRoster, errors: Sequence[RosterError]) -> None:

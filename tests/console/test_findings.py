@@ -8,15 +8,19 @@ import msgspec
 import pytest
 from sqlalchemy import Engine
 
-from controller.cli import CliError
-from controller.cli.console import read_expected_manifest
 from controller.console.console_config import ConsoleSettings
 from controller.console.live_pages.chief_notes import POLL_INTERVAL_S, ChiefNotes
 from controller.console.store.archive import Archive, StoredEvent, WriteBatch
 from controller.console.store.database import StoreError, open_engine
 from controller.console.table_snapshots import Result
 from controller.console.view.chief_page import ChiefView
-from controller.release.release_files import SIGNATURE_SUFFIX, make_release_keys, read_release_key
+from controller.host.toml_files import FileError
+from controller.release.release_files import (
+    SIGNATURE_SUFFIX,
+    make_release_keys,
+    read_expected_manifest,
+    read_release_key,
+)
 from controller.signing.releases import Manifest, encode_manifest, sign_manifest
 from controller.signing.signed_heads import KeptHead
 from tests.console.fake import NOW_MS, Scripted, an_event, now
@@ -230,12 +234,11 @@ def test_the_release_that_tables_should_run_is_read_with_its_signature(tmp_path:
     public, secret = make_release_keys(key)
     signed = sign_manifest(raw, read_release_key(secret, secret=True))
     file.with_name(f"{file.name}{SIGNATURE_SUFFIX}").write_text(f"{signed}\n")
-    assert read_expected_manifest(ConsoleSettings()) is None
-    assert read_expected_manifest(ConsoleSettings(release=file)) == manifest
-    assert read_expected_manifest(ConsoleSettings(release=file, release_key=public)) == manifest
+    assert read_expected_manifest(file, None) == manifest
+    assert read_expected_manifest(file, public) == manifest
     file.write_bytes(raw.replace(b"2027", b"2026"))
-    with pytest.raises(CliError, match="signature"):
-        read_expected_manifest(ConsoleSettings(release=file, release_key=public))
+    with pytest.raises(FileError, match="signature"):
+        read_expected_manifest(file, public)
 
 
 def test_a_releases_key_alone_is_no_release() -> None:
