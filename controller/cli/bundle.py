@@ -15,8 +15,8 @@ import click
 from controller.cli import CliError
 from controller.cli.bundle_parts import BundlePart, BundleRequest, collect_parts, read_table_name
 from controller.cli.options import FILE, PRESENT_FILE, PRESENT_FOLDER
-from controller.cli.terminal_text import safe_line
 from controller.config import RUNTIME_ROOT, ConfigError, load_table
+from controller.host.printable_text import safe_line
 from controller.journal.entries import JournalError
 from controller.journal.verify.sources import read_source
 from controller.roster import CLIENTS_FOLDER, KEYS_FOLDER

@@ -1,5 +1,6 @@
 """`dealtable check-config`: checks of configuration files, without other data."""
 
+from contextlib import suppress
 from pathlib import Path
 
 import click
@@ -44,7 +45,9 @@ def command(files: tuple[Path, ...]) -> None:
 
 def _describe_file(file: Path) -> str:
     """Return one line about what the file sets up. Raises FileError."""
-    keys = _top_level_keys(file)
+    keys: set[str] = set()
+    with suppress(FileError):  # load_table reports the error
+        keys = set(parse_tables(read_text(file), name=str(file)))
     if "table" not in keys and keys & {"sim", "mechanics", "fault"}:
         sim = load_sim(file)
         return f"simulated table {sim.sim.id}, wear {sim.mechanics.wear}, {len(sim.faults)} faults"
@@ -56,20 +59,16 @@ def _describe_file(file: Path) -> str:
         return _describe_barcode(file)
     config = load_table(file)
     check_separation(config, file)
+    kind = "simulated" if config.table.backend == "sim" else "real"
+    asked = " (no trigger wire)" if config.reader.trigger == "asked" else ""
+    boards = f"{kind} boards at {config.dealer.port} and {config.reader.port}{asked}"
     users = ""
     if config.gateway.user is not None:
         users = f", machine as {config.table.user}, gateway as {config.gateway.user}"
     return (
-        f"table {config.table.id}, {_describe_boards(config)}, {_describe_sets(config)}, "
+        f"table {config.table.id}, {boards}, {_describe_sets(config)}, "
         f"{_describe_profile(config)}{users}"
     )
-
-
-def _top_level_keys(file: Path) -> set[str]:
-    try:
-        return set(parse_tables(read_text(file), name=str(file)))
-    except FileError:
-        return set()  # load_table reports the error
 
 
 def _describe_event(file: Path) -> str:
@@ -104,12 +103,6 @@ def _describe_barcode(file: Path) -> str:
         for back in BACKS
     )
     return f"barcode reader {profile.adapter.id} at {profile.adapter.link}, codes for {backs}"
-
-
-def _describe_boards(config: TableConfig) -> str:
-    kind = "simulated" if config.table.backend == "sim" else "real"
-    asked = " (no trigger wire)" if config.reader.trigger == "asked" else ""
-    return f"{kind} boards at {config.dealer.port} and {config.reader.port}{asked}"
 
 
 def _describe_sets(config: TableConfig) -> str:

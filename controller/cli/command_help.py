@@ -49,13 +49,16 @@ def describe_command(cmd: str, language: Language = "en") -> str:
     order = COMMANDS.get(cmd)
     if order is None:
         raise click.UsageError(getattr(describe_unknown_command(cmd), language))
+    phases = "any; a match says its own" if order.bound_to == "match" else "any"
+    if order.phases != frozenset(MachinePhase):
+        phases = f"of the machine: {list_names(MachinePhase, order.phases)}"
     lines = [f"{usage_line(cmd)}: {order.help}", ""]
     lines += [f"  {line.strip()}" for line in (order.args.__doc__ or "").strip().splitlines()]
     lines += ["", *_format_arguments(order)] if msgspec.structs.fields(order.args) else []
     lines += [
         "",
         f"Roles:   {list_names(Role, order.roles)}",
-        f"Phases:  {_format_phases(order)}",
+        f"Phases:  {phases}",
         f"About:   {_BOUND_TEXTS[order.bound_to]}",
         f"Example: {format_example(cmd)}",
     ]
@@ -93,22 +96,13 @@ def format_example(cmd: str) -> str:
 def _format_arguments(order: CommandSpec) -> list[str]:
     shape = inspect.type_info(order.args)
     assert isinstance(shape, inspect.StructType)  # always true for argument types
-    return [
-        f"  {field.name:<20}{expected_words(field.type).en}"
-        f"{'' if field.required else _format_default(field)}"
-        for field in shape.fields
-    ]
-
-
-def _format_default(field: inspect.Field) -> str:
-    """Return the text that an argument is optional, with its default."""
-    return " (may be left out)" if field.default is None else f" (else {_json(field.default)})"
-
-
-def _format_phases(order: CommandSpec) -> str:
-    if order.phases != frozenset(MachinePhase):
-        return f"of the machine: {list_names(MachinePhase, order.phases)}"
-    return "any; a match says its own" if order.bound_to == "match" else "any"
+    lines = []
+    for field in shape.fields:
+        default = "" if field.required else f" (else {_json(field.default)})"
+        if not field.required and field.default is None:
+            default = " (may be left out)"
+        lines.append(f"  {field.name:<20}{expected_words(field.type).en}{default}")
+    return lines
 
 
 def _example_arguments(args: Any) -> dict[str, Any]:

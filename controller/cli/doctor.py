@@ -10,10 +10,10 @@ from rich.text import Text
 
 from controller.cli.doctor_facts import gather_facts
 from controller.cli.options import FILE
-from controller.cli.terminal_text import safe_line
 from controller.config import load_table
 from controller.doctor.doctor_checks import run_checks, worst_light
 from controller.doctor.examination import Examination, FindingLight, page_lines
+from controller.host.printable_text import safe_line
 from controller.rules.profile_files import load_profile
 from controller.service.wall_clock import read_wall_clock
 

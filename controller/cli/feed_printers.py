@@ -9,11 +9,11 @@ import msgspec
 from rich.console import Console
 
 from controller.cli.state_lines import BAD_STYLE, StateLine, StateLines
-from controller.cli.terminal_text import safe_json, safe_line
 from controller.client.client import BadMessage, ReceivedMessage
 from controller.client.connection import TableConnectionState
 from controller.faults import Language
 from controller.gateway_protocol import event_topic, state_topic
+from controller.host.printable_text import safe_json, safe_line
 from controller.messages import PublicEvent, PublicState
 
 SILENCE_TIMEOUT_S: Final = 3.0

@@ -12,7 +12,6 @@ from controller.acceptance.wear_signs import (
     SET_PART,
     ServiceKind,
     ServiceNote,
-    WearFinding,
     WearReport,
     count_attempts,
     report_wear,
@@ -121,18 +120,15 @@ def _format_page(health: WearReport, tests: list[SelftestReport]) -> Iterator[st
         f"{whole.doubles} doubles, {whole.stalls} stalls"
     )
     for one in health.found:
-        yield f"{_DUE_SIGNS[one.due]} {_format_finding(one)}"
+        sign, part = wear_signs()[one.sign], _format_part(one.part)
+        value = "too few cards" if one.value is None else f"{one.value:g}"
+        since = f", {one.since[:10]}" if one.since else ""
+        text = f"{part}: {sign.en}: {value} (due at {one.now:g}{since})"
+        yield f"{_DUE_SIGNS[one.due]} {text}"
     for one in health.due:
         sign = wear_signs()[one.sign]
         yield f"{_DUE_SIGNS[one.due]}: {_format_part(one.part)}: {sign.do_en} / {sign.do_zh}"
     yield from map(format_report_line, tests)
-
-
-def _format_finding(finding: WearFinding) -> str:
-    sign = wear_signs()[finding.sign]
-    value = "too few cards" if finding.value is None else f"{finding.value:g}"
-    since = f", {finding.since[:10]}" if finding.since else ""
-    return f"{_format_part(finding.part)}: {sign.en}: {value} (due at {finding.now:g}{since})"
 
 
 def _format_part(part: str) -> str:

@@ -56,7 +56,11 @@ def _format_play(judged: JudgedPlay) -> Iterator[str]:
         elif what not in folded:
             folded.add(what)
             other = judged.counts_as is not None and _deciding_fields(judged.counts_as) == what
-            yield f"    {_format_any_pair(reading, other=other)}"
+            any_en, any_zh = ("any other", "另一") if other else ("any", "任意一")
+            yield (
+                f"    {reading.en} with {any_en} pair but {reading.decides}  "
+                f"{reading.zh}（带{reading.decides}以外的{any_zh}对）"
+            )
     yield from map(_format_reason, judged.reasons)
 
 
@@ -65,14 +69,6 @@ def _deciding_fields(reading: ComboReading) -> tuple[str, str]:
     pair.
     """
     return reading.kind, reading.decides
-
-
-def _format_any_pair(reading: ComboReading, *, other: bool) -> str:
-    any_en, any_zh = ("any other", "另一") if other else ("any", "任意一")
-    return (
-        f"{reading.en} with {any_en} pair but {reading.decides}  "
-        f"{reading.zh}（带{reading.decides}以外的{any_zh}对）"
-    )
 
 
 def _format_reason(reason: CitedRule) -> str:

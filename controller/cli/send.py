@@ -25,13 +25,13 @@ from controller.cli.command_help import (
 from controller.cli.options import FOLDER
 from controller.cli.state_lines import LINE_STATES_ZH
 from controller.cli.table_access import new_command_id, read_client_identity, read_table_endpoints
-from controller.cli.terminal_text import safe_json, safe_line
 from controller.client.client import REPLY_TIMEOUT_S, Client, NoAnswer
 from controller.client.connection import BadAddress
 from controller.commands.argument_values import CardName
 from controller.commands.registry import COMMANDS, CommandSpec
 from controller.commands.table_arguments import NoArgs
 from controller.faults import Language
+from controller.host.printable_text import safe_json, safe_line
 from controller.host.toml_files import inner_type, without_none
 from controller.messages import CommandReply, MachinePhase, PersonName, Role
 from controller.roster import CLIENTS_FOLDER
@@ -158,7 +158,11 @@ def command(
     try:
         reply = asyncio.run(ask())
     except NoAnswer as error:
-        click.echo(safe_line(_format_no_answer(error, language)), err=True)
+        said = f"no answer: {error}"
+        if language == "zh":  # the connection's state comes first
+            stood = f"，{LINE_STATES_ZH[error.state]}" if error.state is not None else ""
+            said = f"没有应答{stood}（{error}）"
+        click.echo(safe_line(said), err=True)
         sys.exit(1)
     except BadAddress as error:
         raise CliError(str(error)) from None
@@ -240,14 +244,6 @@ def _require_client_key(state_dir: Path, name: str, language: Language) -> None:
             f"{folder} 中没有 {name}.key_secret：--as 可用 {there or '（无）'}",
         )
         raise CliError(getattr(said, language))
-
-
-def _format_no_answer(error: NoAnswer, language: Language) -> str:
-    """Return the text for a missing answer. In Chinese the connection's state comes first."""
-    if language == "zh":
-        stood = f"，{LINE_STATES_ZH[error.state]}" if error.state is not None else ""
-        return f"没有应答{stood}（{error}）"
-    return f"no answer: {error}"
 
 
 def _parse_offence(text: str, language: Language) -> str:

@@ -85,7 +85,7 @@ class StateLines:
     """The lines of one table, in `language`."""
 
     def __init__(self, language: Language = "en") -> None:
-        self._language = language
+        self._is_chinese = language == "zh"
 
     def compare(
         self,
@@ -125,14 +125,12 @@ class StateLines:
         """Return the line about the state of the connection. `last_state` is the last state of the
         table.
         """
-        said = LINE_STATES_ZH[state] if self._language == "zh" else str(state)
+        said = LINE_STATES_ZH[state] if self._is_chinese else str(state)
         if state is TableConnectionState.OPEN:
             return StateLine(said, GOOD_STYLE)
-        since = (
-            self.format_text("comma") + self.format_text("since", time=last_state.time)
-            if last_state
-            else ""
-        )
+        since = ""
+        if last_state:
+            since = self.format_text("comma") + self.format_text("since", time=last_state.time)
         return StateLine(f"{said}{since}", BAD_STYLE)
 
     def silence_line(self, last_state: PublicState | None, after_s: float) -> StateLine:
@@ -146,8 +144,10 @@ class StateLines:
 
     def format_text(self, part: str, /, **values: object) -> str:
         """Return a line, or a part of one, with its values filled in."""
-        words = LINE_TEXTS[part]
-        return (words.zh if self._language == "zh" else words.en).format(**values)
+        return self._choose(LINE_TEXTS[part]).format(**values)
+
+    def _choose(self, words: Words) -> str:
+        return words.zh if self._is_chinese else words.en
 
     def _alert_lines(self, before: list[Alert], now: list[Alert]) -> Iterator[StateLine]:
         known = {alert.name for alert in before}
@@ -162,8 +162,7 @@ class StateLines:
     ) -> Iterator[StateLine]:
         for role, by in now.items():
             if before.get(role) != by:
-                said = reason_words(pause_reasons.get(role, ""))
-                told = said.zh if self._language == "zh" else said.en
+                told = self._choose(reason_words(pause_reasons.get(role, "")))
                 why = self.format_text("why", why=told) if told else ""
                 yield StateLine(
                     self.format_text("hold", by=by, role=self._role_text(role), why=why), CALL_STYLE
@@ -175,18 +174,20 @@ class StateLines:
                 )
 
     def _role_text(self, role: str) -> str:
-        return ROLE_WORDS[role].zh if self._language == "zh" and role in ROLE_WORDS else role
+        return ROLE_WORDS[role].zh if self._is_chinese and role in ROLE_WORDS else role
 
     def _match_text(self, match: PublicMatch) -> str:
         """Return the progress of a match, and the seats for which it waits."""
-        zh = self._language == "zh"
+        zh = self._is_chinese
         words = [
             self.format_text("table", table_no=match.table_no),
             match.phase_zh if zh else match.phase_en,
         ]
         if match.game == "guandan":
-            names = {side: SIDE_NAMES[side].zh if zh else side for side in match.levels}
-            levels = (f"{names[side]} {level or '–'}" for side, level in match.levels.items())
+            levels = (
+                f"{SIDE_NAMES[side].zh if zh else side} {level or '–'}"
+                for side, level in match.levels.items()
+            )
             words.append(" : ".join(levels))
         if match.deal:
             level = self.format_text("level", level=match.level) if match.level else ""
@@ -194,7 +195,7 @@ class StateLines:
         return "  ".join([*words, match.next_zh if zh else match.next_en]).rstrip()
 
     def _call_text(self, call: RefereeCall) -> str:
-        zh = self._language == "zh"
+        zh = self._is_chinese
         seat = call.seat and (SEAT_NAMES[call.seat].zh if zh else call.seat)
         who = self.format_text("caller", seat=seat) if seat else ""
         ours, theirs = (call.words_zh, call.words_en) if zh else (call.words_en, call.words_zh)
@@ -202,12 +203,8 @@ class StateLines:
 
     def _machine_text(self, state: PublicState) -> str:
         machine = state.machine
-        phase = (
-            MACHINE_PHASE_WORDS[machine.phase].zh
-            if self._language == "zh"
-            else f"{machine.phase:<10}"
-        )
-        words = [phase]
+        zh = self._is_chinese
+        words = [MACHINE_PHASE_WORDS[machine.phase].zh if zh else f"{machine.phase:<10}"]
         if machine.deal is not None:
             words.append(self._attempt_text(machine.deal, machine.of_deal))
         if machine.fed or machine.refed:
@@ -219,7 +216,7 @@ class StateLines:
         return "  ".join(words).rstrip()
 
     def _alert_text(self, alert: Alert) -> str:
-        zh = self._language == "zh" and alert.cause_zh
+        zh = self._is_chinese and alert.cause_zh
         return self.format_text(
             "alert",
             name=alert.name,
@@ -232,7 +229,7 @@ class StateLines:
         why = self.format_text("reasons", why=", ".join(proof.reasons)) if proof.reasons else ""
         outcome = proof.outcome
         assert outcome is not None  # called only for ended attempts
-        told = OUTCOMES_ZH[outcome] if self._language == "zh" else outcome.value
+        told = OUTCOMES_ZH[outcome] if self._is_chinese else outcome.value
         which = self._attempt_text(proof.deal, proof.of_deal)
         return self.format_text("outcome", attempt=which, outcome=told, why=why)
 

@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
-from types import TracebackType
 from typing import Final, Self
 
 import click
@@ -28,10 +27,10 @@ from controller.cli.feed_printers import (
 from controller.cli.options import FILE, FOLDER
 from controller.cli.state_lines import BAD_STYLE, CALL_STYLE, StateLine
 from controller.cli.table_access import WatchTarget, find_watch_targets, new_command_id
-from controller.cli.terminal_text import safe_line
 from controller.client.client import BadMessage, Client
 from controller.client.connection import BadAddress
 from controller.faults import Language
+from controller.host.printable_text import safe_line
 from controller.host.toml_files import FileError
 from controller.messages import PublicState, SignedHead
 from controller.signing.signed_heads import HeadConflict, KeptHead, KeptHeads, is_signed_by
@@ -64,12 +63,7 @@ class KeptHeadsFile:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *why: object) -> None:
         os.close(self._file)
 
     def is_repeated(self, head: KeptHead) -> bool:

@@ -11,7 +11,6 @@ async with Client(read_endpoints(state_dir), identity, new_id) as client:
 import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from types import TracebackType
 from typing import Any, Final, Self
 
 import msgspec
@@ -134,12 +133,7 @@ class Client:
     async def __aenter__(self) -> Self:
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *why: object) -> None:
         await self.close()
 
     async def close(self) -> None:

@@ -238,11 +238,13 @@ def read_memory(computer: Computer, runtime_dir: Path, machine: int | None) -> M
 
     `machine` is the process id of the running machine.
     """
+    limits = "" if machine is None else computer.read_text(f"/proc/{machine}/limits") or ""
+    found = (line.split() for line in limits.splitlines() if line.startswith("Max core file size"))
     return MemoryFacts(
         runtime_on=_file_system_of(computer, runtime_dir),
         swaps=_read_swaps(computer),
         core_pattern=computer.read_text("/proc/sys/kernel/core_pattern"),
-        core_limit=None if machine is None else _core_limit(computer, machine),
+        core_limit=next((" ".join(words[4:6]) for words in found), None),
     )
 
 
@@ -271,13 +273,6 @@ def _stays_in_memory(computer: Computer, device: str) -> bool:
     name = Path(device).name
     behind = computer.read_text(f"/sys/block/{name}/backing_dev")
     return name.startswith("zram") and behind in (None, "none")
-
-
-def _core_limit(computer: Computer, pid: int) -> str | None:
-    for line in (computer.read_text(f"/proc/{pid}/limits") or "").splitlines():
-        if line.startswith("Max core file size"):
-            return " ".join(line.split()[4:6])
-    return None
 
 
 def read_supply(computer: Computer) -> SupplyFacts:

@@ -1,9 +1,14 @@
 """Text from strangers in a form that is safe to print: short, printable and on one line."""
 
+import re
 import unicodedata
+from typing import Final
 
 MAX_SHOWN_CHARACTERS = 60
 """Maximum number of characters of a value or key that are shown."""
+MAX_LINE_CHARS: Final = 2_000
+"""Maximum number of characters that are shown of a line."""
+_NOT_ASCII: Final = re.compile(r"[^\x20-\x7e\n]")
 
 
 def escape_unprintable(text: str) -> str:
@@ -42,3 +47,20 @@ def _toml_value(value: object) -> str:
 def shorten(text: str, max_length: int = MAX_SHOWN_CHARACTERS) -> str:
     """Return text, cut off if it is longer than `max_length` characters."""
     return text if len(text) <= max_length else text[: max_length - 3] + "..."
+
+
+def safe_line(text: str) -> str:
+    """Return text as one line of bounded length, without characters that control the terminal."""
+    return escape_unprintable(shorten(text, MAX_LINE_CHARS))
+
+
+def safe_json(text: str) -> str:
+    """Return the same JSON with all unprintable characters escaped, so that it is safe to print."""
+    return _NOT_ASCII.sub(_escape_for_json, text)
+
+
+def _escape_for_json(match: re.Match[str]) -> str:
+    if is_printable(match[0]):
+        return match[0]
+    units = match[0].encode("utf-16-be", "surrogatepass").hex()
+    return "".join(f"\\u{units[at : at + 4]}" for at in range(0, len(units), 4))

@@ -106,14 +106,12 @@ def _find_kind(mode: int, name: str, *, cached: bool) -> ProgramFileKind:
     if not stat.S_ISREG(mode):
         return ProgramFileKind.DEVICE
     if cached:
-        return ProgramFileKind.COMPILED if _is_compiled(name) else ProgramFileKind.CACHED
+        *_, folder, file = name.split("/")
+        # whether this Python could write a cached compiled file with this name
+        if folder == CACHE and file.endswith(".pyc") and parse_compiled_name(file)[1] is not None:
+            return ProgramFileKind.COMPILED
+        return ProgramFileKind.CACHED
     return ProgramFileKind.MANIFEST if name in (MANIFEST, SIGNATURE) else ProgramFileKind.FILE
-
-
-def _is_compiled(name: str) -> bool:
-    """Return True if this Python could write a cached compiled file with this name."""
-    *_, folder, file = name.split("/")
-    return folder == CACHE and file.endswith(".pyc") and parse_compiled_name(file)[1] is not None
 
 
 def parse_compiled_name(file: str) -> tuple[str, int | None]:

@@ -254,10 +254,6 @@ class _MachineFactory:
         self.boot = ""
         self.door: GatewaySocket | None = None
 
-    def _find_chief_seal(self) -> bytes | None:
-        """Return the key to which attempts are sealed: the first admitted chief's, or None."""
-        return next(iter(self._roster.chief_seals()), None)
-
     def publish(self, value: PublicState | PublicEvent) -> None:
         """Send a public state or event to the gateways."""
         if self.door is not None:
@@ -292,7 +288,8 @@ class _MachineFactory:
                     table_key=self._table_key,
                     signing_key=self._sign,
                     release=self._release,
-                    chief_key=self._find_chief_seal,
+                    # attempts are sealed to the first admitted chief's key
+                    chief_key=lambda: next(iter(self._roster.chief_seals()), None),
                     key_files=self._key_file,
                     entropy=os.urandom,
                     wall_time=read_wall_clock,
