@@ -15,52 +15,47 @@ import click
 
 
 class CommandEntry(NamedTuple):
-    """One command: the module that defines `command`, and its line in the help."""
+    """One command: its line in the help, and the package of the module that defines `command`.
 
-    module: str
+    The module is PACKAGE.cli.NAME.
+    """
+
     help: str
+    package: str = "controller"
     needs_sim: bool = False
 
 
 COMMAND_ENTRIES = {
-    "demo": CommandEntry("sim.cli.demo", "Simulated tables, all in one.", needs_sim=True),
-    "run": CommandEntry("controller.cli.run", "Run a table: its machine and its gateway."),
-    "sim": CommandEntry("sim.cli.sim", "Simulated boards alone, on ptys.", needs_sim=True),
-    "adapter": CommandEntry(
-        "controller.cli.adapter", "Bought parts in a board's place: reader, drives."
-    ),
-    "console": CommandEntry("controller.cli.console", "The referees' console, in a browser."),
-    "watch": CommandEntry("controller.cli.watch", "Follow tables' feeds."),
-    "send": CommandEntry("controller.cli.send", "Send a table a command."),
-    "sheet": CommandEntry("controller.cli.sheet", "Print the score sheet of a table's match."),
-    "transfer": CommandEntry("controller.cli.transfer", "Move a match to another table."),
-    "verify": CommandEntry("controller.cli.verify", "Check a journal: chain, proofs, counts."),
-    "open": CommandEntry("controller.cli.open", "Open an attempt that only the chief can."),
-    "wire": CommandEntry("controller.cli.wire", "A recording of the serial lines, in words."),
-    "bundle": CommandEntry("controller.cli.bundle", "A diagnostics archive without secrets."),
-    "check-config": CommandEntry("controller.cli.check_config", "Check configuration files."),
-    "judge": CommandEntry(
-        "controller.cli.judge", "Rule on combinations: what is it, is it legal, why."
-    ),
-    "rules": CommandEntry("controller.cli.rules", "The rulebooks, and what an event must settle."),
-    "deploy": CommandEntry("controller.cli.deploy", "What a table's computer is told about it."),
-    "keys": CommandEntry("controller.cli.keys", "Make keys, admit and list clients."),
-    "doctor": CommandEntry(
-        "controller.cli.doctor", "What a table needs, green or red, and what to do."
-    ),
-    "flash": CommandEntry("controller.cli.flash", "Put the firmware on a board."),
-    "selftest": CommandEntry("controller.cli.selftest", "Is this machine fit to deal: measure it."),
-    "calibrate": CommandEntry("controller.cli.calibrate", "Set a part of the machine right."),
-    "health": CommandEntry(
-        "controller.cli.health", "What wears, and what to clean or replace when."
-    ),
-    "release": CommandEntry("controller.cli.release", "What was released, and is it installed."),
-    "schema": CommandEntry("controller.cli.schema", "JSON Schemas of all public messages."),
+    "demo": CommandEntry("Simulated tables, all in one.", package="sim", needs_sim=True),
+    "run": CommandEntry("Run a table: its machine and its gateway."),
+    "sim": CommandEntry("Simulated boards alone, on ptys.", package="sim", needs_sim=True),
+    "adapter": CommandEntry("Bought parts in a board's place: reader, drives."),
+    "console": CommandEntry("The referees' console, in a browser."),
+    "watch": CommandEntry("Follow tables' feeds."),
+    "send": CommandEntry("Send a table a command."),
+    "sheet": CommandEntry("Print the score sheet of a table's match."),
+    "transfer": CommandEntry("Move a match to another table."),
+    "verify": CommandEntry("Check a journal: chain, proofs, counts."),
+    "open": CommandEntry("Open an attempt that only the chief can."),
+    "wire": CommandEntry("A recording of the serial lines, in words."),
+    "bundle": CommandEntry("A diagnostics archive without secrets."),
+    "check-config": CommandEntry("Check configuration files."),
+    "judge": CommandEntry("Rule on combinations: what is it, is it legal, why."),
+    "rules": CommandEntry("The rulebooks, and what an event must settle."),
+    "deploy": CommandEntry("What a table's computer is told about it."),
+    "keys": CommandEntry("Make keys, admit and list clients."),
+    "doctor": CommandEntry("What a table needs, green or red, and what to do."),
+    "flash": CommandEntry("Put the firmware on a board."),
+    "selftest": CommandEntry("Is this machine fit to deal: measure it."),
+    "calibrate": CommandEntry("Set a part of the machine right."),
+    "health": CommandEntry("What wears, and what to clean or replace when."),
+    "release": CommandEntry("What was released, and is it installed."),
+    "schema": CommandEntry("JSON Schemas of all public messages."),
     "campaign": CommandEntry(
-        "sim.cli.campaign", "Thousands of simulated deals with faults.", needs_sim=True
+        "Thousands of simulated deals with faults.", package="sim", needs_sim=True
     ),
-    "lab": CommandEntry("sim.cli.lab", "Collect deals, and test them as a test house does."),
-    "bench": CommandEntry("sim.cli.bench", "Measure figures against their floors.", needs_sim=True),
+    "lab": CommandEntry("Collect deals, and test them as a test house does.", package="sim"),
+    "bench": CommandEntry("Measure figures against their floors.", package="sim", needs_sim=True),
 }
 
 
@@ -105,7 +100,8 @@ class LazyGroup(click.Group):
             raise CliError(
                 f"dealtable {cmd_name} needs the simulator: install dealtable-sim beside dealtable"
             )
-        command = importlib.import_module(entry.module).command
+        module = f"{entry.package}.cli.{cmd_name.replace('-', '_')}"
+        command = importlib.import_module(module).command
         assert isinstance(command, click.Command)
         return command
 

@@ -114,22 +114,10 @@ class BarcodeFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     @property
     def engine(self) -> BarcodeEngine:
         """The engine in the type of the adapter."""
-        of = self.engine_section
-        return BarcodeEngine(
-            port=of.port,
-            baud=of.baud,
-            parity=of.parity,
-            data_bits=of.data_bits,
-            stop_bits=of.stop_bits,
-            trigger=bytes.fromhex(of.trigger),
-            trigger_off=bytes.fromhex(of.trigger_off),
-            end_of_line=bytes.fromhex(of.end_of_line),
-            no_read=(of.no_read or "").encode(),
-            timeout_ms=of.timeout_ms,
-            late_ms=of.late_ms,
-            settle_ms=of.settle_ms,
-            confidence=of.confidence,
-        )
+        values = msgspec.structs.asdict(self.engine_section)
+        for name in ("trigger", "trigger_off", "end_of_line"):
+            values[name] = bytes.fromhex(values[name])
+        return BarcodeEngine(**values | {"no_read": (values["no_read"] or "").encode()})
 
     @property
     def codes(self) -> Mapping[bytes, CodedCard]:

@@ -8,7 +8,7 @@ import click
 import msgspec
 
 from controller.cli import CliError
-from controller.cli.options import ANY_PATH
+from controller.cli.options import ANY_PATH, language_option
 from controller.faults import Language
 from controller.rules.combos.card_tokens import QuestionError
 from controller.rules.combos.combo_judge import judge_contained_kinds, judge_play
@@ -112,13 +112,7 @@ Examples:
 )
 @click.option("--contained", is_flag=True, help="List the kinds that one exposed PLAY contains.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, one object.")
-@click.option(
-    "--language",
-    type=click.Choice(["en", "zh"]),
-    default="en",
-    show_default=True,
-    help="Of a question without sense. 中文用 zh.",
-)
+@language_option("a question without sense")
 def command(
     plays: tuple[str, ...],
     profile: str,

@@ -1,12 +1,15 @@
 """Types and checks of options on the command line: paths, numbers and writable files."""
 
 import os
+from collections.abc import Callable
 from pathlib import Path
-from typing import Final
+from typing import Any, Final, TypeVar
 
 import click
 
 from controller.cli import CliError
+
+Function = TypeVar("Function", bound=Callable[..., Any])
 
 ANY_PATH: Final = click.Path(path_type=Path)
 FILE: Final = click.Path(path_type=Path, dir_okay=False)
@@ -33,6 +36,17 @@ class DecimalNumber(click.FloatRange):
     def get_metavar(self, param: click.Parameter, ctx: click.Context | None = None) -> str:
         """Return the placeholder for the number in the help."""
         return "X"
+
+
+def language_option(subject: str) -> Callable[[Function], Function]:
+    """Return the option --language of a command. `subject` is the text that it is the language of."""
+    return click.option(
+        "--language",
+        type=click.Choice(["en", "zh"]),
+        default="en",
+        show_default=True,
+        help=f"Of {subject}. 中文用 zh.",
+    )
 
 
 def require_writable(path: Path) -> None:

@@ -4,7 +4,7 @@ import asyncio
 from datetime import datetime
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import click
 import msgspec
@@ -33,10 +33,9 @@ from controller.config import TableConfig, load_table
 from controller.host.atomic_files import replace_file
 from controller.host.printable_text import escape_unprintable
 from controller.messages import ProgramRelease
-from controller.release.installed_program import MANIFEST, find_program_folder, hash_program_files
+from controller.release.installed_program import MANIFEST, find_program_folder, measure_release
 from controller.release.release_files import read_manifest
 from controller.service.wall_clock import read_wall_clock
-from controller.signing import releases
 
 REPORTS_FOLDER: Final = "selftests"
 _MIN_CARDS, _MAX_CARDS = 27, 5400
@@ -137,11 +136,8 @@ async def _run_selftest(
 def _find_own_release() -> ProgramRelease | None:
     """Return the release of this program, or None for a program from a checkout."""
     folder = find_program_folder()
-    if not (folder / MANIFEST).exists():
-        return None
-    manifest = read_manifest(folder / MANIFEST)
-    found = releases.program_hash(hash_program_files(folder))
-    return ProgramRelease(version=manifest.version, serial=manifest.serial, hash=found)
+    path = folder / MANIFEST
+    return measure_release(read_manifest(path), folder) if path.exists() else None
 
 
 def _write_report(report: SelftestReport, folder: Path) -> tuple[Path, Path]:
@@ -182,7 +178,7 @@ def format_report_line(report: SelftestReport) -> str:
 
 
 def _format_summary(report: SelftestReport, files: tuple[Path, ...]) -> str:
-    lines: list[Any] = []
+    lines: list[str] = []
     for figure in report.figures:
         if figure.verdict in ("fail", "warn"):
             part, limit = machine_parts()[figure.part], figure.limit

@@ -22,7 +22,7 @@ from controller.cli.command_help import (
     describe_unknown_command,
     format_command_list,
 )
-from controller.cli.options import FOLDER
+from controller.cli.options import FOLDER, language_option
 from controller.cli.state_lines import LINE_STATES_ZH
 from controller.cli.table_access import new_command_id, read_client_identity, read_table_endpoints
 from controller.client.client import REPLY_TIMEOUT_S, Client, NoAnswer
@@ -107,13 +107,7 @@ Examples:
     "--about", "asked", metavar="CMD", help="Say what a command takes and who may give it."
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the reply as the table sent it.")
-@click.option(
-    "--language",
-    type=click.Choice(["en", "zh"]),
-    default="en",
-    show_default=True,
-    help="Of a refusal, and of what is typed wrongly. 中文用 zh.",
-)
+@language_option("a refusal, and of what is typed wrongly")
 def command(
     cmd: str | None,
     args: tuple[str, ...],

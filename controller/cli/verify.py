@@ -5,6 +5,7 @@ from pathlib import Path
 import click
 import msgspec
 
+from controller.cli import CliError
 from controller.cli.options import ANY_PATH, FILE
 from controller.host.printable_text import escape_unprintable
 from controller.journal.entries import JournalError
@@ -23,12 +24,6 @@ Examples:
   dealtable send events since=0 --json --state-dir state > answer.json
   dealtable verify answer.json
 """
-
-
-class NotAJournal(click.ClickException):
-    """A path without a journal, events or a head: one line, exit 2."""
-
-    exit_code = 2
 
 
 @click.command("verify", epilog=EPILOG)
@@ -83,7 +78,7 @@ def command(
     try:
         report = verify(what, head_file, events, table)
     except (JournalError, RosterError) as error:
-        raise NotAJournal(escape_unprintable(str(error))) from error
+        raise CliError(escape_unprintable(str(error))) from error
     if as_json:
         click.echo(msgspec.json.encode(report))
     else:

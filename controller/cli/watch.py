@@ -24,7 +24,7 @@ from controller.cli.feed_printers import (
     TextFeedPrinter,
     decode_state,
 )
-from controller.cli.options import FILE, FOLDER
+from controller.cli.options import FILE, FOLDER, language_option
 from controller.cli.state_lines import BAD_STYLE, CALL_STYLE, StateLine
 from controller.cli.table_access import WatchTarget, find_watch_targets, new_command_id
 from controller.client.client import BadMessage, Client
@@ -197,13 +197,7 @@ Examples:
 @click.command(epilog=EPILOG)
 @click.argument("endpoints", nargs=-1, metavar="[ENDPOINT]...")
 @click.option("--json", "as_json", is_flag=True, help="Print each message's JSON as it came.")
-@click.option(
-    "--language",
-    type=click.Choice(["en", "zh"]),
-    default="en",
-    show_default=True,
-    help="Of the lines for people. 中文用 zh.",
-)
+@language_option("the lines for people")
 @click.option(
     "--topic",
     type=click.Choice(["state", "event"]),

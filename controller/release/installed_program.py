@@ -271,11 +271,13 @@ def read_running_release(state_dir: Path, folder: Path | None = None) -> Program
             _format_older_release(f"{manifest.version} ({manifest.serial})", remembered)
         )
     remember_release(state_dir, manifest)
-    return ProgramRelease(
-        version=manifest.version,
-        serial=manifest.serial,
-        hash=releases.program_hash(hash_program_files(folder)),
-    )
+    return measure_release(manifest, folder)
+
+
+def measure_release(manifest: Manifest, folder: Path) -> ProgramRelease:
+    """Return the release of a manifest with the hash of the files in `folder`. Raises FileError."""
+    found = releases.program_hash(hash_program_files(folder))
+    return ProgramRelease(version=manifest.version, serial=manifest.serial, hash=found)
 
 
 def read_remembered_release(state_dir: Path) -> RememberedRelease | None:
