@@ -39,7 +39,7 @@ class DecimalNumber(click.FloatRange):
 
 
 def language_option(subject: str) -> Callable[[Function], Function]:
-    """Return the option --language of a command. `subject` is the text that it is the language of."""
+    """Return the option --language for the text `subject` of a command."""
     return click.option(
         "--language",
         type=click.Choice(["en", "zh"]),
