@@ -2,6 +2,7 @@
 
 import select
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import click
@@ -106,17 +107,12 @@ def learn_cards(path: Path, back: BackName, ask: Callable[[str], str] | None = N
     ask = ask or (lambda text: click.prompt(text, default="", show_default=False, prompt_suffix=""))
     profile = load_barcode_file(path)
     due = profile.faces_without_code(back)
-    if not due:
-        click.echo(f"{path}: every card of back {back} has its code")
-        return
-    looks = CodeScanner(profile.engine)
-    try:
-        click.echo(f"{len(due)} cards of back {back} to learn: {_KEYS_HINT}.")
-        for number, face in enumerate(due, start=1):
-            if not _learn_card(path, face, back, f"{number}/{len(due)}", looks, ask):
-                break
-    finally:
-        looks.close()
+    if due:
+        with closing(CodeScanner(profile.engine)) as looks:
+            click.echo(f"{len(due)} cards of back {back} to learn: {_KEYS_HINT}.")
+            for number, face in enumerate(due, start=1):
+                if not _learn_card(path, face, back, f"{number}/{len(due)}", looks, ask):
+                    break
     left = len(load_barcode_file(path).faces_without_code(back))
     click.echo(
         f"{path}: {left} cards of back {back} have no code yet"

@@ -38,7 +38,6 @@ from drivers.link.serial_port import SerialPort
 T = TypeVar("T")
 
 _SIMULATED_PINS_PREFIX: Final = "unix:"
-_BACK_VALUES: Final = {"A": Back.A, "B": Back.B}
 _ANSWER_HINT: Final = "   Enter: 完成 done   skip: 做不了 cannot be done\n"
 STOP_DELAY_S: Final = 0.05
 """Time for a STOP to leave on the line before the port is closed."""
@@ -137,7 +136,7 @@ def read_card_set(config: TableConfig) -> CardSetSpec:
     """Return the set in a table's machine, from its rulebook and configuration."""
     profile = load_profile(config.table.profile, config.table.event)
     deck = profile.deck
-    back = _BACK_VALUES[config.card_sets[0].back]
+    back = Back[config.card_sets[0].back]
     return CardSetSpec(deck.cards, profile.hand, tuple(deck.composition()), int(back))
 
 

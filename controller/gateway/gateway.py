@@ -29,7 +29,13 @@ from controller.gateway.metrics_endpoint import (
     bind_metrics_socket,
     metrics_url,
 )
-from controller.gateway_protocol import FeedMessage, HelloMessage, MetricsMessage, ReplyMessage
+from controller.gateway_protocol import (
+    FeedMessage,
+    HelloMessage,
+    MachineMessage,
+    MetricsMessage,
+    ReplyMessage,
+)
 from controller.host.loggers import structlog
 from controller.host.users import UserError, allowed_peer_uids
 from controller.roster import KEYS_FOLDER, TABLE_NAME, RosterError, read_certificate
@@ -75,7 +81,9 @@ class Gateway:
                 closing(Authenticator(context, allowed.refusal_of_peer))
             )
             self._feed = opened.enter_context(closing(FeedSocket(context, table, allowed.ban)))
-            self._machine = MachineConnection(config.socket, table, self, machine_uids)
+            self._machine = MachineConnection(
+                config.socket, table, machine_uids, self._on_message, self._on_lost
+            )
             self._commands = opened.enter_context(
                 closing(
                     CommandSocket(
@@ -142,23 +150,19 @@ class Gateway:
         """Close every socket and cancel every timer."""
         self._exit_stack.close()
 
-    def on_feed(self, message: FeedMessage) -> None:
-        """Publish a public message of the machine."""
-        self._feed.publish(message)
+    def _on_message(self, message: MachineMessage) -> None:
+        """Handle a message of the machine."""
+        match message:
+            case FeedMessage():
+                self._feed.publish(message)
+            case ReplyMessage():
+                self._commands.deliver_reply(message)
+            case MetricsMessage():
+                self._metrics_source.accept(message)
+            case HelloMessage():
+                self._on_machine(message)
 
-    def on_reply(self, message: ReplyMessage) -> None:
-        """Send the machine's answer to the client."""
-        self._commands.deliver_reply(message)
-
-    def on_metrics(self, message: MetricsMessage) -> None:
-        """Store the machine's metrics."""
-        self._metrics_source.accept(message)
-
-    def on_connected(self, hello: HelloMessage) -> None:
-        """Call `on_machine` with the machine's first message."""
-        self._on_machine(hello)
-
-    def on_lost(self) -> None:
+    def _on_lost(self) -> None:
         """Stop publishing the machine's data, and refuse its pending commands."""
         self._feed.forget_state()
         self._metrics_source.forget_machine()

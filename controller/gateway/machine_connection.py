@@ -5,25 +5,24 @@ the table's name.
 """
 
 import asyncio
+from collections.abc import Callable
 from pathlib import Path
-from typing import Final, Protocol
+from typing import Final
 
 from controller.gateway_protocol import (
     MAX_MACHINE_LINE_BYTES,
     AskMetricsMessage,
     CommandMessage,
-    FeedMessage,
     GatewayMessage,
     GatewayProtocolError,
     HelloMessage,
     LineSplitter,
-    MetricsMessage,
-    ReplyMessage,
+    MachineMessage,
     decode_machine_line,
     encode_line,
 )
 from controller.host.loggers import structlog
-from controller.host.users import allowed_peer_uids, peer_uid
+from controller.host.users import peer_uid
 
 FIRST_RETRY_INTERVAL_S: Final = 0.05
 MAX_RETRY_INTERVAL_S: Final = 2.0
@@ -33,43 +32,26 @@ MAX_UNSENT_BYTES: Final = 1 << 18
 _log = structlog.get_logger("gateway")
 
 
-class MachineConnectionHandler(Protocol):
-    """Callbacks of a machine connection. All are plain functions that the loop calls."""
-
-    def on_feed(self, message: FeedMessage) -> None:
-        """Handle a message to publish."""
-
-    def on_reply(self, message: ReplyMessage) -> None:
-        """Handle the answer to a command that was sent on this connection."""
-
-    def on_metrics(self, message: MetricsMessage) -> None:
-        """Handle metrics that were requested on this connection."""
-
-    def on_connected(self, hello: HelloMessage) -> None:
-        """Handle the machine's first message, which identifies it."""
-
-    def on_lost(self) -> None:
-        """Handle the loss of the machine. Its answers will not come any more."""
-
-
 class MachineConnection:
     """A connection to the machine of `table`, kept up while `run` runs.
 
-    `allowed_uids` are the uids that a machine may have. The default is this process's own and
-    root's.
+    `allowed_uids` are the uids that a machine may have. `on_message` is called with each message of
+    the machine, which begins with its HelloMessage. `on_lost` is called when the machine is lost:
+    its answers will not come any more.
     """
 
     def __init__(
         self,
         path: Path,
         table: str,
-        handler: MachineConnectionHandler,
-        allowed_uids: frozenset[int] | None = None,
+        allowed_uids: frozenset[int],
+        on_message: Callable[[MachineMessage], None],
+        on_lost: Callable[[], None],
     ) -> None:
         self._path = path
         self._table = table
-        self._handler = handler
-        self._allowed_uids = allowed_peer_uids(None) if allowed_uids is None else allowed_uids
+        self._allowed_uids = allowed_uids
+        self._on_message, self._on_lost = on_message, on_lost
         self._protocol: _MachineProtocol | None = None
 
     @property
@@ -90,11 +72,11 @@ class MachineConnection:
         """Keep the connection up until cancelled: first retry after 50 ms, doubling to 2 s."""
         retry_s, said = FIRST_RETRY_INTERVAL_S, ""
         while True:
-            line = _MachineProtocol(self._table, self._handler, self._allowed_uids)
+            line = _MachineProtocol(self._table, self._allowed_uids, self._on_message)
             why = await self._connect_until_closed(line)
             if line.hello_received:
                 retry_s, said = FIRST_RETRY_INTERVAL_S, ""
-                self._handler.on_lost()
+                self._on_lost()
             if why != said:
                 _log.warning("machine away", socket=str(self._path), why=why)
                 said = why
@@ -120,14 +102,17 @@ class _MachineProtocol(asyncio.Protocol):
     """One connection. `closed` gets the reason when the connection ends."""
 
     def __init__(
-        self, table: str, handler: MachineConnectionHandler, allowed_uids: frozenset[int]
+        self,
+        table: str,
+        allowed_uids: frozenset[int],
+        on_message: Callable[[MachineMessage], None],
     ) -> None:
         self.closed: asyncio.Future[str] = asyncio.get_running_loop().create_future()
         self.hello_received = False
         self.answers_metrics = False
         self._table = table
-        self._handler = handler
         self._allowed_uids = allowed_uids
+        self._on_message = on_message
         self._splitter = LineSplitter(MAX_MACHINE_LINE_BYTES)
         self._transport: asyncio.Transport | None = None
 
@@ -172,16 +157,11 @@ class _MachineProtocol(asyncio.Protocol):
                 )
             self.hello_received = True
             self.answers_metrics = message.metrics
-            self._handler.on_connected(message)
-            _log.info("machine here", table=message.table, simulated=message.simulated)
         elif not self.hello_received:
             raise GatewayProtocolError("a machine that does not say hello first")
-        elif isinstance(message, FeedMessage):
-            self._handler.on_feed(message)
-        elif isinstance(message, MetricsMessage):
-            self._handler.on_metrics(message)
-        else:
-            self._handler.on_reply(message)
+        self._on_message(message)
+        if isinstance(message, HelloMessage):
+            _log.info("machine here", table=message.table, simulated=message.simulated)
 
     def _set_closed(self, why: str) -> None:
         if not self.closed.done():

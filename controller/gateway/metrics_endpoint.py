@@ -134,11 +134,8 @@ def bind_metrics_socket(address: str) -> socket.socket:
 def metrics_url(bound: socket.socket) -> str:
     """Return the URL of a bound socket."""
     host, port, *_ = bound.getsockname()
-    return (
-        f"http://[{host}]:{port}{METRICS_PATH}"
-        if ":" in host
-        else f"http://{host}:{port}{METRICS_PATH}"
-    )
+    shown = f"[{host}]" if ":" in host else host
+    return f"http://{shown}:{port}{METRICS_PATH}"
 
 
 class MetricsEndpoint:

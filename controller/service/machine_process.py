@@ -10,7 +10,7 @@ from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 
-from controller.config import PanelSection, TableConfig
+from controller.config import TableConfig
 from controller.gateway_protocol import HelloMessage
 from controller.host.loggers import structlog
 from controller.host.users import User
@@ -92,11 +92,6 @@ async def pin_factory(pins: str) -> object:
         return await SocketFactory.connect(pins.removeprefix("unix:"))
     except Exception as error:  # each pin library raises its own types
         raise PanelLost(str(error)) from error
-
-
-def make_panel_pins(panel: PanelSection) -> PanelPins:
-    """Return the GPIO numbers of a configuration in the type of the driver."""
-    return PanelPins(**{name: getattr(panel, name) for name in PanelPins.__struct_fields__})
 
 
 class SerialRecording:
@@ -303,7 +298,8 @@ class _MachineFactory:
             opened.callback(machine.panel_control.close)
             warn_about_latency(config)
             pins = partial(pin_factory, config.panel.pins)
-            await machine.panel_control.open(make_panel_pins(config.panel), pins)
+            numbers = {name: getattr(config.panel, name) for name in PanelPins.__struct_fields__}
+            await machine.panel_control.open(PanelPins(**numbers), pins)
             opened.pop_all()  # from here on the machine closes them
         return machine
 

@@ -236,9 +236,20 @@ def _find_problems(
         *(place / REVOKED_FOLDER, *sorted((place / REVOKED_FOLDER).glob("*.key"))),
         place / CLIENTS_FOLDER,
     )
-    yield from _find_exposed_secret(place / KEYS_FOLDER / f"{TABLE_NAME}.key_secret", users.gateway)
+    gateway, secret = users.gateway, place / KEYS_FOLDER / f"{TABLE_NAME}.key_secret"
+    for status in (found.stat() for found in existing_paths(secret)):
+        if status.st_uid != gateway.uid or stat.S_IMODE(status.st_mode) & 0o077:
+            yield (
+                f"{secret} is the secret of gateway.user {gateway.name} alone: "
+                f"chown {gateway.name} it, and chmod 0600"
+            )
     for key, port in (("dealer.port", config.dealer.port), ("reader.port", config.reader.port)):
-        yield from _find_readable_port(key, Path(port), users.gateway)
+        for status in (found.stat() for found in existing_paths(Path(port))):
+            if has_permission(gateway, status, READ | WRITE):
+                yield (
+                    f"{key} {port}: gateway.user {gateway.name} could listen to the cards there: "
+                    f"take it out of the group {status.st_gid}, and chmod o-rw"
+                )
 
 
 def _find_wrong_owner(key: str, folder: Path, owner: User) -> Iterator[str]:
@@ -266,24 +277,4 @@ def _find_writable(gateway: User, *paths: Path) -> Iterator[str]:
             yield (
                 f"{where}: gateway.user {gateway.name} could change {what}: chown root "
                 f"{where}, and chmod g-w,o-w"
-            )
-
-
-def _find_exposed_secret(file: Path, gateway: User) -> Iterator[str]:
-    for found in existing_paths(file):
-        status = found.stat()
-        if status.st_uid != gateway.uid or stat.S_IMODE(status.st_mode) & 0o077:
-            yield (
-                f"{file} is the secret of gateway.user {gateway.name} alone: "
-                f"chown {gateway.name} it, and chmod 0600"
-            )
-
-
-def _find_readable_port(key: str, port: Path, gateway: User) -> Iterator[str]:
-    for found in existing_paths(port):
-        status = found.stat()
-        if has_permission(gateway, status, READ | WRITE):
-            yield (
-                f"{key} {port}: gateway.user {gateway.name} could listen to the cards there: "
-                f"take it out of the group {status.st_gid}, and chmod o-rw"
             )

@@ -40,12 +40,8 @@ async def supervise_table(
     for number in termination_signals():
         loop.add_signal_handler(number, stop.set)
     stopping = asyncio.ensure_future(stop.wait())
-    words = {
-        "machine": () if record is None else ("--record", str(record)),
-        "gateway": (),
-    }
-    start = partial(_start_child, users or {}, path)
-    parts = {"machine": await start("machine", *words["machine"])}
+    start = partial(_start_child, users or {}, path, record)
+    parts = {"machine": await start("machine")}
     ends = [asyncio.ensure_future(parts["machine"].wait())]
     if await _wait_until_ready(parts["machine"], stopping):
         parts["gateway"] = await start("gateway")
@@ -62,7 +58,7 @@ async def supervise_table(
             break
         for part in fallen:
             _log.error("a part of the table was killed and is started again", part=part)
-            parts[part] = await start(part, *words[part])
+            parts[part] = await start(part)
         ends = [asyncio.ensure_future(child.wait()) for child in parts.values()]
     asked = stop.is_set()
     # the gateway first, because it publishes the last messages
@@ -94,9 +90,10 @@ async def _wait_until_ready(machine: asyncio.subprocess.Process, stop: asyncio.F
 
 
 async def _start_child(
-    users: Mapping[str, User], path: Path, process: str, *words: str
+    users: Mapping[str, User], path: Path, record: Path | None, process: str
 ) -> asyncio.subprocess.Process:
     user = users.get(process)
+    words = ("--record", str(record)) if record is not None and process == "machine" else ()
     # The program of another user must not import code from the current folder.
     safe = () if user is None else ("-P",)
     return await asyncio.create_subprocess_exec(
