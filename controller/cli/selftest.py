@@ -100,8 +100,8 @@ def command(
         ) as bar,
     ):
         report = run_until_signal(lambda: _run_selftest(table, control, cards, bar))
-    files = _write_report(report, folder)
-    click.echo(msgspec.json.encode(report).decode() if as_json else _format_summary(report, files))
+    page = _write_report(report, folder)
+    click.echo(msgspec.json.encode(report).decode() if as_json else _format_summary(report, page))
     context.exit(1 if report.verdict == "fail" else 0)
 
 
@@ -140,23 +140,19 @@ def _find_own_release() -> ProgramRelease | None:
     return measure_release(read_manifest(path), folder) if path.exists() else None
 
 
-def _write_report(report: SelftestReport, folder: Path) -> tuple[Path, Path]:
-    """Write both files of a report and return their paths. Raises CliError."""
+def _write_report(report: SelftestReport, folder: Path) -> Path:
+    """Write both files of a report and return the path of its page. Raises CliError."""
     moment = datetime.fromisoformat(report.time).strftime("%Y%m%dT%H%M%SZ")
     name = f"selftest-{report.table}-{moment}"
-    files: dict[Path, bytes] = {
-        folder / f"{name}.json": msgspec.json.format(msgspec.json.encode(report)) + b"\n",
-        folder / f"{name}.md": report_page(report).encode(),
-    }
+    page, as_json = report_page(report), msgspec.json.format(msgspec.json.encode(report)) + b"\n"
     try:
-        for path, data in files.items():
-            replace_file(path, data, 0o644)
+        replace_file(folder / f"{name}.json", as_json, 0o644)
+        replace_file(folder / f"{name}.md", page.encode(), 0o644)
     except OSError as error:
         raise CliError(
             f"{folder}: {error.strerror}: say with --out where the report goes"
         ) from None
-    first, second = files
-    return first, second
+    return folder / f"{name}.md"
 
 
 def read_reports(folder: Path) -> list[SelftestReport]:
@@ -177,7 +173,7 @@ def format_report_line(report: SelftestReport) -> str:
     return escape_unprintable(line)
 
 
-def _format_summary(report: SelftestReport, files: tuple[Path, ...]) -> str:
+def _format_summary(report: SelftestReport, page: Path) -> str:
     lines: list[str] = []
     for figure in report.figures:
         if figure.verdict in ("fail", "warn"):
@@ -190,5 +186,5 @@ def _format_summary(report: SelftestReport, files: tuple[Path, ...]) -> str:
     left = sum(figure.verdict == "not measured" for figure in report.figures)
     if left:
         lines.append(f"not measured: {left} of {len(report.figures)} figures")
-    lines.append(f"table {report.table}: {report.verdict}; the report: {files[1]}")
+    lines.append(f"table {report.table}: {report.verdict}; the report: {page}")
     return "\n".join(lines)

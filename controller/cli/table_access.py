@@ -58,13 +58,17 @@ def read_identity(secret_file: Path) -> ClientIdentity:
     )
 
 
-def read_table_key(key_or_file: str) -> str:
-    """Return a table's public key in Z85, from the key itself or a file. Raises CliError."""
+def read_table_keys(key_or_file: str | Path) -> tuple[str, bytes | None]:
+    """Return a table's public key in Z85, from the key itself or a file. Raises CliError.
+
+    The second value is the key of the table's signed heads, or None without a file.
+    """
     file = Path(key_or_file)
     if not file.exists():
-        return key_or_file
+        return str(key_or_file), None
     with raise_cli_error(RosterError):
-        return read_certificate(file).curve
+        certificate = read_certificate(file)
+        return certificate.curve, certificate.verify
 
 
 def new_command_id() -> str:
@@ -113,10 +117,9 @@ def find_watch_targets(
         raise click.UsageError("an ENDPOINT goes with one --state-dir at most")
     folder = state_dirs[0] if state_dirs else None
     identity = _choose_identity(key_file, folder)
-    keys = [(read_table_key(key), _read_verify_key(Path(key))) for key in server_keys]
+    keys = [read_table_keys(key) for key in server_keys]
     if not keys and folder is not None:
-        file = _table_key_file(folder)
-        keys = [(read_table_key(str(file)), _read_verify_key(file))]
+        keys = [read_table_keys(_table_key_file(folder))]
     if len(keys) not in (1, len(feeds)):
         raise click.UsageError("an ENDPOINT needs its table's --server-key, or its --state-dir")
     keys *= len(feeds) // len(keys)
@@ -129,20 +132,16 @@ def find_watch_targets(
 def _target_in_folder(folder: Path, key: str, key_file: Path | None) -> WatchTarget:
     """Return the table of a state directory. Its key must be `key`, or the one in that file."""
     endpoints = read_table_endpoints(folder)
-    if read_table_key(key) != endpoints.server_key:
+    curve, verify = read_table_keys(key)
+    if curve != endpoints.server_key:
         raise CliError(f"{folder}: its table's key is another than that of {key}")
-    verify = _read_verify_key(Path(key)) or _read_verify_key(_table_key_file(folder))
+    if verify is None:
+        _, verify = read_table_keys(_table_key_file(folder))
     return WatchTarget(endpoints, _choose_identity(key_file, folder), verify)
 
 
 def _table_key_file(state_dir: Path) -> Path:
     return state_dir / KEYS_FOLDER / f"{TABLE_NAME}.key"
-
-
-def _read_verify_key(file: Path) -> bytes | None:
-    """Return the key of a table's signed heads from its table.key, or None if there is no file."""
-    with raise_cli_error(RosterError):
-        return read_certificate(file).verify if file.is_file() else None
 
 
 def _choose_identity(key_file: Path | None, folder: Path | None) -> ClientIdentity:

@@ -16,7 +16,7 @@ from controller.cli.table_access import new_command_id, read_client_identity, re
 from controller.client.client import Client, NoAnswer
 from controller.client.connection import BadAddress
 from controller.host.printable_text import escape_unprintable
-from controller.messages import Failure, Role
+from controller.messages import Role
 from controller.roster import KEYS_FOLDER, TABLE_NAME, RosterError, read_certificate
 from controller.signing.signed_commands import BadSignature, check_document
 
@@ -55,21 +55,8 @@ class TransferPart(msgspec.Struct, frozen=True):
     text: str
 
 
-class TransferRefused(Exception):
-    """A table refused its step of the transfer."""
-
-    def __init__(self, table: str, error: Failure) -> None:
-        super().__init__(f"{table} refused, {error.code}: {error.message}. {error.action}.")
-
-
-class UnsignedMatchError(Exception):
-    """The data of a match does not have the signature of the first table."""
-
-    def __init__(self, description: str, verify_key: str) -> None:
-        super().__init__(
-            f"{description} is not signed by the key {verify_key}: fetch the match again, and "
-            f"compare the key with the first table's {KEYS_FOLDER}/{TABLE_NAME}.key"
-        )
+class TransferFailed(Exception):
+    """A table refused its step, or the first table did not sign the data of the match."""
 
 
 class TransferClient:
@@ -95,7 +82,7 @@ class TransferClient:
         """Transfer the match from the first table to `table`, or to the second one. Return its
         parts.
 
-        Raises UnsignedMatchError.
+        Raises TransferFailed.
         """
         assert self.source is not None  # checked by `_check_options`
         head = None
@@ -113,12 +100,15 @@ class TransferClient:
         return parts
 
     def check_signatures(self, parts: Sequence[TransferPart], description: str) -> None:
-        """Raise UnsignedMatchError unless the first table signed the document of these parts."""
+        """Raise TransferFailed unless the first table signed the document of these parts."""
         try:
             for part in parts:
                 check_document(part.digest, self.verify_key, part.sig)
         except BadSignature:
-            raise UnsignedMatchError(description, self.verify_key) from None
+            raise TransferFailed(
+                f"{description} is not signed by the key {self.verify_key}: fetch the match again, "
+                f"and compare the key with the first table's {KEYS_FOLDER}/{TABLE_NAME}.key"
+            ) from None
 
     async def deliver_match(self, parts: Sequence[TransferPart]) -> dict[str, Any]:
         """Send the parts to the second table. Return the state of the match there."""
@@ -139,8 +129,11 @@ class TransferClient:
         async with Client(read_table_endpoints(state_dir), identity, new_command_id) as client:
             for cmd, args in commands:
                 reply = await client.ask(cmd, args)
-                if reply.error is not None:
-                    raise TransferRefused(str(state_dir), reply.error)
+                error = reply.error
+                if error is not None:
+                    raise TransferFailed(
+                        f"{state_dir} refused, {error.code}: {error.message}. {error.action}."
+                    )
                 found.append(reply.result or {})
         return found
 
@@ -189,7 +182,7 @@ def command(
     ends = TransferClient(source, target, verify, name, word)
     try:
         asyncio.run(_transfer_match(ends, table, file))
-    except (NoAnswer, TransferRefused, UnsignedMatchError) as error:
+    except (NoAnswer, TransferFailed) as error:
         click.echo(f"{'no answer: ' if isinstance(error, NoAnswer) else ''}{error}", err=True)
         sys.exit(1)
     except BadAddress as error:

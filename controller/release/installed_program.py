@@ -284,7 +284,11 @@ def read_remembered_release(state_dir: Path) -> RememberedRelease | None:
     """Return the newest release that was used with a state directory. Raises FileError."""
     path = state_dir / REMEMBERED_FILE
     try:
-        return msgspec.json.decode(_read_plain(path), type=RememberedRelease)
+        handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+        with os.fdopen(handle, "rb") as file:
+            if not stat.S_ISREG(os.fstat(handle).st_mode):  # such as a pipe
+                raise OSError(errno.EINVAL, "no plain file")
+            return msgspec.json.decode(file.read(), type=RememberedRelease)
     except FileNotFoundError:
         return None
     except PermissionError:
@@ -312,15 +316,6 @@ def remember_release(state_dir: Path, manifest: Manifest) -> None:
         raise FileError(
             f"{state_dir / REMEMBERED_FILE}: cannot be written: {error.strerror}"
         ) from None
-
-
-def _read_plain(path: Path) -> bytes:
-    """Return the content of a plain file, not of a link or a pipe. Raises OSError."""
-    handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
-    with os.fdopen(handle, "rb") as file:
-        if not stat.S_ISREG(os.fstat(handle).st_mode):
-            raise OSError(errno.EINVAL, "no plain file")
-        return file.read()
 
 
 def _format_older_release(found: str, remembered: RememberedRelease) -> str:
