@@ -10,5 +10,5 @@ of the page with invented facts, and each fact with an invented /proc and /sys.
     examination.py      one finding with its light and advice, and the page, also as JSON
 
 Some facts are only collected by the command line: the network, the release's files and the boards
-themselves. See controller/cli/doctor_facts.py.
+themselves. See controller/cli/doctor.py.
 """

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from controller.cli.doctor_facts import ask_boards, gather_feed, gather_keys, import_libraries
+from controller.cli.doctor import ask_boards, gather_feed, gather_keys, import_libraries
 from controller.client.discovery import Endpoints, write_endpoints
 from controller.config import GatewaySection, TableConfig
 from controller.doctor.computer_facts import Computer

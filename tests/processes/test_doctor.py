@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from controller.cli.doctor_facts import ask_boards
+from controller.cli.doctor import ask_boards
 from controller.config import load_table
 from sim.tables.table_processes import TableProcess
 from tests.processes.program import Dealtable
