@@ -249,6 +249,7 @@ def gather_facts(
     machine = computer_facts.find_lock_holder(computer, config.table.state_dir / LOCK_NAME)
     paths: dict[BoardKind, str] = {"dealer": config.dealer.port, "reader": config.reader.port}
     ports = {board: computer_facts.read_port(computer, paths[board], user) for board in BOARDS}
+    wanted = (*LIBRARIES, "lgpio") if config.panel.pins == "lgpio" else LIBRARIES
     closed = _is_unreadable(config.table.state_dir)
     free = machine is None and not closed and not any(one.holders for one in ports.values())
     return DoctorFacts(
@@ -256,9 +257,7 @@ def gather_facts(
         python=PythonFacts(
             sys.version_info[:3], 64 if sys.maxsize > 1 << 32 else 32, platform.machine()
         ),
-        libraries=import_libraries(
-            (*LIBRARIES, *(("lgpio",) if config.panel.pins == "lgpio" else ()))
-        ),
+        libraries=import_libraries(wanted),
         program=_gather_program(config, key),
         machine_pid=machine,
         state_unreadable=closed,
