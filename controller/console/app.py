@@ -87,15 +87,15 @@ class _VerifierModules(_RevalidatedFiles):
     """The verifier's own modules, from a folder with other files."""
 
     def lookup_path(self, path: str) -> tuple[str, object]:  # type: ignore[override]
-        """Find a module. Other files are not found."""
+        """Return the path of a module. Files of any other kind are not found."""
         return super().lookup_path(path) if path.endswith(".mjs") else ("", None)
 
 
 class _SecurityMiddleware:
-    """Refuses requests from other sites, and adds the headers to every answer.
+    """Middleware that refuses requests from other sites, and adds the headers to every answer.
 
-    A page of another site can send a form here, but no header of its own. In present browsers the
-    cookie alone (SameSite) would be enough.
+    A page of another site can send a form to the console, but it cannot set the required header. In
+    present browsers the cookie's SameSite attribute alone would be enough.
     """
 
     def __init__(self, app: ASGIApp) -> None:
@@ -113,7 +113,7 @@ class _SecurityMiddleware:
                     headers.setdefault(name, value)
             await send(message)
 
-        if "\0" in scope["path"] or b"%00" in scope["query_string"]:  # No database accepts it.
+        if "\0" in scope["path"] or b"%00" in scope["query_string"]:  # No database accepts NUL.
             wrong = RequestError(404, "there is no such page", "没有此页面")
             await error_response(wrong)(scope, receive, with_headers)
             return
@@ -127,18 +127,20 @@ class _SecurityMiddleware:
 
 
 async def _not_found(request: Request, error: Exception) -> Response:
-    """Answer that nothing is at this address: with a page for a browser, otherwise with JSON."""
+    """Return the answer for an address without content: a page for a browser, otherwise JSON."""
     status = error.status_code if isinstance(error, HTTPException) else 404
     if status == 404 and "text/html" in request.headers.get("accept", ""):
         return missing_page()
     if status == 405:
-        return error_response(RequestError(status, "this cannot be done here", "不支持此操作"))
+        return error_response(
+            RequestError(status, "this address does not allow the method", "不支持此操作")
+        )
     return error_response(RequestError(status, "there is no such page", "没有此页面"))
 
 
 async def _internal_error(_: Request, __: Exception) -> Response:
     answer = error_response(
-        RequestError(500, "the console failed here: see its log", "控制台出错，请查看日志")
+        RequestError(500, "the console failed: see its log", "控制台出错，请查看日志")
     )
-    answer.headers.update(_HEADERS)  # It does not pass through the middleware.
+    answer.headers.update(_HEADERS)  # This answer does not pass through the middleware.
     return answer

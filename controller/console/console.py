@@ -52,7 +52,7 @@ class TaskSupervisor:
     def start(self, coroutine: Coroutine[Any, Any, None]) -> "asyncio.Task[None]":
         """Start a task that the console needs.
 
-        If it fails, the console ends, and its supervisor starts it again.
+        If the task fails, the console ends, and the service manager starts it again.
         """
         task = asyncio.create_task(coroutine)
         task.add_done_callback(self._task_done)
@@ -67,24 +67,26 @@ class TaskSupervisor:
 
 
 MAX_ANONYMOUS_REQUESTS: Final = 2
-"""Others wait for their turn: a hall full of telephones keeps no referee waiting."""
+"""The number of requests without a login that run at the same time. The others wait for their turn,
+so that a hall full of telephones does not delay a referee."""
 
 
 class BackgroundService(Protocol):
     """A part that runs as long as the console."""
 
     def start(self) -> None:
-        """Start it, on the loop."""
+        """Start the part, on the event loop."""
 
     async def close(self) -> None:
-        """End it. Nothing continues to run."""
+        """End the part, with all its tasks."""
 
 
 class StoreOutageView(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """The database has not stored anything since `since_ms` (console's clock).
+    """An outage of the database, which has stored nothing since `since_ms` (console's clock).
 
-    `waiting`: events in the console's memory. `refused`: how many found no room there since it
-    began. Their tables still have them, and are asked for them later.
+    `waiting` is the number of events in the console's memory. `refused` is the number of events for
+    which the memory had no room since the console began. Their tables still have these events, and
+    the console requests them later.
     """
 
     since_ms: int
@@ -93,15 +95,14 @@ class StoreOutageView(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 
 
 class RefereeConsole:
-    """All that a route may use.
+    """The parts of a console that routes may use.
 
-    `path`: of its console.toml, or None without one.
-
-    `write` and `read` run blocking calls, each in its order. `check` runs calls that are slow on
-    purpose, like the check of a PIN (None: `read` does). `lines` are clients of the tables.
-    `manifest`: of the release that tables should run. `unsigned_heads` returns how many signed
-    heads of a table did not match its key. `running`: parts that were started before, and end with
-    the console.
+    `path` is the path of console.toml, or None without such a file. `write` and `read` run blocking
+    calls, each in the order of its calls. `check` runs calls that are slow on purpose, like the
+    check of a PIN. Without `check`, `read` runs them. `client_for` returns a client of a table.
+    `manifest` is the manifest of the release that tables should run. `unsigned_heads` returns how
+    many signed heads of a table did not match its key. `running` has the tasks that were started
+    before the console, and that end with the console.
     """
 
     def __init__(
@@ -168,9 +169,9 @@ class RefereeConsole:
         self.stream_limits, self.alert_sounds = StreamLimits(), AlertSounds()
         self.command_buckets = TokenBuckets(COMMAND_BURST, COMMANDS_PER_SECOND)
         self.run_id = entropy(8).hex()
-        """Names this run of the console: numbers that a page knows of another one mean nothing."""
+        """The id of this run of the console. A page's numbers from another run are not valid."""
         self.anonymous_slots = asyncio.Semaphore(MAX_ANONYMOUS_REQUESTS)
-        """Questions of people without a login, which the database answers: held meanwhile."""
+        """Each request without a login holds a slot while the database answers."""
 
     def configured_table(self, table: str) -> ConfiguredTable:
         """Return the configuration of a table. Raises KeyError."""
@@ -182,14 +183,15 @@ class RefereeConsole:
     async def read_after_flush(self, call: Callable[[], Result], /) -> Result:
         """Read published data after all received events were stored.
 
-        A person who sees a state may ask for the events before it, which may not be stored yet.
+        A person who sees a state may request the events before this state. They may not be stored
+        yet.
         """
         await self.tables.wait_until_stored()
         return await self.read(call)
 
     @property
     def tables_file(self) -> Path | None:
-        """Return the file in which the set-up page stores the tables that it found."""
+        """Return the file in which the set-up page stores enrolled tables."""
         return None if self.path is None else self.path.parent / TABLES_FILE
 
     def _hall_parts(self) -> dict[str, tuple[HallPart, frozenset[Role]]]:
@@ -205,7 +207,7 @@ class RefereeConsole:
     def _store_outage(
         self, snapshots: Sequence[TableSnapshot], now_ms: int
     ) -> StoreOutageView | None:
-        """Return the view of the database while it stores nothing."""
+        """Return the present outage of the database, or None without one."""
         how = self.tables.store_status
         if how.away_since_ms is None:
             return None
@@ -217,7 +219,7 @@ class RefereeConsole:
             part.shift_times(by_ms)
 
     async def start(self) -> None:
-        """Begin to show the tables."""
+        """Load the stored data, and begin to show the tables."""
         await self.call_assignments.load(self.tables.ids)
         await self.area_actions.load()
         self.table_pages.start()
@@ -226,7 +228,7 @@ class RefereeConsole:
             keeper.start()
 
     async def close(self) -> None:
-        """End all parts, the last started first, even if one of them fails while ending."""
+        """End all parts, the services first. An error in one part does not stop the others' end."""
         self.stopping.set()
         parts = (self.call_assignments, self.sessions, self.dispatcher, self.hall, self.table_pages)
         async with AsyncExitStack() as stack:

@@ -1,9 +1,9 @@
-"""The console's clock: it runs as steadily as a stopwatch, and shows the time of day.
+"""The console's clock: a steady clock that shows the time of day.
 
 A waiting time must not jump when the computer's clock is set. But a computer in a hall may have a
 wrong time until a person or the network sets it. Then all stored and shown times would be wrong for
-as long as the console runs. So the difference of both clocks is measured repeatedly, and all parts
-with stored moments follow a step.
+as long as the console runs. So the console compares both clocks repeatedly. When the computer's
+clock was set, every part shifts its stored times by the same step.
 """
 
 import asyncio
@@ -13,16 +13,19 @@ from typing import Final
 from controller.host.loggers import structlog
 
 MIN_STEP_MS: Final = 1_000
-"""Clocks that drift this far apart were set; what is less is left alone (provisional)."""
+"""The smallest difference that counts as a set clock. A smaller one is ignored (provisional)."""
 POLL_INTERVAL_S: Final = 1.0
 
 _log = structlog.get_logger("console")
 OnClockStep = Callable[[int], None]
-"""Takes by how many milliseconds the console's clock was set: moments kept by it move along."""
+"""Receives the milliseconds by which the console's clock was set, and shifts stored times."""
 
 
 class ConsoleClock:
-    """Milliseconds since 1970. `steady_s` is never set; `wall_ms` is the computer's clock."""
+    """A clock in milliseconds since 1970.
+
+    `steady_s` is a clock that is never set. `wall_ms` is the computer's clock.
+    """
 
     def __init__(self, steady_s: Callable[[], float], wall_ms: Callable[[], int]) -> None:
         self._steady_s, self._wall_ms = steady_s, wall_ms
@@ -41,7 +44,7 @@ class ConsoleClock:
         return step_ms
 
     async def watch_wall_clock(self, *listeners: OnClockStep) -> None:
-        """Check repeatedly, and report every step to the listeners."""
+        """Compare the clocks repeatedly, and call the listeners with every step."""
         while True:
             await asyncio.sleep(POLL_INTERVAL_S)
             step_ms = self.follow_wall_clock()

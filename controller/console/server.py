@@ -1,4 +1,4 @@
-"""A console as a server: all its parts opened, a port bound, and all closed in order."""
+"""The server of a console: it opens all parts, binds the port, and closes all parts in order."""
 
 import asyncio
 import socket
@@ -27,13 +27,13 @@ from controller.messages import Role
 from controller.signing.releases import Manifest
 
 _SHUTDOWN_TIMEOUT_S: Final = 1
-"""Seconds for answers under way at the end; streams have ended before."""
+"""Seconds for unfinished answers when the server ends. Streams have ended before."""
 _BACKLOG: Final = 256
-"""Connections that wait to be taken."""
+"""The number of connections that may wait for acceptance."""
 
 
 class ConsoleFailed(Exception):
-    """The console cannot continue, because it would show the past as the present."""
+    """The console cannot continue, because it would show an old state as the present one."""
 
 
 @asynccontextmanager
@@ -45,11 +45,10 @@ async def open_console(
     entropy: Callable[[int], bytes],
     manifest: Manifest | None = None,
 ) -> AsyncIterator[RefereeConsole]:
-    """Open a console for the block: its database, its tables, its people.
+    """Open a console during the block: its database, its tables, its people. Raises StoreError.
 
-    Raises StoreError.
-
-    `path`: of its console.toml. `manifest`: of the release that its tables should run.
+    `path` is the path of its console.toml. `manifest` is the manifest of the release that its
+    tables should run.
     """
 
     def ids() -> str:
@@ -104,7 +103,7 @@ class _Database(NamedTuple):
 
 
 def _open_database(stack: AsyncExitStack, url: str) -> _Database:
-    """Open the database and its threads until the stack is left. Raises StoreError."""
+    """Open the database and its threads. The stack closes them. Raises StoreError."""
     engine = open_engine(url)
     stack.callback(engine.dispose)
     threads = [WorkerThread(name) for name in ("writing", "reading", "checking")]
@@ -119,11 +118,11 @@ async def serve(
     on_ready: Callable[[str], None],
     app: Starlette | None = None,
 ) -> None:
-    """Serve a console until `stop` is set. `on_ready` receives its address when the console
-    answers.
+    """Serve a console until `stop` is set.
 
-    Streams end at once, so that an open browser delays nothing. Raises ConfigError if the port
-    cannot be used, ConsoleFailed if the console cannot continue.
+    `on_ready` is called with the console's address when the console answers. At the end, streams
+    end at once, so that an open browser delays nothing. Raises ConfigError if the port cannot be
+    used, and ConsoleFailed if the console cannot continue.
     """
     own = console.config.console
     with _bound_socket(own) as listening:
@@ -159,19 +158,19 @@ def console_address(own: ConsoleSettings, port: int) -> str:
 
 
 class _UvicornServer(uvicorn.Server):
-    """A server that leaves signals to the program. `ready` is set when the server answers."""
+    """A server that does not handle signals. `ready` is set when the server answers."""
 
     def __init__(self, config: uvicorn.Config) -> None:
         super().__init__(config)
         self.ready = asyncio.Event()
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Start to answer."""
+        """Start the server, and set `ready`."""
         await super().startup(sockets)
         self.ready.set()
 
     def make_connection(self) -> LimitedConnection:
-        """Return the protocol of one more connection, which is accepted elsewhere."""
+        """Return the protocol of a new connection. ConnectionLimiter accepts the connection."""
         return LimitedConnection(self.config, self.server_state, self.lifespan.state)
 
     @contextmanager
@@ -195,13 +194,14 @@ def _uvicorn_config(app: Starlette) -> uvicorn.Config:
 
 
 def _tls_context(own: ConsoleSettings) -> ssl.SSLContext | None:
-    """Return the TLS context of connections, or None for plain ones. Raises ConfigError."""
+    """Return the TLS context of connections, or None without TLS. Raises ConfigError."""
     if own.tls_cert is None or own.tls_key is None:
         return None
 
     def password() -> str:
         raise ConfigError(
-            f"tls_key {own.tls_key}: has a password: give one without, that the console alone reads"
+            f"tls_key {own.tls_key}: has a password: use a key file without a password, which only "
+            "the console can read"
         )
 
     context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)

@@ -19,17 +19,20 @@ from controller.host.loggers import structlog
 from controller.host.printable_text import escape_unprintable, shorten
 
 LISTEN_TIMEOUT_S: Final = 60.0
-"""So long it goes on listening after it was last asked."""
+"""Seconds for which the search continues after the last call of `list_found`."""
 _QUERY_TIMEOUT_MS: Final = 3_000
 _MAX_TABLES: Final = 1_000
-"""A hall has four hundred; more than this somebody makes up."""
+"""The maximum of announced tables. A hall has four hundred, so more of them are forged."""
 _MAX_LOGGED_INVALID: Final = 20
-"""Announcements of no table that the log has."""
+"""The maximum of invalid announcements in the log."""
 _log = structlog.get_logger("console")
 
 
 class TableDiscovery:
-    """Listens only while it is used. `interfaces`: addresses of this computer."""
+    """A search for tables on the network, which runs only while it is used.
+
+    `interfaces` are addresses of this computer.
+    """
 
     def __init__(
         self,
@@ -47,12 +50,12 @@ class TableDiscovery:
         self.listen_error: str | None = None
 
     def start(self) -> None:
-        """Wait for the first use: a hall that is set up needs no listener."""
+        """Do nothing. The search begins at its first use, because a finished hall needs none."""
 
     def list_found(self) -> tuple[TableAnnouncement, ...]:
-        """Return the tables found so far, by name, and start to listen if necessary.
+        """Return the tables found so far, by name. Start the search if it does not run.
 
-        `why_not` is the reason why it cannot listen, or None.
+        `listen_error` is the reason why the search cannot run, or None.
         """
         loop = asyncio.get_running_loop()
         if self._stop_timer is not None:
@@ -64,7 +67,7 @@ class TableDiscovery:
         return tuple(sorted(found, key=lambda one: (natural_sort_key(one.table), one.fingerprint)))
 
     async def close(self) -> None:
-        """Stop listening and cancel the timers."""
+        """Stop the search and cancel the timers."""
         self._stop()
         await asyncio.gather(*self._closing)
 
@@ -74,7 +77,7 @@ class TableDiscovery:
             self._zeroconf = AsyncZeroconf(self._interfaces, ip_version=IPVersion.V4Only)
         except (OSError, Error) as error:
             self.listen_error = getattr(error, "strerror", None) or str(error)
-            _log.warning("cannot look for tables on the network", why=self.listen_error)
+            _log.warning("cannot search for tables on the network", why=self.listen_error)
             return
         self._browser = AsyncServiceBrowser(
             self._zeroconf.zeroconf, [SERVICE_TYPE], handlers=[self._service_changed]
@@ -116,20 +119,19 @@ class TableDiscovery:
                 )
             except BadAnnouncement as wrong:
                 self._found.pop(name, None)
-                if (
-                    self._invalid_count < _MAX_LOGGED_INVALID
-                ):  # Any program may announce such services, without end.
+                # Any program may announce such services without end.
+                if self._invalid_count < _MAX_LOGGED_INVALID:
                     self._invalid_count += 1
                     why = escape_unprintable(shorten(str(wrong)))
                     _log.warning(
-                        "no table's announcement", name=escape_unprintable(shorten(name)), why=why
+                        "invalid announcement", name=escape_unprintable(shorten(name)), why=why
                     )
 
 
 async def _close(zeroconf: AsyncZeroconf, browser: AsyncServiceBrowser) -> None:
-    """Leave the network. An error at that point has no further effect."""
+    """End the search on the network. An error is only logged."""
     for end in (browser.async_cancel, zeroconf.async_close):
         try:
             await end()
         except Exception as error:
-            _log.warning("listening on the network did not end well", why=str(error))
+            _log.warning("the search on the network did not end cleanly", why=str(error))

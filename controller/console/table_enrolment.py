@@ -1,7 +1,7 @@
 """The enrolment and removal of tables while the console runs.
 
-Announcements on the network are not trusted. A table is enrolled once a person has read the last
-group of its fingerprint at the table itself, as `dealtable keys admit` requires it for a client.
+The console does not trust announcements on the network. A person must read the last group of the
+fingerprint at the table itself. `dealtable keys admit` requires the same for a client.
 """
 
 import asyncio
@@ -31,9 +31,9 @@ PortNumber = Annotated[int, Meta(ge=1, le=65_535)]
 
 
 class TableEnrolmentRequest(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
-    """A table to be enrolled: one that was found, by its `handle`, or all its data by hand.
+    """A table to be enrolled: a found table by its `handle`, or the data of a table by hand.
 
-    `said`: the last group of the fingerprint, or all of it, as the table shows it.
+    `said` is the last group of the fingerprint, or the whole fingerprint, as the table shows it.
     """
 
     said: str
@@ -47,9 +47,9 @@ class TableEnrolmentRequest(msgspec.Struct, forbid_unknown_fields=True, kw_only=
 
 
 async def enrol_table(console: RefereeConsole, request: TableEnrolmentRequest) -> ConfiguredTable:
-    """Enrol a table whose fingerprint is the one that a person read at the table.
+    """Enrol a table, and return its configuration.
 
-    Raises RequestError.
+    Raises RequestError, also if a person read another fingerprint at the table.
     """
     line = await (
         _table_by_hand(request) if request.handle is None else _announced_table(console, request)
@@ -91,7 +91,7 @@ def tcp_address(host: str, port: int) -> str:
 def announcement_handle(announced: TableAnnouncement) -> str:
     """Return the identifier of a found table for the browser.
 
-    It contains no part of the requested group.
+    The identifier does not contain the last group of the fingerprint.
     """
     group = announced.fingerprint.rpartition("-")[0]
     return f"{announced.table}:{group}:{announced.addresses[0]}:{announced.feed}"
@@ -100,15 +100,14 @@ def announcement_handle(announced: TableAnnouncement) -> str:
 async def _announced_table(
     console: RefereeConsole, request: TableEnrolmentRequest
 ) -> ConfiguredTable:
-    """Return the found table, with the address at which it answers.
-
-    Raises RequestError.
-    """
+    """Return the found table, with the address at which it answers. Raises RequestError."""
     heard = discovery_of(console).list_found()
     one = next((one for one in heard if announcement_handle(one) == request.handle), None)
     if one is None:
         raise RequestError(
-            409, "this table is not announced any more: look again", "该台已不在网络上，请重新查找"
+            409,
+            "this table is not announced any more: search again",
+            "该台已不在网络上，请重新查找",
         )
     answers = await asyncio.gather(*(_is_reachable(host, one.feed) for host in one.addresses))
     host = next((host for host, there in zip(one.addresses, answers, strict=True) if there), None)
@@ -123,18 +122,18 @@ async def _table_by_hand(request: TableEnrolmentRequest) -> ConfiguredTable:
     """Return the table that was entered by hand, with its certificate. Raises RequestError."""
     if not request.id or not request.host or not request.certificate:
         raise RequestError(
-            400, "a table has a name, an address and its table.key", "须填台号、地址和table.key"
+            400, "a table needs a name, an address and its table.key", "须填台号、地址和table.key"
         )
     try:
         own = parse_certificate(request.certificate)
     except (KeyError, ValueError, OverflowError) as wrong:
         raise RequestError(
-            400, f"this is no table.key: {wrong}", "这不是table.key文件，请取keys/table.key"
+            400, f"this is not a table.key: {wrong}", "这不是table.key文件，请取keys/table.key"
         ) from None
     if own.role is not None or own.has_secrets:
         raise RequestError(
             400,
-            "this is another key: take keys/table.key, which has no secret",
+            "this is not a table's public key: use keys/table.key, which has no secret",
             "这不是牌台的公开证书：请取keys/table.key，勿取私钥文件",
         )
     line = _configured_table(
@@ -184,18 +183,18 @@ async def _is_reachable(host: str, port: int) -> bool:
 def _unreachable(where: str) -> RequestError:
     return RequestError(
         409,
-        f"nobody answers at {where}: is the table running, and does the network let you through?",
+        f"no answer from {where}: check that the table runs and the network allows the connection",
         f"{where}没有应答：请查牌台是否已启动、网络是否连通",
     )
 
 
-def _check_fingerprint(whole: str, said: str) -> None:
-    """Check that `said` is the fingerprint, or its last group. Raises RequestError."""
-    plain = said.strip().lower().replace("-", "").replace(" ", "")
+def _check_fingerprint(whole: str, entered: str) -> None:
+    """Check that `entered` is the fingerprint, or its last group. Raises RequestError."""
+    plain = entered.strip().lower().replace("-", "").replace(" ", "")
     if plain not in (whole.rpartition("-")[2], whole.replace("-", "")):
         raise RequestError(
             409,
-            "that is not this key's fingerprint: another machine, or a slip. Nothing was changed",
+            "this key has another fingerprint: another machine, or a typing error. Nothing changed",
             "指纹不符：可能是另一台机器，也可能抄错。未作任何改动",
         )
 
@@ -203,11 +202,14 @@ def _check_fingerprint(whole: str, said: str) -> None:
 async def _save_and_apply(
     console: RefereeConsole, name: str, configured: ConfiguredTable | None
 ) -> None:
-    """Add a table to the file, or remove it, and apply that without a restart."""
+    """Add a table to the file, or remove it, and apply the change without a restart.
+
+    Raises RequestError.
+    """
     file = console.tables_file
     if file is None:
         raise RequestError(
-            409, "this console has no file for its tables", "本控制台没有可写的配置文件"
+            409, "this console has no file to store tables in", "本控制台没有可写的配置文件"
         )
     more = () if configured is None else (configured,)
 
@@ -227,7 +229,7 @@ async def _save_and_apply(
     if not done:
         raise RequestError(
             409,
-            f"table {name} stands in console.toml: change it there",
+            f"table {name} is in console.toml: change it in that file",
             f"{name}写在console.toml中，请在该文件中修改",
         )
     tables = tuple(one for one in console.config.tables if one.id != name)

@@ -180,7 +180,7 @@ async def test_a_table_at_which_nobody_answers_is_not_taken_up(
         wish = {"handle": await handle(client), "said": last_group(announced), "area": "A"}
         answer = await client.post("/api/setup/tables", json=wish)
     assert answer.status_code == 409
-    assert "nobody answers at tcp://127.0.0.9:1" in answer.json()["error"]["en"]
+    assert "no answer from tcp://127.0.0.9:1" in answer.json()["error"]["en"]
 
 
 async def test_a_table_that_is_gone_meanwhile_is_looked_for_again(

@@ -470,7 +470,7 @@ async def test_a_fault_of_its_own_says_nothing_and_is_kept_and_framed_nowhere(
     wire = ASGITransport(app=app, raise_app_exceptions=False)
     async with AsyncClient(transport=wire, base_url="http://console") as client:
         answer = await client.get("/broken")
-    assert refused(answer) == (500, "the console failed here: see its log")
+    assert refused(answer) == (500, "the console failed: see its log")
     assert answer.headers["content-security-policy"].startswith("default-src 'self'")
     assert answer.headers["x-content-type-options"] == "nosniff"
     assert answer.headers["cache-control"] == "no-store"

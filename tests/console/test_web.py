@@ -212,7 +212,7 @@ async def test_what_a_role_may_not_is_refused(
 async def test_a_refusal_of_a_role_is_in_the_words_of_a_hall(console: RefereeConsole) -> None:
     async with logged_in(console, "obs") as client:
         said = (await client.get("/api/people")).json()["error"]
-    assert said["en"] == "this is not for an observer, but for: the chief referee, a technician"
+    assert said["en"] == "not allowed for an observer, only for: the chief referee, a technician"
     assert said["zh"] == "“观摩”无此权限，限：“裁判长”、“技术员”"
 
 
