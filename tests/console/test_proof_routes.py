@@ -213,7 +213,7 @@ async def test_the_code_is_there_once_the_match_is_over(
     assert answer.text == qr_code_svg(f"http://console{PLACE}/1")
     assert refused(await anybody.get("/qr.svg", params={"text": f"{PLACE}/{LAST}"})) == (
         404,
-        "after the match",
+        "available after the match",
     )
 
 

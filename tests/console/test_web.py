@@ -259,7 +259,7 @@ async def test_two_who_go_to_a_table_do_not_both_think_so(console: RefereeConsol
     async with logged_in(console, "ref") as one, logged_in(console, "ref2") as two:
         assert (await one.post("/api/tables/T02/take", json={"over": None})).status_code == 200
         late = await two.post("/api/tables/T02/take", json={"over": None})
-        assert refused(late) == (409, "ref goes there already")
+        assert refused(late) == (409, "ref is already on the way")
         relieved = await two.post("/api/tables/T02/take", json={"over": "ref"})
         assert relieved.json() == {"taken_by": "ref2"}
         assert (await two.post("/api/tables/T02/leave", json={})).json() == {"taken_by": None}
@@ -278,7 +278,7 @@ async def test_nobody_but_the_chief_says_that_another_goes_no_more(
             assert said.json() == {"taken_by": None}
         else:
             assert refused(said)[0] == 403
-            assert "ref goes there" in refused(said)[1]
+            assert "ref is on the way" in refused(said)[1]
         assert console.call_assignments.assigned_to("T02") == (None if may else "ref")
         assert (await one.post("/api/tables/T02/leave", json={})).json() == {"taken_by": None}
 
