@@ -183,7 +183,7 @@ async def test_what_another_key_signed_is_handed_to_no_table(
     carried = await carrier().transfer(CHEN, FROM, GO)
     assert not carried.done
     assert fates(carried)[-1] == ("document", FROM, "refused")
-    assert "signature" in carried.steps[-1].en
+    assert "not signed by that table" in carried.steps[-1].en
     assert wire.said("take_over") == []
 
 

@@ -580,7 +580,7 @@ async def test_what_the_chief_ordered_of_his_own_word_no_referee_has_sent_again(
     """A referee may stop a table, and only the chief its area: the order bears the chief's key."""
     wire.says = silent
     await desk.send(CHEN, "T01", HOLD)
-    with pytest.raises(RequestError, match="an order of Chen") as raised:
+    with pytest.raises(RequestError, match="this command is from Chen") as raised:
         await desk.ask_again(LI, "T01", HOLD.id)
     assert raised.value.status == 403
     assert len(wire.sent) == 1

@@ -190,7 +190,7 @@ async def test_a_table_that_is_gone_meanwhile_is_looked_for_again(
         wish = {"handle": "T20:x", "said": last_group(announced), "area": "A"}
         answer = await client.post("/api/setup/tables", json=wish)
     assert answer.status_code == 409
-    assert "look again" in answer.json()["error"]["en"]
+    assert "search again" in answer.json()["error"]["en"]
 
 
 async def test_a_known_name_with_another_key_or_address_is_told_as_such(
