@@ -1,6 +1,7 @@
-"""Figures of programs: the command line, memory, the start of a table, rulings, and campaigns."""
+"""Figures of programs: command line, memory, start of a table, rulings, campaigns, and frames."""
 
 import asyncio
+import binascii
 import json
 import subprocess
 import sys
@@ -20,6 +21,7 @@ from controller.rules.combos.guandan_combos import contained_kinds, readings
 from controller.rules.combos.play_notation import parse_play
 from controller.rules.profile_files import load_profile
 from controller.rules.ranks import natural_rank
+from drivers.firmware.framing import Decoder, encode
 from sim.bench.bare_table import mechanical_s
 from sim.bench.figure_registry import (
     FigureUnit,
@@ -268,3 +270,20 @@ async def _time_start_s() -> float:
 def _daemon_pid(table: TableProcess) -> int:
     assert table.daemon is not None
     return table.daemon.pid
+
+
+_FRAMES = 1000
+_PAYLOAD = bytes(range(40))
+
+
+def _checksums_alone() -> None:
+    for _ in range(2 * _FRAMES):
+        binascii.crc32(_PAYLOAD)
+
+
+@timed_figure("frame", floor=_checksums_alone, documented=13.0, per=_FRAMES)
+def code_frames() -> None:
+    """Coding and decoding of a frame, against its two checksums."""
+    decoder = Decoder()
+    for _ in range(_FRAMES):
+        decoder.feed(encode(_PAYLOAD))
