@@ -184,12 +184,8 @@ LIES = (
         "Started is here",
         False,
     ),
-    Lie(
-        "a sheet signed by nobody", TWO_MATCHES, dropped(None, cmd="sign"), "Signed is here", False
-    ),
-    Lie(
-        "a look by nobody", LOOKED_AT, dropped(None, cmd="open_hand"), "opened_hand is here", False
-    ),
+    Lie("a sheet signed by nobody", TWO_MATCHES, dropped(None, cmd="sign"), "Signed is", False),
+    Lie("a look by nobody", LOOKED_AT, dropped(None, cmd="open_hand"), "opened_hand is", False),
 )
 
 
