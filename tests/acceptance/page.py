@@ -10,7 +10,8 @@ PAGE = Path(wear_signs.__file__).with_name("SELFTEST.md")
 _HEAD = """\
 # The figures of a self-test, and the signs of wear
 
-`python -m tests.pages write` generates this page from `limits.toml` and `health.toml` in this folder.
+`python -m tests.pages write` generates this page from `limits.toml` and `health.toml` in this
+folder.
 
 * Beyond *warn*, people are warned. Beyond *fail*, the machine may not be used.
 * A limit in (brackets) is for a reader without a trigger wire.
