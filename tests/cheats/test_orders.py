@@ -14,7 +14,7 @@ from controller.commands.registry import COMMANDS, PANEL_KEY
 from controller.journal.verify import command_effects, command_signatures, verify
 from controller.machine.commands.command_events import EVENT_MAKERS
 from controller.messages import Role
-from controller.signing.encoding import canonical_json
+from controller.signing import canonical_json
 from controller.signing.signed_commands import sign_document
 from sim.tables.table_in_process import TableInProcess
 from tests.cheats.changed import VICTIM, Evening, said

@@ -77,9 +77,7 @@ class CommandClient(Protocol):
 
 
 ClientFactory = Callable[[str, Role], CommandClient]
-"""Returns the client for a table and a role. Raises RequestError if the console has no key for
-them.
-"""
+"""Returns the client for a table and a role. Raises RequestError without a key for them."""
 
 
 class CommandDispatcher:
@@ -108,12 +106,8 @@ class CommandDispatcher:
             [str, Collection[str]], Mapping[str, int]
         ] = lambda table, orders: {},
     ) -> None:
-        self._tables, self._command_log, self._run_blocking, self._client_for = (
-            tables,
-            command_log,
-            run_blocking,
-            client_for,
-        )
+        self._tables, self._command_log = tables, command_log
+        self._run_blocking, self._client_for = run_blocking, client_for
         self._table_key_of, self._key_folder_of = table_key_of, key_folder_of
         self._new_id, self._now_ms = new_id, now_ms
         self._entry_of_command: dict[str, dict[str, int | None]] = {}
@@ -399,8 +393,7 @@ class CommandDispatcher:
         return CommandResult(msgspec.structs.replace(reply, result=result))
 
     def _status_view(self, given: LoggedCommand, entry_n: int | None) -> CommandStatusView:
-        reply, command = given.reply, given.command
-        error = None if reply is None else reply.error
+        command = given.command
         return CommandStatusView(
             id=command.id,
             cmd=command.cmd,
@@ -409,7 +402,7 @@ class CommandDispatcher:
             at_ms=given.at_ms,
             fate=self._status(given),
             seen=entry_n,
-            error=error,
+            error=None if given.reply is None else given.reply.error,
         )
 
     def _status(self, given: LoggedCommand) -> CommandStatus:
