@@ -137,7 +137,7 @@ if ! change_over "$name"; then
     done
     if change_over "$before"; then
         rm -rf "${PREFIX:?}/$name"
-        echo "rolled back: $name did not come to serve, $before serves again" >&2
+        echo "rolled back: $name did not start, $before serves again" >&2
     else
         echo "rolled back to $before, which does not start either: journalctl -u 'dealtable-*'" >&2
     fi
