@@ -47,9 +47,12 @@ OnClockStep = Callable[[int], None]
 
 
 class ConsoleClock:
-    """A clock in milliseconds since 1970.
+    """A steady clock that shows the time of day, in milliseconds since 1970.
 
-    `steady_s` is a clock that is never set. `wall_ms` is the computer's clock.
+    A waiting time must not jump when the computer's clock is set. But the computer may have a wrong
+    time until a person or the network sets it. So the console compares both clocks repeatedly.
+    After a step, every part shifts its stored times by the same step. `steady_s` is a clock that is
+    never set. `wall_ms` is the computer's clock.
     """
 
     def __init__(self, steady_s: Callable[[], float], wall_ms: Callable[[], int]) -> None:
