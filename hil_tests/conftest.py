@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from hil_tests.harness import scenario_end
+from hil_tests.harness import scenario_end as table_rest
 from hil_tests.harness.bench_file import BenchError, BenchInUse
 from hil_tests.harness.bench_operator import RunStopped
 from hil_tests.harness.features import missing_features
@@ -92,7 +93,7 @@ async def _check_end(node: pytest.Item, place: ScenarioTarget, access: TableAcce
     marks = list(node.iter_markers("explains"))
     explained = frozenset(str(counter) for mark in marks for counter in mark.args)
     try:
-        await table.bring_to_rest()
+        await table_rest.bring_to_rest(table)
         await table.add_counters()
         kept = access.daemon_to_keep() if place.keeps_daemon else None
         if kept is None:

@@ -1,4 +1,4 @@
-"""Values that arguments of several commands take, each with its bounds."""
+"""Types of values that are arguments of several commands, each with its bounds."""
 
 from typing import Annotated, Literal
 
@@ -13,7 +13,8 @@ _LINE_BREAKS = r"\x00-\x1f\x7f-\x9f\u2028\u2029"
 
 
 _ONE_LINE = rf"^[^{_LINE_BREAKS}]*[^{_LINE_BREAKS}\s][^{_LINE_BREAKS}]*$"
-"""One line with at least one character that is not blank: blanks are not a reason or a name."""
+"""One line with at least one character that is not blank. Blanks alone are not a reason or a name.
+"""
 
 
 SeatName = Annotated[
@@ -71,7 +72,7 @@ CutDepth = Annotated[
     Meta(
         ge=1,
         le=107,
-        description="a number of cards, by most rulebooks from 6 to 102",
+        description="a number of cards, in most rulebooks from 6 to 102",
         extra={"zh": "张数，多数规则为6至102"},
         examples=[40],
     ),
@@ -82,7 +83,7 @@ MatchPhaseName = Annotated[
     str,
     Meta(
         pattern=r"^[a-z_]{1,20}$",
-        description="a phase of the match, as its state has it",
+        description="a phase of the match, as in the public state",
         extra={"zh": "本局所处的阶段，按状态中的写法"},
         examples=["play"],
     ),
@@ -189,7 +190,7 @@ FinishSeats = Annotated[
     Meta(
         min_length=2,
         max_length=4,
-        description="a list of the seats that went out, in turn",
+        description="a list of the seats that went out, in this order",
         extra={"zh": "席位列表，按出完的先后"},
         examples=[["N", "W", "S"]],
     ),
@@ -240,7 +241,7 @@ class CountsForSeats(Args, frozen=True, kw_only=True):
 
 
 class VerbalArgs(Args, frozen=True, kw_only=True):
-    """A decision. With `verbal` a referee enters the oral decision of the chief named in `by`."""
+    """A decision. With `verbal`, a referee enters the oral decision of the chief named in `by`."""
 
     verbal: bool = False
     by: NameText | None = None

@@ -1,8 +1,8 @@
 """Arguments of the match commands: counts, results, cards, transfers and the match setup.
 
-These types check only the form. The match decides whether it accepts a command (controller/match).
-Some lists of names are repeated here because this module must not import the rules; a test compares
-the two.
+These types check only the form of the arguments. The match checks whether a command is allowed
+(controller/match). This module must not import the rules, so it repeats some lists of names. A test
+compares both copies.
 """
 
 from typing import Annotated, Any, Literal
@@ -72,9 +72,9 @@ class PairDetailsBySide(Args, frozen=True, kw_only=True):
 
 
 class SetMatchArgs(Args, frozen=True, kw_only=True):
-    """A match of an event: its number, its pairs, and what they bring from earlier matches.
+    """A match of an event: its number, its pairs, and their earlier penalties.
 
-    `record` is the pairs' earlier penalties, as in the score sheets of their matches.
+    `record` has the pairs' earlier penalties, as in the score sheets of their matches.
     """
 
     match_id: Annotated[NameText, Meta(examples=["M1"])]
@@ -121,9 +121,9 @@ class SetMatchArgs(Args, frozen=True, kw_only=True):
 
 
 class RecountArgs(VerbalArgs, frozen=True, kw_only=True):
-    """Four counts by the referee. `found` is a card that lay elsewhere and made the counts right.
+    """Four counts by the referee. `found`: a card was found elsewhere and makes the counts right.
 
-    After a pair's second claim the chief must give the counts, or a referee enters them by the
+    After a pair's second claim the chief must enter the counts, or a referee enters them with the
     chief's oral decision.
     """
 
@@ -139,7 +139,7 @@ class RecountArgs(VerbalArgs, frozen=True, kw_only=True):
 
 
 class ResultArgs(Args, frozen=True, kw_only=True):
-    """The players who went out, in turn: two after a double-down, otherwise three.
+    """The players who went out, in their order: two after a double-down, otherwise three.
 
     `ended_ms` is the time of the last card by the table's clock; None means now.
     """
@@ -162,8 +162,9 @@ class CardsLeftArgs(Args, frozen=True, kw_only=True):
 
 
 class TributeArgs(Args, frozen=True, kw_only=True):
-    """The card that `seat` owes. `other` is the other payer's card, if two players pay and both
-    cards are due.
+    """The card that `seat` owes.
+
+    `other` is the other payer's card, if two players pay and both cards are due.
     """
 
     seat: SeatName
@@ -172,7 +173,7 @@ class TributeArgs(Args, frozen=True, kw_only=True):
 
 
 class ReturnArgs(Args, frozen=True, kw_only=True):
-    """The card that `seat` gives back."""
+    """The card that `seat` returns."""
 
     seat: SeatName
     card: CardName
@@ -185,7 +186,7 @@ class AntiArgs(Args, frozen=True, kw_only=True):
 
 
 class AddTimeArgs(Args, frozen=True, kw_only=True):
-    """Additional time for the table. 0 means that the referee was asked and gives none."""
+    """Additional time for the table. 0 means that the referee was asked and gives no time."""
 
     seconds: Annotated[
         int,
@@ -221,8 +222,9 @@ class TurnedUpArgs(Args, frozen=True, kw_only=True):
 
 
 class HandsDealtArgs(Args, frozen=True, kw_only=True):
-    """Four correct hands were drawn. `turned_to` is the seat that got the card that decides the
-    lead.
+    """The end of a draw of four correct hands.
+
+    `turned_to` is the seat that got the card that decides the lead. `turned_up` is that card.
     """
 
     turned_to: SeatName | None = None
@@ -230,8 +232,9 @@ class HandsDealtArgs(Args, frozen=True, kw_only=True):
 
 
 class TransferArgs(VerbalArgs, frozen=True, kw_only=True):
-    """The table at which the match continues. `head` is the head of that table's journal, as in its
-    state.
+    """The table at which the match continues.
+
+    `head` is the head of that table's journal, as in its state.
     """
 
     table: Annotated[NameText, Meta(examples=["T02"])]
@@ -239,7 +242,7 @@ class TransferArgs(VerbalArgs, frozen=True, kw_only=True):
 
 
 class DocumentArgs(Args, frozen=True, kw_only=True):
-    """One part, from 1 on, of the match that was transferred to another table."""
+    """The number of a part, from 1, of the match that was transferred to another table."""
 
     part: PartNumber = 1
 
@@ -247,9 +250,9 @@ class DocumentArgs(Args, frozen=True, kw_only=True):
 class TakeOverArgs(VerbalArgs, frozen=True, kw_only=True):
     """One part of a match from another table, as `document` returns it there.
 
-    `sig` is that table's signature of the document. `verify` is that table's key, as the person who
-    gives the command knows it. Parts can come in any order. The match is complete with the last
-    missing part.
+    `sig` is that table's signature of the document. `verify` is that table's key, from the person
+    who gives the command. Parts can come in any order. With the last missing part the match is
+    complete.
     """
 
     digest: HashText
@@ -281,7 +284,7 @@ class TakeOverArgs(VerbalArgs, frozen=True, kw_only=True):
 
 
 class SignArgs(Args, frozen=True, kw_only=True):
-    """The role in which `person` signs the score sheet, and the version that they saw."""
+    """The person who signs the score sheet, their role, and the version of the sheet they saw."""
 
     signer: Literal["NS", "EW", "N", "W", "S", "E", "referee"]
     person: NameText

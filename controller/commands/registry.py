@@ -1,7 +1,7 @@
 """The commands of a table: roles, phases, arguments, and whether each is signed.
 
-The registry is one table. A refusal lists the roles and phases from it. The phases here are the
-machine's. A match checks itself in which of its own phases a command is valid.
+The registry is one table. A refusal lists the roles and phases from this table. The phases here are
+the machine's phases. The match itself checks its own phases.
 """
 
 from collections.abc import Iterator, Mapping
@@ -81,10 +81,11 @@ Form = TypeVar("Form")
 class CommandSpec(NamedTuple):
     """The conditions of one command, and its effect in one line for people.
 
-    `phases` are the machine's; a command that the match decides has all of them. `signed`: the
-    command changes something, so the role of its key is checked. `bound_to`: the command must name
-    the machine's present attempt, or the deal and attempt of the match; otherwise it is STALE.
-    `args` is the type of its arguments.
+    `phases` are the machine's phases in which the command is possible. A match command has all of
+    them. `signed` is True if the command changes something, so that the role of its key is checked.
+    `bound_to` names what the command must refer to: the machine's present attempt, or the match's
+    present deal and attempt. Otherwise the command is STALE. `args` is the type of its arguments.
+    `help` is the effect.
     """
 
     roles: frozenset[Role]
@@ -96,7 +97,7 @@ class CommandSpec(NamedTuple):
 
 
 class BadArgs(Exception):
-    """Wrong arguments of a command: what was found, and what is expected.
+    """Wrong arguments of a command: the found value, and the expected value.
 
     Each text is part of one line, as in the fault BAD_COMMAND of the catalogue.
     """
@@ -124,7 +125,7 @@ _ALL_PHASES: Final = frozenset(MachinePhase)
 _IDLE_PHASES: Final = frozenset({MachinePhase.FAULT, MachinePhase.EMPTY})
 _START_PHASES: Final = frozenset(
     {MachinePhase.EMPTY, MachinePhase.COMMITTED, MachinePhase.RELEASED}
-)  # RELEASED is for deal-ahead
+)  # In RELEASED, the next deal may start early (deal-ahead).
 _VOIDABLE_PHASES: Final = _ALL_PHASES - {MachinePhase.EMPTY, MachinePhase.RELEASED}
 _MOTIONLESS_PHASES: Final = _ALL_PHASES - {
     MachinePhase.CUT,
@@ -154,19 +155,19 @@ def _match_command(
 
 
 COMMANDS: Final[Mapping[str, CommandSpec]] = {
-    # Reading commands: for everybody, unsigned.
+    # Reading commands, for every role and without a signature.
     "snapshot": _reading_command(NoArgs, "the whole public state"),
     "events": _reading_command(EventsArgs, "the public entries of the journal"),
     "sheet": _reading_command(NoArgs, "the score sheet (记分表)"),
-    "document": _reading_command(DocumentArgs, "the match that left for another table, in parts"),
-    "rulings": _reading_command(ChargeArgs, "what a charge can lead to, the ladder's answer first"),
-    "foresee": _reading_command(ForeseeArgs, "what a decision would do to the match"),
-    "lost_time": _reading_command(NoArgs, "the added time that the table's stops ask for (补时)"),
-    "offers": _reading_command(
-        RoleArgs, "which orders a role could give now, and why not the others"
+    "document": _reading_command(DocumentArgs, "the match that was transferred away, in parts"),
+    "rulings": _reading_command(
+        ChargeArgs, "possible answers to a charge, the ladder's answer first"
     ),
+    "foresee": _reading_command(ForeseeArgs, "the effect that a decision would have on the match"),
+    "lost_time": _reading_command(NoArgs, "the time to add for the table's pauses (补时)"),
+    "offers": _reading_command(RoleArgs, "commands that a role can give now, and why not others"),
     # Commands of the players through the table's display, or of a referee for them.
-    "seat": _match_command(_TABLE_AND_REFEREES, SeatArgs, "a player sits down (就位)", "none"),
+    "seat": _match_command(_TABLE_AND_REFEREES, SeatArgs, "seats a player (就位)", "none"),
     "cut": _machine_command(
         _TABLE_AND_REFEREES,
         frozenset({MachinePhase.COMMITTED}),
@@ -175,17 +176,19 @@ COMMANDS: Final[Mapping[str, CommandSpec]] = {
         "machine",
     ),
     "confirm": _match_command(
-        _TABLE_AND_REFEREES, ConfirmArgs, "the green button (确认); a referee's: both sides"
+        _TABLE_AND_REFEREES, ConfirmArgs, "presses the green button; a referee: both sides (确认)"
     ),
     "out": _match_command(
-        _TABLE_AND_REFEREES, OneSeatArgs, "the player has no cards left; a referee's word counts"
+        _TABLE_AND_REFEREES, OneSeatArgs, "reports that a player is out; a referee confirms it"
     ),
-    "call": _match_command(_TABLE_AND_REFEREES, CallArgs, "the red button (召请裁判)", "none"),
+    "call": _match_command(
+        _TABLE_AND_REFEREES, CallArgs, "presses the red button (召请裁判)", "none"
+    ),
     "claim_count": _match_command(
         _TABLE_AND_REFEREES, OneSeatArgs, "claims a wrong count (张数不符)"
     ),
     "answer": _match_command(
-        _TABLE_AND_REFEREES, AnswerArgs, "Big Two: open hand or double, yes or no"
+        _TABLE_AND_REFEREES, AnswerArgs, "Big Two: opens the hand or doubles, yes or no"
     ),
     "choose": _match_command(_TABLE_AND_REFEREES, ChooseArgs, "UP takes one of two equal tributes"),
     # Commands of a referee: the match and its start.
@@ -193,87 +196,96 @@ COMMANDS: Final[Mapping[str, CommandSpec]] = {
         _REFEREES,
         _MOTIONLESS_PHASES,
         SetMatchArgs,
-        "lays a match out: its seats may be taken",
+        "sets up a match, so that players can sit down",
     ),
     "start_match": _match_command(_CHIEF_ONLY, NoArgs, "opens the match (开赛)", "none"),
     "start_deal": _machine_command(
         _REFEREES,
         _START_PHASES,
         StartDealArgs,
-        "starts the deal that is due, uncut where there is a reason",
+        "starts the deal that is due, uncut if there is a reason",
     ),
     "release": _machine_command(
         _REFEREES,
         frozenset({MachinePhase.HELD}),
         NoArgs,
-        "hands the hands out (放行)",
+        "releases the four hands (放行)",
         "machine",
     ),
     "hold": _match_command(
-        _REFEREES, HoldArgs, "stops the table (暂停); the chief: the area", "none"
+        _REFEREES, HoldArgs, "pauses the table; the chief: an area (暂停)", "none"
     ),
     "resume": _match_command(_REFEREES, ResumeArgs, "resumes the table (继续)", "none"),
     "attend": _machine_command(
-        _REFEREES, _ALL_PHASES, AttendArgs, "is at the table: a player's call is over (到台)"
+        _REFEREES, _ALL_PHASES, AttendArgs, "ends a player's call: a referee is at the table (到台)"
     ),
     # Counts and sets.
     "recount": _match_command(_REFEREES, RecountArgs, "enters four counts after a claim (清点)"),
     "replace_set": _machine_command(
-        _REFEREES, _MOTIONLESS_PHASES, ReplaceSetArgs, "another set is in the hopper (换牌)"
+        _REFEREES,
+        _MOTIONLESS_PHASES,
+        ReplaceSetArgs,
+        "enters that another set is in the hopper (换牌)",
     ),
     "clear_set": _machine_command(
-        _REFEREES, _ALL_PHASES, ClearSetArgs, "a barred set was counted in full, and is right"
+        _REFEREES, _ALL_PHASES, ClearSetArgs, "clears a barred set after a correct full count"
     ),
-    # A deal at the table.
-    "tribute": _match_command(
-        _REFEREES, TributeArgs, "is this the right tribute; by hand: enters it"
-    ),
-    "return": _match_command(_REFEREES, ReturnArgs, "is this a right return; by hand: enters it"),
-    "anti": _match_command(_REFEREES, AntiArgs, "by hand: whether anti-tribute applies"),
-    "swap_returns": _match_command(_REFEREES, NoArgs, "the losers take each other's return card"),
-    "withdraw_out": _match_command(_REFEREES, OneSeatArgs, "a player is not out after all"),
-    "result": _match_command(_REFEREES, ResultArgs, "enters who went out (录入名次)"),
+    # A deal at the table. In these lines, "by hand" means in a deal that is dealt by hand.
+    "tribute": _match_command(_REFEREES, TributeArgs, "checks a tribute card; by hand: enters it"),
+    "return": _match_command(_REFEREES, ReturnArgs, "checks a return card; by hand: enters it"),
+    "anti": _match_command(_REFEREES, AntiArgs, "by hand: enters if anti-tribute applies"),
+    "swap_returns": _match_command(_REFEREES, NoArgs, "exchanges the losers' return cards"),
+    "withdraw_out": _match_command(_REFEREES, OneSeatArgs, "cancels a player's finishing place"),
+    "result": _match_command(_REFEREES, ResultArgs, "enters the order of finishing (录入名次)"),
     "left": _match_command(_REFEREES, CardsLeftArgs, "Big Two: enters the cards left"),
-    "name_leader": _match_command(_REFEREES, OneSeatArgs, "who leads after a forfeited deal"),
-    "stop_deal": _match_command(_REFEREES, ReasonArgs, "ends a deal that time has overtaken"),
+    "name_leader": _match_command(
+        _REFEREES, OneSeatArgs, "names the leader after a forfeited deal"
+    ),
+    "stop_deal": _match_command(_REFEREES, ReasonArgs, "ends a deal after the end of time"),
     # Clocks.
     "call_clock": _match_command(_REFEREES, OneSeatArgs, "starts a player's clock (读秒)"),
     "warn": _match_command(
-        _REFEREES, OneSeatArgs, "has warned a player: the next limit counts from now"
+        _REFEREES, OneSeatArgs, "enters a warning; the next time limit starts now"
     ),
     "add_time": _match_command(_REFEREES, AddTimeArgs, "gives the table more time (补时)", "none"),
     # Rulings. The match refuses a chief's decision to a referee, unless it is entered as the
     # chief's oral decision.
     "propose": _match_command(_REFEREES, ProposeArgs, "proposes a ruling on a charge", "none"),
-    "approve": _match_command(_REFEREES, ApproveArgs, "puts a ruling in force (同意/改判)", "none"),
+    "approve": _match_command(
+        _REFEREES, ApproveArgs, "puts a ruling into force (同意/改判)", "none"
+    ),
     "reject": _match_command(_REFEREES, RejectArgs, "rejects or overturns a ruling (驳回)", "none"),
     "extra_deal": _match_command(
-        _REFEREES, VerbalReasonArgs, "orders an extra deal (加打)", "none"
+        _REFEREES, VerbalReasonArgs, "adds an extra deal to the match (加打)", "none"
     ),
     "adjust": _match_command(_REFEREES, AdjustArgs, "corrects a result (更正成绩)", "none"),
-    "redeal": _match_command(_REFEREES, VerbalReasonArgs, "hands that are out are dealt again"),
+    "redeal": _match_command(_REFEREES, VerbalReasonArgs, "repeats a deal after its release"),
     # A deal by hand, a transfer to another table, and the score sheet.
-    "dealt_by_hand": _match_command(_REFEREES, ReasonArgs, "this deal is dealt by hand (人工发牌)"),
-    "shuffled": _match_command(_REFEREES, OneSeatArgs, "by hand: who has shuffled"),
-    "cut_by_hand": _match_command(_REFEREES, CutByHandArgs, "by hand: who has cut, and where"),
-    "turned_up": _match_command(_REFEREES, TurnedUpArgs, "by hand: the card turned up (翻牌)"),
-    "hands_dealt": _match_command(_REFEREES, HandsDealtArgs, "by hand: four right hands are drawn"),
+    "dealt_by_hand": _match_command(
+        _REFEREES, ReasonArgs, "has this deal dealt by hand (人工发牌)"
+    ),
+    "shuffled": _match_command(_REFEREES, OneSeatArgs, "by hand: enters who shuffled"),
+    "cut_by_hand": _match_command(_REFEREES, CutByHandArgs, "by hand: enters who cut, and where"),
+    "turned_up": _match_command(
+        _REFEREES, TurnedUpArgs, "by hand: enters the turned-up card (翻牌)"
+    ),
+    "hands_dealt": _match_command(_REFEREES, HandsDealtArgs, "by hand: enters four drawn hands"),
     "transfer": _match_command(
-        _REFEREES, TransferArgs, "the match leaves for another table (转台)", "none"
+        _REFEREES, TransferArgs, "transfers the match to another table (转台)", "none"
     ),
     "take_over": _machine_command(
         _REFEREES,
         _MOTIONLESS_PHASES,
         TakeOverArgs,
-        "a match comes from another table (接台)",
+        "accepts a match from another table (接台)",
     ),
     "sign": _match_command(_REFEREES, SignArgs, "signs the score sheet (签名)", "none"),
     # The machine's faults.
     "acknowledge": _machine_command(
-        _REFEREES, _ALL_PHASES, AcknowledgeArgs, "somebody has seen to a fault (已知悉)"
+        _REFEREES, _ALL_PHASES, AcknowledgeArgs, "reports that a person handles a fault (已知悉)"
     ),
     "clear_jam": _machine_command(
-        _REFEREES, _ALL_PHASES, NoArgs, "the jammed card is out (卡牌已清)"
+        _REFEREES, _ALL_PHASES, NoArgs, "reports that the jammed card is removed (卡牌已清)"
     ),
     # Commands of the chief only.
     "confirm_verbal": _match_command(
@@ -286,10 +298,10 @@ COMMANDS: Final[Mapping[str, CommandSpec]] = {
         _CHIEF_ONLY,
         _VOIDABLE_PHASES,
         ReasonArgs,
-        "gives an attempt up before its release",
+        "voids an attempt before its release",
         "machine",
     ),
-    "open_hand": _match_command(_CHIEF_ONLY, OpenHandArgs, "looks at a hand (开验手牌)"),
+    "open_hand": _match_command(_CHIEF_ONLY, OpenHandArgs, "shows a hand to the chief (开验手牌)"),
     # Commands of a technician, which never concern a hand or a match.
     "selftest": _machine_command(
         _TECHNICIAN_ONLY, _IDLE_PHASES, NoArgs, "tests motors, sensors and camera"
@@ -305,14 +317,14 @@ COMMANDS: Final[Mapping[str, CommandSpec]] = {
 
 
 PANEL_KEY: Final = "panel"
-"""Replaces the signer's key in a command from a button of the table."""
+"""The name in place of the signer's key, in a command from a button of the table."""
 
 COMMANDS_WITH_PRIVATE_ARGS: Final = frozenset({"answer", "tribute", "return", "take_over"})
 """Commands whose arguments and signature are in a private entry, `command_kept`.
 
-A referee asks about cards that only they have seen, and Big Two's choices are published when all
-players have chosen. A signature over one of a few possible cards would reveal the card. A part of a
-match from another table is too long for the feed.
+A referee asks about cards that only they have seen. Big Two's choices are published only when all
+players have chosen. The signature is private too, because a signature over one of a few possible
+cards would reveal the card. A part of a match from another table is too long for the feed.
 """
 
 
@@ -373,7 +385,7 @@ def parse_args(cmd: str, args: Mapping[str, Any]) -> Args:
     try:
         return convert_value(dict(args), COMMANDS[cmd].args)
     except RecursionError:
-        deep = Words("arguments too deep within each other", "参数嵌套过深")
+        deep = Words("arguments nested too deeply", "参数嵌套过深")
         raise BadArgs(deep, same_words(usage_line(cmd))) from None
 
 
@@ -407,8 +419,8 @@ def _in_declared_order(
 
 
 MAX_COMMAND_BYTES: Final = 16_384
-"""Maximum bytes of a command. A message of more than `MAX_MESSAGE_BYTES` is not read, and its
-connection is closed.
+"""The maximum of bytes of a command. A message of more than `MAX_MESSAGE_BYTES` is not read, and
+its connection is closed.
 """
 MAX_MESSAGE_BYTES: Final = 65_536
 

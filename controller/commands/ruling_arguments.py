@@ -25,11 +25,11 @@ from controller.words import Words
 
 
 class ChargeArgs(Args, frozen=True, kw_only=True):
-    """A charge, as in controller/rules/penalties/charges.py. A fact that is not given counts as
-    false.
+    """A charge, as in controller/rules/penalties/charges.py.
 
-    Either `side` or `seat` is required. `deal` is None for the present deal. `offence_ms` is the
-    time of the offence; None means now.
+    A fact that is not given counts as false. Either `side` or `seat` is required. `deal` is None
+    for the present deal. `offence_ms` is the time of the offence by the table's clock. None means
+    now.
     """
 
     offence: Annotated[
@@ -78,14 +78,14 @@ class ChargeArgs(Args, frozen=True, kw_only=True):
                     f"seat {self.seat} does not play for {self.side}",
                     f"seat {self.seat} 不属于 {self.side} 一方",
                 ),
-                Words("one of it", "该方的席位"),
+                Words("a seat of that side", "该方的席位"),
             )
 
 
 class ProposeArgs(ChargeArgs, frozen=True, kw_only=True):
-    """A charge and the proposed penalty; without `penalty`, the first one of the ladder.
+    """A charge and the proposed penalty. Without `penalty`, the ladder's first penalty is proposed.
 
-    `id` is the name of the ruling; the default is R1, R2, …
+    `id` is the name of the ruling. The default names are R1, R2, …
     """
 
     penalty: PenaltyName | None = None
@@ -93,15 +93,16 @@ class ProposeArgs(ChargeArgs, frozen=True, kw_only=True):
 
 
 class ConfirmVerbalArgs(Args, frozen=True, kw_only=True):
-    """A ruling or correction (by its row number) that a referee entered as the chief's oral
-    decision.
+    """A ruling or a correction that a referee entered as the chief's oral decision.
+
+    `ruling` is the ruling's id. `correction` is the row number of the correction.
     """
 
     ruling: RulingId | None = None
     correction: RowNumber | None = None
 
     def __post_init__(self) -> None:
-        """Refuse neither, and refuse both."""
+        """Refuse both together, and refuse neither of them."""
         if (self.ruling is None) == (self.correction is None):
             raise Contradiction(
                 Words(
@@ -159,7 +160,7 @@ class ForfeitArgs(Args, frozen=True, kw_only=True):
 
 
 class ForeseeArgs(Args, frozen=True, kw_only=True):
-    """A decision that is only tried out: its command and that command's arguments.
+    """A decision that is only simulated: its command and that command's arguments.
 
     For `propose` the answer shows the effect of the ruling once it is in force.
     """

@@ -1,8 +1,9 @@
 """Arguments of the commands of a table, one frozen type for each form.
 
-Every command from a client is converted into one of these types before it is used. The description
-of a value is the expected value in a refusal (in Chinese `zh` of its extra). `dealtable send` shows
-the example. The arguments of match commands are in match_arguments.py.
+The arguments of every command from a client are converted into one of these types before they are
+used. A refusal shows the description of a value as the expected value. The Chinese text is `zh` in
+its `extra`. `dealtable send` shows the example. Arguments of match commands are in
+match_arguments.py.
 """
 
 from typing import Annotated, Literal
@@ -68,14 +69,14 @@ class ReasonArgs(Args, frozen=True, kw_only=True):
 
 
 class SeatArgs(Args, frozen=True, kw_only=True):
-    """The player who has taken `seat`. Without `person` it is the player in the pair's list."""
+    """The player who has taken `seat`. Without `person`, it is the player in the pair's list."""
 
     seat: SeatName
     person: NameText | None = None
 
 
 class ConfirmArgs(Args, frozen=True, kw_only=True):
-    """The green button of `seat`. Without a seat a referee confirms for both sides.
+    """The green button of `seat`. Without a seat, a referee confirms for both sides.
 
     `phase` is the phase of the match for which the confirmation is meant, because its meaning
     depends on the phase. None means any phase.
@@ -93,7 +94,7 @@ class CallArgs(Args, frozen=True, kw_only=True):
 
 
 class StartDealArgs(Args, frozen=True, kw_only=True):
-    """A deal is due. `uncut`: the present deal is dealt without a cut, for `reason`."""
+    """The start of a due deal. With `uncut`, the deal has no cut, and `reason` is required."""
 
     uncut: bool = False
     reason: TextLine | None = None
@@ -102,40 +103,41 @@ class StartDealArgs(Args, frozen=True, kw_only=True):
         """Refuse an uncut deal without a reason."""
         if self.uncut and self.reason is None:
             raise Contradiction(
-                Words("uncut without its reason", "uncut 未写理由"),
+                Words("uncut without a reason", "uncut 未写理由"),
                 Words("uncut=true and a reason", "uncut=true 并写明 reason"),
             )
 
 
 class CutArgs(Args, frozen=True, kw_only=True):
-    """A packet of `n` cards off the top. `seat` is the seat that cut, if known."""
+    """A cut: `n` cards are taken from the top. `seat` is the seat that cut, if known."""
 
     n: CutDepth
     seat: SeatName | None = None
 
 
 class HoldArgs(Args, frozen=True, kw_only=True):
-    """The reason of a pause. With `area` the clock of the whole area is stopped."""
+    """The reason of a pause. With `area`, the clock of the whole area is stopped."""
 
     reason: TextLine
     area: bool = False
 
 
 class ResumeArgs(Args, frozen=True, kw_only=True):
-    """The end of a pause. With `area` the clock of the whole area continues."""
+    """The end of a pause. With `area`, the clock of the whole area continues."""
 
     area: bool = False
 
 
 class AttendArgs(Args, frozen=True, kw_only=True):
-    """The seat whose call is over. Without `seat` every player's call is over."""
+    """The seat for which a referee's call is over. Without `seat`, all calls are over."""
 
     seat: SeatName | None = None
 
 
 class ReplaceSetArgs(Args, frozen=True, kw_only=True):
-    """The set of cards that is now in the hopper. `back` is needed for a set that is new at this
-    table.
+    """The set of cards that is now in the hopper.
+
+    `back` is required for a set that is new at this table.
     """
 
     set: CardSetId
@@ -143,8 +145,9 @@ class ReplaceSetArgs(Args, frozen=True, kw_only=True):
 
 
 class ClearSetArgs(Args, frozen=True, kw_only=True):
-    """A barred set after its full count. `cards` is the number of cards; each face has its number
-    of copies.
+    """A barred set after its full count.
+
+    `cards` is the number of cards. The command states that no face is missing or doubled.
     """
 
     set: CardSetId
@@ -161,8 +164,9 @@ class ClearSetArgs(Args, frozen=True, kw_only=True):
 
 
 class AcknowledgeArgs(Args, frozen=True, kw_only=True):
-    """A fault that a person has seen to. `code` is its name, `board` its board if two boards have
-    it.
+    """A fault that a person handles.
+
+    `code` is its name. `board` names the board, if both boards have the fault.
     """
 
     code: Annotated[
@@ -178,7 +182,7 @@ class AcknowledgeArgs(Args, frozen=True, kw_only=True):
 
 
 class OpenHandArgs(Args, frozen=True, kw_only=True):
-    """The seat whose hand the chief looks at, and the reason."""
+    """The seat of the hand that the chief sees, and the reason."""
 
     seat: SeatName
     reason: TextLine

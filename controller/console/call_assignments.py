@@ -1,6 +1,6 @@
 """The assignments of referees to waiting tables.
 
-They are stored, so that a restart calls no referee twice.
+The assignments are stored, so that no referee is called twice after a restart.
 """
 
 import asyncio
@@ -37,10 +37,10 @@ _log = structlog.get_logger("console")
 
 
 class CallAssignments:
-    """Who goes to a table that waits. It is stored in the database, by `run_blocking`, off the
-    loop.
+    """The person who goes to each waiting table.
 
-    `on_change` is called with every table whose assigned person has changed.
+    `run_blocking` runs the calls of the database off the loop. `on_change` is called with each
+    table that has another assigned person than before.
     """
 
     def __init__(
@@ -84,8 +84,8 @@ class CallAssignments:
     async def _write(self, table: str, person: str | None, at_ms: int) -> None:
         try:
             await self._run_blocking(lambda: self._store.write(table, person, at_ms))
-        except Exception as failed:  # It is valid as long as the console runs.
-            _log.warning("who goes to a table is not kept", table=table, why=str(failed))
+        except Exception as failed:  # The assignment stays valid in memory.
+            _log.warning("assignment not stored", table=table, why=str(failed))
 
     async def close(self) -> None:
         """Wait until all assignments are stored."""

@@ -1,7 +1,8 @@
 """Limits on the connections of browsers: their number for each address, and the time for a request.
 
-A program without a login can open connections too. One telephone that opens thousands, never
-finishes a TLS handshake or sends a request letter by letter must not block the tablets of a hall.
+A program can open connections without a login. One telephone must not block the tablets of a hall
+when it opens thousands of connections, never finishes a TLS handshake, or sends a request byte by
+byte.
 """
 
 import asyncio
@@ -18,25 +19,29 @@ from controller.console.rate_limits import TokenBuckets
 from controller.host.loggers import structlog
 
 MAX_CONNECTIONS_PER_ADDRESS: Final = 256
-"""Connections of one address; a browser has six, and a router may stand before a few dozen of them
-(provisional). This computer's own are not counted: a proxy would be one of them."""
+"""The maximum of open connections from one address (provisional). A browser opens six, and a few
+dozen browsers may share the address of one router. Connections from this computer are not counted,
+because a proxy on it passes on the connections of many browsers."""
 REQUEST_TIMEOUT_S: Final = 15.0
-"""How long a connection may be open before it has asked for something, and between two requests
-from the first letter of the second; with TLS so long for the greeting before that, too."""
+"""Seconds within which the first request of a connection must arrive. A later request must arrive
+within the same time after its first byte. A TLS handshake has the same limit."""
 REQUEST_BURST: Final = 3_000
 REQUESTS_PER_SECOND: Final = 100.0
-"""Questions of one address: so many at once, and so many a second on and on (provisional). Forty
-tablets behind one router load a page of some forty files each after a restart."""
+"""Limits of the requests and new connections of one address: their number at once, and their number
+per second after that (provisional). After a restart of the console, forty tablets with one router
+load a page of about forty files each."""
 WRITE_TIMEOUT_S: Final = 20.0
-"""How long somebody may take nothing of what he is sent, once no more of it fits on the way."""
+"""Seconds for which a browser may read nothing while the send buffer is full."""
 _ACCEPT_RETRY_S: Final = 0.5
-"""Where this computer can take no more."""
+"""Seconds until the next try after this computer could not accept a connection."""
 _log = structlog.get_logger("console")
 
 
 class LimitedConnection(H11Protocol):
-    """One connection. `may_continue` returns after each answer whether it may stay open, and
-    `on_lost` is called at its end.
+    """One connection.
+
+    `may_continue` is called after each answer, and returns whether the connection may stay open.
+    `on_lost` is called at the end of the connection.
     """
 
     def __init__(self, *args: Any, **more: Any) -> None:
@@ -65,10 +70,10 @@ class LimitedConnection(H11Protocol):
             self.transport.close()
 
     def pause_writing(self) -> None:
-        """Wait until the browser reads what was sent, but not for ever.
+        """Stop writing until the browser has read, and start the timer that aborts the connection.
 
-        An answer that waits cannot end in any other way. A page that sleeps with its connection
-        would block the other pages of its browser.
+        Without the timer, a sleeping page could keep its connection and block the other pages of
+        its browser.
         """
         super().pause_writing()
         if self._write_timer is None:
@@ -87,7 +92,7 @@ class LimitedConnection(H11Protocol):
         self.on_lost(self)
 
     def _update_request_timer(self) -> None:
-        """Limit the time without a request. Between two requests, uvicorn does so first."""
+        """Limit the time without a request. Between two requests uvicorn's own timer runs first."""
         asked = self.cycle is not None and not self.cycle.response_complete
         if asked or self.timeout_keep_alive_task is not None:
             self._cancel_request_timer()
@@ -106,10 +111,10 @@ class LimitedConnection(H11Protocol):
 
 
 class ConnectionLimiter:
-    """Accepts connections from a socket, up to a number for each address.
+    """Acceptor of connections from a socket, up to a number for each address.
 
-    A connection counts from the first moment, even before its handshake. A client that sends
-    requests as fast as it can is not limited here.
+    A connection counts from the moment of its acceptance, even before its handshake. An address
+    that sends requests too fast loses the connection after its next answer.
     """
 
     def __init__(
@@ -125,9 +130,9 @@ class ConnectionLimiter:
         self._handshakes: set[asyncio.Task[None]] = set()
 
     async def run(self) -> None:
-        """Accept connections until this is cancelled.
+        """Accept connections until the task is cancelled.
 
-        Connections in their handshake are dropped then.
+        Then unfinished handshakes are cancelled too.
         """
         loop = asyncio.get_running_loop()
         self._listening.setblocking(False)
@@ -135,8 +140,8 @@ class ConnectionLimiter:
             while True:
                 try:
                     line, address = await loop.sock_accept(self._listening)
-                except OSError as error:  # It is gone again, or no resources are left.
-                    _log.warning("a connection was not taken", why=error.strerror)
+                except OSError as error:  # The client has left, or no resources are free.
+                    _log.warning("connection not accepted", why=error.strerror)
                     await asyncio.sleep(_ACCEPT_RETRY_S)
                     continue
                 self._accept(line, limited_address(address[0]))
@@ -188,5 +193,5 @@ class ConnectionLimiter:
 
 
 def limited_address(host: str) -> str:
-    """Return the address whose connections are counted, or "" for this computer's own."""
+    """Return the address that a limit applies to, or "" for an address of this computer."""
     return "" if ipaddress.ip_address(host.partition("%")[0]).is_loopback else host

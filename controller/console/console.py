@@ -1,4 +1,7 @@
-"""The parts that run as long as the console. The console ends if one of them fails."""
+"""The console: all its parts, its clock, and the tasks that it needs.
+
+The console ends if one of the tasks fails.
+"""
 
 import asyncio
 from collections.abc import Callable, Coroutine, Sequence
@@ -28,12 +31,59 @@ from controller.console.rate_limits import (
 )
 from controller.console.sheet_keeper import SheetKeeper
 from controller.console.store.archive import Archive
-from controller.console.store.score_sheets import ScoreSheetStore
+from controller.console.store.match_records import ScoreSheetStore
 from controller.console.table_snapshots import Result, RunBlocking, Tables, TableSnapshot
 from controller.console.view.area_clocks import build_areas
 from controller.host.loggers import structlog
 from controller.messages import Role
 from controller.signing.releases import Manifest
+
+MIN_STEP_MS: Final = 1_000
+"""The smallest difference that counts as a set clock. A smaller one is ignored (provisional)."""
+POLL_INTERVAL_S: Final = 1.0
+
+OnClockStep = Callable[[int], None]
+"""Receives the milliseconds by which the console's clock was set, and shifts stored times."""
+
+
+class ConsoleClock:
+    """A steady clock that shows the time of day, in milliseconds since 1970.
+
+    A waiting time must not jump when the computer's clock is set. But the computer may have a wrong
+    time until a person or the network sets it. So the console compares both clocks repeatedly.
+    After a step, every part shifts its stored times by the same step. `steady_s` is a clock that is
+    never set. `wall_ms` is the computer's clock.
+    """
+
+    def __init__(self, steady_s: Callable[[], float], wall_ms: Callable[[], int]) -> None:
+        self._steady_s, self._wall_ms = steady_s, wall_ms
+        self._offset_ms = self._offset()
+
+    def __call__(self) -> int:
+        """Return the present time."""
+        return int(self._steady_s() * 1000 + self._offset_ms)
+
+    def follow_wall_clock(self) -> int:
+        """Follow the computer's clock if it was set. Return the step in milliseconds, or 0."""
+        step_ms = round(self._offset() - self._offset_ms)
+        if abs(step_ms) < MIN_STEP_MS:
+            return 0
+        self._offset_ms += step_ms
+        return step_ms
+
+    async def watch_wall_clock(self, *listeners: OnClockStep) -> None:
+        """Compare the clocks repeatedly, and call the listeners with every step."""
+        while True:
+            await asyncio.sleep(POLL_INTERVAL_S)
+            step_ms = self.follow_wall_clock()
+            if step_ms:
+                _log.warning("the clock of this computer was set", by_s=round(step_ms / 1000, 1))
+                for tell in listeners:
+                    tell(step_ms)
+
+    def _offset(self) -> float:
+        return self._wall_ms() - self._steady_s() * 1000
+
 
 _log = structlog.get_logger("console")
 
@@ -52,7 +102,7 @@ class TaskSupervisor:
     def start(self, coroutine: Coroutine[Any, Any, None]) -> "asyncio.Task[None]":
         """Start a task that the console needs.
 
-        If it fails, the console ends, and its supervisor starts it again.
+        If the task fails, the console ends, and the service manager starts it again.
         """
         task = asyncio.create_task(coroutine)
         task.add_done_callback(self._task_done)
@@ -67,24 +117,26 @@ class TaskSupervisor:
 
 
 MAX_ANONYMOUS_REQUESTS: Final = 2
-"""Others wait for their turn: a hall full of telephones keeps no referee waiting."""
+"""The number of requests without a login that run at the same time. The others wait for their turn,
+so that a hall full of telephones does not delay a referee."""
 
 
 class BackgroundService(Protocol):
     """A part that runs as long as the console."""
 
     def start(self) -> None:
-        """Start it, on the loop."""
+        """Start the part, on the event loop."""
 
     async def close(self) -> None:
-        """End it. Nothing continues to run."""
+        """End the part, with all its tasks."""
 
 
 class StoreOutageView(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """The database has not stored anything since `since_ms` (console's clock).
+    """An outage of the database, which has stored nothing since `since_ms` (console's clock).
 
-    `waiting`: events in the console's memory. `refused`: how many found no room there since it
-    began. Their tables still have them, and are asked for them later.
+    `waiting` is the number of events in the console's memory. `refused` is the number of events for
+    which the memory had no room since the console began. Their tables still have these events, and
+    the console requests them later.
     """
 
     since_ms: int
@@ -93,15 +145,14 @@ class StoreOutageView(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 
 
 class RefereeConsole:
-    """All that a route may use.
+    """The parts of a console that routes may use.
 
-    `path`: of its console.toml, or None without one.
-
-    `write` and `read` run blocking calls, each in its order. `check` runs calls that are slow on
-    purpose, like the check of a PIN (None: `read` does). `lines` are clients of the tables.
-    `manifest`: of the release that tables should run. `unsigned_heads` returns how many signed
-    heads of a table did not match its key. `running`: parts that were started before, and end with
-    the console.
+    `path` is the path of console.toml, or None without such a file. `write` and `read` run blocking
+    calls, each in the order of its calls. `check` runs calls that are slow on purpose, like the
+    check of a PIN. Without `check`, `read` runs them. `client_for` returns a client of a table.
+    `manifest` is the manifest of the release that tables should run. `unsigned_heads` returns how
+    many signed heads of a table did not match its key. `running` has the tasks that were started
+    before the console, and that end with the console.
     """
 
     def __init__(
@@ -168,9 +219,9 @@ class RefereeConsole:
         self.stream_limits, self.alert_sounds = StreamLimits(), AlertSounds()
         self.command_buckets = TokenBuckets(COMMAND_BURST, COMMANDS_PER_SECOND)
         self.run_id = entropy(8).hex()
-        """Names this run of the console: numbers that a page knows of another one mean nothing."""
+        """The id of this run of the console. A page's numbers from another run are not valid."""
         self.anonymous_slots = asyncio.Semaphore(MAX_ANONYMOUS_REQUESTS)
-        """Questions of people without a login, which the database answers: held meanwhile."""
+        """Each request without a login holds a slot while the database answers."""
 
     def configured_table(self, table: str) -> ConfiguredTable:
         """Return the configuration of a table. Raises KeyError."""
@@ -182,14 +233,15 @@ class RefereeConsole:
     async def read_after_flush(self, call: Callable[[], Result], /) -> Result:
         """Read published data after all received events were stored.
 
-        A person who sees a state may ask for the events before it, which may not be stored yet.
+        A person who sees a state may request the events before this state. They may not be stored
+        yet.
         """
         await self.tables.wait_until_stored()
         return await self.read(call)
 
     @property
     def tables_file(self) -> Path | None:
-        """Return the file in which the set-up page stores the tables that it found."""
+        """Return the file in which the set-up page stores enrolled tables."""
         return None if self.path is None else self.path.parent / TABLES_FILE
 
     def _hall_parts(self) -> dict[str, tuple[HallPart, frozenset[Role]]]:
@@ -205,7 +257,7 @@ class RefereeConsole:
     def _store_outage(
         self, snapshots: Sequence[TableSnapshot], now_ms: int
     ) -> StoreOutageView | None:
-        """Return the view of the database while it stores nothing."""
+        """Return the present outage of the database, or None without one."""
         how = self.tables.store_status
         if how.away_since_ms is None:
             return None
@@ -217,7 +269,7 @@ class RefereeConsole:
             part.shift_times(by_ms)
 
     async def start(self) -> None:
-        """Begin to show the tables."""
+        """Load the stored data, and begin to show the tables."""
         await self.call_assignments.load(self.tables.ids)
         await self.area_actions.load()
         self.table_pages.start()
@@ -226,7 +278,7 @@ class RefereeConsole:
             keeper.start()
 
     async def close(self) -> None:
-        """End all parts, the last started first, even if one of them fails while ending."""
+        """End all parts, the services first. An error in one part does not stop the others' end."""
         self.stopping.set()
         parts = (self.call_assignments, self.sessions, self.dispatcher, self.hall, self.table_pages)
         async with AsyncExitStack() as stack:

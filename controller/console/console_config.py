@@ -36,14 +36,14 @@ ServerPublicKey = Annotated[
     str,
     Meta(
         pattern=r"^[0-9a-zA-Z.\-:+=^!/*?&<>()\[\]{}@%$#]{40}$",
-        description="the table's public-key, 40 characters, as its keys/table.key has it",
+        description="the table's public-key, 40 characters, from its keys/table.key",
     ),
 ]
 VerifyKey = Annotated[
     str,
     Meta(
         pattern="^[0-9a-f]{64}$",
-        description="the table's verify key, 64 hex digits, as its keys/table.key has it",
+        description="the table's verify key, 64 hex digits, from its keys/table.key",
     ),
 ]
 Origin = Annotated[
@@ -66,13 +66,14 @@ AreaName = Annotated[
 class ConsoleSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The settings of the console itself.
 
-    `keys` is the folder of its keys for tables: observer.key_secret, referee.key_secret,
-    chief.key_secret, technician.key_secret, table.key_secret, for the roles that its people have.
-    `store` is a database in SQLAlchemy's form. The file of SQLite is relative to the folder.
-    `tls_cert`, `tls_key`: PEM files. Without them the console uses plain HTTP. `public_url`: the
-    address for players' telephones, in QR codes. `invitation_h`: the validity of an invitation's
-    code in hours. `events`: files of events' own regulations. `release`: the manifest with which
-    tables are compared, `release_key` the key that signed it.
+    `keys` is the folder of the keys with which the console connects to tables: observer.key_secret,
+    referee.key_secret, chief.key_secret, technician.key_secret, table.key_secret. The console needs
+    the keys of the roles that its people have. `store` is the URL of a database in SQLAlchemy's
+    form. The path of a SQLite file is relative to the folder of console.toml. `tls_cert` and
+    `tls_key` are PEM files. Without them the console uses plain HTTP. `public_url` is the address
+    for players' telephones, in QR codes. `invitation_h` is the validity of an invitation's code in
+    hours. `events` are files with the regulations of events. `release` is the manifest with which
+    tables are compared, and `release_key` is the key that signed it.
     """
 
     name: NonEmptyText = "dealtable"
@@ -90,9 +91,9 @@ class ConsoleSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     def __post_init__(self) -> None:
         """Refuse one file of a pair without the other, and an invalid port."""
         if (self.tls_cert is None) != (self.tls_key is None):
-            raise ValueError("tls_cert and tls_key go together, expected both or neither")
+            raise ValueError("tls_cert and tls_key belong together, expected both or neither")
         if self.release is None and self.release_key is not None:
-            raise ValueError("release_key goes with release, expected the manifest it signed")
+            raise ValueError("release_key is set without release, expected its signed manifest")
         if self.port > 0xFFFF:
             raise ValueError(f"listen: port {self.port}, expected one up to 65535")
 
@@ -113,9 +114,10 @@ class ConsoleSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class ConfiguredTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """One table: its address and its keys: `server_key` (CURVE), `verify` (Ed25519, if known).
+    """One table: its addresses and its keys.
 
-    `keys`: a folder like the console's, for this table alone.
+    `server_key` is its CURVE key. `verify` is its Ed25519 key, if known. `keys` is a folder of the
+    console's keys for this table alone.
     """
 
     id: ShortName
@@ -154,7 +156,7 @@ class _TablesFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 def load_console_config(path: Path) -> ConsoleConfig:
     """Return the configuration in a console.toml, with the tables of tables.toml beside it.
 
-    Raises ConfigError, one line.
+    Raises ConfigError with one line of text.
     """
     raw = toml_files.parse_tables(
         toml_files.read_text(path, ConfigError), ConfigError, name=str(path)
@@ -175,7 +177,7 @@ def load_console_config(path: Path) -> ConsoleConfig:
 
 
 def read_tables(path: Path) -> tuple[ConfiguredTable, ...]:
-    """Return the tables of a tables.toml, or none without such a file. Raises ConfigError."""
+    """Return the tables of a tables.toml. Without such a file return (). Raises ConfigError."""
     if not path.exists():
         return ()
     return toml_files.read(path, _TablesFile, ConfigError).tables
@@ -183,12 +185,12 @@ def read_tables(path: Path) -> tuple[ConfiguredTable, ...]:
 
 def write_tables(path: Path, tables: tuple[ConfiguredTable, ...]) -> None:
     """Write a tables.toml as a whole or not at all. Raises OSError."""
-    lines = ["# Written by the set-up page of the console; a table in console.toml comes first."]
+    lines = ["# The console's set-up page writes this file. A table in console.toml has priority."]
     for table in tables:
         lines += ["", "[[tables]]"]
-        said = msgspec.to_builtins(table, enc_hook=str)
+        values = msgspec.to_builtins(table, enc_hook=str)
         lines += [
-            f"{key} = {_toml_string(value)}" for key, value in said.items() if value is not None
+            f"{key} = {_toml_string(value)}" for key, value in values.items() if value is not None
         ]
     replace_file(path, ("\n".join(lines) + "\n").encode(), _MODE)
 
@@ -198,16 +200,16 @@ def _refuse_duplicates(tables: tuple[ConfiguredTable, ...]) -> None:
     for number, table in enumerate(tables):
         known = first.setdefault(table.id, number)
         if known != number:
-            raise ValueError(f"tables[{number}].id: expected another one than tables[{known}]")
+            raise ValueError(f"tables[{number}].id: expected another id than tables[{known}] has")
 
 
 def _toml_string(text: str) -> str:
-    """Return a basic string of TOML, which has all escapes of JSON."""
+    """Return a text as a basic string of TOML, which has the same escapes as JSON."""
     return msgspec.json.encode(text).decode()
 
 
 def _resolve_store(store: str, folder: Path) -> str:
-    """Make the path of a SQLite file relative to the folder of the configuration."""
+    """Return the store's URL. The path of a SQLite file is made absolute, from the folder."""
     head, slashes, file = store.partition(":///")
     if not head.startswith("sqlite") or not slashes or not file or file.startswith("/"):
         return store

@@ -1,7 +1,7 @@
 """The freshness of a table: whether the console shows its present state.
 
-A console that shows an hour-old state as the present one is worse than none. So every table has a
-freshness, and the time since when it has it.
+A console that shows an hour-old state as the present one is worse than no console. So every table
+has a freshness, with the time since when.
 """
 
 from datetime import datetime
@@ -21,12 +21,12 @@ def stamp_to_epoch_ms(stamp: str) -> int:
 
 
 SILENT_AFTER_MS: Final = 3_000
-"""A table says its state once a second: behind three of them it is silent."""
+"""A table publishes its state once a second. After three missing states it is silent."""
 STALE_AFTER_MS: Final = 5_000
-"""States that all bear the stamp of one moment this long are no news."""
+"""A table is stale if it publishes one and the same state for this long."""
 
 MIN_SKEW_MS: Final = 2_000
-"""Clocks that are less apart than this are alike: a state takes a moment to come."""
+"""Clocks that differ by less than this count as equal, because a state needs time to arrive."""
 
 
 class TableLinkState(StrEnum):
@@ -53,11 +53,12 @@ class Freshness(StrEnum):
 class ContactTimes(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     """The times of the contact with a table, by the console's clock in milliseconds.
 
-    `link_since_ms` is when the state of the line last changed. `received_ms` is the time of the
-    last message, and `changed_ms` that of the last state that differed from the state before, by
-    the table's boot and number. None: not yet. `skew_ms` is how far the console's clock is ahead of
-    the table's, 0 if they are about equal. `listening_since_ms` is since when the console itself
-    has received without a gap. A silence before that is the console's own.
+    `link_since_ms` is the time of the last change of the connection's state. `received_ms` is the
+    time of the last message. `changed_ms` is the time of the last state with another boot or number
+    than the state before. Both are None before the first message. `skew_ms` is how far the
+    console's clock is ahead of the table's clock, or 0 if they are about equal.
+    `listening_since_ms` is the time since when the console has received without a gap. If no
+    message came before that time, only the console may be the cause.
     """
 
     link: TableLinkState = TableLinkState.CONNECTING
@@ -78,7 +79,7 @@ def after_console_stall(times: ContactTimes, stalled_at_ms: int, now_ms: int) ->
 
 
 def shift_contact_times(times: ContactTimes, by_ms: int) -> ContactTimes:
-    """Return the times by a clock that was set by this step."""
+    """Return the times after the console's clock was set by `by_ms`."""
     return msgspec.structs.replace(
         times,
         link_since_ms=times.link_since_ms + by_ms,
@@ -96,12 +97,12 @@ _FRESHNESS_BY_LINK: Final = {
 
 
 def freshness_of(times: ContactTimes, now_ms: int) -> tuple[Freshness, int]:
-    """Return a table's freshness, and since when (console's clock) the shown state is not its
-    present.
+    """Return a table's freshness, and the time since when (console's clock).
 
-    For a live table: since when its last state is known. A state from before the connection opened
-    is not its present one, however short the interruption was. If the console's own process did not
-    run for a while, a table is connecting until its next message, because only the console may have
+    For a live table, that is the time of its last message. For every other table, it is the time
+    since when the shown state may not be the present one. A state from before the connection
+    opened is not the present state, even after a short interruption. After a pause of the console's
+    own process, a table is connecting until its next message, because only the console may have
     been late.
     """
     if times.link in _FRESHNESS_BY_LINK:
@@ -129,7 +130,7 @@ LINK_BY_LINE_STATE: Final = {
     TableConnectionState.KEY_REFUSED: TableLinkState.KEY_REFUSED,
     TableConnectionState.OTHER_KEY: TableLinkState.OTHER_KEY,
 }
-"""What a line's state is to who looks at the table."""
+"""The state of the link for each state of the connection."""
 
 
 def with_line_state(times: ContactTimes, line: TableConnectionState, now_ms: int) -> ContactTimes:
@@ -150,5 +151,8 @@ def with_state(
 
 
 def _rounded_skew(known_ms: int, found_ms: int) -> int:
-    """Return how far a table's clock is behind, in whole seconds, stable from state to state."""
+    """Return the skew of a table's clock in ms: the known one, or the found one in whole seconds.
+
+    The known skew stays if the difference is small, so that it does not change with each state.
+    """
     return known_ms if abs(found_ms - known_ms) < MIN_SKEW_MS else round(found_ms / 1000) * 1000

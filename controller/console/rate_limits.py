@@ -8,10 +8,11 @@ from typing import Final
 
 COMMAND_BURST: Final = 20
 COMMANDS_PER_SECOND: Final = 5.0
-"""Of one person, of all that changes something, whatever it is and wherever he is logged in: more
-than hands press, a hundredth of what a script could send (provisional)."""
+"""Limits of one person's commands, from all their browsers together: their number at once, and
+their number per second after that (provisional). Every request that changes something counts. A
+person presses buttons more slowly, and a script could send a hundred times as many."""
 _MAX_REMEMBERED: Final = 4_096
-"""Of whom something is remembered."""
+"""The maximum of keys in memory. Above it, the key with the longest pause is forgotten."""
 
 
 class TokenBuckets:
@@ -32,25 +33,25 @@ class TokenBuckets:
         there_was = left >= 1
         self._tokens[key] = left - there_was, now_s
         if len(self._tokens) > _MAX_REMEMBERED:
-            del self._tokens[next(iter(self._tokens))]  # The one with the longest pause.
+            del self._tokens[next(iter(self._tokens))]  # The key with the longest pause.
         return there_was
 
     @property
     def wait_s(self) -> int:
-        """Return after how many whole seconds one more action is allowed at the latest."""
+        """Return the longest wait for one more action, in whole seconds."""
         return math.ceil(1 / self._per_second)
 
 
 MAX_STREAMS_PER_PERSON: Final = 32
-"""Lines of one person: of a few browsers, and some screens under one name (provisional)."""
+"""Streams of one person, who may use a few browsers and some screens (provisional)."""
 MAX_VISIBLE_STREAMS: Final = 4
-"""Lines of one browser, of pages that lie before somebody."""
+"""Streams of one browser for visible pages."""
 MAX_HIDDEN_STREAMS: Final = 1
-"""Lines of one browser, of pages that nobody sees and somebody wants to hear. One is left for all
-else that a browser asks."""
+"""Streams of one browser for hidden pages that still sound. A browser opens six connections, so one
+connection is left for its other requests."""
 RECONNECT_DELAY_MS: Final = 2_000
-"""After how long a page whose line has ended takes another: two of them are less than a page is
-silent for before it says so."""
+"""The wait of a page between the end of its stream and the next stream. A page can wait twice
+before it shows that it has no connection."""
 
 
 class StreamLimits:
@@ -78,11 +79,9 @@ class StreamLimits:
     def open_stream(
         self, person: str, browser: str = "", *, hidden: bool = False
     ) -> Iterator[asyncio.Event]:
-        """Count one more stream for the block.
+        """Count one more stream during the block. Yield an event that is set when it must end.
 
-        Yield an event that is set when the stream must end.
-
-        `browser` identifies the browser, or is "" if unknown. `behind`: the page is hidden.
+        `browser` identifies the browser, or is "" if unknown. `hidden` is True for a hidden page.
         """
         own = asyncio.Event()
         with ExitStack() as counted:
@@ -110,11 +109,12 @@ class StreamLimits:
 
 
 REMEMBERED_S: Final = 60.0
-"""Whoever asks later about the same is another news: a table that is given up once more, say."""
+"""Seconds for which a sound is remembered. Later the same name is new again, for example when a
+table waits for the second time."""
 MAX_SOUNDS_PER_BROWSER: Final = 1_024
-"""Of one browser, and"""
+"""The maximum of remembered sounds of one browser."""
 MAX_BROWSERS: Final = 4_096
-"""browsers of which something is remembered; then the oldest is forgotten."""
+"""The maximum of browsers in memory. Above it, the oldest is forgotten."""
 
 
 class AlertSounds:
@@ -124,9 +124,7 @@ class AlertSounds:
         self._sounded: dict[str, dict[str, float]] = {}
 
     def claim(self, browser: str, news: Iterable[str], now_s: float) -> bool:
-        """Note the news for which a page would sound.
-
-        Return whether any of it is new.
+        """Note the news for which a page would sound. Return True if any of it is new.
 
         `now_s` is a steady clock, not a time of day.
         """
@@ -134,7 +132,7 @@ class AlertSounds:
         known = {one: at_s for one, at_s in rung.items() if now_s - at_s < REMEMBERED_S}
         fresh = dict.fromkeys(set(news) - known.keys(), now_s)
         latest = list((known | fresh).items())[-MAX_SOUNDS_PER_BROWSER:]
-        self._sounded[browser] = dict(latest)  # The newest is last.
+        self._sounded[browser] = dict(latest)  # The newest sound is last.
         if len(self._sounded) > MAX_BROWSERS:
             del self._sounded[next(iter(self._sounded))]
         return bool(fresh)

@@ -6,7 +6,7 @@ from controller.host.printable_text import escape_unprintable, shorten
 class RequestError(Exception):
     """A refused request: its HTTP status, and one line in both languages with the reason.
 
-    `wait_s`: after this number of seconds it may be tried again, or None if that is unknown.
+    `wait_s` is the number of seconds after which the request may be repeated, or None if unknown.
     """
 
     def __init__(self, status: int, en: str, zh: str, wait_s: int | None = None) -> None:
@@ -17,5 +17,5 @@ class RequestError(Exception):
 
 def unknown_table(name: str, status: int = 404) -> RequestError:
     """Return the error for a table that this console does not have. The name may be forged."""
-    said = escape_unprintable(shorten(name))
-    return RequestError(status, f"there is no table {said} here", f"没有{said}这张台")
+    shown = escape_unprintable(shorten(name))
+    return RequestError(status, f"there is no table {shown} here", f"没有{shown}这张台")

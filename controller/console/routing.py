@@ -1,6 +1,4 @@
-"""Routes: their requests, their answers in JSON, their errors in both languages, and their
-roles.
-"""
+"""Routes: their requests, JSON answers, errors in both languages, and roles."""
 
 import asyncio
 import re
@@ -30,7 +28,7 @@ Roles = frozenset[Role]
 
 WITH_DISPLAYS: Final[Roles] = frozenset(Role)
 EVERYBODY: Final[Roles] = WITH_DISPLAYS - {Role.TABLE}
-"""All people; the display of a table has its own page and no other."""
+"""All roles of people. The role of a table's display is not among them."""
 CHIEF: Final[Roles] = frozenset({Role.CHIEF})
 REFEREES: Final[Roles] = CHIEF | {Role.REFEREE}
 TECHNICIAN: Final[Roles] = frozenset({Role.TECHNICIAN})
@@ -39,9 +37,9 @@ _READ_METHODS: Final = frozenset({"GET", "HEAD"})
 SESSION_COOKIE: Final = "dealtable"
 REQUEST_HEADER: Final = "X-Dealtable"
 MAX_BODY_BYTES: Final = 1 << 20
-"""Bytes of a request: a draw of a large hall is a tenth of it."""
+"""The maximum length of a request's body. The draw of a large hall has a tenth of that."""
 BODY_TIMEOUT_S: Final = 30.0
-"""How long the body of a request may take to come."""
+"""Seconds within which the whole body of a request must arrive."""
 _HOST_PATTERN: Final = re.compile(r"([A-Za-z0-9._-]{1,253}|\[[0-9A-Fa-f:.]{2,45}\])(:\d{1,5})?")
 _PAGES_FOLDER: Final = Path(__file__).parent / "pages"
 
@@ -70,7 +68,7 @@ class ConsoleRequest:
     def table(self) -> str:
         """Return the table in the path, under `id`.
 
-        Raises RequestError for one that does not belong to the console.
+        Raises RequestError for a table that does not belong to the console.
         """
         name = self.path_params["id"]
         if name not in self.console.tables.ids:
@@ -79,17 +77,16 @@ class ConsoleRequest:
 
     @property
     def public_origin(self) -> str:
-        """Return the address of this console for others: from the configuration, or from the
-        browser.
+        """Return the address of this console for other devices.
 
-        Raises RequestError for an invalid host name, because the address is drawn as a code and
-        opened.
+        The address comes from the configuration, or from the browser's request. Raises RequestError
+        for an invalid host name, because people open this address from a QR code.
         """
-        said, url = self.console.config.console.public_url, self.http_request.url
-        if said:
-            return said.rstrip("/")
+        configured, url = self.console.config.console.public_url, self.http_request.url
+        if configured:
+            return configured.rstrip("/")
         if not _HOST_PATTERN.fullmatch(url.netloc):
-            raise RequestError(400, "the header Host names no host", "Host请求头有误")
+            raise RequestError(400, "the header Host has no valid name", "Host请求头有误")
         return f"{url.scheme}://{url.netloc}"
 
     @property
@@ -113,7 +110,7 @@ class ConsoleRequest:
     async def read_bytes(self, max_bytes: int = MAX_BODY_BYTES) -> bytes:
         """Return the body, of at most this number of bytes.
 
-        Raises RequestError for one that is too large, too slow, or incomplete.
+        Raises RequestError for a body that is too large, too slow, or incomplete.
         """
         body = bytearray()
         try:
@@ -128,7 +125,7 @@ class ConsoleRequest:
                         )
         except (TimeoutError, ClientDisconnect):
             raise RequestError(
-                408, "the request did not come to its end", "请求未完整到达"
+                408, "the request did not arrive completely", "请求未完整到达"
             ) from None
         return bytes(body)
 
@@ -140,12 +137,12 @@ class ConsoleRequest:
             raise RequestError(400, "expected UTF-8 text", "须为UTF-8文本") from None
 
     async def read_json(self, shape: type[Shape], max_bytes: int = MAX_BODY_BYTES) -> Shape:
-        """Return the JSON body, of at most so many bytes, as a `shape`. Raises RequestError."""
+        """Return the JSON body, of at most `max_bytes`, as a `shape`. Raises RequestError."""
         raw = await self.read_bytes(max_bytes)
         try:
             return msgspec.json.decode(raw, type=shape)
         except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as wrong:
-            raise RequestError(400, f"not understood: {wrong}", f"请求有误：{wrong}") from None
+            raise RequestError(400, f"invalid request: {wrong}", f"请求有误：{wrong}") from None
 
 
 Handler = Callable[[ConsoleRequest], Awaitable[Any]]
@@ -160,10 +157,10 @@ def route(
     *,
     rate_limited: bool | None = None,
 ) -> Route:
-    """Return a route for people of these `roles`. None: also without a login.
+    """Return a route for people of these `roles`. With None, no login is needed.
 
-    `rate_limited`: a request counts as one command of its person, for any number of tables. None:
-    it counts if a login is needed and the request may change something.
+    If `rate_limited` is True, a request counts as one command of its person, for any number of
+    tables. With None, it counts if a login is needed and the request may change something.
     """
     if rate_limited is None:
         rate_limited = roles is not None and not _READ_METHODS.issuperset(methods)
@@ -182,14 +179,14 @@ def route(
 
 
 def _limit_rate(buckets: TokenBuckets, person: Account) -> None:
-    """Count a command of a person, before any of it is read.
+    """Count a command of a person, before its request is read.
 
-    Raises RequestError if it is one too many. Then it is certain that it was not given.
+    Raises RequestError above the limit. Then the command is certainly not sent.
     """
     if not buckets.allow(person.name, asyncio.get_running_loop().time()):
         raise RequestError(
             429,
-            "too many orders in a short time: wait a second, then try again",
+            "too many commands in a short time: wait a second, then try again",
             "操作过于频繁：请稍等一秒再试",
             wait_s=buckets.wait_s,
         )
@@ -198,7 +195,10 @@ def _limit_rate(buckets: TokenBuckets, person: Account) -> None:
 async def _session_owner(
     console: "RefereeConsole", request: Request, *, needed: bool
 ) -> Account | None:
-    """Return the person of the session, or None if none is needed and the database is away."""
+    """Return the person of the session, or None without a session.
+
+    If the database is away, return None unless `needed`. Raises StoreError otherwise.
+    """
     try:
         return await console.sessions.session_owner(request.cookies.get(SESSION_COOKIE, ""))
     except StoreError:
@@ -210,9 +210,8 @@ async def _session_owner(
 def page(path: str, file: str, roles: Roles | None = EVERYBODY) -> Route:
     """Return the route of a page of pages/.
 
-    A browser without a login is sent to the login first.
-
-    The page of an unknown table shows that it is unknown.
+    A browser without a login is redirected to the login page. For an unknown table, the answer is
+    the page for an address without content.
     """
 
     async def endpoint(request: Request) -> Response:
@@ -236,7 +235,7 @@ def missing_page() -> Response:
 
 
 def _with_error_responses(path: str, endpoint: Endpoint) -> Endpoint:
-    """Return an endpoint that turns the errors of another one into refusals."""
+    """Return an endpoint that answers with a refusal when `endpoint` raises an error."""
 
     async def answered(request: Request) -> Response:
         try:
@@ -246,7 +245,8 @@ def _with_error_responses(path: str, endpoint: Endpoint) -> Endpoint:
         except NotAllowed as wrong:
             return error_response(RequestError(403, wrong.en, wrong.zh))
         except StoreError as failed:
-            _log.error("the database failed", path=path, why=str(failed))  # not for everybody
+            # The cause goes only to the log.
+            _log.error("the database failed", path=path, why=str(failed))
             return error_response(
                 RequestError(
                     503, "the console's database cannot be used: see its log", "控制台数据库不可用"
@@ -269,20 +269,20 @@ def admit(person: Account | None, roles: Roles) -> Account:
     if person is None:
         raise RequestError(401, "please log in", "请先登录")
     if person.role not in roles:
-        his, those = (
+        own, allowed = (
             roles_with_article([person.role]),
             roles_with_article(role for role in Role if role in roles),
         )
         raise RequestError(
             403,
-            f"this is not for {his.en}, but for: {those.en}",
-            f"{his.zh}无此权限，限：{those.zh}",
+            f"not allowed for {own.en}, only for: {allowed.en}",
+            f"{own.zh}无此权限，限：{allowed.zh}",
         )
     return person
 
 
 def error_response(wrong: RequestError) -> Response:
-    """Return a refusal for a browser."""
+    """Return the answer to a refused request."""
     refusal = json_response({"error": {"en": wrong.en, "zh": wrong.zh}}, wrong.status)
     if wrong.wait_s is not None:
         refusal.headers["Retry-After"] = str(wrong.wait_s)

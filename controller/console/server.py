@@ -1,39 +1,176 @@
-"""A console as a server: all its parts opened, a port bound, and all closed in order."""
+"""The console as a server: the web application with its routes and headers, and the bound port."""
 
 import asyncio
+import importlib
+import pkgutil
 import socket
 import ssl
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from pathlib import Path
+from types import ModuleType
 from typing import Any, Final, NamedTuple
 
 import uvicorn
 from sqlalchemy import Engine
 from starlette.applications import Starlette
+from starlette.datastructures import MutableHeaders
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute, Mount, Route
+from starlette.staticfiles import StaticFiles
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from controller.client.client import ClientIdentity
 from controller.config import ConfigError
-from controller.console.app import make_app
+from controller.console import routes
 from controller.console.commands.table_clients import TableClients, load_identity
 from controller.console.connection_limits import ConnectionLimiter, LimitedConnection
 from controller.console.console import RefereeConsole, TaskSupervisor
 from controller.console.console_config import ConfiguredTable, ConsoleConfig, ConsoleSettings
 from controller.console.feed.table_feeds import TableFeeds
+from controller.console.request_error import RequestError
+from controller.console.routing import REQUEST_HEADER, error_response, missing_page
 from controller.console.store.archive import Archive
 from controller.console.store.database import WorkerThread, open_engine
 from controller.console.table_snapshots import RunBlocking
 from controller.messages import Role
 from controller.signing.releases import Manifest
 
+_CONSOLE_FOLDER: Final = Path(__file__).parent
+_HEADERS: Final = {
+    "Content-Security-Policy": "default-src 'self'; base-uri 'none'; form-action 'self'; "
+    "frame-ancestors 'none'; object-src 'none'",
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Referrer-Policy": "same-origin",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
+}
+_SAFE_METHODS: Final = frozenset({"GET", "HEAD"})
+
+
+def make_app(
+    console: RefereeConsole, custom_routes: Iterable[BaseRoute] | None = None
+) -> Starlette:
+    """Return the application of a started console.
+
+    `custom_routes` replace those of routes/.
+    """
+    app = Starlette(
+        routes=[
+            *(all_routes() if custom_routes is None else custom_routes),
+            Mount("/static/verify", _VerifierModules(directory=_CONSOLE_FOLDER.parent / "deal")),
+            Mount("/static", _RevalidatedFiles(directory=_CONSOLE_FOLDER / "static")),
+        ],
+        exception_handlers={HTTPException: _not_found, Exception: _internal_error},
+    )
+    app.state.console = console
+    app.add_middleware(_SecurityMiddleware)
+    return app
+
+
+def all_routes() -> list[BaseRoute]:
+    """Return the routes of every module in routes/."""
+    found: list[BaseRoute] = []
+    for module in route_modules():
+        found += routes_of(importlib.import_module(module))
+    return found
+
+
+def route_modules() -> list[str]:
+    """Return the names of the modules in routes/."""
+    return [f"{routes.__name__}.{one.name}" for one in pkgutil.iter_modules(routes.__path__)]
+
+
+def routes_of(module: ModuleType) -> list[Route]:
+    """Return the routes of a module of routes/."""
+    return list(getattr(module, "ROUTES", ()))
+
+
+class _RevalidatedFiles(StaticFiles):
+    """Files that a browser checks each time, so that an updated console is shown at once."""
+
+    def file_response(self, *args: object, **more: object) -> Response:
+        """Return a file that the browser must check again."""
+        response = super().file_response(*args, **more)  # type: ignore[arg-type]
+        response.headers["Cache-Control"] = "no-cache"
+        return response
+
+
+class _VerifierModules(_RevalidatedFiles):
+    """The verifier's own modules, from a folder with other files."""
+
+    def lookup_path(self, path: str) -> tuple[str, object]:  # type: ignore[override]
+        """Return the path of a module. Files of any other kind are not found."""
+        return super().lookup_path(path) if path.endswith(".mjs") else ("", None)
+
+
+class _SecurityMiddleware:
+    """Middleware that refuses requests from other sites, and adds the headers to every answer.
+
+    A page of another site can send a form to the console, but it cannot set the required header. In
+    present browsers the cookie's SameSite attribute alone would be enough.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+
+        async def with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                for name, value in _HEADERS.items():
+                    headers.setdefault(name, value)
+            await send(message)
+
+        if "\0" in scope["path"] or b"%00" in scope["query_string"]:  # No database accepts NUL.
+            wrong = RequestError(404, "there is no such page", "没有此页面")
+            await error_response(wrong)(scope, receive, with_headers)
+            return
+        if scope["method"] not in _SAFE_METHODS and not Request(scope).headers.get(REQUEST_HEADER):
+            wrong = RequestError(
+                403, f"the header {REQUEST_HEADER} is missing", f"缺少{REQUEST_HEADER}请求头"
+            )
+            await error_response(wrong)(scope, receive, with_headers)
+            return
+        await self._app(scope, receive, with_headers)
+
+
+async def _not_found(request: Request, error: Exception) -> Response:
+    """Return the answer for an address without content: a page for a browser, otherwise JSON."""
+    status = error.status_code if isinstance(error, HTTPException) else 404
+    if status == 404 and "text/html" in request.headers.get("accept", ""):
+        return missing_page()
+    if status == 405:
+        return error_response(
+            RequestError(status, "this address does not allow the method", "不支持此操作")
+        )
+    return error_response(RequestError(status, "there is no such page", "没有此页面"))
+
+
+async def _internal_error(_: Request, __: Exception) -> Response:
+    answer = error_response(
+        RequestError(500, "the console failed: see its log", "控制台出错，请查看日志")
+    )
+    answer.headers.update(_HEADERS)  # This answer does not pass through the middleware.
+    return answer
+
+
 _SHUTDOWN_TIMEOUT_S: Final = 1
-"""Seconds for answers under way at the end; streams have ended before."""
+"""Seconds for unfinished answers when the server ends. Streams have ended before."""
 _BACKLOG: Final = 256
-"""Connections that wait to be taken."""
+"""The number of connections that may wait for acceptance."""
 
 
 class ConsoleFailed(Exception):
-    """The console cannot continue, because it would show the past as the present."""
+    """The console cannot continue, because it would show an old state as the present one."""
 
 
 @asynccontextmanager
@@ -45,11 +182,10 @@ async def open_console(
     entropy: Callable[[int], bytes],
     manifest: Manifest | None = None,
 ) -> AsyncIterator[RefereeConsole]:
-    """Open a console for the block: its database, its tables, its people.
+    """Open a console during the block: its database, its tables, its people. Raises StoreError.
 
-    Raises StoreError.
-
-    `path`: of its console.toml. `manifest`: of the release that its tables should run.
+    `path` is the path of its console.toml. `manifest` is the manifest of the release that its
+    tables should run.
     """
 
     def ids() -> str:
@@ -104,7 +240,7 @@ class _Database(NamedTuple):
 
 
 def _open_database(stack: AsyncExitStack, url: str) -> _Database:
-    """Open the database and its threads until the stack is left. Raises StoreError."""
+    """Open the database and its threads. The stack closes them. Raises StoreError."""
     engine = open_engine(url)
     stack.callback(engine.dispose)
     threads = [WorkerThread(name) for name in ("writing", "reading", "checking")]
@@ -119,11 +255,11 @@ async def serve(
     on_ready: Callable[[str], None],
     app: Starlette | None = None,
 ) -> None:
-    """Serve a console until `stop` is set. `on_ready` receives its address when the console
-    answers.
+    """Serve a console until `stop` is set.
 
-    Streams end at once, so that an open browser delays nothing. Raises ConfigError if the port
-    cannot be used, ConsoleFailed if the console cannot continue.
+    `on_ready` is called with the console's address when the console answers. At the end, streams
+    end at once, so that an open browser delays nothing. Raises ConfigError if the port cannot be
+    used, and ConsoleFailed if the console cannot continue.
     """
     own = console.config.console
     with _bound_socket(own) as listening:
@@ -159,19 +295,19 @@ def console_address(own: ConsoleSettings, port: int) -> str:
 
 
 class _UvicornServer(uvicorn.Server):
-    """A server that leaves signals to the program. `ready` is set when the server answers."""
+    """A server that does not handle signals. `ready` is set when the server answers."""
 
     def __init__(self, config: uvicorn.Config) -> None:
         super().__init__(config)
         self.ready = asyncio.Event()
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Start to answer."""
+        """Start the server, and set `ready`."""
         await super().startup(sockets)
         self.ready.set()
 
     def make_connection(self) -> LimitedConnection:
-        """Return the protocol of one more connection, which is accepted elsewhere."""
+        """Return the protocol of a new connection. ConnectionLimiter accepts the connection."""
         return LimitedConnection(self.config, self.server_state, self.lifespan.state)
 
     @contextmanager
@@ -195,13 +331,14 @@ def _uvicorn_config(app: Starlette) -> uvicorn.Config:
 
 
 def _tls_context(own: ConsoleSettings) -> ssl.SSLContext | None:
-    """Return the TLS context of connections, or None for plain ones. Raises ConfigError."""
+    """Return the TLS context of connections, or None without TLS. Raises ConfigError."""
     if own.tls_cert is None or own.tls_key is None:
         return None
 
     def password() -> str:
         raise ConfigError(
-            f"tls_key {own.tls_key}: has a password: give one without, that the console alone reads"
+            f"tls_key {own.tls_key}: has a password: use a key file without a password, which only "
+            "the console can read"
         )
 
     context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)

@@ -1,7 +1,7 @@
-"""Stores the score sheet of every finished match: at its end, and at each signature.
+"""The storage of every finished match's score sheet: at the match's end, and at each signature.
 
-The table has the sheet as long as it has the match. The console requests it when the state shows a
-new version, and stores it, so that it exists afterwards.
+A table has the sheet only as long as it has the match. The console requests the sheet when the
+table's state shows a new version, and stores it for later.
 """
 
 import asyncio
@@ -12,25 +12,28 @@ import msgspec
 from controller.console.commands.command_dispatcher import CommandDispatcher
 from controller.console.request_error import RequestError
 from controller.console.store.database import StoreError
-from controller.console.store.score_sheets import ScoreSheetStore
+from controller.console.store.match_records import ScoreSheetStore
 from controller.console.table_snapshots import RunBlocking, Tables, Unsubscribe
 from controller.console.view.sheet_page import parse_sheet, with_wall_times
 from controller.host.loggers import structlog
 from controller.messages import CommandReply, PublicState
 
 RETRY_INTERVAL_S: Final = 5.0
-"""After a table did not answer."""
+"""Seconds until the next request to a table that did not answer."""
 _NO_SHEET: Final = "NO_MATCH"
-"""A table's own word that the match is gone."""
+"""The error code of a table without a match."""
 
 _log = structlog.get_logger("console")
 
 SheetVersion = tuple[object, ...]
-"""What makes a sheet another one."""
+"""The values that differ between two versions of a sheet."""
 
 
 class SheetKeeper:
-    """Watches the tables. `write` runs the calls that store a sheet."""
+    """A watcher of all tables, which stores their sheets.
+
+    `write` runs the calls that store a sheet.
+    """
 
     def __init__(
         self,
@@ -50,13 +53,13 @@ class SheetKeeper:
         self._unsubscribe: Unsubscribe = lambda: None
 
     def start(self) -> None:
-        """Begin, with the present states of the tables."""
+        """Begin with the present states of the tables, and follow their changes."""
         self._unsubscribe = self._tables.on_change(self._check_table)
         for table in self._tables.ids:
             self._check_table(table)
 
     async def close(self) -> None:
-        """End. A sheet that is not stored yet is stored when the console runs again."""
+        """Stop. A sheet that is not stored yet is requested again when the console runs again."""
         self._unsubscribe()
         tasks = list(self._tasks.values())
         for task in tasks:
@@ -66,7 +69,7 @@ class SheetKeeper:
     def _check_table(self, table: str) -> None:
         try:
             state = self._tables.snapshot(table).state
-        except KeyError:  # It does not belong to the console any more.
+        except KeyError:  # The table does not belong to the console any more.
             self._wanted.pop(table, None)
             return
         mark = None if state is None else _sheet_version(state)
@@ -89,7 +92,7 @@ class SheetKeeper:
             del self._tasks[table]
 
     async def _fetch(self, table: str, version: SheetVersion) -> bool:
-        """Request the sheet and store it. Return whether no more can be requested."""
+        """Request the sheet and store it. Return False if the request must be repeated."""
         try:
             reply = await self._dispatcher.query(table, "sheet")
             if reply.result is None:
@@ -98,32 +101,32 @@ class SheetKeeper:
             if sheet.table != table:  # A table's statement about another table is not stored.
                 _log.warning("a sheet of another table", table=table, other=sheet.table[:24])
                 return True
-            if sheet.match != version[0]:  # Its own sheet is requested once that match is over.
+            if sheet.match != version[0]:  # The next match's sheet is requested after its end.
                 _log.warning(
-                    "a match went before its sheet was kept", table=table, match=version[0]
+                    "match gone before its sheet was stored", table=table, match=version[0]
                 )
                 return True
             await self._write(lambda: self._sheets.write(sheet))
         except (RequestError, StoreError) as failed:
-            _log.warning("sheet not kept", table=table, why=str(failed))
+            _log.warning("sheet not stored", table=table, why=str(failed))
             return False
         except msgspec.ValidationError as error:
-            _log.warning("sheet not understood", table=table, why=str(error))
-        except KeyError:  # It does not belong to the console any more.
+            _log.warning("invalid sheet", table=table, why=str(error))
+        except KeyError:  # The table does not belong to the console any more.
             self._wanted.pop(table, None)
         except Exception:  # An internal error must not stop the storage of this table's sheets.
-            _log.exception("sheet not kept", table=table)
+            _log.exception("sheet not stored", table=table)
             return False
         return True
 
     def _has_no_sheet(self, table: str, reply: CommandReply) -> bool:
-        """Return whether a table has no sheet.
+        """Return whether the table's own reply is that it has no sheet.
 
-        Otherwise a program in between has no answer from it.
+        Any other reply comes from a program between console and table, without the table's answer.
         """
         code = "" if reply.error is None else reply.error.code
         if code != _NO_SHEET:
-            _log.warning("sheet not told", table=table, why=code)
+            _log.warning("sheet not received", table=table, why=code)
         return code == _NO_SHEET
 
 

@@ -1,17 +1,27 @@
-"""The enrolment and removal of tables while the console runs.
+"""The tables on the network, and their enrolment and removal while the console runs.
 
-Announcements on the network are not trusted. A table is enrolled once a person has read the last
-group of its fingerprint at the table itself, as `dealtable keys admit` requires it for a client.
+`TableDiscovery` finds tables that announce themselves. The console does not trust announcements. A
+person must read the last group of the fingerprint at the table itself. `dealtable keys admit`
+requires the same for a client.
 """
 
 import asyncio
+from collections.abc import Sequence
 from contextlib import suppress
 from typing import Annotated, Final
 
 import msgspec
 from msgspec import Meta
+from zeroconf import Error, InterfaceChoice, IPVersion, ServiceStateChange, Zeroconf
+from zeroconf.asyncio import AsyncServiceBrowser, AsyncServiceInfo, AsyncZeroconf
 
-from controller.client.discovery import TableAnnouncement, table_fingerprint
+from controller.client.discovery import (
+    SERVICE_TYPE,
+    BadAnnouncement,
+    TableAnnouncement,
+    parse_service,
+    table_fingerprint,
+)
 from controller.config import ConfigError
 from controller.console.console import RefereeConsole
 from controller.console.console_config import (
@@ -21,9 +31,130 @@ from controller.console.console_config import (
     write_tables,
 )
 from controller.console.request_error import RequestError
-from controller.console.table_discovery import TableDiscovery
+from controller.console.table_snapshots import natural_sort_key
+from controller.host.loggers import structlog
+from controller.host.printable_text import escape_unprintable, shorten
 from controller.host.toml_files import convert_tables
 from controller.roster.certificate import parse_certificate
+
+LISTEN_TIMEOUT_S: Final = 60.0
+"""Seconds for which the search continues after the last call of `list_found`."""
+_QUERY_TIMEOUT_MS: Final = 3_000
+_MAX_TABLES: Final = 1_000
+"""The maximum of announced tables. A hall has four hundred, so more of them are forged."""
+_MAX_LOGGED_INVALID: Final = 20
+"""The maximum of invalid announcements in the log."""
+_log = structlog.get_logger("console")
+
+
+class TableDiscovery:
+    """A search for tables on the network, which runs only while it is used.
+
+    `interfaces` are addresses of this computer.
+    """
+
+    def __init__(
+        self,
+        interfaces: Sequence[str] | InterfaceChoice = InterfaceChoice.All,
+        listen_s: float = LISTEN_TIMEOUT_S,
+    ) -> None:
+        self._interfaces, self._listen_s = interfaces, listen_s
+        self._found: dict[str, TableAnnouncement] = {}
+        self._queries: set[asyncio.Task[None]] = set()
+        self._zeroconf: AsyncZeroconf | None = None
+        self._browser: AsyncServiceBrowser | None = None
+        self._stop_timer: asyncio.TimerHandle | None = None
+        self._closing: set[asyncio.Task[None]] = set()
+        self._invalid_count = 0
+        self.listen_error: str | None = None
+
+    def start(self) -> None:
+        """Do nothing. The search begins at its first use, because a finished hall needs none."""
+
+    def list_found(self) -> tuple[TableAnnouncement, ...]:
+        """Return the tables found so far, by name. Start the search if it does not run.
+
+        `listen_error` is the reason why the search cannot run, or None.
+        """
+        loop = asyncio.get_running_loop()
+        if self._stop_timer is not None:
+            self._stop_timer.cancel()
+        self._stop_timer = loop.call_later(self._listen_s, self._stop)
+        if self._zeroconf is None:
+            self._start()
+        found = self._found.values()
+        return tuple(sorted(found, key=lambda one: (natural_sort_key(one.table), one.fingerprint)))
+
+    async def close(self) -> None:
+        """Stop the search and cancel the timers."""
+        self._stop()
+        await asyncio.gather(*self._closing)
+
+    def _start(self) -> None:
+        self.listen_error = None
+        try:
+            self._zeroconf = AsyncZeroconf(self._interfaces, ip_version=IPVersion.V4Only)
+        except (OSError, Error) as error:
+            self.listen_error = getattr(error, "strerror", None) or str(error)
+            _log.warning("cannot search for tables on the network", why=self.listen_error)
+            return
+        self._browser = AsyncServiceBrowser(
+            self._zeroconf.zeroconf, [SERVICE_TYPE], handlers=[self._service_changed]
+        )
+
+    def _stop(self) -> None:
+        if self._stop_timer is not None:
+            self._stop_timer.cancel()
+            self._stop_timer = None
+        zeroconf, browser = self._zeroconf, self._browser
+        self._zeroconf = self._browser = None
+        self._found.clear()
+        for task in self._queries:
+            task.cancel()
+        if zeroconf is not None and browser is not None:
+            ending = asyncio.ensure_future(_close(zeroconf, browser))
+            self._closing.add(ending)
+            ending.add_done_callback(self._closing.discard)
+
+    def _service_changed(
+        self, zeroconf: Zeroconf, service_type: str, name: str, state_change: ServiceStateChange
+    ) -> None:
+        if state_change is ServiceStateChange.Removed:
+            self._found.pop(name, None)
+        elif len(self._found) < _MAX_TABLES and len(self._queries) < _MAX_TABLES:
+            task = asyncio.ensure_future(self._query(zeroconf, name))
+            self._queries.add(task)
+            task.add_done_callback(self._queries.discard)
+
+    async def _query(self, zeroconf: Zeroconf, name: str) -> None:
+        """Request the address and the properties of a service."""
+        info = AsyncServiceInfo(SERVICE_TYPE, name)
+        with suppress(Error):
+            if not await info.async_request(zeroconf, _QUERY_TIMEOUT_MS):
+                return
+            try:
+                self._found[name] = parse_service(
+                    info.properties, info.parsed_addresses(IPVersion.V4Only)
+                )
+            except BadAnnouncement as wrong:
+                self._found.pop(name, None)
+                # Any program may announce such services without end.
+                if self._invalid_count < _MAX_LOGGED_INVALID:
+                    self._invalid_count += 1
+                    why = escape_unprintable(shorten(str(wrong)))
+                    _log.warning(
+                        "invalid announcement", name=escape_unprintable(shorten(name)), why=why
+                    )
+
+
+async def _close(zeroconf: AsyncZeroconf, browser: AsyncServiceBrowser) -> None:
+    """End the search on the network. An error is only logged."""
+    for end in (browser.async_cancel, zeroconf.async_close):
+        try:
+            await end()
+        except Exception as error:
+            _log.warning("the search on the network did not end cleanly", why=str(error))
+
 
 _CONNECT_TIMEOUT_S: Final = 2.0
 
@@ -31,9 +162,9 @@ PortNumber = Annotated[int, Meta(ge=1, le=65_535)]
 
 
 class TableEnrolmentRequest(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
-    """A table to be enrolled: one that was found, by its `handle`, or all its data by hand.
+    """A table to be enrolled: a found table by its `handle`, or the data of a table by hand.
 
-    `said`: the last group of the fingerprint, or all of it, as the table shows it.
+    `said` is the last group of the fingerprint, or the whole fingerprint, as the table shows it.
     """
 
     said: str
@@ -47,9 +178,9 @@ class TableEnrolmentRequest(msgspec.Struct, forbid_unknown_fields=True, kw_only=
 
 
 async def enrol_table(console: RefereeConsole, request: TableEnrolmentRequest) -> ConfiguredTable:
-    """Enrol a table whose fingerprint is the one that a person read at the table.
+    """Enrol a table, and return its configuration.
 
-    Raises RequestError.
+    Raises RequestError, also if a person read another fingerprint at the table.
     """
     line = await (
         _table_by_hand(request) if request.handle is None else _announced_table(console, request)
@@ -91,7 +222,7 @@ def tcp_address(host: str, port: int) -> str:
 def announcement_handle(announced: TableAnnouncement) -> str:
     """Return the identifier of a found table for the browser.
 
-    It contains no part of the requested group.
+    The identifier does not contain the last group of the fingerprint.
     """
     group = announced.fingerprint.rpartition("-")[0]
     return f"{announced.table}:{group}:{announced.addresses[0]}:{announced.feed}"
@@ -100,15 +231,14 @@ def announcement_handle(announced: TableAnnouncement) -> str:
 async def _announced_table(
     console: RefereeConsole, request: TableEnrolmentRequest
 ) -> ConfiguredTable:
-    """Return the found table, with the address at which it answers.
-
-    Raises RequestError.
-    """
+    """Return the found table, with the address at which it answers. Raises RequestError."""
     heard = discovery_of(console).list_found()
     one = next((one for one in heard if announcement_handle(one) == request.handle), None)
     if one is None:
         raise RequestError(
-            409, "this table is not announced any more: look again", "该台已不在网络上，请重新查找"
+            409,
+            "this table is not announced any more: search again",
+            "该台已不在网络上，请重新查找",
         )
     answers = await asyncio.gather(*(_is_reachable(host, one.feed) for host in one.addresses))
     host = next((host for host, there in zip(one.addresses, answers, strict=True) if there), None)
@@ -123,18 +253,18 @@ async def _table_by_hand(request: TableEnrolmentRequest) -> ConfiguredTable:
     """Return the table that was entered by hand, with its certificate. Raises RequestError."""
     if not request.id or not request.host or not request.certificate:
         raise RequestError(
-            400, "a table has a name, an address and its table.key", "须填台号、地址和table.key"
+            400, "a table needs a name, an address and its table.key", "须填台号、地址和table.key"
         )
     try:
         own = parse_certificate(request.certificate)
     except (KeyError, ValueError, OverflowError) as wrong:
         raise RequestError(
-            400, f"this is no table.key: {wrong}", "这不是table.key文件，请取keys/table.key"
+            400, f"this is not a table.key: {wrong}", "这不是table.key文件，请取keys/table.key"
         ) from None
     if own.role is not None or own.has_secrets:
         raise RequestError(
             400,
-            "this is another key: take keys/table.key, which has no secret",
+            "this is not a table's public key: use keys/table.key, which has no secret",
             "这不是牌台的公开证书：请取keys/table.key，勿取私钥文件",
         )
     line = _configured_table(
@@ -184,18 +314,18 @@ async def _is_reachable(host: str, port: int) -> bool:
 def _unreachable(where: str) -> RequestError:
     return RequestError(
         409,
-        f"nobody answers at {where}: is the table running, and does the network let you through?",
+        f"no answer from {where}: check that the table runs and the network allows the connection",
         f"{where}没有应答：请查牌台是否已启动、网络是否连通",
     )
 
 
-def _check_fingerprint(whole: str, said: str) -> None:
-    """Check that `said` is the fingerprint, or its last group. Raises RequestError."""
-    plain = said.strip().lower().replace("-", "").replace(" ", "")
+def _check_fingerprint(whole: str, entered: str) -> None:
+    """Check that `entered` is the fingerprint, or its last group. Raises RequestError."""
+    plain = entered.strip().lower().replace("-", "").replace(" ", "")
     if plain not in (whole.rpartition("-")[2], whole.replace("-", "")):
         raise RequestError(
             409,
-            "that is not this key's fingerprint: another machine, or a slip. Nothing was changed",
+            "this key has another fingerprint: another machine, or a typing error. Nothing changed",
             "指纹不符：可能是另一台机器，也可能抄错。未作任何改动",
         )
 
@@ -203,11 +333,14 @@ def _check_fingerprint(whole: str, said: str) -> None:
 async def _save_and_apply(
     console: RefereeConsole, name: str, configured: ConfiguredTable | None
 ) -> None:
-    """Add a table to the file, or remove it, and apply that without a restart."""
+    """Add a table to the file, or remove it, and apply the change without a restart.
+
+    Raises RequestError.
+    """
     file = console.tables_file
     if file is None:
         raise RequestError(
-            409, "this console has no file for its tables", "本控制台没有可写的配置文件"
+            409, "this console has no file to store tables in", "本控制台没有可写的配置文件"
         )
     more = () if configured is None else (configured,)
 
@@ -227,7 +360,7 @@ async def _save_and_apply(
     if not done:
         raise RequestError(
             409,
-            f"table {name} stands in console.toml: change it there",
+            f"table {name} is in console.toml: change it in that file",
             f"{name}写在console.toml中，请在该文件中修改",
         )
     tables = tuple(one for one in console.config.tables if one.id != name)

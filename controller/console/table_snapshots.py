@@ -13,32 +13,31 @@ from controller.host.loggers import structlog
 from controller.messages import PublicEvent, PublicState
 
 Unsubscribe = Callable[[], None]
-"""Ends what its giver began; a second time it does nothing."""
+"""Ends a subscription. A second call does nothing."""
 
 
 Result = TypeVar("Result")
 
 
 class StartTask(Protocol):
-    """Starts a task that runs until it is cancelled."""
+    """A function that starts a task, which runs until it is cancelled."""
 
     def __call__(self, running: Coroutine[Any, Any, None], /) -> "asyncio.Task[None]":
-        """Return its task."""
+        """Start the coroutine, and return its task."""
 
 
 class RunBlocking(Protocol):
-    """Runs a blocking call off the loop, in the order of the calls, and returns its result."""
+    """A function that runs blocking calls off the event loop, in the order of the calls."""
 
     async def __call__(self, call: Callable[[], Result], /) -> Result:
-        """Run `call`. Raise what it raises."""
+        """Run `call`, and return its result or raise its error."""
 
 
 class TableSnapshot(msgspec.Struct, frozen=True, kw_only=True):
-    """The last known state of one table. `state` is None before the first; `body` is the published
-    form.
+    """The last known state of one table.
 
-    `deal_due_since_ms` is since when a deal is due that the machine has not begun, by the console's
-    clock.
+    `state` is None before the first state. `body` is the state in its published form.
+    `deal_due_since_ms` is the time since when a deal is due but not begun, by the console's clock.
     """
 
     table: str
@@ -56,10 +55,10 @@ class TableSnapshot(msgspec.Struct, frozen=True, kw_only=True):
 class StoreStatus(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     """The condition of the database.
 
-    `away_since_ms` (console's clock): since when it stores nothing.
-
-    `why`: the database's own message. `waiting`: events in memory. `refused`: how many found no
-    room since the console began; they are requested again.
+    `away_since_ms` is the time since when the database stores nothing (console's clock). `why` is
+    the database's own message. `waiting` is the number of events in memory. `refused` is the number
+    of events for which the memory had no room since the console began. The console requests them
+    again.
     """
 
     away_since_ms: int | None = None
@@ -76,13 +75,13 @@ class Tables(Protocol):
         """Return all tables, in the order of their numbers."""
 
     def snapshot(self, table: str) -> TableSnapshot:
-        """Return the known state of a table. Raises KeyError for one that is not the console's."""
+        """Return the known state of a table. Raises KeyError for an unknown table."""
 
     def on_change(self, callback: Callable[[str], None]) -> Unsubscribe:
-        """Call `callback` with every table with new data, at most 20 times a second for each."""
+        """Call `callback` with each table that has new data, at most 20 times a second each."""
 
     def on_event(self, callback: Callable[[PublicEvent], None]) -> Unsubscribe:
-        """Call `callback` with every received public event, once."""
+        """Call `callback` once with each received public event."""
 
     @property
     def store_status(self) -> StoreStatus:
@@ -92,13 +91,13 @@ class Tables(Protocol):
         """Shift the stored times after the console's clock was set."""
 
     async def wait_until_stored(self) -> None:
-        """Return once the archive has all received events, or can store nothing."""
+        """Wait until the archive has all received events, or can store nothing."""
 
     def add(self, configured: ConfiguredTable) -> None:
-        """Begin to receive a table. An existing one with its id is replaced."""
+        """Begin to receive the feed of a table. An existing table with its id is replaced."""
 
     def remove(self, table: str) -> None:
-        """Stop receiving a table. Raises KeyError for one that is not the console's."""
+        """Stop receiving the feed of a table. Raises KeyError for an unknown table."""
 
 
 What = ParamSpec("What")
@@ -122,12 +121,12 @@ class Listeners(Generic[What]):
         return undo
 
     def notify(self, *what: What.args, **more: What.kwargs) -> None:
-        """Call all callbacks. One that fails does not keep the others from it."""
-        for told in tuple(self._callbacks):
+        """Call all callbacks. An error in one callback does not stop the others."""
+        for callback in tuple(self._callbacks):
             try:
-                told(*what, **more)
+                callback(*what, **more)
             except Exception:
-                _log.exception("not told", who=repr(told), what=str(what)[:80])
+                _log.exception("callback failed", who=repr(callback), what=str(what)[:80])
 
 
 _DIGITS: Final = re.compile(r"([0-9]+)")

@@ -67,7 +67,7 @@ def parse_command(payload: bytes) -> ClientCommand:
         found = Words(f"an id of {size} characters", f"id 为{size}个字符")
         raise BadCommand(found, Words(f"1 to {MAX_ID_CHARACTERS}", f"1至{MAX_ID_CHARACTERS}个"))
     if is_too_deep(command.args):
-        found = Words("arguments too deep within each other", "参数嵌套过深")
+        found = Words("arguments nested too deeply", "参数嵌套过深")
         raise BadCommand(
             found, Words(f"at most {MAX_ARGUMENT_DEPTH}", f"至多{MAX_ARGUMENT_DEPTH}层"), command.id
         )

@@ -21,6 +21,12 @@ class MatchEventBase(msgspec.Struct, frozen=True, tag_field="event", kw_only=Tru
     at_ms: int
 
 
+class SeatEventBase(MatchEventBase, frozen=True):
+    """An event that concerns one seat."""
+
+    seat: Seat
+
+
 class SeatTaken(MatchEventBase, frozen=True, tag="Seated"):
     """`person` has taken `seat`. The pair's list names the expected person."""
 
@@ -38,10 +44,8 @@ class HandDealOrdered(MatchEventBase, frozen=True, tag="DealtByHand"):
     reason: str
 
 
-class SetShuffled(MatchEventBase, frozen=True, tag="Shuffled"):
+class SetShuffled(SeatEventBase, frozen=True, tag="Shuffled"):
     """A person has shuffled."""
-
-    seat: Seat
 
 
 class SetCut(MatchEventBase, frozen=True, tag="Cut"):
@@ -93,16 +97,12 @@ class HandsReleased(MatchEventBase, frozen=True, tag="Released"):
     turned_up: str | None = None
 
 
-class HandCounted(MatchEventBase, frozen=True, tag="Counted"):
+class HandCounted(SeatEventBase, frozen=True, tag="Counted"):
     """`seat` has counted the hand, and the count is right."""
 
-    seat: Seat
 
-
-class CountClaimed(MatchEventBase, frozen=True, tag="CountClaimed"):
+class CountClaimed(SeatEventBase, frozen=True, tag="CountClaimed"):
     """`seat` claims a wrong count. Everything stops until the referee has counted."""
-
-    seat: Seat
 
 
 class HandsRecounted(MatchEventBase, frozen=True, tag="Recounted"):
@@ -144,10 +144,8 @@ class AntiTributeAnswered(MatchEventBase, frozen=True, tag="AntiAnswered"):
     stands: bool
 
 
-class TributeLaid(MatchEventBase, frozen=True, tag="TributeLaid"):
+class TributeLaid(SeatEventBase, frozen=True, tag="TributeLaid"):
     """`seat` has laid a tribute face up."""
-
-    seat: Seat
 
 
 class TributeValued(MatchEventBase, frozen=True, tag="TributeValued"):
@@ -184,22 +182,16 @@ class LeadMade(MatchEventBase, frozen=True, tag="Led"):
     """The first lead of the deal was played. From now on there is no redeal."""
 
 
-class OutClaimed(MatchEventBase, frozen=True, tag="OutSaid"):
+class OutClaimed(SeatEventBase, frozen=True, tag="OutSaid"):
     """`seat` reports the last card as played. It counts when an opponent confirms it."""
 
-    seat: Seat
 
-
-class OutConfirmed(MatchEventBase, frozen=True, tag="Out"):
+class OutConfirmed(SeatEventBase, frozen=True, tag="Out"):
     """`seat` has played the last card, and an opponent confirmed it."""
 
-    seat: Seat
 
-
-class OutWithdrawn(MatchEventBase, frozen=True, tag="OutWithdrawn"):
+class OutWithdrawn(SeatEventBase, frozen=True, tag="OutWithdrawn"):
     """`seat` still has cards: the place was pressed or reported by mistake."""
-
-    seat: Seat
 
 
 class ResultEntered(MatchEventBase, frozen=True, tag="ResultEntered"):
@@ -231,10 +223,8 @@ class ResultConfirmed(MatchEventBase, frozen=True, tag="Confirmed"):
     by: Side | Literal["referee"]
 
 
-class LeaderNamed(MatchEventBase, frozen=True, tag="LeaderNamed"):
+class LeaderNamed(SeatEventBase, frozen=True, tag="LeaderNamed"):
     """After a forfeited deal the side that was given it names the leader of the next one."""
-
-    seat: Seat
 
 
 class ExtraDealOrdered(MatchEventBase, frozen=True, tag="ExtraDealOrdered"):
@@ -317,22 +307,16 @@ class TimeAdded(MatchEventBase, frozen=True, tag="TimeAdded"):
     role: Role
 
 
-class PlayClockStarted(MatchEventBase, frozen=True, tag="PlayCalled"):
+class PlayClockStarted(SeatEventBase, frozen=True, tag="PlayCalled"):
     """The play clock is started for `seat` (读秒)."""
 
-    seat: Seat
 
-
-class PlayerWarned(MatchEventBase, frozen=True, tag="PlayWarned"):
+class PlayerWarned(SeatEventBase, frozen=True, tag="PlayWarned"):
     """The referee has spoken the warning to `seat`: the next limit counts from now (A21.1)."""
 
-    seat: Seat
 
-
-class PlayMade(MatchEventBase, frozen=True, tag="PlayMade"):
+class PlayMade(SeatEventBase, frozen=True, tag="PlayMade"):
     """`seat` has played or passed; the play clock stops."""
-
-    seat: Seat
 
 
 class TimePassed(MatchEventBase, frozen=True, tag="Ticked"):

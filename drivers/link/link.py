@@ -7,9 +7,6 @@ defines the rules.
 
 import asyncio
 from collections.abc import Callable, Mapping
-from enum import Enum
-
-from msgspec import Struct
 
 from drivers import board_identity
 from drivers.board_events import BoardEvent, BoardKind, CardReadEvent
@@ -28,46 +25,18 @@ from drivers.link.link_state import (
     CommandQueue,
     EventArrival,
     EventSequence,
+    LinkCounters,
     LinkLimits,
+    LinkPhase,
     LinkTimers,
     PendingCommand,
 )
 from drivers.link.serial_port import LinkPort
 
-__all__ = ["Link", "LinkCounters", "LinkLimits"]
-
 # A STOP is not acknowledged, and a repeated STOP does no harm. Three copies for a noisy line.
 _STOP_COPIES = 3
 # A deadline this near counts as reached, because timers may fire a rounding error early.
 _TIMER_TOLERANCE_S = 0.0005
-
-
-class LinkCounters(Struct, frozen=True):
-    """Counters of the line since the link was made. All except `sessions` count faults.
-
-    `junk`, `crc_errors` and `oversize` are the decoder's counters. `malformed` counts frames with a
-    right CRC and a wrong layout, `foreign` frames of another session. `duplicates` and `gaps` count
-    events that came again or too early. `lost` counts events that the board forgot before they were
-    received.
-    """
-
-    junk: int = 0
-    crc_errors: int = 0
-    oversize: int = 0
-    malformed: int = 0
-    foreign: int = 0
-    resends: int = 0
-    duplicates: int = 0
-    gaps: int = 0
-    lost: int = 0
-    sessions: int = 0
-
-
-class _Phase(Enum):
-    CLOSED = "closed"
-    OPENING = "opening"  # HELLO was sent; open() waits.
-    UP = "up"
-    RENEWING = "renewing"  # HELLO was sent; commands wait for their end.
 
 
 class Link:
@@ -118,7 +87,7 @@ class Link:
         self._check = check
         self._decoder = framing.Decoder()
         self._counts = dict.fromkeys(LinkCounters.__struct_fields__, 0)
-        self._phase = _Phase.CLOSED
+        self._phase = LinkPhase.CLOSED
         self._open_waiter: asyncio.Future[Welcome] | None = None
         self._is_open = False  # True after open() has returned. Only then are events passed on.
         self._end_reason: DriverError = LineLost(board, "the link is not open")
@@ -131,11 +100,11 @@ class Link:
         self._commands = CommandQueue()
         self._timers = LinkTimers(self._limits)
         self._timer_handle: asyncio.TimerHandle | None = None
-        self._handlers: dict[type, Callable[..., None]] = {
+        self._handlers: dict[type, Callable[..., object]] = {
             BoardEvent: self._receive_event,
             CardReadEvent: self._receive_event,
             BoardReply: self._receive_reply,
-            AliveReport: self._receive_alive,
+            AliveReport: lambda alive: self._is_reset(alive.boot),
             Welcome: self._receive_welcome,
             NoSession: self._receive_no_session,
         }
@@ -145,7 +114,7 @@ class Link:
     @property
     def is_up(self) -> bool:
         """Return True if a session is open and not being renewed."""
-        return self._phase is _Phase.UP
+        return self._phase is LinkPhase.UP
 
     @property
     def last_event(self) -> int:
@@ -155,13 +124,8 @@ class Link:
     @property
     def counters(self) -> LinkCounters:
         """The counters of the line."""
-        decoder = self._decoder
-        noise = {
-            "junk": decoder.junk,
-            "crc_errors": decoder.crc_errors,
-            "oversize": decoder.oversize,
-        }
-        return LinkCounters(**self._counts | noise)
+        noise = ("junk", "crc_errors", "oversize")
+        return LinkCounters(**self._counts | {name: getattr(self._decoder, name) for name in noise})
 
     async def open(self, last_received: Mapping[int, int], kept: Mapping[int, int]) -> Welcome:
         """Open the port and a session; return the WELCOME of the board.
@@ -171,15 +135,15 @@ class Link:
         to its awaiter. Raises PortMissing, PortBusy, LineLost, BoardReset (a known boot id with
         fewer events than were received of it) and the errors of `check`. The link is then closed.
         """
-        if self._phase is not _Phase.CLOSED:
+        if self._phase is not LinkPhase.CLOSED:
             raise RuntimeError("the link is open already")
         self._loop = asyncio.get_running_loop()
         self._journal_positions = (last_received, kept)
         self._is_open = self._stop_pending = False
         self._timers = LinkTimers(self._limits)
         self._decoder.feed(b"\x00")  # Remains of a lost line are not the beginning of a frame.
-        self._port.open(self._on_readable, self._on_port_lost)
-        self._phase = _Phase.OPENING
+        self._port.open(self._on_readable, lambda why: self._fail(LineLost(self.board, why)))
+        self._phase = LinkPhase.OPENING
         self._open_waiter = self._loop.create_future()
         self._begin_session()
         try:
@@ -187,7 +151,7 @@ class Link:
         except asyncio.CancelledError:
             self.close()
             raise
-        if self._phase is _Phase.CLOSED:  # Closed between the WELCOME and this line.
+        if self._phase is LinkPhase.CLOSED:  # Closed between the WELCOME and this line.
             raise self._end_reason
         self._is_open = True
         return welcome
@@ -198,7 +162,7 @@ class Link:
         The command is on the line at once, unless another is outstanding. Without a session it is
         dropped. on_renewed or on_down is called in that case.
         """
-        if self._phase is _Phase.UP:
+        if self._phase is LinkPhase.UP:
             self._enqueue(PendingCommand(command))
             self.on_sent(command)
 
@@ -208,7 +172,7 @@ class Link:
         Raises BoardRefused, LineLost, or SessionRenewed if it is unknown whether the command was
         done. Cancelling the caller withdraws only a command that was not sent yet.
         """
-        if self._phase in (_Phase.CLOSED, _Phase.OPENING):
+        if self._phase in (LinkPhase.CLOSED, LinkPhase.OPENING):
             raise LineLost(self.board, "the link is not open")
         waiter: asyncio.Future[BoardReply] = self._loop.create_future()
         self._enqueue(PendingCommand(command, waiter))
@@ -233,9 +197,9 @@ class Link:
         board without a session refuses a STOP. A STOP requested while the session is being opened
         is therefore sent once the session is open.
         """
-        if self._phase in (_Phase.OPENING, _Phase.RENEWING):
+        if self._phase in (LinkPhase.OPENING, LinkPhase.RENEWING):
             self._stop_pending = True
-        if self._phase is not _Phase.UP:
+        if self._phase is not LinkPhase.UP:
             return
         self._write_stop()
         if self._commands.pending:
@@ -268,12 +232,10 @@ class Link:
                 continue
             heard = True
             self._handlers[type(frame)](frame)
-            if self._phase is _Phase.CLOSED:
+            if self._phase is LinkPhase.CLOSED:
                 return
-        if heard and self._phase is _Phase.UP:
-            self._note_received()
-
-    def _note_received(self) -> None:
+        if not heard or self._phase is not LinkPhase.UP:
+            return
         now = self._loop.time()
         self._timers.note_frame_received(now)
         if self._events.seen != self._acknowledged:
@@ -281,7 +243,7 @@ class Link:
             self._arm()
 
     def _receive_event(self, event: BoardEvent) -> None:
-        if self._phase is not _Phase.UP or not self._is_open or self._is_reset(event.boot):
+        if self._phase is not LinkPhase.UP or not self._is_open or self._is_reset(event.boot):
             return  # The board repeats the event later.
         self._events, taken = link_state.receive_event(self._events, event.number)
         if taken is EventArrival.NEW:
@@ -291,7 +253,7 @@ class Link:
             self._acknowledged = -1  # The board lacks the last acknowledgement, so send it soon.
 
     def _receive_reply(self, reply: BoardReply) -> None:
-        if self._phase is not _Phase.UP:
+        if self._phase is not LinkPhase.UP:
             return  # In this session nothing except the session itself was requested yet.
         self._commands, settled = link_state.complete_command(self._commands, reply.number)
         if settled is None:
@@ -304,17 +266,14 @@ class Link:
         elif not settled.waiter.done():
             settled.waiter.set_result(reply)
 
-    def _receive_alive(self, alive: AliveReport) -> None:
-        self._is_reset(alive.boot)
-
     def _receive_no_session(self, refusal: NoSession) -> None:
-        if self._phase is _Phase.UP and not self._is_reset(refusal.boot):
+        if self._phase is LinkPhase.UP and not self._is_reset(refusal.boot):
             self._handle_fault("the board is in another session")
 
     def _receive_welcome(self, welcome: Welcome) -> None:
-        if self._phase is _Phase.OPENING:
+        if self._phase is LinkPhase.OPENING:
             self._receive_first_welcome(welcome)
-        elif not self._is_reset(welcome.boot) and self._phase is _Phase.RENEWING:
+        elif not self._is_reset(welcome.boot) and self._phase is LinkPhase.RENEWING:
             self.welcome = welcome
             self._on_session_up()
             self._fail_commands(SessionRenewed, self._renewal_reason)
@@ -347,7 +306,7 @@ class Link:
 
     def _is_reset(self, boot: int) -> bool:
         """Return True if `boot` is not the board's present boot. The link is then down."""
-        if self._phase is _Phase.OPENING or boot == self._events.boot:
+        if self._phase is LinkPhase.OPENING or boot == self._events.boot:
             return False
         self._fail(BoardReset(self.board, self._events.boot, boot))
         return True
@@ -356,7 +315,7 @@ class Link:
 
     def _enqueue(self, pending: PendingCommand) -> None:
         self._commands = link_state.enqueue_command(self._commands, pending)
-        if self._phase is _Phase.UP and self._commands.current is None:
+        if self._phase is LinkPhase.UP and self._commands.current is None:
             self._send_next()
 
     def _send_next(self) -> None:
@@ -399,7 +358,7 @@ class Link:
 
     def _on_session_up(self) -> None:
         now = self._loop.time()
-        self._phase = _Phase.UP
+        self._phase = LinkPhase.UP
         self._counts["sessions"] += 1
         self._timers.stop_reply_timer()
         self._timers.note_frame_received(now)
@@ -411,7 +370,7 @@ class Link:
         self._transmit(protocol.BEAT)
 
     def _resend(self) -> None:
-        current = self._commands.current if self._phase is _Phase.UP else None
+        current = self._commands.current if self._phase is LinkPhase.UP else None
         if self._timers.restart_reply_timer(self._loop.time()):
             self._counts["resends"] += 1
             if current is not None:
@@ -431,7 +390,7 @@ class Link:
             self._fail(LineLost(self.board, f"{why}, again after a new session"))
 
     def _renew(self, why: str) -> None:
-        self._phase = _Phase.RENEWING
+        self._phase = LinkPhase.RENEWING
         self._renewal_reason = why
         self._begin_session()
 
@@ -441,22 +400,19 @@ class Link:
             if command.waiter is not None and not command.waiter.done():
                 command.waiter.set_exception(error(self.board, why))
 
-    def _on_port_lost(self, why: str) -> None:
-        self._fail(LineLost(self.board, why))
-
     def _fail(self, error: DriverError) -> None:
         """End the link. open() raises the error if it has not returned, otherwise on_down is
         called.
         """
-        was_open = self._phase is not _Phase.CLOSED and self._is_open
+        was_open = self._phase is not LinkPhase.CLOSED and self._is_open
         self._close_with(error)
         if was_open and isinstance(error, LineLost):
             self.on_down(error)
 
     def _close_with(self, error: DriverError) -> None:
-        if self._phase is _Phase.CLOSED:
+        if self._phase is LinkPhase.CLOSED:
             return
-        self._phase = _Phase.CLOSED
+        self._phase = LinkPhase.CLOSED
         self._end_reason = error
         self._port.close()
         self._timers.clear()
@@ -487,5 +443,5 @@ class Link:
             self._handle_fault(f"nothing heard for {self._limits.silence_ms} ms")
         if now >= self._timers.beat_at:
             self._transmit(protocol.BEAT)
-        if self._phase is not _Phase.CLOSED:
+        if self._phase is not LinkPhase.CLOSED:
             self._arm()

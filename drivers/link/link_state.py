@@ -28,6 +28,36 @@ class LinkLimits(Struct, frozen=True):
     settle_ms: int = 2000
 
 
+class LinkCounters(Struct, frozen=True):
+    """Counters of the line since the link was made. All except `sessions` count faults.
+
+    `junk`, `crc_errors` and `oversize` are the decoder's counters. `malformed` counts frames with a
+    right CRC and a wrong layout, `foreign` frames of another session. `duplicates` and `gaps` count
+    events that came again or too early. `lost` counts events that the board forgot before they were
+    received.
+    """
+
+    junk: int = 0
+    crc_errors: int = 0
+    oversize: int = 0
+    malformed: int = 0
+    foreign: int = 0
+    resends: int = 0
+    duplicates: int = 0
+    gaps: int = 0
+    lost: int = 0
+    sessions: int = 0
+
+
+class LinkPhase(Enum):
+    """The phases of a link."""
+
+    CLOSED = "closed"
+    OPENING = "opening"  # HELLO was sent; open() waits.
+    UP = "up"
+    RENEWING = "renewing"  # HELLO was sent; commands wait for their end.
+
+
 class LinkTimers:
     """The instants at which a resend, a BEAT or the silence timeout is due."""
 

@@ -328,72 +328,7 @@ class ScenarioTable:
                 **counted,
             )
 
-    async def bring_to_rest(self) -> None:
-        """Bring the table to rest as people would. A refused attempt is dealt again, correctly."""
-        await self.hands.restore_speed()
-        while not await self._do_rest_step():
-            pass
-
-    async def _do_rest_step(self) -> bool:
-        """Do the next step to rest. Return True if there is none."""
-        state, phase = self.state, self.state.machine.phase
-        proof = state.fairness[-1] if state.fairness else None
-        failed = proof is not None and proof.outcome in FAILED_OUTCOMES
-        if failed and proof is not None and proof.attempt not in self.cleared_attempts:
-            await self.clear_up()
-            return False
-        counted = {"set": state.machine.card_set, "cards": self.profile.deck.cards}
-        if "ESTOP_PRESSED" in alert_names(state):
-            await self._command_and_wait(Role.REFEREE, "acknowledge", code="ESTOP_PRESSED")
-        elif "SET_BARRED" in alert_names(state):
-            await self._command_and_wait(Role.REFEREE, "clear_set", **counted)
-        elif phase is MachinePhase.COMMITTED:
-            await self._command_and_wait(Role.TABLE, "cut", n=CUT)
-        elif phase is MachinePhase.HELD:
-            await self._release_hands()
-        elif phase is MachinePhase.RELEASED:
-            await self._return_hands()
-        elif phase is MachinePhase.EMPTY and failed:
-            await self._command_and_wait(Role.REFEREE, "start_deal")
-        elif phase is MachinePhase.EMPTY and not state.alerts:
-            return True
-        else:
-            await self._wait_for_change(state)
-        return False
-
-    async def _command_and_wait(self, role: Role, cmd: str, **args: Any) -> bool:
-        """Send a command and wait for its effect. Return whether it was accepted.
-
-        A command may be refused for a reason that the public state does not show, such as a restart
-        of the daemon. The state is then read again a moment later.
-        """
-        before = self.state
-        carried_out = (await self.ask(role, cmd, **args)).ok
-        if carried_out:
-            await self._wait_for_change(before)
-        else:
-            await self.wait(RETRY_INTERVAL_S)
-        return carried_out
-
-    async def _release_hands(self) -> None:
-        """Release held hands. Simulated players take theirs as soon as the lift is up."""
-        if not self.hands.is_simulated:
-            await self._command_and_wait(Role.REFEREE, "release")
-            return
-        taking = asyncio.ensure_future(self.hands.do_step("take_hands"))
-        try:
-            if await self._command_and_wait(Role.REFEREE, "release"):
-                await taking
-        finally:
-            taking.cancel()
-
-    async def _return_hands(self) -> None:
-        """Take any hands that are still in the machine, and return the set."""
-        if not self.hands.is_simulated or any((await self.hands.read_truth())["pockets"][:4]):
-            await self.hands.do_step("take_hands")
-        await self.return_set()
-
-    async def _wait_for_change(self, before: PublicState) -> None:
+    async def wait_for_change(self, before: PublicState) -> None:
         """Wait until a state differs from `before`."""
         seen = _progress(before)
         await self.until(lambda state: _progress(state) != seen, "something else")
@@ -410,7 +345,10 @@ class ScenarioTable:
         self.was_interrupted = self.was_interrupted or told > 0
         await self.daemon.start()
         await self.until(lambda state: len(self.daemon.states) > told, "the daemon's first state")
-        await self.until(lambda state: not _has_missing_boards(state), "both boards")
+        await self.until(
+            lambda state: state.machine.phase is not MachinePhase.FAULT or bool(state.alerts),
+            "both boards",
+        )
         if self.last_counters:
             return
         self.last_counters = await answer_once(
@@ -491,10 +429,6 @@ def alert_names(state: PublicState) -> set[str]:
 
 def _refusal_reasons(state: PublicState) -> set[str]:
     return set(state.fairness[-1].reasons) if state.fairness else set()
-
-
-def _has_missing_boards(state: PublicState) -> bool:
-    return state.machine.phase is MachinePhase.FAULT and not state.alerts
 
 
 def _attempt_text(state: PublicState) -> str:

@@ -20,7 +20,7 @@ from controller.gateway.metric_families import METRIC_FAMILIES
 from controller.messages import CommandReply, PublicEvent, PublicState, Role
 from controller.rules.profile_files import load_profile
 from controller.service.process_signals import make_parent_death_hook
-from drivers.link.link import LinkCounters
+from drivers.link.link_state import LinkCounters
 from hil_tests.harness.bench_file import BenchFile
 from hil_tests.harness.hands import StepSkipped
 from sim.tables.table_processes import HallError, TableProcess

@@ -206,7 +206,7 @@ async def test_two_who_press_at_once_do_not_both_go(hall: Hall) -> None:
     # His page has not heard yet that the other goes.
     await other.route("**/api/tables/T02/take", lambda route: _later(route, one))
     await row.get_by_role("button", name=hall.other("take.of", table=2)).click()
-    already = hall.other.either("ref正前往", "ref goes there already")
+    already = hall.other.either("ref正前往", "ref is already on the way")
     await expect(other.get_by_text(already)).to_be_visible()
     await expect(row).to_contain_text(hall.other("row.going", person="ref"))
 

@@ -91,7 +91,7 @@ async def test_a_technician_sets_a_table_up_and_invites_a_referee_who_sees_it(
         await asked.locator("button[type=submit]").click()
 
     await take("0000" if not mark.endswith("0000") else "1111")
-    await tech.sees(said.either("指纹不符", "that is not this key's fingerprint"))
+    await tech.sees(said.either("指纹不符", "this key has another fingerprint"))
     await expect(listed(tech, announced)).to_have_count(0)
     await take(mark[-4:])
     row = listed(tech, announced)

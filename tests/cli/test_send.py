@@ -67,9 +67,9 @@ def test_about_the_cut_shows_its_phase_and_what_it_is_bound_to() -> None:
     assert run("--about", "cut").stdout.splitlines() == [
         "cut n [seat]: cuts the set (切牌)",
         "",
-        "  A packet of `n` cards off the top. `seat` is the seat that cut, if known.",
+        "  A cut: `n` cards are taken from the top. `seat` is the seat that cut, if known.",
         "",
-        "  n                   a number of cards, by most rulebooks from 6 to 102",
+        "  n                   a number of cards, in most rulebooks from 6 to 102",
         '  seat                a seat: "N", "W", "S" or "E" (may be left out)',
         "",
         "Roles:   table, referee, chief",

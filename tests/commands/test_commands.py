@@ -122,18 +122,23 @@ def test_a_usage_shows_what_may_be_left_out() -> None:
 # What a command may say.
 
 BAD: list[tuple[str, dict[str, Any], str, str]] = [
-    ("cut", {}, "n: missing", "a number of cards, by most rulebooks from 6 to 102"),
-    ("cut", {"n": True}, "n = true", "a number of cards, by most rulebooks from 6 to 102"),
-    ("cut", {"n": 0}, "n = 0", "a number of cards, by most rulebooks from 6 to 102"),
-    ("cut", {"n": 40.5}, "n = 40.5", "a number of cards, by most rulebooks from 6 to 102"),
+    ("cut", {}, "n: missing", "a number of cards, in most rulebooks from 6 to 102"),
+    ("cut", {"n": True}, "n = true", "a number of cards, in most rulebooks from 6 to 102"),
+    ("cut", {"n": 0}, "n = 0", "a number of cards, in most rulebooks from 6 to 102"),
+    ("cut", {"n": 40.5}, "n = 40.5", "a number of cards, in most rulebooks from 6 to 102"),
     ("cut", {"n": 40, "seat": "Z"}, 'seat = "Z"', 'a seat: "N", "W", "S" or "E"'),
     ("cut", {"n": 40, "sear": "N"}, "sear: unknown key", '"seat"?'),
     ("release", {"now": 1}, "now: unknown key", "nothing here"),
     ("out", {"seat": ["N"]}, 'seat = ["N"]', 'a seat: "N", "W", "S" or "E"'),
     ("hold", {"reason": "a\nb"}, 'reason = "a\\nb"', "one line of text, 1 to 200 characters"),
     ("hold", {"reason": ""}, 'reason = ""', "one line of text, 1 to 200 characters"),
-    ("start_deal", {"uncut": True}, "uncut without its reason", "uncut=true and a reason"),
-    ("result", {"order": ["N"]}, 'order = ["N"]', "a list of the seats that went out, in turn"),
+    ("start_deal", {"uncut": True}, "uncut without a reason", "uncut=true and a reason"),
+    (
+        "result",
+        {"order": ["N"]},
+        'order = ["N"]',
+        "a list of the seats that went out, in this order",
+    ),
     ("result", {"order": ["N", 2]}, "order[1] = 2", 'a seat: "N", "W", "S" or "E"'),
     ("recount", {"counts": {"N": 27}}, "counts.W: missing", "a number of cards from 0 to 108"),
     (
@@ -147,7 +152,7 @@ BAD: list[tuple[str, dict[str, Any], str, str]] = [
         "propose",
         {"offence": "late", "side": "NS", "seat": "E"},
         "seat E does not play for NS",
-        "one of it",
+        "a seat of that side",
     ),
     ("propose", {"offence": "late", "side": "N"}, 'side = "N"', 'a side: "NS" or "EW"'),
     (

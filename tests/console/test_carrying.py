@@ -162,7 +162,7 @@ async def test_a_referee_enters_the_chiefs_word_at_both_tables(
 async def test_without_the_tables_key_nothing_is_ordered(
     carrier: Callable[..., MatchTransfer], wire: Wire
 ) -> None:
-    with pytest.raises(RequestError, match="does not know with which key table T02 signs"):
+    with pytest.raises(RequestError, match="the signing key of table T02 is missing"):
         await carrier(None).transfer(CHEN, FROM, GO)
     assert wire.sent == []
 
@@ -183,7 +183,7 @@ async def test_what_another_key_signed_is_handed_to_no_table(
     carried = await carrier().transfer(CHEN, FROM, GO)
     assert not carried.done
     assert fates(carried)[-1] == ("document", FROM, "refused")
-    assert "signature" in carried.steps[-1].en
+    assert "not signed by that table" in carried.steps[-1].en
     assert wire.said("take_over") == []
 
 

@@ -273,7 +273,7 @@ async def test_an_id_is_one_order_of_one_person(
         (LI, "open_hand", 403, "chief"),
         (CHEN, "selftest", 403, "technician"),
         (LI, "fly", 400, "fly"),
-        (LI, "sheet", 400, "orders nothing"),
+        (LI, "sheet", 400, "only reads"),
     ],
 )
 async def test_a_role_that_may_not_is_refused_before_anything_is_signed(
@@ -296,7 +296,7 @@ async def test_a_role_without_a_key_is_told_so_and_nothing_is_kept(
     desk: CommandDispatcher, tmp_path: Path
 ) -> None:
     (tmp_path / "clients" / "referee.key_secret").unlink()
-    with pytest.raises(RequestError, match="no key of a referee"):
+    with pytest.raises(RequestError, match="no key for a referee"):
         await desk.send(LI, "T01", HOLD)
     assert await desk.recent_commands("T01") == []
 
@@ -580,7 +580,7 @@ async def test_what_the_chief_ordered_of_his_own_word_no_referee_has_sent_again(
     """A referee may stop a table, and only the chief its area: the order bears the chief's key."""
     wire.says = silent
     await desk.send(CHEN, "T01", HOLD)
-    with pytest.raises(RequestError, match="an order of Chen") as raised:
+    with pytest.raises(RequestError, match="this command is from Chen") as raised:
         await desk.ask_again(LI, "T01", HOLD.id)
     assert raised.value.status == 403
     assert len(wire.sent) == 1

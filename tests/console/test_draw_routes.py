@@ -118,7 +118,7 @@ async def test_a_chiefs_order_that_is_not_known_is_the_chiefs_and_it_is_said_who
     async with logged_in(console, "chief") as chief:
         await laid_out(chief)
     told = await laid_out(referee)
-    assert "an order of chief:" in told["T02"]["error"]["en"]
+    assert "this command is from chief:" in told["T02"]["error"]["en"]
     assert "chief" in told["T02"]["error"]["zh"]
     assert [table for table, _ in lines.laid].count("T02") == 1
 

@@ -66,7 +66,7 @@ async def test_what_is_refused_for_its_pace_is_written_nowhere_and_goes_out_when
         answer = await orders(client, 1)
         status, why = refused(answer)
         assert (status, answer.headers["retry-after"]) == (429, "30")
-        assert "too many orders" in why
+        assert "too many commands" in why
         assert CommandLog(console.engine).find("flood-0001") is None
         assert sent == ["flood-0000"]
         console.command_buckets = TokenBuckets(1, 1.0)

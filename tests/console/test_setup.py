@@ -17,13 +17,12 @@ from zeroconf import BadTypeInNameException
 from controller.cli.console import make_console_keys, make_key_name
 from controller.client.discovery import TableAnnouncement
 from controller.console.accounts.account_store import INVITATION_MS, Account
-from controller.console.app import make_app
 from controller.console.console import BackgroundService, RefereeConsole
 from controller.console.console_config import load_console_config, read_tables
 from controller.console.freshness import Freshness
 from controller.console.routing import REQUEST_HEADER
-from controller.console.server import open_console
-from controller.console.table_discovery import TableDiscovery
+from controller.console.server import make_app, open_console
+from controller.console.table_enrolment import TableDiscovery
 from controller.keys.enrolment import admit_file
 from controller.keys.table_keys import create_table_keys
 from controller.messages import Role
@@ -180,7 +179,7 @@ async def test_a_table_at_which_nobody_answers_is_not_taken_up(
         wish = {"handle": await handle(client), "said": last_group(announced), "area": "A"}
         answer = await client.post("/api/setup/tables", json=wish)
     assert answer.status_code == 409
-    assert "nobody answers at tcp://127.0.0.9:1" in answer.json()["error"]["en"]
+    assert "no answer from tcp://127.0.0.9:1" in answer.json()["error"]["en"]
 
 
 async def test_a_table_that_is_gone_meanwhile_is_looked_for_again(
@@ -190,7 +189,7 @@ async def test_a_table_that_is_gone_meanwhile_is_looked_for_again(
         wish = {"handle": "T20:x", "said": last_group(announced), "area": "A"}
         answer = await client.post("/api/setup/tables", json=wish)
     assert answer.status_code == 409
-    assert "look again" in answer.json()["error"]["en"]
+    assert "search again" in answer.json()["error"]["en"]
 
 
 async def test_a_known_name_with_another_key_or_address_is_told_as_such(

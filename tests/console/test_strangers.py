@@ -23,7 +23,6 @@ from controller.console.accounts.login_throttle import (
     FREE_ATTEMPTS_PER_NAME,
 )
 from controller.console.accounts.sessions import Sessions
-from controller.console.app import all_routes, make_app
 from controller.console.console import MAX_ANONYMOUS_REQUESTS, RefereeConsole
 from controller.console.console_config import load_console_config
 from controller.console.rate_limits import StreamLimits, TokenBuckets
@@ -34,7 +33,7 @@ from controller.console.routing import (
     ConsoleRequest,
     route,
 )
-from controller.console.server import open_console
+from controller.console.server import all_routes, make_app, open_console
 from controller.console.store.database import StoreError, open_engine
 from controller.console.store.database_schema import COMMAND_LOG
 from controller.messages import Role
@@ -470,7 +469,7 @@ async def test_a_fault_of_its_own_says_nothing_and_is_kept_and_framed_nowhere(
     wire = ASGITransport(app=app, raise_app_exceptions=False)
     async with AsyncClient(transport=wire, base_url="http://console") as client:
         answer = await client.get("/broken")
-    assert refused(answer) == (500, "the console failed here: see its log")
+    assert refused(answer) == (500, "the console failed: see its log")
     assert answer.headers["content-security-policy"].startswith("default-src 'self'")
     assert answer.headers["x-content-type-options"] == "nosniff"
     assert answer.headers["cache-control"] == "no-store"

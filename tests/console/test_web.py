@@ -12,9 +12,9 @@ from httpx import AsyncClient
 from starlette.routing import Route
 
 from controller.console.accounts.login_throttle import FREE_ATTEMPTS_PER_NAME
-from controller.console.app import all_routes
 from controller.console.console import RefereeConsole
 from controller.console.routing import SESSION_COOKIE
+from controller.console.server import all_routes
 from controller.faults import fault_catalogue
 from controller.messages import Role
 from tests.console.fake import PIN
@@ -212,7 +212,7 @@ async def test_what_a_role_may_not_is_refused(
 async def test_a_refusal_of_a_role_is_in_the_words_of_a_hall(console: RefereeConsole) -> None:
     async with logged_in(console, "obs") as client:
         said = (await client.get("/api/people")).json()["error"]
-    assert said["en"] == "this is not for an observer, but for: the chief referee, a technician"
+    assert said["en"] == "not allowed for an observer, only for: the chief referee, a technician"
     assert said["zh"] == "“观摩”无此权限，限：“裁判长”、“技术员”"
 
 
@@ -259,7 +259,7 @@ async def test_two_who_go_to_a_table_do_not_both_think_so(console: RefereeConsol
     async with logged_in(console, "ref") as one, logged_in(console, "ref2") as two:
         assert (await one.post("/api/tables/T02/take", json={"over": None})).status_code == 200
         late = await two.post("/api/tables/T02/take", json={"over": None})
-        assert refused(late) == (409, "ref goes there already")
+        assert refused(late) == (409, "ref is already on the way")
         relieved = await two.post("/api/tables/T02/take", json={"over": "ref"})
         assert relieved.json() == {"taken_by": "ref2"}
         assert (await two.post("/api/tables/T02/leave", json={})).json() == {"taken_by": None}
@@ -278,7 +278,7 @@ async def test_nobody_but_the_chief_says_that_another_goes_no_more(
             assert said.json() == {"taken_by": None}
         else:
             assert refused(said)[0] == 403
-            assert "ref goes there" in refused(said)[1]
+            assert "ref is on the way" in refused(said)[1]
         assert console.call_assignments.assigned_to("T02") == (None if may else "ref")
         assert (await one.post("/api/tables/T02/leave", json={})).json() == {"taken_by": None}
 

@@ -10,6 +10,7 @@ from contextlib import closing
 import pytest
 
 from controller.journal.store import STORE_NAME
+from hil_tests.harness import scenario_end as table_rest
 from hil_tests.harness import targets
 from hil_tests.harness.scenario_table import ScenarioTable, alert_names
 
@@ -89,7 +90,7 @@ def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
     name = left.pop(0)
     item.config.option.mischief = ",".join(left)
     patch = pytest.MonkeyPatch()
-    rest = ScenarioTable.bring_to_rest
+    rest = table_rest.bring_to_rest
 
     async def rested(table: ScenarioTable) -> None:
         await rest(table)
@@ -98,6 +99,6 @@ def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
     if name == "hello":
         patch.setattr(targets, "own_firmware_hash", lambda: bytes.fromhex(OTHER_FIRMWARE))
     elif name:
-        patch.setattr(ScenarioTable, "bring_to_rest", rested)
+        patch.setattr(table_rest, "bring_to_rest", rested)
     yield
     patch.undo()

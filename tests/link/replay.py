@@ -12,8 +12,8 @@ from drivers.errors import BoardRefused, DriverError, LineLost
 from drivers.firmware import protocol
 from drivers.link import frames
 from drivers.link.frames import BlockSplitter, BoardCommand, BoardReply, HostFrame, Welcome
-from drivers.link.link import Link, LinkCounters
-from drivers.link.link_state import LinkLimits
+from drivers.link.link import Link
+from drivers.link.link_state import LinkCounters, LinkLimits
 from drivers.link.recording import Chunk, ChunkKind
 from drivers.typed_boards import DealerBoard, ReaderBoard
 from tests.link.replay_port import (

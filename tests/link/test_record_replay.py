@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from drivers.board_events import FeedSource
 from drivers.link.frames import FeedCommand
-from drivers.link.link import LinkCounters
+from drivers.link.link_state import LinkCounters
 from drivers.link.recording import MemoryRecording, RecordingPort
 from tests.link.replay import ReplayResult, replay
 

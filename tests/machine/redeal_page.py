@@ -155,7 +155,7 @@ _BEFORE = {
     "JAM": "no card is on its way",
     "SUPPLY_LOW": "a board refuses to begin, and reports a supply drop only in its attempt",
     "ENGINE_LOST": "a board refuses to begin without its engine; hands that are held were read",
-    "DRIVE_LOST": "a board refuses to begin without its drives, and reports a lost one only in its attempt",
+    "DRIVE_LOST": "a board refuses to begin without a drive, and reports it in its attempt only",
     "EDGES_LOST": "a board reports lost edges only in its attempt",
     "STALL": "no motor turns; a stuck shuffler is reported as a JAM",
     "BOARD_RESET": "no board has begun the attempt: a board that was away is LINE_LOST",

@@ -1,1 +1,1 @@
-"""Commands that the console signs and sends: one table, an area, a transfer."""
+"""Commands that the console signs and sends: to one table, to an area, or for a transfer."""

@@ -1,4 +1,7 @@
-"""The log of commands to whole areas, stored over a restart, with their tables and their sender."""
+"""Actions for whole areas: their commands to each table, their results, and their stored log.
+
+The log stays over a restart of the console. It has the tables and the sender of each action.
+"""
 
 import asyncio
 from collections.abc import Mapping, Sequence
@@ -22,8 +25,9 @@ from controller.messages import CommandReply, Failure
 class LoggedAreaAction(msgspec.Struct, frozen=True, kw_only=True):
     """One action for the tables of an area: the command, and its id for each table.
 
-    `unheard`: tables of the area without a present state that did not need the action in their last
-    state. Nothing was sent there. `at_ms`: the time, by the console's clock.
+    `orders` has the id of the command for each table. `unheard` are tables of the area without a
+    present state that did not need the action in their last state. Nothing was sent to them.
+    `at_ms` is the time of the action, by the console's clock.
     """
 
     id: str
@@ -74,20 +78,20 @@ _ACTION_DECODER: Final = msgspec.json.Decoder(LoggedAreaAction)
 _log = structlog.get_logger("console")
 
 AreaCommandStatus = Literal["unsent", "sent", "silent", "accepted", "seen", "refused"]
-"""Of one table's order: not sent, on its way, no answer (it may have acted), answered, told by the
-table's own journal, refused."""
+"""The status of one table's command. `silent`: no answer, and the table may have executed it.
+`accepted`: the table's answer. `seen`: the table's own journal contains the command."""
 StatusAndError = tuple[AreaCommandStatus, Failure | None]
-"""A fate, and why it is not done."""
+"""A status, and the reason why the command was not executed."""
 MAX_LOADED_ACTIONS: Final = 50
-"""Taken up after a restart, the newest."""
+"""The maximum of actions that are loaded after a restart, the newest."""
 MAX_SHOWN_ALIKE: Final = 5
-"""Of one kind and area that are shown, as long as something of them is not known."""
+"""The maximum of shown actions of one kind and area, as long as they have open commands."""
 _FIRST_SERVER_ERROR: Final = 500
 _NOT_FOUND: Final = 404
 
 
 class AreaTableResult(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """The command of one table and its result. `error`: why it was not carried out."""
+    """The command of one table and its status. `error` is the reason if it was not executed."""
 
     table: str
     fate: AreaCommandStatus
@@ -95,10 +99,10 @@ class AreaTableResult(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 
 
 class AreaActionView(msgspec.Struct, frozen=True, kw_only=True):
-    """An action of an area, table by table, without commands that were refused and given again.
+    """An action of an area, table by table, without commands that were refused and sent again.
 
-    `unheard`: tables without a present state that did not need the action in their last state.
-    Nothing was sent there.
+    `unheard` are tables without a present state that did not need the action in their last state.
+    Nothing was sent to them.
     """
 
     id: str
@@ -115,8 +119,9 @@ class AreaActionView(msgspec.Struct, frozen=True, kw_only=True):
 class AreaActions:
     """The last actions of each kind of every area: a start, a pause, its end, added time.
 
-    The last one is shown, and up to MAX_SHOWN_ALIKE earlier ones with open commands. `orders` and
-    `kept` are the logs, `run` runs their calls.
+    The last action is shown, together with earlier ones that have open commands, at most
+    MAX_SHOWN_ALIKE in all. `command_log` and `action_log` are the logs, and `run_blocking` runs
+    their calls.
     """
 
     def __init__(
@@ -154,12 +159,10 @@ class AreaActions:
             self._executed_commands.update(await self._dispatcher.find_executed(table, orders))
 
     async def send(self, person: Account, act: LoggedAreaAction) -> dict[str, CommandReply | None]:
-        """Send an action to its tables, to all at once.
+        """Send an action to all its tables at once. Return each table's reply.
 
-        Return the answer of each.
-
-        None means that it is unknown whether the table acted. With the same id it acts only once.
-        Raises RequestError.
+        None means that it is unknown whether the table executed the command. A table executes the
+        command of one id only once. Raises RequestError.
         """
         async with self._log_lock:
             known = await self.find(act.id)
@@ -167,7 +170,7 @@ class AreaActions:
                 await self._log_action(act)
         if known is not None and not _is_same_action(known, act):
             raise RequestError(
-                409, f"{act.id} is the id of another order", f"{act.id}是另一命令的编号"
+                409, f"{act.id} is the id of another command", f"{act.id}是另一命令的编号"
             )
         act = known or act
         return await self._send_to_tables(person, act, act.orders)
@@ -176,16 +179,16 @@ class AreaActions:
         """Return a shown action. Raises RequestError."""
         known = self._shown_actions.get(action_id)
         if known is None:
-            en = "something else was ordered of this area since: look at its tables"
+            en = "this area has had another command since then: check its tables"
             raise RequestError(409, en, "该区此后已有其他命令，请到台查看")
         return known
 
     async def ask_again(
         self, person: Account, act: LoggedAreaAction
     ) -> dict[str, CommandReply | None]:
-        """Ask again for unknown results of an action, and send what was never sent.
+        """Ask again for unknown results of an action, and send its commands that were never sent.
 
-        The request is made in the name of the person who gave the command. Raises RequestError.
+        An unknown command is repeated in the name of the person who gave it. Raises RequestError.
         """
         return await self._send_to_tables(person, act, self._commands_without_result(act))
 
@@ -221,16 +224,16 @@ class AreaActions:
         try:
             await self._run_blocking(lambda: self._action_log.write(act))
         except StoreError as failed:
-            _log.error("area not ordered: the database failed", why=str(failed))
+            _log.error("area action not sent: the database failed", why=str(failed))
             raise RequestError(
                 503, STORE_UNAVAILABLE.message, STORE_UNAVAILABLE.message_zh
             ) from None
         self._show(act, dict.fromkeys(act.orders.values(), _NOT_SENT))
 
     def _show(self, act: LoggedAreaAction, fates: Mapping[str, StatusAndError]) -> None:
-        """Show an action.
+        """Show an action. Remove earlier actions of its kind that have no open commands.
 
-        Earlier ones of its kind without open commands are removed, and the oldest.
+        If there are still too many of its kind, remove the oldest too.
         """
         alike = [
             one
@@ -251,7 +254,7 @@ class AreaActions:
         self._status_by_command.update(fates)
 
     def _has_open_commands(self, act: LoggedAreaAction) -> bool:
-        """Return whether a command of an action is unknown, or was refused and not given again."""
+        """Return whether a command of an action is unknown, or was refused and not sent again."""
         refused = (
             self._status(order)[0] == "refused" and order not in self._replaced_commands
             for order in act.orders.values()
@@ -300,9 +303,7 @@ class AreaActions:
     async def _ask_or_send(
         self, person: Account, act: LoggedAreaAction, table: str, command_id: str
     ) -> CommandResult:
-        """Ask for the result of a command, in the name of its sender, or send it if it was
-        never sent.
-        """
+        """Return the result of a command. Send the command if it was never sent."""
         try:
             return await self._dispatcher.ask_again(person, table, command_id)
         except RequestError as wrong:
@@ -320,7 +321,7 @@ class AreaActions:
             )
 
     def _note_executed(self, table: str, command_id: str) -> None:
-        """Note that a journal has a command as carried out. Only the command's own table counts."""
+        """Note that a table's journal contains a command. Only the command's own table counts."""
         if any(act.orders.get(table) == command_id for act in self._shown_actions.values()):
             self._executed_commands.add(command_id)
 

@@ -1,10 +1,10 @@
 """Dispatcher of people's commands to the tables, signed with the key of the person's role.
 
-A command is stored, signed, before it is sent. Then its reply is stored. The console never sends a
+The signed command is stored before it is sent. Then its reply is stored. The console never sends a
 command twice automatically. A command without a reply is shown as unknown. The person who gave it,
-another person of that role or the chief can ask again with the same id and the same bytes. The
-table carries out an id only once. A command that never reached the table is refused after the
-table's restart, because it was signed for another run.
+another person of that role or the chief can ask again, with the same id and the same bytes. The
+table executes an id only once. If a command never reached the table, the table refuses it after a
+restart, because the command was signed for another run.
 """
 
 import asyncio
@@ -45,9 +45,9 @@ from controller.signing import signed_commands
 _log = structlog.get_logger("console")
 
 MAX_SHOWN_COMMANDS: Final = 20
-"""The most commands that a table's page shows."""
+"""The maximum of commands that a table's page shows."""
 _MAX_REMEMBERED_COMMANDS: Final = 1_024
-"""How many executed orders are remembered for one table."""
+"""The maximum of remembered commands of one table."""
 _MAX_ID_LENGTH: Final = 64
 _UNKNOWN_RESULT_CODES: Final = frozenset({"MACHINE_AWAY", "MACHINE_LATE"})
 """Error codes with which the gateway reports that the result of a command is unknown."""
@@ -56,13 +56,13 @@ _NO_RESULT_CODES: Final = (
     | {"TOO_MANY", "UNKNOWN_KEY", "KEY_REVOKED", "KEY_EXPIRED"}
     | {"WRONG_ROLE", "BAD_SIGNATURE", "ORDER_OVER", "ID_TAKEN"}
 )
-"""Error codes that leave the result of a repeated command unknown. Present permissions do not show
-what happened then, and for an expired command the table itself has no result.
+"""Error codes that leave the result of a repeated command unknown. A refusal by present permissions
+does not show the result of the first time. For an expired command the table has no result.
 """
 STORE_UNAVAILABLE: Final = Failure(
     code="",
-    message="the console's database takes nothing down, so that nothing was sent",
-    action="its log says why",
+    message="the console's database stores nothing, so nothing was sent",
+    action="see the console's log",
     message_zh="控制台数据库无法写入，命令未发出",
     action_zh="原因见其日志",
 )
@@ -77,20 +77,18 @@ class CommandClient(Protocol):
 
 
 ClientFactory = Callable[[str, Role], CommandClient]
-"""Returns the client for a table and a role. Raises RequestError if the console has no key for
-them.
-"""
+"""Returns the client for a table and a role. Raises RequestError without a key for them."""
 
 
 class CommandDispatcher:
-    """A dispatcher of people's commands. `new_id` names the console's own queries.
+    """A dispatcher of people's commands.
 
-    `table_key_of` and `key_folder_of` return a table's public key (Z85) and the folder of the
-    console's keys for the table. `find_archived` returns which of some commands were carried out
-    according to the table's archived journal, with their entry numbers. It may block.
-    `on_commands_changed` is called with every table whose commands changed. `on_result` is called
-    with None when a command is sent, and with its result. `on_executed` is called with a table and
-    a command that its journal contains as carried out.
+    `new_id` returns ids for the console's own queries. `table_key_of` and `key_folder_of` return a
+    table's public key (Z85) and the folder of the console's keys for the table. `find_archived`
+    returns the executed ones of some commands by the archived journal, with their entry numbers. It
+    may block. `on_commands_changed` is called with each table of which the commands changed.
+    `on_result` is called with a command's id: with None when the command is sent, then with its
+    result. `on_executed` is called with a table and the id of a command in the table's journal.
     """
 
     def __init__(
@@ -108,12 +106,8 @@ class CommandDispatcher:
             [str, Collection[str]], Mapping[str, int]
         ] = lambda table, orders: {},
     ) -> None:
-        self._tables, self._command_log, self._run_blocking, self._client_for = (
-            tables,
-            command_log,
-            run_blocking,
-            client_for,
-        )
+        self._tables, self._command_log = tables, command_log
+        self._run_blocking, self._client_for = run_blocking, client_for
         self._table_key_of, self._key_folder_of = table_key_of, key_folder_of
         self._new_id, self._now_ms = new_id, now_ms
         self._entry_of_command: dict[str, dict[str, int | None]] = {}
@@ -127,11 +121,11 @@ class CommandDispatcher:
     async def send(
         self, person: Account, table: str, request: ConsoleCommandRequest
     ) -> CommandResult:
-        """Send a command and return its result. The same id again returns the result of the same
-        command.
+        """Send a command and return its result.
 
-        Raises RequestError if the person has no permission, or the id belongs to another command.
-        The command continues even if the caller is cancelled.
+        A second call with the same id returns the result of the same command. Raises RequestError
+        if the person has no permission, or if the id belongs to another command. The command
+        continues even if the caller is cancelled.
         """
         self._check_permission(person, table, request)
         known = self._pending.get(request.id)
@@ -154,16 +148,16 @@ class CommandDispatcher:
         self._require_table(table)
         given = await self._run_blocking(lambda: self._command_log.find(command_id))
         if given is None or given.table != table:
-            raise RequestError(404, f"there is no order {command_id} here", "没有此命令")
+            raise RequestError(404, f"there is no command {command_id} here", "没有此命令")
         _require_may_ask(person, given)
         if given.reply is None:
-            said = given.command
+            sent = given.command
             wish = ConsoleCommandRequest(
-                id=said.id, cmd=said.cmd, args=said.args, deal=said.deal, attempt=said.attempt
+                id=sent.id, cmd=sent.cmd, args=sent.args, deal=sent.deal, attempt=sent.attempt
             )
             known = self._pending.get(command_id)
             if known is None:
-                _log.info("asked for again", table=table, cmd=said.cmd, by=person.name)
+                _log.info("command sent again", table=table, cmd=sent.cmd, by=person.name)
                 known = self._start_task(
                     given.person, table, wish, self._send_logged(given, again=True)
                 )
@@ -210,7 +204,7 @@ class CommandDispatcher:
         return [self._status_view(one, seen.get(one.command.id)) for one in given]
 
     async def find_executed(self, table: str, command_ids: Collection[str]) -> dict[str, int]:
-        """Return which commands a table's journal has as carried out, with their entry numbers.
+        """Return the commands that a table's journal contains, with their entry numbers.
 
         The archive is queried only for commands that are not remembered. Raises StoreError.
         """
@@ -228,7 +222,7 @@ class CommandDispatcher:
         return told
 
     def note_event(self, event: PublicEvent) -> None:
-        """Record from the feed that a command was carried out at the event's table."""
+        """Note an event of the feed, if it reports an executed command."""
         order = event.data.get("id")
         if event.kind != "command" or not isinstance(order, str) or "refused" in event.data:
             return
@@ -239,8 +233,9 @@ class CommandDispatcher:
         self.on_commands_changed(event.table)
 
     def _remember(self, table: str, command_id: str, n: int | None) -> None:
-        """Remember the number of a command's entry. None: the archive has none, but the feed may
-        bring it.
+        """Remember the number of a command's entry.
+
+        None means that the archive has no such entry, but the feed may still bring it.
         """
         seen = self._entry_of_command.setdefault(table, {})
         seen.pop(command_id, None)
@@ -267,7 +262,7 @@ class CommandDispatcher:
         self._require_table(table)
         order = COMMANDS.get(request.cmd)
         if order is not None and not order.signed:
-            raise RequestError(400, f"{request.cmd} orders nothing", f"{request.cmd}不是命令")
+            raise RequestError(400, f"{request.cmd} only reads", f"{request.cmd}不是命令")
         if order is None or person.role not in order.roles:
             why = role_or_phase_refusal(request.cmd, person.role, MachinePhase.EMPTY)
             assert why is not None  # The role is refused in every phase.
@@ -302,7 +297,7 @@ class CommandDispatcher:
         try:
             return await self._run_blocking(call)
         except StoreError as failed:
-            _log.error("order not sent: the database failed", why=str(failed))
+            _log.error("command not sent: the database failed", why=str(failed))
             en, zh = STORE_UNAVAILABLE.message, STORE_UNAVAILABLE.message_zh
             raise RequestError(503, en, zh) from None
 
@@ -336,12 +331,12 @@ class CommandDispatcher:
         state = reply.result or {}
         boot, named = state.get("boot"), state.get("table")
         if not isinstance(boot, str):
-            raise RequestError(504, f"table {table} says of no run of its own", f"{table}没有应答")
-        # The key fits, so another table would carry out a command that is not meant for it.
+            raise RequestError(504, f"the state of table {table} has no run", f"{table}没有应答")
+        # The key fits, so the other table would execute a command that is not meant for it.
         if named != table:
             raise RequestError(
                 409,
-                f"what answers for table {table} is another table: set it up again",
+                f"another table answers in the name of table {table}: set it up again",
                 f"以{table}之名应答的是另一张台，请重新设置",
             )
         return boot
@@ -364,9 +359,9 @@ class CommandDispatcher:
             return self._unknown_result(given, reply.error.message)
         try:
             await self._run_blocking(lambda: self._command_log.write_reply(order.id, reply))
-        # After a restart the result is unknown again, and can be asked for.
+        # After a restart the result is unknown again, and a person can ask for it.
         except StoreError as failed:
-            _log.error("answer not kept", table=table, cmd=order.cmd, why=str(failed))
+            _log.error("answer not stored", table=table, cmd=order.cmd, why=str(failed))
         return CommandResult(reply)
 
     def _task_done(self, command_id: str, table: str, done: "asyncio.Task[CommandResult]") -> None:
@@ -379,19 +374,17 @@ class CommandDispatcher:
         failed = done.exception()
         if failed is None:
             self.on_result(command_id, done.result())
-        elif was_out:  # The command may have acted.
-            _log.error("order failed", table=table, order=command_id, exc_info=failed)
+        elif was_out:  # The table may have executed the command.
+            _log.error("command failed", table=table, order=command_id, exc_info=failed)
             self.on_result(command_id, CommandResult(None))
         self.on_commands_changed(table)
 
     def _unknown_result(self, given: LoggedCommand, why: str) -> CommandResult:
-        _log.warning("order unanswered", table=given.table, cmd=given.command.cmd, why=why)
+        _log.warning("command unanswered", table=given.table, cmd=given.command.cmd, why=why)
         return CommandResult(None, why)
 
     def _unseal(self, person: Account, table: str, command_result: CommandResult) -> CommandResult:
-        """Return the result with the part that is sealed to the chief opened, if the person is a
-        chief.
-        """
+        """Return the result. For a chief, the part that is sealed to the chief is opened."""
         reply = command_result.reply
         if reply is None or reply.result is None or person.role is not Role.CHIEF:
             return command_result
@@ -399,8 +392,7 @@ class CommandDispatcher:
         return CommandResult(msgspec.structs.replace(reply, result=result))
 
     def _status_view(self, given: LoggedCommand, entry_n: int | None) -> CommandStatusView:
-        reply, command = given.reply, given.command
-        error = None if reply is None else reply.error
+        command = given.command
         return CommandStatusView(
             id=command.id,
             cmd=command.cmd,
@@ -409,7 +401,7 @@ class CommandDispatcher:
             at_ms=given.at_ms,
             fate=self._status(given),
             seen=entry_n,
-            error=error,
+            error=None if given.reply is None else given.reply.error,
         )
 
     def _status(self, given: LoggedCommand) -> CommandStatus:
@@ -434,7 +426,7 @@ def _require_may_ask(person: Account, given: LoggedCommand) -> None:
     if not (may and person.role in (given.role, Role.CHIEF)):
         raise RequestError(
             403,
-            f"this is an order of {given.person}: it is his, another's of his role, or the chief's",
+            f"this command is from {given.person}: only they, their role or the chief may ask",
             f"此命令由{given.person}下达：须由本人、同一角色的人员或裁判长查询",
         )
 
@@ -443,12 +435,12 @@ def _is_same_request(
     given: LoggedCommand, person: Account, table: str, request: ConsoleCommandRequest
 ) -> bool:
     """Return whether the request is the stored command, from the same person."""
-    said = given.command
+    sent = given.command
     meant = (person.name, table, request.cmd, request.args, request.deal, request.attempt)
-    return meant == (given.person, given.table, said.cmd, said.args, said.deal, said.attempt)
+    return meant == (given.person, given.table, sent.cmd, sent.args, sent.deal, sent.attempt)
 
 
 def _id_taken(command_id: str) -> RequestError:
     return RequestError(
-        409, f"{command_id} is the id of another order", f"{command_id}是另一命令的编号"
+        409, f"{command_id} is the id of another command", f"{command_id}是另一命令的编号"
     )

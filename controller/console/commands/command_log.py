@@ -17,7 +17,7 @@ CommandId = Annotated[
 
 
 class ConsoleCommandRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A person's command. `deal` and `attempt`: the deal and attempt that their page showed."""
+    """A person's command. `deal` and `attempt` are those that the person's page showed."""
 
     id: CommandId
     cmd: str
@@ -29,7 +29,8 @@ class ConsoleCommandRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_un
 class CommandStatusView(msgspec.Struct, frozen=True, kw_only=True):
     """One command and its status, as a table's page shows it.
 
-    `seen`: the number of the public entry that reports the execution, once the feed has brought it.
+    `seen` is the number of the public entry that reports the execution, or None before the feed
+    has brought that entry.
     """
 
     id: str
@@ -43,7 +44,10 @@ class CommandStatusView(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class CommandResult(msgspec.Struct, frozen=True):
-    """The reply of a table. None: it is unknown whether the command was carried out."""
+    """The reply of a table. If `reply` is None, it is unknown whether the command was executed.
+
+    `why` is the reason why there is no reply.
+    """
 
     reply: CommandReply | None = None
     why: str = ""
@@ -54,9 +58,10 @@ class CommandResult(msgspec.Struct, frozen=True):
 
 
 class LoggedCommand(msgspec.Struct, frozen=True, kw_only=True):
-    """A signed command and its reply. None: it is unknown whether it was carried out.
+    """A signed command and its reply.
 
-    `at_ms`: when it was given, by the console's clock.
+    If `reply` is None, it is unknown whether the command was executed. `at_ms` is the time of the
+    command, by the console's clock.
     """
 
     table: str
@@ -74,7 +79,7 @@ class CommandLog:
         self._engine = engine
 
     def find(self, command_id: str) -> LoggedCommand | None:
-        """Return the command of an id. None: there is no such command."""
+        """Return the command of an id, or None."""
         with self._engine.connect() as base:
             row = base.execute(
                 select(COMMAND_LOG).where(COMMAND_LOG.c.id == command_id)
@@ -103,7 +108,7 @@ class CommandLog:
             )
 
     def newest(self, table: str, limit: int) -> list[LoggedCommand]:
-        """Return the newest commands of a table, the newest first."""
+        """Return the newest commands of a table, at most `limit`, the newest first."""
         newest = (
             select(COMMAND_LOG)
             .where(COMMAND_LOG.c.table_id == table)

@@ -1,7 +1,7 @@
 """Transfer of a match to another table (转台): the match leaves, is fetched, and is taken over.
 
-Every command is sent in one person's name by the command dispatcher. After an interruption the same
-call continues. Commands that acted are not sent twice, and a match that has left is only fetched
+The command dispatcher sends every command, in the name of one person. After an interruption, the
+same call continues. Executed commands are not sent twice, and a match that has left is only fetched
 again.
 """
 
@@ -29,7 +29,7 @@ _FREE_PHASES: Final = frozenset({"idle", "setup", "signed"})
 
 
 class TransferStep(msgspec.Struct, frozen=True, kw_only=True):
-    """One step and its status. `en` and `zh`: why a table refused the step."""
+    """One step and its status. `en` and `zh` are the reason if a table refused the step."""
 
     step: Literal["transfer", "document", "take_over"]
     table: str
@@ -41,7 +41,7 @@ class TransferStep(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class TransferProgress(msgspec.Struct, frozen=True, kw_only=True):
-    """The progress of a transfer."""
+    """The progress of a transfer. `match` is the transferred match once the transfer is done."""
 
     steps: list[TransferStep]
     done: bool = False
@@ -67,8 +67,8 @@ class TransferTarget(msgspec.Struct, frozen=True, kw_only=True):
 class TransferOptions(msgspec.Struct, frozen=True, kw_only=True):
     """The possible transfers of a table.
 
-    `left`: a match of this table that has left and not arrived. `tables` may take its match.
-    `incoming`: tables from which a match is on its way to this table.
+    `left` is a match that has left this table and has not arrived. `tables` are tables that can
+    take this table's match. `incoming` are tables from which a match has left for this table.
     """
 
     left: DepartedMatch | None
@@ -87,7 +87,7 @@ class TransferRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
 
 
 class _StepFailed(Exception):
-    """A step that was not done."""
+    """A step that a table refused, or that has an unknown result."""
 
     def __init__(self, step: TransferStep) -> None:
         super().__init__(step.en)
@@ -97,8 +97,8 @@ class _StepFailed(Exception):
 class MatchTransfer:
     """Transfers of matches between the console's tables.
 
-    `verify_key_of` returns the key (hex) with which a table signs, as people entered it. None:
-    unknown. A key that the table's gateway sent is not trusted.
+    `verify_key_of` returns the key (hex) with which a table signs, as people entered it, or None if
+    it is unknown. A key that the table's gateway sent is not trusted.
     """
 
     def __init__(
@@ -116,7 +116,7 @@ class MatchTransfer:
         self._now_ms = now_ms
 
     async def find_options(self, table: str) -> TransferOptions:
-        """Return the match that has left a table, and the tables that could take its match."""
+        """Return the possible transfers of a table, from the tables' states and the archive."""
         here = self._tables.snapshot(table).state
         left = await self._read(lambda: self._departed_match(table))
         idle = [one for one in self._tables.ids if one != table and _is_free(self._state(one))]
@@ -136,12 +136,12 @@ class MatchTransfer:
     async def transfer(
         self, person: Account, table: str, request: TransferRequest
     ) -> TransferProgress:
-        """Do the remaining steps. Return every step with its status. Raises RequestError."""
+        """Execute the remaining steps. Return every step with its status. Raises RequestError."""
         verify = self._verify_key_of(table)
         if verify is None:
             raise RequestError(
                 409,
-                f"the console does not know with which key table {table} signs: enter its verify",
+                f"the signing key of table {table} is missing: enter its verify key",
                 f"控制台没有{table}台的签名公钥：请先填写verify",
             )
         if request.to == table or request.to not in self._tables.ids:
@@ -166,7 +166,7 @@ class MatchTransfer:
         verbal_args: dict[str, Any],
         steps: list[TransferStep],
     ) -> None:
-        """Send the command that lets the match leave, unless it has left for that table."""
+        """Send the command `transfer`, unless the match has already left for that table."""
         left = await self._read(lambda: self._departed_match(table))
         if left is not None and left.to == request.to:
             steps.append(TransferStep(step="transfer", table=table, fate="done"))
@@ -224,11 +224,11 @@ class MatchTransfer:
             wish = ConsoleCommandRequest(
                 id=f"{request.id}-{number}", cmd="take_over", args=args | extra_args
             )
-            said = _require_result(
+            result = _require_result(
                 step, (await self._dispatcher.send(person, request.to, wish)).reply
             )
             steps.append(step)
-            match = said.get("match")
+            match = result.get("match")
         if match is None:
             raise _StepFailed(_refused_step(step, _PARTS_MISSING))
         return match
@@ -260,7 +260,7 @@ class MatchTransfer:
             return None
 
     def _can_take(self, table: str, here: PublicState | None) -> bool:
-        """Return whether a table can take the match: the same rules, and live."""
+        """Return whether a table can take the match: it has the same rules, and it is live."""
         there = self._tables.snapshot(table)
         if here is None or there.state is None:
             return False
@@ -272,23 +272,26 @@ _MAX_PARTS: Final = 999
 _PART_FIELDS: Final = frozenset({"digest", "sig", "part", "parts", "text"})
 _WENT_ELSEWHERE: Final = Failure(
     code="",
-    message="the match went to another table meanwhile",
+    message="the match was transferred to another table meanwhile",
     action="",
     message_zh="该对局已转往另一张台",
 )
 _PARTS_MISSING: Final = Failure(
-    code="", message="parts are missing there: try again", action="", message_zh="数据未齐，请重试"
+    code="",
+    message="the other table lacks parts: try again",
+    action="",
+    message_zh="数据未齐，请重试",
 )
 _NOT_SIGNED_BY_TABLE: Final = Failure(
     code="",
-    message="the document does not bear that table's signature",
+    message="the document is not signed by that table",
     action="",
     message_zh="数据没有该台的签名",
 )
 
 
 def _require_result(step: TransferStep, reply: CommandReply | None) -> dict[str, Any]:
-    """Return the result of a step. Raises _StepFailed if the table did not do the step."""
+    """Return the result of a step. Raises _StepFailed if the table did not execute the step."""
     if reply is None:
         raise _StepFailed(msgspec.structs.replace(step, fate="unknown"))
     if reply.error is not None:

@@ -31,9 +31,9 @@ def load_certificate(folder: Path, role: Role) -> Certificate:
     file = secret_key_file(folder, role)
     found = read_certificate(file)
     if found.curve_secret is None or found.sign is None:
-        raise RosterError(f"{file}: holds no secret; name the folder of the .key_secret files")
+        raise RosterError(f"{file}: has no secret: use the folder with the .key_secret files")
     if found.role is not role:
-        raise RosterError(f"{file}: is of the role {found.role}, expected {role.value}")
+        raise RosterError(f"{file}: has the role {found.role}, expected {role.value}")
     return found
 
 
@@ -44,27 +44,28 @@ def load_identity(folder: Path, role: Role) -> ClientIdentity:
     except RosterError as missing:
         who = roles_with_article([role])
         raise RequestError(
-            409, f"the console has no key of {who.en}: {missing}", f"控制台没有{who.zh}的密钥"
+            409, f"the console has no key for {who.en}: {missing}", f"控制台没有{who.zh}的密钥"
         ) from None
     assert own.curve_secret is not None
     return ClientIdentity(own.name, own.curve, own.curve_secret, own.sign)
 
 
 def unseal_result(folder: Path, role: Role, result: dict[str, Any]) -> dict[str, Any]:
-    """Return the result with the part that is sealed to the role's key opened as `hand`.
+    """Return the result, with the sealed part opened as `hand` by the role's key.
 
-    The opened part is not stored. A box that this key does not open stays unchanged.
+    The opened part is not stored. If this key does not open the sealed part, the result is
+    unchanged.
     """
     box = result.get("sealed")
     if not isinstance(box, str):
         return result
-    said = {name: value for name, value in result.items() if name != "sealed"}
+    public = {name: value for name, value in result.items() if name != "sealed"}
     try:
         unseal = load_certificate(folder, role).unseal
         if unseal is None:
             return result
         plain = SealedBox(PrivateKey(unseal)).decrypt(base64.b64decode(box, validate=True))
-        return said | {"hand": plain.decode().split()}
+        return public | {"hand": plain.decode().split()}
     except (RosterError, CryptoError, ValueError, binascii.Error):
         return result
 
@@ -78,7 +79,7 @@ class TableClients:
     """A pool of clients, one for each table and role.
 
     `configured_table` and `key_folder_of` return the present configuration of a table. `new_id`
-    names the clients' own queries.
+    returns ids for the clients' own queries.
     """
 
     def __init__(

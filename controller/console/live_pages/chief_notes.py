@@ -1,8 +1,8 @@
-"""Facts for the chief that no state has, noted from the tables' events, the archive and the
-assignments.
+"""Notes for the chief from the tables' events, the archive and the assignments.
 
-`view` makes the chief's part of the hall's stream. Notes on open matters and on referees last for
-this run of the console. Opened hands and contradicting heads are stored in the archive.
+No table's state contains these facts. `ChiefNotes.view` returns the chief's part of the hall's
+stream. Notes on open matters and on referees exist only while the console runs. Opened hands and
+contradicting heads are stored in the archive.
 """
 
 import asyncio
@@ -33,12 +33,12 @@ from controller.signing.releases import Manifest
 from controller.signing.signed_heads import HeadConflict
 
 POLL_INTERVAL_S: Final = 5.0
-"""How often the archive is asked for heads that contradict each other."""
+"""Seconds between two searches of the archive for heads that contradict each other."""
 MAX_OPENED_HANDS: Final = 100
-"""Hands of one table's match that the chief is told of, the newest: whoever has a table's gateway
-may send such events without end."""
+"""The maximum of opened hands of one table's match that the chief sees, the newest ones. A person
+who controls a table's gateway could send such events without end."""
 MAX_PEOPLE: Final = 500
-"""Names under which orders are counted."""
+"""The maximum of names for which commands are counted."""
 _MAX_NAME_LENGTH: Final = 40
 _MATCH_START_KINDS: Final = frozenset({"meeting", "taken_over"})
 _OPENED_HAND_KIND: Final = "opened_hand"
@@ -61,11 +61,12 @@ class OpenedHandEntry(msgspec.Struct, frozen=True, gc=False):
 
 
 class ChiefNotes:
-    """Notes beside the tables' states, for as long as the console runs.
+    """The chief's notes beside the tables' states, while the console runs.
 
     `assigned_to` returns the person who goes to a table now. `unsigned_heads` returns how many
-    signed heads of a table did not match its key. `read` runs blocking calls, and `start_task`
-    starts tasks that run as long as the console.
+    signed heads of a table did not match its key. `read` runs blocking calls. `start_task` starts
+    tasks that run as long as the console. `manifest` is the manifest of the release that tables
+    should run.
     """
 
     def __init__(
@@ -98,12 +99,12 @@ class ChiefNotes:
         self._poll_task: asyncio.Task[None] | None = None
 
     def start(self) -> None:
-        """Begin to receive the tables' events, and read the archive."""
+        """Begin to receive the tables' events, and to read the archive."""
         self._unsubscribe = self._tables.on_event(self.note_event)
         self._poll_task = self._start_task(self._poll_archive())
 
     async def close(self) -> None:
-        """Stop receiving events."""
+        """Stop receiving events and reading the archive."""
         if self._unsubscribe is not None:
             self._unsubscribe()
         if self._poll_task is not None:
@@ -121,7 +122,7 @@ class ChiefNotes:
         }
 
     def view(self, snapshots: Sequence[TableSnapshot], now_ms: int) -> ChiefView:
-        """Return the chief's part of the hall."""
+        """Return the chief's part of the hall's stream, and update the notes."""
         self._note_open_matters(snapshots, now_ms)
         self._note_assignments(snapshots, now_ms)
         heads = {one.table: self._unsigned_heads(one.table) for one in snapshots}
@@ -145,7 +146,7 @@ class ChiefNotes:
             self._count_command(event.data.get("person"))
 
     def _note_match_start(self, table: str, at: JournalPosition) -> None:
-        """Forget the hands of the match before. Those of this match may be known already."""
+        """Forget the opened hands of the match before, but not those of this match."""
         begun = self._match_started_at.get(table)
         if begun is not None and at.is_before(begun):
             return
@@ -155,7 +156,7 @@ class ChiefNotes:
             self._opened_hands[table] = hands
 
     def _note_opened_hand(self, table: str, opened: OpenedHandEntry) -> None:
-        """Note a hand of the present match, even if the event comes late."""
+        """Note an opened hand of the present match, even if its event comes late."""
         begun, known = self._match_started_at.get(table), self._opened_hands.get(table, ())
         if begun is not None and opened.at.is_before(begun):
             return
@@ -208,7 +209,7 @@ class ChiefNotes:
         )
 
     async def _poll_archive(self) -> None:
-        """Read the archive, and read it again when it has more."""
+        """Read the notes of each match once, then the contradicting heads repeatedly."""
         for table in self._tables.ids:
             for kept in (
                 await self._query_archive(partial(_read_match_notes, self._archive, table)) or ()
@@ -219,7 +220,7 @@ class ChiefNotes:
                     self._note_match_start(table, kept)
         while True:
             found = await self._query_archive(lambda: tuple(self._archive.disagreements()))
-            if found is not None:  # Otherwise the known notes stay.
+            if found is not None:  # If the archive cannot be read, the known notes stay.
                 self._disagreements = found
             await asyncio.sleep(POLL_INTERVAL_S)
 
@@ -228,16 +229,16 @@ class ChiefNotes:
         try:
             return await self._read(call)
         except StoreError as error:
-            _log.warning("the archive cannot be asked", why=str(error))
+            _log.warning("the archive cannot be read", why=str(error))
         except Exception:  # An error in one table's rows must not stop the reading of the others.
-            _log.exception("the archive is not understood")
+            _log.exception("the archive has invalid data")
         return None
 
 
 def _read_match_notes(
     archive: Archive, table: str
 ) -> tuple[JournalPosition | OpenedHandEntry, ...]:
-    """Return when the present match of a table began, and the hands that were opened in it."""
+    """Return the start of a table's present match, and the newest opened hands of the table."""
     began = [
         position_of(one) for kind in _MATCH_START_KINDS for one in archive.newest(table, 1, kind)
     ]
@@ -246,7 +247,7 @@ def _read_match_notes(
         _opened_hand_entry(one)
         for one in archive.newest(table, MAX_OPENED_HANDS, _OPENED_HAND_KIND)
     ]
-    return (*begun, *hands)  # Hands of earlier matches are too late for this one.
+    return (*begun, *hands)  # `ChiefNotes` ignores the hands of earlier matches.
 
 
 def _opened_hand_entry(event: PublicEvent) -> OpenedHandEntry:

@@ -1,7 +1,7 @@
 """The hall's pages: the row of every table, the waiting tables, the areas, and the chief's part.
 
-A row is built again when its table has news, or when time changes it: a table becomes silent, or a
-row without a referee becomes the chief's.
+A row is built again when its table has news. It is also built again when time alone changes it:
+a table becomes silent, or a table without a referee becomes a matter for the chief.
 """
 
 import asyncio
@@ -27,24 +27,27 @@ from controller.host.loggers import structlog
 from controller.messages import PublicState, Role
 
 GATHER_INTERVAL_S: Final = 0.01
-"""News that come within so short a time are shown together."""
+"""Seconds for which changes are collected before they are published together."""
 TICK_INTERVAL_S: Final = 0.5
-"""How often time itself may be news; what is made of all tables at once is made so often, too."""
+"""Seconds between two checks for changes by time alone. The parts made of all tables are built at
+the same interval."""
 MAX_ROW_BYTES: Final = 1 << 14
-"""Bytes of one table's row, and of what it waits for: every browser of the hall is sent both, and
-one table must not fill their lines (provisional; a tenth is much)."""
+"""The maximum length of one table's row, and of its reasons to wait. Every browser of the hall
+receives both, and one table must not fill their connections (provisional). A tenth of it is already
+a long row."""
 
 _log = structlog.get_logger("console")
 
 HallPart = Callable[[Sequence[TableSnapshot], int], object]
-"""A view of all tables together, at `now_ms`."""
+"""A function that returns a view of all tables together, at `now_ms`."""
 
 
 class Hall:
     """The parts of the hall's stream, one set of parts for each role.
 
-    `hall_parts` are parts made of all tables, each with the roles that see it. `start_task` starts
-    tasks that run as long as the console.
+    `hall_parts` has the functions of parts made of all tables, each with the roles that see the
+    part. `start_task` starts tasks that run as long as the console. `on_wait_changed` is called
+    with each table that begins or ceases to wait, or has other reasons.
     """
 
     def __init__(
@@ -70,7 +73,7 @@ class Hall:
         self.on_wait_changed: Callable[[str], None] = lambda table: None
 
     def start(self) -> None:
-        """Show the known states, and all later ones."""
+        """Publish the known states, and all later states."""
         self._changed_tables.update(self._tables.ids)
         self._publish_waits()
         self._publish()
@@ -98,7 +101,7 @@ class Hall:
             self._mark_changed(table)
 
     def parts_for(self, role: Role) -> PageParts:
-        """Return the parts for a role."""
+        """Return the parts of the hall's stream for a role."""
         return self._parts_by_role[role]
 
     def waiting_table(self, table: str) -> WaitingTable | None:
@@ -117,7 +120,7 @@ class Hall:
             await asyncio.sleep(GATHER_INTERVAL_S)
 
     async def _tick(self) -> None:
-        """Update what time changes, and the parts that are made of all tables."""
+        """Update the rows that time alone changes, and the parts made of all tables, repeatedly."""
         while True:
             now_ms = self._now_ms()
             known = set(self._tables.ids)
@@ -159,9 +162,9 @@ class Hall:
             shown.put("waits", build_queue(self._waiting_tables.values(), role))
 
     def _publish_row(self, snapshot: TableSnapshot, now_ms: int) -> None:
-        """Show a table. A table with an unusable state is not shown as a table without a state."""
+        """Publish a table's row. If the state cannot be shown, the row is marked as stale."""
         how, since_ms = snapshot.freshness(now_ms)
-        if how is Freshness.LIVE:  # While it is live; otherwise every state would be news.
+        if how is Freshness.LIVE:  # The start time stays, so that not every state changes the row.
             since_ms = self._live_since(snapshot.table, since_ms)
         try:
             self._put_row(snapshot, snapshot.state, how, since_ms, now_ms)
@@ -190,7 +193,7 @@ class Hall:
         )
         waits = build_waiting_table(table, found, taken_by, now_ms)
         if len(msgspec.json.encode(waits)) > MAX_ROW_BYTES:
-            raise ValueError(f"{table} waits for more than any table")
+            raise ValueError(f"{table}: its reasons to wait are too long")
         done = waits is None and freshness is Freshness.LIVE  # The referee has finished there.
         going = None if done else taken_by
         standing = freshness, since_ms
@@ -199,7 +202,7 @@ class Hall:
         )
         body = msgspec.json.encode(shown_as)
         if len(body) > MAX_ROW_BYTES:
-            raise ValueError(f"{table} says more than any table")
+            raise ValueError(f"{table}: its row is too long")
         self._freshness[table] = standing
         if waits is None:
             self._waiting_tables.pop(table, None)
@@ -224,8 +227,9 @@ class Hall:
             shown.drop(f"row/{table}")
 
     def _without_unrenderable(self, snapshot: TableSnapshot) -> TableSnapshot:
-        """Return a table without a state that cannot be shown, so that the other parts stay
-        usable.
+        """Return the snapshot, without its state if that cannot be shown.
+
+        Then the parts made of all tables can still be built.
         """
         return (
             msgspec.structs.replace(snapshot, state=None)
@@ -253,7 +257,7 @@ class Hall:
 
 
 def own_account_json(person: Account) -> dict[str, Any]:
-    """Return the data of a page about its own person."""
+    """Return the account of a page's own person, as the page receives it."""
     return {
         "name": person.name,
         "role": person.role.value,

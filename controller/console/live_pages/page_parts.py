@@ -1,10 +1,10 @@
 """The contents of a page in parts that change one by one, and the stream to a browser.
 
 A part is JSON under a name: a row of the hall, the list of waiting tables, a table's state. Every
-change has a number. A stream sends all parts first, then those that changed, in their newest form.
-A slow browser misses the values in between and delays no other. A browser whose stream ended
-requests the next one with the last number that it received (`Last-Event-ID`), and receives the
-changes since then.
+change has a number. A stream sends all parts first, then each changed part in its newest form. A
+slow browser misses the values in between and delays no other browser. After the end of a stream, a
+browser requests the next stream with the last number that it received (`Last-Event-ID`). It then
+receives the changes since that number.
 """
 
 import asyncio
@@ -16,14 +16,15 @@ from typing import Final
 import msgspec
 
 FRAME_INTERVAL_S: Final = 0.03
-"""Changes that come within so short a time go out together."""
+"""Seconds for which changes are collected before they are sent together."""
 BEAT_INTERVAL_S: Final = 2.0
-"""How often a stream says that it is alive; a page that hears nothing for two of them says so."""
+"""Seconds between two beats of a stream. A page that receives nothing for two beats shows that it
+has no connection."""
 
 
 _PAGE_NUMBERS: Final = itertools.count(1)
 _MAX_VERSION_DIGITS: Final = 15
-"""Digits of a version that is taken for one."""
+"""The maximum of digits of a valid version."""
 
 
 class PageParts:
@@ -36,21 +37,24 @@ class PageParts:
         self._change = asyncio.Event()
 
     def put(self, name: str, value: object) -> bool:
-        """Show `value` under a name. Return whether it differs from before."""
+        """Publish `value` under a name. Return True if the part has changed."""
         return self.put_json(name, msgspec.json.encode(value))
 
     def put_json(self, name: str, body: bytes) -> bool:
-        """Show a value that is already JSON, because several pages may share it."""
+        """Publish a value that is already JSON, because several pages may share it.
+
+        Return True if the part has changed.
+        """
         return self._set(name, body)
 
     def drop(self, name: str) -> bool:
-        """Remove the part of a name. Return whether there was one."""
+        """Remove the part of a name. Return True if there was one."""
         return name in self._parts and self._set(name, None)
 
     def changes_since(self, version: int) -> tuple[int, dict[str, bytes | None]]:
         """Return the present version, and every part that changed after `version`.
 
-        None stands for a removed part. After version 0, all parts are returned.
+        The value of a removed part is None. After version 0, all parts are returned.
         """
         changed = {
             name: body
@@ -60,7 +64,7 @@ class PageParts:
         return self._version, changed
 
     async def wait_for_change(self, version: int) -> None:
-        """Return as soon as there is a version after `version`."""
+        """Wait until there is a version after `version`."""
         while self._version <= version:
             await self._change.wait()
 
@@ -85,11 +89,11 @@ async def event_stream(
 ) -> AsyncGenerator[bytes, None]:
     """Yield server-sent events without end: `all` first, then `some`, and a `beat` every 2 s.
 
-    `now_ms` (the console's clock) is in the first event and in every beat. `own` are parts of this
-    browser alone, sent once. If `may` returns False, which is checked at every beat, `gone` is the
-    last event. `run` identifies the console's run. `known` is the id of the last event that this
-    browser received. If it belongs to the same parts, the changes since then come first, instead of
-    all parts.
+    `now_ms` (the console's clock) is in the first event and in every beat. `own_parts` are parts
+    for this browser alone, sent once. `may_continue` is called at every beat. If it returns False,
+    `gone` is the last event. `run_id` identifies the console's run. `last_event_id` is the id of
+    the last event that this browser received. If that event belongs to the same parts, the stream
+    begins with the changes since then, as `some`, instead of all parts.
     """
     loop = asyncio.get_running_loop()
     of = f"{run_id}.{page_parts.number}."
@@ -106,7 +110,7 @@ async def event_stream(
         with suppress(TimeoutError):
             async with asyncio.timeout_at(beat_s):
                 await page_parts.wait_for_change(version)
-        if loop.time() >= beat_s:  # Also if changes never end.
+        if loop.time() >= beat_s:  # A beat is due even if changes never end.
             if may_continue is not None and not await may_continue():
                 yield _encode_event("gone", {})
                 return
@@ -124,8 +128,9 @@ def _stamp(now_ms: Callable[[], int] | None) -> dict[str, bytes | None]:
 
 
 def _known_version(last_event_id: str, prefix: str) -> int:
-    """Return the version in an event's id, which may be forged, or 0 if it belongs to other
-    parts.
+    """Return the version in an event's id, or 0 if the id belongs to other parts.
+
+    The id comes from a browser and may be forged.
     """
     number = last_event_id.removeprefix(prefix)
     mine = last_event_id.startswith(prefix) and number.isascii() and number.isdigit()

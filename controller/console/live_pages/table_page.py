@@ -1,6 +1,6 @@
 """A table's page: its published state, its commands, its events, and the possible commands.
 
-A page is built only while it has viewers.
+A page exists only while it has viewers, and for a short time after.
 """
 
 import asyncio
@@ -30,25 +30,24 @@ from controller.words import Words
 _log = structlog.get_logger("console")
 
 OFFERS_INTERVAL_S: Final = 1.0
-"""A table is asked for its offers at most so often, for one role."""
+"""The minimum of seconds between two requests for a table's offers, for one role."""
 TICK_INTERVAL_S: Final = 0.5
 EXPIRY_S: Final = 5.0
-"""A page that nobody looks at any more is kept so long: whoever had his turn of a line, or loads
-it anew, is told what changed meanwhile, and no table is asked again."""
+"""Seconds for which a page without viewers stays in memory. A viewer who connects again or reloads
+the page then receives only the changes, and the table is not asked again."""
 MAX_EVENTS: Final = 200
-"""Events that are looked at again for the newest words."""
+"""The number of newest events from which the lines of the page are made."""
 MAX_LINES: Final = 50
-"""Lines of what was told, not counting those that a better line repeats."""
+"""The maximum of event lines on the page, without the quiet lines."""
 
 
 class TablePartView(msgspec.Struct, frozen=True, kw_only=True):
-    """A table: its place and its freshness.
+    """A table: its area, its freshness, and the facts beside its state.
 
-    `since_ms`: by the console's clock.
-
-    `rules`: the title of its rulebook, or None if no state was received. `skew_ms`: how far the
-    console's clock is ahead of the table's clock, which makes the stamps of its state. `hardware`:
-    its hardware, or None if no state was received. `stop`: the area's order that stops its clock.
+    `since_ms` is a time by the console's clock. `skew_ms` is how far the console's clock is ahead
+    of the table's clock, which makes the time stamps of the table's state. `rules` is the title of
+    the rulebook. `rules` and `hardware` are None if no state was received. `stop` is the area's
+    pause that stops the table's clock.
     """
 
     id: str
@@ -63,9 +62,10 @@ class TablePartView(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class _TablePage:
-    """One table's page for one role, while it has viewers. `failed`: it cannot continue.
+    """One table's page for one role, while it has viewers.
 
-    `expiry_timer` ends the page soon after its last viewer has left.
+    `failed` is set if the page cannot continue. `expiry_timer` ends the page soon after its last
+    viewer has left.
     """
 
     def __init__(self) -> None:
@@ -78,7 +78,7 @@ class _TablePage:
 
 
 class TablePages:
-    """The streams of tables' pages."""
+    """The pages of all tables that have viewers."""
 
     def __init__(
         self,
@@ -102,7 +102,7 @@ class TablePages:
         self._closed = False
 
     def start(self) -> None:
-        """Begin to receive the tables' states."""
+        """Begin to receive the tables' states and events."""
         self._unsubscribe = [
             self._tables.on_change(self._table_changed),
             self._tables.on_event(self._note_event),
@@ -113,7 +113,7 @@ class TablePages:
 
     @property
     def page_count(self) -> int:
-        """Return the number of pages in memory: one for each table and role with a viewer."""
+        """Return the number of pages in memory, one for each table and role."""
         return len(self._pages)
 
     async def close(self) -> None:
@@ -134,7 +134,7 @@ class TablePages:
     async def open_page(
         self, table: str, role: Role
     ) -> AsyncIterator[tuple[PageParts, asyncio.Event]]:
-        """Return the parts of a table's page for the block, and an event that is set when it fails.
+        """Yield the parts of a table's page, and an event that is set when the page fails.
 
         Raises RequestError for an unknown table.
         """
@@ -217,7 +217,7 @@ class TablePages:
         )
 
     async def _tick(self, table: str, page: _TablePage) -> None:
-        """Show when a table becomes silent, and read again what could not be read."""
+        """Publish a change of the freshness, and repeat failed reads of the database."""
         while True:
             await asyncio.sleep(TICK_INTERVAL_S)
             self._publish(table, page)
@@ -225,7 +225,7 @@ class TablePages:
                 self._commands_changed(table)
 
     async def _load_page(self, table: str, page: _TablePage) -> None:
-        """Show the newest commands and events."""
+        """Publish the newest commands and events."""
         await self._publish_commands(table)
         if table not in self._events:
             self._events[table] = []
@@ -233,14 +233,14 @@ class TablePages:
         self._publish_events(table)
 
     async def _read_events(self, table: str) -> None:
-        """Read the newest events, up to those received since."""
+        """Read the newest events, and add those that were received meanwhile."""
         try:
             kept = await self._run_blocking(lambda: self._archive.newest(table, MAX_EVENTS))
         except StoreError as failed:
             _log.warning("events not read", table=table, why=str(failed))
             self._failed_reads.add(table)
             return
-        if table not in self._events:  # It has no viewer any more.
+        if table not in self._events:  # The table has no viewer any more.
             return
         heard, self._events[table] = self._events[table], kept
         for event in heard:
@@ -249,7 +249,7 @@ class TablePages:
     def _note_event(self, event: PublicEvent) -> None:
         if event.table in self._events:
             insert_in_order(self._events[event.table], event, MAX_EVENTS)
-            if event.table not in self._unpublished:  # Once for all that came together.
+            if event.table not in self._unpublished:  # Once for all events that came together.
                 self._unpublished.add(event.table)
                 asyncio.get_running_loop().call_soon(self._publish_events, event.table)
 
@@ -258,16 +258,16 @@ class TablePages:
         try:
             lines = _newest_lines(describe_events(self._events.get(table, ())))
         except Exception:
-            _log.exception("events not told", table=table)
+            _log.exception("events not shown", table=table)
             self._fail(table)
             return
         for page in self._pages_of(table):
             page.parts.put("told", lines)
 
     def _commands_changed(self, table: str) -> None:
-        """Show the commands.
+        """Read and publish the commands.
 
-        However many changed, they are read once again after the present reading.
+        Changes during a reading cause exactly one more reading after it.
         """
         if table in self._refreshing:
             self._refresh_again.add(table)
@@ -275,7 +275,7 @@ class TablePages:
             self._refreshing.add(table)
             task = asyncio.ensure_future(self._refresh_commands(table))
             task.add_done_callback(self._refresh_tasks.discard)
-            self._refresh_tasks.add(task)  # Nothing else holds a reference to it.
+            self._refresh_tasks.add(task)  # Nothing else holds a reference to the task.
 
     async def _refresh_commands(self, table: str) -> None:
         try:
@@ -286,7 +286,7 @@ class TablePages:
                 await self._read_events(table)
                 self._publish_events(table)
         except Exception:
-            _log.exception("page not kept", table=table)
+            _log.exception("page not updated", table=table)
             self._fail(table)
         finally:
             self._refreshing.discard(table)
@@ -298,21 +298,21 @@ class TablePages:
         try:
             orders = await self._dispatcher.recent_commands(table)
         except StoreError as failed:
-            _log.warning("orders not read", table=table, why=str(failed))
+            _log.warning("commands not read", table=table, why=str(failed))
             self._failed_reads.add(table)
             return
         except Exception:  # A page that ends is better than one with an old command.
-            _log.exception("orders not read", table=table)
+            _log.exception("commands not read", table=table)
             self._fail(table)
             return
         for page in self._pages_of(table):
             page.parts.put("orders", orders)
 
     async def _refresh_offers(self, table: str, role: Role, page: _TablePage) -> None:
-        """Ask the table which commands its people may give now, whenever its journal has grown.
+        """Load the possible commands again whenever the table's journal has grown.
 
-        A table that does not answer is asked again. Without its answer, every command looks
-        possible.
+        A table that does not answer is asked again, because without its answer the page shows
+        every command as possible.
         """
         asked: tuple[Any, ...] | None = None
         while True:
@@ -329,20 +329,17 @@ class TablePages:
     def _state(self, table: str) -> PublicState | None:
         try:
             return self._tables.snapshot(table).state
-        except KeyError:  # It does not belong to the console any more.
+        except KeyError:  # The table does not belong to the console any more.
             return None
 
     async def _load_offers(self, table: str, role: Role, page: _TablePage) -> bool:
-        """Show the possible commands. Return whether the table answered."""
+        """Request and publish the possible commands. Return whether the table answered."""
         try:
             reply = await self._dispatcher.query(table, "offers", {"role": role.value}, role)
-        except (
-            RequestError,
-            KeyError,
-        ):  # It is silent, or was removed.
+        except (RequestError, KeyError):  # The table is silent, or was removed.
             page.parts.drop("offers")
             return False
-        if reply.result is None:  # A table of an older version: all commands are offered.
+        if reply.result is None:  # An older table: all commands are offered.
             page.parts.drop("offers")
         else:
             page.parts.put("offers", reply.result.get("offers", []))
@@ -359,12 +356,12 @@ def _cancel_expiry(page: _TablePage) -> None:
 async def _run_or_fail(page: _TablePage, coroutine: Coroutine[Any, Any, None]) -> None:
     """Run a task that keeps a page up to date.
 
-    If it fails, the page ends, so that it shows no old state.
+    If the task fails, the page ends, so that it does not show an old state.
     """
     try:
         await coroutine
     except Exception:
-        _log.exception("page not kept")
+        _log.exception("page not updated")
         page.failed.set()
 
 
@@ -379,14 +376,12 @@ def _area_stop(snapshot: TableSnapshot) -> AreaStopView | None:
 
 
 def _offers_basis(state: PublicState) -> tuple[Any, ...]:
-    """Return the parts of a state of which a change may change the possible commands."""
+    """Return the parts of a state that determine the possible commands."""
     return state.boot, state.head, state.machine.phase, state.match.phase
 
 
 def _newest_lines(lines: tuple[TableEventLine, ...]) -> list[TableEventLine]:
-    """Return the newest lines: a fixed number that are not quiet, and the quiet ones between
-    them.
-    """
+    """Return the newest MAX_LINES lines that are not quiet, and the quiet lines between them."""
     found: list[TableEventLine] = []
     loud = 0
     for line in reversed(lines):

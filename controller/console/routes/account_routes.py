@@ -54,7 +54,7 @@ class _RemoveRequest(msgspec.Struct, forbid_unknown_fields=True):
 
 
 async def log_in(request: ConsoleRequest) -> Response:
-    """Begin a session and give the browser its cookie."""
+    """Begin a session, and return its cookie to the browser."""
     said = await request.read_json(_LoginRequest)
     person, token = await request.console.sessions.log_in(
         said.name, said.pin, _client_address(request)
@@ -65,7 +65,7 @@ async def log_in(request: ConsoleRequest) -> Response:
 
 
 async def accept_invitation(request: ConsoleRequest) -> Response:
-    """Let an invited person choose a PIN, and log them in."""
+    """Store the PIN that an invited person has chosen, and log them in."""
     said = await request.read_json(_AcceptRequest)
     person, token = await request.console.sessions.accept_invitation(
         said.code, said.pin, _client_address(request)
@@ -95,7 +95,7 @@ async def set_language(request: ConsoleRequest) -> dict[str, Any]:
 
 
 async def list_accounts(request: ConsoleRequest) -> dict[str, Any]:
-    """List the accounts and the invitations, with their end."""
+    """List the accounts, and the invitations with their end."""
     return {
         "people": await request.console.sessions.list_accounts(),
         "now_ms": request.console.now_ms(),
@@ -103,10 +103,12 @@ async def list_accounts(request: ConsoleRequest) -> dict[str, Any]:
 
 
 async def invite(request: ConsoleRequest) -> dict[str, Any]:
-    """Create an account with an invitation. Its code is shown only now, with its validity."""
+    """Create an account with an invitation. Only this answer contains the invitation's code."""
     said = await request.read_json(_InviteRequest)
     if (said.role is Role.TABLE) != (said.table is not None):
-        raise RequestError(400, "a display names its table, nobody else does", "仅台显须指定台号")
+        raise RequestError(
+            400, "a display needs a table, and no other account has one", "仅台显须指定台号"
+        )
     if said.table is not None and said.table not in request.console.tables.ids:
         raise unknown_table(said.table, 400)
     await _require_chief_for_chiefs(request, said.name, said.role)
@@ -123,10 +125,10 @@ async def remove(request: ConsoleRequest) -> dict[str, Any]:
     """Remove an account, so that it can no longer log in."""
     name = (await request.read_json(_RemoveRequest)).name
     if name == request.person.name:
-        raise RequestError(400, "nobody removes himself", "不能删除自己")
+        raise RequestError(400, "you cannot remove your own account", "不能删除自己")
     await _require_chief_for_chiefs(request, name)
     if not await request.console.sessions.remove(name):
-        raise RequestError(404, "there is nobody of this name", "没有此人")
+        raise RequestError(404, "there is no account with this name", "没有此人")
     request.console.call_assignments.release_person(name)
     return {}
 
@@ -134,15 +136,17 @@ async def remove(request: ConsoleRequest) -> dict[str, Any]:
 async def _require_chief_for_chiefs(
     request: ConsoleRequest, name: str, role: Role | None = None
 ) -> None:
-    """Let only chiefs change chiefs, because a new invitation allows a new PIN.
+    """Check that only a chief changes a chief's account. Raises RequestError.
 
-    Raises RequestError.
+    A new invitation allows a new PIN, and so the use of the account.
     """
     if request.person.role is Role.CHIEF:
         return
     known = {one.name: one.role for one in await request.console.sessions.list_accounts()}
     if Role.CHIEF in (role, known.get(name)):
-        raise RequestError(403, "only a chief may do that of a chief", "裁判长账户仅裁判长可管理")
+        raise RequestError(
+            403, "only a chief may change a chief's account", "裁判长账户仅裁判长可管理"
+        )
 
 
 def _client_address(request: ConsoleRequest) -> str:
@@ -152,8 +156,8 @@ def _client_address(request: ConsoleRequest) -> str:
 
 def _is_encrypted(request: ConsoleRequest) -> bool:
     """Return whether a browser uses TLS: to the console, or to the proxy of its public address."""
-    url, said = request.http_request.url, request.console.config.console.public_url
-    return url.scheme == "https" or said == f"https://{url.netloc}"
+    url, public_url = request.http_request.url, request.console.config.console.public_url
+    return url.scheme == "https" or public_url == f"https://{url.netloc}"
 
 
 def _with_cookie(request: ConsoleRequest, person: Account, token: str) -> Response:

@@ -1,7 +1,7 @@
 """The clocks of areas, and the chief's control of them: one command to every table of an area.
 
-Start, pause and end of a pause belong to the chief (one clock for each area). Added time (补时)
-belongs to the referee of the table, and above five minutes to the chief. Each table checks that.
+Only the chief may start, pause or resume an area, because each area has one clock. A referee may
+add time (补时) at a table. Above five minutes, only the chief may add it. Each table checks that.
 """
 
 import hashlib
@@ -28,9 +28,8 @@ _PLAIN_TABLE_ID: Final = re.compile(r"[A-Za-z0-9_.-]{1,23}")
 class AreaActionRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """An action for the tables of an area.
 
-    The same `id` again returns the results of the same commands.
-
-    `tables`: only these, if not the whole area is meant.
+    A second request with the same `id` returns the results of the same commands. `tables` are the
+    tables of the area that are meant, or None for the whole area.
     """
 
     id: RequestId
@@ -40,7 +39,7 @@ class AreaActionRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknow
 
 
 class AreaActionKind(msgspec.Struct, frozen=True):
-    """A command for many tables: its arguments, and the tables that it is for by default."""
+    """A command for many tables: its arguments, its roles, and the tables that it is meant for."""
 
     cmd: str
     args: Callable[[AreaActionRequest], dict[str, Any]]
@@ -70,7 +69,8 @@ AREA_ACTION_KINDS: Final[Mapping[str, AreaActionKind]] = {
     "resume": AreaActionKind("resume", lambda wish: {"area": True}, _has_match),
     "time": AreaActionKind("add_time", _added_time_args, _has_match, REFEREES),
 }
-"""What can be ordered of an area, and by whom; what a referee may add is the tables' to say."""
+"""The possible actions for an area, with their roles. Each table checks the time that a referee
+adds."""
 
 
 async def list_areas(request: ConsoleRequest) -> object:
@@ -80,15 +80,14 @@ async def list_areas(request: ConsoleRequest) -> object:
 
 
 async def send_area_action(request: ConsoleRequest) -> dict[str, Any]:
-    """Send one command to the tables of an area, to all at once.
+    """Send one command to all meant tables of an area at once. Return each table's answer.
 
-    Return the answer of each.
-
-    Null means that it is unknown whether the table acted. With the same id it acts only once.
+    Null means that it is unknown whether the table executed the command. A table executes the
+    commands of one request id only once.
     """
     area, doing = request.path_params["area"], AREA_ACTION_KINDS.get(request.path_params["act"])
     if doing is None:
-        raise RequestError(404, "there is no such act", "没有此操作")
+        raise RequestError(404, "there is no such action", "没有此操作")
     wish = await request.read_json(AreaActionRequest)
     admit(request.person, doing.roles)
     args = doing.args(wish)
@@ -110,7 +109,7 @@ async def send_area_action(request: ConsoleRequest) -> dict[str, Any]:
 
 
 async def ask_area_action_again(request: ConsoleRequest) -> dict[str, Any]:
-    """Ask again for unknown results of an action, and send what was never sent."""
+    """Ask again for unknown results of an action, and send its commands that were never sent."""
     known = request.console.area_actions.find_shown(request.path_params["id"])
     admit(request.person, AREA_ACTION_KINDS[known.act].roles)
     return {"tables": await request.console.area_actions.ask_again(request.person, known)}
@@ -119,10 +118,11 @@ async def ask_area_action_again(request: ConsoleRequest) -> dict[str, Any]:
 def _tables_meant(
     request: ConsoleRequest, area: str, kind: AreaActionKind, area_request: AreaActionRequest
 ) -> tuple[list[str], tuple[str, ...]]:
-    """Return the tables that are meant, and those of the area for which that is unknown.
+    """Return the tables that are meant, and the tables of the area for which that is unknown.
 
-    By default an action is for the tables that need it in their last state. The last state of a
-    table that is not live may be an hour old. Raises RequestError for a table of another area.
+    By default, an action is meant for the tables that need it in their last state. The last state
+    of a table that is not live may be an hour old. So such a table is unknown if its last state
+    does not need the action. Raises RequestError for a table of another area.
     """
     tables = request.console.tables
     there = {table: tables.snapshot(table) for table in tables.ids}
@@ -143,7 +143,7 @@ def _tables_meant(
 
 
 def command_id(request_id: str, table: str) -> str:
-    """Return the id of a table's command. It is always the same for one request."""
+    """Return the id of a table's command, which is always the same for one request id."""
     named = _PLAIN_TABLE_ID.fullmatch(table)
     return f"{request_id}-{table if named else hashlib.sha256(table.encode()).hexdigest()[:16]}"
 

@@ -1,4 +1,4 @@
-"""The draw (对阵表) of an area: read, checked as a whole, shown, then sent table by table."""
+"""The draw (对阵表) of an area: it is checked as a whole and shown, then sent table by table."""
 
 import asyncio
 from typing import Any, Final
@@ -28,9 +28,9 @@ from controller.messages import PublicMatch
 from controller.rules.penalties.penalty_record import PenaltyRecord
 
 _ALL_AREAS: Final = "*"
-"""Stands for every area."""
+"""The name in a path that means every area."""
 _MATCH_GONE_MS: Final = 60_000
-"""A match that was laid out so long ago and is not there any more may be laid out again."""
+"""The time after which a match may be set up again if its table does not have it any more."""
 _MAX_TRIES: Final = 50
 
 
@@ -62,12 +62,11 @@ async def get_example_draw(request: ConsoleRequest) -> Response:
 
 
 async def check_or_lay_out(request: ConsoleRequest) -> dict[str, Any]:
-    """Read a draw.
+    """Return the preview of a draw, or set up its matches.
 
-    With `digest`, the hash of the file that was shown, set up its matches.
-
-    A match that is already set up is not set up again. Raises RequestError if the file has changed
-    or has an error.
+    With the parameter `digest`, the hash from the preview, the matches are set up. A match that is
+    already set up is not set up again. Raises RequestError if the file or the earlier penalties
+    differ from the preview, or if the draw has an error.
     """
     tables = _tables_of_area(request)
     file = read_draw(await request.read_bytes(), tables, request.query("event").strip()[:64])
@@ -79,22 +78,24 @@ async def check_or_lay_out(request: ConsoleRequest) -> dict[str, Any]:
         return _preview_with_states(request, read)
     if wanted.partition("-")[0] != file.digest:
         raise RequestError(
-            409, "this is another file than the one shown", "文件与预览的不同，请重新预览"
+            409,
+            "the file differs from the preview: preview it again",
+            "文件与预览的不同，请重新预览",
         )
     if wanted != read.digest:
         raise RequestError(
             409,
-            "the penalties that pairs bring along are others than were shown: look again",
+            "the pairs' earlier penalties differ from the preview: preview the draw again",
             "各队带入的判罚与预览的不同，请重新预览",
         )
     if read.faults or not read.matches:
-        raise RequestError(409, "this draw has faults: nothing was sent", "对阵表有误，未发送")
+        raise RequestError(409, "this draw has errors: nothing was sent", "对阵表有误，未发送")
     told = await asyncio.gather(*(_lay_out(request, laid) for laid in read.matches))
     return {"tables": dict(zip((laid.table for laid in read.matches), told, strict=True))}
 
 
 def _add_records(rulings: EarlierRulings, file: Draw) -> Draw:
-    """Return a draw with the earlier penalties of the pairs from the archive."""
+    """Return the draw with the earlier penalties of its pairs, from the archive."""
     events = {laid.args.event for laid in file.matches}
     pairs = {pair.id for laid in file.matches for pair in (laid.args.pairs.NS, laid.args.pairs.EW)}
     before = {event: rulings.matches_of_pairs(event, pairs) for event in events}
@@ -114,7 +115,7 @@ def _tables_of_area(request: ConsoleRequest) -> list[str]:
 
 
 def _preview_with_states(request: ConsoleRequest, read: Draw) -> dict[str, Any]:
-    """Return a draw for its page, with the present state of each table."""
+    """Return the preview of a draw, with the present state of each table."""
     rows = []
     for row in preview(read):
         state = request.console.tables.snapshot(row["table"]).state
@@ -143,29 +144,33 @@ def _is_in_play(match: PublicMatch) -> bool:
 
 
 async def _lay_out(request: ConsoleRequest, drawn: DrawnMatch) -> dict[str, Any]:
-    """Set up one match. Return what happened in every case, and whose command it is."""
-    args: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(drawn.args))  # As it is stored.
+    """Set up one match. Return the result, and the sender if another person sent the command.
+
+    An error is returned, not raised.
+    """
+    # The arguments have the form in which they are stored.
+    args: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(drawn.args))
     desk, person, table = request.console.dispatcher, request.person, drawn.table
     try:
         order, given = await _last_try(request, drawn)
         if given is not None and given.person != person.name:
             # The same match at the same table: this continues the other person's command.
-            his = {"person": given.person, "at_ms": given.at_ms}
-            return (await desk.ask_again(person, table, order)).as_json() | his
-        if given is not None:  # Penalties may have been added since.
+            sender = {"person": given.person, "at_ms": given.at_ms}
+            return (await desk.ask_again(person, table, order)).as_json() | sender
+        if given is not None:  # The draw's earlier penalties may differ by now.
             args = given.command.args
         wish = ConsoleCommandRequest(id=order, cmd="set_match", args=args)
         return (await desk.send(person, table, wish)).as_json()
     except RequestError as wrong:
         return {"error": {"en": wrong.en, "zh": wrong.zh}}
-    except StoreError:  # At the other tables it may be set up by now.
+    except StoreError:  # The matches of the other tables may be set up by now.
         return {"error": {"en": STORE_UNAVAILABLE.message, "zh": STORE_UNAVAILABLE.message_zh}}
 
 
 async def _last_try(request: ConsoleRequest, drawn: DrawnMatch) -> tuple[str, LoggedCommand | None]:
-    """Return the id of the command, and the earlier command if there was one: the last valid try.
+    """Return the id of the command, and the last try if that is not finished.
 
-    A try that a table refused is finished, and so is one whose match is gone.
+    A try is finished if the table refused it, or if its match is gone. Then the id is a new one.
     """
     orders, base = CommandLog(request.console.engine), drawn.command_id
 
@@ -182,7 +187,7 @@ async def _last_try(request: ConsoleRequest, drawn: DrawnMatch) -> tuple[str, Lo
 
 
 def _is_finished(request: ConsoleRequest, drawn: DrawnMatch, logged: LoggedCommand) -> bool:
-    """Return whether a try is finished, so that the same match may be ordered again."""
+    """Return whether a try is finished, so that the same match may be set up again."""
     if logged.reply is None:
         return False
     if not logged.reply.ok:

@@ -1,4 +1,4 @@
-"""Score sheets: the present one of a table, and the stored ones."""
+"""Score sheets, and the history of matches: their attempts and their public events."""
 
 from typing import Final, cast
 
@@ -7,8 +7,7 @@ from starlette.responses import Response
 
 from controller.console.request_error import RequestError
 from controller.console.routing import EVERYBODY, ConsoleRequest, page, route
-from controller.console.store.match_records import AttemptRecords
-from controller.console.store.score_sheets import ScoreSheetStore, StoredSheet
+from controller.console.store.match_records import AttemptRecords, ScoreSheetStore, StoredSheet
 from controller.console.view.match_list import (
     AttemptLine,
     MatchListRow,
@@ -31,22 +30,22 @@ _CSV: Final = "text/csv; charset=utf-8"
 
 
 async def get_table_sheet(request: ConsoleRequest) -> SheetPageView:
-    """Return the sheet of a table's match from the table, or the last stored one if it is away."""
+    """Return the sheet of a table's match, or its last stored sheet if the table is silent."""
     return await _table_sheet(request)
 
 
 async def get_table_sheet_csv(request: ConsoleRequest) -> Response:
-    """Return the sheet as a file for a spreadsheet."""
+    """Return the sheet of a table's match as a file for a spreadsheet."""
     return _csv_response((await _table_sheet(request)).sheet, request)
 
 
 async def get_stored_sheet(request: ConsoleRequest) -> SheetPageView | Response:
-    """Return a stored sheet: the newest of a match, or the one with `version` (and `signed`)."""
+    """Return a stored sheet of a match: the newest, or the sheet of a `version` (and `signed`)."""
     kept = await _stored_sheets(
         request, request.path_params["match"], request.query("table") or None
     )
     if not kept:
-        raise RequestError(404, "no sheet of this match is kept", "没有这局的记分表存档")
+        raise RequestError(404, "no sheet of this match is stored", "没有这局的记分表存档")
     version, signed = request.number("version"), request.query("signed")
     fits = [
         one
@@ -55,7 +54,7 @@ async def get_stored_sheet(request: ConsoleRequest) -> SheetPageView | Response:
         and (not signed or str(one.signed) == signed)
     ]
     if not fits:
-        raise RequestError(404, "this version is not kept", "没有此版本的存档")
+        raise RequestError(404, "this version is not stored", "没有此版本的存档")
     chosen = fits[-1]
     if request.query("format") == "csv":
         return _csv_response(chosen.sheet, request)
@@ -82,12 +81,12 @@ async def _table_sheet(request: ConsoleRequest) -> SheetPageView:
         sheet = parse_sheet(reply.result)
     except msgspec.ValidationError as wrong:
         raise RequestError(
-            502, f"the table's sheet is of another form: {wrong}", "记分表格式不符"
+            502, f"the table's sheet has another format: {wrong}", "记分表格式不符"
         ) from None
     if sheet.table != table:
         raise RequestError(
             502,
-            f"what answers for table {table} is another table",
+            f"another table answers in the name of table {table}",
             f"以{table}之名应答的是另一张台",
         )
     seen = request.console.tables.snapshot(table)
@@ -153,7 +152,7 @@ async def list_matches(request: ConsoleRequest) -> dict[str, list[MatchListRow]]
 
 
 async def list_attempts(request: ConsoleRequest) -> dict[str, list[AttemptLine]]:
-    """List the attempts of a match at a table, and whether each can be checked."""
+    """List the attempts of a match at a table, and whether each attempt can be checked."""
     proofs, table, match = (
         AttemptRecords(request.console.engine),
         request.path_params["id"],
@@ -164,7 +163,7 @@ async def list_attempts(request: ConsoleRequest) -> dict[str, list[AttemptLine]]
 
 
 async def get_match_record(request: ConsoleRequest) -> Response:
-    """Return every public event of a match at a table as lines for `dealtable verify`."""
+    """Return all public events of a match at a table, as lines for `dealtable verify`."""
     proofs, table, match = (
         AttemptRecords(request.console.engine),
         request.path_params["id"],
@@ -172,7 +171,7 @@ async def get_match_record(request: ConsoleRequest) -> Response:
     )
     rows = await request.console.read_after_flush(lambda: proofs.rows_of_match(table, match))
     if not rows:
-        raise RequestError(404, "the archive has nothing of this match", "没有这局的事件存档")
+        raise RequestError(404, "the archive has no events of this match", "没有这局的事件存档")
     safe = "".join(
         sign if sign.isascii() and sign.isalnum() else "_" for sign in f"{table}_{match}"
     )

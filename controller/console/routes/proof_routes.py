@@ -1,4 +1,4 @@
-"""The proof of a deal, without login for everybody in the hall once the deal is over."""
+"""The proof of a deal. Once the deal is over, everybody in the hall can read it without a login."""
 
 import re
 from collections.abc import Sequence
@@ -10,8 +10,7 @@ from starlette.responses import Response
 
 from controller.console.request_error import RequestError
 from controller.console.routing import ConsoleRequest, Handler, page, route
-from controller.console.store.match_records import AttemptRecords, AttemptRows
-from controller.console.store.score_sheets import ScoreSheetStore
+from controller.console.store.match_records import AttemptRecords, AttemptRows, ScoreSheetStore
 from controller.console.view.proof_page import (
     ProofView,
     RulebooksByHash,
@@ -27,9 +26,9 @@ _PROOF_PATH: Final = re.compile(r"/proof/([^/?#]{1,64})/(\d{1,9})")
 
 
 async def get_proof(request: ConsoleRequest) -> ProofView | Response:
-    """Return the data with which a browser checks an attempt, or none before it is revealed.
+    """Return the data with which a browser checks an attempt. Before its reveal there are none.
 
-    With `format=events` return only the rows, as lines for `dealtable verify`.
+    With `format=events`, return only the events, as lines for `dealtable verify`.
     """
     table, attempt = request.path_params["id"], _attempt_number(request.path_params["attempt"])
     rows = await _attempt_rows(request, table, attempt)
@@ -50,7 +49,7 @@ async def get_proof(request: ConsoleRequest) -> ProofView | Response:
 
 
 async def list_rulebooks(request: ConsoleRequest) -> dict[str, list[RulebookTexts]]:
-    """Return the available rulebooks with these hashes (`hash`, repeated)."""
+    """Return the available rulebooks of the requested hashes (`hash`, repeated)."""
     events = tuple(request.console.config.console.events)
     known = await request.console.read(lambda: _load_rulebooks(events))
     named = dict.fromkeys(request.http_request.query_params.getlist("hash"))
@@ -58,7 +57,7 @@ async def list_rulebooks(request: ConsoleRequest) -> dict[str, list[RulebookText
 
 
 async def get_qr_code(request: ConsoleRequest) -> Response:
-    """Return the code of the address of a proof's page, once its match is over.
+    """Return the QR code of a proof page's address, once the match is over.
 
     Telephones are allowed only after play (seeds 002 A17.1.1, 000 A21.3).
     """
@@ -67,7 +66,7 @@ async def get_qr_code(request: ConsoleRequest) -> Response:
         raise RequestError(404, "there is no such page", "没有此页面")
     rows = await _attempt_rows(request, place[1], int(place[2]))
     if rows is None or "revealed" not in rows.steps or not await _is_over(request, place[1], rows):
-        raise RequestError(404, "after the match", "赛后可查")
+        raise RequestError(404, "available after the match", "赛后可查")
     drawn = qr_code_svg(request.public_origin + place[0])
     return Response(drawn, media_type="image/svg+xml", headers={"Cache-Control": "no-store"})
 
@@ -78,10 +77,10 @@ async def _attempt_rows(request: ConsoleRequest, table: str, attempt: int) -> At
 
 
 async def _is_over(request: ConsoleRequest, table: str, rows: AttemptRows) -> bool:
-    """Return whether the match of an attempt is over, from its table or from the archive."""
+    """Return whether the match of an attempt is over, by its table's state or by the archive."""
     match = rows.match
     if match is None:
-        return True  # A practice deal: it ends with the deal.
+        return True  # A practice deal has no match.
     console = request.console
     state = console.tables.snapshot(table).state if table in console.tables.ids else None
     if state is not None and state.match.match == match:
@@ -94,7 +93,7 @@ async def _is_over(request: ConsoleRequest, table: str, rows: AttemptRows) -> bo
 
 @cache
 def _load_rulebooks(events: Sequence[Path]) -> RulebooksByHash:
-    """Return all rulebooks, and those of the events."""
+    """Return all rulebooks, also with the regulations of each event."""
     names = profile_names()
     found: list[Profile] = [load_profile(name) for name in names]
     for event in events:
@@ -102,12 +101,12 @@ def _load_rulebooks(events: Sequence[Path]) -> RulebooksByHash:
             try:
                 found.append(load_profile(name, event))
             except ProfileError:
-                continue  # It is for another rulebook.
+                continue  # The event's file is for another rulebook.
     return rulebooks_by_hash(found)
 
 
 def _limit_anonymous(handler: Handler) -> Handler:
-    """Let requests without a login wait for each other, so that they do not slow the hall."""
+    """Return a handler that waits for a free slot, so that such requests do not slow the hall."""
 
     async def asked_in_turn(asked: ConsoleRequest) -> object:
         async with asked.console.anonymous_slots:

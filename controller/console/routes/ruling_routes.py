@@ -1,7 +1,6 @@
-"""Questions of the ruling desk: the penalties of a charge, the effect of a decision, the kind of a
-play.
+"""Questions of the ruling desk: penalties for a charge, effects of a decision, kinds of a play.
 
-All of them only read. A person gives commands by routes/table_routes.py.
+All these routes only read. Commands are sent by routes/table_routes.py.
 """
 
 from functools import cache
@@ -48,10 +47,9 @@ from controller.rules.profile_files import load_profile, profile_names
 class RulebookView(msgspec.Struct, frozen=True, kw_only=True):
     """The parts of a rulebook for the ruling desk.
 
-    `ladder` is None without penalties (Big Two).
-
-    `found_redeals`: a found card makes the counts right, and the deal is repeated all the same.
-    `play_s`: the time for a play, or 0 without a clock.
+    `ladder` is None in a rulebook without penalties (Big Two). `found_redeals` is True if the deal
+    is repeated even when a found card makes the counts right. `play_s` is the time for a play in
+    seconds, or 0 without a clock.
     """
 
     name: str
@@ -70,8 +68,8 @@ class RulebookView(msgspec.Struct, frozen=True, kw_only=True):
 class RulingDeskView(msgspec.Struct, frozen=True, kw_only=True):
     """The data of a table's ruling desk, beside its state.
 
-    `whole`: the first entries of the match are known, so the earlier penalties of its pairs are
-    counted.
+    `whole` is True if the first entries of the match are known, so that the earlier penalties of
+    its pairs are counted.
     """
 
     cases: list[RulingView] = []
@@ -82,7 +80,7 @@ class RulingDeskView(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ChargeAnswers(msgspec.Struct, frozen=True, kw_only=True):
-    """The possible answers to a charge, with the ladder's own answer first."""
+    """The possible answers to a charge. The ladder's own answer comes first."""
 
     choices: tuple[PenaltyChoice, ...]
 
@@ -95,13 +93,13 @@ class BilingualLine(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class TableRefusal(msgspec.Struct, frozen=True, kw_only=True):
-    """A table's reason why it gives no answer."""
+    """The reason why a table gives no answer."""
 
     refused: BilingualLine
 
 
 class NonsenseAnswer(msgspec.Struct, frozen=True, kw_only=True, tag_field="type", tag="nonsense"):
-    """The judge's reason why a question on combinations has no answer."""
+    """The reason why a question on combinations has no answer."""
 
     en: str
     zh: str
@@ -112,7 +110,7 @@ async def _get_rulebook(request: ConsoleRequest) -> RulebookView:
 
 
 async def _judge_question(request: ConsoleRequest) -> PlayRuling | ContainedKinds | NonsenseAnswer:
-    """Answer a question on combinations."""
+    """Return the answer to a question on combinations."""
     question = await request.read_json(CombinationQuestion)
     try:
         return judge_question(_load_profile(_known_profile(question.profile)), question)
@@ -141,12 +139,12 @@ async def _get_desk(request: ConsoleRequest) -> RulingDeskView:
 
 
 async def _list_answers(request: ConsoleRequest) -> ChargeAnswers | TableRefusal:
-    """Ask the table for the possible answers to a charge. It has the records of both pairs."""
+    """Return the possible answers to a charge from the table, which knows both pairs' records."""
     said = dict(request.http_request.query_params)
     try:
         charge = msgspec.convert(said, ChargeArgs, strict=False)
     except ValueError as wrong:
-        raise RequestError(400, f"the charge: {wrong}", f"指控有误：{wrong}") from None
+        raise RequestError(400, f"invalid charge: {wrong}", f"指控有误：{wrong}") from None
     args = {name: value for name, value in msgspec.to_builtins(charge).items() if name in said}
     result = await _query_table(request, "rulings", args)
     if isinstance(result, TableRefusal):
@@ -161,7 +159,7 @@ async def _list_answers(request: ConsoleRequest) -> ChargeAnswers | TableRefusal
 
 
 async def _foresee(request: ConsoleRequest) -> dict[str, Any] | TableRefusal:
-    """Ask the table for the effect of a decision on levels and deals."""
+    """Return the effect of a decision on levels and deals, from the table."""
     said = await request.read_json(ForeseeArgs)
     return await _query_table(request, "foresee", msgspec.to_builtins(said))
 
@@ -174,7 +172,7 @@ async def _lost_time(request: ConsoleRequest) -> dict[str, Any] | TableRefusal:
 async def _query_table(
     request: ConsoleRequest, cmd: str, args: dict[str, Any]
 ) -> dict[str, Any] | TableRefusal:
-    """Return the answer of a table. Raises RequestError if it is unknown or silent."""
+    """Return the answer of a table. Raises RequestError if the table is unknown or silent."""
     table = request.path_params["id"]
     _table_state(request)
     reply: CommandReply = await request.console.dispatcher.query(
@@ -186,7 +184,7 @@ async def _query_table(
         en = ": ".join(filter(None, (error.message, error.action)))
         return TableRefusal(refused=BilingualLine(en=en, zh=zh or en))
     if reply.result is None:
-        raise RequestError(502, "the table's answer is not understood", "本台的回答无法识别")
+        raise RequestError(502, "the table's answer has no result", "本台的回答无法识别")
     return reply.result
 
 
@@ -195,9 +193,9 @@ def _table_state(request: ConsoleRequest) -> PublicState:
     try:
         state = request.console.tables.snapshot(request.path_params["id"]).state
     except KeyError:
-        raise RequestError(404, "no such table", "没有这张台") from None
+        raise RequestError(404, "there is no such table", "没有这张台") from None
     if state is None:
-        raise RequestError(409, "nothing was heard of this table yet", "尚未收到该台数据")
+        raise RequestError(409, "no state of this table was received yet", "尚未收到该台数据")
     return state
 
 

@@ -41,9 +41,8 @@ KnownAs = Literal["new", "here", "moved", "other_key"]
 class EnrolledTable(msgspec.Struct, frozen=True, kw_only=True):
     """A table of this console.
 
-    `fixed`: it is in console.toml, where a person changes it.
-
-    `hardware`: its hardware, or null if it has not published any state.
+    `fixed` is True for a table in console.toml, which only a person changes. `hardware` is null if
+    the table has not published any state.
     """
 
     id: str
@@ -58,7 +57,10 @@ class EnrolledTable(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ConsoleKey(msgspec.Struct, frozen=True, kw_only=True):
-    """A key of the console that tables must admit. `why_not`: why it cannot be used, or null."""
+    """A key of the console that tables must admit.
+
+    `why_not` is the reason why the key cannot be used, or null.
+    """
 
     role: Role
     name: str = ""
@@ -68,11 +70,10 @@ class ConsoleKey(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class FoundTable(msgspec.Struct, frozen=True, kw_only=True):
-    """A table that announces itself.
+    """A table that announces itself on the network.
 
-    `shown`: its fingerprint without the last group.
-
-    `like`: whether the console has it at this address, at another one, or with another key.
+    `shown` is its fingerprint without the last group. `like` is "new" for an unknown table, or how
+    the console has it: "here" at this address, "moved" from another address, or "other_key".
     """
 
     handle: str
@@ -109,7 +110,7 @@ async def get_setup(request: ConsoleRequest) -> dict[str, Any]:
 
 
 async def list_found_tables(request: ConsoleRequest) -> dict[str, Any]:
-    """Return the tables found on the network. A request keeps the search running."""
+    """Return the tables found on the network. Each request prolongs the search."""
     network = discovery_of(request.console)
     heard = network.list_found()
     return {
@@ -119,7 +120,7 @@ async def list_found_tables(request: ConsoleRequest) -> dict[str, Any]:
 
 
 async def enrol(request: ConsoleRequest) -> EnrolledTable:
-    """Add a table to the console."""
+    """Add a table to the console, and return it."""
     line = await enrol_table(request.console, await request.read_json(TableEnrolmentRequest))
     return _enrolled_table(request.console, line, fixed=False)
 
@@ -134,7 +135,7 @@ async def remove(request: ConsoleRequest) -> dict[str, Any]:
 
 
 async def get_console_key(request: ConsoleRequest) -> Response:
-    """Return a public certificate of the console, as a file for the tables."""
+    """Return the console's public certificate for a role, as a file for the tables."""
     folder = request.console.config.console.keys
     name = request.path_params["role"].removesuffix(".key")
     if name not in {role.value for role in Role}:
@@ -158,7 +159,7 @@ async def get_console_key(request: ConsoleRequest) -> Response:
 async def get_invitation_qr_code(request: ConsoleRequest) -> dict[str, Any]:
     """Return the address that accepts an invitation, and its QR code as rows of 0 and 1.
 
-    The invitation's code is after #, which no browser sends to a server.
+    The invitation's code is after `#`. A browser does not send that part to a server.
     """
     code = (await request.read_json(_InvitationCode)).code
     address = f"{request.public_origin}/invited#{code}"
@@ -228,7 +229,7 @@ def _console_key(folder: Path, role: Role) -> ConsoleKey:
     except RosterError as missing:
         return ConsoleKey(role=role, why_not=str(missing))
     if public.curve != own.curve or public.proof is None or public.has_secrets:
-        why_not = f"{file}: is not the public file of the key beside it"
+        why_not = f"{file}: does not belong to the secret key beside it"
         return ConsoleKey(role=role, name=own.name, why_not=why_not)
     return ConsoleKey(
         role=role, name=own.name, fingerprint=fingerprint(own), file=f"{own.name}.key"

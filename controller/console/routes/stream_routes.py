@@ -1,7 +1,7 @@
 """The streams of the pages: first the whole page, then its changes.
 
-`?behind` marks a hidden page that still sounds. If a browser has more such pages than connections,
-they take turns, and one of them sounds.
+The parameter `behind` marks a hidden page that still sounds. If a browser has more such pages than
+connections, the pages connect in turn, and one of them sounds.
 """
 
 import asyncio
@@ -47,7 +47,7 @@ async def stream_table(request: ConsoleRequest) -> Response:
 
 
 async def stream_display(request: ConsoleRequest) -> Response:
-    """Stream the display of a table: nothing of a hand."""
+    """Stream the display of a table, which contains nothing of a hand."""
     name = request.path_params["id"]
     if request.person.role is Role.TABLE and request.person.table != name:
         raise RequestError(403, "this display is of another table", "本台显属于另一张台")
@@ -83,7 +83,7 @@ async def stream_display(request: ConsoleRequest) -> Response:
 
 
 class _SoundRequest(msgspec.Struct, forbid_unknown_fields=True):
-    """`of`: all news for which a page would sound, by names that other pages share."""
+    """A request to sound. `of` has the names of the news, which are the same for all pages."""
 
     of: Annotated[
         tuple[Annotated[str, Meta(max_length=200)], ...],
@@ -92,7 +92,7 @@ class _SoundRequest(msgspec.Struct, forbid_unknown_fields=True):
 
 
 async def claim_sound(request: ConsoleRequest) -> dict[str, bool]:
-    """Return whether this page must sound, because no other page of its browser did."""
+    """Return whether this page must sound: no other page of its browser has sounded for it."""
     news = (await request.read_json(_SoundRequest)).of
     now_s = asyncio.get_running_loop().time()
     return {"ring": request.console.alert_sounds.claim(request.token, news, now_s)}
@@ -101,9 +101,9 @@ async def claim_sound(request: ConsoleRequest) -> dict[str, bool]:
 async def _viewer_events(
     request: ConsoleRequest, page_parts: PageParts, failed: asyncio.Event | None = None
 ) -> AsyncIterator[bytes]:
-    """Yield a page's events until the viewer loses permission, the console ends, or it fails.
+    """Yield a page's events until the viewer loses permission, or the page or the console ends.
 
-    The stream also ends when the viewer has opened too many others.
+    The stream also ends when the viewer has opened too many other streams.
     """
     person, console, token = request.person, request.console, request.token
 
@@ -122,7 +122,7 @@ async def _viewer_events(
         ends = [asyncio.ensure_future(end.wait()) for end in why if end]
         due: asyncio.Future[bytes | None] | None = None
         try:
-            yield _RETRY_LINE + await anext(events)  # A stream that has a turn must send something.
+            yield _RETRY_LINE + await anext(events)  # Each stream sends at least one event.
             while True:
                 due = asyncio.ensure_future(anext(events, None))
                 await asyncio.wait({due, *ends}, return_when=asyncio.FIRST_COMPLETED)

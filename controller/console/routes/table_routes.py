@@ -35,34 +35,37 @@ _SENDERS: Final = STAFF | {Role.TABLE}
 
 
 async def send_command(request: ConsoleRequest) -> dict[str, Any]:
-    """Send a command. The same id again returns its result."""
+    """Send a command, and return its result. A repeated id returns the same command's result."""
     table, person = request.path_params["id"], request.person
-    wish = await request.read_json(
-        ConsoleCommandRequest, MAX_COMMAND_BYTES
-    )  # It is stored, and no table accepts more.
+    # The command is stored, and a table accepts no longer one.
+    wish = await request.read_json(ConsoleCommandRequest, MAX_COMMAND_BYTES)
     if person.role is Role.TABLE and person.table != table:
         raise RequestError(403, "this display is of another table", "本台显属于另一张台")
     return (await request.console.dispatcher.send(person, table, wish)).as_json()
 
 
 async def ask_command_again(request: ConsoleRequest) -> dict[str, Any]:
-    """Ask for the result of a command without an answer, of any sender."""
+    """Return the result of any sender's command that had no answer before."""
     table, order = request.table, request.path_params["order"]
     return (await request.console.dispatcher.ask_again(request.person, table, order)).as_json()
 
 
 class _TakeRequest(msgspec.Struct, forbid_unknown_fields=True):
-    """`over`: the person who was shown as going there."""
+    """A request to go to a table. `over` is the person that the page showed on the way there."""
 
     over: str | None = None
 
 
 async def take_call(request: ConsoleRequest) -> dict[str, Any]:
-    """Record that this person goes to a table. Of two who press at once, only one does."""
+    """Record that this person goes to a table.
+
+    Raises RequestError if a person goes there that the page did not show. So only one of two people
+    who press at the same time is recorded.
+    """
     table, said = request.table, await request.read_json(_TakeRequest)
     goes = request.console.call_assignments.assigned_to(table)
     if goes not in (None, said.over, request.person.name):
-        raise RequestError(409, f"{goes} goes there already", f"{goes}正前往")
+        raise RequestError(409, f"{goes} is already on the way", f"{goes}正前往")
     request.console.call_assignments.assign(table, request.person.name)
     return {"taken_by": request.person.name}
 
@@ -70,16 +73,15 @@ async def take_call(request: ConsoleRequest) -> dict[str, Any]:
 async def leave_call(request: ConsoleRequest) -> dict[str, Any]:
     """Record that this person no longer goes to a table.
 
-    The chief may do so for another person.
-
-    Any other person takes the table instead, so that somebody goes there.
+    The chief may do so for another person. Raises RequestError for anybody else: they must take
+    the table over, so that one person still goes there.
     """
     table, person = request.table, request.person
     goes = request.console.call_assignments.assigned_to(table)
     if goes not in (None, person.name) and person.role is not Role.CHIEF:
         raise RequestError(
             403,
-            f"{goes} goes there: take it yourself, or ask the chief",
+            f"{goes} is on the way: take the table over, or ask the chief",
             f"{goes}正前往，可由你接手",
         )
     request.console.call_assignments.assign(table, None)
@@ -87,7 +89,7 @@ async def leave_call(request: ConsoleRequest) -> dict[str, Any]:
 
 
 async def list_events(request: ConsoleRequest) -> dict[str, Any]:
-    """List a table's public events after a number, in order of receipt."""
+    """List a table's public events after number `since`, in the order of their numbers."""
     table, since = request.table, request.number("since")
 
     def page() -> list[PublicEvent]:
@@ -111,14 +113,14 @@ TABLE_ROUTES: Final = (
 
 
 async def list_transfer_options(request: ConsoleRequest) -> TransferOptions:
-    """Return the tables to which a match could go, and the matches on their way."""
+    """Return the tables to which the match could be transferred, and the unfinished transfers."""
     return await _match_transfer(request.console).find_options(request.table)
 
 
 async def transfer_match(request: ConsoleRequest) -> TransferProgress:
-    """Transfer a table's match to another one.
+    """Transfer a table's match to another table.
 
-    The same id again continues after an interruption.
+    A second request with the same id continues an interrupted transfer.
     """
     table, wanted = request.table, await request.read_json(TransferRequest)
     return await _match_transfer(request.console).transfer(request.person, table, wanted)
@@ -162,15 +164,14 @@ CATALOGUE_ROUTES: Final = (
 
 
 _LINES_PER_PAGE: Final = 100
-"""Lines of one page."""
 _ENTRIES_PER_PAGE: Final = 400
-"""Entries before a page's end that are looked at: some are private, some tell of those behind."""
+"""Entries that are read for one page. Some are private, and some only describe later entries."""
 
 
 async def list_event_lines(request: ConsoleRequest) -> dict[str, Any]:
     """List entries before number `before` as text, oldest first.
 
-    `before`: the number of the first.
+    In the answer, `before` is the number of the first entry, for the request of the next page.
     """
     table, before = request.table, request.number("before", _NO_END)
     archive = request.console.archive

@@ -65,7 +65,7 @@ export function phaseWords(row) {
   return running ? `${phase} ${say("row.dealt", { fed: row.fed })}` : phase;
 }
 
-/** All facts of a row but phase and clock, in the order of REFEREE 3.3. */
+/** All facts of a row but phase and clock. */
 export function facts(row) {
   return [
     [row.round && say("row.round", { round: row.round }), row.match_no && say("row.match", { match: row.match_no })]
