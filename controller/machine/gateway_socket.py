@@ -152,7 +152,7 @@ class _Connection(asyncio.Protocol):
                 self._answers.add(task)
                 task.add_done_callback(self._answers.discard)
         except GatewayProtocolError as error:
-            _log.warning("gateway let go", why=str(error))
+            _log.warning("gateway disconnected", why=str(error))
             self.close()
 
     @property
@@ -165,7 +165,7 @@ class _Connection(asyncio.Protocol):
         if self._transport is None:
             return
         if self._transport.get_write_buffer_size() > MAX_UNSENT_BYTES:
-            _log.warning("gateway let go", why="it does not read what it is sent")
+            _log.warning("gateway disconnected", why="it does not read its messages")
             self.close()
             return
         self._transport.write(line)

@@ -303,7 +303,7 @@ class TableMachine:
         self.panel_control.show_lamps()
 
     def _on_match_changed(self) -> None:
-        """Let every part react to the match, when its change is completely written."""
+        """Schedule the reactions to a changed match, after the change is completely written."""
         if not self._is_match_check_due:
             self._is_match_check_due = True
             self._loop.call_soon(self._handle_match_change)

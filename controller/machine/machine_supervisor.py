@@ -90,7 +90,7 @@ class MachineSupervisor:
         self._failure = failed
         self._journal_failed.set()
         with suppress(OSError):  # The log may be on the same disk.
-            _log.error("the journal cannot be written: the machine stands still", why=str(failed))
+            _log.error("the journal cannot be written: the machine stops", why=str(failed))
         await self.close()
         while self._failure is not None:
             self._publish(self.state())
@@ -98,5 +98,5 @@ class MachineSupervisor:
             with suppress(JournalError, OSError):  # A failing disk raises other errors as well.
                 self._machine = await self._build()
                 self._failure = None
-                _log.info("the journal can be written again: the machine goes on")
+                _log.info("the journal can be written again: the machine continues")
         self._journal_failed = asyncio.Event()

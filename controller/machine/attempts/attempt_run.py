@@ -309,7 +309,7 @@ class AttemptRun(AttemptStart):
         self.card_loop.stop("PULSE_COUNT")
 
     async def _take_final_count(self) -> None:
-        """Take the final count from both boards and the vault."""
+        """Read the final count from both boards and the vault, and pass it to the card loop."""
         assert self.card_loop is not None
         try:
             status = await retry_once(self._deps.dealer.get_status)

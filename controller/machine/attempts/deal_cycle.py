@@ -206,7 +206,7 @@ class DealCycle:
         return next_deal(state, play, custom.practice_match, ahead=custom.deal_ahead)
 
     def _is_set_barred(self) -> bool:
-        """Return whether the set in the machine may not be used, and set the fault accordingly."""
+        """Set or clear the fault SET_BARRED of the loaded set, and return whether it is set."""
         loaded = self.loaded_set
         evidence = {"found": loaded.id}
         if loaded.last_deal is not None:
@@ -215,8 +215,9 @@ class DealCycle:
         return bool(loaded.barred)
 
     def _has_no_chief(self) -> bool:
-        """Return whether no chief's key is admitted for the sealing of attempts, and set that
-        fault.
+        """Set or clear the fault NO_CHIEF, and return whether it is set.
+
+        The secrets of an attempt are sealed to the key of an admitted chief.
         """
         without = self.chief_key is None
         self._record.set_fault("NO_CHIEF", without)

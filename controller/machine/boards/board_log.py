@@ -26,7 +26,7 @@ class BoardLog:
     """Collects events of both boards and writes them into the journal.
 
     `seal(attempt)` returns the function that seals the faces of an attempt, or None if its key is
-    lost. `kept(board, boot, number)` tells a board which events it may delete. `on_written`
+    lost. `on_synced(board, boot, number)` informs a board which events it may delete. `on_written`
     receives each group of events that was appended. It may be set at any time.
     """
 

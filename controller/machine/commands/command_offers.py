@@ -164,7 +164,7 @@ _FIXED_ARGS: Final[Mapping[str, tuple[Mapping[str, Any], ...]]] = {
     "configure": ({"board": "dealer", "settings": {}},),
     "calibrate": ({"board": "dealer"},),
 }
-"""What the others say, where that does not depend on the table."""
+"""Arguments of the other commands, if they do not depend on the table."""
 
 
 @cache

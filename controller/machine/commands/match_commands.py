@@ -1,8 +1,8 @@
-"""The commands of the match: people's commands, the match's clocks, and the answers of the vault.
+"""The commands of the match, and the events that its clocks and the vault cause.
 
-Nothing waits here. A command is tried on the present match. If the match refuses it, that is the
-answer. If the match accepts it, it is written to the journal and then answered. The same is done
-with time and with the questions that only the vault can answer.
+A command is tried on the present match at once. If the match refuses it, the refusal is the answer.
+If the match accepts it, it is written to the journal and then answered. The passing of time and the
+answers of the vault are handled in the same way.
 """
 
 import asyncio
@@ -54,7 +54,7 @@ from controller.words import Words
 
 
 class MatchCommands:
-    """Carries out commands about the match, and sends the match's own requests.
+    """Handlers of the match's commands, of its timer, and of its questions to the vault.
 
     `dealt` returns the hands that the players hold, or None if this machine does not know them.
     """
@@ -67,7 +67,7 @@ class MatchCommands:
         self._timer: asyncio.TimerHandle | None = None
 
     def events_refusal(self, *wanted: MatchEvent) -> EventRefused | None:
-        """Return why the match would refuse these events, one after the other, or None."""
+        """Return the refusal of the first event that the match would refuse, or None."""
         play = self._record.match_written
         for event, then in zip(wanted, (*wanted[1:], None), strict=True):
             _, effects = dry_run(play, event)
@@ -88,12 +88,9 @@ class MatchCommands:
             raise CommandRefused(failure_of(refused.refusal))
 
     async def execute(self, command: AcceptedCommand, then: MatchEvent | None = None) -> None:
-        """Carry out a command about the match.
+        """Carry out a command about the match. Raises CommandRefused.
 
-        Raises CommandRefused.
-
-        `then` is a second event, which is written as well if the match accepts it after the
-        command.
+        `then` is a second event. It is written too if the match accepts it after the command.
         """
         wanted = self.match_events(command.request)
         if then is not None and self.events_refusal(*wanted, then) is None:
@@ -152,10 +149,9 @@ class MatchCommands:
             raise CommandRefused(failure("PAIR_DISQUALIFIED", found=" / ".join(pairs)))
 
     async def judge_tribute(self, command: AcceptedCommand) -> None:
-        """Answer whether a card is the right tribute, or record it as shown if the hands are
-        unknown.
+        """Answer whether a card is the right tribute. Raises CommandRefused.
 
-        Raises CommandRefused.
+        If the hands are unknown, the card is recorded as shown.
         """
         match, dealt = self._require_guandan(), self.hands_for_tribute(command.request)
         if dealt is None:
@@ -172,9 +168,9 @@ class MatchCommands:
         await command.write_and_answer({"right": right})
 
     async def judge_return(self, command: AcceptedCommand) -> None:
-        """Answer whether a card is a right return, or record it as shown if the hands are unknown.
+        """Answer whether a card is a right return. Raises CommandRefused.
 
-        Raises CommandRefused.
+        If the hands are unknown, the card is recorded as shown.
         """
         match, known = self._require_guandan(), self.hands_for_return(command.request)
         if known is None:
@@ -206,7 +202,7 @@ class MatchCommands:
         )
 
     def hands_for_tribute(self, request: RequestedCommand) -> DealtHands | None:
-        """Return the hands with which a tribute is compared, or None if it is recorded as shown.
+        """Return the hands to compare a tribute with, or None if it is recorded as shown.
 
         Raises CommandRefused if neither is possible.
         """
@@ -220,9 +216,9 @@ class MatchCommands:
     def hands_for_return(
         self, request: RequestedCommand
     ) -> tuple[DealtHands, FinishOrder, Seat] | None:
-        """Return the hands with which a return is compared, with its condition and its receiver.
+        """Return the hands to compare a return with, the finish that it follows, and its receiver.
 
-        None: it is recorded as shown. Raises CommandRefused if neither is possible.
+        Return None if it is recorded as shown. Raises CommandRefused if neither is possible.
         """
         match, dealt = self._require_guandan(), self._known_hands()
         settled = None if match.exchange is None else match.exchange.plan
@@ -239,7 +235,7 @@ class MatchCommands:
         await command.write_and_answer()
 
     def _known_hands(self) -> DealtHands | None:
-        """Return the hands with which a card can be compared, or None if they are unknown."""
+        """Return the hands to compare a card with, or None if they are unknown."""
         match = self._record.match_written.match
         by_hand = match is None or match.by_hand
         return None if by_hand else self._dealt_hands()
@@ -315,7 +311,7 @@ class MatchCommands:
 
     def _phase(self) -> MatchPhase:
         match = self._record.match_written.match
-        assert match is not None  # It accepted an event.
+        assert match is not None  # The match has just accepted an event.
         return match.phase
 
     def _require_guandan(self) -> GuandanMatch:
@@ -326,7 +322,7 @@ class MatchCommands:
 
 
 def _ruling_answer(wanted: Sequence[MatchEvent]) -> dict[str, Any]:
-    """Return the part of the answer beside the phase: the ruling that was proposed."""
+    """Return the fields of the answer that describe a proposed ruling."""
     proposed = [event for event in wanted if isinstance(event, events.RulingProposed)]
     return {
         name: value

@@ -1,7 +1,7 @@
-"""A hand that is opened for the chief: sealed to the chief's key, announced, and never redealt
-by that chief.
+"""Hands that are opened for the chief.
 
-This is possible only while a count is claimed, or after the first lead.
+An opened hand is sealed to the chief's key, and the opening is published. That chief may not order
+a redeal of the hand. A hand may be opened only while a count is claimed, or after the first lead.
 """
 
 import base64
@@ -24,7 +24,7 @@ from controller.words import names_in_signer_text
 
 
 class OpenedHands:
-    """Opens released hands, and stores which person saw them."""
+    """The released hands that were opened, and the persons who saw them."""
 
     def __init__(
         self,
@@ -38,9 +38,9 @@ class OpenedHands:
         self._being_viewed: list[HandViewed] = []
 
     async def open(self, command: AcceptedCommand) -> None:
-        """Answer with a hand as it was dealt, readable only for the sender.
+        """Answer with a hand as it was dealt. Raises CommandRefused.
 
-        Raises CommandRefused.
+        The answer is sealed, so that only the sender can read the hand.
         """
         play, args = self._record.match_written, command.args
         match, dealt = self.require_openable()
@@ -69,7 +69,7 @@ class OpenedHands:
         command.send_answer({"sealed": box})
 
     def require_openable(self) -> tuple[AnyMatch, DealtHands]:
-        """Return the match and its hands if one may be opened. Raises CommandRefused."""
+        """Return the match and its hands, if a hand may be opened. Raises CommandRefused."""
         match, dealt = self._record.match_written.match, self._dealt_hands()
         if match is None or not match.is_deal_under_way or not (match.led or match.claimed):
             raise CommandRefused(failure("HAND_CLOSED"))
@@ -78,7 +78,7 @@ class OpenedHands:
         return match, dealt
 
     def require_unseen(self, request: RequestedCommand) -> None:
-        """Refuse a redeal that is ordered by a person who saw a hand of this deal.
+        """Refuse a command that ends the present deal, if its author saw a hand of the deal.
 
         A spoken decision is refused too, because its author cannot be verified. Raises
         CommandRefused.
@@ -93,7 +93,7 @@ class OpenedHands:
             raise CommandRefused(failure("OPENED_BY_YOU"))
 
     def _views_of(self, match_id: str, deal: int) -> Iterator[HandViewed]:
-        """Yield the persons who saw hands of a deal, in any of its attempts."""
+        """Yield the views of hands of a deal, from all its attempts."""
         for one in (*self._record.state.viewed_hands, *self._being_viewed):
             if (one.match, one.deal) == (match_id, deal):
                 yield one

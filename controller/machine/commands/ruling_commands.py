@@ -31,11 +31,11 @@ from controller.rules.penalties.proposals import PenaltyProposal, discretionary_
 from controller.seats import side_of
 
 _COPIED_FIELDS = frozenset(Charge.__struct_fields__) - frozenset(Incident.__struct_fields__)
-"""What of a charge is taken from the order as it is."""
+"""Fields of a charge that are copied from the arguments."""
 
 
 def require_guandan(match: AnyMatch) -> GuandanMatch:
-    """Return the match if it is one of Guandan. Raises RefusedError for another."""
+    """Return the match if it is a Guandan match. Raises RefusedError for another game."""
     if not isinstance(match, GuandanMatch):
         refuse("OTHER_RULES", match.profile.title)
     return match
@@ -72,9 +72,7 @@ def legal_rulings(match: AnyMatch, args: ChargeArgs, at_ms: int) -> tuple[Penalt
 
 
 def propose(args: ProposeArgs, signer: CommandSigner, match: AnyMatch, at_ms: int) -> MatchEvent:
-    """Return the event that proposes the ladder's first answer to a charge, or the given
-    penalty.
-    """
+    """Return the event that proposes the given penalty for a charge, or the ladder's first one."""
     played = require_guandan(match)
     charge = charge_of(args, played, at_ms)
     return RulingProposed(
@@ -119,9 +117,7 @@ def reject(args: RejectArgs, signer: CommandSigner, match: AnyMatch, at_ms: int)
 def confirm_verbal(
     args: ConfirmVerbalArgs, signer: CommandSigner, match: AnyMatch, at_ms: int
 ) -> MatchEvent:
-    """Return the event with which the chief confirms a spoken decision: a ruling, or a
-    correction.
-    """
+    """Return the event with which the chief confirms a spoken ruling or correction."""
     if args.correction is not None:
         return _confirm_correction(args.correction, signer, require_guandan(match), at_ms)
     assert args.ruling is not None  # One of the two is always given.
@@ -145,11 +141,10 @@ def _confirm_correction(
 def forfeit(
     args: ForfeitArgs, signer: CommandSigner, match: AnyMatch, at_ms: int
 ) -> tuple[MatchEvent, ...]:
-    """Return the events by which a side loses the match, proposed and approved by the chief at
-    once (弃权判负).
+    """Return the events by which a side loses the match (弃权判负).
 
-    The penalty is the ladder's if it has that one for the offence. Otherwise it is the chief's
-    choice (seed 000 A15.3.4, A15.3.7).
+    The chief proposes and approves the penalty at once. If the ladder of the offence has this
+    penalty, it is the ladder's. Otherwise it is the chief's choice (seed 000 A15.3.4, A15.3.7).
     """
     require_authority("match_lost", signer.role)
     charge = ProposeArgs(offence=args.offence, side=args.side, penalty="match_forfeit")
@@ -176,7 +171,7 @@ def _chosen_proposal(
     *,
     verbal: bool = False,
 ) -> PenaltyProposal:
-    """Return the proposal with a penalty. Only the chief may choose one that the ladder lacks."""
+    """Return the proposal with `penalty`. Only the chief may choose one that the ladder lacks."""
     legal = legal_proposals(match, charge)
     if penalty is None:
         return legal[0]

@@ -20,11 +20,11 @@ from drivers.link.frames import BoardResult
 from drivers.typed_boards import DealerBoard, ReaderBoard
 
 SERVICE_POLL_INTERVAL_S: Final = 0.05
-"""How often a board is asked whether it still moves."""
+"""Seconds between two requests for the motion of a board."""
 MAX_REST_POLLS: Final = 400
-"""Looks at the longest motion of a test; the board's own limits end it long before."""
+"""Most requests during one motion of a test. The board's own limits end a motion long before."""
 MAX_ENGINE_POLLS: Final = 30
-"""Looks at the reader's engine: longer than a board waits for one."""
+"""Most waits for the reader's engine. Together they are longer than a board waits for it."""
 _BOUNDS: Final[Mapping[str, Mapping[str, tuple[int, int]]]] = {
     "dealer": of_dealer.DEALER_SETTING_BOUNDS,
     "reader": of_reader.READER_SETTING_BOUNDS,
@@ -32,7 +32,7 @@ _BOUNDS: Final[Mapping[str, Mapping[str, tuple[int, int]]]] = {
 
 
 class ServiceCommands:
-    """Carries out a technician's commands on the two boards, between deals."""
+    """Handlers of a technician's commands for the two boards, between deals."""
 
     def __init__(
         self,
@@ -47,10 +47,8 @@ class ServiceCommands:
     async def selftest(self, command: AcceptedCommand) -> None:
         """Run the self-test of both boards.
 
-        A motor that does not turn is named and raises a fault.
-
-        A reading engine that does not answer is only named, because some do not answer for an empty
-        window.
+        A motor that does not turn is named and raises a fault. A reading engine that does not
+        answer is only named, because some engines do not answer for an empty window.
         """
         found = await self._self_test(self._dealer, self._reader)
         await command.write_and_answer({"boards": ["dealer", "reader"], **found})
@@ -58,10 +56,10 @@ class ServiceCommands:
     async def configure(self, command: AcceptedCommand) -> None:
         """Change settings of a board, by their names in PROTOCOL.md.
 
-        If one of them is not possible, none is changed. A board that is lost meanwhile keeps the
-        settings that it accepted. A row of the journal lists them, and the next row refuses the
-        command. A setting with a lost answer is `unknown` there: the board has the new or the old
-        value.
+        If one of them is not possible, none is changed. A board that is lost during the command
+        keeps the settings that it has accepted. A row of the journal lists them, and the next row
+        refuses the command. If the answer to a setting was lost, the row lists it as `unknown`: the
+        board has the new or the old value.
         """
         args: ConfigureArgs = command.args
         self.require_no_attempt()
@@ -69,7 +67,7 @@ class ServiceCommands:
         board = self._board(args.board)
         changed: dict[str, int] = {}
         for name, value in args.settings.items():
-            unknown = {name: value} if board.link.is_up else {}  # No session: not sent.
+            unknown = {name: value} if board.link.is_up else {}  # No session: nothing is sent.
             try:
                 await self._send(partial(board.configure, name, value))
             except CommandRefused as refused:
@@ -82,7 +80,7 @@ class ServiceCommands:
         await command.write_and_answer({"board": args.board, "settings": dict(args.settings)})
 
     async def calibrate(self, command: AcceptedCommand) -> None:
-        """Move a board to its known positions: the lift down, motors and engine tested."""
+        """Run the self-test of a board. The dealer board first moves its lift down."""
         args: CalibrateArgs = command.args
         if args.board == "dealer":
             await self._send(self._dealer.retract, self._wait_at_rest)
@@ -104,9 +102,7 @@ class ServiceCommands:
         return self._dealer if name == "dealer" else self._reader
 
     async def _self_test(self, *boards: DealerBoard | ReaderBoard) -> dict[str, list[str]]:
-        """Run the self-test of boards.
-
-        Return what did not turn or answer.
+        """Run the self-test of boards, and return the motors and the engine that failed.
 
         Raises CommandRefused.
         """
@@ -136,14 +132,14 @@ class ServiceCommands:
         return {"stalled": stalled, "silent": silent}
 
     async def _wait_for_engine(self, answers: list[bool]) -> None:
-        """Return once the reader board has reported the result of its engine, or at the limit."""
+        """Wait until the reader board has reported the result of its engine, or until the limit."""
         for _ in range(MAX_ENGINE_POLLS):
             if answers:
                 return
             await asyncio.sleep(SERVICE_POLL_INTERVAL_S)
 
     async def _wait_at_rest(self) -> None:
-        """Return once no part of the dealer board moves, or at the limit."""
+        """Wait until no part of the dealer board moves, or until the limit."""
         for _ in range(MAX_REST_POLLS):
             if not await self._dealer.is_moving():
                 return
@@ -152,7 +148,7 @@ class ServiceCommands:
     async def _send(self, *commands: Callable[[], Awaitable[Any]]) -> None:
         """Send commands to the boards.
 
-        Raises CommandRefused with the board that cannot carry one out.
+        Raises CommandRefused for the first command that a board does not carry out.
         """
         for command in commands:
             self.require_no_attempt()

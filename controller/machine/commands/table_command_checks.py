@@ -1,8 +1,8 @@
-"""Why a command would be refused now. Nothing is executed here.
+"""Checks that return why a command would be refused now. Nothing is executed here.
 
 Both the actions (table_commands.py) and the offers call these checks, so both give the same reason.
-Steps of a deal (start, cut, release) are not actions: the deal waits for them, and `step_refusal`
-returns why it does not wait now. No board is asked.
+Steps of a deal (start, cut, release) are not actions, because the deal waits for them.
+`step_refusal` returns why the deal does not accept a step now. No request is sent to a board.
 """
 
 from collections.abc import Callable, Mapping
@@ -33,11 +33,9 @@ MACHINE_STEPS: Final = frozenset({"start_deal", "cut", "release"})
 
 
 class TableCommandChecks:
-    """The checks of one table.
+    """The checks of the commands of one table.
 
-    Each check returns if the command may be carried out.
-
-    Otherwise it raises CommandRefused.
+    A check returns if the command may be carried out, and raises CommandRefused otherwise.
     """
 
     def __init__(
@@ -88,14 +86,14 @@ class TableCommandChecks:
         """Return why an action would be refused, or None."""
         try:
             self.require(request)
-            if request.cmd == "take_over":  # Its document, which has more facts, comes in parts.
+            if request.cmd == "take_over":  # The document is checked when its parts arrive.
                 self._transfers.require_arriving(request)
         except CommandRefused as refused:
             return refused.failure
         return None
 
     def has_check(self, cmd: str) -> bool:
-        """Return whether an action needs a check beside that of the match."""
+        """Return whether an action needs a check besides that of the match."""
         return cmd in self._checks
 
     # The steps of a deal.
@@ -115,7 +113,7 @@ class TableCommandChecks:
         if state.pauses:
             return failure("PAUSED", found=roles_with_article(sorted(state.pauses)))
         if state.phase is MachinePhase.COMMITTED and self._table_boards.run is not None:
-            return None  # Without a cut.
+            return None  # This start skips the cut.
         if self._deal_cycle.chief_key is None:
             return failure("NO_CHIEF")
         if self._deal_cycle.startable_deal is not None:
@@ -135,7 +133,7 @@ class TableCommandChecks:
         return None if self._deal_cycle.is_practice else self._match_cut_refusal(args)
 
     def _match_cut_refusal(self, args: CutArgs) -> Failure | None:
-        """Return why the match would refuse a cut. It does not see a deal ahead yet."""
+        """Return why the match would refuse a cut, or None. The match has no deal ahead yet."""
         if self._deal_cycle.is_ahead:
             return None
         seat = args.seat or next(iter(self._deal_cycle.cutters()), None)
@@ -203,8 +201,7 @@ class TableCommandChecks:
     def pauses_to_end(self, request: RequestedCommand) -> tuple[list[str], bool]:
         """Return the pauses that `resume` ends, and whether the match continues too.
 
-        The role of a pause ends it. The chief ends the pause of every person. Raises
-        CommandRefused.
+        A pause is ended by the role that began it, or by the chief. Raises CommandRefused.
         """
         role, pauses = request.signer.role, self._record.state.pauses
         ended = [why for why in pauses if role is Role.CHIEF or why == role.value]
@@ -217,11 +214,11 @@ class TableCommandChecks:
             )
         if not ended and not suspended:
             raise CommandRefused(failure("NOT_SUSPENDED"))
-        # A claimed count is ended by its own recount, whoever else lets the table go on.
+        # A claimed count is ended only by its recount, even if a person resumes the table.
         goes_on = suspended and len(ended) == len(pauses) and not (claimed and ended)
         return ended, goes_on
 
-    # What leaves the present deal unplayed is not for him who saw a hand of it.
+    # A person who saw a hand of the present deal may not order a command that ends the deal.
 
     def _check_unseen(self, request: RequestedCommand) -> None:
         self._opened_hands.require_unseen(request)
@@ -233,7 +230,7 @@ class TableCommandChecks:
         self._match_commands.require_accepted(request)
 
     def _transfer(self, request: RequestedCommand) -> None:
-        """Require a sender who saw no hand, because the other table does not know who saw one."""
+        """Refuse a sender who saw a hand. The other table has no list of the viewed hands."""
         match = self._record.match_written.match
         if match is not None and match.is_deal_under_way:
             self._opened_hands.require_unseen(request)

@@ -40,11 +40,14 @@ from drivers.typed_boards import DealerBoard, ReaderBoard
 CommandAction = Callable[[AcceptedCommand], Awaitable[None]]
 
 _LATCHED_SENSORS = {"ESTOP_PRESSED": "estop", "LID_OPENED": "lid_open"}
-"""Faults that a sensor still sees; such a one cannot be acknowledged away."""
+"""Faults with a sensor, and its field in the status of the board.
+
+A fault cannot be acknowledged while its sensor detects the cause.
+"""
 
 
 class TableCommands:
-    """Carries out commands at one table."""
+    """The handlers of the commands of one table."""
 
     def __init__(
         self,
@@ -94,9 +97,7 @@ class TableCommands:
         }
 
     def action_for(self, cmd: str) -> CommandAction | None:
-        """Return the function that carries out a command at once, or None for a step of the
-        machine.
-        """
+        """Return the function that carries out a command, or None for a step of the machine."""
         if cmd in MACHINE_STEPS:
             return None
         act = self._actions.get(cmd, self._match_commands.execute if cmd in EVENT_MAKERS else None)
@@ -141,7 +142,7 @@ class TableCommands:
         else:
             await self._match_commands.execute(command)
 
-    # Pauses: the role of a pause ends it. The chief ends the pause of every person.
+    # Pauses. A pause is ended by the role that began it, or by the chief.
 
     async def _hold(self, command: AcceptedCommand) -> None:
         args: HoldArgs = command.args
@@ -215,7 +216,7 @@ class TableCommands:
         self._record.write(
             "acknowledged", {"name": name, "by": command.signer.signed_text, "board": board}
         )
-        command.write()  # Together: a repeated request has the same answer.
+        command.write()  # Before the sync, so that a repeated request has the same answer.
         if named in FAULTS_TO_ACKNOWLEDGE or (
             named in fault_catalogue() and is_attempt_reason(named)
         ):
@@ -235,7 +236,8 @@ class TableCommands:
         return bool(getattr(status, _LATCHED_SENSORS[name]))
 
     async def _clear_jam(self, command: AcceptedCommand) -> None:
-        command.write()  # first: asked again after a crash it is answered the same
+        # The answer is first, so that a request that is repeated after a crash has the same answer.
+        command.write()
         self._record.clear_fault("JAM")
         await self._record.sync()
         command.send_answer()
@@ -245,6 +247,6 @@ class TableCommands:
         run = self._table_boards.run
         assert run is not None  # Checked before.
         command.write({"reason": command.args.reason})
-        run.stop("ORDERED")  # At once, because a release at the same moment would come before it.
+        run.stop("ORDERED")  # At once, so that no release comes before it.
         await self._record.sync()
         command.send_answer()

@@ -54,22 +54,23 @@ from controller.signing.signed_commands import BadSignature, check_document, sig
 from controller.words import Words
 
 MAX_DOCUMENTS = 4
-"""Documents of which parts are kept at once: who sends a fifth, sends the first again."""
+"""Incomplete documents that are stored. Another one deletes the oldest, which is sent again."""
 MAX_PROOFS = 100
-"""Attempts of which the journal of the other table keeps what they promised: an entry is short."""
+"""Attempts with a commitment in the entry of the arrived match, because an entry is short."""
 MAX_MOVES = 20
-"""Ways of a match from table to table that its score sheet still has."""
+"""Moves of a match from table to table that are kept for its score sheet."""
 TRANSFER_REASON = "transfer"
-"""Why the table stands still until a referee lets it go on where it came to."""
+"""Reason of the suspension that lasts until a referee resumes the match at the other table."""
 _ATTEMPT_PHASES = frozenset({MatchPhase.DEALING, MatchPhase.HELD})
 
 
 class TableTransfers:
-    """Sends the table's match to another table, and accepts matches of other tables.
+    """The transfers of matches from this table and to this table.
 
-    `is_busy` returns whether an attempt is running or hands are out. `wall_time` returns the wall
-    stamp. `table_id` and `table_key` are this table's. `signing_key` is the secret that signs
-    leaving matches. With None nothing is signed, and no table accepts the match.
+    `is_busy` returns whether an attempt is running or hands are out. `wall_time` returns the
+    wall-clock time as text. `table_id` and `table_key` are those of this table. `signing_key` is
+    the secret that signs leaving matches. With None nothing is signed, and no table accepts the
+    match.
     """
 
     def __init__(
@@ -102,12 +103,10 @@ class TableTransfers:
     # The match leaves.
 
     async def transfer_out(self, command: AcceptedCommand) -> None:
-        """Send the match to another table.
+        """Send the match to another table. Raises CommandRefused.
 
-        Raises CommandRefused.
-
-        A deal with released hands is played on there. A deal that has not begun is due there again.
-        A match that left and did not arrive may be sent to yet another table.
+        A deal with released hands is continued there. A deal that has not begun is due there again.
+        A match that left and did not arrive may be sent to a third table.
         """
         args: TransferArgs = command.args
         match, play = self.require_leaving(command.request), self._record.match_written
@@ -138,7 +137,8 @@ class TableTransfers:
         if play.withheld:  # Withheld events are published together, and not during a transfer.
             now = phase_words(match.phase)
             found = Words(
-                f"{now.en}, before all have said or laid theirs", f"{now.zh}，且有人尚未表态或出示"
+                f"{now.en}, with answers or cards missing",
+                f"{now.zh}，且有人尚未表态或出示",
             )
             then = Words("after that", "其后")
             raise CommandRefused(failure("WRONG_PHASE", found=found, expected=then))
@@ -149,7 +149,7 @@ class TableTransfers:
         return match
 
     def _suspend_match(self, match: AnyMatch) -> None:
-        """Suspend the match, without a running attempt of the machine that it leaves."""
+        """Suspend the match before it leaves. A running attempt is recorded as failed."""
         at_ms = self._record.clock()
         if match.phase in _ATTEMPT_PHASES and not match.by_hand:
             self._record.write_match(AttemptFailed(at_ms=at_ms, reasons=("NOT_NEEDED",)))
@@ -246,11 +246,9 @@ class TableTransfers:
     async def take_over(self, command: AcceptedCommand) -> None:
         """Accept a part of a match from another table, and the match with the last part.
 
-        Raises CommandRefused.
-
-        Parts of an incomplete match change nothing and are in no journal. A document without the
-        signature of the named table is never accepted, because the gateways in between could have
-        written it.
+        Parts of an incomplete match change nothing and are not in the journal. A document without
+        the signature of the named table is never accepted, because a gateway in between could have
+        made it. Raises CommandRefused.
         """
         args: TakeOverArgs = command.args
         _require_allowed(command.request)
@@ -258,7 +256,7 @@ class TableTransfers:
             check_document(args.digest, args.verify, args.sig)
         except BadSignature:
             raise CommandRefused(failure("BAD_DOCUMENT")) from None
-        if self._record.match_written.digest == args.digest:  # It has arrived already.
+        if self._record.match_written.digest == args.digest:  # The match has arrived already.
             await command.write_and_answer(self._arrival_answer())
             return
         missing = self._store_part(args)
@@ -278,7 +276,7 @@ class TableTransfers:
         """Store a part. Return the numbers of the missing parts."""
         came = self._parts.pop(args.digest, {})
         came[args.part] = args.text
-        self._parts[args.digest] = came  # As the newest.
+        self._parts[args.digest] = came  # This document is now the newest.
         while len(self._parts) > MAX_DOCUMENTS:
             del self._parts[next(iter(self._parts))]
         return [part for part in range(1, args.parts + 1) if part not in came]
@@ -296,7 +294,7 @@ class TableTransfers:
             theirs = f"{transfer.profile} {transfer.profile_hash[:16]}"
             here = f"{self._profile.name} {ours[:16]}"
             found = Words(
-                f"it is played by {theirs}, here is {here}", f"其规则{theirs}，本台{here}"
+                f"its rules are {theirs}, the rules here are {here}", f"其规则{theirs}，本台{here}"
             )
             raise CommandRefused(failure("OTHER_MATCH", found=found))
         if digest in self._record.state.taken_transfers:
@@ -308,7 +306,7 @@ class TableTransfers:
             raise CommandRefused(_bad_document(bad)) from None
 
     def require_arriving(self, request: RequestedCommand) -> None:
-        """Check that a right document may be accepted now. Raises CommandRefused."""
+        """Check that a valid document would be accepted now. Raises CommandRefused."""
         _require_allowed(request)
         self._require_free_table()
 
@@ -324,8 +322,8 @@ class TableTransfers:
     ) -> None:
         """Write the arriving match to the journal, with its times on this table's clock.
 
-        All times are shifted by the same amount, so that the last event is as long ago as in real
-        time. Raises CommandRefused, with nothing written, for data that no entry can contain.
+        All times are shifted by the same amount, so that the time since the last event is correct.
+        Raises CommandRefused, with nothing written, for data that no entry can contain.
         """
         record = self._record
         left_ms = record.clock() - elapsed_ms(transfer.wall, self._wall_time())
@@ -346,7 +344,7 @@ class TableTransfers:
         }
         meeting = meeting_data(self._profile, transfer.meeting, transfer.record)
         _check_fits(said, meeting, happened)
-        if left_ms < transfer.at_ms:  # The clock of this table is younger than the match.
+        if left_ms < transfer.at_ms:  # The match is older than this table's clock.
             record.clock.advance(transfer.at_ms - left_ms)
         record.write("taken_over", said)
         record.write("meeting", meeting)
@@ -369,14 +367,14 @@ class TableTransfers:
 
 
 def _decision_names(command: AcceptedCommand) -> dict[str, str]:
-    """Return the person who decided the move, and for a spoken decision the one who entered it."""
+    """Return the person who decided the move, and the person who entered a spoken decision."""
     entered_by = command.signer.entered_by(command.args)
     entered = {} if entered_by is None else {"entered_by": entered_by}
     return {"by": command.signer.decided_by(command.args)} | entered
 
 
 def _shifted_move(move: TableMove, by_ms: int) -> dict[str, Any]:
-    """Return a move for the journal, on a clock that shows `by_ms` more."""
+    """Return a move for the journal, with `by_ms` added to its time."""
     data: dict[str, Any] = msgspec.to_builtins(move)
     return data | {"at_ms": move.at_ms + by_ms}
 
@@ -407,5 +405,5 @@ def _bad_document(bad: TransferError) -> Failure:
 
 
 _ANOTHER_TABLE = Words("another table", "另一张台")
-_ITS_PARTS = Words("the parts that document gave", "document 给出的各部分")
-_WAS_HERE = Words("it was here, and is over or gone", "该局曾在本台，已结束或已转出")
+_ITS_PARTS = Words("the parts in the answer to document", "document 给出的各部分")
+_WAS_HERE = Words("this match was here, and has ended or left", "该局曾在本台，已结束或已转出")

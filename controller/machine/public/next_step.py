@@ -90,7 +90,7 @@ def _held(match: AnyMatch) -> Words:
         return Words("the hands are being released: take them", "放行中，请取牌")
     if is_added_time_awaited(match):
         return Words(
-            "time is up: a referee says how much time is added", "时间到，请裁判员决定是否补时"
+            "time is up: a referee decides how much time is added", "时间到，请裁判员决定是否补时"
         )
     return _add_uncut_note(
         match, "the hands are ready: any player confirms to take them", "牌已备好，任一家按确认取牌"
@@ -132,12 +132,12 @@ def _return(match: AnyMatch) -> Words:
     assert isinstance(match, GuandanMatch)  # The phase belongs to Guandan.
     exchange = require_exchange(match)
     owed = finish_owing_tribute(match.profile, match.follows)
-    assert owed is not None  # The phase needs one.
-    assert exchange.plan is not None  # the phase begins with one
+    assert owed is not None  # In this phase a tribute is owed.
+    assert exchange.plan is not None  # The phase begins with a plan.
     if exchange.plan.choice_open and not exchange.given:
         up = SEAT_NAMES[owed.up]
         return Words(
-            f"equal tributes: {up.en} may choose whose he takes, then returns are given",
+            f"equal tributes: {up.en} may choose one of them, then returns are given",
             f"贡牌同大，{up.zh}可选收哪家，然后还牌",
         )
     secret = return_visibility(match.profile, owed) == "secret"
@@ -180,7 +180,7 @@ def _play(match: AnyMatch) -> Words:
     if not match.led and match.leader is not None:
         who = SEAT_NAMES[match.leader]
         if anti:
-            return Words(f"anti-tribute stands, {who.en} leads", f"抗贡成立，{who.zh}先出")
+            return Words(f"anti-tribute, {who.en} leads", f"抗贡成立，{who.zh}先出")
         return Words(f"{who.en} leads", f"{who.zh}先出（领出牌）")
     outs = match.outs if isinstance(match, GuandanMatch) else ()
     if not outs:
