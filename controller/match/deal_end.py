@@ -60,7 +60,10 @@ def _require_place_open(match: GuandanMatch, seat: Seat) -> None:
     if seat in match.dead:
         who = SEAT_NAMES[seat]
         refuse_finish(
-            Words(f"the cards of {who.en} are dead: he is last", f"{who.zh}手牌作废，判为下游")
+            Words(
+                f"the cards of {who.en} are dead: last place",
+                f"{who.zh}手牌作废，判为下游",
+            )
         )
 
 
@@ -142,7 +145,7 @@ def confirm_result(match: GuandanMatch, event: ResultConfirmed) -> StepResult:
 
 
 def name_leader(match: GuandanMatch, event: LeaderNamed) -> StepResult:
-    """Let the side that was given a deal name the leader of the next (seed 000 A15.3.3)."""
+    """Record the next leader, named by the side that was given a deal (seed 000 A15.3.3)."""
     previous = match.standing.previous
     assert isinstance(previous, ForfeitedDeal)  # FORFEIT begins with one.
     if side_of(event.seat) != previous.winners:

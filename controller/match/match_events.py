@@ -136,7 +136,7 @@ class DealVoided(MatchEventBase, frozen=True, tag="DealVoided"):
 
 
 class AntiTributeAnswered(MatchEventBase, frozen=True, tag="AntiAnswered"):
-    """Whether the payers have both big jokers. The event does not show which payer has which.
+    """The answer whether the payers have both big jokers. It does not show which payer has which.
 
     A different answer before a card is laid or led is a correction.
     """

@@ -87,10 +87,11 @@ def _verdict_of_ruling(ruling: MatchRuling) -> MatchVerdict | None:
 
 
 def _is_out_of_time(match: GuandanMatch, at_ms: int) -> bool:
-    """Return whether time ends the match. A deal that had begun, or a decision, may still be due.
+    """Return whether the match ends because time is up.
 
-    The decision is a referee's, about the time that the table lost. An extra deal does not matter
-    here, because it exists since time is up.
+    A deal that has begun is played out, unless the end of time stops a running deal
+    (`stops_deals`). The match also waits for a referee who must decide about lost time. Neither
+    exception holds for an extra deal, because an extra deal is due only after time is up.
     """
     if match.is_being_released:
         return False

@@ -72,8 +72,8 @@ def overrun_reason(kind: ClockReportKind) -> OverrunReason | None:
 def is_call_open(match: AnyMatch, why: str, seat: Seat | None = None) -> bool:
     """Return whether the match still waits for the person of a call with the reason `why`.
 
-    `seat` is the seat of the call. A call that the match does not know is open until a person ends
-    it.
+    `seat` is the seat of the call. A call for a reason that the match does not track is open until
+    a person ends it.
     """
     if why in _OVERRUN_DUTIES:
         return _is_overrun_open(match, why, seat)

@@ -126,7 +126,7 @@ def _lose_match(
 def _make_hand_dead(
     match: GuandanMatch, ruling: MatchRuling, what: DeadHand, at_ms: int
 ) -> StepResult:
-    """Take a hand out of play. Later places move up (seed 000 A18.4).
+    """Remove a hand from play. Later places move up (seed 000 A18.4).
 
     If the deal is written already, the row changes. In a forfeited deal no seat has a place
     (provisional). If the deal was dealt again since the offence, the hand no longer exists.

@@ -103,12 +103,12 @@ def require_possible_charge(match: GuandanMatch, charge: Charge) -> None:
     if deal is None:
         return
     due = deal.tribute if kind == "tribute" else deal.returns
-    his = [one for one in due if one.giver == charge.seat or _is_of_charged_side(one, charge)]
-    if not his:
+    charged = [one for one in due if one.giver == charge.seat or _is_of_charged_side(one, charge)]
+    if not charged:
         givers = " / ".join(one.giver for one in due)
         refuse("NO_CARD_OF_HIS", charge.seat or charge.side, givers)
-    if kind == "return" and all(_is_return_right(match.profile, deal, one) for one in his):
-        refuse("RETURN_IS_RIGHT", his[0].card or "")
+    if kind == "return" and all(_is_return_right(match.profile, deal, one) for one in charged):
+        refuse("RETURN_IS_RIGHT", charged[0].card or "")
 
 
 def propose_ruling(match: GuandanMatch, event: RulingProposed) -> StepResult:

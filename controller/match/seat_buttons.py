@@ -53,9 +53,7 @@ def _meaning(table: dict[MatchPhase, PressMeaning], match: AnyMatch) -> PressMea
 
 
 def _press_in_play(match: AnyMatch, seat: Seat, at_ms: int) -> MatchEvent:
-    """Return the event of a press in play: a confirmation for an opponent, the own play, or the
-    lead.
-    """
+    """Return the event of a press in play: an opponent's out is confirmed, a play, or the lead."""
     said = _opponent_claiming_out(match, seat)
     if said is not None:
         return OutConfirmed(at_ms=at_ms, seat=said)
@@ -86,6 +84,9 @@ _SHORT_PRESS: dict[MatchPhase, PressMeaning] = {
     MatchPhase.PLAY: _press_in_play,
     MatchPhase.RESULT: lambda match, seat, at_ms: ResultConfirmed(at_ms=at_ms, by=side_of(seat)),
 }
-"""What a short press means. Choices of Big Two need a yes or a no, a named leader a seat."""
+"""The event of a short press in each phase.
+
+Other phases need more than a press: a choice of Big Two needs yes or no, a named leader a seat.
+"""
 
 _LONG_PRESS: dict[MatchPhase, PressMeaning] = {MatchPhase.PLAY: _claim_out}

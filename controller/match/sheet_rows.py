@@ -31,7 +31,7 @@ CorrectionChoice = Literal["from_now", "void_later", "stand"]
 
 
 class SheetRowBase(msgspec.Struct, frozen=True, tag_field="kind", kw_only=True):
-    """One row; `row` numbers them from 1."""
+    """One row of the sheet. `row` is its number, from 1."""
 
     row: int
     at_ms: int
@@ -48,7 +48,7 @@ class CardGiven(msgspec.Struct, frozen=True, gc=False):
 class DealRow(SheetRowBase, frozen=True, tag="deal"):
     """A played deal.
 
-    `levels`, `failures` and `points` are those after it, for the printed sheet.
+    `levels`, `failures` and `points` are the values after the deal, for the printed sheet.
     """
 
     deal: int
@@ -74,8 +74,9 @@ class DealRow(SheetRowBase, frozen=True, tag="deal"):
 
 
 class LeaderRow(SheetRowBase, frozen=True, tag="leader"):
-    """The choice of the other side, after `deal` was forfeited, which seat leads next (seed 000
-    A15.3.3).
+    """The seat that leads next. The other side chose it after `deal` was forfeited.
+
+    The rule is seed 000 A15.3.3.
     """
 
     deal: int
@@ -93,7 +94,7 @@ class ShiftRow(SheetRowBase, frozen=True, tag="shift"):
 class RulingRow(SheetRowBase, frozen=True, tag="ruling"):
     """A penalty that was decided: the side, the offence, the article (seed 003 R6.2).
 
-    `offence_ms`: when it happened. Its effects on levels or deals have rows of their own.
+    `offence_ms`: the time of the offence. Effects on levels or deals have rows of their own.
     """
 
     ruling: str
@@ -108,15 +109,13 @@ class RulingRow(SheetRowBase, frozen=True, tag="ruling"):
 
 
 class OverturnedRow(SheetRowBase, frozen=True, tag="overturned"):
-    """A ruling that the chief overturned. It and its effects on levels do not count (002 A15)."""
+    """A ruling that the chief overturned. It and its level changes do not count (002 A15)."""
 
     ruling: str
 
 
 class CorrectionRow(SheetRowBase, frozen=True, tag="correction"):
-    """A wrong result of `deal` and its correction.
-
-    `was` stays readable (seed 000 A15.3.8).
+    """A wrong result of `deal` and its correction. `was` stays readable (seed 000 A15.3.8).
 
     `choice`: the new result counts from now on, or it counts and the later deals are void, or
     nothing changes. `by`: the person who decided. `entered_by`: the person who entered a spoken
@@ -146,9 +145,7 @@ class StoppedRow(SheetRowBase, frozen=True, tag="stopped"):
 
 
 class RedealtRow(SheetRowBase, frozen=True, tag="redealt"):
-    """A repeated deal whose hands were with the players.
-
-    No level changes.
+    """A deal that was dealt again after the players had their hands. No level changes.
 
     `reason`: "count" after a wrong count (seed 000 A5.2), otherwise the chief's words. `by`: the
     person who decided. `entered_by`: the person who entered a spoken decision of the chief.
@@ -246,6 +243,6 @@ def _(row: ShiftRow, profile: GuandanProfile, standing: MatchStanding) -> MatchS
 def _(row: LeaderRow, profile: GuandanProfile, standing: MatchStanding) -> MatchStanding:
     previous = standing.previous
     if not isinstance(previous, ForfeitedDeal) or side_of(row.leader) != previous.winners:
-        return standing  # The deal before has another result by now.
+        return standing  # The previous deal has another result now.
     named = ForfeitedDeal(previous.loser, row.leader)
     return msgspec.structs.replace(standing, previous=named)

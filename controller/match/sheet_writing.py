@@ -1,4 +1,4 @@
-"""The row of a deal on the score sheet, made from the match at the end of the deal."""
+"""Changes of the score sheet: rows of deals, corrections, stopped deals, and signatures."""
 
 from controller.match.match_effects import Effects, RowAdded
 from controller.match.match_events import CorrectionConfirmed, ResultCorrected, SheetSigned
@@ -81,7 +81,7 @@ def rank_text_of_value(counts: int, level: Level) -> str:
 
 
 def _first_drawer(match: GuandanMatch) -> Seat | None:
-    """Return the first drawer, or None: a machine deals in its own order (seed 000 A5.3)."""
+    """Return the first drawer. None if the machine deals, in its own order (seed 000 A5.3)."""
     if not match.by_hand or match.duties is None:
         return None
     return match.first_drawer or match.duties.first_drawer
@@ -98,9 +98,7 @@ def published_tribute(exchange: TributeExchange, level: Level) -> tuple[CardGive
 
 
 def published_returns(match: GuandanMatch, exchange: TributeExchange) -> tuple[CardGiven, ...]:
-    """Return the returns, without their cards if the rulebook keeps them secret (暗还, seed 004
-    CN5).
-    """
+    """Return the returns. Their cards are left out if they are secret (暗还, seed 004 CN5)."""
     owed = finish_owing_tribute(match.profile, match.follows)
     if exchange.plan is None or owed is None:
         return ()
@@ -114,15 +112,14 @@ def published_returns(match: GuandanMatch, exchange: TributeExchange) -> tuple[C
 
 
 BIG_TWO_SIGNERS = (*SEATS, "referee")
-"""Who signs in Big Two, where each scores for himself (provisional)."""
+"""The signers of a Big Two sheet. Each player has their own score (provisional)."""
 
 
 def correct_deal(match: GuandanMatch, event: ResultCorrected) -> StepResult:
-    """Replace a recorded deal's result.
+    """Replace the result of a recorded deal. The facts of later deals stay.
 
-    The facts of the later deals stay.
-
-    A referee may do so until later deals were played or the sheet was signed, then only the chief.
+    A referee may do this until a later deal begins or the sheet has a signature. After that, only
+    the chief may do it.
     """
     require_authority(_correction_act(match, event.deal), event.role, verbal=event.verbal)
     try:
@@ -144,10 +141,7 @@ def correct_deal(match: GuandanMatch, event: ResultCorrected) -> StepResult:
 
 
 def confirm_correction(match: GuandanMatch, event: CorrectionConfirmed) -> StepResult:
-    """Record that the chief confirmed a correction that was a spoken decision.
-
-    The sheet does not change.
-    """
+    """Record that the chief confirmed a spoken correction. The sheet does not change."""
     require_authority("late_correction", event.role)
     if match.spoken.get(event.row, "nobody's") is not None:
         refuse("NOT_VERBAL", str(event.row))
@@ -174,7 +168,7 @@ def correct_result(
     entered_by: str | None = None,
     ruling: str | None = None,
 ) -> StepResult:
-    """Return the match with another result for `deal`, and the effects of that now.
+    """Return the match with another result for `deal`, and the effects of that change.
 
     Raises RefusedError if the sheet has no such deal.
     """

@@ -1,9 +1,8 @@
-"""Time: every event sets the clocks to its moment.
+"""The effects of time on a match: every event first sets the clocks to its time.
 
-Their reports are for people.
-
-Three things happen by time alone, and none is a penalty: the sorting time ends, a match whose time
-is up begins no further deal, and in Big Two silence answers a choice.
+The reports of the clocks are for people. Three things happen by time alone, and none is a penalty.
+The sorting time ends. A match without time left begins no further deal. In Big Two, silence answers
+a choice.
 """
 
 from controller.match.big_two_choices import answer_for_silent, extend_deadline
@@ -58,7 +57,7 @@ def _change_by_time(
 ) -> StepResult:
     if isinstance(match, BigTwoMatch):
         return update_choices(match, at_ms), ()
-    assert isinstance(match, GuandanMatch)  # There are two kinds.
+    assert isinstance(match, GuandanMatch)  # There are only two kinds of matches.
     if any(due.kind == "sort_over" for due in dues) and match.phase is MatchPhase.COUNT_CHECK:
         return continue_after_count(match, at_ms)
     if not _has_no_time_for_deal(match, at_ms):
@@ -86,8 +85,8 @@ def _has_no_time_for_deal(match: GuandanMatch, at_ms: int) -> bool:
 def _is_deal_due(match: GuandanMatch) -> bool:
     """Return whether a further deal is due and has not begun.
 
-    A deal by hand begins with the first card (seed 003 N4.4). After that, time ends it only by the
-    letter of the rule.
+    A deal by hand begins with the first card (seed 003 N4.4). After that, time ends it only if the
+    end of time stops a running deal (`stops_deals`).
     """
     if match.by_hand and match.phase is MatchPhase.DEALING and not match.clock.stops_deals:
         return False
@@ -95,7 +94,7 @@ def _is_deal_due(match: GuandanMatch) -> bool:
 
 
 def update_clocks(match: AnyMatch) -> StepResult:
-    """Return the match with the clocks of seats stopped while the table or the area is stopped.
+    """Stop the clocks of seats while the table or the area is stopped, and resume them afterwards.
 
     When a stop of the table is over, a referee is asked about the lost time.
     """
@@ -138,9 +137,9 @@ def _extend_choice_deadline(match: BigTwoMatch, at_ms: int) -> BigTwoMatch:
 
 
 def update_choices(match: BigTwoMatch, at_ms: int) -> BigTwoMatch:
-    """Return a match of Big Two with its silent choices made.
+    """Return a match of Big Two in which silence has answered the overdue choices.
 
-    After all choices, play begins (A6).
+    After the last choice, play begins (A6).
     """
     if match.phase is not MatchPhase.CHOICES or match.choices is None:
         return match
@@ -150,7 +149,7 @@ def update_choices(match: BigTwoMatch, at_ms: int) -> BigTwoMatch:
 
 
 def suspend_table(match: AnyMatch, event: TableSuspended) -> StepResult:
-    """Stop the table. The clocks of seats stop, the clock of the area continues."""
+    """Stop the table. The clocks of seats stop. The clock of the area continues."""
     if match.suspended is not None:
         refuse("SUSPENDED")
     return replace_fields(match, suspended=event.reason), ()
@@ -162,7 +161,7 @@ _COUNT_CLAIMED_WORDS = Words(
 
 
 def resume_table(match: AnyMatch, event: TableResumed) -> StepResult:
-    """Resume the table. A claimed count is answered only by counts."""
+    """Resume the table. After a claimed count, only the four counts can resume it."""
     if match.suspended is None:
         refuse("NOT_SUSPENDED")
     if match.claimed is not None:
@@ -182,12 +181,10 @@ def resume_area(match: AnyMatch, event: AreaResumed) -> StepResult:
 
 
 def add_time(match: AnyMatch, event: TimeAdded) -> StepResult:
-    """Give the table more time.
+    """Give the table more time. Above the profile's limit only the chief may do so.
 
-    Above the profile's limit only the chief may do so.
-
-    This decides the lost time of every stop until now. If a stop continues, the time from now on is
-    open again. Nothing is added once the sheet has a signature.
+    This decides the lost time of every stop until now. If a stop continues, the time that it costs
+    from now on is undecided. No time is added once the sheet has a signature.
     """
     add_ms = event.seconds * 1000
     needs = match_clock.added_time_authority(match.clock, add_ms)
@@ -199,7 +196,7 @@ def add_time(match: AnyMatch, event: TimeAdded) -> StepResult:
         refuse(
             "WRONG_PHASE",
             _signed_phase_words(match),
-            Words("a sheet nobody has signed", "无人签名"),
+            Words("a sheet without a signature", "无人签名"),
         )
     clock = match_clock.resume_table(match.clock, event.at_ms)
     clock = match_clock.add_time(clock, add_ms, event.at_ms)
@@ -212,7 +209,7 @@ def add_time(match: AnyMatch, event: TimeAdded) -> StepResult:
 
 
 _ENDED_BY_TIME_PHASES = frozenset({MatchPhase.MATCH_CHECK, MatchPhase.OVER})
-"""Where a match may stand that has time again."""
+"""Phases in which added time can continue the match."""
 
 
 def _signed_phase_words(match: AnyMatch) -> Words:
@@ -255,9 +252,9 @@ def stop_play_clock(match: GuandanMatch, event: PlayMade) -> StepResult:
 def next_tick_ms(match: AnyMatch) -> int | None:
     """Return the next time at which a tick would report or change something, on the match's clock.
 
-    None if no clock runs. If something is already due, because a stop is over or a referee has
-    decided, the result is `match.now_ms`. A deal that time prevents is always announced. Every
-    event may change the result.
+    Return None if no clock runs. If a change is already due, because a stop is over or a referee
+    has decided, the result is `match.now_ms`. That is also the result if time prevents the next
+    deal. Every event may change the result.
     """
     if is_next_deal_lost_to_time(match, match.now_ms):
         return match.now_ms
@@ -277,5 +274,5 @@ def _choice_deadline_ms(match: AnyMatch) -> int | None:
         or is_stopped(match)
     ):
         return None
-    assert match.choices is not None  # CHOICES begins with them.
+    assert match.choices is not None  # The phase CHOICES begins with choices.
     return match.choices.current_round().deadline_ms()

@@ -1,9 +1,10 @@
 """A match during its transfer to another table (转台): one document, in parts for commands.
 
-Nothing in it is secret. The table that it leaves signs its digest
+The document has no secrets. The table that the match leaves signs the digest of the document
 (controller/signing/signed_commands.py). The person who takes it to another table signs the command
-there, with the author of the decision. So no program in between can change it. It names the entry
-of the journal that it comes from. From that journal everybody can make it again, byte for byte.
+there, with the author of the decision. So no program in between can change the document. It names
+the journal entry of the transfer. The same document can be made again from that journal, byte for
+byte.
 """
 
 import base64
@@ -26,9 +27,9 @@ from controller.words import Words
 
 TRANSFER_FORMAT = 1
 MAX_PART_CHARS = 10_000
-"""Characters in a part: with its signatures it stays below what a gateway takes at once."""
+"""Characters in a part. With its signatures, a part is below a gateway's limit for a message."""
 MAX_DOCUMENT_BYTES = 1 << 23
-"""Bytes of a document (provisional); a match of twenty deals has some 50,000."""
+"""Bytes of a document (provisional). A match of twenty deals has about 50,000."""
 
 
 class TransferError(ValueError):
@@ -43,7 +44,7 @@ class TransferError(ValueError):
 class TransferProof(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """The commitment of one attempt of the match, its table, and its end.
 
-    Null: the attempt did not get that far.
+    A field is null if the attempt ended before that step.
     """
 
     table: str
@@ -56,11 +57,11 @@ class TransferProof(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
 
 class TableMove(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """A move of the match from table `left` to table `to`, its author, and the person who
-    entered it.
+    """A move of the match from table `left` to table `to`.
 
-    `row`: the number of rows on its sheet then. `at_ms`: on the clock of the table that has the
-    match.
+    `by`: the person who decided. `entered_by`: the person who entered a spoken decision. `row`: the
+    number of rows on the sheet at the move. `at_ms`: the time of the move, on the clock of the
+    table that has the match.
     """
 
     left: str
@@ -77,7 +78,7 @@ class TransferDocument(msgspec.Struct, frozen=True, kw_only=True):
     `head` is the head of that table's journal after its entry number `n`, which records the move.
     `at_ms` and `wall` are the time of the move, on that table's clock and by the wall. `result` is
     the digest of the state after the events (`state_digest`). `moves` are the moves from table to
-    table, this one last.
+    table. This move is the last.
     """
 
     format: int
@@ -130,12 +131,12 @@ def unpack_document(digest: str, parts: Sequence[str]) -> TransferDocument:
             f"数据不完整，或超过{MAX_DOCUMENT_BYTES}字节",
         )
     if hashlib.sha256(plain).hexdigest() != digest:
-        raise TransferError("a document that its digest does not name", "数据与其摘要不符")
+        raise TransferError("a document with another digest", "数据与其摘要不符")
     try:
         transfer = msgspec.json.decode(plain, type=TransferDocument)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as wrong:
         raise TransferError(
-            f"a document that is none ({wrong})", f"数据无法识别（{wrong}）"
+            f"an unreadable document ({wrong})", f"数据无法识别（{wrong}）"
         ) from None
     if transfer.format != TRANSFER_FORMAT:
         raise TransferError(
@@ -143,7 +144,7 @@ def unpack_document(digest: str, parts: Sequence[str]) -> TransferDocument:
         )
     if not 0 <= transfer.at_ms <= MAX_TABLE_MS:
         raise TransferError(
-            f"a document of {transfer.at_ms} ms, which no table's clock shows",
+            f"a time of {transfer.at_ms} ms, which no table's clock can show",
             f"时刻{transfer.at_ms}毫秒，非任何台所有",
         )
     return transfer
@@ -156,10 +157,10 @@ def rebuild_match(transfer: TransferDocument, profile: Profile) -> AnyMatch:
     """
     match = replay_events(profile, transfer.meeting, transfer.record, transfer.events)
     if match.now_ms > transfer.at_ms:
-        raise TransferError("events of a time after it went", "有转出之后的事件")
+        raise TransferError("events after the time of the transfer", "有转出之后的事件")
     if state_digest(match) != transfer.result:
         raise TransferError(
-            "events that do not lead where it says, or another version's",
+            "events that lead to another state, or another version's events",
             "事件与所称结果不符，或程序版本不同",
         )
     return match
@@ -171,7 +172,7 @@ def state_digest(match: AnyMatch) -> str:
 
 
 def shift_event(event: MatchEvent, by_ms: int) -> MatchEvent:
-    """Return an event on a clock that shows `by_ms` more."""
+    """Return an event with `by_ms` added to its times."""
     moved = msgspec.structs.replace(event, at_ms=event.at_ms + by_ms)
     if isinstance(moved, ResultEntered) and moved.ended_ms is not None:
         return msgspec.structs.replace(moved, ended_ms=moved.ended_ms + by_ms)

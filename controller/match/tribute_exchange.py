@@ -1,6 +1,6 @@
-"""Tribute and return: seats confirm, then cards are compared.
+"""Tribute and return: seats confirm that they laid a card, then the cards are compared.
 
-The match has values of cards, never hands.
+The match stores values of cards, never hands.
 """
 
 from collections.abc import Iterable
@@ -63,7 +63,7 @@ def continue_after_count(match: GuandanMatch, at_ms: int) -> StepResult:
 
 
 def answer_anti_tribute(match: GuandanMatch, event: AntiTributeAnswered) -> StepResult:
-    """Let UP lead after an anti-tribute, otherwise open the tribute (seed 000 A10.3).
+    """Begin play with UP's lead after an anti-tribute, otherwise open the tribute (000 A10.3).
 
     A different answer before a card is laid or led corrects the first one.
     """
@@ -92,7 +92,7 @@ def _require_changed_answer(exchange: TributeExchange, event: AntiTributeAnswere
 
 
 def lay_tribute(match: GuandanMatch, event: TributeLaid) -> StepResult:
-    """Record that a payer has laid a card. After the last one, its value is requested."""
+    """Record that a payer has laid a card. After the last one, the values are requested."""
     exchange = _exchange_of(match)
     if event.seat not in exchange.payers:
         refuse("NOT_HIS_DUTY", " / ".join(exchange.payers))
@@ -151,7 +151,7 @@ def correct_return(match: GuandanMatch, event: ReturnCorrected) -> StepResult:
 
 
 def swap_returns(match: GuandanMatch, event: ReturnsSwapped) -> StepResult:
-    """Let the losers exchange their return cards after equal tributes (seed 003 R4.5)."""
+    """Exchange the losers' return cards after equal tributes (seed 003 R4.5)."""
     exchange = _correctable_exchange(match)
     settled = exchange.plan
     free = settled is not None and settled.equal and settled.leader is None
@@ -202,14 +202,14 @@ def _begin_play(match: GuandanMatch, first: Seat) -> StepResult:
 
 
 def _require_card_values(values: Iterable[int]) -> None:
-    """Refuse values that no card has: valid are 2…14, the level 15, jokers 16 and 17."""
+    """Refuse values that no card has. Valid are 2…14, 15 for the level, 16 and 17 for jokers."""
     for counts in values:
         if not TWO <= counts <= BIG_JOKER_VALUE:
             refuse("NO_SUCH_CARD", Words(f"a value of {counts}", f"点数{counts}"))
 
 
 def _value_by_receiver(settled: TributePlan, to: Seat, returned: int | None) -> dict[Seat, int]:
-    """Return the entered values of a return. If the leader depends on them, they are required."""
+    """Return the entered value of a return. It is required if the leader depends on it."""
     if returned is None and settled.leader is None:
         refuse("VALUE_NEEDED")
     if returned is None:
@@ -243,7 +243,7 @@ def _replace_exchange(match: GuandanMatch, **changes: object) -> GuandanMatch:
 
 
 def is_event_withheld(match: AnyMatch, event: MatchEvent) -> bool:
-    """Return whether an event, after which the match is `match`, must not be published yet."""
+    """Return whether an event must not be published yet. `match` is the match after it."""
     says = isinstance(event, ChoiceAnswered) or (
         isinstance(event, ReturnLaid | ReturnCorrected) and event.value is not None
     )
