@@ -140,7 +140,7 @@ class FeedCards(AttemptEffectBase, frozen=True):
 
 
 class RouteCard(AttemptEffectBase, frozen=True):
-    """Let the card at the hold point pass to this outlet."""
+    """Pass the card at the hold point to this outlet."""
 
     index: int
     outlet: str

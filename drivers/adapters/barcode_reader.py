@@ -18,7 +18,7 @@ ANSWER_MARGIN_MS = 20
 BARCODE_LIMITATIONS = (
     "that two boards count each card by themselves: the reader has no trigger wire, the machine "
     "asks it for each card",
-    "to tell a card that lies face up: it shows no code and is unreadable",
+    "to detect a face-up card: it shows no code and is unreadable",
     "that a look belongs to the card in the window where the engine answers later than late_ms",
     "to know a card's back otherwise than by its code",
 )

@@ -266,8 +266,8 @@ class Flasher:
             result = greeting.request(ServiceCommand())
         if result is not BoardResult.DONE:
             raise FlashRefused(
-                f"port {self._port}: the board does not let go now ({result.name}): it must stand "
-                "still, its path clear and no hands in it"
+                f"port {self._port}: the board cannot stop now ({result.name}): it must be at "
+                "rest, with a clear path and no hands in it"
             )
 
     def _write(self, prompt: MicroPythonPrompt, new: Slot) -> None:

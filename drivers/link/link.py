@@ -440,7 +440,7 @@ class Link:
         if now >= self._timers.resend_at:
             self._resend()
         if now >= self._timers.silence_at:
-            self._handle_fault(f"nothing heard for {self._limits.silence_ms} ms")
+            self._handle_fault(f"nothing received for {self._limits.silence_ms} ms")
         if now >= self._timers.beat_at:
             self._transmit(protocol.BEAT)
         if self._phase is not LinkPhase.CLOSED:

@@ -275,7 +275,7 @@ def _rejection_reason(line: bytes) -> str:
         schema = None
     if isinstance(schema, int) and schema != RECORDING_SCHEMA:
         return _schema_mismatch(schema)
-    return "it is no recording: the first line does not say so"
+    return "this is not a recording: the first line has no schema"
 
 
 def _schema_mismatch(schema: int) -> str:

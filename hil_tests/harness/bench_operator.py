@@ -149,7 +149,7 @@ class BenchOperator:
 
     async def read_truth(self) -> dict[str, Any]:
         """See TableHands."""
-        raise StepSkipped("nobody at a bench knows where every card is")
+        raise StepSkipped("at a bench the place of every card is not known")
 
     async def cause_fault(self, name: str, **fields: Any) -> None:
         """See TableHands."""

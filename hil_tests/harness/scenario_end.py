@@ -87,7 +87,7 @@ async def _release_hands(table: ScenarioTable) -> None:
 
 
 async def _return_hands(table: ScenarioTable) -> None:
-    """Take any hands that are still in the machine, and return the set."""
+    """Remove any hands that are still in the machine, and return the set."""
     if not table.hands.is_simulated or any((await table.hands.read_truth())["pockets"][:4]):
         await table.hands.do_step("take_hands")
     await table.return_set()

@@ -95,11 +95,11 @@ class ScenarioTable:
         self.profile, self.limits, self.record = profile, limits, notes
         self.expected_alerts: set[str] = set()
         self.last_counters: CounterValues = {}
-        """What its daemon had counted when it was last looked at."""
+        """The daemon's counters when they were last read."""
         self.first_condition: TableCondition | None = None
-        """How it stood when its journal began."""
+        """The condition of the table when its journal began."""
         self.was_interrupted = False
-        """Whether its daemon came anew, or a line began another session."""
+        """True if the daemon was started again, or a line began another session."""
         self.cleared_attempts: set[int] = set()
         """Attempts whose cards were cleared up."""
         self._timeout_s = MACHINE_TIMEOUT_S if target == "inproc" else PERSON_TIMEOUT_S
@@ -312,7 +312,7 @@ class ScenarioTable:
     # -- after a fault -------------------------------------------------------------
 
     async def clear_up(self) -> None:
-        """Take the cards out and insert the right ones, according to the reasons of the refusal."""
+        """Replace the cards by the right ones, according to the reasons of the refusal."""
         proof = self.state.fairness[-1]
         self.cleared_attempts.add(proof.attempt)
         self.expect_alerts("LID_OPENED")
@@ -414,7 +414,7 @@ class ScenarioTable:
 
     def _state_text(self) -> str:
         if not self.daemon.states:
-            return "no state was heard"
+            return "no state was received"
         state = self.state
         return (
             f"{state.machine.phase}, attempt {state.machine.attempt}, fed {state.machine.fed}, "

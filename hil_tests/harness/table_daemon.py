@@ -106,7 +106,7 @@ class DaemonProcess:
         self._spawn()
         await until(lambda: self._is_open() or not self.is_running)
         if not self.is_running:
-            raise HallError(f"the daemon ended by itself; see {self.table.log}")
+            raise HallError(f"the daemon ended unexpectedly; see {self.table.log}")
 
     async def end(self) -> None:
         """End the process as Ctrl-C does. Do nothing if it does not run."""

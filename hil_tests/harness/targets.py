@@ -269,8 +269,8 @@ class SimulatorTarget(PortTarget):
         line = sim.stdout.readline()
         if not line:
             words_left = said.read_text("utf-8", "replace").split("\n")
-            last = next((word for word in reversed(words_left) if word), "it says nothing")
-            raise HallError(f"the simulator ended by itself: {last}")
+            last = next((word for word in reversed(words_left) if word), "no message")
+            raise HallError(f"the simulator ended unexpectedly: {last}")
         info = msgspec.json.decode(line)
         self._control = ControlClient(info["control"])
         self.bench = simulated_bench(info)

@@ -11,7 +11,7 @@ EVERY = [
     errors.PortMissing("/dev/table-dealer", "No such file or directory"),
     errors.PortBusy("/dev/table-dealer"),
     errors.LineLost("dealer", "no answer to HELLO"),
-    errors.SessionRenewed("dealer", "nothing heard for 500 ms"),
+    errors.SessionRenewed("dealer", "nothing received for 500 ms"),
     errors.BoardReset("reader", 0xB0070001, 0xB0070002),
     errors.BoardRefused("dealer", RouteCommand(7, 12, Outlet.S), BoardResult.ROUTE_DIFFERS),
     errors.WrongKind("dealer", "dealer", "reader (0011223344556677)"),

@@ -43,7 +43,7 @@ def test_a_board_is_compared_flashed_and_given_a_setting(
     words = ("--port", board.port, "--board", "dealer")
     same = run(*words, "--check")
     assert (same.exit_code, same.stderr) == (0, "")
-    assert "as it should" in same.stdout
+    assert "as expected" in same.stdout
     monkeypatch.setattr(images, "own_image", lambda: NEWER)
     other = run(*words, "--check")
     assert other.exit_code == 1

@@ -114,7 +114,7 @@ def test_a_board_that_does_not_stand_still_keeps_its_chip(
         ),
         "reader",
     )
-    with pytest.raises(FlashRefused, match=r"does not let go now \(BUSY\)"):
+    with pytest.raises(FlashRefused, match=r"cannot stop now \(BUSY\)"):
         board.flasher(NEWER, "reader").flash()
     assert board.names("b") == set()
     assert board.welcome("reader").kind == "reader"
