@@ -64,7 +64,7 @@ OBJECTIONS: dict[str, PlayObjection] = {
     "deal_over": PlayObjection(
         "002 A10", "somebody is out: the deal is over", "已有人出完，本副牌结束"
     ),
-    "not_held": PlayObjection("002 A4.4", "he does not hold these cards", "手中没有这些牌"),
+    "not_held": PlayObjection("002 A4.4", "the player does not hold these cards", "手中没有这些牌"),
     "no_combination": PlayObjection("002 A8", "this is no combination", "不是合理牌型"),
     "without_lead_card": PlayObjection(
         "002 A7", "the first play must contain the card that leads", "第一手牌必须包含首引的牌"
@@ -77,13 +77,13 @@ OBJECTIONS: dict[str, PlayObjection] = {
     ),
     "not_largest": PlayObjection(
         "002 A7",
-        "the next player has one card: his largest single, or more than one card",
+        "the next player has one card: play the largest single, or more than one card",
         "下家报单：须出最大的单牌或一张以上的牌组",
     ),
-    "leader_passes": PlayObjection("002 A4.6", "who leads a trick may not pass", "引牌者不得过牌"),
+    "leader_passes": PlayObjection("002 A4.6", "the trick's leader may not pass", "引牌者不得过牌"),
     "passes_last_card": PlayObjection(
         "002 A7",
-        "the next player has one card: a single that his largest beats may not be passed",
+        "the next player has one card: do not pass a single that the largest single beats",
         "下家报单：最大的单牌能盖时不得过牌",
         provisional=True,
     ),

@@ -70,7 +70,7 @@ def duties_before_deal(
     shufflers, shuffler_key = _allowed_shufflers(profile, previous) if by_hand else _BY_MACHINE
     if shuffler is not None:
         if shuffler not in shufflers:
-            raise DutyError(f"{shuffler} may not shuffle: {' or '.join(shufflers) or 'nobody'}")
+            raise DutyError(f"{shuffler} may not shuffle: {' or '.join(shufflers) or 'no seat'}")
         shufflers = (shuffler,)
     cutters, cutter_key = _allowed_cutters(profile, previous, shufflers)
     drawers, drawer_key = _possible_first_drawers(profile, previous) if by_hand else _BY_MACHINE

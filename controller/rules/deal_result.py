@@ -112,7 +112,7 @@ def parse_finish(places: Sequence[str]) -> FinishOrder:
         return FinishOrder(up, second)
     if not rest:
         raise FinishError(
-            f"{_both_seats(up, second).en} are no partners: say who went out third",
+            f"{_both_seats(up, second).en} are no partners: enter the third place",
             f"{_both_seats(up, second).zh}不是搭档：还须录入三游",
         )
     left = next(seat for seat in SEATS if seat not in (up, second, rest[0]))

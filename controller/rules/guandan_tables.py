@@ -136,7 +136,7 @@ class LevelRules(ProfileTable, frozen=True):
     def __post_init__(self) -> None:
         """Refuse a ladder that would never end, and failures without a limit."""
         if "A" not in self.must_play:
-            raise ValueError("must_play: expected A among them, nobody may jump past it")
+            raise ValueError("must_play: expected A among them, because no side may skip it")
         if not self.a_pass:
             raise ValueError("a_pass: expected at least one result that passes A")
         _refuse_duplicates("must_play", self.must_play, self.must_play)

@@ -67,13 +67,13 @@ _REMEDIES: dict[
     "dead_hand": (
         "none",
         "chief",
-        "the payer's cards are dead and laid face down; the others play on, he counts as LAST",
+        "the payer's cards are dead and laid face down; the payer is LAST, the others play on",
         "该选手手中的牌全部作废，牌面向下扣在桌上，判为下游，其余选手继续",
     ),
     "stands": (
         "warning",
         "chief",
-        "the return stands and play goes on; oral warning",
+        "the return is valid and play continues; oral warning",
         "还牌有效，继续比赛，口头警告一次",
     ),
 }
@@ -218,13 +218,13 @@ _REASONS: dict[str, tuple[ReturnState, str | None, str, str]] = {
     "received": (
         "warn",
         "tribute.return_received",
-        "{card} is the very card that was received: no rulebook says whether it may go back",
+        "{card} is the card that was received: no rulebook decides whether it may go back",
         "{card}是刚收到的贡牌，规则未载可否还回",
     ),
     "level_card": (
         "warn",
         "tribute.return_level_card",
-        "{card} is a level card and counts above A: no rulebook says whether it may go back",
+        "{card} is a level card and counts above A: no rulebook decides whether it may go back",
         "{card}是级牌，大于A，规则未载可否作为10以下的牌还出",
     ),
     "advised": (

@@ -51,7 +51,7 @@ def seat_with(vault: Vault, sequence: str, face: Face) -> Seat:
     for seat in seats:
         if face in dealt_hand(vault, sequence, seat):
             return seat
-    raise ValueError("nobody was dealt the card that leads")
+    raise ValueError("no seat was dealt the card that leads")
 
 
 def is_anti_tribute(

@@ -100,8 +100,8 @@ def check_runtime_dir(runtime_dir: Path, state_dir: Path, mounts: Path = _MOUNTS
         raise RuntimeDirError(f"runtime_dir {runtime_dir} is not there: create it with mode 0700")
     if where.is_relative_to(state_dir.resolve()):
         raise RuntimeDirError(
-            f"runtime_dir {runtime_dir} lies in state_dir: keys would be kept beside what they "
-            "close; use a folder under /run"
+            f"runtime_dir {runtime_dir} is in state_dir: keys would be stored beside the data that "
+            "they seal; use a folder under /run"
         )
     status = where.stat()
     kind = _filesystem_type(status.st_dev, mounts)

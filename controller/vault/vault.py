@@ -230,7 +230,7 @@ class Vault:
         """
         for place in draws:
             if self._hands is None or self._hands[place - 1] >= FACE_COUNT:
-                raise ValueError(f"no card that was read lies at place {place}")
+                raise ValueError(f"no card at place {place} was read")
             if self._hands[place - 1] not in redo:
                 return place, self._hands[place - 1]
         raise ValueError("the draws ended before a card could stay turned up")

@@ -108,7 +108,7 @@ def test_big_two_needs_suits_and_no_level() -> None:
         (["--level", "2", "--contained", "3", "4"], "2 plays: expected one;"),
         (["--level", "2", "--contained", "--declare", "pair", "33"], "--contained asks"),
         (["--level", "2", "33", "--declare", "pair", "--declare", "pair"], "2 declarations"),
-        (["--level", "2", "33", "--declare", "foo"], 'nobody can declare "foo"'),
+        (["--level", "2", "33", "--declare", "foo"], 'no play can be declared as "foo"'),
         (["--level", "2", "3\n4 x"], '"3·4 x": place 5, "x": no such card'),
     ],
 )

@@ -246,7 +246,7 @@ def test_a_wrong_order_is_refused_by_the_rules_of_the_game_that_is_played_alone(
     (refused,) = guandan.effects(EventRefused)
     english, chinese = (refused.refusal.text(language) for language in ("en", "zh"))
     assert english == (
-        "This is no end of a deal: North and West are no partners: say who went out third. "
+        "This is no end of a deal: North and West are no partners: enter the third place. "
         "Enter it again: who went out, first to last: two after a double-down, else three"
     )
     assert chinese == (

@@ -179,7 +179,7 @@ def test_by_hand_east_shuffles_and_south_cuts_in_seed_004() -> None:
 def test_nobody_shuffles_whom_the_rulebook_does_not_name() -> None:
     with pytest.raises(DutyError, match="N may not shuffle: E"):
         duties_before_deal(B, 1, None, by_hand=True, shuffler="N")
-    with pytest.raises(DutyError, match="N may not shuffle: nobody"):
+    with pytest.raises(DutyError, match="N may not shuffle: no seat"):
         duties_before_deal(STD, 1, None, by_hand=False, shuffler="N")
 
 

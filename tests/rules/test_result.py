@@ -56,7 +56,7 @@ def test_any_order_of_four_is_a_finish_or_was_over_after_two(order: tuple[Seat, 
     [
         ("", "a deal ends with two seats"),
         ("N", "a deal ends with two seats"),
-        ("NW", "North and West are no partners: say who went out third"),
+        ("NW", "North and West are no partners: enter the third place"),
         ("NSW", "North and South are partners: the deal ended with these two"),
         ("NSWE", "North and South are partners: the deal ended with these two"),
         ("NWW", "N W W: write each seat once"),

@@ -207,7 +207,7 @@ class _BigTwoRule(msgspec.Struct, frozen=True, gc=False):
 _BIG_TWO_RULES = {
     "no_type": _BigTwoRule("these cards are no combination", "不是合理牌型", "A8"),
     "table_no_type": _BigTwoRule(
-        "what lies on the table is no combination", "台面的牌不是合理牌型", "A8"
+        "the play on the table is no combination", "台面的牌不是合理牌型", "A8"
     ),
     "lead": _BigTwoRule("any combination may be led", "引牌可以出任意牌型", "A7"),
     "first_lead": _BigTwoRule(

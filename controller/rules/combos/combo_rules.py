@@ -142,7 +142,7 @@ COMBO_RULES: dict[str, ComboRule] = {
         key=_UNDECLARED_KEY,
     ),
     "undeclared_follows": ComboRule(
-        "undeclared, it counts as the kind that lies on the table",
+        "an undeclared play counts as the kind on the table",
         "未说明时，按台面上的牌型计",
         None,
         similar_article="A6.1",
@@ -212,12 +212,12 @@ COMBO_RULES: dict[str, ComboRule] = {
         "CN3",
     ),
     "contained": ComboRule(
-        "who led a wrong play leads one of the kinds in it, named by his left-hand neighbour",
+        "the leader of a wrong play leads one of its kinds, named by the left-hand neighbour",
         "领出牌出错，由其左手方选手指定重新出这手牌中的某一牌型",
         "A16.3.1",
     ),
     "table_no_type": ComboRule(
-        "what lies on the table is no combination", "台面的牌不是合理牌型", "A16.3"
+        "the play on the table is no combination", "台面的牌不是合理牌型", "A16.3"
     ),
     "lead": ComboRule("any combination may be led", "领出牌可以出任意合理牌型", "A6.1"),
     "same_kind": ComboRule(

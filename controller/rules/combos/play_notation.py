@@ -95,7 +95,7 @@ _NO_CARD = Words(
 )
 _NO_JOKERS = Words("there are no jokers in these cards", "这副牌没有大小王")
 _SMALL_JOKER_OR_JACK = Words(
-    "SJ is the small joker, in a word of its own, or 小王; the jack of spades is ♠J or JS",
+    "SJ is the small joker, written separately, or 小王; the jack of spades is ♠J or JS",
     "SJ 是小王，须单独写，也可写小王；黑桃J请写 ♠J 或 JS",
 )
 
@@ -380,7 +380,7 @@ def _listed_ranks(text: str, part: str) -> tuple[int, ...] | None:
     except NotationError:
         kinds = ", ".join(f"{name.en} {name.zh}" for name in COMBO_NAMES.values())
         raise QuestionError(
-            f'nobody can declare "{printable_text(text)}": write its ranks, such as 34567, '
+            f'no play can be declared as "{printable_text(text)}": write ranks, such as 34567, '
             f"or one of {kinds}",
             f"不能说明为“{printable_text(text)}”：请写点数，如 34567，或写下列牌型之一："
             f"{'、'.join(name.zh for name in COMBO_NAMES.values())}",
