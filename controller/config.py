@@ -279,7 +279,7 @@ class TableConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         if self.play.deal_ahead and len({card_set.back for card_set in self.card_sets}) == 1:
             raise ValueError(
                 "play.deal_ahead: expected two card_set, one of back A and one of back B: "
-                "the reader tells them apart by their backs"
+                "the reader distinguishes them by their backs"
             )
         _require_separate_users(self)
 

@@ -161,7 +161,7 @@ class BoardPair:
 
     @property
     def reader_is_polled(self) -> bool:
-        """Whether the reader has no trigger wire."""
+        """True if the reader has no trigger wire."""
         return self.reader.is_polled
 
     def forget_events(self) -> None:

@@ -227,7 +227,7 @@ async def _hold_card_at_window(session: SelftestSession) -> tuple[FedCards, FedC
 async def _take_looks(
     session: SelftestSession, cards: FedCards, card: FedCard
 ) -> list[LightReading]:
-    """Take LOOKS_PER_CARD looks at the card in the window.
+    """Read the card in the window LOOKS_PER_CARD times.
 
     Raises MachineNotReady without an answer.
     """

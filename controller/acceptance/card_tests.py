@@ -250,7 +250,7 @@ def _breakdown_place(session: SelftestSession, cards: FedCards) -> str:
     """Return the place of a round's breakdown. Record a stall or a missed landing for its part."""
     event = cards.breakdown
     if event is None:
-        return "the cards do not go on"
+        return "the cards do not continue"
     if event.code is BoardEventCode.STALL:
         session.record_breakdown(event)
         return "a motor"
@@ -335,7 +335,7 @@ async def check_tray_feed(session: SelftestSession) -> None:
     """Feed the card in the tray again, and measure the time."""
     cards = await session.ensure_attempt()
     if not cards.cards_in_tray():
-        session.figures.leave_out("refeed", "no card came to lie in the tray")
+        session.figures.leave_out("refeed", "no card landed in the tray")
         return
     bench, index = session.boards, cards.last_fed + 1
     cards.plan = lambda card: Outlet.N
@@ -358,7 +358,7 @@ async def check_held_card(session: SelftestSession) -> None:
     """Ask for a card to be held at the feeder and released. Check that the board recovers."""
     cards = await session.ensure_attempt()
     if not await session.operator.do("hold_card"):
-        session.figures.leave_out("jam_recovery", "nobody could hold a card")
+        session.figures.leave_out("jam_recovery", "a card could not be held")
         return
     bench, index = session.boards, cards.last_fed + 1
     cards.plan = session.plan_any_pocket()
@@ -382,7 +382,7 @@ async def check_double_feed(session: SelftestSession) -> None:
     """Ask for two cards that stick together to be fed. Check that the board detects them."""
     cards = await session.ensure_attempt()
     if not await session.operator.do("double_card"):
-        session.figures.leave_out("double_feed", "nobody could lay a pair")
+        session.figures.leave_out("double_feed", "a pair could not be laid")
         return
     card = await session.feed_one(cards, lambda card: Outlet.TRAY)
     if card is None:
@@ -413,7 +413,7 @@ async def _judge_card(
     session.figures.record("landing", int(card.landed_s is None), BEAM_PARTS[outlet])
     await asyncio.sleep(SENSOR_DELAY_S)
     seen = _sees_card(await session.status(), outlet)
-    note = "" if seen else "it does not see the card that lies there"
+    note = "" if seen else "it does not see the card there"
     session.figures.record("pocket", int(not seen), POCKET_PARTS[outlet], note=note)
 
 

@@ -64,7 +64,7 @@ async def check_lid(session: SelftestSession) -> None:
     """Ask for the lid to be opened and closed. Check that nothing starts while it is open."""
     bench, wrong, notes = session.boards, 0, []
     if not await session.operator.do("open_lid"):
-        session.figures.leave_out("lid", "nobody could open the lid")
+        session.figures.leave_out("lid", "the lid could not be opened")
         return
     await asyncio.sleep(SETTLE_S)
     if not (await session.status()).lid_open:
@@ -112,7 +112,7 @@ async def _test_engine(session: SelftestSession) -> None:
     mark = bench.mark()
     taken = await bench.try_command(bench.reader.selftest())
     if taken.result is BoardResult.NO_ENGINE:
-        session.figures.record_failure(name, note="the board says that its engine is away")
+        session.figures.record_failure(name, note="the board reports that its engine is missing")
         return
     said = await bench.wait_for_event(
         mark,
@@ -245,7 +245,7 @@ async def check_emergency_stop(session: SelftestSession) -> None:
     bench = session.boards
     if not await session.operator.prepare("press_estop"):
         for name in ("estop_seen", "estop_stop"):
-            session.figures.leave_out(name, "nobody could press it")
+            session.figures.leave_out(name, "it could not be pressed")
         return
     cards.plan, session.cards_out, first = session.plan_any_pocket(), True, cards.last_fed
     if not await bench.try_command(
@@ -273,10 +273,10 @@ async def _check_estop_released(session: SelftestSession, fed: int) -> None:
     bench, cards, wrong, notes = session.boards, await session.ensure_attempt(), 0, []
     if not (await session.status()).estop:
         wrong += 1
-        notes.append("its sensor does not say that it is pressed")
+        notes.append("its sensor does not detect that it is pressed")
     if (taken := await bench.try_command(cards.feed(fed + 1))).result is not BoardResult.ESTOP:
         wrong += 1
-        notes.append(f"the board takes orders while it is pressed: {taken.result.name}")
+        notes.append(f"the board accepts commands while it is pressed: {taken.result.name}")
         bench.dealer.stop()
     await session.operator.do("release_estop")
     await asyncio.sleep(AFTER_STOP_S)
@@ -287,7 +287,7 @@ async def _check_estop_released(session: SelftestSession, fed: int) -> None:
         lambda: cards.card(fed + 1).landed_s is not None, CARD_TIMEOUT_S
     ):
         wrong += 1
-        notes.append("the cards do not go on")
+        notes.append("the cards do not continue")
     session.figures.record("estop_seen", wrong, note="; ".join(notes))
 
 

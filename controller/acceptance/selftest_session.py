@@ -187,7 +187,7 @@ class SelftestSession:
         status = await self.status()
         if (full_hopper and self.cards_out) or not _is_empty(status) or not status.sees_hopper:
             if not await self.operator.do("empty"):
-                raise MachineNotReady("nobody could put the cards back into the hopper")
+                raise MachineNotReady("the cards could not be put back into the hopper")
             self.cards_out = False
         await self.lower_lift()
         return await self._begin_attempt()

@@ -42,7 +42,7 @@ COMMAND_ENTRIES = {
     "check-config": CommandEntry("Check configuration files."),
     "judge": CommandEntry("Rule on combinations: what is it, is it legal, why."),
     "rules": CommandEntry("The rulebooks, and what an event must settle."),
-    "deploy": CommandEntry("What a table's computer is told about it."),
+    "deploy": CommandEntry("Print system files for a table's computer."),
     "keys": CommandEntry("Make keys, admit and list clients."),
     "doctor": CommandEntry("What a table needs, green or red, and what to do."),
     "flash": CommandEntry("Put the firmware on a board."),

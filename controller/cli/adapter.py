@@ -95,7 +95,7 @@ def _print_message(line: str) -> None:
 _EQUAL_SCANS = 2
 """Number of equal reads in a row that are needed to learn a card."""
 _MAX_SCANS = 6
-_KEYS_HINT = "Enter reads it, s leaves it out, q ends here and goes on another day"
+_KEYS_HINT = "Enter reads the card, s skips it, q stops; you can continue later"
 
 
 def learn_cards(path: Path, back: BackName, ask: Callable[[str], str] | None = None) -> None:

@@ -91,7 +91,7 @@ def command(
     name = read_table_name(state_dir)
     target = out or Path(f"dealtable-{name}.tar.gz")
     if target.exists() and not replace:
-        raise CliError(f"{target} is there already: name another with --out, or say --replace")
+        raise CliError(f"{target} exists already: name another with --out, or give --replace")
     asked = BundleRequest(state_dir, config or state_dir / "table.toml", last, events)
     secrets = sorted(set(_encodings(_collect_secrets(asked))), key=len, reverse=True)
     taken = [

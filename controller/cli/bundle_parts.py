@@ -125,7 +125,7 @@ def collect_parts(request: BundleRequest) -> Iterator[BundlePart]:
             body = take(request)
         except _FAILURES as failure:
             yield BundlePart(
-                f"{name}.missing.txt", f"{failure}\n".encode(), f"could not be had: {failure}"
+                f"{name}.missing.txt", f"{failure}\n".encode(), f"not available: {failure}"
             )
         else:
             yield BundlePart(name, body, says)
@@ -300,5 +300,5 @@ _PARTS: Final[tuple[tuple[str, Callable[[BundleRequest], bytes], str], ...]] = (
         "how many private entries there are, and the boards' event numbers",
     ),
     ("system.json", _describe_system, "system, packages, memory, disk"),
-    ("verify.json", _verify_journal, "what `dealtable verify` says of the journal"),
+    ("verify.json", _verify_journal, "the findings of `dealtable verify` on the journal"),
 )

@@ -37,7 +37,7 @@ Examples:
 @click.argument("config", type=FILE, metavar="CONFIG")
 @click.argument("subject", type=click.Choice(CALIBRATION_SUBJECTS), metavar="PART")
 @click.option("--control", type=ANY_PATH, help="A simulated table's control socket.")
-@click.option("--dry-run", is_flag=True, help="Measure and say; set nothing on the board.")
+@click.option("--dry-run", is_flag=True, help="Measure and print; set nothing on the board.")
 @click.pass_context
 def command(
     context: click.Context, config: Path, subject: str, control: Path | None, dry_run: bool

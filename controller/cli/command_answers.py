@@ -20,7 +20,7 @@ from controller.rules.tribute_returns import ReturnState as OfReturn
 from controller.sheet.form import ScoreSheet
 
 SealedFaces = Annotated[
-    Base64, Meta(description="for the asker alone: sealed to the key of his certificate, base64")
+    Base64, Meta(description="for the sender alone: sealed to the sender's key, base64")
 ]
 
 StalledMotor = Literal["feed", "pass", "gate", "shuffle", "lift"]
@@ -147,13 +147,13 @@ class ClearSetAnswer(CommandAnswer, frozen=True):
 
 
 class TributeAnswer(CommandAnswer, frozen=True):
-    """Whether the card is the one that is due. Empty if the program cannot know it."""
+    """The answer whether the card is the due one. Empty if the program cannot compare it."""
 
     right: bool | UnsetType = UNSET
 
 
 class ReturnAnswer(CommandAnswer, frozen=True):
-    """The rulebook's answer about the card. Empty if the program cannot know it.
+    """The rulebook's answer about the card. Empty if the program cannot compare it.
 
     `key` is the rule. `article` is its place in the rulebook, null if the rulebook has no such
     rule.

@@ -49,7 +49,7 @@ def describe_command(cmd: str, language: Language = "en") -> str:
     order = COMMANDS.get(cmd)
     if order is None:
         raise click.UsageError(getattr(describe_unknown_command(cmd), language))
-    phases = "any; a match says its own" if order.bound_to == "match" else "any"
+    phases = "any; the match has phases of its own" if order.bound_to == "match" else "any"
     if order.phases != frozenset(MachinePhase):
         phases = f"of the machine: {list_names(MachinePhase, order.phases)}"
     lines = [f"{usage_line(cmd)}: {order.help}", ""]

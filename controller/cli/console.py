@@ -84,14 +84,14 @@ The first time:
        listen = "192.168.1.5:8080"
   2. dealtable console --config console.toml
      It makes its keys, one for each role, and shows a code for the first chief and one for the
-     first technician. Whoever has a code opens ADDRESS/invited and chooses a PIN.
+     first technician. The owner of a code opens ADDRESS/invited and chooses a PIN.
   3. The technician opens ADDRESS/setup, finds the tables, and admits the console's keys there
      (`dealtable keys admit`).
 
 \b
 Later:
   dealtable console --config console.toml --invite "Li Na" --role referee
-     A code for one more person, or a new PIN for one who forgot his; also while it runs.
+     A code for one more person, or for a person who forgot their PIN. The console may be running.
   dealtable check-config console.toml
 
 Without tables to hand, `dealtable demo --tables 4` opens a console over simulated ones.
@@ -231,6 +231,6 @@ def _invite(config: ConsoleConfig, name: str, role: Role, language: Language) ->
         engine.dispose()
     click.echo(f'invitation of "{said}" as {role.value}: {code}')
     click.echo(
-        "whoever has it opens /invited at the console's address and chooses a PIN, "
+        "its owner opens /invited at the console's address and chooses a PIN, "
         f"once, within {hours} h"
     )

@@ -87,10 +87,10 @@ from drivers.flash.flasher import BoardQuery
 from drivers.link.frames import Welcome
 
 PORT_IN_USE: Final = BoardAnswer(
-    why_not_asked="what stands at its port, which is in use: the table's feed says"
+    why_not_asked="the board at its port, because the port is in use: see the table's feed"
 )
 STATE_UNREADABLE: Final = BoardAnswer(
-    why_not_asked="what stands at its port; whether a machine runs is closed to you"
+    why_not_asked="the board at its port, because you may not read whether a machine runs"
 )
 
 
@@ -208,7 +208,7 @@ def _probe_address(address: str) -> FeedFacts:
     try:
         socket.create_connection((place.hostname, place.port), CONNECT_TIMEOUT_S).close()
     except (OSError, ValueError) as error:
-        return FeedFacts(address, trouble=f"nobody answers there ({error})")
+        return FeedFacts(address, trouble=f"no answer there ({error})")
     return FeedFacts(address, has_no_key=True)
 
 

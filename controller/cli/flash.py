@@ -50,7 +50,7 @@ class _SettingType(click.ParamType[tuple[str, int]]):
     "--board", "kind", required=True, type=click.Choice(["dealer", "reader"]), help="Which it is."
 )
 @click.option("--check", is_flag=True, help="Only compare hashes: exit 1 where they differ.")
-@click.option("--dry-run", is_flag=True, help="Only say what would be done.")
+@click.option("--dry-run", is_flag=True, help="Only print what would be done.")
 @click.option("--key", type=FILE, help="The release's .key.")
 @click.option("--setting", "settings", type=_SettingType(), multiple=True, metavar="NAME=N")
 @click.pass_context
@@ -152,7 +152,7 @@ def _compare_board(flasher: Flasher, image: FirmwareImage) -> tuple[str, bool]:
     if welcome is not None:
         found = f"{welcome.firmware} ({welcome.firmware_hash})"
         if flasher.is_running_image(welcome):
-            return f"{welcome.kind} board {welcome.uid} runs {found}, as it should", True
+            return f"{welcome.kind} board {welcome.uid} runs {found}, as expected", True
         return (
             f"{welcome.kind} board {welcome.uid} runs {found}, not {_format_firmware(image)}",
             False,

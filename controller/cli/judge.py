@@ -157,7 +157,7 @@ def _check_play_count(plays: tuple[str, ...], declared: tuple[str, ...], contain
     if len(plays) > most:
         raise QuestionError(
             f"{len(plays)} plays: expected {'one' if contained else 'one or two'}; "
-            'a play with blanks in it stands in quotes, as in "KK66 H2"',
+            'put a play with blanks in quotes, as in "KK66 H2"',
             f"写了{len(plays)}手牌，应为{'一手' if contained else '一手或两手'}；"
             '中间有空格的一手牌须加引号，如 "KK66 H2"',
         )

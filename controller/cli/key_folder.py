@@ -68,7 +68,7 @@ def confirm_fingerprint(certificate: Certificate, expected_fingerprint: str | No
             said = click.prompt("Its owner reads the fingerprint out; the last group is")
         except click.Abort:
             raise KeysError(
-                "nobody said its fingerprint, nothing is admitted; scripts say --fingerprint"
+                "no fingerprint was given, nothing is admitted; scripts use --fingerprint"
             ) from None
         fits = _normalize_fingerprint(said) in (
             _normalize_fingerprint(last),
@@ -98,7 +98,7 @@ def format_clients(folder: Path, now: datetime) -> list[str]:
     roster = Roster(there.clients, there.revoked, lambda: now)
     if not roster.clients:
         raise KeysError(
-            f"{folder / ADMITTED_FOLDER}: nobody is admitted; run `dealtable keys create`"
+            f"{folder / ADMITTED_FOLDER}: no client is admitted; run `dealtable keys create`"
         )
     return [line.rstrip() for line in _format_roster(folder, roster)]
 
@@ -166,7 +166,7 @@ class KeyFolder(NamedTuple):
             return
         table = self.gateway_dir / KEYS_FOLDER / f"{TABLE_NAME}.key"
         if self.config is None and table.exists():
-            raise KeysError(f"{self.gateway_dir}: its clients lie elsewhere: name its table.toml")
+            raise KeysError(f"{self.gateway_dir}: its clients are elsewhere: name its table.toml")
         raise KeysError(
             f"{self.gateway_dir}: no table's keys are here: name its state directory or its "
             "table.toml, or make them (`dealtable keys create`)"
@@ -242,5 +242,5 @@ def rotate_table_keys(key_folder: KeyFolder) -> None:
     click.echo(
         "give every console and watcher the new "
         f"{key_folder.gateway_dir / KEYS_FOLDER / TABLE_NAME}.key: until then "
-        'they say "different key", and send nothing'
+        'they show "different key", and send nothing'
     )

@@ -82,7 +82,7 @@ expires_option = click.option(
     "--expires", callback=_parse_expiry, metavar="DATE", help="Its last day, in UTC: 2027-12-31."
 )
 fingerprint_option = click.option(
-    "--fingerprint", "mark", help="The whole fingerprint, for scripts: nothing is asked."
+    "--fingerprint", "mark", help="The whole fingerprint, for scripts. No question is asked."
 )
 
 
@@ -262,7 +262,7 @@ def rotate(
     the table's keys. Every console then needs the new table.key.
     """
     if own != (name is None):
-        raise click.UsageError("say whose key: a NAME, or --own for the table's")
+        raise click.UsageError("name a key: a NAME, or --own for the table's")
     if at_once and hours is not None:
         raise click.UsageError("--at-once leaves no --grace")
     grace_h = 0.0 if at_once else DEFAULT_GRACE_H if hours is None else hours
@@ -283,7 +283,7 @@ def rotate(
 )
 @table_argument
 @click.argument("name")
-@click.option("--reason", required=True, help="Why; its owner is told so.")
+@click.option("--reason", required=True, help="The reason, which its owner is shown.")
 @click.option("--fingerprint", "mark", help="One of several keys of that name.")
 def revoke_command(place: KeyFolder, name: str, reason: str, mark: str | None) -> None:
     """Revoke a client's key for good: its connections end, and its commands are refused."""

@@ -57,7 +57,7 @@ def run_until_signal(work: Callable[[], Coroutine[Any, Any, T]]) -> T:
     except asyncio.CancelledError:
         raise CliError(
             "已中断，机器已停。机内可能有牌：打开机盖，清空牌槽、复核盘和牌道。 "
-            "Interrupted; all motion was stopped. Cards may stand in the machine: "
+            "Interrupted; all motion was stopped. Cards may be in the machine: "
             f"{fault('PATH_NOT_CLEAR').action()}"
         ) from None
 
@@ -87,7 +87,7 @@ def _refuse_open_attempt(path: Path) -> None:
         if _is_open(progress):
             raise CliError(
                 f"attempt {progress.attempt} of deal {progress.deal} is not over, and its cards "
-                "lie in the machine: start the table (`dealtable run`) and end that deal first"
+                "are in the machine: start the table (`dealtable run`) and end that deal first"
             )
 
 

@@ -64,7 +64,7 @@ def key(name: Path) -> None:
     NAME.key is public. Keep NAME.key_secret secret, off every table and out of every repository.
     """
     public, secret = make_release_keys(name)
-    click.echo(f"{public}: give it to whom shall check releases")
+    click.echo(f"{public}: give it to everybody who checks releases")
     click.echo(f"{secret}: the secret; keep it off every table and out of every repository")
 
 
@@ -188,7 +188,7 @@ def _require_higher_serial(path: Path, serial: int) -> None:
         if serial <= there.serial:
             raise FileError(
                 f"{path}: is {_format_release(there)} already: --serial {there.serial + 1} or "
-                "higher follows it; to make it anew, remove it first"
+                "higher follows it; to make it again, remove it first"
             )
 
 

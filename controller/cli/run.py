@@ -58,7 +58,7 @@ def command(
     add_log_context(part=context.invoked_subcommand or "run")
     if context.invoked_subcommand is not None:
         if record is not None:
-            raise click.UsageError("--record is said behind `machine`")
+            raise click.UsageError("give --record after `machine`")
         return
     if path is None:
         raise click.UsageError("which table? Say --config FILE, such as table.toml")

@@ -83,8 +83,7 @@ def command(
     folder = out or table.table.state_dir / REPORTS_FOLDER
     if history:
         click.echo(
-            "\n".join(map(format_report_line, read_reports(folder)))
-            or f"no report lies in {folder}"
+            "\n".join(map(format_report_line, read_reports(folder))) or f"no report is in {folder}"
         )
         return
     console = Console(stderr=True)
@@ -149,9 +148,7 @@ def _write_report(report: SelftestReport, folder: Path) -> Path:
         replace_file(folder / f"{name}.json", as_json, 0o644)
         replace_file(folder / f"{name}.md", page.encode(), 0o644)
     except OSError as error:
-        raise CliError(
-            f"{folder}: {error.strerror}: say with --out where the report goes"
-        ) from None
+        raise CliError(f"{folder}: {error.strerror}: name another folder with --out") from None
     return folder / f"{name}.md"
 
 

@@ -48,7 +48,7 @@ _NO_STATE_DIR: Final = Words(
     "缺少 --state-dir：本台密钥所在的目录",
 )
 _NAME_KEY_IF_NEWER: Final = Words(
-    "if this table has it, say whose key signs it with --as ROLE",
+    "if this table has it, name the signing key with --as ROLE",
     "若本台有此命令，请用 --as ROLE 说明用谁的密钥签名",
 )
 _OFFENCES_HINT: Final = Words("--about propose lists them", "--about propose 列出全部")
@@ -86,7 +86,7 @@ Examples:
 @click.option(
     "--state-dir",
     type=FOLDER,
-    help="The table's state directory: it says where the table is and holds the keys.",
+    help="The table's state directory, which has the table's address and the keys.",
 )
 @click.option("--deal", type=int, help="The deal meant.  [default: the present one]")
 @click.option(
@@ -188,7 +188,7 @@ async def ask_about_present(
         try:
             present = msgspec.convert(snapshot.result[bound], _PresentDeal)
         except (LookupError, msgspec.ValidationError):
-            raise NoAnswer(f"its snapshot does not say at which deal its {bound} is") from None
+            raise NoAnswer(f"its snapshot has no deal for its {bound}") from None
         deal = present.deal if deal is None else deal
         attempt = present.attempt if attempt is None else attempt
     return await client.ask(
@@ -222,7 +222,7 @@ def _require_signer(cmd: str, language: Language) -> None:
         raise click.UsageError(getattr(said, language))
     if order.signed:
         said = Words(
-            f"{cmd} is signed: say whose key with --as ROLE",
+            f"{cmd} is signed: name the key with --as ROLE",
             f"{cmd} 须签名：请用 --as ROLE 说明用谁的密钥",
         )
         raise click.UsageError(getattr(said, language))

@@ -29,7 +29,7 @@ Examples:
     "--state-dir",
     type=FOLDER,
     required=True,
-    help="The table's state directory: it says where the table is and holds the keys.",
+    help="The table's state directory, which has the table's address and the keys.",
 )
 @click.option("--language", type=click.Choice(["zh", "en"]), default="zh", show_default=True)
 @click.option("--json", "as_json", is_flag=True, help="The sheet as the table sent it.")

@@ -37,7 +37,7 @@ LINE_TEXTS: Final[Mapping[str, Words]] = {
     "outcome": Words("{attempt}: {outcome}{why}", "{attempt}：{outcome}{why}"),
     "reasons": Words(" ({why})", "（{why}）"),
     "since": Words("silent since {time}", "{time}以后无消息"),
-    "unheard": Words("nothing heard for {after_s:g} s", "{after_s:g}秒内无消息"),
+    "unheard": Words("nothing received for {after_s:g} s", "{after_s:g}秒内无消息"),
     "silence": Words(
         "{since}: is its computer on, its gateway running, its machine alive?",
         "{since}：电脑是否开机？网关、机器程序是否运行？",

@@ -37,7 +37,7 @@ def read_table_endpoints(state_dir: Path) -> Endpoints:
     if told.server_key != own:
         raise CliError(
             f"{state_dir / ENDPOINTS}: names another table's key than {file}: restart the gateway; "
-            "if it says so again, somebody else writes there"
+            "if this is repeated, another program writes there"
         )
     return told
 

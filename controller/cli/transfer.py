@@ -26,20 +26,20 @@ Examples:
   dealtable transfer --from T01 --to T02 --as referee --by "Chen Hua"
 
 \b
-Where the two tables' directories are not on one computer, in two steps; the key comes another way
-than the file, and the first step says it:
+If the two tables' directories are not on one computer, use two steps. Send the key, which the first
+step prints, by another way than the file:
   dealtable transfer --from T01 --table T02 --file match.json
   dealtable transfer --file match.json --to T02 --from-key T01-table.key
 
 \b
-What happens: the first table stops the match, says in its journal that it went, and has no match
-any more. A deal whose hands are out is played on at the other table; one that is not begun is
-dealt again there. Then `dealtable send resume` lets the match go on, and `add_time` gives the
-time back that the table lost on the way. The first table signs the match; the second takes what
-bears the signature of the key in the first one's keys/table.key, and nothing else: nobody between
-can change it. If the second step fails, mend what it says and give the
-same command again: nothing is moved twice. A match that cannot arrive where it was sent may be
-sent to yet another table from the first one.
+What happens: the first table stops the match, records its departure in the journal, and has no
+match any more. A deal with released hands is continued at the other table. A deal that has not
+begun is dealt again there. Then `dealtable send resume` continues the match, and `add_time` gives
+back the time that the table lost during the transfer. The first table signs the match. The second
+table accepts only a match with the signature of the key in the first table's keys/table.key, so the
+match cannot be changed on the way. If the second step fails, correct the reported fault and give
+the same command again: nothing is moved twice. A match that cannot arrive where it was sent may be
+sent to a third table from the first one.
 """
 
 
@@ -155,7 +155,7 @@ class TransferClient:
     "or the `verify` of that in hex.",
 )
 @click.option("--as", "name", default=Role.CHIEF.value, show_default=True, help="Whose key.")
-@click.option("--by", metavar="NAME", help="The chief who said so, where a referee orders it.")
+@click.option("--by", metavar="NAME", help="The chief who decided, if a referee gives the command.")
 def command(
     source: Path | None,
     target: Path | None,
@@ -194,11 +194,11 @@ def _check_options(
 ) -> None:
     """Raise click.UsageError unless the options name a source and a destination."""
     if source is None and (file is None or target is None):
-        raise click.UsageError("say from where: --from DIR, or --file FILE with --to DIR")
+        raise click.UsageError("name a source: --from DIR, or --file FILE with --to DIR")
     if source is not None and target is None and (table is None or file is None):
-        raise click.UsageError("say to where: --to DIR, or --table ID with --file FILE")
+        raise click.UsageError("name a destination: --to DIR, or --table ID with --file FILE")
     if target is not None and table is not None:
-        raise click.UsageError("--to and --table: one of them says where it goes")
+        raise click.UsageError("give --to or --table, not both")
     if source is not None and target is not None and file is not None:
         raise click.UsageError("--file: there is no need of it between --from and --to")
 

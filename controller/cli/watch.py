@@ -208,7 +208,7 @@ Examples:
     "state_dirs",
     type=FOLDER,
     multiple=True,
-    help="A table's state directory: it says where the table is and holds a key to watch with.",
+    help="A table's state directory, which has the table's address and a key to watch with.",
 )
 @click.option(
     "--server-key",

@@ -24,9 +24,9 @@ class TableConnectionState(StrEnum):
 
     CONNECTING = "connecting"
     OPEN = "connected"
-    DOWN = "nobody answers there"
+    DOWN = "no answer there"
     KEY_REFUSED = "key refused: not admitted there, revoked or expired"
-    OTHER_KEY = "different key: what answers there has not the table's key; nothing is sent"
+    OTHER_KEY = "different key: the program there does not have the table's key; nothing is sent"
 
 
 class MonitoredConnection(msgspec.Struct, frozen=True, gc=False):

@@ -189,7 +189,7 @@ def _decode_fields(properties: Mapping[bytes, bytes | None]) -> dict[str, str]:
             for name, value in properties.items()
         }
     except UnicodeDecodeError:
-        raise BadAnnouncement("it says something that is no ASCII text") from None
+        raise BadAnnouncement("it has text that is not ASCII") from None
 
 
 def _port(text: str) -> int:

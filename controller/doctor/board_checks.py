@@ -53,7 +53,7 @@ def _check_port(
     elif port.holders_incomplete:
         yield unknown(check, f"who holds {where}, beside those who lock it", "ask as root")
     else:
-        yield green(check, f"{where}, held by nobody")
+        yield green(check, f"{where}, not in use")
 
 
 def check_latency(config: TableConfig, facts: DoctorFacts) -> DoctorFindings:
@@ -132,7 +132,7 @@ def check_pins(config: TableConfig, facts: DoctorFacts) -> DoctorFindings:
         what = f'panel.pins = "{wanted}": no button, lid or emergency stop of this table is seen'
         yield red("pins", what, 'set panel.pins = "lgpio"')
     elif wanted == "mock":
-        yield green("pins", "mock, as the file says: nobody is at the panel")
+        yield green("pins", "mock, as set in the file: the table has no panel")
     elif known.has_socket:
         yield green("pins", f"{wanted}: the simulated panel is there")
     else:

@@ -50,7 +50,7 @@ def check_clock(config: TableConfig, facts: DoctorFacts) -> DoctorFindings:
     elif known.synchronized is None:
         yield unknown("clock", "whether somebody keeps it right", "timedatectl timesync-status")
     elif not known.synchronized:
-        what = f"{known.now:%Y-%m-%d %H:%M} UTC, kept right by nobody"
+        what = f"{known.now:%Y-%m-%d %H:%M} UTC, not synchronized"
         do = "timedatectl set-ntp true, and let it reach a time server; or set it by hand each day"
         yield amber("clock", what, do)
     else:
@@ -64,7 +64,7 @@ def check_disk(config: TableConfig, facts: DoctorFacts) -> DoctorFindings:
     user = config.table.user or "this user"
     if known.is_read_only:
         do = "mount it to be written to; a worn SD card makes itself so: replace it"
-        yield red("disk", f"{folder} lies on a disk that is only read", do)
+        yield red("disk", f"{folder} is on a read-only disk", do)
     elif known.exists and not known.is_writable:
         yield red("disk", f"{user} may not write {folder}", f"chown -R {user} it")
     elif known.free_bytes < MIN_FREE_BYTES:
@@ -82,13 +82,13 @@ def check_runtime_dir(config: TableConfig, facts: DoctorFacts) -> DoctorFindings
     """Check that the folder with the keys of the present deal is in memory."""
     folder, kind = config.table.runtime_dir, facts.memory.runtime_on
     if kind is None:
-        yield unknown("runtime_dir", f"what {folder} lies on", f"findmnt -T {folder}")
+        yield unknown("runtime_dir", f"the file system of {folder}", f"findmnt -T {folder}")
     elif kind not in MEMORY_FILE_SYSTEMS:
         do = "name a folder under /run or /dev/shm"
-        what = f"{folder} lies on a disk ({kind}), and the keys of the present deal with it"
+        what = f"{folder} is on a disk ({kind}), with the keys of the present deal"
         yield red("runtime_dir", what, do)
     else:
-        yield green("runtime_dir", f"{folder} lies in memory ({kind})")
+        yield green("runtime_dir", f"{folder} is in memory ({kind})")
 
 
 def check_swap(config: TableConfig, facts: DoctorFacts) -> DoctorFindings:
@@ -142,7 +142,7 @@ def check_heat(config: TableConfig, facts: DoctorFacts) -> DoctorFindings:
     """Check that the processor is cool enough to keep its speed."""
     celsius = facts.supply.celsius
     if celsius is None:
-        yield unknown("temperature", "no sensor says it", "feel whether the box is hot")
+        yield unknown("temperature", "no sensor measures it", "feel whether the box is hot")
     elif celsius >= HOT_C:
         yield red("temperature", f"{celsius:.0f} °C: it runs slower", "give the box air, a fan")
     elif celsius >= WARM_C:
@@ -216,7 +216,7 @@ def check_release(config: TableConfig, facts: DoctorFacts) -> DoctorFindings:
         what = f"{program.version} is installed, its manifest is that of {named}"
         yield red("release", what, _REINSTALL_ADVICE)
     elif known.signed is None and not program.differences:
-        what = f"{named}: every file as released; nobody checked who signed it"
+        what = f"{named}: every file as released; the signature was not checked"
         yield amber("release", what, "name the release's public key: --key release.key")
     elif not program.differences:
         yield green("release", f"{named}: every file as released, signed by that key")
@@ -240,7 +240,7 @@ def check_keys(config: TableConfig, facts: DoctorFacts) -> DoctorFindings:
         yield red("keys", known.trouble, "dealtable keys create mends what is missing")
         return
     if not known.chiefs:
-        what = f"{place / 'admitted'}: no chief to whom a deal can be sealed: the table won't start"
+        what = f"{place / 'admitted'}: no chief's key to seal a deal to: the table won't start"
         yield red("keys", what, f"dealtable keys admit {place} CHIEF.key")
     for name in known.expired:
         do = f"dealtable keys rotate {place} {name}, or `keys revoke`"
@@ -273,7 +273,7 @@ def check_services(config: TableConfig, facts: DoctorFacts) -> DoctorFindings:
         if service.load != "loaded":
             yield amber("services", f"{name} is not installed", "deploy/install.sh installs it")
         elif active == "failed":
-            yield red("services", f"{name} has failed", f"journalctl -u {name} says why")
+            yield red("services", f"{name} has failed", f"journalctl -u {name} shows why")
         elif active not in ("active", "reloading"):
             yield amber("services", f"{name} does not run ({active})", f"systemctl start {name}")
         elif service.enabled != "enabled":
@@ -292,7 +292,7 @@ def check_feed(config: TableConfig, facts: DoctorFacts) -> DoctorFindings:
         do = "see that the gateway runs: systemctl status, or the log of `dealtable run`"
         yield red("feed", f"{known.address}: {known.trouble}", do)
     elif known.has_no_key:
-        what = f"whether {known.address}, which is open, speaks with whom it should"
+        what = f"whether {known.address}, which is open, is this table's gateway"
         yield unknown("feed", what, "ask as root, or dealtable watch with an admitted key")
     elif known.alerts:
         do = "do what the table asks for: dealtable watch"

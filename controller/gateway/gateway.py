@@ -130,7 +130,7 @@ class Gateway:
         while True:
             async with self._client_sockets.serving():
                 gone = await wait_for_revocation(self._admitted_keys, self._authenticator)
-                _log.warning("keys gone, all clients connect anew", whose=gone)
+                _log.warning("keys revoked or expired, all clients connect again", whose=gone)
                 await self._client_sockets.drain()
             await self._client_sockets.reconnect_all()
 

@@ -158,7 +158,7 @@ class _MachineProtocol(asyncio.Protocol):
             self.hello_received = True
             self.answers_metrics = message.metrics
         elif not self.hello_received:
-            raise GatewayProtocolError("a machine that does not say hello first")
+            raise GatewayProtocolError("a machine that does not send hello first")
         self._on_message(message)
         if isinstance(message, HelloMessage):
             _log.info("machine here", table=message.table, simulated=message.simulated)

@@ -46,7 +46,7 @@ def _histogram(name: str, help: str, *labels: str) -> MetricFamily:
 
 METRIC_FAMILIES: Final[dict[str, MetricFamily]] = {
     # Deals, from the public entries of the journal.
-    "deals": _counter("deals", "Deals whose hands were let out."),
+    "deals": _counter("deals", "Deals with released hands."),
     "attempts": _counter("attempts", "Attempts by the verdict on them.", "outcome"),
     "redeals": _counter(
         "redeals",
@@ -70,7 +70,7 @@ METRIC_FAMILIES: Final[dict[str, MetricFamily]] = {
     "double_feeds": _counter("double_feeds", "Two cards fed as one."),
     "strays": _counter("strays", "Landings that no card was due for."),
     "jams": _counter("jams", "Jams by place.", "place"),
-    "stalls": _counter("stalls", "Motors that stood still under power.", "motor"),
+    "stalls": _counter("stalls", "Motors that did not turn under power.", "motor"),
     "gate_turns": _counter("gate_turns", "Turns of the gate to another outlet."),
     "lifts": _counter("lifts", "Times that the lift brought hands up."),
     "shuffle_passes": _counter("shuffle_passes", "Passes of the shuffler."),
@@ -78,12 +78,12 @@ METRIC_FAMILIES: Final[dict[str, MetricFamily]] = {
     "board_up": _gauge("board_up", "Whether the board's session is open.", "board"),
     "board_fed": _counter(
         "board_life_cards_fed",
-        "Cards fed in the board's life, as it said when its session began.",
+        "Cards fed in the board's life, reported when its session began.",
         "board",
     ),
     "board_landed": _counter(
         "board_life_cards_landed",
-        "Cards landed in the board's life, as it said when its session began.",
+        "Cards landed in the board's life, reported when its session began.",
         "board",
     ),
     "line_junk": _counter("line_junk_frames", "Frames that were none.", "board"),
@@ -91,7 +91,7 @@ METRIC_FAMILIES: Final[dict[str, MetricFamily]] = {
     "line_oversize": _counter("line_oversize_frames", "Frames too long.", "board"),
     "line_malformed": _counter("line_malformed_frames", "Frames of a wrong layout.", "board"),
     "line_foreign": _counter("line_foreign_frames", "Frames of another session.", "board"),
-    "line_resends": _counter("line_resends", "Commands sent once more.", "board"),
+    "line_resends": _counter("line_resends", "Commands sent again.", "board"),
     "line_duplicates": _counter("line_duplicate_events", "Events that came again.", "board"),
     "line_gaps": _counter("line_early_events", "Events that came too early.", "board"),
     "line_lost": _counter("line_lost_events", "Events that the board forgot untaken.", "board"),
@@ -99,7 +99,7 @@ METRIC_FAMILIES: Final[dict[str, MetricFamily]] = {
     # Durations and queues.
     "route_latency_seconds": _histogram(
         "route_latency_seconds",
-        "From the bytes that say where a card stands to its ROUTE, in the same read callback.",
+        "From the bytes with a card's place to its ROUTE, in the same read callback.",
     ),
     "journal_write_seconds": _histogram(
         "journal_write_seconds",
@@ -125,7 +125,7 @@ METRIC_FAMILIES: Final[dict[str, MetricFamily]] = {
         "machine_resident_memory_bytes", "Memory of the machine's process."
     ),
     # Observations of the gateway itself.
-    "machine_up": _gauge("machine_up", "Whether the gateway hears its machine."),
+    "machine_up": _gauge("machine_up", "Whether its machine is connected."),
     "phase": _gauge("phase", "1 for the machine's present phase.", "phase"),
     "alert": _gauge("alert", "1 for each fault that is up now.", "fault"),
     "calls_waiting": _gauge("calls_waiting", "People who wait for the referee."),
@@ -146,7 +146,7 @@ METRIC_FAMILIES: Final[dict[str, MetricFamily]] = {
     "keys_expiring": _gauge("keys_expiring", "Keys that expire within a week."),
     "connections_cut": _counter(
         "connections_cut",
-        "Times that all clients had to connect anew because a key was taken away or expired.",
+        "Times that all clients had to connect again because a key was revoked or expired.",
     ),
     "orders_refused": _counter(
         "orders_refused",

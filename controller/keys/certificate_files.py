@@ -33,7 +33,7 @@ _SIGN_BANNER: Final = """\
 """
 _PUBLIC_BANNER: Final = """\
 #   ZeroMQ CURVE Public Certificate
-#   Give it to whom this key shall be known.
+#   Give it to everybody who needs this key.
 
 """
 

@@ -94,7 +94,7 @@ def revoke_client(
     ]
     if not found:
         raise RosterError(
-            f"{folder / ADMITTED_FOLDER}: nobody is admitted as {name}; see `keys list`"
+            f"{folder / ADMITTED_FOLDER}: no client is admitted as {name}; see `keys list`"
         )
     for path, there in found:
         gone = replace(there, revoked=now, reason=reason)

@@ -19,7 +19,7 @@ from controller.words import Words
 
 def accept_answer(match: BigTwoMatch, event: ChoiceAnswered) -> StepResult:
     """Accept an answer about open hand or doubling (seed 002 A6)."""
-    assert match.choices is not None  # CHOICES begins with them.
+    assert match.choices is not None  # The phase CHOICES begins with choices.
     try:
         choices = answer_choice(match.choices, event.seat, event.yes, event.at_ms)
     except ValueError:

@@ -257,7 +257,7 @@ def is_withholding(match: AnyMatch) -> bool:
         return (
             match.phase is MatchPhase.CHOICES and choices is not None and choices.doubling is None
         )
-    assert isinstance(match, GuandanMatch)  # There are two kinds.
+    assert isinstance(match, GuandanMatch)  # There are only two kinds of matches.
     owed = finish_owing_tribute(match.profile, match.follows)
     if match.phase is not MatchPhase.RETURN or owed is None:
         return False

@@ -243,7 +243,7 @@ def read_program_firmware(folder: Path) -> dict[BoardKind, Firmware]:
     path = folder / FIRMWARE_FOLDER / "version.py"
     found = _VERSION.search(read_file(path))  # read without running it
     if found is None:
-        raise FileError(f"{path}: says no FIRMWARE_VERSION = (major, minor, patch)")
+        raise FileError(f"{path}: has no FIRMWARE_VERSION = (major, minor, patch)")
     version = ".".join(part.decode() for part in found.groups())
     firmware = Firmware(version=version, hash=firmware_hash(files).hex())
     return dict.fromkeys(_BOARD_KINDS, firmware)
@@ -292,12 +292,12 @@ def read_remembered_release(state_dir: Path) -> RememberedRelease | None:
         return None
     except PermissionError:
         raise FileError(
-            f"{path}: cannot be read: give it to whom its folder belongs (chown)"
+            f"{path}: cannot be read: give it to the owner of its folder (chown)"
         ) from None
     except OSError as error:
         raise FileError(f"{path}: cannot be read: {error.strerror}") from None
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as wrong:
-        raise FileError(f"{path}: {wrong}; it says which release ran here last") from None
+        raise FileError(f"{path}: {wrong}; it names the release that ran here last") from None
 
 
 def remember_release(state_dir: Path, manifest: Manifest) -> None:

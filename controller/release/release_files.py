@@ -30,7 +30,7 @@ def make_release_keys(name: Path) -> tuple[Path, Path]:
     public, secret = name.with_name(f"{name.name}.key"), name.with_name(f"{name.name}.key_secret")
     here = secret.absolute()
     if any((folder / ".git").exists() for folder in here.parents):
-        raise FileError(f"{secret}: lies in a repository; keep a secret key out of it")
+        raise FileError(f"{secret}: is in a repository; keep a secret key out of it")
     pair = SigningKey.generate()
     _write_new(secret, f"{_SECRET_BANNER}{bytes(pair).hex()}\n", 0o600)
     _write_new(public, f"{_PUBLIC_BANNER}{bytes(pair.verify_key).hex()}\n", 0o644)

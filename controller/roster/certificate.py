@@ -121,7 +121,7 @@ def parse_moment(text: str) -> datetime:
     try:
         when = datetime.fromisoformat(text)
     except ValueError:
-        raise ValueError(f"{text}: a date is YYYY-MM-DD, or with THH:MM:SSZ behind it") from None
+        raise ValueError(f"{text}: a date is YYYY-MM-DD or YYYY-MM-DDTHH:MM:SSZ") from None
     if len(text) == _DATE_LENGTH:
         return when.replace(tzinfo=UTC) + timedelta(days=1)
     if when.tzinfo is None:

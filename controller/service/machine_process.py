@@ -69,7 +69,7 @@ def warn_about_latency(config: TableConfig) -> None:
                 board=board,
                 port=port,
                 latency_ms=found_ms,
-                mend="dealtable deploy udev makes the rule that sets 1 ms; plug the adapter anew",
+                mend="dealtable deploy udev makes the rule that sets 1 ms; replug the adapter",
             )
 
 
@@ -132,7 +132,7 @@ class SerialRecording:
             )
         if self._path.resolve().is_relative_to(table.state_dir.resolve()):
             raise RecordingError(
-                f"--record {self._path}: what lies in the state directory is bundled and handed "
+                f"--record {self._path}: the files in the state directory are bundled and handed "
                 "on, and a recording shows hands: name a file elsewhere"
             )
         try:

@@ -93,12 +93,12 @@ class HeadConflict(msgspec.Struct, frozen=True, gc=False):
         if self.kind == "forked":
             return (
                 f"entry {shown.n} has the head {shown.head[:16]}… now and had {kept.head[:16]}… at "
-                f"{kept.time}: this journal was written anew. Keep both heads and compare them "
+                f"{kept.time}: this journal was rewritten. Keep both heads and compare them "
                 "with the journal (dealtable verify --head)"
             )
         return (
             f"the journal ends at entry {shown.n} now and was at entry {kept.n} at {kept.time}: "
-            "its end is gone, or another journal stands in its place. Compare the kept heads "
+            "its end is gone, or another journal is in its place. Compare the kept heads "
             "with the journal (dealtable verify --head)"
         )
 

@@ -19,10 +19,10 @@ def run(*words: str) -> tuple[int, str]:
 @pytest.mark.parametrize(
     ("words", "wanted"),
     [
-        ((), "say from where"),
-        (("--to", "T02"), "say from where"),
-        (("--from", "T01"), "say to where"),
-        (("--from", "T01", "--table", "T02"), "say to where"),
+        ((), "name a source"),
+        (("--to", "T02"), "name a source"),
+        (("--from", "T01"), "name a destination"),
+        (("--from", "T01", "--table", "T02"), "name a destination"),
         (("--from", "T01", "--to", "T02", "--table", "T02"), "one of them"),
         (("--from", "T01", "--to", "T02", "--file", "m.json"), "no need of it"),
         (("--file", "m.json", "--to", "T02"), "--from-key"),

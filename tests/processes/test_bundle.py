@@ -142,5 +142,5 @@ async def test_a_folder_without_a_table_says_what_could_not_be_had(
     out = tmp_path / "t.tar.gz"
     done = await dealtable("bundle", "--state-dir", tmp_path / "empty", "--out", out)
     assert done.code == 0
-    assert "could not be had" in done.out
+    assert "not available" in done.out
     assert "system.json" in unpacked(out)

@@ -69,7 +69,7 @@ async def test_a_file_that_cannot_be_made_or_would_be_bundled_is_said_in_a_line(
 ) -> None:
     for file, said in (
         (tmp_path / "nowhere" / "wire.jsonl", "No such file"),
-        (boards.state_dir / "wire.log", "what lies in the state directory"),
+        (boards.state_dir / "wire.log", "the files in the state directory"),
     ):
         done = await dealtable("run", "--config", boards.config, "--record", file)
         assert done.code == 2

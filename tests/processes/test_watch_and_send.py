@@ -120,7 +120,7 @@ async def test_an_endpoint_that_is_no_address_is_told_what_one_is(
     [
         (["snapsot"], "there is no command snapsot, did you mean snapshot?"),
         (["xyzzy"], "there is no command xyzzy, --help lists them"),
-        (["cut", "n=40"], "cut is signed: say whose key with --as ROLE"),
+        (["cut", "n=40"], "cut is signed: name the key with --as ROLE"),
     ],
 )
 async def test_a_command_that_there_is_not_is_not_said_to_be_signed(
