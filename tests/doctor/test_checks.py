@@ -112,7 +112,7 @@ CASES: list[Case] = [
         of(program={"release": replace(FACTS.program.release, signed=None)}),  # type: ignore[type-var]  # it has one
         "release",
         AMBER,
-        "nobody checked who signed it",
+        "the signature was not checked",
     ),
     (dealer(device=""), "dealer port", RED, "/dev/table-dealer is not there"),
     (dealer(device=""), "dealer board", UNKNOWN, "port is not there"),
@@ -176,10 +176,10 @@ CASES: list[Case] = [
     (of(pins={"chips": (("/dev/gpiochip0", False),)}), "pins", RED, "may not use"),
     (of(pins={"lg_wd": False}), "pins", RED, "LG_WD"),
     (of(pins={"lg_wd": None}), "pins", AMBER, "LG_WD"),
-    (of(clock={"synchronized": False}), "clock", AMBER, "kept right by nobody"),
+    (of(clock={"synchronized": False}), "clock", AMBER, "not synchronized"),
     (of(clock={"synchronized": None}), "clock", UNKNOWN, "keeps it right"),
     (of(clock={"now": datetime(2027, 2, 1, tzinfo=UTC)}), "clock", RED, "before this release"),
-    (of(disk={"is_read_only": True}), "disk", RED, "only read"),
+    (of(disk={"is_read_only": True}), "disk", RED, "read-only"),
     (of(disk={"is_writable": False}), "disk", RED, "may not write"),
     (of(disk={"free_bytes": 1 << 20}), "disk", RED, "0.0 GiB"),
     (of(disk={"free_bytes": 200 << 20}), "disk", AMBER, "0.2 GiB"),
@@ -213,8 +213,8 @@ CASES: list[Case] = [
     (service(enabled="disabled"), "services", AMBER, "not again"),
     (of(feed=FeedFacts()), "feed", UNKNOWN, "no gateway"),
     (of(feed=FeedFacts(taken_addresses=("tcp://*:5556",))), "feed", RED, "tcp://*:5556"),
-    (of(feed={"trouble": "nobody answers there"}), "feed", RED, "nobody answers"),
-    (of(feed={"has_no_key": True}), "feed", UNKNOWN, "speaks with whom"),
+    (of(feed={"trouble": "no answer there"}), "feed", RED, "no answer there"),
+    (of(feed={"has_no_key": True}), "feed", UNKNOWN, "is this table's gateway"),
     (of(feed={"alerts": ("LID_OPENED",)}), "feed", AMBER, "LID_OPENED"),
 ]
 

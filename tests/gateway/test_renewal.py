@@ -144,7 +144,13 @@ async def heard_around_a_cut(
 
     with structlog.testing.capture_logs() as logs:
         put_out(config, "technician")
-        await until(lambda: "keys gone, all clients connect anew" in [log["event"] for log in logs])
+        event = "keys revoked or expired, all clients connect again"
+        await until(lambda: event in [log["event"] for log in logs])
+            lambda: (
+                "keys revoked or expired, all clients connect again"
+                in [log["event"] for log in logs]
+            )
+        )
     for value in values[20:120]:
         machine.publish(value)
     await until(

@@ -307,7 +307,7 @@ def test_of_a_table_whose_gateway_has_a_folder_the_configuration_is_asked_for(
     create_table_keys(tmp_path / "state", tmp_path / "gateway")
     code, said = run("list", tmp_path / "state")
     assert (code, said.count("\n")) == (2, 1)
-    assert "its clients lie elsewhere: name its table.toml" in said
+    assert "its clients are elsewhere: name its table.toml" in said
 
 
 # Help.

@@ -154,7 +154,7 @@ def test_while_nobody_knows_whom_revoked_takes_away_nobody_is_admitted(
 
     assert live.admitted_client(chief.verify) is None
     assert (live.clients, live.chief_seals()) == ((), ())
-    assert "nobody is admitted" in str(told[-1])
+    assert "no client is admitted" in str(told[-1])
     with pytest.raises(RosterError):  # nor does it start so
         FolderRoster(folder, Clock())
     (odd if odd.is_symlink() or odd.exists() else folder / REVOKED_FOLDER).unlink()
