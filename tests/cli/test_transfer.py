@@ -23,7 +23,7 @@ def run(*words: str) -> tuple[int, str]:
         (("--to", "T02"), "name a source"),
         (("--from", "T01"), "name a destination"),
         (("--from", "T01", "--table", "T02"), "name a destination"),
-        (("--from", "T01", "--to", "T02", "--table", "T02"), "one of them"),
+        (("--from", "T01", "--to", "T02", "--table", "T02"), "not both"),
         (("--from", "T01", "--to", "T02", "--file", "m.json"), "no need of it"),
         (("--file", "m.json", "--to", "T02"), "--from-key"),
         (("--from", "T01", "--to", "T02", "--from-key", "00" * 32), "--from-key"),

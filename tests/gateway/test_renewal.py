@@ -146,11 +146,6 @@ async def heard_around_a_cut(
         put_out(config, "technician")
         event = "keys revoked or expired, all clients connect again"
         await until(lambda: event in [log["event"] for log in logs])
-            lambda: (
-                "keys revoked or expired, all clients connect again"
-                in [log["event"] for log in logs]
-            )
-        )
     for value in values[20:120]:
         machine.publish(value)
     await until(

@@ -68,7 +68,7 @@ EVIDENCE = {
     "TWICE": "W",
     "VALUES_MISSING": "W / E",
     "NOT_LAID": "W / E",
-    "NO_FINISH_ORDER": "who went out third",
+    "NO_FINISH_ORDER": "enter the third place",
     "OTHER_SIDE": "N",
     "NO_SUCH_DEAL": "1",
     "NO_SUCH_RULING": "R1",
