@@ -200,7 +200,7 @@ def test_a_memory_that_cannot_be_read_is_not_passed_over(
     released(7, program)
     (tmp_path / REMEMBERED_FILE).write_text(text, encoding="latin-1")
 
-    with pytest.raises(FileError, match="which release ran here last"):
+    with pytest.raises(FileError, match="the release that ran here last"):
         read_running_release(tmp_path, program)
 
 
