@@ -81,7 +81,7 @@ def test_no_question_is_answered_before_the_hands_are_bound() -> None:
 def test_who_holds_the_card_that_leads_is_told_and_not_where_nobody_does() -> None:
     vault, sequence = table({"S": ["♦3", "♦3"]})
     assert dealt_hands.seat_with(vault, sequence, parse_face("♦3")) == "S"
-    with pytest.raises(ValueError, match="nobody"):
+    with pytest.raises(ValueError, match="no seat"):
         dealt_hands.seat_with(vault, sequence, 60)
 
 
