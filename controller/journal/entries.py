@@ -132,7 +132,7 @@ def entry_from_event(event: PublicEvent) -> JournalEntry:
 
 
 def _check_value(value: object, kind: str, depth: int = 0) -> None:
-    """Raise ValueError for a value that is too deep, or that JSON writers might write differently."""
+    """Raise ValueError for a value that is too deep, or that JSON writers write differently."""
     if depth > _MAX_DEPTH:
         raise ValueError(f"{kind}: an entry is at most {_MAX_DEPTH} deep")
     if value is None or isinstance(value, bool | str):
