@@ -181,11 +181,11 @@ LIES = (
         "a match begun by nobody",
         REDEALT,
         dropped(None, cmd="start_match"),
-        "Started is here",
+        "Started has no",
         False,
     ),
-    Lie("a sheet signed by nobody", TWO_MATCHES, dropped(None, cmd="sign"), "Signed is", False),
-    Lie("a look by nobody", LOOKED_AT, dropped(None, cmd="open_hand"), "opened_hand is", False),
+    Lie("a sheet signed by nobody", TWO_MATCHES, dropped(None, cmd="sign"), "Signed has no", False),
+    Lie("a look by nobody", LOOKED_AT, dropped(None, cmd="open_hand"), "opened_hand has no", False),
 )
 
 
