@@ -1,9 +1,9 @@
 """The data of the entries of an attempt, kind by kind: the journal's rows and the feed's events.
 
-Bytes are lower-case hex, or base64 if the field says so. `at_ms` is the table's clock: whole
-milliseconds that only go forward, also over restarts. A field is always present unless its
-description says otherwise. Null means that a value is not known. The journal knows no rulebook, so
-the schemas of a match and its events are made in controller/cli/schema.py.
+Bytes are lower-case hex, or base64 where the type of the field is base64. `at_ms` is the table's
+clock: whole milliseconds that only go forward, also over restarts. A field is always present unless
+its description states otherwise. Null means that a value is not known. These types do not depend on
+a rulebook. So the schemas of a match and its events are made in controller/cli/schema.py.
 """
 
 from functools import cache
@@ -92,9 +92,8 @@ class ShuffledData(EntryData, frozen=True):
 class WireData(EntryData, frozen=True):
     """A group of board events (packed_board_events.py).
 
-    `sealed` has the faces and the pockets.
-
-    `boots` has for each board its boot id and the first and last number of its events.
+    `boots` has for each board its boot id and the first and last number of its events. `sealed` has
+    the faces and the pockets.
     """
 
     boots: dict[BoardKind, tuple[int, int, int]]
@@ -137,8 +136,9 @@ class HandsBoxData(EntryData, frozen=True):
 
 
 class VerdictData(EntryData, frozen=True):
-    """The outcome of an attempt, its reasons, and the counts of its cards by place, without
-    faces.
+    """The outcome of an attempt, its reasons, and the counts of its cards.
+
+    `landed` counts the cards by place, without faces.
     """
 
     outcome: AttemptOutcome
@@ -153,9 +153,10 @@ class ReleasedData(EntryData, frozen=True):
     """The hands were released.
 
     `leader` is the seat that the cards choose to lead, and `turned_up` the card that chose it. Each
-    is absent if the rulebook or the deal has none. A deal of a match has waiting times:
-    `due_to_ready_ms` from the time when it was due until its hands were ready (0 if they were ready
-    before), and `ready_to_button_ms` from then until the command that released them.
+    is absent if the rulebook or the deal has none. A deal of a match has waiting times.
+    `due_to_ready_ms` is the time from when the deal was due until its hands were ready, or 0 if
+    they were ready before. `ready_to_button_ms` is the time from then until the command that
+    released the hands.
     """
 
     at_ms: Ms
@@ -168,16 +169,14 @@ class ReleasedData(EntryData, frozen=True):
 class SealedToChiefData(EntryData, frozen=True):
     """The attempt's key was lost with the power.
 
-    Only the chief can open it (`for_chief` of its seed).
+    Only the chief can open the attempt, with `for_chief` of its seed.
     """
 
     reason: FaultName
 
 
 class RevealedData(EntryData, frozen=True):
-    """Seed and cut of an attempt that is over.
-
-    The cut is null for a deal without a cut.
+    """Seed and cut of an attempt that is over. The cut is null for a deal without a cut.
 
     `course` shows where each card went, for hands that were played. It is absent if the whole
     record follows, and for hands that were released after a power cut.
@@ -223,8 +222,8 @@ class RecordData(EntryData, frozen=True):
     Both are null in an attempt that was never held. `events` has the board events so far, with all
     looks that may be published. `settled`, for an attempt that ended early, has the last status of
     the sensors, if they were queried. `counted` is the number of `events` that the verdict's counts
-    include. `key` is the attempt's key. All that it encrypts is public by now, and it opens the
-    sealed rows.
+    include. `key` is the attempt's key. It opens the sealed rows, and all that it encrypts is
+    public by now.
     """
 
     nonce: Hash | None

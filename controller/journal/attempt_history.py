@@ -1,4 +1,4 @@
-"""The state of attempts, computed from entries, which the machine needs when it starts.
+"""The histories of attempts, computed from entries. The machine needs them when it starts.
 
 Each function is a pure fold over the entries in order, so it works on any journal.
 """
@@ -18,7 +18,8 @@ _FIRST_KINDS = ("seed", "committed")
 class AttemptHistory(msgspec.Struct, kw_only=True):
     """The progress of one attempt.
 
-    `steps` are its entries by kind; `wire` has its groups in order.
+    `steps` has the first entry of each kind. `wire_entries` has the groups of board events, in
+    order.
     """
 
     deal: int | None

@@ -1,9 +1,9 @@
 """The writers of the journal's rows: a thread of its own in `run`, or the caller itself.
 
 A committer receives groups of rows in order. After each commit it reports the number of the last
-committed row. Reports come on the loop, never from inside `commit`. The first error of the disk is
-the last report: after a failed sync it is unknown which rows the disk has, so no write is tried
-again.
+committed row. It reports by a call on the event loop, never from inside `commit`. The first error
+of the disk is the last report. After a failed sync it is unknown which rows the disk has, so no
+write is tried again.
 """
 
 import asyncio
@@ -18,7 +18,7 @@ from controller.journal.store import JournalStore
 
 
 class WriteGroup(NamedTuple):
-    """Rows to commit together. `last` is the number of the newest, even if `rows` is empty."""
+    """Rows to commit together. `last` is the number of the newest row, even if `rows` is empty."""
 
     rows: Sequence[StoredRow]
     last: int
@@ -81,8 +81,8 @@ class InlineCommitter:
 class ThreadCommitter:
     """A committer with one writer thread.
 
-    All that waits while the thread writes becomes one group. So a slow disk makes larger groups,
-    not a slower loop.
+    The groups that wait while the thread writes become one group. So a slow disk makes larger
+    groups, not a slower loop.
     """
 
     def __init__(self, store: JournalStore) -> None:
@@ -120,9 +120,7 @@ class ThreadCommitter:
                 self._post_result(result)
 
     def _take_groups(self) -> tuple[list[WriteGroup], bool]:
-        """Wait for a group and return all groups that came with it, with False after the last
-        one.
-        """
+        """Wait for the queue. Return its groups, and whether more groups may come."""
         taken = [self._queue.get()]
         with contextlib.suppress(queue.Empty):
             while taken[-1] is not None:
@@ -146,6 +144,6 @@ def _write(store: JournalStore, groups: Sequence[WriteGroup]) -> RowsCommitted |
         store.write([row for group in groups for row in group.rows], durable=durable)
     except StorageFailed as failure:
         return failure
-    except Exception as error:  # A writer that ended silently would block every sync.
+    except Exception as error:  # A writer that ends silently blocks every sync.
         return StorageFailed(f"the journal cannot be written: {error!r}")
     return RowsCommitted(groups[-1].last, durable)

@@ -25,7 +25,7 @@ class JournalError(Exception):
 class StorageFailed(JournalError):
     """The disk refused to write or to read.
 
-    Nothing after the last commit is stored. Only opening the journal again helps.
+    Nothing after the last commit is stored. The journal must be opened again.
     """
 
 
@@ -132,9 +132,7 @@ def entry_from_event(event: PublicEvent) -> JournalEntry:
 
 
 def _check_value(value: object, kind: str, depth: int = 0) -> None:
-    """Raise ValueError for a value that JSON writers might write differently, or that is too
-    deep.
-    """
+    """Raise ValueError for a value that is too deep, or that JSON writers write differently."""
     if depth > _MAX_DEPTH:
         raise ValueError(f"{kind}: an entry is at most {_MAX_DEPTH} deep")
     if value is None or isinstance(value, bool | str):
@@ -149,11 +147,13 @@ def _check_value(value: object, kind: str, depth: int = 0) -> None:
         for item in value.values():
             _check_value(item, kind, depth + 1)
         return
-    raise ValueError(f"{kind}: an entry cannot hold {type(value).__name__} {_number_text(value)}")
+    raise ValueError(
+        f"{kind}: an entry cannot contain {type(value).__name__} {_number_text(value)}"
+    )
 
 
 def _number_text(value: object) -> str:
-    """Return a number as text. Any other value might be a secret and is hidden."""
+    """Return a number as text, or "" for any other value, which might be a secret."""
     return repr(value) if isinstance(value, int | float) else ""
 
 
@@ -186,12 +186,10 @@ def next_head(prev: bytes, body: bytes) -> bytes:
 
 
 def walk_chain(rows: Iterable[StoredRow]) -> Iterator[ChainedEntry | ChainBreak]:
-    """Follow the chain.
+    """Yield every readable entry, and every break of the chain between entries.
 
-    Yield every readable entry, and every break between entries.
-
-    A row that does not follow from the one before it breaks the chain once. The check continues
-    from its own head, so that one changed row is one or two findings.
+    A row that does not follow from the row before it breaks the chain once. The check continues
+    from the head of that row, so that one changed row is one or two findings.
     """
     expected, prev = 1, ZERO_HEAD
     for row in rows:
@@ -206,16 +204,16 @@ def _find_breaks(
     row: StoredRow, entry: JournalEntry | None, expected: int, prev: bytes
 ) -> Iterator[ChainBreak]:
     if row.n != expected:
-        yield ChainBreak(row.n, f"it stands where entry {expected} belongs")
+        yield ChainBreak(row.n, f"it is in the place of entry {expected}")
     if len(row.body) > MAX_BODY_BYTES or next_head(prev, row.body) != row.head:
         yield ChainBreak(row.n, "its head does not follow from the head before it and its own text")
     if entry is None:
-        yield ChainBreak(row.n, "its text is no entry of a journal")
+        yield ChainBreak(row.n, "its text is not an entry of a journal")
         return
     if entry.n != row.n:
-        yield ChainBreak(row.n, f"its text says that it is entry {entry.n}")
+        yield ChainBreak(row.n, f"its text has the number of entry {entry.n}")
     if not _is_canonical(entry, row.body):
-        yield ChainBreak(row.n, "its text is not in the one form an entry has")
+        yield ChainBreak(row.n, "its text is not in the canonical form of an entry")
 
 
 def _decode_or_none(body: bytes) -> JournalEntry | None:

@@ -58,9 +58,7 @@ class OpenedData(EntryData, frozen=True):
 
 
 class OpenedHandData(EntryData, frozen=True):
-    """The chief looked at a hand as it was dealt: the seat, the reason, and the chief's key
-    (hex).
-    """
+    """A look of the chief at a hand as it was dealt: the seat, the reason, and the key (hex)."""
 
     seat: Seat
     reason: str
@@ -69,7 +67,10 @@ class OpenedHandData(EntryData, frozen=True):
 
 
 class AnswerData(EntryData, frozen=True):
-    """The answer that only the sender of a command may read, when the same id is sent again."""
+    """The answer that only the sender of a command may read.
+
+    The answer is sent again if a command with the same id comes again.
+    """
 
     id: str
     key: str
@@ -153,7 +154,7 @@ class TakenOverData(EntryData, frozen=True):
 class PauseData(EntryData, frozen=True):
     """A person paused the machine.
 
-    `reason`: the role that may resume it. `why`: the person's own words.
+    `reason` is the role that may resume it. `why` has the person's own words.
     """
 
     reason: str
@@ -171,7 +172,8 @@ class PauseEndedData(EntryData, frozen=True):
 class AcknowledgedData(EntryData, frozen=True):
     """A person has seen a fault, or answered a call of the match.
 
-    `name`: of the fault, or of the call in small letters. `board`: "" if it concerns no board.
+    `name` is the name of the fault, or of the call in small letters. `board` is "" if the fault or
+    call concerns no board.
     """
 
     name: str
@@ -211,8 +213,9 @@ class FaultClearedData(EntryData, frozen=True):
 
 
 class CallData(EntryData, frozen=True):
-    """A player called the referee, with the red button (`button`) or with a reason in their own
-    words.
+    """A player called the referee.
+
+    `reason` is `button` for the red button, or else the player's own words.
     """
 
     seat: Seat
@@ -227,7 +230,7 @@ class CallEndedData(EntryData, frozen=True):
 
 
 class CommandKeptData(EntryData, frozen=True):
-    """The arguments and the signature of the next row, a `command` that must not show its own."""
+    """The arguments and signature of the `command` in the next row, which must not show them."""
 
     id: str
     key: str
@@ -270,10 +273,8 @@ class CommandData(EntryData, frozen=True):
 class EntryKind(NamedTuple):
     """A kind of entry.
 
-    `data` is the type of its data.
-
-    `after` are the kinds of the same attempt that must all precede it. `once`: an attempt has at
-    most one.
+    `data` is the type of its data. `after` has the kinds that must all precede it in the same
+    attempt. `once`: an attempt has at most one such entry.
     """
 
     public: bool

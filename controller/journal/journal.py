@@ -23,14 +23,12 @@ def _no_callback(_: Any) -> None:
 
 
 class Journal:
-    """Appends entries to a store through a committer.
+    """The journal of a running machine, which appends entries to a store through a committer.
 
-    All callbacks come on the loop.
-
-    `on_committed(entries)` receives every entry once, in order, after its commit. A public entry is
-    durable before that: a published entry cannot be lost with the power. `on_failed(failure)` comes
-    at most once, when the disk refuses to write or read. From then on entries are still chained but
-    never stored, and every `sync` raises StorageFailed.
+    All callbacks come on the loop. `on_committed(entries)` receives every entry once, in order,
+    after its commit. A public entry is durable before that: a published entry cannot be lost with
+    the power. `on_failed(failure)` comes at most once, when the disk refuses to write or read. From
+    then on entries are still chained but never stored, and every `sync` raises StorageFailed.
     """
 
     def __init__(
@@ -38,9 +36,7 @@ class Journal:
     ) -> None:
         """Continue after the store's last entry.
 
-        `wall` returns UTC as ISO text; `boot` is hex.
-
-        Create it on the running loop.
+        `wall` returns UTC as ISO text. `boot` is hex. The event loop must be running.
         """
         self.on_committed: Callable[[Sequence[ChainedEntry]], None] = _no_callback
         self.on_failed: Callable[[StorageFailed], None] = _no_callback
@@ -58,7 +54,7 @@ class Journal:
 
     @property
     def last_number(self) -> int:
-        """Return the number of the newest entry; 0 in an empty journal."""
+        """Return the number of the newest entry, or 0 in an empty journal."""
         return self._last_number
 
     @property
@@ -87,9 +83,8 @@ class Journal:
     ) -> ChainedEntry:
         """Number and chain an entry, and return it.
 
-        It is stored once flushed or synced.
-
-        Raises ValueError for data that an entry cannot contain (entries.py).
+        `flush` or `sync` stores the entry. Raises ValueError for data that an entry cannot contain
+        (entries.py).
         """
         entry = JournalEntry(
             n=self._last_number + 1,
@@ -103,7 +98,7 @@ class Journal:
         )
         body = encode(entry)
         head = next_head(self._head, body)
-        # Decoded again, so that a fold gets the same values as a reader of the file.
+        # The entry is decoded again, so that a fold gets the same values as a reader of the file.
         chained = ChainedEntry(entry=decode(body), body=body, prev=self._head, head=head)
         self._last_number, self._head = entry.n, head
         if self._failure is None:
@@ -116,9 +111,9 @@ class Journal:
             self._hand_over(durable=any(item.entry.public for item in self._unwritten))
 
     async def sync(self) -> None:
-        """Return when everything appended so far is durable.
+        """Wait until everything appended so far is durable.
 
-        Raises StorageFailed if it is not and never will be.
+        Raises StorageFailed if the disk has refused to write or read.
         """
         if self._failure is not None:
             raise self._failure
@@ -131,7 +126,7 @@ class Journal:
         await done
 
     async def close(self) -> None:
-        """Sync, then close committer and store. Raises StorageFailed after closing them."""
+        """Sync, then close committer and store. Raises StorageFailed after both are closed."""
         try:
             await self.sync()
         finally:

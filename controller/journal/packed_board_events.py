@@ -4,8 +4,8 @@ An event has five bytes, in the order in which the host received them, both boar
 board (top bit: the reader) and code, the two running totals, index, place. Event numbers need no
 bytes: the host receives a board's events without a gap, so a first number for each board is enough.
 The look of a READ (four bytes: face, back, face up, confidence) is not included, nor is the pocket
-of a card. Those go together, in order, into one sealed box. If the attempt has no key any more,
-pockets are not sealed, and looks are left out.
+of a card. Looks and pockets go together, in order, into one sealed box. If the attempt has no key
+any more, pockets are not sealed, and looks are left out.
 """
 
 import base64
@@ -22,13 +22,14 @@ AT_READER, DOUBLE, GATE, LANDED, STRAY, POCKET = 0x01, 0x02, 0x03, 0x04, 0x05, 0
 JAM, HOPPER_EMPTY, SHUFFLED = 0x07, 0x08, 0x09
 UNREADABLE = 0xFF
 POCKET_CODES = frozenset({GATE, LANDED, STRAY, POCKET})
-"""Codes with a place that shows where a card went. It is sealed while its attempt has a key."""
+"""Codes with a place that shows where a card went. It is sealed while the attempt has a key."""
 SEALED_PLACE = 0xFF
 """The place of an event if its box is closed."""
 OUTLETS = ("N", "W", "S", "E", "tray")
 MAX_GROUP_EVENTS = 32
-"""Events to an entry: eight cards. Boards keep theirs until they are told `kept`, so
-a larger group risks nothing; it only makes more to send again after a crash."""
+"""The largest number of events in one entry: those of eight cards. Boards store their events until
+they receive `kept`, so a larger group loses nothing. But after a crash more events are sent again.
+"""
 
 _EVENT = struct.Struct(">BBBBB")
 _LOOK = struct.Struct(">BBBB")
@@ -41,15 +42,15 @@ class BoardEventFields(Protocol):
 
     @property
     def board(self) -> BoardKind:
-        """Return the board that sent it."""
+        """Return the board that sent the event."""
 
     @property
     def boot(self) -> int:
-        """Return the run of the board that it belongs to."""
+        """Return the run of the board to which the event belongs."""
 
     @property
     def number(self) -> int:
-        """Return its number in that run, from 1 without a gap."""
+        """Return the number of the event in that run, from 1 without a gap."""
 
     @property
     def attempt(self) -> int:
@@ -77,7 +78,7 @@ class BoardEventFields(Protocol):
 
 
 class CardLook(msgspec.Struct, frozen=True, gc=False):
-    """A look of the reader at a card. It must not be in a log: `repr` hides it."""
+    """A look of the reader at a card. The face must not be in a log, so `repr` hides it."""
 
     face: int
     back: int
@@ -89,14 +90,14 @@ class CardLook(msgspec.Struct, frozen=True, gc=False):
         return "Look(…)"
 
     def __rich_repr__(self) -> list[tuple[str, Any]]:
-        """Hide the face from rich too, which reads the fields of a Struct."""
+        """Hide the face from rich too, because rich reads the fields of a Struct."""
         return []
 
 
 class LoggedBoardEvent(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """A board event from the journal.
 
-    If its box is closed, `look` is null, and the place of a pocket is UNTOLD.
+    If its box is closed, `look` is null, and the place of a pocket is SEALED_PLACE.
     """
 
     board: BoardKind
@@ -121,7 +122,7 @@ class LoggedBoardEvent(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 def split_into_groups(
     events: Iterable[BoardEventFields], limit: int = MAX_GROUP_EVENTS
 ) -> Iterator[list[BoardEventFields]]:
-    """Split events into groups for entries: by attempt, by the boot of a board, and by `limit`."""
+    """Yield events in groups for entries: by attempt, by the boot of a board, and by `limit`."""
     group: list[BoardEventFields] = []
     boots: dict[BoardKind, int] = {}
     for event in events:
@@ -137,9 +138,7 @@ def split_into_groups(
 def pack_events(
     events: Sequence[BoardEventFields], seal: Callable[[bytes], bytes] | None = None
 ) -> dict[str, Any]:
-    """Return the data of a `wire` entry.
-
-    The entry must have the attempt of the events.
+    """Return the data of a `wire` entry. The entry must have the attempt of the events.
 
     `seal` encrypts looks and pockets with the attempt's key. Without it, looks are left out and
     pockets are not sealed. Raises ValueError for events of two attempts, of two boots of one board,
@@ -149,7 +148,7 @@ def pack_events(
     for event in events:
         boot, first, last = boots.get(event.board, (event.boot, event.number, event.number - 1))
         if (event.boot, event.number) != (boot, last + 1) or event.attempt != events[0].attempt:
-            raise ValueError(f"event {event.number} of {event.board} does not go on from {last}")
+            raise ValueError(f"event {event.number} of {event.board} does not follow event {last}")
         boots[event.board] = [boot, first, event.number]
     sealed = POCKET_CODES if seal is not None else frozenset()
     data: dict[str, Any] = {
@@ -173,7 +172,7 @@ def unpack_events(
         secret = unseal(_from_base64(sealed)) if sealed and unseal else None
         return list(_unpack_group(data, attempt or 0, secret, POCKET_CODES))
     except (struct.error, LookupError, TypeError, AttributeError) as error:
-        raise ValueError(f"this is no group of board events: {error}") from error
+        raise ValueError(f"this is not a group of board events: {error}") from error
 
 
 def pack_course(events: Sequence[BoardEventFields]) -> list[dict[str, Any]]:
@@ -198,7 +197,7 @@ def unpack_opened(record: Sequence[dict[str, Any]], attempt: int | None) -> list
     try:
         return [event for group in record for event in _unpack_opened_group(group, attempt or 0)]
     except (struct.error, LookupError, TypeError, AttributeError) as error:
-        raise ValueError(f"this is no record of board events: {error}") from error
+        raise ValueError(f"this is not a record of board events: {error}") from error
 
 
 def _unpack_opened_group(group: dict[str, Any], attempt: int) -> Iterator[LoggedBoardEvent]:
@@ -250,17 +249,18 @@ def _unpack_group(
         )
         number[board] += 1
     if any(number[board] != last + 1 for board, (_, _, last) in boots.items()) or rest:
-        raise ValueError("its numbers do not fit its events")
+        raise ValueError("its numbers do not match its events")
 
 
 def _look_bytes(event: Any) -> bytes:
     """Return the four bytes of a look.
 
-    A driver's READ has the fields itself, an event of a journal in `look`.
+    A driver's READ has the fields itself. An event of a journal has them in `look`. Raises
+    ValueError if the look is still sealed.
     """
     look = getattr(event, "look", event)
     if look is None:
-        raise ValueError(f"what read {event.number} saw is still sealed")
+        raise ValueError(f"the look of read {event.number} is still sealed")
     return _LOOK.pack(look.face, look.back, look.face_up, look.confidence)
 
 

@@ -1,8 +1,8 @@
 """The journal's file: one SQLite table in write-ahead mode, to which rows are only added.
 
 Triggers refuse every UPDATE and DELETE, and an INSERT that does not follow the last row. So a
-defect of this program cannot change old rows. Against a person with access to the file there are
-the hash chain (entries.py) and the heads that other people stored.
+defect of this program cannot change old rows. The hash chain (entries.py) and the heads that other
+people stored reveal the changes of a person with access to the file.
 """
 
 import contextlib
@@ -37,7 +37,7 @@ _SCHEMA = {
     "BEGIN SELECT RAISE(ABORT, 'a journal only grows'); END",
     "journal_never_deletes": "CREATE TRIGGER journal_never_deletes BEFORE DELETE ON journal "
     "BEGIN SELECT RAISE(ABORT, 'a journal only grows'); END",
-    # Also against REPLACE, which deletes without asking the trigger above.
+    # This trigger also refuses REPLACE, which deletes rows without the trigger above.
     "journal_grows_at_its_end": "CREATE TRIGGER journal_grows_at_its_end BEFORE INSERT ON journal "
     "WHEN NEW.n <> (SELECT coalesce(max(n), 0) + 1 FROM journal) "
     "BEGIN SELECT RAISE(ABORT, 'a journal only grows at its end'); END",
@@ -47,9 +47,7 @@ _APPEND = "INSERT INTO journal(n, body, head) VALUES (?, ?, ?)"
 
 
 class JournalStore:
-    """An open journal file.
-
-    Only one program at a time may append to it.
+    """An open journal file. Only one program at a time may append to it.
 
     `open` and `in_memory` create one. `write` may be called from a separate thread if only that
     thread calls it: reading has another connection.
@@ -66,8 +64,8 @@ class JournalStore:
     def open(cls, state_dir: Path, factory: type[sqlite3.Connection] = sqlite3.Connection) -> Self:
         """Open the journal in `state_dir`, or create one, and check the whole chain.
 
-        All that was read is durable afterwards. Raises JournalError with one line for a foreign or
-        damaged file, a broken chain, or a second writer.
+        Every row that was read is durable afterwards. Raises JournalError with one line for a
+        foreign or damaged file, a broken chain, or a second writer.
         """
         path = state_dir / STORE_NAME
         lock = _take_lock(state_dir / LOCK_NAME)
@@ -88,7 +86,7 @@ class JournalStore:
 
     @classmethod
     def in_memory(cls) -> Self:
-        """Return a journal that is lost with its process, for thousands of simulated deals."""
+        """Return a journal that exists only in memory, for thousands of simulated deals."""
         connection = sqlite3.connect(_IN_MEMORY, isolation_level=None)
         _create_or_check(connection)
         return cls(_IN_MEMORY, connection, None)
@@ -116,9 +114,9 @@ class JournalStore:
             raise self._read_failure(error) from error
 
     def last(self) -> tuple[int, bytes]:
-        """Return number and head of the newest committed entry; (0, ZERO) in an empty journal.
+        """Return number and head of the newest committed entry.
 
-        Raises StorageFailed.
+        They are (0, ZERO_HEAD) in an empty journal. Raises StorageFailed.
         """
         try:
             newest = self._writer.execute("SELECT n, head FROM journal ORDER BY n DESC LIMIT 1")
@@ -127,9 +125,7 @@ class JournalStore:
             raise self._read_failure(error) from error
 
     def write(self, rows: Sequence[StoredRow], *, durable: bool) -> None:
-        """Append rows in one transaction.
-
-        With `durable`, return only once they are on the disk.
+        """Append rows in one transaction. With `durable`, return only once they are on the disk.
 
         A durable write makes all earlier writes durable too, because the write-ahead log is one
         file. Raises StorageFailed. Then the rows are not in the journal, or it is unknown, and
@@ -183,7 +179,7 @@ class JournalStore:
 
 @contextlib.contextmanager
 def hold_journal_lock(state_dir: Path) -> Iterator[None]:
-    """Lock the journal in `state_dir` against every daemon for the block.
+    """Lock the journal in `state_dir` during the block, so that no daemon can write it.
 
     If there is no journal yet, nothing is created. Raises JournalError if a daemon writes the
     journal.
@@ -200,12 +196,10 @@ def hold_journal_lock(state_dir: Path) -> Iterator[None]:
 
 @contextlib.contextmanager
 def open_read_only(path: Path) -> Iterator[Iterator[StoredRow]]:
-    """Open a journal file for reading only, even beside its daemon.
+    """Open a journal file for reading only, even beside its daemon, and yield its unchecked rows.
 
-    Yield its rows unchecked.
-
-    Raises JournalError for a file that is not a journal, is damaged or missing, and, after its rows
-    were read, for one with changed tables.
+    Raises JournalError for a file that is not a journal, is damaged or missing. After its rows were
+    read, it raises JournalError for a file with changed tables.
     """
     try:
         with contextlib.closing(_connect_read_only(path)) as db:
@@ -217,7 +211,7 @@ def open_read_only(path: Path) -> Iterator[Iterator[StoredRow]]:
             rows = db.execute("SELECT n, body, head FROM journal ORDER BY n")
             yield (_checked_row(*row) for row in rows)
             _refuse_changed_tables(db)
-    except (sqlite3.Error, UnicodeDecodeError) as error:  # Names in it that are not text.
+    except (sqlite3.Error, UnicodeDecodeError) as error:  # The file has names that are not text.
         raise JournalError(f"{path} is not a journal that can be read: {error}") from error
 
 
@@ -232,21 +226,21 @@ def _connect_read_only(path: Path) -> sqlite3.Connection:
     if not path.is_file():
         raise JournalError(f"{path}: there is no journal")
     log = path.with_name(path.name + "-wal")
-    # Without a log, the file alone is the whole journal. This way of reading leaves nothing behind,
-    # even in a read-only folder. A daemon that starts now writes to its log first.
+    # Without a log, the file alone is the whole journal. `immutable` creates no files, and
+    # also works in a read-only folder. A daemon that starts now writes to its log first.
     how = "mode=ro" if log.exists() else "immutable=1"
     return sqlite3.connect(f"{path.absolute().as_uri()}?{how}", uri=True)
 
 
 def _connect(path: Path, factory: type[sqlite3.Connection]) -> sqlite3.Connection:
-    # For this user alone from the first byte. The log gets the mode of the file.
+    # Only this user may read the file, from its first byte. The log gets the mode of the file.
     os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
     # The writer thread receives the connection. Two threads never use it at the same time.
     return sqlite3.connect(path, isolation_level=None, check_same_thread=False, factory=factory)
 
 
 def _create_or_check(db: sqlite3.Connection) -> None:
-    """Make an empty file a journal. Refuse a file with anything else."""
+    """Make an empty file a journal. Raise JournalError for a file with other contents."""
     empty = db.execute("SELECT count(*) FROM sqlite_master").fetchone() == (0,)
     if empty and _header(db) == (0, 0):
         db.execute("PRAGMA journal_mode = WAL")
@@ -279,7 +273,7 @@ def _refuse_changed_tables(db: sqlite3.Connection) -> None:
 
 
 def _refuse_replaced_table(db: sqlite3.Connection) -> None:
-    """Refuse a journal without our table: a view in its place may yield rows for ever."""
+    """Raise JournalError if the table was replaced: a view may yield rows without end."""
     found = db.execute("SELECT sql FROM sqlite_master WHERE name = 'journal'").fetchall()
     if found != [(_SCHEMA["journal"],)]:
         raise JournalError("its tables are not those of a journal: somebody changed the file")

@@ -197,8 +197,8 @@ CHEATS = (
         gains="it deals by the seed that it chose alone, and the referee is to blame",
         parts={RECORD: RefereeInvented, BOOK: DealsUncut},
         evening=THREE_DEALS,
-        found="signature",
-        on_feed="signature",
+        found="is not signed by the key that it names",
+        on_feed="is not signed by the key that it names",
     ),
     Cheat(
         name="nobody cut, by a referee's word without his signature",

@@ -156,7 +156,7 @@ LIES = (
     Lie("a cut behind the cut", THREE_DEALS, cut_after_all, "comes after its cut", True),
     Lie("a cut for another attempt", THREE_DEALS, cut_of_another_attempt, STALE, True),
     Lie("a cut for another run", THREE_DEALS, cut_of_another_run, STALE, True),
-    Lie("two cuts", THREE_DEALS, cut_twice, "was cut by the order of entry", True),
+    Lie("two cuts", THREE_DEALS, cut_twice, "was already cut by the command of entry", True),
     Lie("no cut", THREE_DEALS, dropped(VICTIM, cmd="cut"), f"no command cut {CUT}", False),
     Lie(
         "no release",
@@ -166,7 +166,7 @@ LIES = (
         False,
     ),
     Lie("no signature", THREE_DEALS, unsigned, "release has no signature", True),
-    Lie("arguments as text", THREE_DEALS, arguments_as_text, "does not bear the sig", True),
+    Lie("arguments as text", THREE_DEALS, arguments_as_text, "is not signed by the key", True),
     Lie("a cut by a watcher", THREE_DEALS, given_by("observer", cmd="cut"), "not for the", True),
     Lie("uncut by nobody", UNCUT_FIRST, dropped(None, cmd="start_deal"), "without a cut", False),
     Lie("uncut by a button", UNCUT_FIRST, pressed("start_deal"), "no button gives start", True),
@@ -181,11 +181,11 @@ LIES = (
         "a match begun by nobody",
         REDEALT,
         dropped(None, cmd="start_match"),
-        "Started is here",
+        "Started has no",
         False,
     ),
-    Lie("a sheet signed by nobody", TWO_MATCHES, dropped(None, cmd="sign"), "Signed is", False),
-    Lie("a look by nobody", LOOKED_AT, dropped(None, cmd="open_hand"), "opened_hand is", False),
+    Lie("a sheet signed by nobody", TWO_MATCHES, dropped(None, cmd="sign"), "Signed has no", False),
+    Lie("a look by nobody", LOOKED_AT, dropped(None, cmd="open_hand"), "opened_hand has no", False),
 )
 
 

@@ -12,7 +12,7 @@ from tests.cheats.rows import Change, Rows, changed, of
 
 pytestmark = [pytest.mark.virtual, pytest.mark.slow]
 OTHER = "0badb007"
-NOT_OPENED, OVER = f"is of run {OTHER}, which was not opened before it", "another one was begun"
+NOT_OPENED, OVER = f"is of run {OTHER}, which was not opened before it", "another run began"
 
 
 class Lie(NamedTuple):

@@ -240,7 +240,7 @@ CHEATS = (
         parts={BOOK: SparseRecord},
         evening=A_VOID_BETWEEN,
         found="the record was not shown as it was",
-        on_feed="the counts were not taken from what the boards saw",
+        on_feed="the counts were not taken from the boards' events",
     ),
     Cheat(
         name="an attempt that is dropped",
@@ -260,7 +260,7 @@ CHEATS = (
             BOOK: NumberedAnew,
         },
         evening=A_VOID_BETWEEN,
-        found="what the boards did between them is not here",
+        found="the events between them are not here",
         on_feed=None,
         unseen="the boards' own numbers are not on the feed",
     ),

@@ -80,7 +80,7 @@ def test_a_head_that_somebody_else_signed_is_found(
     tmp_path: Path, state_dir: Path, written: Write, table: Path
 ) -> None:
     file = kept(tmp_path, *written(whole_table)[-1:], secret=OTHER)
-    assert "does not bear this table's signature" in what(verify(state_dir, file, table=table))
+    assert "is not signed by this table" in what(verify(state_dir, file, table=table))
 
 
 def test_two_heads_that_were_signed_for_one_entry_are_found(
@@ -163,7 +163,7 @@ def test_signed_heads_without_any_key_to_check_them_with_are_told(
     tmp_path: Path, state_dir: Path, written: Write
 ) -> None:
     file = kept(tmp_path, *written(whole_table)[-1:])
-    assert "no key that they could be checked with" in what(verify(state_dir, file))
+    assert "no key to check them with" in what(verify(state_dir, file))
 
 
 def test_the_command_takes_the_tables_certificate(

@@ -163,7 +163,7 @@ def test_no_face_is_ever_printed(printed: Callable[[object], str]) -> None:
 
 def test_a_gap_is_never_packed_as_if_there_were_none() -> None:
     first, third = (BoardEvent("dealer", 7, n, 3, BoardEventCode.LID, 0, 0, 0, 1) for n in (1, 3))
-    with pytest.raises(ValueError, match="does not go on from 1"):
+    with pytest.raises(ValueError, match="does not follow event 1"):
         pack_events([first, third])
 
 

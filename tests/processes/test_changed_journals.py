@@ -76,7 +76,7 @@ async def test_one_changed_byte_of_any_row_is_found_and_its_place_is_said(
         findings = [line for line in checked.out.splitlines() if line.startswith("entry ")]
         where = {int(line.split()[1].rstrip(":")) for line in findings}
         assert column == "n" or where & {n, n + 1}, f"row {n}: {findings}"
-        assert any("a row was changed, taken out, put in or moved here" in f for f in findings)
+        assert any("a row was changed, removed, inserted or moved here" in f for f in findings)
         copy.unlink()
 
 

@@ -58,7 +58,7 @@ def test_the_same_is_said_of_events_however_they_were_kept(tmp_path: Path, text:
     ],
 )
 def test_what_is_no_log_is_told_in_one_line(tmp_path: Path, text: str, where: str) -> None:
-    with pytest.raises(JournalError, match=f"{where} is no event of a feed") as told:
+    with pytest.raises(JournalError, match=f"{where} is not an event of a feed") as told:
         verify(log(tmp_path, text))
     assert "\n" not in str(told.value)
 

@@ -1,8 +1,8 @@
 """The verification of a journal by another program: chain, steps, proofs, counts and voids.
 
-`verify` reads a state directory, or events that somebody saved from the feed. It computes each
-value again with the functions of controller/deal/sequence.py and trusts no entry that follows from
-others. controller/deal/verify.mjs does the same for the events of a feed, and shares no code with
+`verify` reads a state directory, or events that a person saved from the feed. A value that follows
+from other entries is computed again, with the functions of controller/deal/sequence.py, and
+compared. controller/deal/verify.mjs does the same for the events of a feed, and shares no code with
 this package.
 """
 
@@ -69,8 +69,8 @@ def verify(
 
     `head_file` has heads that were saved elsewhere. `events` are an event's own regulations
     (event.toml) under which deals may have been dealt. `table` is the table's public certificate,
-    against which signed heads are checked. Without it, the key that the journal itself names is
-    used. Raises JournalError for files that are not a journal, events or heads, ProfileError for
+    against which signed heads are checked. Without `table`, the key that the journal itself names
+    is used. Raises JournalError for files that are not a journal, events or heads, ProfileError for
     wrong regulations, and RosterError for a wrong certificate.
     """
     rulebooks = ProfilesByHash(events)
@@ -109,7 +109,7 @@ def verify(
 def check_unsealed_attempt(
     progress: AttemptHistory, revealed: Mapping[str, Any], record: Mapping[str, Any]
 ) -> tuple[AttemptReport, list[VerifyFinding]]:
-    """Check an attempt with the data that the chief's key opened, as if they were in the journal.
+    """Check an attempt with data that the chief's key opened, as if the journal had these data.
 
     `revealed` and `record` are the data of the entries that its machine could not write.
     """
@@ -128,7 +128,7 @@ def _check_journal(
     progresses: Sequence[AttemptHistory],
     rulebooks: ProfilesByHash,
 ) -> Iterator[VerifyFinding]:
-    """Yield the errors of single entries and those between attempts."""
+    """Yield the errors of single entries, and the contradictions between entries."""
     checks = [
         _check_table_key(entries),
         check_entries(entries, whole=source.whole),
@@ -149,7 +149,7 @@ def _check_journal(
 
 
 def _check_table_key(entries: Sequence[JournalEntry]) -> Iterator[VerifyFinding]:
-    """Yield entries that name another key.
+    """Yield entries that name another table key than the first entry with a key.
 
     A journal belongs to one table, and its proofs are bound to the key of that table.
     """
@@ -158,5 +158,5 @@ def _check_table_key(entries: Sequence[JournalEntry]) -> Iterator[VerifyFinding]
         key = entry.data.get("table_key") if entry.kind in ("opened", "committed") else None
         if key is not None and whose is not None and key != whose:
             what = f"{entry.kind} names another table's key"
-            yield VerifyFinding(entry.n, what, "rows of another table were put in here")
+            yield VerifyFinding(entry.n, what, "rows of another table were inserted here")
         whose = whose or key

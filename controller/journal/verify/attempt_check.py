@@ -1,7 +1,8 @@
 """The check of one attempt, with the sealed data of its journal entries opened.
 
-The record has the key that opens them. So the record is compared with the entries that were written
-while the cards moved, including looks and pockets. Without the key, those entries prove little.
+The record has the key that opens the sealed data. With that key, the record is compared with the
+entries that were written while the cards moved, including looks and pockets. Without the key, those
+entries prove little.
 """
 
 import base64
@@ -60,7 +61,7 @@ from controller.journal.verify.verify_report import (
 from controller.rules.profile_files import ProfilesByHash
 
 Unseal = Callable[[bytes], bytes]
-_BOX_MEANS = "what was sealed while the cards moved is not what is shown now"
+_BOX_MEANS = "the data sealed while the cards moved differ from the data shown now"
 
 
 def box_opener(progress: AttemptHistory) -> Unseal | None:
@@ -78,14 +79,16 @@ def box_opener(progress: AttemptHistory) -> Unseal | None:
             return box.decrypt(sealed)
         except (CryptoError, ValueError):
             raise UnprovableError(
-                n, "the key of the record does not open what was sealed"
+                n, "the key of the record does not open the sealed data"
             ) from None
 
     return unseal
 
 
 def check_boxes(progress: AttemptHistory, unseal: Unseal | None) -> Iterator[VerifyFinding]:
-    """Yield boxes of the journal with other content than was published. Raises UnprovableError."""
+    """Yield sealed boxes of the journal that differ from the published data. Raises
+    UnprovableError.
+    """
     record, seed, box = (progress.steps.get(kind) for kind in ("record", "seed", "hands_box"))
     if record is None:
         return
@@ -98,7 +101,7 @@ def check_boxes(progress: AttemptHistory, unseal: Unseal | None) -> Iterator[Ver
         return
     for entry, shown in ((seed, _shown_seed(progress)), (box, _shown_hands(progress))):
         if entry is not None and shown is not None and unseal(_box_bytes(entry)) != shown:
-            what = f"{entry.kind} holds something else than was opened"
+            what = f"the sealed {entry.kind} differs from the published one"
             yield VerifyFinding(entry.n, what, _BOX_MEANS)
     for entry in progress.wire_entries:
         if "sealed" in entry.data:
@@ -143,7 +146,7 @@ def check_attempt(
 ) -> AttemptReport:
     """Return the report of an attempt with its findings.
 
-    `missing` are steps that it must have had.
+    `missing` has the steps that the attempt must have had and that this file lacks.
     """
     found = _ComputedParts()
     n, what = next(iter(progress.steps.values())).n, f"an entry of attempt {progress.attempt}"
@@ -160,7 +163,7 @@ def check_attempt(
 def _compute_parts(
     progress: AttemptHistory, rulebooks: ProfilesByHash, found: _ComputedParts
 ) -> Iterator[VerifyFinding]:
-    """Compute the attempt step by step, into `found`. Yield what is wrong."""
+    """Compute the values of the attempt step by step into `found`, and yield the errors."""
     steps = set(progress.steps)
     if "committed" in steps:
         found.context = commitment_context_of(progress)
@@ -213,18 +216,19 @@ def _record_evidence(
 
 
 def _check_course(progress: AttemptHistory) -> Generator[VerifyFinding, None, CardCourse | None]:
-    """Return the course of the cards: from the opened record, the reveal, or the journal's board
-    events.
+    """Return the course of the cards, or None if no source shows it completely. Yield the errors.
 
-    If several of them exist, they must agree: the record with the reveal, and both with the
-    journal. The journal's own events show the outlets of cards only if their boxes are open. Yields
-    what is wrong.
+    The sources are the opened record, the reveal, and the board events of the journal. If several
+    of them exist, they must agree: the record with the reveal, and both with the journal. The
+    journal's own events show the outlets of cards only if their boxes are open.
     """
     told, unseal = list(_published_events(progress)), box_opener(progress)
     try:
         yield from check_boxes(progress, unseal)
     except UnprovableError as error:
-        yield VerifyFinding(error.n, str(error), "it is another's key, or rows were changed")
+        yield VerifyFinding(
+            error.n, str(error), "the key belongs to another attempt, or rows were changed"
+        )
         unseal = None
     for entry, events in told:
         rows = _logged_events(progress, entry, unseal) if "seed" in progress.steps else None
@@ -258,7 +262,7 @@ def _published_events(
 def _logged_events(
     progress: AttemptHistory, before: JournalEntry | None, unseal: Unseal | None = None
 ) -> list[LoggedBoardEvent]:
-    """Return the board events of an attempt that the journal has before one of its entries."""
+    """Return the board events of an attempt that the journal has before the entry `before`."""
     groups = [entry for entry in progress.wire_entries if before is None or entry.n < before.n]
     return [event for entry in groups for event in unpack_events(entry.data, entry.attempt, unseal)]
 
@@ -276,7 +280,7 @@ def _is_prefix_without_motion(
 
 
 def _is_same_event(one: LoggedBoardEvent, other: LoggedBoardEvent) -> bool:
-    """Return whether two values describe one event. A place or look in a closed box may be any."""
+    """Return whether two values describe one event. A sealed place or look equals any other."""
     if one == other:
         return True
     looks = one.look is None or other.look is None or one.look == other.look
@@ -285,22 +289,22 @@ def _is_same_event(one: LoggedBoardEvent, other: LoggedBoardEvent) -> bool:
 
 
 def _without_secrets(event: LoggedBoardEvent, shut: bool) -> LoggedBoardEvent:
-    """Return an event without its look, and without its place if that is `shut` in a box."""
+    """Return an event without its look. With `shut`, its place is sealed too."""
     return msgspec.structs.replace(event, look=None, place=SEALED_PLACE if shut else event.place)
 
 
 def _check_arrivals(
     progress: AttemptHistory, events: Sequence[LoggedBoardEvent]
 ) -> Iterator[VerifyFinding]:
-    """Yield a right verdict that counts other cards than arrived at the window."""
+    """Yield the verdict of a right deal if it counts other cards than arrived at the window."""
     verdict = progress.steps.get("verdict")
     if verdict is None or not events or verdict.data["outcome"] != "ok":
         return
     count = len({event.index for event in events if event.code == AT_READER})
     if verdict.data["fed"] + verdict.data["refed"] != count:
-        said = f"the verdict has fed {verdict.data['fed']} and refed {verdict.data['refed']}"
-        what = f"{said}, the boards' events have {count}"
-        yield VerifyFinding(verdict.n, what, "the counts were not taken from what the boards saw")
+        counted = f"fed {verdict.data['fed']} and refed {verdict.data['refed']}"
+        what = f"the verdict has {counted}, the boards' events have {count} arrivals"
+        yield VerifyFinding(verdict.n, what, "the counts were not taken from the boards' events")
 
 
 def _check_disproved(
@@ -314,7 +318,7 @@ def _check_disproved(
 
 
 def _end_step(progress: AttemptHistory) -> JournalEntry:
-    """Return the step that states why the attempt has no hands any more, or else its verdict."""
+    """Return the step that recalled or withdrew the hands, or else the verdict."""
     steps = progress.steps
     return steps.get("withdrawn") or steps.get("recalled") or steps["verdict"]
 

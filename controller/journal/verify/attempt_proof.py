@@ -20,7 +20,7 @@ from controller.rules.profile_files import ProfilesByHash
 
 
 class UnprovableError(Exception):
-    """An entry lacks a value that a proof needs. `n` is its number."""
+    """An entry lacks a value that a proof needs. `n` is the number of the entry."""
 
     def __init__(self, n: int, what: str) -> None:
         super().__init__(what)
@@ -57,7 +57,7 @@ def cut_of(progress: AttemptHistory) -> int | None:
     cut = progress.steps["revealed"].data.get("cut")
     if cut is None or (type(cut) is int and cut >= 0):
         return cut
-    raise UnprovableError(progress.steps["revealed"].n, "its cut is no number")
+    raise UnprovableError(progress.steps["revealed"].n, "its cut is not a number")
 
 
 def hex_field(progress: AttemptHistory, kind: str, name: str, size: int | None = 32) -> bytes:
@@ -71,7 +71,7 @@ def hex_field(progress: AttemptHistory, kind: str, name: str, size: int | None =
     except ValueError:
         found = b""
     if found.hex() != told or len(found) != (len(found) if size is None else size):
-        raise UnprovableError(progress.steps[kind].n, f"its {name} is no hex of the right length")
+        raise UnprovableError(progress.steps[kind].n, f"its {name} is not hex of the right length")
     return found
 
 
@@ -94,9 +94,9 @@ def _typed_field(progress: AttemptHistory, kind: str, name: str, form: type) -> 
     return value
 
 
-# The digits of a hash that people compare.
+# The number of digits of a hash that people compare.
 _SHOWN_DIGITS = 16
-# The reasons that follow from a refused event, by its code (PROOF.md, 7).
+# The reasons that follow from a refused event, by its code (PROOF.md §7).
 _REASONS_OF_REFUSED_EVENT = {
     LANDED: frozenset(
         {
@@ -166,7 +166,10 @@ def unknown_rules(progress: AttemptHistory, rulebooks: ProfilesByHash) -> str | 
 def check_gates(
     progress: AttemptHistory, course: CardCourse, expected_sequence: str
 ) -> Iterator[VerifyFinding]:
-    """Yield every card that went to another outlet than in the sequence."""
+    """Yield every card that went to another outlet than the sequence has for its place.
+
+    Also yield events in an impossible order, and places of a right deal without a landed card.
+    """
     verdict = progress.steps["verdict"]
     right = verdict.data["outcome"] == "ok"
     reasons = set(verdict.data["reasons"])
@@ -184,33 +187,34 @@ def check_gates(
     missing = len(expected_sequence) - len(course.cards_by_place())
     if right and missing > 0:
         what = f"{missing} places have no card that was seen to land"
-        yield VerifyFinding(verdict.n, what, "the verdict does not follow from what the boards saw")
+        yield VerifyFinding(verdict.n, what, "the verdict does not follow from the boards' events")
 
 
 def check_strays(progress: AttemptHistory, course: CardCourse) -> Iterator[VerifyFinding]:
     """Yield a right deal in which a card landed unexpectedly or stuck at the mouth of a pocket.
 
-    Only the events up to the landing of the last card count. A later one does not belong to the
+    Only the events up to the landing of the last card count. A later event does not belong to the
     deal.
     """
     verdict, (strays, stuck) = progress.steps["verdict"], course.at_last_landing
     if verdict.data["outcome"] != "ok" or not (strays or stuck):
         return
-    what = f"a right deal has {strays} strays and {stuck} cards that hung at a pocket's mouth"
+    what = f"a right deal has {strays} strays and {stuck} cards stuck at a pocket's mouth"
     yield VerifyFinding(verdict.n, what, "these hands were not right")
 
 
 def check_looks(progress: AttemptHistory, evidence: RecordEvidence) -> Iterator[VerifyFinding]:
     """Yield every card that went into a pocket without an acceptable look, or as one of two.
 
-    Looks may be missing if the attempt survived its daemon and ended later.
+    Looks may be missing if a later run of the daemon ended the attempt. Such an attempt is not
+    checked unless its hands are right.
     """
     verdict = progress.steps["verdict"]
     if verdict.data["outcome"] != "ok" and verdict.boot != progress.boot:
         return
     for card in evidence.course.cards.values():
         if card.gate in SEATS and (card.doubled or evidence.accepted_look(card) is None):
-            what = f"card {card.index} went to {card.gate} without a look that does"
+            what = f"card {card.index} went to {card.gate} without an acceptable look"
             yield VerifyFinding(verdict.n, what, "this card was not identified")
 
 
@@ -219,9 +223,9 @@ def check_counts(
 ) -> Iterator[VerifyFinding]:
     """Yield totals of the verdict that differ from the sequence or from the boards' events.
 
-    An attempt that ended early stopped its counts while its last cards still moved. Its counts are
-    those after the number of events that its record states. Without that number, they are those
-    after any of the events.
+    If an attempt ends early, its counts stop while its last cards still move. Then the counts of
+    the verdict are those after the number of events that the record states. Without that number,
+    they may be those after any of the events.
     """
     verdict = progress.steps["verdict"]
     right, landed = verdict.data["outcome"] == "ok", verdict.data["landed"]
@@ -230,19 +234,19 @@ def check_counts(
         if landed != due:
             what = f"landed {_counts_text(landed)}, and a right deal is {_counts_text(due)}"
             yield VerifyFinding(verdict.n, what, "these hands were not right")
-    said = [verdict.data["fed"], verdict.data["refed"], *(landed[o] for o in (*SEATS, TRAY))]
+    totals = [verdict.data["fed"], verdict.data["refed"], *(landed[o] for o in (*SEATS, TRAY))]
     dealt = progress.data("dealt")
     # The daemon's ledger is lost with the power, so the next run counts nothing.
-    lost = not right and not any(said)
-    if dealt is not None and [dealt["fed"], dealt["refed"]] != said[:2] and not lost:
-        what = f"dealt has {dealt['fed']} and {dealt['refed']} fed, its verdict {said[:2]}"
+    lost = not right and not any(totals)
+    if dealt is not None and [dealt["fed"], dealt["refed"]] != totals[:2] and not lost:
+        what = f"dealt has {dealt['fed']} and {dealt['refed']} fed, its verdict {totals[:2]}"
         yield VerifyFinding(verdict.n, what, "one of the two was changed")
     if course is None:
         return
     counted = (progress.data("record") or {}).get("counted")
     if type(counted) is int and not 0 <= counted < len(course.counts_after):
-        what = f"its record has no {counted} events"
-        yield VerifyFinding(verdict.n, what, "the counts were not taken from what the boards saw")
+        what = f"its record does not have {counted} events"
+        yield VerifyFinding(verdict.n, what, "the counts were not taken from the boards' events")
         return
     exact = right or type(counted) is int
     counts = course.counts
@@ -250,14 +254,14 @@ def check_counts(
         counts = course.counts_after[counted]
         if (
             _may_be_refused(progress, course, counted)
-            and tuple(said) == course.counts_after[counted - 1]
+            and tuple(totals) == course.counts_after[counted - 1]
         ):
             return
-    for name, count, had in zip(("fed", "refed", *SEATS, TRAY), said, counts, strict=True):
-        if count != had and (exact or tuple(said) not in course.counts_after):
+    for name, count, had in zip(("fed", "refed", *SEATS, TRAY), totals, counts, strict=True):
+        if count != had and (exact or tuple(totals) not in course.counts_after):
             what = f"the verdict has {name} {count}, the boards' events have {had}"
             yield VerifyFinding(
-                verdict.n, what, "the counts were not taken from what the boards saw"
+                verdict.n, what, "the counts were not taken from the boards' events"
             )
 
 
@@ -302,22 +306,22 @@ def check_hands(
     for place, card in sorted(evidence.course.cards_by_place().items() if evidence else ()):
         look = evidence.accepted_look(card) if evidence else None
         if look is not None and record[place - 1 : place] != bytes([look.face]):
-            told = face_text(record[place - 1]) if record[place - 1 : place] else "nothing"
+            face = face_text(record[place - 1]) if record[place - 1 : place] else "nothing"
             what = (
-                f"place {place} is opened as {told}, the reader read {face_text(look.face)} there"
+                f"place {place} is opened as {face}, the reader read {face_text(look.face)} there"
             )
             yield VerifyFinding(opened.n, what, "hands were exchanged before they were bound")
 
 
 def _check_profile(progress: AttemptHistory, rulebooks: ProfilesByHash) -> Iterator[VerifyFinding]:
-    """Yield a deck or a cut that does not follow from the profile, if the profile is available."""
+    """Yield an impossible cut, and a name, deck or cut that the profile does not have."""
     promised, cards = progress.steps["committed"], deck_of(progress)
     cut = progress.steps.get("cut", progress.steps["revealed"])
     number = cut.data["cut"]
     if number is not None and not 1 <= number < cards[2]:
         yield VerifyFinding(
             cut.n,
-            f"the cut {number} is none of {cards[2]} cards",
+            f"the cut {number} is impossible with {cards[2]} cards",
             "the players cannot have cut there",
         )
     name = text_field(progress, "committed", "profile")
@@ -326,7 +330,7 @@ def _check_profile(progress: AttemptHistory, rulebooks: ProfilesByHash) -> Itera
         return
     if name != profile.name:
         what = f"its rules are called {name}, and those of this hash are {profile.name}"
-        yield VerifyFinding(promised.n, what, "other rules were published than it was dealt under")
+        yield VerifyFinding(promised.n, what, "it was dealt under other rules than were published")
     if cards != (profile.deck.packs, profile.deck.jokers, profile.deck.cards):
         what = f"its set is not the one of profile {profile.name}"
         yield VerifyFinding(promised.n, what, "other cards were dealt than the rulebook requires")
@@ -339,9 +343,9 @@ def _counts_text(landed: dict[str, int]) -> str:
     return " ".join(f"{outlet} {landed.get(outlet)}" for outlet in (*SEATS, TRAY))
 
 
-# The number of draws that are checked if the faces that were turned again are not known.
+# The largest number of draws that are checked.
 _MAX_DRAWS = 10
-# A longer series of draws has this small a probability: one in this number.
+# A series of draws that is rarer than one in this number is not expected.
 _MAX_ODDS = 1_000_000
 _LEADER_MEANS = "another seat should have led"
 
@@ -349,11 +353,11 @@ _LEADER_MEANS = "another seat should have led"
 def check_leader(
     progress: AttemptHistory, expected_sequence: str, profile: Profile | None
 ) -> Iterator[VerifyFinding]:
-    """Yield a leader who was not chosen by the cards.
+    """Yield a leader that the cards did not choose.
 
-    The turned-up place is the next draw after the sequence, or a later one if the rulebook turns
-    the card found there again. Without opened hands those faces are not known. Then the place may
-    be any of the draws that the rulebook makes probable. Raises UnprovableError.
+    The turned-up place is the next draw after the sequence. It is a later draw if the rulebook
+    requires another card instead of the one found there. Without opened hands those faces are not
+    known. Then every draw that is probable under the rulebook is accepted. Raises UnprovableError.
     """
     released = progress.steps.get("released")
     if released is None:
@@ -362,7 +366,7 @@ def check_leader(
     if shown is None and leader is not None and isinstance(profile, BigTwoProfile):
         yield from _check_first_holder(progress, expected_sequence, profile, str(leader))
     elif shown is None and profile is None:
-        return  # the rules are not here: under some, the leader follows from a dealt card
+        return  # Under some of the unknown rules, the leader follows from a dealt card.
     elif (shown is None) != (leader is None):
         what = f"the turned-up card is {shown} and the leader {leader}"
         yield VerifyFinding(released.n, what, "one of the two was taken out or put in")

@@ -1,4 +1,4 @@
-"""The order of steps: which step must precede which, and whether each step has its form."""
+"""The checks of an attempt's steps: their order, their form, and the steps that are missing."""
 
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
@@ -29,15 +29,15 @@ ATTEMPT_STEPS = (
     "sealed_to_chief",
     "record",
 )
-"""The steps of an attempt in their only order. No attempt has all of them (PROOF.md)."""
+"""The steps of an attempt in the only valid order. No attempt has all of them (PROOF.md)."""
 _STEP_NUMBERS = {kind: number for number, kind in enumerate(ATTEMPT_STEPS)}
 _CHIEF_BOX_CHARS = 108
 """The length in base64 of a sealed box of 80 bytes: an attempt's key of 32 bytes, sealed (X25519).
 """
 _KINDS_WITHOUT_DEAL = frozenset({"opened", "meeting", "answer"})
 _KINDS_WITH_TIME = frozenset({"cut", "verdict", "released", "withdrawn"})
-# Codes of the catalogue from this one on are not reasons of an attempt: faults of the machine, and
-# refusals.
+# Codes of the catalogue from this number upwards are faults of the machine, and refusals. They are
+# not reasons of an attempt.
 _FIRST_OTHER_CODE = 400
 _NO_REASON_MEANS = "a deal must not be repeated without a reason"
 
@@ -74,7 +74,10 @@ def check_attempt_end(progress: AttemptHistory) -> Iterator[VerifyFinding]:
 
 
 def _check_outcome(progress: AttemptHistory) -> Iterator[VerifyFinding]:
-    """Yield a right attempt with a reason, and an outcome that does not follow from the reasons."""
+    """Yield a right attempt with a reason, and an outcome that does not follow from the reasons.
+
+    Also yield held, released, withdrawn or recalled hands of an attempt that was not right.
+    """
     verdict = progress.steps.get("verdict")
     if verdict is None or "outcome" not in verdict.data:
         return
@@ -86,7 +89,7 @@ def _check_outcome(progress: AttemptHistory) -> Iterator[VerifyFinding]:
     if outcome != "ok" and reasons and isinstance(reasons, list):
         due = "misdeal" if is_misdeal(reasons) else "void"
         if outcome != due:
-            what = f"{', '.join(map(str, reasons))} makes a {due}, and it is called {outcome}"
+            what = f"{', '.join(map(str, reasons))} makes a {due}, but the outcome is {outcome}"
             yield VerifyFinding(verdict.n, what, "the verdict was changed")
     for kind in ("held", "released", "withdrawn", "recalled"):
         if outcome != "ok" and kind in progress.steps:
@@ -95,7 +98,7 @@ def _check_outcome(progress: AttemptHistory) -> Iterator[VerifyFinding]:
 
 
 def _check_reasons(progress: AttemptHistory) -> Iterator[VerifyFinding]:
-    """Yield an end without hands that has no reason, or no valid reason of an attempt."""
+    """Yield an end without hands that has no reason, or a reason that no attempt can have."""
     ends = {"verdict": "given up", "withdrawn": "withdrawn", "recalled": "recalled"}
     for kind, word in ends.items():
         step = progress.steps.get(kind)
@@ -133,9 +136,9 @@ def _check_shape(entry: JournalEntry) -> Iterator[VerifyFinding]:
     if kind is None:
         return
     if entry.public is not kind.public:
-        said, due = ("public", "private") if entry.public else ("private", "public")
+        marked, due = ("public", "private") if entry.public else ("private", "public")
         yield VerifyFinding(
-            entry.n, f"{entry.kind} is marked {said}", f"such an entry must be {due}"
+            entry.n, f"{entry.kind} is marked {marked}", f"such an entry must be {due}"
         )
     means = "this program did not write it"
     if entry.kind in _KINDS_WITHOUT_DEAL and (entry.deal, entry.attempt) != (None, None):
@@ -147,7 +150,7 @@ def _check_shape(entry: JournalEntry) -> Iterator[VerifyFinding]:
     try:
         msgspec.convert(entry.data, kind.data)
     except (msgspec.ValidationError, RecursionError) as error:
-        yield VerifyFinding(entry.n, f"{entry.kind} is not of its form: {error}", means)
+        yield VerifyFinding(entry.n, f"{entry.kind} has a wrong form: {error}", means)
 
 
 def _check_back(entry: JournalEntry, backs: dict[str, set[str]]) -> Iterator[VerifyFinding]:
@@ -203,9 +206,10 @@ def _check_deal_number(
 
 
 def _check_sealed_to_chief(progress: AttemptHistory) -> Iterator[VerifyFinding]:
-    """Yield a lost key without a lost run.
+    """Yield a key that was reported lost in the run that made it, and a lost key with an open
+    record.
 
-    A key is lost with the power, and then a new run begins.
+    A key is lost only with the power, and then a new run begins.
     """
     sealed = progress.steps.get("sealed_to_chief")
     if sealed is None:
@@ -217,7 +221,7 @@ def _check_sealed_to_chief(progress: AttemptHistory) -> Iterator[VerifyFinding]:
         )
     if "record" in progress.steps:
         what = f"attempt {progress.attempt} is sealed to the chief, and its record is open"
-        yield VerifyFinding(sealed.n, what, "one of the two is not so")
+        yield VerifyFinding(sealed.n, what, "one of the two is false")
 
 
 def _check_times(progress: AttemptHistory) -> Iterator[VerifyFinding]:
@@ -262,15 +266,15 @@ def _check_passes(progress: AttemptHistory) -> Iterator[VerifyFinding]:
         yield VerifyFinding(
             done.n, "no shuffling was promised", "the set was dealt without a shuffle"
         )
-    # A shuffler that has drawn in cards after the last pass finishes that pass and reports it.
+    # More passes are right: a shuffler that has drawn in cards finishes this pass and reports it.
     if done.data["passes"] < promised["passes"]:
-        said = f"{promised['passes']} passes were promised, {done.data['passes']} were done"
-        yield VerifyFinding(done.n, said, "the set was not shuffled as promised")
+        what = f"{promised['passes']} passes were promised, {done.data['passes']} were done"
+        yield VerifyFinding(done.n, what, "the set was not shuffled as promised")
 
 
 # Lost pins of the panel may be reported before the first entry of the run.
 _KINDS_BEFORE_OPENED = frozenset({"fault", "fault_cleared"})
-_RUN_MEANS = "a run of the daemon was made up, or rows of another one were put in"
+_RUN_MEANS = "a run of the daemon was made up, or rows of another run were inserted"
 
 
 def check_daemon_runs(entries: Sequence[JournalEntry], *, whole: bool) -> Iterator[VerifyFinding]:
@@ -286,7 +290,7 @@ def check_daemon_runs(entries: Sequence[JournalEntry], *, whole: bool) -> Iterat
     )
     for entry in entries:
         if entry.boot in over:
-            what = f"{entry.kind} is of run {entry.boot}, and another one was begun since"
+            what = f"{entry.kind} is of run {entry.boot}, and another run began since"
             yield VerifyFinding(entry.n, what, _RUN_MEANS)
             last = entry.n
             continue
@@ -328,9 +332,10 @@ def missing_steps(progress: AttemptHistory, progresses: Sequence[AttemptHistory]
 def check_uncounted_hands(
     entries: Sequence[JournalEntry], progresses: Sequence[AttemptHistory]
 ) -> Iterator[VerifyFinding]:
-    """Yield right hands without a step, if the numbers of the entries leave no room for it.
+    """Yield right hands without `held` or `dealt`, if the entry numbers leave no room for that
+    step.
 
-    The entries of release, sealed hands, binding and verdict follow each other directly.
+    The entries `dealt`, `hands_box`, `held` and `verdict` follow each other directly.
     """
     by_number = {entry.n: entry for entry in entries}
     for progress in progresses:
@@ -346,9 +351,7 @@ def check_uncounted_hands(
 
 
 def missing_attempts(entries: Sequence[JournalEntry]) -> list[int]:
-    """Return the numbers of attempts that are missing between others, or whose beginning is
-    missing.
-    """
+    """Return the numbers of attempts that are missing between others, or lack their commitment."""
     steps = [
         entry for entry in entries if entry.attempt is not None and entry.kind in ATTEMPT_STEPS
     ]
@@ -363,7 +366,7 @@ def missing_attempts(entries: Sequence[JournalEntry]) -> list[int]:
 
 
 _MAX_MISSING_IN_A_ROW = 1000
-"""The largest number of consecutive missing attempts that are listed, because a row may have any
+"""The largest number of consecutive missing attempts that are listed. A changed row may have any
 number.
 """
 
@@ -400,8 +403,9 @@ def _steps_of_end(progress: AttemptHistory, over: bool) -> set[str]:
 
 
 def _is_over(progress: AttemptHistory, progresses: Sequence[AttemptHistory]) -> bool:
-    """Return whether two attempts began after this one: one may be dealt ahead while it is
-    played.
+    """Return whether two attempts began after this one.
+
+    One attempt may be dealt ahead while the hands of another are played.
     """
     last = max(entry.n for kind, entry in progress.steps.items() if kind in ATTEMPT_STEPS)
     began = [one.steps["committed"].n for one in progresses if "committed" in one.steps]
@@ -417,7 +421,7 @@ def check_record_fields(progress: AttemptHistory) -> Iterator[VerifyFinding]:
     held = "held" in progress.steps or verdict.get("outcome") == "ok"
     due = {"events": list, "key": str} | ({"nonce": str, "hands": str} if held else {})
     lacks = [name for name, form in due.items() if not isinstance(record.data.get(name), form)]
-    # A record of right hands is a record of fed cards, which the boards reported.
+    # Right hands have faces, and the boards reported their cards, so neither list is empty.
     hollow = [name for name in ("events", "hands") if held and not record.data.get(name)]
     missing = list(dict.fromkeys([*lacks, *hollow]))
     if missing:

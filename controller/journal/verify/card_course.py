@@ -1,7 +1,7 @@
 """The course of an attempt's cards, from the boards' events alone.
 
-It is written a second time, from PROOF.md §5, and does not use controller/deal/ledger.py. A check
-that shares its code with the checked program finds nothing.
+The code follows PROOF.md §5 and does not use controller/deal/ledger.py. A check that shares code
+with the checked program cannot find an error of that code.
 """
 
 from collections.abc import Sequence
@@ -28,7 +28,7 @@ MOTION_CODES = frozenset({AT_READER, GATE, LANDED})
 """Codes of events that show where a card went."""
 SEATS = OUTLETS[:4]
 _HOPPER_SOURCE = 0
-# Places of a JAM whose card crossed the gate and did not land (PROTOCOL.md).
+# The place of a JAM after a card crossed the gate and did not land (PROTOCOL.md).
 _AT_LANDING = 3
 
 VerdictCounts = tuple[int, ...]
@@ -38,11 +38,9 @@ VerdictCounts = tuple[int, ...]
 class CourseCard(msgspec.Struct):
     """The reports of the boards about one feed index.
 
-    `place` is null if no place was left for it.
-
-    `looks` are all looks at the card. `before` is the number of looks before its gate event. Boards
-    repeat the events that a daemon missed one board after the other. Then the looks come after the
-    gate events.
+    `place` is None if no place was left for the card. `looks` has all looks at the card.
+    `looks_before_gate` is the number of looks before its gate event. Boards repeat the events that
+    a daemon missed, one board after the other. Then the looks come after the gate events.
     """
 
     index: int
@@ -63,15 +61,17 @@ class CourseCard(msgspec.Struct):
 class CardCourse(msgspec.Struct):
     """The cards of an attempt by index, and the events around them.
 
-    `double_strays` are strays at the outlet of the last landing while no other card was on its way:
-    the second of two cards that left as one. `impossible_looks` are looks at a card that cannot
-    have been there. `jams` and `not_landed` count jams anywhere and missing landings after the
-    gate. `order_errors` are events that no right attempt has at that point. `counts_after` are the
-    counts after each number of events, beginning with none, and `event_codes` are the codes of
-    those events. `at_last_landing` has the strays and missing landings up to the last landing.
+    `fed` and `refed` count the cards from the hopper and from the tray, `doubles` the double feeds,
+    and `landings` the cards in each outlet. `strays`, `jams` and `impossible_looks` count events: a
+    look is impossible if the card cannot have been there. `not_landed` counts the jams after the
+    gate.
 
-    `fed`, `refed`, `doubles` and `landings` count the cards: from the hopper, from the tray, double
-    feeds, and those in each outlet.
+    `double_strays` counts the strays at the outlet of the last landing while no other card was on
+    its way. Such a stray is the second of two cards that left as one.
+
+    `order_errors` describes events that no right attempt has at that point. `counts_after` has the
+    counts after each number of events, beginning with none, and `event_codes` the codes of these
+    events. `at_last_landing` has the strays and missing landings up to the last landing.
     """
 
     set_size: int
@@ -157,7 +157,7 @@ def trace_course(events: Sequence[LoggedBoardEvent], cards: int) -> CardCourse:
 
 
 def _note_out_of_turn(course: CardCourse, event: LoggedBoardEvent) -> None:
-    """Note an event that comes too early or too late in the attempt."""
+    """Note a card that moved before the set was shuffled, or after the last card had landed."""
     moves = event.code in MOTION_CODES or (event.code == JAM and event.place == _AT_LANDING)
     if event.code == SHUFFLED:
         course.is_shuffled = True
@@ -176,7 +176,7 @@ def _take_arrival(course: CardCourse, card: CourseCard) -> None:
 
 
 def _take_landing(course: CardCourse, card: CourseCard, outlet: str) -> None:
-    """Process a card that fell into an outlet."""
+    """Process a card that landed in an outlet."""
     card.landed = outlet
     course.landings[outlet] = course.landings_in(outlet) + 1
 

@@ -13,7 +13,7 @@ from controller.words import signer_text
 
 
 def transferred_rows(entries: Sequence[JournalEntry]) -> frozenset[int]:
-    """Return the numbers of the rows that a match brought along from another table."""
+    """Return the numbers of the rows that came with a match from another table."""
     numbers: set[int] = set()
     left = 0
     for entry in entries:
@@ -26,7 +26,7 @@ def transferred_rows(entries: Sequence[JournalEntry]) -> frozenset[int]:
     return frozenset(numbers)
 
 
-# A person's command comes after its effect on the match, at most this number of rows later.
+# The row of a command comes after the row of its effect, at most this number of rows later.
 _MAX_ROWS_BETWEEN = 6
 COMMANDS_OF_EVENT: Final[Mapping[str, frozenset[str]]] = {
     "Started": frozenset({"start_match"}),
@@ -66,11 +66,11 @@ _COMMAND_OF_ROW: Final[Mapping[str, str]] = {
 """Rows of the machine that only a person's command causes, each with its command."""
 _ROW_OF_COMMAND: Final = {cmd: kind for kind, cmd in _COMMAND_OF_ROW.items() if cmd != "resume"}
 """Commands that always cause a row of the machine. `resume` is absent: it may end no pause."""
-# Effects on a match that may cause a deal to be dealt again after its release.
+# Events of a match after which a deal may be dealt again, although its hands were released.
 _REDEAL_EVENTS = frozenset(
     {"DealVoided", "Recounted", "Corrected", "RulingApproved", "LeaderNamed", "DealtByHand"}
 )
-# These commands name the deal and the attempt of the match, which are those of the row beside them.
+# Commands that name the deal and the attempt of the match. The row of the effect has the same ones.
 _MATCH_COMMANDS = frozenset(cmd for cmd, order in COMMANDS.items() if order.bound_to == "match")
 _CUT_IGNORED_MEANS = "the players' cut did not go into this deal"
 _CUT_FORESEEN_MEANS = "the cut of the players was known when the seed was drawn"
@@ -83,9 +83,7 @@ def check_command_effects(
     *,
     whole: bool,
 ) -> Iterator[VerifyFinding]:
-    """Yield the parts of an attempt that differ from the commands, or were commanded at another
-    time.
-    """
+    """Yield the steps of attempts that differ from their commands, or have them at a wrong time."""
     acted = [command for command in commands if _was_carried_out(command)]
     last = entries[-1].n if entries else 0
     for progress in progresses:
@@ -104,18 +102,20 @@ def check_command_effects(
 def check_person_events(
     entries: Sequence[JournalEntry], progresses: Sequence[AttemptHistory]
 ) -> Iterator[VerifyFinding]:
-    """Yield events that claim a person's decision without a command of that person."""
+    """Yield events of a person's decision without the command for it, and commands without their
+    row.
+    """
     by_number = {entry.n: entry for entry in entries}
     elsewhere = transferred_rows(entries)
     for entry in entries:
         due = _commands_for_row(entry)
         if due and entry.n not in elsewhere and _command_of_row(entry, due, by_number) is None:
-            what = f"{entry.data.get('event', entry.kind)} is here without a command for it"
+            what = f"{entry.data.get('event', entry.kind)} has no command that caused it"
             yield VerifyFinding(entry.n, what, "no person gave this command")
         kind = _ROW_OF_COMMAND.get(str(_command_name(entry))) if _was_carried_out(entry) else None
         area = kind == "pause" and _dict_field(entry, "args").get("area") is True
         if kind is not None and not area and not _has_own_row(entry, kind, by_number):
-            what = f"{_command_name(entry)} was carried out, and no row {kind} has its effect"
+            what = f"{_command_name(entry)} was carried out, but no row {kind} has its effect"
             yield VerifyFinding(entry.n, what, "the effect of a command was hidden")
 
 
@@ -133,7 +133,7 @@ def _has_own_row(command: JournalEntry, kind: str, by_number: Mapping[int, Journ
 def _check_cut(
     progress: AttemptHistory, commands: Sequence[JournalEntry]
 ) -> Iterator[VerifyFinding]:
-    """Yield a cut that differs from the command."""
+    """Yield a cut that differs from the command, and a second command for one cut."""
     cut = progress.steps.get("cut")
     for command in commands if cut is not None else ():
         if cut is None or _command_name(command) != "cut":
@@ -146,7 +146,7 @@ def _check_cut(
                 yield VerifyFinding(cut.n, what, _CUT_IGNORED_MEANS)
                 break
     for one, other in pairwise(commands):
-        what = f"attempt {progress.attempt} was cut by the order of entry {one.n} already"
+        what = f"attempt {progress.attempt} was already cut by the command of entry {one.n}"
         yield VerifyFinding(other.n, what, _CUT_IGNORED_MEANS)
 
 
@@ -186,7 +186,7 @@ def _check_cut_ordered(
 
 
 def _ends_cut_wait(command: JournalEntry) -> bool:
-    """Return whether a command decided, during the wait for the cut, that there is none."""
+    """Return whether a command decided, during the wait for the cut, that the deal has no cut."""
     return (
         _command_name(command) == "start_deal"
         and _dict_field(command, "result").get("cut", 0) is None
@@ -224,11 +224,11 @@ def _check_end_ordered(
     if end is None or first is None or not _is_ordered(end):
         return
     if end.kind == "recalled":  # The command may come while the lift raises the hands.
-        words = _redeal_commands(entries, end, verdict or first)
+        found = _redeal_commands(entries, end, verdict or first)
     else:
-        words = [one for one in own if _command_name(one) == "void" and first.n < one.n < end.n]
-    if not words:
-        what = f"{end.kind} of attempt {progress.attempt} by a command that is not here"
+        found = [one for one in own if _command_name(one) == "void" and first.n < one.n < end.n]
+    if not found:
+        what = f"{end.kind} of attempt {progress.attempt} without a command"
         yield VerifyFinding(end.n, what, "no person ordered a redeal")
 
 
@@ -252,7 +252,7 @@ def _redeal_commands(
 
 
 def _commands_for_row(entry: JournalEntry) -> frozenset[str]:
-    """Return the commands of which one must belong to a row. Most rows need none."""
+    """Return the commands that can have caused a row, or an empty set if the row needs none."""
     if entry.kind in _COMMAND_OF_ROW:
         # A green button of the table withdraws a call without a command.
         by_itself = entry.kind == "call_ended" and "by" not in entry.data

@@ -76,12 +76,12 @@ def _check_document_signatures(entries: Sequence[JournalEntry]) -> Iterator[Veri
         try:
             check_document(*said)
         except BadSignature:
-            what = f"the match from {entry.data.get('table')} does not bear that table's signature"
+            what = f"the match from {entry.data.get('table')} is not signed by that table"
             yield VerifyFinding(entry.n, what, "the match was made up, or changed on its way")
 
 
 def _check_role(command: JournalEntry) -> Iterator[VerifyFinding]:
-    """Yield a command that its role or a button cannot give."""
+    """Yield a command that its role must not give, or that no button of the table gives."""
     cmd, role = command.data.get("cmd"), command.data.get("role")
     if command.data.get("key") == PANEL_KEY:
         if cmd not in BUTTON_COMMANDS or role != Role.TABLE or is_uncut_command(command):
@@ -93,21 +93,24 @@ def _check_role(command: JournalEntry) -> Iterator[VerifyFinding]:
     known = COMMANDS.get(str(cmd))
     if known is not None and known.signed and role not in known.roles:
         yield VerifyFinding(
-            command.n, f"{cmd} is not for the role {role}", "the machine refuses that"
+            command.n, f"{cmd} is not for the role {role}", "the machine refuses such a command"
         )
 
 
 def _check_signature(
     command: JournalEntry, kept_fields: dict[str, Any], table_key: str | None
 ) -> Iterator[VerifyFinding]:
-    """Yield the errors of a signature. `beside` is the row of a withheld command, or empty."""
+    """Yield the errors of a signature.
+
+    `kept_fields` has the data of the private row of a withheld command, or is empty.
+    """
     cmd = command.data.get("cmd")
     data = {**command.data, **kept_fields}
     if any(
         kept_fields.get(name) != command.data.get(name) for name in ("id", "key") if kept_fields
     ):
         yield VerifyFinding(
-            command.n, f"{cmd} is not the command that was kept back", _NOT_GIVEN_MEANS
+            command.n, f"{cmd} is not the command that was withheld", _NOT_GIVEN_MEANS
         )
     if data.get("sig") is None:
         yield VerifyFinding(command.n, f"{cmd} has no signature", _UNKNOWN_SIGNER_MEANS)
@@ -117,11 +120,11 @@ def _check_signature(
         yield VerifyFinding(command.n, f"{cmd} lacks {', '.join(lacking)}", _UNKNOWN_SIGNER_MEANS)
         return
     if table_key is not None and not _has_valid_signature(data, table_key):
-        what = f"{cmd} does not bear the signature of the key it names"
+        what = f"{cmd} is not signed by the key that it names"
         yield VerifyFinding(command.n, what, _NOT_GIVEN_MEANS)
     if data.get("boot") != command.boot:
         what = (
-            f"{cmd} was given to run {data.get('boot')} of the table, and another one acted on it"
+            f"{cmd} was given to run {data.get('boot')} of the table, but another run acted on it"
         )
         yield VerifyFinding(command.n, what, "an old command was used again")
     if (
@@ -131,7 +134,7 @@ def _check_signature(
     ):
         deal, attempt = _signed_attempt(data)
         what = (
-            f"{cmd} was signed for deal {deal}, attempt {attempt}, and is taken for "
+            f"{cmd} was signed for deal {deal}, attempt {attempt}, and was used for "
             f"deal {command.deal}, attempt {command.attempt}"
         )
         yield VerifyFinding(command.n, what, "an old command was used again")
@@ -158,7 +161,9 @@ def _has_valid_signature(data: dict[str, Any], table_key: str) -> bool:
     fields = ClientCommand.__struct_fields__
     said = {name: data[name] for name in fields if name in data} | {"deal": deal}
     try:
-        if isinstance(data["args"], str) and "result" not in data:  # what was refused may be text
+        if (
+            isinstance(data["args"], str) and "result" not in data
+        ):  # Refused arguments may be JSON text.
             said["args"] = msgspec.json.decode(data["args"])
         check_command(msgspec.convert(said | {"attempt": attempt}, ClientCommand), table_key)
     except (msgspec.MsgspecError, BadSignature, ValueError, RecursionError):

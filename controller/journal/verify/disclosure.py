@@ -1,6 +1,8 @@
-"""The checks on hands that were shown: when, to which person, and what that person ordered later.
+"""The checks on hands that were shown, and on data of a match that were withheld.
 
-A person who looked at a hand of a deal cannot have it dealt again. Nor can a spoken decision.
+They check when a hand was shown, to which person, and which commands that person gave later. A
+person who looked at a hand of a deal must not have the deal dealt again. After any look, a spoken
+decision must not do so either.
 """
 
 from collections.abc import Iterator, Sequence
@@ -20,16 +22,14 @@ _LOOKED_MEANS = "a person who opened a hand cannot have it dealt again"
 
 
 class _MatchDeal(NamedTuple):
-    """A deal of a match: another match has a deal of the same number."""
+    """A deal, together with its match: another match has a deal of the same number."""
 
     match: str
     number: int
 
 
 class _HandLook(NamedTuple):
-    """One look at a hand: the deal, the person's key (hex), and the names that the person is known
-    by.
-    """
+    """One look at a hand: the deal, and the key (hex) and the names of the person."""
 
     deal: _MatchDeal
     key: str
@@ -68,7 +68,7 @@ def check_redeals_after_look(
         elif any(_is_redeal_by_viewer(entry, look) for look in looks if look.deal == deal):
             what = f"{_action_name(entry)} by a person who had looked at a hand of this deal"
             if entry.data.get("verbal") is True:
-                what = f"{_action_name(entry)} by word, behind a look at a hand of this deal"
+                what = f"{_action_name(entry)} by a spoken decision after a look at a hand of it"
             yield VerifyFinding(entry.n, what, _LOOKED_MEANS)
 
 
@@ -77,7 +77,7 @@ def _deal_of_entry(
 ) -> _MatchDeal | None:
     """Return the deal that an entry concerns, or None if that is unknown.
 
-    A signed command names its deal. The deal of its row may be the next one, dealt ahead.
+    A signed command names its deal. Its row may have the number of the next deal, dealt ahead.
     """
     deal, attempt = entry.data.get("of") or (entry.deal, entry.attempt)
     if attempt is not None:
@@ -100,7 +100,7 @@ def _action_name(entry: JournalEntry) -> str:
     return str(entry.data.get("cmd") or entry.data.get("event"))
 
 
-# After these a match that had ended may continue, with its hands already shown.
+# After these events, a match that had ended may continue, although its hands have been shown.
 _REOPENING_EVENTS = frozenset(
     {"ExtraDealOrdered", "Corrected", "TimeAdded", "RulingApproved", "RulingRejected"}
 )
@@ -113,7 +113,7 @@ def check_shown_hands(
     *,
     whole: bool,
 ) -> Iterator[VerifyFinding]:
-    """Yield hands that were shown too early or are withheld, and rules that are not the match's.
+    """Yield hands that were shown too early or are withheld, and attempts under the wrong rules.
 
     Also yield redeals that were ordered after a look at a hand of the deal.
     """
@@ -173,7 +173,7 @@ def _check_match_rules(
         if entry.n < committed.n and entry.data.get("match") == committed.data.get("match")
     ]
     if before and committed.data.get("profile_hash") not in before:
-        what = f"attempt {progress.attempt} has other rules than its match was laid out for"
+        what = f"attempt {progress.attempt} has other rules than its match was set up for"
         yield VerifyFinding(committed.n, what, "it was dealt under other rules")
 
 
@@ -194,7 +194,7 @@ _KINDS_ENDING_MATCH = frozenset({"meeting", "transferred", "taken_over"})
 
 
 def check_late_rows(entries: Sequence[JournalEntry]) -> Iterator[VerifyFinding]:
-    """Yield data that were published later in another form than they were stored here."""
+    """Yield withheld data that were published in another form than stored, or too late."""
     kept = {entry.n: entry.data for entry in entries if entry.kind == "match_kept"}
     if not kept:
         return

@@ -35,7 +35,7 @@ class HeadToCheck(NamedTuple):
 class TableIdentity(NamedTuple):
     """The table that a journal must belong to: its keys, as far as they are known.
 
-    `sure`: they come from a certificate, not from the journal itself.
+    `is_certified`: the keys come from a certificate, not from the journal itself.
     """
 
     table_key: str | None
@@ -90,9 +90,9 @@ def check_kept_heads(
 ) -> Iterator[VerifyFinding]:
     """Yield what is missing or different at each saved head of this table.
 
-    If no head belongs to this table, nothing is compared: a past under another key would pass. So
-    this is a finding as well. Raises JournalError if a certificate shows that the heads belong to
-    another table.
+    If no head belongs to this table, no head can be compared, and a past under another key would
+    pass. So that is a finding as well. Raises JournalError if a certificate shows that the heads
+    belong to another table.
     """
     own = _heads_of_table(kept, identity.table_key)
     if kept and not own and identity.is_certified:
@@ -121,9 +121,9 @@ def check_kept_heads(
 def check_signed_heads(
     kept: list[HeadToCheck], identity: TableIdentity, source: JournalSource
 ) -> tuple[int, int, list[VerifyFinding]]:
-    """Return how many heads this table signed, and the errors of signatures and numbers.
+    """Return two numbers of heads that this table signed, and the errors of signatures.
 
-    The first number counts the heads that were compared with rows here. The second counts those
+    The first number counts the heads that were compared with rows here. The second counts the heads
     without rows here.
     """
     findings: list[VerifyFinding] = []
@@ -132,12 +132,12 @@ def check_signed_heads(
         if one.sig is None or one.n is None:
             continue
         if identity.verify_key is None or identity.table_key is None:
-            what = "there are signed heads, and no key that they could be checked with"
+            what = "there are signed heads, but no key to check them with"
             findings.append(VerifyFinding(None, what, "name the table's certificate with --table"))
             break
         told = SignedHead(n=one.n, head=one.head.hex(), sig=one.sig)
         if not signed_heads.is_signed_by(told, identity.table_key, identity.verify_key):
-            what = f"the signed head of entry {one.n} does not bear this table's signature"
+            what = f"the signed head of entry {one.n} is not signed by this table"
             means = (
                 "another person made it, or changed it"
                 if identity.is_certified
@@ -159,7 +159,7 @@ def _numbers_by_head(source: JournalSource) -> dict[bytes, int]:
     }
 
 
-_UNCERTIFIED_MEANS = "it is not this table's, or the journal names another key than it had"
+_UNCERTIFIED_MEANS = "it belongs to another table, or the journal names a wrong key"
 
 
 def _heads_of_table(kept: list[HeadToCheck], table_key: str | None) -> list[HeadToCheck]:
@@ -168,7 +168,7 @@ def _heads_of_table(kept: list[HeadToCheck], table_key: str | None) -> list[Head
 
 
 def _common_key(named: Sequence[object]) -> bytes | None:
-    """Return the key that all rows name."""
+    """Return the key that all rows name, or None if there is no such key."""
     try:
         keys = {bytes.fromhex(str(each)) for each in named}
     except ValueError:

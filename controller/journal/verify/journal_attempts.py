@@ -1,4 +1,4 @@
-"""The checks between attempts: no attempt is missing, hidden or repeated, or knew another one."""
+"""The checks between attempts: none is missing, hidden or repeated, or has values of another."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
@@ -16,10 +16,10 @@ from controller.journal.packed_board_events import (
 from controller.journal.verify.card_course import MOTION_CODES
 from controller.journal.verify.verify_report import VerifyFinding
 
-# Values that each attempt must have for itself: by step and field, with the meaning of an error.
+# Values that two attempts must not share: step, field, and the meaning of an error.
 _UNIQUE_FIELDS = (
     ("revealed", "seed", "a person who remembered it knew this deal before the cut"),
-    ("committed", "commitment", "one promise was made for two deals"),
+    ("committed", "commitment", "one commitment was made for two deals"),
     ("record", "nonce", "hands with the same nonce can be compared with each other"),
 )
 
@@ -53,9 +53,8 @@ def check_records_open(
 ) -> Iterator[VerifyFinding]:
     """Yield an attempt without its end or record.
 
-    The record is written together with the end.
-
-    This also finds it in the events of a feed if their numbers leave no room for it.
+    The record is written together with the end. So the check also works on the events of a feed, if
+    their numbers leave no room for the missing row.
     """
     by_number = {entry.n: entry for entry in entries}
     yield from _check_room_for_end(by_number, progresses)
@@ -73,7 +72,7 @@ def check_records_open(
 
 
 def check_board_event_numbers(entries: Sequence[JournalEntry]) -> Iterator[VerifyFinding]:
-    """Yield gaps in the numbers of a board's events. A host accepts them without gaps."""
+    """Yield gaps in the numbers of a board's events. A host accepts no gap."""
     taken: dict[int, int] = {}
     for entry in entries:
         boots = entry.data.get("boots") if entry.kind == "wire" else None
@@ -83,19 +82,19 @@ def check_board_event_numbers(entries: Sequence[JournalEntry]) -> Iterator[Verif
             boot, first, last = span
             if boot in taken and first != taken[boot] + 1:
                 what = f"event {first} of the {board} board follows event {taken[boot]}"
-                yield VerifyFinding(entry.n, what, "what the boards did between them is not here")
+                yield VerifyFinding(entry.n, what, "the events between them are not here")
             taken[boot] = last
 
 
 def _check_room_for_end(
     by_number: Mapping[int, JournalEntry], progresses: Sequence[AttemptHistory]
 ) -> Iterator[VerifyFinding]:
-    """Yield an attempt that cannot have ended before the next one, because its end is a row."""
+    """Yield an attempt without an end, if the entry numbers leave no room for the row of an end."""
     begun = [progress for progress in progresses if "committed" in progress.steps]
     for progress, following in pairwise(begun):
         first, last = progress.steps["committed"].n, following.steps["committed"].n
         unseen = last - first - 1 - sum(first < n < last for n in by_number)
-        # The seed of the next one is in a row that is missing here.
+        # One of the missing rows has the seed of the next attempt.
         if "seed" not in following.steps and "verdict" not in progress.steps and unseen < 2:
             what = f"attempt {progress.attempt} has no end"
             yield VerifyFinding(
@@ -136,7 +135,7 @@ def _check_motion_before_cut(progress: AttemptHistory) -> Iterator[VerifyFinding
 def _check_left_open(
     progress: AttemptHistory, later: Sequence[AttemptHistory]
 ) -> Iterator[VerifyFinding]:
-    """Yield the steps that an attempt must have had before the later attempts."""
+    """Yield an attempt without the end, record or seed that it must have by now."""
     steps = progress.steps
     n, attempt = _first_number(progress), f"attempt {progress.attempt}"
     if later and "committed" in steps and "verdict" not in steps:
@@ -192,7 +191,7 @@ _PASSES_MEANS = "the set was not shuffled as promised"
 
 
 def check_shuffle_passes(progresses: Sequence[AttemptHistory]) -> Iterator[VerifyFinding]:
-    """Yield where boards or rows contradict the promised shuffling of an attempt."""
+    """Yield boards' events and rows that contradict the promised shuffling of an attempt."""
     for progress in progresses:
         for entry, events in _board_event_sources(progress):
             found = list(_check_board_passes(progress, entry, events))
@@ -204,7 +203,10 @@ def check_shuffle_passes(progresses: Sequence[AttemptHistory]) -> Iterator[Verif
 def _check_board_passes(
     progress: AttemptHistory, entry: JournalEntry, events: Sequence[LoggedBoardEvent]
 ) -> Iterator[VerifyFinding]:
-    """Yield where one source contradicts the shuffling. For a right deal, also cards before it."""
+    """Yield the contradictions between one source and the promised shuffling.
+
+    In a right deal, no card moves before the shuffler is done.
+    """
     promised = (progress.data("committed") or {}).get("passes")
     right = (progress.data("verdict") or {}).get("outcome") == "ok"
     first = next((event for event in events if event.code in (SHUFFLED, *MOTION_CODES)), None)
@@ -226,7 +228,7 @@ def _check_board_passes(
 def _board_event_sources(
     progress: AttemptHistory,
 ) -> Iterator[tuple[JournalEntry, list[LoggedBoardEvent]]]:
-    """Yield the sources of the boards' events. Another check reports unreadable ones."""
+    """Yield the readable sources of the boards' events. Another check reports unreadable ones."""
     for kind, field in (("revealed", "course"), ("record", "events")):
         step = progress.steps.get(kind)
         if step is not None and field in step.data:
@@ -243,9 +245,9 @@ def _board_event_sources(
 
 
 _CARD_CODES = frozenset({AT_READER, GATE})
-"""Codes that only a card on its way causes.
+"""Codes that only a moving card causes.
 
-A look may come late, and a hand may be detected anywhere.
+A look may come late, and a person's hand may cause the other codes.
 """
 _UNDECLARED_MEANS = "a deal was dealt without being announced"
 
@@ -262,8 +264,8 @@ class _AttemptSoFar:
 def check_undeclared_motion(entries: Sequence[JournalEntry]) -> Iterator[VerifyFinding]:
     """Yield cards in the boards' rows that belong to no running attempt.
 
-    Cards that were moving at the end of an attempt are still reported, and so are events that a
-    dead daemon missed. No further card arrives at the window. Before the first attempt of a
+    After the end of an attempt, boards still report its moving cards and the events that a dead
+    daemon missed. But no card arrives at the window a second time. Before the first attempt of a
     journal, boards may still report an attempt of another journal.
     """
     known: dict[int, _AttemptSoFar] = {}
@@ -302,7 +304,7 @@ def _check_moved_cards(
 
 
 def _readable_events(entry: JournalEntry) -> list[LoggedBoardEvent]:
-    """Return the events of a row, or [] if it has none. Another check reports that."""
+    """Return the events of a row, or [] if they are unreadable. Another check reports that."""
     try:
         return unpack_events(entry.data, entry.attempt)
     except ValueError:

@@ -1,9 +1,9 @@
-"""The replay of every match of a journal: the match accepts each event, and a signed command caused
-it.
+"""The replay of every match of a journal.
 
-The owner of a table can rewrite its journal and compute the chain again, but cannot sign a command.
-So each row that only a command causes is compared with the events that follow from the arguments of
-the command at that point of the match.
+The match must accept each event, and a signed command must have caused it. The owner of a table can
+rewrite its journal and compute the chain again, but cannot sign a command. So each row that only a
+command causes is compared with the events that follow from the arguments of the command at that
+point of the match.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -35,14 +35,14 @@ from controller.rules.profile_files import ProfilesByHash
 from controller.signing import canonical_json
 
 _MATCH_KINDS: Final = frozenset({"match", "match_kept"})
-_MADE_UP_MATCH_MEANS: Final = "the score sheet has what no person decided"
+_MADE_UP_MATCH_MEANS: Final = "the score sheet has data that no person decided"
 _EVENTS_WITHOUT_COMMAND: Final = frozenset(
     {"Ticked", "AntiAnswered", "TributeValued", "ReleaseOrdered", "Misdealt"}
 )
 """Events that the clock, the machine or the vault cause without a command."""
 _ENDING_KINDS: Final = frozenset({"pause_ended", "call_ended"})
 _MAX_ROWS_BEFORE_TRANSFER: Final = 6
-"""A match is suspended at most this number of rows before it leaves."""
+"""A match that leaves the table is suspended at most this number of rows earlier."""
 
 
 class _MatchRow(NamedTuple):
@@ -56,8 +56,9 @@ class _MatchRow(NamedTuple):
 class _CommandContext(NamedTuple):
     """The facts at the row of a command.
 
-    `holding`: the roles that have paused the table. `called`: the seats that have called a referee
-    so far. `ended`: the rows directly before the command that end pauses and calls.
+    `pausing_roles`: the roles that have paused the table. `calling_seats`: the seats that have
+    called a referee so far. `ending_rows`: the rows directly before the command that end pauses and
+    calls.
     """
 
     play: TableMatch
@@ -107,7 +108,7 @@ def check_matches(
             continue
         if entry.kind in _MATCH_KINDS and play.arriving is None:
             if play.match is None:
-                yield VerifyFinding(entry.n, "this row is of no match", _MADE_UP_MATCH_MEANS)
+                yield VerifyFinding(entry.n, "this row belongs to no match", _MADE_UP_MATCH_MEANS)
                 continue
             row = _MatchRow(entry, decode_match_event(entry.data), play)
             yield from _check_accepted(row)
@@ -165,7 +166,9 @@ def _check_accepted(row: _MatchRow) -> Iterator[VerifyFinding]:
 
 
 def _check_place(row: _MatchRow, at_ms: int) -> Iterator[VerifyFinding]:
-    """Yield a row with a wrong deal or attempt, or earlier than `at_ms`, the row before it."""
+    """Yield a row with a wrong deal or attempt, or earlier than `at_ms`, the time of the row
+    before.
+    """
     match, entry = row.before.match, row.entry
     assert match is not None  # It is a row of a match.
     if (entry.deal, entry.attempt) != (match.deal or None, row.before.attempt):
@@ -183,7 +186,9 @@ def _check_waiting_times(released: JournalEntry, play: TableMatch) -> Iterator[V
         return
     due = msgspec.to_builtins(waited)
     if {name: released.data.get(name) for name in due} != due:
-        yield VerifyFinding(released.n, "its players waited otherwise", "the times were changed")
+        yield VerifyFinding(
+            released.n, "its waiting times are not those of the match", "the times were changed"
+        )
 
 
 def _check_command(
@@ -203,7 +208,7 @@ def _check_command(
             yield VerifyFinding(command.n, what, _MADE_UP_MATCH_MEANS)
         phase, match = data["result"].get("phase"), context.play.match
         if phase is not None and match is not None and phase != match.phase:
-            what = f"{data['cmd']} was answered with the phase {phase}, and it is another"
+            what = f"{data['cmd']} was answered with the phase {phase}, but the match is in another"
             yield VerifyFinding(command.n, what, "the answer was changed")
     yield from _check_unordered(waiting, entries, made)
 
@@ -268,7 +273,7 @@ _ROWLESS_COMMANDS: Final[Mapping[str, Callable[[dict[str, Any], _CommandContext]
     "tribute": _is_only_answered,
     "return": _is_only_answered,
 }
-"""For each command about the match that can be carried out without a row of the match: when.
+"""The condition under which a command about the match causes no row of the match.
 
 Other commands always have a row.
 """
@@ -280,7 +285,9 @@ def _arguments_of(said: dict[str, Any]) -> dict[str, Any]:
 
 
 def _caused_rows(said: dict[str, Any], waiting: Sequence[_MatchRow]) -> range:
-    """Return the positions in `waiting` of the events that an order causes; may be empty."""
+    """Return the positions in `waiting` of the events that a command causes. The range may be
+    empty.
+    """
     try:
         args = parse_args(said["cmd"], said["args"])
         who = CommandSigner(said["who"], Role(said["role"]), said.get("person"))
@@ -300,7 +307,10 @@ def _caused_rows(said: dict[str, Any], waiting: Sequence[_MatchRow]) -> range:
 def _check_unordered(
     waiting: Sequence[_MatchRow], entries: Sequence[JournalEntry], made: range = range(0)
 ) -> Iterator[VerifyFinding]:
-    """Yield rows that only a command causes, except those that the command `made`."""
+    """Yield rows that only a command causes, but that have no command.
+
+    `made` has the positions of the rows that the command caused.
+    """
     recounted = False
     for at, row in enumerate(waiting):
         name = row.event.__struct_config__.tag
@@ -314,7 +324,7 @@ def _check_unordered(
 
 
 def _leaves_table(entry: JournalEntry, entries: Sequence[JournalEntry]) -> bool:
-    """Return whether a match that is stopped here leaves for another table at once."""
+    """Return whether a match that is suspended here leaves for another table at once."""
     return any(
         row.kind == "transferred" for row in entries[entry.n : entry.n + _MAX_ROWS_BEFORE_TRANSFER]
     )

@@ -1,9 +1,9 @@
 """The check whether the reasons of an ended attempt follow from its opened record.
 
 A record contains the observations of boards and reader. PROOF.md §7 states for each reason what
-must be in the record, so that a machine cannot stop a deal that it dislikes under any reason. Some
-reasons leave no trace there (a jam, the power, the lid, a person's command). They are reported
-separately and are not disproved.
+must be in the record. So a machine cannot stop an unwelcome deal under an arbitrary reason. Some
+reasons leave no trace in the record (a jam, the power, the lid, a person's command). They are
+reported separately and are not disproved.
 """
 
 from collections import Counter
@@ -19,11 +19,10 @@ from controller.journal.verify.card_course import SEATS, TRAY, CardCourse, Cours
 
 ReasonResult = Literal["follows", "disproved", "not shown"]
 
-# The largest number of cards in the tray, and of rounds through it (seed 000 A10); provisional
-# numbers.
+# The largest number of cards in the tray, and of rounds through it. The numbers are provisional.
 _MAX_TRAY_CARDS = 6
 _MAX_TRAY_ROUNDS = 2
-# The confidence of a sure reading and the number of looks, as in the vault.
+# The lowest confidence of a sure reading, and the largest number of looks, as in the vault.
 _MIN_CONFIDENCE = 128
 _MAX_LOOKS = 3
 _BACK_NUMBERS = {"A": 0, "B": 1}
@@ -39,10 +38,10 @@ class ReasonCheck(msgspec.Struct, frozen=True, gc=False):
 class RecordEvidence(NamedTuple):
     """An opened record: the course, the expected set, and the last status of the sensors.
 
-    `settled` has the sensors of the last status, at the final count or at a refused BEGIN, and is
-    empty without one. `forgotten`: a daemon that died had requested it, and the next daemon wrote
-    the record. `withdrawn`: right hands had been counted, and later observations of them are not in
-    `settled`.
+    `last_sensors` has the sensors of the last status, at the final count or at a refused BEGIN. It
+    is empty without such a status. `last_look_lost`: a daemon that died had requested the status,
+    and the next daemon wrote the record. `is_withdrawn`: right hands had been counted, and
+    `last_sensors` lacks the later observations of them.
     """
 
     course: CardCourse
@@ -60,7 +59,7 @@ class RecordEvidence(NamedTuple):
 
     @property
     def all_cards_landed(self) -> bool:
-        """Return whether the hopper gave all its cards, and every card landed."""
+        """Return whether the hopper has no more cards, and every fed card landed."""
         return self.course.hopper_ran_out and not self.course.has_card_under_way()
 
     @property
@@ -86,8 +85,9 @@ class RecordEvidence(NamedTuple):
         return next((look for look in looks[:_MAX_LOOKS] if self.flaw_of_look(look) is None), None)
 
     def flaw_of_look(self, look: CardLook) -> str | None:
-        """Return why a look is not acceptable, or None for a sure face on the set's back, face
-        down.
+        """Return why a look is not acceptable, or None if it is acceptable.
+
+        An acceptable look has a sure face, face down, on the back of the set.
         """
         if look.face_up:
             return "FACE_UP"
@@ -98,7 +98,7 @@ class RecordEvidence(NamedTuple):
         return None if look.confidence >= _MIN_CONFIDENCE else "UNREADABLE"
 
     def flaw_of_card(self, card: CourseCard) -> str | None:
-        """Return why a card could not be accepted, from its last look, or None if it could.
+        """Return the flaw of the last look at a card, or None if the card had a good look.
 
         A card without a look in time counts as not readable.
         """
@@ -108,15 +108,13 @@ class RecordEvidence(NamedTuple):
         return self.flaw_of_look(looks[-1]) if looks else "UNREADABLE"
 
     def count_turned_away(self) -> int:
-        """Return the number of cards in the tray with a good look that neither doubled nor
-        jammed.
-        """
+        """Return how many cards went to the tray after a good look, without a double or a jam."""
         cards = self.course.cards.values()
         good = sum(c.gate == TRAY and not c.doubled and self.flaw_of_card(c) is None for c in cards)
         return max(0, good - self.course.jams)
 
     def had_all_chances(self, card: CourseCard) -> bool:
-        """Return whether a card had all its chances: two rounds, or no other card came after it."""
+        """Return whether a card had its two tray rounds, or no later card went into a pocket."""
         course = self.course
         if course.tray_rounds(card) >= _MAX_TRAY_ROUNDS:
             return True
@@ -135,8 +133,9 @@ def back_number(text: object) -> int:
 
 
 def is_misdeal(reasons: Sequence[str]) -> bool:
-    """Return whether these reasons make a misdeal: at least one is proved by cards
-    (faults.toml).
+    """Return whether these reasons make a misdeal.
+
+    A misdeal has at least one reason that cards prove (faults.toml).
     """
     rows = (fault_catalogue().get(reason) for reason in reasons)
     return any(row is not None and row.misdeal for row in rows)
@@ -185,8 +184,10 @@ def _count_over(evidence: RecordEvidence) -> bool:
 
 
 def misplaced_cards(course: CardCourse, sequence: str) -> list[CourseCard]:
-    """Return the cards whose gate was neither their place's nor the tray, or that landed
-    elsewhere.
+    """Return the cards with a wrong gate, or with a landing in another outlet than that of the
+    gate.
+
+    The right gate is that of the card's place, or the tray.
     """
     return [
         card
@@ -278,13 +279,13 @@ _REASON_TESTS: dict[str, Callable[[RecordEvidence], bool]] = {
         evidence.no_card_fed and evidence.last_sensor_is("pockets_empty", False)
     ),
 }
-# What the last status alone can disprove, by the field that it has in that case.
+# Reasons that only the last status can disprove, each with the field that such a status has.
 _SENSOR_OF_REASON = {
     "EVENT_LOST": "board_fed",
     "SENSOR_STUCK": "pockets_seen",
     "BOARD_REFUSED": "board_locked",
 }
-# What the last status may show without an event, and when there can have been such a status.
+# Reasons that the last status may show without an event. The condition is that of such a status.
 _LAST_LOOK_CONDITIONS: dict[str, Callable[[RecordEvidence], bool]] = {
     "COUNT_OVER": lambda evidence: evidence.all_cards_landed,
     "PULSE_COUNT": lambda evidence: True,

@@ -1,4 +1,4 @@
-"""The entries of a journal or of a file of events, in any form: lines of `watch`, or one answer."""
+"""The entries of a journal, or of a file of events in any form: lines of `watch`, or one answer."""
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -29,11 +29,10 @@ _LOG_FORMS = (
 def read_messages(path: Path) -> Iterator[tuple[str, Any]]:
     """Yield each event of a log with its position.
 
-    States, which `watch` prints, are left out.
-
-    A log is one JSON message a line, or one message that fills the file. A message is an event, a
-    state, or has a list of events: an answer of the table, or the vectors beside PROOF.md. Raises
-    JournalError for a file that cannot be read, or is not JSON.
+    States, which `watch` prints, are left out. A log is one JSON message a line, or one message
+    that fills the file. A message is an event, a state, or has a list of events: an answer of the
+    table, or the vectors beside PROOF.md. Raises JournalError for a file that cannot be read, or is
+    not JSON.
     """
     try:
         raw = path.read_bytes()
@@ -48,7 +47,7 @@ def read_messages(path: Path) -> Iterator[tuple[str, Any]]:
             continue
         message, where = _decode_json(line), f"line {number}"
         if message is None:
-            raise JournalError(f"{path}: {where} is no event of a feed: expected {_LOG_FORMS}")
+            raise JournalError(f"{path}: {where} is not an event of a feed: expected {_LOG_FORMS}")
         yield from _events_in(message, where)
 
 
@@ -74,7 +73,7 @@ def _events_in(message: Any, where: str) -> Iterator[tuple[str, Any]]:
 
 
 _SQLITE = b"SQLite format 3\0"
-_ROW_CHANGED = "a row was changed, taken out, put in or moved here"
+_ROW_CHANGED = "a row was changed, removed, inserted or moved here"
 
 
 class JournalSource(msgspec.Struct, frozen=True):
@@ -116,7 +115,7 @@ def _read_journal(path: Path) -> JournalSource:
         source.findings.append(VerifyFinding(None, str(error), "the file was damaged or replaced"))
     if not (source.entries or source.findings):
         source.findings.append(
-            VerifyFinding(None, "it has no entry", "all of its rows were taken out")
+            VerifyFinding(None, "it has no entry", "all of its rows were removed")
         )
     return source
 
@@ -150,7 +149,7 @@ def _decode_events(path: Path) -> Iterator[PublicEvent]:
             event = msgspec.convert(message, PublicEvent)
             _chain_event(event)
         except (ValueError, RecursionError) as error:
-            raise JournalError(f"{path}: {where} is no event of a feed: {error}") from error
+            raise JournalError(f"{path}: {where} is not an event of a feed: {error}") from error
         yield event
 
 

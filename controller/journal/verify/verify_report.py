@@ -30,12 +30,12 @@ def catch_malformed(
 ) -> Iterator[VerifyFinding]:
     """Yield the findings of checks.
 
-    If the checks fail on entries that no machine wrote, yield that as a finding.
+    Entries that no machine wrote can make the checks fail. Then yield the failure as a finding.
     """
     try:
         yield from checks
     except _MALFORMED_ERRORS as error:
-        yield VerifyFinding(n, f"{what} lacks something: {error!r}", "it cannot be proved")
+        yield VerifyFinding(n, f"{what} is malformed: {error!r}", "it cannot be proved")
 
 
 _MALFORMED_ERRORS = (
@@ -59,17 +59,20 @@ class AttemptReport(msgspec.Struct, frozen=True, kw_only=True):
     """The results for one attempt.
 
     `context`, `commitment`, `seed`, `cut`, `sequence` (one pocket letter for each place) and
-    `hands` (the 32 bytes that bind them) are those of the file, as hex if they are bytes. They are
-    null while they are not public. `grade` is null while the seed is not revealed. `gates`: single
-    cards were compared with the sequence, and not only counts. `verdicts` has for each reason what
-    the opened record shows. Reasons that no record can show are counted apart. `withdrawn`: the
-    hands were held and then not released. `recalled`: they were released and then dealt again.
-    `sealed`: the machine could not open the record, because its key was lost with the power. The
-    chief can open it. `missing`: steps that must have existed and that this file lacks. Such an
-    attempt has no grade. `turned_away`: cards that went to the tray after a good look, for no
-    reason in the record. `unknown_rules` names the rules if they are not available here, so that
-    deck and cut were not compared with them. `findings` are those of this attempt alone. The whole
-    report has them as well.
+    `hands` (the 32 bytes that bind them) are the values of the file, as hex if they are bytes. They
+    are null while they are not public.
+
+    `grade` is null while the seed is not revealed, or if steps are `missing`: steps that must have
+    existed and that this file lacks. `gates`: single cards were compared with the sequence, and not
+    only counts. `verdicts` has for each reason what the opened record shows. Reasons that no record
+    can show are counted separately. `turned_away`: the number of cards that went to the tray after
+    a good look, without a reason in the record.
+
+    `withdrawn`: the hands were held and then not released. `recalled`: the hands were released and
+    then dealt again. `sealed`: the machine could not open the record, because its key was lost with
+    the power. The chief can open it. `unknown_rules` names the rules if they are not available
+    here. Then deck and cut were not compared with them. `findings` are those of this attempt alone.
+    The whole report has them as well.
     """
 
     attempt: int
@@ -100,7 +103,7 @@ class AttemptReport(msgspec.Struct, frozen=True, kw_only=True):
         return [each.reason for each in self.verdicts if each.says == "not shown"]
 
     def __str__(self) -> str:
-        """One line for a person."""
+        """Return one line for a person."""
         end = "withdrawn" if self.withdrawn else self.outcome or "not over"
         end = "recalled" if self.recalled else end
         says = _REASON_SUFFIXES | ({"not shown": ""} if "record" in self.missing else {})
@@ -117,7 +120,7 @@ class AttemptReport(msgspec.Struct, frozen=True, kw_only=True):
 
     def _grade_text(self) -> str:
         if self.sealed and self.grade is None:
-            return "sealed to the chief: its key went with the power"
+            return "sealed to the chief: its key was lost with the power"
         if self.missing:
             return f"no grade: not in this file: {', '.join(self.missing)}"
         lacks = "; its hands are sealed to the chief" if self.sealed else ""
@@ -145,10 +148,10 @@ class VerifyReport(msgspec.Struct, frozen=True, kw_only=True):
     """The results of `verify`.
 
     `head` is the last head (hex). `whole`: the source is a journal, not the events of a feed.
-    `signed_heads`: how many signed heads of this table were compared, or null if none were given.
-    `heads_apart`: the number of those without rows in this file, so that nothing could be compared
-    with them. `missing`: attempts of a feed whose beginning is not here, although they are between
-    others.
+    `signed_heads`: the number of signed heads of this table that were compared, or null if none
+    were given. `heads_apart`: the number of signed heads that could not be compared, because this
+    file lacks their rows. `missing`: the numbers of attempts of a feed that are missing between
+    others, or lack their commitment.
     """
 
     table: str | None
@@ -163,14 +166,12 @@ class VerifyReport(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def missing_text(self) -> str:
-        """Return a text that lists the missing parts of its attempts, or "" if nothing is
-        missing.
-        """
+        """Return a text that lists the missing attempts and steps, or "" if nothing is missing."""
         steps = [each.attempt for each in self.attempts if each.missing]
-        told = {"attempts": self.missing, "steps of attempts": steps}
+        missing = {"attempts": self.missing, "steps of attempts": steps}
         return "; ".join(
             f"{what} {', '.join(_number_ranges(numbers))}"
-            for what, numbers in told.items()
+            for what, numbers in missing.items()
             if numbers
         )
 
