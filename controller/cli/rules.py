@@ -137,7 +137,7 @@ def command(
     provisional.
     """
     if diff and (profile is not None or event or regulations):
-        raise CliError("--diff A B stands alone: name no PROFILE, event or page beside it")
+        raise CliError("--diff A B cannot be combined with a PROFILE, event or page")
     if profile is None and (event or regulations):
         raise CliError(f"name a PROFILE: one of {', '.join(profile_names())}")
     if diff:

@@ -234,7 +234,7 @@ def _require_client_key(state_dir: Path, name: str, language: Language) -> None:
     if not (folder / f"{name}.key_secret").exists():
         there = ", ".join(sorted(file.stem for file in folder.glob("*.key_secret")))
         said = Words(
-            f"{folder} has no {name}.key_secret: --as takes {there or 'nobody here'}",
+            f"{folder} has no {name}.key_secret: --as takes {there or 'no key here'}",
             f"{folder} 中没有 {name}.key_secret：--as 可用 {there or '（无）'}",
         )
         raise CliError(getattr(said, language))

@@ -309,7 +309,7 @@ def _drop_unreadably_revoked(
         meant = [each for each in clients if _is_named_by_file(each, path)]
         if not meant:
             wrong.append(
-                RosterError(f"{path}: the revoked client cannot be read: no client is admitted")
+                RosterError(f"{path}: this revocation cannot be read: no client is admitted")
             )
             return ()
         clients = [each for each in clients if each not in meant]
