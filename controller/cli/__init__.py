@@ -17,18 +17,17 @@ import click
 class CommandEntry(NamedTuple):
     """One command: its line in the help, and the package of the module that defines `command`.
 
-    The module is PACKAGE.cli.NAME.
+    The module is PACKAGE.cli.NAME. The package "sim" is a distribution of its own.
     """
 
     help: str
     package: str = "controller"
-    needs_sim: bool = False
 
 
 COMMAND_ENTRIES = {
-    "demo": CommandEntry("Simulated tables, all in one.", package="sim", needs_sim=True),
+    "demo": CommandEntry("Simulated tables, all in one.", package="sim"),
     "run": CommandEntry("Run a table: its machine and its gateway."),
-    "sim": CommandEntry("Simulated boards alone, on ptys.", package="sim", needs_sim=True),
+    "sim": CommandEntry("Simulated boards alone, on ptys.", package="sim"),
     "adapter": CommandEntry("Bought parts in a board's place: reader, drives."),
     "console": CommandEntry("The referees' console, in a browser."),
     "watch": CommandEntry("Follow tables' feeds."),
@@ -51,11 +50,9 @@ COMMAND_ENTRIES = {
     "health": CommandEntry("What wears, and what to clean or replace when."),
     "release": CommandEntry("What was released, and is it installed."),
     "schema": CommandEntry("JSON Schemas of all public messages."),
-    "campaign": CommandEntry(
-        "Thousands of simulated deals with faults.", package="sim", needs_sim=True
-    ),
+    "campaign": CommandEntry("Thousands of simulated deals with faults.", package="sim"),
     "lab": CommandEntry("Collect deals, and test them as a test house does.", package="sim"),
-    "bench": CommandEntry("Measure figures against their floors.", package="sim", needs_sim=True),
+    "bench": CommandEntry("Measure figures against their floors.", package="sim"),
 }
 
 
@@ -96,7 +93,7 @@ class LazyGroup(click.Group):
         entry = COMMAND_ENTRIES.get(cmd_name)
         if entry is None:
             return None
-        if entry.needs_sim and importlib.util.find_spec("sim") is None:
+        if entry.package == "sim" and importlib.util.find_spec("sim") is None:
             raise CliError(
                 f"dealtable {cmd_name} needs the simulator: install dealtable-sim beside dealtable"
             )
