@@ -64,7 +64,7 @@ class PublishingPaths:
         for line in self._read_lines():
             message = decode_machine_line(line)
             if not isinstance(message, FeedMessage):
-                raise GatewayProtocolError("a machine that publishes sends what is public")
+                raise GatewayProtocolError("a machine that publishes must send public messages")
             self._feed.publish(message)
         return _receive_body(self._from_feed)
 
