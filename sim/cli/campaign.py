@@ -76,22 +76,16 @@ _EXIT_INTERRUPTED = 128 + 2
 @click.option(
     "--wire",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="With --replay: the file for the frames of both serial lines. Default: a file in a new "
-    "temporary folder.",
+    help="With --replay: the file for the frames of both lines. Default: a temporary file.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
 @click.option(
     "--journal",
     type=click.Path(file_okay=False, path_type=Path),
-    help="Write the journals into this folder, with one folder for each life. Default: the "
-    "journals stay in memory.",
+    help="Write each life's journal into a folder in this one. Default: they stay in memory.",
 )
 @click.option("--stop", is_flag=True, help="End at the first life with a finding.")
-@click.option(
-    "--jobs",
-    type=click.IntRange(1, 512),
-    help="The number of processes. Default: one for each core.",
-)
+@click.option("--jobs", type=click.IntRange(1, 512), help="Processes. Default: one for each core.")
 @click.option(
     "--page",
     type=click.Path(dir_okay=False, path_type=Path),

@@ -77,19 +77,11 @@ class _DemoOptions:
 @click.command(epilog=EPILOG)
 @click.option("--tables", type=WholeNumber(1, 100), default=1, show_default=True)
 @click.option(
-    "--deals",
-    type=WholeNumber(1),
-    help="The number of practice deals at each table, without matches. Default with --once: 1.",
+    "--deals", type=WholeNumber(1), help="Practice deals a table, without matches; with --once: 1."
 )
-@click.option(
-    "--once",
-    is_flag=True,
-    help="Deal, print a summary and end. Exit with an error if anything is wrong.",
-)
+@click.option("--once", is_flag=True, help="Deal, print a summary, end. Fail if anything is wrong.")
 @click.option("--json", "as_json", is_flag=True, help="With --once: print only one JSON object.")
-@click.option(
-    "--costs", is_flag=True, help="With --once: print CPU and memory by kind of process, too."
-)
+@click.option("--costs", is_flag=True, help="With --once: print CPU and memory of the processes.")
 @click.option(
     "--speed",
     type=DecimalNumber(0.1, 1000),
@@ -97,9 +89,7 @@ class _DemoOptions:
     show_default=True,
     help="The speed of the mechanics. 1 is 100 ms a card.",
 )
-@click.option(
-    "--port", type=WholeNumber(1, 65000), help="The first feed's port. Default: free ports."
-)
+@click.option("--port", type=WholeNumber(1, 65000), help="First feed's port. Default: free ports.")
 @click.option("--no-console", is_flag=True, help="Do not start the referees' console.")
 @click.option(
     "--console-port", type=WholeNumber(1, 65535), help="The console's port. Default: a free port."
@@ -107,8 +97,7 @@ class _DemoOptions:
 @click.option(
     "--state-dir",
     type=click.Path(file_okay=False, path_type=Path),
-    help="The folder for journals and keys. It is not deleted at the end. Default: a new "
-    "temporary folder.",
+    help="The folder for journals and keys; it is kept. Default: a new temporary folder.",
 )
 @click.option(
     "--firmware",
@@ -122,16 +111,8 @@ class _DemoOptions:
     type=click.Choice(["inside", "processes"]),
     help="Run the boards inside the simulator, or each as a process, as in `dealtable sim`.",
 )
-@click.option(
-    "--fault",
-    "faults",
-    multiple=True,
-    metavar="FAULT",
-    help="A fault of the machine, as in `dealtable sim`. Can be given several times.",
-)
-@click.option(
-    "--seed", type=WholeNumber(0), default=0, show_default=True, help="The seed of the mechanics."
-)
+@click.option("--fault", "faults", multiple=True, metavar="FAULT", help="As in `dealtable sim`.")
+@click.option("--seed", type=WholeNumber(0), default=0, show_default=True, help="Mechanics' seed.")
 def command(
     tables: int,
     deals: int | None,

@@ -56,16 +56,11 @@ def command() -> None:
 
 def _add_source_options(function: Callable[..., None]) -> Callable[..., None]:
     for option in (
-        click.option(
-            "--jobs",
-            type=WholeNumber(1, 512),
-            help="The number of processes. Default: one for each core.",
-        ),
+        click.option("--jobs", type=WholeNumber(1, 512), help="Processes. Default: one a core."),
         click.option(
             "--seed",
             type=WholeNumber(0),
-            help="The seed: with it the same deals can be collected again. Default: the "
-            "operating system's entropy.",
+            help="A seed, to collect the same deals again. Default: the system's entropy.",
         ),
         click.option(
             "--method",
@@ -79,8 +74,7 @@ def _add_source_options(function: Callable[..., None]) -> Callable[..., None]:
             type=click.Choice(PATHS),
             default=PATHS[0],
             show_default=True,
-            help="`sequence`: only the sequence, over a simulated input order. `full`: whole "
-            "simulated deals.",
+            help="`sequence`: only the sequence, over simulated input. `full`: simulated deals.",
         ),
     ):
         function = option(function)
@@ -132,17 +126,12 @@ def collect_command(
 @click.argument(
     "files", nargs=-1, metavar="[FILE...]", type=click.Path(dir_okay=False, path_type=Path)
 )
-@click.option(
-    "--deals",
-    type=WholeNumber(1, 10_000_000),
-    help="Collect this number of deals, instead of reading FILE.",
-)
+@click.option("--deals", type=WholeNumber(1, 10_000_000), help="Collect deals, and read no FILE.")
 @_add_source_options
 @click.option(
     "--retest",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="A file with the same number of new deals, for a retest. Needed if the deals of FILE "
-    "were collected elsewhere.",
+    help="As many new deals, for a retest of deals that were collected elsewhere.",
 )
 @click.option(
     "--html",
@@ -335,9 +324,7 @@ def _check_installed(path: str, method: str, *packages: str) -> None:
                 "--path full needs the simulator: install dealtable-sim beside dealtable"
             )
         if method != METHODS[0]:
-            raise click.UsageError(
-                "--method goes with --path sequence: a whole table uses the fair method only"
-            )
+            raise click.UsageError("--method goes with --path sequence: a whole table deals fairly")
 
 
 def _check_out(out: Path) -> None:

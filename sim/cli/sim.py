@@ -44,8 +44,8 @@ START_INTERVAL_S = 0.013
 EPILOG = f"""
 The command prints the addresses of each table. Write them into the table's configuration: `port`
 and `id` in [dealer] and [reader], `pins = "unix:…"` in [panel], `backend = "sim"` in [table].
-The control socket simulates people's actions at the table, and returns the positions of all cards:
-`echo '{{"do": "truth"}}' | socat - UNIX:CONTROL` (sim/CONTROL.md).
+The control socket simulates people's actions (sim/CONTROL.md). To read the positions of all cards:
+`echo '{{"do": "truth"}}' | socat - UNIX:CONTROL`
 
 \b
 A fault is NAME or NAME:field=value,… sim/faults.toml has the fields of each. The names:
@@ -68,11 +68,7 @@ Examples:
     help="The simulator's configuration file, sim.toml. Default: the standard settings.",
 )
 @click.option(
-    "--tables",
-    type=WholeNumber(1, 500),
-    default=1,
-    show_default=True,
-    help="The number of tables.",
+    "--tables", type=WholeNumber(1, 500), default=1, show_default=True, help="Number of tables."
 )
 @click.option("--json", "as_json", is_flag=True, help="Print one line of JSON for each table.")
 @click.option(
@@ -88,22 +84,11 @@ Examples:
 @click.option(
     "--boards",
     type=click.Choice(["inside", "processes"]),
-    help="`inside`: the boards run in this process, each on its own pty. This is the default for "
-    "more than one table. `processes`: each board is a process. This is the default for one table, "
-    "and MicroPython needs it.",
+    help="`inside`: in this process, each on its own pty, the default for several tables. "
+    "`processes`: each as a process, the default for one table, and needed by MicroPython.",
 )
-@click.option(
-    "--no-attendant",
-    is_flag=True,
-    help="Run without the simulated person who takes the hands, loads cards and clears up.",
-)
-@click.option(
-    "--fault",
-    "faults",
-    multiple=True,
-    metavar="FAULT",
-    help="A fault of the machine. Can be given several times.",
-)
+@click.option("--no-attendant", is_flag=True, help="Run without the simulated person at a table.")
+@click.option("--fault", "faults", multiple=True, metavar="FAULT", help="A fault; may be repeated.")
 @click.option(
     "--faults",
     "faults_file",
@@ -120,8 +105,7 @@ Examples:
 @click.option(
     "--runtime-dir",
     type=click.Path(file_okay=False, path_type=Path),
-    help="The folder for the links to the ptys and for the sockets. Default: a new folder in "
-    "memory, which is removed at the end.",
+    help="The folder for links to ptys and for sockets. Default: a temporary folder in memory.",
 )
 def command(
     config: Path | None,

@@ -10,7 +10,7 @@ const UNWRITTEN = 503;
 /** The status of an answer to too many requests. The request was not executed; repeat it soon. */
 const TOO_FAST = 429;
 const TRIES = 4;
-/** A longer wait than this is not for too many requests, but for example for a wrong PIN. */
+/** A longer wait has another reason than too many requests, for example a wrong PIN. */
 const SHORT_S = 2;
 
 /** The console refused a request, or did not answer (`status` 0). The message is for people. */

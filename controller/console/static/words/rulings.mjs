@@ -17,7 +17,7 @@ export default {
   "rulings.and": ["、", ", "],
   "rulings.comma": ["，", ", "],
   "rulings.not-your-role": ["{role}无此权限", "not allowed for the role {role}"],
-  "rulings.nobody": ["双方", "nobody"],
+  "rulings.nobody": ["无一方", "neither side"],
 
   "rulings.tab.desk": ["裁定", "Rulings"],
   "rulings.tab.judge": ["牌型", "Combinations"],
@@ -135,7 +135,7 @@ export default {
   ],
   "rulings.correction-spoken": ["第{deal}副成绩的口头更正", "Deal {deal}: verbal correction"],
   "rulings.correction-why": ["{by}：{reason}", "{by}: {reason}"],
-  "rulings.by-mouth": ["裁判长{chief}（口头），{by}录入", "{chief} (chief, verbally), entered by {by}"],
+  "rulings.by-mouth": ["裁判长{chief}（口头），{by}录入", "{chief} (chief, by word), entered by {by}"],
   "rulings.calls": ["召请裁判", "Calls for the referee"],
   "rulings.call": ["{words} · 已等 {time}", "{words} · {time} ago"],
   "rulings.call-of": ["{who}：{words} · 已等 {time}", "{who}: {words} · {time} ago"],
