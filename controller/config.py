@@ -133,7 +133,7 @@ DEFAULT_LOOK_MS: dict[ReaderTrigger, int] = {"wire": 300, "asked": 500}
 
 
 class ReaderSection(BoardSection, frozen=True, forbid_unknown_fields=True):
-    """The reader board, and how it learns of a card: from the dealer board's wire, or by a request.
+    """The reader board, and the start of its looks: the dealer board's wire, or a request.
 
     A reader without a trigger wire (`dealtable adapter barcode`) receives one request for each
     card. `look_ms` is the time limit of that request; after it the card goes to the tray. With a

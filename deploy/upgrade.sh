@@ -106,7 +106,7 @@ for table in $(tables); do
     [ ! -f "$VAR/$table/release.json" ] || cp -p "$VAR/$table/release.json" "$kept/$table.json"
 done
 
-change_over() { # version: link, files and services; false where a service does not come to serve
+change_over() { # version: link, files and services; false where a service does not start
     local unit broken=false table
     point "$PREFIX/current" "$1"
     install_files "$PREFIX/$1/house"
@@ -116,7 +116,7 @@ change_over() { # version: link, files and services; false where a service does 
     for unit in $(services); do
         systemctl is-enabled -q "$unit" || continue
         # It returns once the service has said READY, or has failed to.
-        systemctl restart "$unit" || { echo "$unit does not come to serve" >&2; broken=true; }
+        systemctl restart "$unit" || { echo "$unit does not start" >&2; broken=true; }
     done
     ! $broken || return 1
     sleep "${SETTLE_S:-5}"
@@ -137,9 +137,9 @@ if ! change_over "$name"; then
     done
     if change_over "$before"; then
         rm -rf "${PREFIX:?}/$name"
-        echo "rolled back: $name did not come to serve, $before serves again" >&2
+        echo "rolled back: $name did not start, $before serves again" >&2
     else
-        echo "rolled back to $before, which does not come to serve either: journalctl -u 'dealtable-*'" >&2
+        echo "rolled back to $before, which does not start either: journalctl -u 'dealtable-*'" >&2
     fi
     exit 1
 fi

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from hil_tests.harness import scenario_end, table_rest
+from hil_tests.harness import scenario_end
+from hil_tests.harness import scenario_end as table_rest
 from hil_tests.harness.bench_file import BenchError, BenchInUse
 from hil_tests.harness.bench_operator import RunStopped
 from hil_tests.harness.features import missing_features

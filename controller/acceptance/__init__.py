@@ -5,7 +5,6 @@ usual typed drivers. The boards may be real or simulated, and the tests do not d
 People do the steps that need hands.
 
     selftest_figures.py  the figures with their limits (limits.toml), and the result of each
-    operator_steps.py    the steps that people do (steps.toml), real or simulated
     board_pair.py        the two boards, their events with times, and a host that can fall silent
     selftest_session.py  one running self-test: boards, people, figures, open attempt
     fed_cards.py         cards that are fed and routed by a plan, counted without their faces
@@ -18,6 +17,6 @@ People do the steps that need hands.
 
 SELFTEST.md contains every figure and every sign of wear, with limits and reasons. It is generated.
 
-No face leaves the tests: controller/acceptance/read_counts.py receives the reader's looks and
+No face leaves the tests: controller/acceptance/fed_cards.py receives the reader's looks and
 returns only counts.
 """

@@ -14,12 +14,12 @@ from typing import Final, Literal
 import msgspec
 
 from controller.acceptance.fed_cards import FedCard, FedCards
-from controller.acceptance.operator_steps import StepName
 from controller.acceptance.selftest_session import (
     CARD_TIMEOUT_S,
     POCKET_PARTS,
     MachineNotReady,
     SelftestSession,
+    StepName,
     percentile,
 )
 from drivers.board_events import BoardEventCode, BoardKind, CardReadEvent, Outlet

@@ -8,8 +8,7 @@ import statistics
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from controller.acceptance.fed_cards import FedCard, FedCards
-from controller.acceptance.read_counts import ReadCounts
+from controller.acceptance.fed_cards import FedCard, FedCards, ReadCounts
 from controller.acceptance.selftest_session import (
     BEAM_PARTS,
     CARD_TIMEOUT_S,

@@ -37,9 +37,8 @@ from controller.service.logging_setup import (
     log_level_option,
     set_log_level,
 )
-from controller.service.process_signals import termination_signals
+from controller.service.process_signals import SystemdNotifier, run_heartbeat, termination_signals
 from controller.service.sandbox import restrict_process
-from controller.service.systemd_notify import SystemdNotifier, run_heartbeat
 from controller.service.wall_clock import read_wall_clock_ms
 from controller.signing.releases import BadRelease, Manifest
 
@@ -164,7 +163,7 @@ def format_missing_library(library: str) -> str:
 
 async def _run(config: ConsoleConfig, path: Path) -> None:
     """Serve until a signal. Raises CliError for ConfigError and StoreError."""
-    from controller.console.console_clock import ConsoleClock
+    from controller.console.console import ConsoleClock
     from controller.console.server import ConsoleFailed, open_console, serve
     from controller.console.store.database import StoreError
 

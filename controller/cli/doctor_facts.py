@@ -71,8 +71,8 @@ from controller.signing.releases import BadRelease, Manifest, file_differences
 from drivers.board_events import BoardKind
 from drivers.board_identity import check_identity
 from drivers.errors import DriverError, Mismatch, PortBusy, PortMissing
-from drivers.flash.board_query import BoardQuery
 from drivers.flash.firmware_image import own_image
+from drivers.flash.flasher import BoardQuery
 from drivers.link.frames import Welcome
 
 PORT_IN_USE: Final = BoardAnswer(

@@ -13,14 +13,14 @@ from typing import Any, Final, TypeVar
 import click
 
 from controller.acceptance.board_pair import BoardPair
-from controller.acceptance.operator_steps import (
+from controller.acceptance.selftest_figures import machine_parts
+from controller.acceptance.selftest_session import (
+    CardSetSpec,
     Operator,
     SimulatedOperator,
     StepName,
     operator_step,
 )
-from controller.acceptance.selftest_figures import machine_parts
-from controller.acceptance.selftest_session import CardSetSpec
 from controller.cli import CliError
 from controller.config import TableConfig
 from controller.expected_boards import expected_boards

@@ -18,7 +18,7 @@ from controller.rules.profile import Profile, rules_by_key
 from controller.rules.profile_files import find_profile, load_profile, profile_names
 from controller.rules.regulations import regulations_to_settle as to_settle
 from controller.rules.regulations_page import page_hash, profile_hash, regulations_text
-from controller.signing.encoding import canonical_json
+from controller.signing import canonical_json
 from controller.words import Words
 
 _DEFAULT_WIDTH = 110

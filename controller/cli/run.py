@@ -90,6 +90,7 @@ def machine(path: Path, record: Path | None) -> None:
     from controller.journal.entries import JournalError, StorageFailed
     from controller.roster import RosterError
     from controller.service.machine_process import run_machine
+    from controller.service.process_signals import SystemdNotifier
     from controller.service.process_users import (
         check_process_user,
         check_separation,
@@ -97,7 +98,6 @@ def machine(path: Path, record: Path | None) -> None:
         open_socket_folder,
     )
     from controller.service.sandbox import restrict_process
-    from controller.service.systemd_notify import SystemdNotifier
     from controller.vault.sealing import RuntimeDirError
     from drivers.link.recording import RecordingError
 
@@ -151,7 +151,7 @@ def gateway(path: Path) -> None:
 async def _serve_gateway(config: TableConfig) -> None:
     """Serve the table, and send heartbeats to the supervisor. Raises GatewayError."""
     from controller.gateway.gateway import run_gateway
-    from controller.service.systemd_notify import SystemdNotifier, run_heartbeat
+    from controller.service.process_signals import SystemdNotifier, run_heartbeat
     from controller.service.wall_clock import read_wall_clock
 
     notice = SystemdNotifier.from_environment(os.environ)

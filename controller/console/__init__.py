@@ -3,7 +3,7 @@
 The console is a process of its own, usually on another computer. Its only source is the tables'
 feeds. Begin with table_snapshots.py (the known state of a table), live_pages/page_parts.py (the
 content of a page), feed/table_feeds.py, live_pages/hall_page.py and commands/command_dispatcher.py.
-console.py constructs all parts, and app.py and server.py open it to browsers.
+console.py constructs all parts, and server.py opens it to browsers.
 
     feed/           sockets, checks and intake of the tables' messages; missing events
     freshness.py    whether a table is live, stale, silent, or has another key
@@ -14,11 +14,10 @@ console.py constructs all parts, and app.py and server.py open it to browsers.
     accounts/       people, PINs, sessions
     store/          the database: events, heads, commands, people, sheets
     call_assignments.py   who goes to which table
-    table_discovery.py, table_enrolment.py   tables on the network, added while the console runs
+    table_enrolment.py   tables on the network, added while the console runs
     rate_limits.py, connection_limits.py   limits for people and addresses
     routing.py, request_error.py   roles and errors of routes
     console_config.py   console.toml, and tables.toml beside it
-    console_clock.py    the console's clock
     sheet_keeper.py     the score sheets of finished matches
 
 A command: a route of routes/table_routes.py or routes/area_routes.py receives it, with an id from

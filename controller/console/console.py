@@ -1,4 +1,7 @@
-"""The parts that run as long as the console. The console ends if one of them fails."""
+"""The console: all its parts, its clock, and the tasks that it needs.
+
+It ends if one of them fails.
+"""
 
 import asyncio
 from collections.abc import Callable, Coroutine, Sequence
@@ -28,12 +31,53 @@ from controller.console.rate_limits import (
 )
 from controller.console.sheet_keeper import SheetKeeper
 from controller.console.store.archive import Archive
-from controller.console.store.score_sheets import ScoreSheetStore
+from controller.console.store.match_records import ScoreSheetStore
 from controller.console.table_snapshots import Result, RunBlocking, Tables, TableSnapshot
 from controller.console.view.area_clocks import build_areas
 from controller.host.loggers import structlog
 from controller.messages import Role
 from controller.signing.releases import Manifest
+
+MIN_STEP_MS: Final = 1_000
+"""Clocks that drift this far apart were set; what is less is left alone (provisional)."""
+POLL_INTERVAL_S: Final = 1.0
+
+OnClockStep = Callable[[int], None]
+"""Takes by how many milliseconds the console's clock was set: moments kept by it move along."""
+
+
+class ConsoleClock:
+    """Milliseconds since 1970. `steady_s` is never set; `wall_ms` is the computer's clock."""
+
+    def __init__(self, steady_s: Callable[[], float], wall_ms: Callable[[], int]) -> None:
+        self._steady_s, self._wall_ms = steady_s, wall_ms
+        self._offset_ms = self._offset()
+
+    def __call__(self) -> int:
+        """Return the present time."""
+        return int(self._steady_s() * 1000 + self._offset_ms)
+
+    def follow_wall_clock(self) -> int:
+        """Follow the computer's clock if it was set. Return the step in milliseconds, or 0."""
+        step_ms = round(self._offset() - self._offset_ms)
+        if abs(step_ms) < MIN_STEP_MS:
+            return 0
+        self._offset_ms += step_ms
+        return step_ms
+
+    async def watch_wall_clock(self, *listeners: OnClockStep) -> None:
+        """Check repeatedly, and report every step to the listeners."""
+        while True:
+            await asyncio.sleep(POLL_INTERVAL_S)
+            step_ms = self.follow_wall_clock()
+            if step_ms:
+                _log.warning("the clock of this computer was set", by_s=round(step_ms / 1000, 1))
+                for tell in listeners:
+                    tell(step_ms)
+
+    def _offset(self) -> float:
+        return self._wall_ms() - self._steady_s() * 1000
+
 
 _log = structlog.get_logger("console")
 

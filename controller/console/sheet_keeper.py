@@ -12,7 +12,7 @@ import msgspec
 from controller.console.commands.command_dispatcher import CommandDispatcher
 from controller.console.request_error import RequestError
 from controller.console.store.database import StoreError
-from controller.console.store.score_sheets import ScoreSheetStore
+from controller.console.store.match_records import ScoreSheetStore
 from controller.console.table_snapshots import RunBlocking, Tables, Unsubscribe
 from controller.console.view.sheet_page import parse_sheet, with_wall_times
 from controller.host.loggers import structlog

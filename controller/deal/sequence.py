@@ -8,7 +8,7 @@ import hashlib
 from collections.abc import Callable, Iterator
 from itertools import chain
 
-from controller.signing.encoding import length_prefixed
+from controller.signing import length_prefixed
 
 SEED_BYTES = 32
 NONCE_BYTES = 32

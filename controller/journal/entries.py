@@ -8,7 +8,7 @@ import msgspec
 
 from controller.host.printable_text import escape_unprintable
 from controller.messages import PublicEvent
-from controller.signing.encoding import canonical_json, length_prefixed
+from controller.signing import canonical_json, length_prefixed
 
 
 class JournalError(Exception):

@@ -36,7 +36,7 @@ from controller.machine.public.public_state import (
     StatePublisher,
     public_state,
 )
-from controller.machine.state.fault_meanings import alert
+from controller.machine.state.table_state import alert
 from controller.machine.table_calls import OverdueWatch, WaitingLimits
 from controller.machine.table_record import TableRecord
 from controller.messages import (

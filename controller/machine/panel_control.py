@@ -5,9 +5,8 @@ from collections.abc import Awaitable, Callable
 
 from controller.machine.commands.command_processor import CommandProcessor
 from controller.machine.public.awaited_seats import awaited_seats
-from controller.machine.state.fault_meanings import CALLING_FAULTS
 from controller.machine.state.table_match import TableMatch
-from controller.machine.state.table_state import TableState
+from controller.machine.state.table_state import CALLING_FAULTS, TableState
 from controller.machine.table_calls import end_calls
 from controller.machine.table_record import TableRecord
 from controller.match.phase import BEFORE_RELEASE

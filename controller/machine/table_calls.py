@@ -7,8 +7,8 @@ import asyncio
 
 import msgspec
 
-from controller.machine.state.fault_meanings import OVERDUE_FAULTS
 from controller.machine.state.table_match import TableMatch
+from controller.machine.state.table_state import OVERDUE_FAULTS
 from controller.machine.table_record import TableRecord
 from controller.match.match_state import GuandanMatch
 from controller.match.phase import MatchPhase

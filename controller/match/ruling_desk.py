@@ -57,8 +57,7 @@ from controller.rules.penalties.proposals import (
 from controller.rules.profile import GuandanProfile
 from controller.rules.ranks import Level, level_text
 from controller.rules.tribute import tribute_payers
-from controller.rules.tribute_returns import MAX_LOW_RANK, return_rule_between
-from controller.rules.wrong_card import WrongCardKind
+from controller.rules.tribute_returns import MAX_LOW_RANK, WrongCardKind, return_rule_between
 from controller.seats import side_of
 
 _WRONG_CARD_OFFENCES: Final[Mapping[str, WrongCardKind]] = {

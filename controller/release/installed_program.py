@@ -26,8 +26,7 @@ from controller.host.atomic_files import replace_file
 from controller.host.toml_files import FileError
 from controller.messages import Firmware, ProgramRelease
 from controller.release.release_files import read_file, read_manifest
-from controller.signing import releases
-from controller.signing.encoding import length_prefixed
+from controller.signing import length_prefixed, releases
 from controller.signing.releases import BoardKind, FileDifference, Manifest, Serial
 from drivers.firmware.version import firmware_hash
 

@@ -23,7 +23,7 @@ from nacl.signing import SigningKey, VerifyKey
 
 from controller.host.printable_text import MAX_SHOWN_CHARACTERS, escape_unprintable, shorten
 from controller.messages import Role
-from controller.signing.encoding import length_prefixed
+from controller.signing import length_prefixed
 
 KEYS_FOLDER: Final = "keys"
 TABLE_NAME: Final = "table"

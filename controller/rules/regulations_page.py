@@ -15,7 +15,7 @@ from controller.rules.regulations import (
     regulations_to_settle,
 )
 from controller.rules.text_columns import pack
-from controller.signing.encoding import canonical_json, length_prefixed
+from controller.signing import canonical_json, length_prefixed
 from controller.words import Words
 
 PageLines = Iterator[str]

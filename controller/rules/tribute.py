@@ -2,8 +2,7 @@
 
 Only functions for known hands take faces: has_anti_tribute, tribute_choices, tribute_value and
 is_right_tribute. All other functions take the values of cards in level order
-(ranks.value_at_level). tribute_returns.py has the rules for returns, and wrong_card.py has the cost
-of a wrong card.
+(ranks.value_at_level). tribute_returns.py has the rules for returns and the cost of a wrong card.
 """
 
 from collections.abc import Callable, Mapping, Sequence

@@ -37,7 +37,7 @@ from controller.roster import (
     read_sign_secret,
 )
 from controller.service.logging_setup import add_log_context
-from controller.service.systemd_notify import SystemdNotifier, run_heartbeat
+from controller.service.process_signals import SystemdNotifier, run_heartbeat
 from controller.service.table_profile import load_table_profile
 from controller.service.wall_clock import read_wall_clock
 from controller.vault.sealing import AttemptKeyFiles

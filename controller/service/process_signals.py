@@ -1,12 +1,131 @@
-"""Termination of the program's processes: by signals, and together with their parent."""
+"""The life of the program's processes: signals, the end of their parent, and notifications to
+systemd.
+"""
 
+import asyncio
 import ctypes
 import os
 import signal
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+import socket
+from collections.abc import AsyncIterator, Callable, Iterator, MutableMapping
+from contextlib import asynccontextmanager, contextmanager, suppress
 from functools import partial
 from types import FrameType
+from typing import Final, Self
+
+MAX_LOOP_DELAY_S: Final = 1.0
+"""Maximum delay of the loop in a process that counts as alive (provisional)."""
+MAX_WRITE_DELAY_S: Final = 5.0
+"""Maximum time that entries may wait for the disk. A worn card can also stop for seconds
+(provisional).
+"""
+HEARTBEATS_PER_WATCHDOG: Final = 6
+"""Number of heartbeats within the time limit of the supervisor."""
+_UNWATCHED_INTERVAL_S: Final = 5.0
+"""Interval of status messages without a watchdog."""
+
+
+class SystemdNotifier:
+    """The supervisor of this process. Without a supervisor the messages are dropped.
+
+    `address` is the address of the socket. A leading `@` means the null byte of an abstract socket.
+    `watchdog_s` is the time without a heartbeat after which the process is restarted. None means no
+    limit.
+    """
+
+    def __init__(self, address: str | None = None, watchdog_s: float | None = None) -> None:
+        """Store the address. Without a valid address all messages are dropped."""
+        self.watchdog_s = watchdog_s
+        self._address: str | None = None
+        if address is not None and address.startswith(("/", "@")):
+            self._address = "\0" + address[1:] if address[0] == "@" else address
+
+    @classmethod
+    def from_environment(cls, environ: MutableMapping[str, str]) -> Self:
+        """Return a notifier from the environment, and remove its variables, which are only for this
+        process.
+        """
+        address = environ.pop("NOTIFY_SOCKET", None)
+        micros = environ.pop("WATCHDOG_USEC", "")
+        watched = environ.pop("WATCHDOG_PID", str(os.getpid())) == str(os.getpid())
+        limit_s = int(micros) / 1e6 if micros.isdecimal() and int(micros) and watched else None
+        return cls(address, limit_s)
+
+    def report_ready(self, status: str) -> None:
+        """Report that the process is ready."""
+        self._send("READY=1", f"STATUS={status}")
+
+    def report_alive(self, status: str) -> None:
+        """Report that the process is alive."""
+        self._send("WATCHDOG=1", f"STATUS={status}")
+
+    def report_stall(self, reason: str) -> None:
+        """Report the reason why no heartbeat is sent."""
+        self._send(f"STATUS=ailing: {reason}")
+
+    def report_stopping(self) -> None:
+        """Report that the process is stopping on request."""
+        self._send("STOPPING=1")
+
+    def _send(self, *lines: str) -> None:
+        if self._address is None:
+            return
+        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as out:
+            out.setblocking(False)
+            # there is no receiver, or it is too slow; the next message counts
+            with suppress(OSError):
+                out.sendto("\n".join(lines).encode(), self._address)
+
+
+@asynccontextmanager
+async def run_heartbeat(
+    notifier: SystemdNotifier,
+    status: Callable[[], str],
+    write_delay_s: Callable[[], float] = lambda: 0.0,
+) -> AsyncIterator[None]:
+    """Send heartbeats during the block, as long as this process is alive.
+
+    `status` returns a line for people, which is public. `write_delay_s` returns the seconds that
+    the oldest entry has waited for the writer of the journal.
+    """
+    beats = asyncio.ensure_future(_send_heartbeats(notifier, status, write_delay_s))
+    try:
+        yield
+    finally:
+        beats.cancel()
+        with suppress(asyncio.CancelledError):
+            await beats
+
+
+async def _send_heartbeats(
+    notifier: SystemdNotifier, status: Callable[[], str], write_delay_s: Callable[[], float]
+) -> None:
+    loop = asyncio.get_running_loop()
+    pause_s = (
+        _UNWATCHED_INTERVAL_S
+        if notifier.watchdog_s is None
+        else notifier.watchdog_s / HEARTBEATS_PER_WATCHDOG
+    )
+    due_s = loop.time() + pause_s
+    while True:
+        await asyncio.sleep(due_s - loop.time())
+        woke_s = loop.time()
+        why = find_stall_reason(woke_s - due_s, write_delay_s())
+        due_s = woke_s + pause_s  # set before the report, so that a stall during the report counts
+        if why is None:
+            notifier.report_alive(status())
+        else:
+            notifier.report_stall(why)
+
+
+def find_stall_reason(loop_delay_s: float, write_delay_s: float) -> str | None:
+    """Return the reason why a process does not count as alive, or None."""
+    if loop_delay_s > MAX_LOOP_DELAY_S:
+        return f"the loop came round {loop_delay_s:.1f} s late"
+    if write_delay_s > MAX_WRITE_DELAY_S:
+        return f"the journal's writer has not written for {write_delay_s:.1f} s"
+    return None
+
 
 _PR_SET_PDEATHSIG = 1
 

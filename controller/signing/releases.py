@@ -25,7 +25,7 @@ from nacl.signing import SigningKey, VerifyKey
 
 from controller.host.printable_text import escape_unprintable
 from controller.messages import Firmware, ProgramRelease, PublicState, ReportedBoards
-from controller.signing.encoding import canonical_json, length_prefixed
+from controller.signing import canonical_json, length_prefixed
 from controller.signing.signed_commands import from_hex
 
 _RELEASE_CONTEXT, _PROGRAM_CONTEXT = "dealtable/release/1", "dealtable/program/1"

@@ -15,7 +15,7 @@ from nacl.exceptions import BadSignatureError
 from nacl.signing import SigningKey, VerifyKey
 
 from controller.messages import ClientCommand
-from controller.signing.encoding import canonical_json, length_prefixed
+from controller.signing import canonical_json, length_prefixed
 
 _COMMAND_CONTEXT = "dealtable/command/2"
 _DOCUMENT_CONTEXT = "dealtable/transfer/1"

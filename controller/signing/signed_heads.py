@@ -17,7 +17,7 @@ from nacl.exceptions import BadSignatureError
 from nacl.signing import SigningKey, VerifyKey
 
 from controller.messages import SignedHead
-from controller.signing.encoding import length_prefixed
+from controller.signing import length_prefixed
 from controller.signing.signed_commands import from_hex
 
 _HEAD_CONTEXT = "dealtable/head/1"

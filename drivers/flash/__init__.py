@@ -1,6 +1,6 @@
 """Tools that write firmware to a board and confirm it before the old firmware is removed.
 
 firmware_image.py has the files to write, micropython_prompt.py MicroPython's prompt (through
-mpremote), board_query.py the queries to a running firmware, and flasher.py the steps of a flash.
-chip/ has the files for the root of a chip.
+mpremote), and flasher.py the queries to a running firmware and the steps of a flash. chip/ has the
+files for the root of a chip.
 """

@@ -1,16 +1,28 @@
-"""Figures of the programs: the command line's help, and the memory and start of a table."""
+"""Figures of programs: command line, memory, start of a table, rulings, campaigns, and frames."""
 
 import asyncio
+import binascii
+import json
 import subprocess
 import sys
 import tempfile
+from collections import Counter
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
 import msgspec
 
+from controller.cards import composition
+from controller.deal.sequence import sequence
 from controller.messages import MachinePhase, PublicState, Role
+from controller.rules.combos.combo_judge import judge_play
+from controller.rules.combos.guandan_combos import contained_kinds, readings
+from controller.rules.combos.play_notation import parse_play
+from controller.rules.profile_files import load_profile
+from controller.rules.ranks import natural_rank
+from drivers.firmware.framing import Decoder, encode
+from sim.bench.bare_table import mechanical_s
 from sim.bench.figure_registry import (
     FigureUnit,
     FigureValue,
@@ -21,9 +33,121 @@ from sim.bench.figure_registry import (
     timed_figure,
     valued_figure,
 )
+from sim.mechanics.mechanics_settings import MechanicsSettings
 from sim.people.practice_players import seat_players
 from sim.tables.process_costs import measure_costs, resident_mib
 from sim.tables.table_processes import HallPlan, TableProcess, run_hall
+
+_JOBS = 2
+_LIFE = 25
+_LIVES_A_JOB, _SMALL_LIVES_A_JOB = 3, 1
+_BARE = 10
+
+
+@valued_figure("campaign")
+def measure_campaigns() -> list[FigureValue]:
+    """Attempts and cards a second of campaigns on two cores, against boards and card loop alone."""
+    profile = load_profile("international-000")
+    order = sequence(bytes(32), bytes(32), None, profile.deck.cards)
+    bare_s = time_s(
+        lambda: [mechanical_s(MechanicsSettings(), profile, order) for _ in range(_BARE)] and None
+    )
+    attempts_per_s = _JOBS * _BARE / bare_s
+    return [
+        FigureValue(
+            what="hostile, attempts",
+            value=_measure_attempts_per_s("hostile"),
+            floor=attempts_per_s,
+            unit=FigureUnit.PER_S,
+            documented=3.5,
+            aim_value=20,
+        ),
+        FigureValue(
+            what="ideal, cards",
+            value=_measure_attempts_per_s("ideal") * profile.deck.cards,
+            floor=attempts_per_s * profile.deck.cards,
+            unit=FigureUnit.PER_S,
+            documented=2.5,
+            aim_value=2500,
+        ),
+    ]
+
+
+def _measure_attempts_per_s(faults: str) -> float:
+    deals = _LIFE * choose_size(_LIVES_A_JOB, _SMALL_LIVES_A_JOB) * _JOBS
+    told = b""
+
+    def run() -> None:
+        nonlocal told
+        words = ("campaign", "--deals", str(deals), "--faults", faults, "--jobs", str(_JOBS))
+        told = subprocess.run(
+            [sys.executable, "-m", "controller.cli", *words, "--json"],
+            check=True,
+            stdout=subprocess.PIPE,
+        ).stdout
+
+    took_s = time_s(run)
+    attempts: int = json.loads(told)["attempts"]
+    return attempts / took_s
+
+
+_LAID, _PLAYED = "KK66 ♥2", "♦789T ♥2"
+_TURNS = 10
+_ROUNDS = 15
+_AIM_S = 0.005
+"""The aim for one ruling."""
+_SET = composition(2, jokers=True)
+_TEN_CARD_PLAYS = tuple(
+    parse_play(text, 2, _SET).faces
+    for text in (
+        "99999999 ♥2♥2",
+        "♠3456789T ♥2♥2",
+        "33445566 ♥2♥2",
+        "333444 SJ BJ ♥2♥2",
+    )
+)
+"""Plays of ten cards, two of them wild: equal ranks, one suit in sequence, pairs, and mixed."""
+
+
+def _plays_alone() -> None:
+    for _ in range(_TURNS):
+        parse_play(_LAID, 2, _SET)
+        parse_play(_PLAYED, 2, _SET)
+
+
+@timed_figure("ruling", floor=_plays_alone, documented=5.0, per=_TURNS)
+def rule_on_plays() -> None:
+    """A ruling on two plays with a wild card each (aim 5 ms), against reading the typed plays."""
+    for _ in range(_TURNS):
+        judge_play("international-000", 2, _PLAYED, _LAID)
+
+
+@valued_figure("rulings")
+def measure_rulings() -> list[FigureValue]:
+    """Rulings a second on two plays with a wild card each, against reading the typed plays."""
+    value_us, floor_us = time_in_turns_us(rule_on_plays, _plays_alone, _TURNS, _ROUNDS)
+    return [
+        FigureValue(
+            value=1e6 / value_us,
+            floor=1e6 / floor_us,
+            unit=FigureUnit.PER_S,
+            documented=5.0,
+            aim_value=1 / _AIM_S,
+        )
+    ]
+
+
+def _ranks_alone() -> None:
+    for faces in _TURNS * _TEN_CARD_PLAYS:
+        Counter(map(natural_rank, faces))
+
+
+@timed_figure("readings", floor=_ranks_alone, documented=250.0, per=_TURNS * len(_TEN_CARD_PLAYS))
+def read_plays() -> None:
+    """All kinds of play in ten cards with two wild ones (aim 20 ms), against counting ranks."""
+    for faces in _TURNS * _TEN_CARD_PLAYS:
+        readings(faces, 2)
+        contained_kinds(faces, 2)
 
 
 def _python_alone() -> None:
@@ -146,3 +270,20 @@ async def _time_start_s() -> float:
 def _daemon_pid(table: TableProcess) -> int:
     assert table.daemon is not None
     return table.daemon.pid
+
+
+_FRAMES = 1000
+_PAYLOAD = bytes(range(40))
+
+
+def _checksums_alone() -> None:
+    for _ in range(2 * _FRAMES):
+        binascii.crc32(_PAYLOAD)
+
+
+@timed_figure("frame", floor=_checksums_alone, documented=13.0, per=_FRAMES)
+def code_frames() -> None:
+    """Coding and decoding of a frame, against its two checksums."""
+    decoder = Decoder()
+    for _ in range(_FRAMES):
+        decoder.feed(encode(_PAYLOAD))

@@ -46,6 +46,8 @@ from sim.tables.table_processes import (
     start_program,
 )
 
+_STYLES: Final = ("-", "--", "-.", ":")
+"""The line styles of the plot; each serves ten curves."""
 FSYNC_MS: Final = 20
 """A delay that an SD card sometimes has."""
 _HERE = Path(__file__).parent
@@ -315,9 +317,35 @@ def _run_reactions(
         raise click.ClickException(f"reaction: {error}") from error
 
 
-def _draw(names: Sequence[str], samples: Samples, file: Path) -> None:
-    from sim.bench.reaction_plot import draw_distribution
+def draw_distribution(times_us: Mapping[str, Sequence[float]], file: Path) -> None:
+    """Write an SVG with one curve for each name's times (µs). The first name is the floor.
 
+    Raises OSError if the file cannot be written. Needs the extra `lab`.
+    """
+    import matplotlib
+    import numpy as np
+    from matplotlib.backends.backend_svg import FigureCanvasSVG
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(8, 5), layout="constrained")
+    FigureCanvasSVG(figure)
+    axes = figure.subplots()
+    for number, (name, all_us) in enumerate(times_us.items()):
+        longer = 1 - np.arange(len(all_us)) / len(all_us)
+        style = "k-" if number == 0 else _STYLES[number // 10 % len(_STYLES)]
+        axes.step(np.sort(all_us), longer, style, where="post", label=name, linewidth=1.2)
+    axes.set_xscale("log")
+    axes.set_yscale("log")
+    axes.set_xlabel("µs from the card's event to its route on the line")
+    axes.set_ylabel("share of cards that took longer")
+    axes.grid(which="both", alpha=0.2)
+    axes.legend(fontsize="small")
+    # Without a date and random ids, the same times give the same file.
+    with matplotlib.rc_context({"svg.hashsalt": "reaction", "svg.fonttype": "none"}):
+        figure.savefig(file, format="svg", metadata={"Date": None, "Creator": None})
+
+
+def _draw(names: Sequence[str], samples: Samples, file: Path) -> None:
     columns = zip(*samples, strict=True)
     try:
         draw_distribution(dict(zip(names, columns, strict=True)), file)

@@ -32,11 +32,15 @@ This page is generated from sim/faults.toml with
 
 ## The menu
 
-A fault strikes a *card* as it is fed, read or passes the gate; the *set* in the hopper or the one
-that is put into it next; a part of the machine *now*; the serial *line*; a *board*; or the *host*
-on which the daemon runs. It may strike at once, at card N (`at`), or at a seeded `rate`. With
-`repeat` it stays. The codes beside a fault are its right causes. The machine absorbs a *mild*
-fault: there is neither a redeal nor a person's action.
+The column *strikes* shows where a fault occurs:
+
+* *a card*: when the card is fed or read, or passes the gate.
+* *the set*: in the cards in the hopper, or in the cards that are put into it next.
+* *a part* of the machine, *the line* (a serial line), *a board*, or *the host* of the daemon.
+
+A fault strikes at once, at card N (`at`), or at a seeded `rate`. With `repeat` it stays. The codes
+of *right blame* are the right causes of the fault. The machine absorbs a *mild* fault, without a
+redeal and without a person's action.
 """
 _STRIKES = {
     "card": "a card",
@@ -47,10 +51,11 @@ _STRIKES = {
     "host": "the host",
 }
 _LEGEND = """\
-*Injected*: how often it struck. *Active in*: attempts in which it was in force, often with other
-faults. These ended with right hands, without a person's action (*recovered*) or with one
-(*by hand*), *misdealt*, or *void*; in some the *referee* was called. *Detected as*: in how many
-of them one of its right codes was the reason or an alert."""
+*Injected*: the number of strikes. *Active in*: the attempts in which the fault was in force, often
+with other faults. These attempts ended in one of four ways: with right hands and without a person's
+action (*recovered*), with right hands and a person's action (*by hand*), *misdealt*, or *void*. In
+some of them the *referee* was called. *Detected as*: the number of these attempts in which one of
+the right codes was the reason or an alert."""
 _TABLE = "## Detection and recovery"
 _CELL = re.compile(r"^\| ([a-z_]+)(?::[^|]*)? \|", re.MULTILINE)
 
@@ -72,10 +77,10 @@ def render_campaign(report: CampaignReport) -> str:
         f"Written by `dealtable campaign --deals {report.asked} --faults {report.level} "
         f"--seed {report.seed} --page sim/FAULTS.md`:",
         f"{report.deals} deals, {report.attempts} attempts; {zeros};",
-        f"{report.needless_misdeals} misdeals without need; {report.left_behind} times a card too "
-        "many was left unseen beside right hands (`deploy/THREATS.md`);",
+        f"{report.needless_misdeals} misdeals without need; {report.left_behind} times an extra "
+        "card was left undetected beside right hands (`deploy/THREATS.md`);",
         f"{report.ready_without_redeal} deals ready without a redeal, {report.ready_without_hand} "
-        "without a hand.",
+        "without a person's action.",
         "",
         _LEGEND,
         "",

@@ -30,11 +30,11 @@ from sim.campaign.campaign_lives import (
     parse_replay,
     plan_life,
     plan_lives,
+    run_lives,
 )
 from sim.campaign.campaign_report import CampaignReport, merge_reports, render_campaign_report
 from sim.campaign.faults_page import render_faults_page
 from sim.campaign.life import run_life
-from sim.campaign.life_pool import run_lives
 from sim.campaign.replay_log import ReplayLog
 
 EPILOG = f"""\b

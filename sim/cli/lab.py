@@ -300,8 +300,7 @@ def _load_files(files: tuple[Path, ...]) -> "tuple[CollectedDeals, dict[str, str
 def _write_page(
     path: Path, report: "LabReport", deals: "CollectedDeals", judgement: "FamilyJudgement"
 ) -> None:
-    from sim.lab.lab_page import render_lab_page
-    from sim.lab.lab_plots import draw_pictures
+    from sim.lab.lab_page import draw_pictures, render_lab_page
 
     drawn = draw_pictures(deals, judgement)
     issued = f"dealtable {version('dealtable')}, {datetime.now(UTC):%Y-%m-%d}"

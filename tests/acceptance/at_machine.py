@@ -11,10 +11,9 @@ from typing import Any, TypeVar
 import msgspec
 
 from controller.acceptance.board_pair import BoardPair
-from controller.acceptance.operator_steps import SimulatedOperator
 from controller.acceptance.selftest_figures import SelftestFigures
 from controller.acceptance.selftest_run import run_selftest
-from controller.acceptance.selftest_session import CardSetSpec, SelftestSession
+from controller.acceptance.selftest_session import CardSetSpec, SelftestSession, SimulatedOperator
 from controller.rules.profile_files import load_profile
 from drivers.board_events import BoardKind
 from drivers.board_identity import ExpectedBoard

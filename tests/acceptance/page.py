@@ -8,12 +8,15 @@ from controller.acceptance.selftest_figures import FigureLimit
 
 PAGE = Path(wear_signs.__file__).with_name("SELFTEST.md")
 _HEAD = """\
-# What a self-test measures, and what wear is told by
+# The figures of a self-test, and the signs of wear
 
-Generated from `limits.toml` and `health.toml` beside this page (`python -m tests.pages write`
-writes it again). Beyond *warn* people are warned, beyond *fail* the
-machine is not used. In (brackets): a reader without a trigger wire. *Fault*: what a deal would end
-with. Clockwise is a smaller gap, more light, a more sensitive sensor.
+`python -m tests.pages write` generates this page from `limits.toml` and `health.toml` in this
+folder.
+
+* Beyond *warn*, people are warned. Beyond *fail*, the machine may not be used.
+* A limit in (brackets) is for a reader without a trigger wire.
+* *Fault* is the fault that a deal would end with.
+* Clockwise means a smaller gap, more light, or a more sensitive sensor.
 
 ## `dealtable selftest CONFIG` 整机自检
 """
@@ -21,8 +24,9 @@ _WEAR = """\
 
 ## `dealtable health STATE_DIR` 设备状况
 
-*per 1000*: of a thousand cards, over the last 100 attempts. *since*: what was counted since the
-part was cleaned or replaced, which `--cleaned PART` and `--replaced PART` note.
+*per 1000*: in a thousand cards, over the last 100 attempts. *since cleaned*, *since replaced*:
+counted since the part was last cleaned or replaced. `--cleaned PART` and `--replaced PART` record
+this work.
 """
 
 

@@ -2,13 +2,13 @@
 
 import pytest
 
-from controller.acceptance.operator_steps import _load_steps
 from controller.acceptance.selftest_figures import (
     SelftestFigures,
     figure_limits,
     machine_parts,
     worst_verdict,
 )
+from controller.acceptance.selftest_session import _load_steps
 from controller.faults import fault_catalogue
 from sim.mechanics.fault_menu import fault_from_fields
 

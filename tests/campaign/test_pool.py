@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from sim.campaign import life_pool
-from sim.campaign.life_pool import run_guarded, run_lives
+from sim.campaign import campaign_lives as life_pool
+from sim.campaign.campaign_lives import run_guarded, run_lives
 from tests.campaign.lives import (
     dying,
     endless,

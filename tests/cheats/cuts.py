@@ -188,7 +188,7 @@ CHEATS = (
         gains="it deals by the seed that it chose alone, and nothing tells of the player's word",
         parts={RUN: NobodyCame},
         evening=THREE_DEALS,
-        found="no command says so",
+        found="without a cut and without a command",
         on_feed=None,
         unseen="a listener who missed an event cannot tell that nobody ordered it",
     ),

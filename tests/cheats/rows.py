@@ -12,7 +12,7 @@ from controller.journal.verify import verify
 from controller.journal.verify.sources import read_source
 from controller.journal.verify.verify_report import VerifyReport
 from controller.messages import ClientCommand
-from controller.signing.encoding import canonical_json
+from controller.signing import canonical_json
 from controller.signing.signed_commands import sign_command
 from sim.tables.table_in_process import TABLE_KEY
 from tests.cheats.changed import keep

@@ -119,7 +119,7 @@ CHEATS = (
         parts={RUN: CutBehindTheShuffle},
         evening=THREE_DEALS,
         found="of attempt 2 without cut before it",
-        on_feed="cut of attempt 2 stands behind begun",
+        on_feed="cut of attempt 2 comes after begun",
     ),
     Cheat(
         name="cards before the cut",
@@ -127,7 +127,7 @@ CHEATS = (
         parts={RUN: CardsBeforeTheCut},
         evening=THREE_DEALS,
         found="cards of attempt 2 moved before its cut",
-        on_feed="cut of attempt 2 stands behind begun",
+        on_feed="cut of attempt 2 comes after begun",
     ),
     Cheat(
         name="fewer shuffles than promised",

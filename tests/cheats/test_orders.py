@@ -14,7 +14,7 @@ from controller.commands.registry import COMMANDS, PANEL_KEY
 from controller.journal.verify import command_effects, command_signatures, verify
 from controller.machine.commands.command_events import EVENT_MAKERS
 from controller.messages import Role
-from controller.signing.encoding import canonical_json
+from controller.signing import canonical_json
 from controller.signing.signed_commands import sign_document
 from sim.tables.table_in_process import TableInProcess
 from tests.cheats.changed import VICTIM, Evening, said
@@ -150,15 +150,21 @@ def redealt_for_another_attempt(rows: Rows) -> None:
     word["data"] = order(word, "redeal", [1, 7], role="chief", args=word["data"]["args"])["data"]
 
 
-BEFORE = f"cut for attempt {VICTIM} stands before its commitment"
+BEFORE = f"cut for attempt {VICTIM} comes before its commitment"
 LIES = (
     Lie("a cut before the promise", THREE_DEALS, cut_before_the_promise, BEFORE, True),
-    Lie("a cut behind the cut", THREE_DEALS, cut_after_all, "stands behind its cut", True),
+    Lie("a cut behind the cut", THREE_DEALS, cut_after_all, "comes after its cut", True),
     Lie("a cut for another attempt", THREE_DEALS, cut_of_another_attempt, STALE, True),
     Lie("a cut for another run", THREE_DEALS, cut_of_another_run, STALE, True),
     Lie("two cuts", THREE_DEALS, cut_twice, "was cut by the order of entry", True),
     Lie("no cut", THREE_DEALS, dropped(VICTIM, cmd="cut"), f"no command cut {CUT}", False),
-    Lie("no release", THREE_DEALS, dropped(VICTIM, cmd="release"), "went out, and no", False),
+    Lie(
+        "no release",
+        THREE_DEALS,
+        dropped(VICTIM, cmd="release"),
+        "released without a command",
+        False,
+    ),
     Lie("no signature", THREE_DEALS, unsigned, "release has no signature", True),
     Lie("arguments as text", THREE_DEALS, arguments_as_text, "does not bear the sig", True),
     Lie("a cut by a watcher", THREE_DEALS, given_by("observer", cmd="cut"), "not for the", True),
@@ -171,9 +177,15 @@ LIES = (
     Lie("a void behind the end", A_VOID_BETWEEN, voided(behind=3), AGAIN, False),
     Lie("a redeal by nobody", REDEALT, dropped(None, cmd="redeal"), AGAIN, False),
     Lie("a redeal of another attempt", REDEALT, redealt_for_another_attempt, AGAIN, False),
-    Lie("a match begun by nobody", REDEALT, dropped(None, cmd="start_match"), "Started s", False),
-    Lie("a sheet signed by nobody", TWO_MATCHES, dropped(None, cmd="sign"), "Signed s", False),
-    Lie("a look by nobody", LOOKED_AT, dropped(None, cmd="open_hand"), "opened_hand stands", False),
+    Lie(
+        "a match begun by nobody",
+        REDEALT,
+        dropped(None, cmd="start_match"),
+        "Started is here",
+        False,
+    ),
+    Lie("a sheet signed by nobody", TWO_MATCHES, dropped(None, cmd="sign"), "Signed is", False),
+    Lie("a look by nobody", LOOKED_AT, dropped(None, cmd="open_hand"), "opened_hand is", False),
 )
 
 

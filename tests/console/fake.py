@@ -24,11 +24,10 @@ from starlette.routing import BaseRoute
 from controller.client.client import NoAnswer
 from controller.commands.registry import refusal_reply
 from controller.console.accounts.account_store import Account, Accounts
-from controller.console.app import make_app, route_modules, routes_of
 from controller.console.console import RefereeConsole
 from controller.console.console_config import ConfiguredTable, ConsoleConfig, ConsoleSettings
 from controller.console.freshness import ContactTimes, TableLinkState
-from controller.console.server import serve
+from controller.console.server import make_app, route_modules, routes_of, serve
 from controller.console.store.archive import Archive, StoredEvent
 from controller.console.store.database import open_engine
 from controller.console.table_snapshots import Result, StoreStatus, TableSnapshot, Unsubscribe

@@ -18,9 +18,8 @@ from typing import Any, Self
 import msgspec
 
 from controller.commands.registry import COMMANDS, BadArgs, parse_args
-from controller.console.app import make_app
 from controller.console.console import RefereeConsole
-from controller.console.server import serve
+from controller.console.server import make_app, serve
 from controller.console.store.archive import StoredEvent
 from controller.machine.commands.command_events import EVENT_MAKERS, events_of_command
 from controller.machine.commands.command_offers import (

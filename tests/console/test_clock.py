@@ -10,7 +10,7 @@ from nacl.utils import random as entropy
 from controller.console.accounts.account_store import SESSION_MS, Account, Accounts
 from controller.console.accounts.sessions import Sessions
 from controller.console.call_assignments import AssignmentStore, CallAssignments
-from controller.console.console_clock import MIN_STEP_MS, POLL_INTERVAL_S, ConsoleClock
+from controller.console.console import MIN_STEP_MS, POLL_INTERVAL_S, ConsoleClock
 from controller.console.freshness import (
     SILENT_AFTER_MS,
     ContactTimes,

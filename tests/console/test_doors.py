@@ -14,7 +14,6 @@ import uvicorn
 from uvicorn.server import ServerState
 
 from controller.console import connection_limits
-from controller.console.app import make_app
 from controller.console.connection_limits import (
     REQUEST_TIMEOUT_S,
     REQUESTS_PER_SECOND,
@@ -24,6 +23,7 @@ from controller.console.connection_limits import (
 )
 from controller.console.console import RefereeConsole
 from controller.console.routing import SESSION_COOKIE
+from controller.console.server import make_app
 from controller.messages import Role
 from tests.console.web import logged_in, standing
 

@@ -40,8 +40,7 @@ from controller.console.sheet_keeper import RETRY_INTERVAL_S, SheetKeeper
 from controller.console.store import match_records
 from controller.console.store.archive import Archive, StoredEvent, WriteBatch
 from controller.console.store.database import StoreError, open_engine
-from controller.console.store.match_records import AttemptRecords
-from controller.console.store.score_sheets import ScoreSheetStore
+from controller.console.store.match_records import AttemptRecords, ScoreSheetStore
 from controller.console.table_snapshots import TableSnapshot
 from controller.console.view.event_lines import describe_events
 from controller.console.view.proof_page import build_proof_view

@@ -10,8 +10,8 @@ import msgspec
 import pytest
 from httpx import AsyncClient
 
-from controller.console.app import make_app
 from controller.console.console import RefereeConsole
+from controller.console.server import make_app
 from controller.console.store.archive import JournalMark, StoredEvent, WriteBatch
 from controller.console.store.match_records import PROOF_KINDS, AttemptRecords
 from controller.console.view.proof_page import qr_code_svg, rulebooks_by_hash

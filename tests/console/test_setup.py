@@ -17,13 +17,12 @@ from zeroconf import BadTypeInNameException
 from controller.cli.console import make_console_keys, make_key_name
 from controller.client.discovery import TableAnnouncement
 from controller.console.accounts.account_store import INVITATION_MS, Account
-from controller.console.app import make_app
 from controller.console.console import BackgroundService, RefereeConsole
 from controller.console.console_config import load_console_config, read_tables
 from controller.console.freshness import Freshness
 from controller.console.routing import REQUEST_HEADER
-from controller.console.server import open_console
-from controller.console.table_discovery import TableDiscovery
+from controller.console.server import make_app, open_console
+from controller.console.table_enrolment import TableDiscovery
 from controller.keys.enrolment import admit_file
 from controller.keys.table_keys import create_table_keys
 from controller.messages import Role

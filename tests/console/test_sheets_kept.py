@@ -16,7 +16,7 @@ from controller.console.console import RefereeConsole
 from controller.console.request_error import RequestError
 from controller.console.sheet_keeper import RETRY_INTERVAL_S, SheetKeeper
 from controller.console.store.database import open_engine
-from controller.console.store.score_sheets import ScoreSheetStore, StoredSheet
+from controller.console.store.match_records import ScoreSheetStore, StoredSheet
 from controller.match import match_events
 from controller.messages import ClientCommand, CommandReply
 from tests.console.fake import now

@@ -23,7 +23,6 @@ from controller.console.accounts.login_throttle import (
     FREE_ATTEMPTS_PER_NAME,
 )
 from controller.console.accounts.sessions import Sessions
-from controller.console.app import all_routes, make_app
 from controller.console.console import MAX_ANONYMOUS_REQUESTS, RefereeConsole
 from controller.console.console_config import load_console_config
 from controller.console.rate_limits import StreamLimits, TokenBuckets
@@ -34,7 +33,7 @@ from controller.console.routing import (
     ConsoleRequest,
     route,
 )
-from controller.console.server import open_console
+from controller.console.server import all_routes, make_app, open_console
 from controller.console.store.database import StoreError, open_engine
 from controller.console.store.database_schema import COMMAND_LOG
 from controller.messages import Role

@@ -12,9 +12,9 @@ from httpx import AsyncClient
 from starlette.routing import Route
 
 from controller.console.accounts.login_throttle import FREE_ATTEMPTS_PER_NAME
-from controller.console.app import all_routes
 from controller.console.console import RefereeConsole
 from controller.console.routing import SESSION_COOKIE
+from controller.console.server import all_routes
 from controller.faults import fault_catalogue
 from controller.messages import Role
 from tests.console.fake import PIN

@@ -14,10 +14,9 @@ from typing import Any
 from httpx import AsyncBaseTransport, AsyncByteStream, AsyncClient, Request, Response
 from starlette.types import ASGIApp, Message
 
-from controller.console.app import all_routes, make_app
 from controller.console.console import RefereeConsole
 from controller.console.routing import REQUEST_HEADER
-from controller.console.server import serve
+from controller.console.server import all_routes, make_app, serve
 from tests.console.fake import PIN, Scripted, fake
 
 BASE = "http://console"

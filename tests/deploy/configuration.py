@@ -111,7 +111,7 @@ def _event() -> str:
     return (
         f"## `event.toml`\n\n{meanings()['event.toml']['about']}\n\n"
         f"| key | takes | default | meaning |\n|---|---|---|---|\n{needed}\n\n"
-        "What it may settle; a key that is not there is as the profile has it:\n\n"
+        "The rules that this file may decide. For a key that is left out, the profile decides:\n\n"
         "| key | what | takes | meaning |\n|---|---|---|---|\n" + "\n".join(rows)
     )
 

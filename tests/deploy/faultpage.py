@@ -29,7 +29,7 @@ _WORDS: Final[Mapping[str, tuple[str, str]]] = {
     "figure": (". Self-test: ", "。自检："),
     "nothing": ("—", "—"),
     "by_code": ("By code", "按代码"),
-    "by_symptom": ("By what people see", "按现象"),
+    "by_symptom": ("By symptom", "按现象"),
     "bars": ("the set is barred until it is counted", "牌套停用，清点后解除"),
 }
 
@@ -52,7 +52,7 @@ def parts() -> Mapping[str, list[str]]:
 
 
 def symptom(fault: CatalogueFault) -> str:
-    """Return the name of what people see. Raises KeyError where faults.toml has no row."""
+    """Return the key of the symptom. Raises KeyError if faults.toml has no row."""
     if fault.code >= REFUSALS_FROM:
         return "refused"
     return str(more()["fault"][fault.name]["symptom"])

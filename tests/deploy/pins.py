@@ -57,21 +57,22 @@ USED: Final = (
 )
 """The constants that the pages below are made of."""
 _FAST: Final = {
-    "window": "a card is before the reader",
+    "window": "a card is in the reader's window",
     "exit": "a card is behind the gate",
-    "double": "more than one card's thickness",
+    "double": "thicker than one card",
     "hopper": "cards are in the hopper",
     "tray_feed": "a card is at the tray's feeder",
     **{f"land_{n}": f"landing beam, {outlet}" for n, outlet in enumerate(_OUTLETS)},
 }
 _SLOW: Final = {
-    **{f"pocket_{n}": f"cards are in it: {outlet}" for n, outlet in enumerate(_OUTLETS)},
+    **{f"pocket_{n}": f"cards are in pocket {outlet}" for n, outlet in enumerate(_OUTLETS[:4])},
+    "pocket_4": "cards are in the tray",
     "lid": "the lid is open",
     "estop": "the e-stop is pressed",
     "lift": "the lift is fully up",
     "lift_down": "the lift is fully down",
     "shuffler": "cards are in the shuffler",
-    "shuffled": "a pass is done: once each pass",
+    "shuffled": "high once in each pass of the shuffler",
 }
 
 
@@ -84,13 +85,13 @@ def dealer() -> list[Pin]:
     pins += [
         Pin(_gp(clock), "register clock", "out", "shift registers: clock"),
         Pin(_gp(latch), "register latch", "out", "shift registers: load while low"),
-        Pin(_gp(data), "register data", "in", "shift registers: last one's output"),
+        Pin(_gp(data), "register data", "in", "shift registers: output of the last one"),
         Pin(_gp(told["SHUFFLE_PIN"]), "shuffle", "out", "shuffler's motor, PWM 20 kHz"),
-        Pin(_gp(lift[0]), "lift up", "out", "lift's bridge; both low: it stays"),
+        Pin(_gp(lift[0]), "lift up", "out", "lift's bridge; if both are low, the lift stays"),
         Pin(_gp(lift[1]), "lift down", "out", "lift's bridge"),
-        Pin(_gp(told["SOURCE_PIN"]), "source", "out", "low: from the hopper, high: from the tray"),
+        Pin(_gp(told["SOURCE_PIN"]), "source", "out", "low: feed the hopper; high: the tray"),
         Pin(_gp(told["TRIGGER_PIN"]), "trigger", "out", "to the reader board's `pulse`"),
-        Pin(_gp(told["ENABLE_PIN"]), "enable", "out", "all drives; low: off"),
+        Pin(_gp(told["ENABLE_PIN"]), "enable", "out", "all drives; low: they are off"),
         Pin(_gp(told["SUPPLY_PIN"]), "supply", "analog", "24 V over 100 kΩ and 10 kΩ"),
     ]
     for name, (step, way) in (("feed", feed), ("pass", pass_), ("gate", gate)):
@@ -123,7 +124,7 @@ def reader() -> list[Pin]:
 
 _CONTACTS: Final = {
     "lid": "contact to ground, closed while the lid is shut",
-    "estop": "contact to ground, closed while it is released",
+    "estop": "contact to ground, closed while the e-stop is released",
 }
 
 
@@ -134,8 +135,8 @@ def panel() -> list[Pin]:
         if not isinstance(field.default, int):
             continue
         out = field.name.startswith("lamp_") or field.name == "buzzer"
-        contact = _CONTACTS.get(field.name, "contact to ground, closed while pressed")
-        about = "high: on, over a transistor" if out else contact
+        contact = _CONTACTS.get(field.name, "contact to ground, closed while the button is pressed")
+        about = "through a transistor; high: on" if out else contact
         pins.append(Pin(f"GPIO{field.default}", field.name, "out" if out else "in", about))
     return pins
 
@@ -157,7 +158,7 @@ def page_with_tables(page: str) -> str:
 
 def _table(name: str) -> str:
     rows = [f"| {pin.at} | `{pin.name}` | {pin.way} | {pin.about} |" for pin in TABLES[name]()]
-    head = f"| {_TITLES[name]} | name | way | what |"
+    head = f"| {_TITLES[name]} | name | direction | meaning |"
     return "\n".join([head, "|---|---|---|---|", *rows])
 
 

@@ -8,8 +8,12 @@ from controller.messages import Seat
 from controller.rules.deal_result import parse_finish
 from controller.rules.profile import GuandanProfile
 from controller.rules.tribute import chooser_of_tribute, is_right_tribute, tribute_choices
-from controller.rules.tribute_returns import judge_return, return_rule, return_visibility
-from controller.rules.wrong_card import remedy_for_wrong_card
+from controller.rules.tribute_returns import (
+    judge_return,
+    remedy_for_wrong_card,
+    return_rule,
+    return_visibility,
+)
 from tests.examples.table import GRADES, Table, arrows, faces, order_of
 
 Got = dict[str, object]

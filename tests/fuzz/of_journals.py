@@ -12,7 +12,7 @@ from controller.journal.packed_board_events import unpack_events, unpack_opened
 from controller.journal.store import STORE_NAME, JournalStore, open_read_only
 from controller.journal.verify import verify
 from controller.journal.verify.verify_report import VerifyReport
-from controller.signing.encoding import canonical_json
+from controller.signing import canonical_json
 from tests.fuzz.folders import file, folder
 from tests.fuzz.jsonlines import lines_of
 from tests.fuzz.refusals import one_line

@@ -24,7 +24,7 @@ from controller.client.discovery import (
     table_fingerprint,
 )
 from controller.config import TableConfig, load_table
-from controller.console.table_discovery import TableDiscovery
+from controller.console.table_enrolment import TableDiscovery
 from controller.gateway.announcement import announce
 from controller.gateway.gateway import open_gateway
 from controller.keys.table_keys import create_table_keys

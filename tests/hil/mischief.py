@@ -10,7 +10,8 @@ from contextlib import closing
 import pytest
 
 from controller.journal.store import STORE_NAME
-from hil_tests.harness import table_rest, targets
+from hil_tests.harness import scenario_end as table_rest
+from hil_tests.harness import targets
 from hil_tests.harness.scenario_table import ScenarioTable, alert_names
 
 OTHER_FIRMWARE = "0123456789abcdef"

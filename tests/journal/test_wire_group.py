@@ -26,7 +26,7 @@ from controller.journal.packed_board_events import (
     unpack_opened,
 )
 from controller.journal.store import JournalStore
-from controller.signing.encoding import canonical_json
+from controller.signing import canonical_json
 from controller.vault.sealing import AttemptKey
 from drivers.board_events import Back, BoardEvent, BoardEventCode, CardReadEvent
 from drivers.firmware import protocol

@@ -1,13 +1,14 @@
 """What a latched fault stops, and what it does not: the phase that people see."""
 
 from controller.faults import fault_catalogue
-from controller.machine.state.fault_meanings import (
+from controller.machine.state.table_state import (
     CALLING_FAULTS,
     HARMLESS_FAULTS,
+    TableState,
     alert,
     is_attempt_reason,
+    shown_phase,
 )
-from controller.machine.state.table_state import TableState, shown_phase
 from controller.messages import MachinePhase
 
 

@@ -18,7 +18,7 @@ from controller.rules.penalties.penalty_record import PenaltyRecord
 from controller.rules.profile import Profile
 from controller.rules.profile_files import load_profile, profile_names
 from controller.seats import SEATS
-from controller.signing.encoding import canonical_json
+from controller.signing import canonical_json
 from tests.rows import each_row
 
 from .event_samples import SAMPLES

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from controller.service.systemd_notify import (
+from controller.service.process_signals import (
     MAX_LOOP_DELAY_S,
     MAX_WRITE_DELAY_S,
     SystemdNotifier,

@@ -11,7 +11,7 @@ from py_mini_racer import JSPromise, MiniRacer
 import controller.deal
 from controller.rules.profile_files import load_profile
 from controller.rules.regulations_page import regulations_text
-from controller.signing.encoding import canonical_json
+from controller.signing import canonical_json
 
 FOLDER = Path(next(iter(controller.deal.__path__)))
 MODULES = ("hashes.mjs", "record.mjs", "rows.mjs", "rulebook.mjs", "verify.mjs")

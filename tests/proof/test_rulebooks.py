@@ -11,7 +11,7 @@ from controller.cards import face_text
 from controller.deal import sequence as fair
 from controller.journal.verify import verify
 from controller.rules.profile_files import load_profile
-from controller.signing.encoding import canonical_json
+from controller.signing import canonical_json
 from sim.campaign.life import PROFILE
 from tests.proof.browser import Browser
 from tests.proof.changes import Rows, rechained

@@ -10,7 +10,7 @@ from controller.rules.profile_files import load_profile, profile_names
 from controller.rules.regulations import RegulationPoint, Regulations, regulations_to_settle
 from controller.rules.regulations_page import WIDTH, page_hash, profile_hash, regulations_text
 from controller.rules.text_columns import cell_width
-from controller.signing.encoding import canonical_json, length_prefixed
+from controller.signing import canonical_json, length_prefixed
 from tests.rows import each_row
 from tests.rules.rulebook_texts import NAME, changed, event_file
 

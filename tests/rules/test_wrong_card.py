@@ -2,7 +2,7 @@ import pytest
 
 from controller.rules.profile import GuandanProfile
 from controller.rules.profile_files import load_guandan
-from controller.rules.wrong_card import WrongCardKind, remedy_for_wrong_card
+from controller.rules.tribute_returns import WrongCardKind, remedy_for_wrong_card
 
 STD = load_guandan("international-000")
 N = load_guandan("huainan-2013-003")

@@ -1,4 +1,6 @@
 import json
+import subprocess
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -228,3 +230,9 @@ def test_small_figures_have_the_limits_of_the_full_size_and_no_aims(
     done = bench("f", "--small", "--check", "--json")
     assert done.exit_code == exit_code
     assert json.loads(done.stdout)[0]["met"] is None
+
+
+def test_the_figures_need_no_library_of_the_extra_lab() -> None:
+    hidden = "import sys; sys.modules.update(matplotlib=None, numpy=None)"
+    loaded = "from sim.bench.figure_registry import load_figures; load_figures()"
+    subprocess.run([sys.executable, "-c", f"{hidden}; {loaded}"], check=True)

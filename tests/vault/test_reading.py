@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from controller.acceptance.read_counts import CardReads, ReadCounts
+from controller.acceptance.fed_cards import CardReads, ReadCounts
 from controller.cards import composition
 from controller.deal.observations import LookOutcome
 

@@ -7,8 +7,7 @@ from starlette.responses import Response
 
 from controller.console.request_error import RequestError
 from controller.console.routing import EVERYBODY, ConsoleRequest, page, route
-from controller.console.store.match_records import AttemptRecords
-from controller.console.store.score_sheets import ScoreSheetStore, StoredSheet
+from controller.console.store.match_records import AttemptRecords, ScoreSheetStore, StoredSheet
 from controller.console.view.match_list import (
     AttemptLine,
     MatchListRow,

@@ -10,8 +10,7 @@ from starlette.responses import Response
 
 from controller.console.request_error import RequestError
 from controller.console.routing import ConsoleRequest, Handler, page, route
-from controller.console.store.match_records import AttemptRecords, AttemptRows
-from controller.console.store.score_sheets import ScoreSheetStore
+from controller.console.store.match_records import AttemptRecords, AttemptRows, ScoreSheetStore
 from controller.console.view.proof_page import (
     ProofView,
     RulebooksByHash,

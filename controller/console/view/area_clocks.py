@@ -92,7 +92,7 @@ def most_common_stop(stops: Sequence[AreaStopView]) -> AreaStopView | None:
 MIN_DIFFERENCE_S: Final = 3
 """A clock differs from the area's if it is more than this many seconds off (provisional)."""
 MIN_DEALS_BEHIND: Final = 2
-"""A table is slow if it is at least this many deals below its area's median (REFEREE 3.2)."""
+"""A table is slow if it is at least this many deals below its area's median."""
 ANNOUNCEMENTS: Final = (None, "announce_15", "announce_5", "announce_1", "last_deal", "time_up")
 """The announcements of a match clock, from the first to the last."""
 

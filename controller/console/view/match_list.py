@@ -6,7 +6,7 @@ from typing import Literal
 
 import msgspec
 
-from controller.console.store.score_sheets import StoredSheet, signature_count
+from controller.console.store.match_records import StoredSheet, signature_count
 from controller.console.table_snapshots import natural_sort_key
 from controller.console.view.hall_rows import PairName, build_pair_name
 from controller.messages import PublicScore, PublicState, PublicVerdict, Side

@@ -1,6 +1,6 @@
 """The parts of a line of words: names in both languages, and functions that make a line.
 
-The Chinese terms are those of referees (REFEREE 3.6): 放行 is to release the hands, 一套牌 is a
+The Chinese terms are those of referees: 放行 is to release the hands, 一套牌 is a
 set, 副 is a deal.
 """
 

@@ -10,7 +10,7 @@ import segno
 from controller.console.store.match_records import AttemptRows
 from controller.rules.profile import Profile
 from controller.rules.regulations_page import profile_hash, regulations_text
-from controller.signing.encoding import canonical_json
+from controller.signing import canonical_json
 
 ProofStanding = Literal["unknown", "later", "revealed", "sealed"]
 

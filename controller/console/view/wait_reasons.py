@@ -1,7 +1,7 @@
 """The reasons for which a table waits for a person, and their urgency.
 
 The reasons follow from the table's state and its freshness. The order of urgency is that of a
-hall (REFEREE 3.3): danger, a raised hand, a count, a stopped machine, a decision, a result, late
+hall: danger, a raised hand, a count, a stopped machine, a decision, a result, late
 players, a slow deal, a table without contact, and last what only a technician needs.
 """
 

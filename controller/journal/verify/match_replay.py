@@ -32,7 +32,7 @@ from controller.match.refusals import RefusedError
 from controller.messages import Role
 from controller.rules.profile import Profile
 from controller.rules.profile_files import ProfilesByHash
-from controller.signing.encoding import canonical_json
+from controller.signing import canonical_json
 
 _MATCH_KINDS: Final = frozenset({"match", "match_kept"})
 _MADE_UP_MATCH_MEANS: Final = "the score sheet has what no person decided"

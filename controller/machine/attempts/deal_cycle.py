@@ -23,8 +23,8 @@ from controller.machine.boards.table_boards import TableBoards
 from controller.machine.commands.command_request import AcceptedCommand, uncut_reason
 from controller.machine.state.card_sets import next_set
 from controller.machine.state.due_deals import NextDeal, is_cut_awaited, is_needed, next_deal
-from controller.machine.state.fault_meanings import FAULTS_TO_ACKNOWLEDGE
 from controller.machine.state.table_match import DealId
+from controller.machine.state.table_state import FAULTS_TO_ACKNOWLEDGE
 from controller.match.match_events import ReleaseOrdered
 from controller.match.phase import DEAL_UNDER_WAY
 from controller.messages import AttemptOutcome, CardSetState, Seat

@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import suppress
 
 from controller.machine.boards.board_observations import lift_obstruction, obstruction
-from controller.machine.state.fault_meanings import FAULTS_TO_ACKNOWLEDGE, is_attempt_reason
+from controller.machine.state.table_state import FAULTS_TO_ACKNOWLEDGE, is_attempt_reason
 from controller.machine.table_record import TableRecord
 from drivers.board_events import BoardActivity
 from drivers.errors import DriverError

@@ -19,7 +19,7 @@ from controller.journal.entries import check_entry_data
 from controller.machine.table_record import TableRecord
 from controller.match.refusals import Refusal
 from controller.messages import ClientCommand, Failure, Role
-from controller.signing.encoding import canonical_json
+from controller.signing import canonical_json
 from controller.words import Words, signer_text
 
 

@@ -28,7 +28,7 @@ from controller.machine.commands.opened_hands import OpenedHands
 from controller.machine.commands.service_commands import ServiceCommands
 from controller.machine.commands.table_command_checks import MACHINE_STEPS, TableCommandChecks
 from controller.machine.commands.table_transfers import TableTransfers
-from controller.machine.state.fault_meanings import FAULTS_TO_ACKNOWLEDGE, is_attempt_reason
+from controller.machine.state.table_state import FAULTS_TO_ACKNOWLEDGE, is_attempt_reason
 from controller.machine.table_calls import end_calls
 from controller.machine.table_record import TableRecord
 from controller.match.match_events import TableSuspended

@@ -83,7 +83,7 @@ def public_state(
 ) -> PublicState:
     """Return the whole public state.
 
-    `phase` is the one that people see (fault_meanings.py). `head` is the journal's, and `signed`
+    `phase` is the one that people see (table_state.py). `head` is the journal's, and `signed`
     the last signed one. `boards` contain the firmware that they run. `fed` is live while cards are
     dealt, `counter` while a cut is awaited. `now_ms` is the table's clock. `card_set` is used now
     or next, `cutters` may cut now, and `ready_in_s` is the estimate while cards are dealt. A

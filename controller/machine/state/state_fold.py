@@ -17,7 +17,6 @@ from controller.machine.state.card_sets import (
     set_of_attempt,
     sets_after_verdict,
 )
-from controller.machine.state.fault_meanings import alert
 from controller.machine.state.table_state import (
     MAX_SHOWN_PROOFS,
     FaultKey,
@@ -25,6 +24,7 @@ from controller.machine.state.table_state import (
     PlayedAttempt,
     SetInPlay,
     TableState,
+    alert,
     read_waiting_times,
 )
 from controller.messages import (
