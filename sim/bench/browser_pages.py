@@ -182,7 +182,7 @@ async def _open_pages(url: str, count: int, pin: str) -> AsyncIterator[OpenPages
                 headers={"X-Dealtable": "1"},
             )
             if not answer.ok:
-                raise HallError(f"{url}: ref{number} is not let in: {await answer.text()}")
+                raise HallError(f"{url}: ref{number} cannot log in: {await answer.text()}")
             page = await context.new_page()
             await page.add_init_script(_WATCH_SCRIPT)
             await page.goto(url)
@@ -207,7 +207,7 @@ async def _launch_browser(playwright: Any) -> Any:
     except Error as error:
         lines = str(error).splitlines()
         why = next((line for line in lines if "FATAL" in line), lines[0])
-        raise HallError(f"{CHROMIUM} does not open: {why.strip()}") from error
+        raise HallError(f"{CHROMIUM} does not start: {why.strip()}") from error
 
 
 @asynccontextmanager
@@ -262,11 +262,11 @@ async def _answer_input(url: str, count: int, pin: str) -> None:
 
 
 @click.command()
-@click.option("--url", required=True, help="where the console is")
+@click.option("--url", required=True, help="the console's address")
 @click.option("--count", default=5, show_default=True, help="pages")
-@click.option("--pin", required=True, help="of ref0, ref1, …")
+@click.option("--pin", required=True, help="the PIN of ref0, ref1, …")
 def main(url: str, count: int, pin: str) -> None:
-    """Keep pages of a console open until the input ends."""
+    """Open pages of a console, and close them when the input ends."""
 
     async def run() -> None:
         loop, task = asyncio.get_running_loop(), asyncio.current_task()

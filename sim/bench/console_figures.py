@@ -63,7 +63,7 @@ def _bare_page_s() -> float:
 
 def _missing_browser() -> str | None:
     return find_missing_program() or (
-        None if bench_options.browsers else "no browser is to look (--browsers 0)"
+        None if bench_options.browsers else "there are no browsers (--browsers 0)"
     )
 
 
@@ -82,5 +82,5 @@ def _page_figures() -> PageFigures:
 
 def _p95_s(seen: TimeSummary | None) -> float:
     if seen is None:
-        raise click.ClickException("pixels: no page has drawn anything")
+        raise click.ClickException("pixels: no page has drawn a change")
     return seen.p95_ms / 1000

@@ -188,18 +188,18 @@ class ConsoleLoadResult(msgspec.Struct, frozen=True, kw_only=True):
 
 
 async def measure_console(
-    load: ConsoleLoad, tell: ReportProgress = lambda line: None
+    load: ConsoleLoad, report: ReportProgress = lambda line: None
 ) -> ConsoleLoadResult:
-    """Put a console under a load and return the result. Raises HallError."""
+    """Measure a console under a load and return the result. Raises HallError."""
     if load.browsers and (what := find_missing_program()) is not None:
-        raise HallError(f"no pixels are measured: {what}")
+        raise HallError(f"pages cannot be measured: {what}")
     with memory_folder(Path(tempfile.gettempdir())) as folder:
-        tell(f"opening {load.feeds} feeds of {load.per_s:g} states a second, and the console")
+        report(f"opening {load.feeds} feeds of {load.per_s:g} states a second, and the console")
         async with run_feeds(load.feeds, load.per_s, callers=CALLERS) as feeds:
             console = _configure_console(folder, feeds.addresses)
             try:
                 await console.start()
-                return await _measure_phases(load, console, feeds, tell)
+                return await _measure_phases(load, console, feeds, report)
             finally:
                 await console.stop()
 
@@ -221,15 +221,15 @@ def _configure_console(folder: Path, at: Sequence[FeedAddress]) -> ConsoleProces
 
 
 async def _measure_phases(
-    load: ConsoleLoad, console: ConsoleProcess, feeds: FeedsProcess, tell: ReportProgress
+    load: ConsoleLoad, console: ConsoleProcess, feeds: FeedsProcess, report: ReportProgress
 ) -> ConsoleLoadResult:
     assert console.process is not None
-    watch = _PhaseTimer(console.process.pid, tell)
+    watch = _PhaseTimer(console.process.pid, report)
     with_browsers, looked = await _measure_with_browsers(load, console, watch)
     alone, floor_cores = await _measure_alone(load.alone_s, feeds.addresses, watch)
     said = await feeds.stop_events()
     events = sum(said.events.values())
-    tell(f"waiting until the archive has all {events} events")
+    report(f"waiting until the archive has all {events} events")
     return ConsoleLoadResult(
         load=load,
         with_browsers=with_browsers,
@@ -292,27 +292,27 @@ class _PageWatch:
 class _PhaseTimer:
     """A measurement of one process in phases, with progress lines."""
 
-    def __init__(self, pid: int, tell: ReportProgress) -> None:
-        self._pid, self.tell = pid, tell
+    def __init__(self, pid: int, report: ReportProgress) -> None:
+        self._pid, self.report = pid, report
 
     async def measure_phase(
         self, name: str, seconds: float, looked: _PageWatch | None = None
     ) -> LoadPhase:
         """Measure for `seconds`, and read the changes on the pages during this time."""
-        self.tell(f"{name}: {_span_text(seconds)} to go, {_resident_mib(self._pid):.1f} MiB")
+        self.report(f"{name}: {_span_text(seconds)} left, {_resident_mib(self._pid):.1f} MiB")
         if looked is not None:
             await looked.reset()
-        loop, cpu_s, told_s = asyncio.get_running_loop(), _cpu_s(self._pid), 0.0
+        loop, cpu_s, reported_s = asyncio.get_running_loop(), _cpu_s(self._pid), 0.0
         began_s = loop.time()
         samples = [(0.0, _resident_mib(self._pid))]
         while (passed_s := loop.time() - began_s) < seconds:
-            if passed_s - told_s >= PROGRESS_INTERVAL_S:
-                told_s += PROGRESS_INTERVAL_S
+            if passed_s - reported_s >= PROGRESS_INTERVAL_S:
+                reported_s += PROGRESS_INTERVAL_S
                 heap = (
                     "" if looked is None else f", a page {await looked.measure_heap(passed_s):.2f}"
                 )
                 mib = f"{samples[-1][1]:.1f} MiB{heap}"
-                self.tell(f"{name}: {_span_text(seconds - passed_s)} to go, {mib}")
+                self.report(f"{name}: {_span_text(seconds - passed_s)} left, {mib}")
             await asyncio.sleep(min(SAMPLE_INTERVAL_S, max(0.0, seconds - (loop.time() - began_s))))
             samples.append((loop.time() - began_s, _resident_mib(self._pid)))
             if looked is not None:
@@ -330,7 +330,7 @@ async def _measure_with_browsers(
     if not load.browsers:
         await asyncio.sleep(SETTLE_S)
         return await watch.measure_phase("without a browser", load.seconds), None
-    watch.tell(f"opening {load.browsers} browsers")
+    watch.report(f"opening {load.browsers} browsers")
     for number in range(load.browsers):
         await console.accept_invitation(await console.invite(f"ref{number}", Role.REFEREE), _PIN)
     words = ("--url", console.url, "--count", str(load.browsers), "--pin", _PIN)

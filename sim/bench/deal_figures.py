@@ -233,7 +233,7 @@ def waiting_table(both: tuple[SimulatedWaiting, ...]) -> str:
             for span in (one.machine, one.hands)
         )
         lines.append(f"{name:<18}{one.deals:>6}  " + "  ".join(spans))
-    return "\n".join([*lines, "seconds a deal, from its being due; 6 to 10 minutes of play"])
+    return "\n".join([*lines, "seconds a deal, from when it is due; play takes 6 to 10 minutes"])
 
 
 _DEALS, _FEW_DEALS = 5, 1

@@ -177,7 +177,7 @@ class DrainCost(msgspec.Struct, frozen=True, kw_only=True):
 
     def violations(self) -> list[str]:
         """Return the faults that are not allowed at any cost."""
-        found = [f"{self.missing} states never came"] if self.missing else []
+        found = [f"{self.missing} states did not arrive"] if self.missing else []
         return [*found, f"{self.lost} events are not in the archive"] if self.lost else found
 
 
@@ -364,5 +364,5 @@ def _run(work: Coroutine[Any, Any, Result]) -> Result:
         raise click.ClickException(f"fan_in: {error}") from error
     except TimeoutError as error:
         raise click.ClickException(
-            "fan_in: they are not all heard: this computer has no time for so many feeds now"
+            "fan_in: messages of some feeds did not arrive: this computer is too slow or too busy"
         ) from error

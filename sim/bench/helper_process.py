@@ -35,7 +35,7 @@ class HelperProcess:
         assert self.process.stdout is not None
         line = await self.process.stdout.readline()
         if not line:
-            raise HallError(f"{self._what} ended by itself; its last words stand above")
+            raise HallError(f"{self._what} ended unexpectedly; its last messages are above")
         return msgspec.json.decode(line, type=shape)
 
     async def request(self, line: bytes, shape: type[Shape]) -> Shape:

@@ -20,7 +20,7 @@ async def read_metrics(table: TableProcess) -> MetricsMessage:
     try:
         reader, writer = await asyncio.open_unix_connection(str(path), limit=MAX_MACHINE_LINE_BYTES)
     except OSError as error:
-        raise HallError(f"the machine of table {table.id} is not there: {error}") from error
+        raise HallError(f"the machine of table {table.id} does not answer: {error}") from error
     try:
         writer.write(encode_line(AskMetricsMessage()))
         async for line in reader:
@@ -29,7 +29,7 @@ async def read_metrics(table: TableProcess) -> MetricsMessage:
                 return message
     finally:
         writer.close()
-    raise HallError(f"the machine of table {table.id} hung up")
+    raise HallError(f"the machine of table {table.id} closed the connection")
 
 
 def metrics_difference(before: MetricsMessage, now: MetricsMessage, name: str) -> tuple[int, float]:

@@ -155,7 +155,7 @@ Each round has microseconds of the floor, then of each table, then of each peer.
 def collect_samples(
     variants: Sequence[TableVariant], deals: int, peers: Sequence[PeerProgram] = ()
 ) -> Samples:
-    """Let every table deal `deals` times at the same time. Return the rounds.
+    """Run `deals` deals at every table at the same time. Return the rounds.
 
     The rounds of a first deal are not included. Raises HallError if a table does not start.
     """
@@ -212,7 +212,7 @@ class _BareTableProcess:
         self.process.stdin.write(b"deal\n")
         line = await self.process.stdout.readline()
         if not line:
-            raise HallError("the bare table ended by itself; its last words stand above")
+            raise HallError("the bare table ended unexpectedly; its last messages are above")
         return line
 
 

@@ -210,7 +210,7 @@ async def run_rounds(
     rng: random.Random,
     samples: list[list[float]],
 ) -> None:
-    """Give every table and program its turn, round after round, until cancelled.
+    """Measure every table and program in turn, round after round, until cancelled.
 
     Only complete rounds are added to `samples`.
     """
@@ -271,7 +271,7 @@ async def _wait_until_ready(end: int, process: asyncio.subprocess.Process) -> No
         ended.cancel()
         said.cancel()
     if not there.is_set():
-        raise RuntimeError(f"a program that was to answer ended with {process.returncode}")
+        raise RuntimeError(f"a program ended with {process.returncode}, without its answer")
     os.read(end, len(echo_process.ROUTE_FRAME))
 
 

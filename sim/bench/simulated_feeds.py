@@ -329,12 +329,12 @@ def _bind_socket(
 
 
 @click.command()
-@click.option("--count", default=400, show_default=True, help="feeds")
-@click.option("--per-s", default=10.0, show_default=True, help="states of each in a second")
-@click.option("--events-per-s", default=0.2, show_default=True, help="events of each in a second")
-@click.option("--callers", default=0, show_default=True, help="feeds at which somebody calls")
-@click.option("--calls-per-s", default=2.0, show_default=True, help="how often he does or stops")
-@click.option("--past", default=0, show_default=True, help="events that each has had before")
+@click.option("--count", default=400, show_default=True, help="number of feeds")
+@click.option("--per-s", default=10.0, show_default=True, help="states of each feed in a second")
+@click.option("--events-per-s", default=0.2, show_default=True, help="events of a feed in a second")
+@click.option("--callers", default=0, show_default=True, help="number of feeds with referee calls")
+@click.option("--calls-per-s", default=2.0, show_default=True, help="changes of calls in a second")
+@click.option("--past", default=0, show_default=True, help="earlier events of each feed")
 def main(count: int, **pace: float) -> None:
     """Publish simulated feeds until the input ends."""
     ids = [f"T{number:03}" for number in range(1, count + 1)]

@@ -245,8 +245,8 @@ class AttemptLog:
     def _check_codes(self, codes: tuple[str, ...]) -> None:
         active = self._causes.all_causes()
         for code in unexplained_codes(codes, active):
-            seen = ", ".join(sorted({fault_text(fault) for fault in active})) or "nothing"
-            self._on_unexplained(f"{code} was said while {seen} was active")
+            seen = ", ".join(sorted({fault_text(fault) for fault in active})) or "no fault"
+            self._on_unexplained(f"{code} was reported while {seen} was active")
 
     def _on_revealed(self, event: PublicEvent) -> None:
         notes = self.current

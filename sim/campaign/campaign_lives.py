@@ -247,7 +247,7 @@ class LifeTooLong(KeyboardInterrupt):
 
 
 class LivesResult(msgspec.Struct, frozen=True):
-    """The reports of the lives, in the lives' order. `interrupted`: the run was broken off."""
+    """The reports of the lives, in the lives' order. `interrupted`: Ctrl-C ended the run."""
 
     reports: tuple[LifeReport, ...]
     interrupted: bool = False

@@ -117,9 +117,9 @@ def count_faults(reports: Iterable[LifeReport]) -> dict[str, FaultRow]:
 
 def row_key(words: str) -> str:
     """Return the row name of a fault: its name, and the field that selects its codes, if any."""
-    told = parse_fault(words)
-    field, _ = blame_field(fault_menu()[told.name])
-    return f"{told.name}:{field}={getattr(told, field)}" if field else told.name
+    fault = parse_fault(words)
+    field, _ = blame_field(fault_menu()[fault.name])
+    return f"{fault.name}:{field}={getattr(fault, field)}" if field else fault.name
 
 
 def blame_field(entry: FaultMenuEntry) -> tuple[str, dict[str, tuple[str, ...]]]:
@@ -176,7 +176,7 @@ def align_columns(rows: Sequence[Sequence[str]]) -> Iterator[str]:
 
 
 def _head(report: CampaignReport) -> Iterator[str]:
-    cut_short = " (broken off)" if report.interrupted else ""
+    cut_short = " (interrupted)" if report.interrupted else ""
     yield (
         f"campaign {report.seed}, {report.level}: {report.deals} of {report.asked} deals in "
         f"{report.lives} lives, {report.attempts} attempts{cut_short}"

@@ -193,17 +193,17 @@ class _Life:
             self._evidence.record_verdict(notes)
             if self._observer is not None:
                 passages = self._tracker.passages(notes.first_passage)
-                told = tuple(card_histories(passages, self._card_faults))
-                self._observer.add_cards(self._loop.time(), notes.deal, notes.attempt, told)
+                cards = tuple(card_histories(passages, self._card_faults))
+                self._observer.add_cards(self._loop.time(), notes.deal, notes.attempt, cards)
 
     def _on_strike(self, struck: FaultStrike) -> None:
-        told = fault_text(struck.fault)
-        self._strike_counts[told] += 1
+        words = fault_text(struck.fault)
+        self._strike_counts[words] += 1
         self._causes.add_strike(struck)
         if fault_menu()[struck.fault.name].strikes == "card":
             filling = self._host.sim.world.tally.filling
-            self._card_faults[filling, struck.number].append(told)
-        self._log(f"{told} strikes, card {struck.number}")
+            self._card_faults[filling, struck.number].append(words)
+        self._log(f"{words} strikes, card {struck.number}")
 
     def _on_hand(self, name: str) -> None:
         self._attempts.note_hand(name)
@@ -212,19 +212,19 @@ class _Life:
     def _wrap_port(self, board: BoardName, port: LinkPort) -> LinkPort:
         return port if self._observer is None else self._observer.wrap_port(board, port)
 
-    def _log(self, told: str) -> None:
+    def _log(self, words: str) -> None:
         if self._observer is not None:
             notes = self._attempts.current
             deal, attempt = (None, None) if notes is None else (notes.deal, notes.attempt)
-            self._observer.add_line(self._loop.time(), deal, attempt, told)
+            self._observer.add_line(self._loop.time(), deal, attempt, words)
 
-    def _add_finding(self, kind: FindingKind, told: str, attempt: int | None = None) -> None:
+    def _add_finding(self, kind: FindingKind, words: str, attempt: int | None = None) -> None:
         notes = self._attempts.current
         if attempt is not None:
             notes = next((one for one in self._attempts.notes if one.attempt == attempt), notes)
         deal, number = (None, None) if notes is None else (notes.deal, notes.attempt)
-        self._findings.append(LifeFinding(kind, self._plan.seed, deal, number, told))
-        self._log(f"{kind}: {told}")
+        self._findings.append(LifeFinding(kind, self._plan.seed, deal, number, words))
+        self._log(f"{kind}: {words}")
 
 
 def _reasons_text(event: PublicEvent) -> str:

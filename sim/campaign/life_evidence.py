@@ -153,8 +153,8 @@ class LifeEvidence:
                 if notes.published_s.get(step, moved_s) >= moved_s
             ]
             if late:
-                told = f"a card moved before {', '.join(late)} was on the feed"
-                self._report("wrong_released", told, notes.attempt)
+                words = f"a card moved before {', '.join(late)} was on the feed"
+                self._report("wrong_released", words, notes.attempt)
 
     def _judge_events(self, entries: list[JournalEntry]) -> None:
         boots, journal = self._host.sim.board_runs, list(_read_board_events(entries, self._host))
@@ -168,10 +168,10 @@ class LifeEvidence:
             *life_judge.find_doubled_events(boots, journal),
             *life_judge.find_doubled_public(feeds),
         )
-        for told in lost:
-            self._report("events_lost", told)
-        for told in doubled:
-            self._report("events_doubled", told)
+        for words in lost:
+            self._report("events_lost", words)
+        for words in doubled:
+            self._report("events_doubled", words)
 
 
 def _read_entries(house: TableHost) -> Iterator[JournalEntry]:

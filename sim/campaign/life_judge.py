@@ -62,7 +62,7 @@ def find_wrong_cards(truth: Truth, card_set: JudgedCardSet) -> Iterator[str]:
     pockets = truth.pockets[: len(POCKETS)]
     counts = [len(pocket) for pocket in pockets]
     if counts != [card_set.hand] * len(POCKETS):
-        yield f"the pockets hold {counts}, not {card_set.hand} each"
+        yield f"the pockets have {counts} cards, not {card_set.hand} each"
     yield from find_wrong_set(sum(pockets, ()), card_set)
 
 
@@ -73,7 +73,7 @@ def find_wrong_set(cards: Cards, card_set: JudgedCardSet) -> Iterator[str]:
     if faces != due:
         more = sorted((faces - Counter(due)).elements())
         fewer = sorted((Counter(due) - faces).elements())
-        yield f"it is no whole set: too many of face {more}, too few of {fewer}"
+        yield f"the set is not complete: too many of face {more}, too few of {fewer}"
     foreign = [card.id for card in cards if card.back != card_set.back]
     if foreign:
         yield f"cards {foreign} have another back"
@@ -82,9 +82,9 @@ def find_wrong_set(cards: Cards, card_set: JudgedCardSet) -> Iterator[str]:
 def find_left_behind(truth: Truth) -> Iterator[str]:
     """Yield each place outside the four pockets that contains cards and has a sensor."""
     places = {name: getattr(truth, name) for name in _OTHER_PLACES}
-    for name, lying in (places | {"tray": truth.pockets[TRAY]}).items():
-        if lying:
-            yield f"{len(lying)} lie in the {name}"
+    for name, cards in (places | {"tray": truth.pockets[TRAY]}).items():
+        if cards:
+            yield f"{len(cards)} cards left in the {name}"
 
 
 # The sequence, computed as in PROOF.md.
@@ -180,15 +180,16 @@ def find_wrong_places(
 ) -> Iterator[str]:
     """Yield the cards that are not in the pocket of the committed sequence for their place."""
     if compute_commitment(promise) != promise.commitment:
-        yield "the commitment is not the one of this context and seed"
+        yield "the commitment is not that of this context and seed"
     sequence, place_of = compute_pockets(promise, cards), compute_places(passages, cards)
     for letter, pocket in zip(POCKETS, truth.pockets, strict=False):
         for card in pocket:
             place = place_of.get(card.id, 0)
             if not place:
-                yield f"card {card.id} lies in {letter} and came by no place"
+                yield f"card {card.id} is in pocket {letter} and has no place"
             elif sequence[place - 1] != letter:
-                yield f"place {place} lies in {letter}, committed was {sequence[place - 1]}"
+                right = sequence[place - 1]
+                yield f"place {place} is in pocket {letter}, not in {right} as committed"
     used = Counter(
         place_of[card.id] for pocket in truth.pockets[:4] for card in pocket if card.id in place_of
     )
@@ -218,7 +219,7 @@ def find_wrong_turned_up(
             break
     right = ("no card" if face is None else face_text(face), letter)
     if right != (released["turned_up"], released.get("leader")):
-        yield f"turned up is {right}, the release says {dict(released)}"
+        yield f"the turned-up card is {right}, the release has {dict(released)}"
 
 
 def find_wrong_hands(
@@ -234,7 +235,7 @@ def find_wrong_hands(
     """
     nonce, record = opened
     if compute_hands_hash(promise, nonce, record) != bound:
-        yield "the bound hands are not those of its own record"
+        yield "the bound hands are not those of the record"
     lies = _by_place(*look, cards)
     wrong = [place for place, (_, face) in lies.items() if record[place - 1] != face]
     if wrong:
@@ -275,14 +276,14 @@ def find_lost_events(
     kept = _group_by_boot(journal)
     for boot in boots:
         known = kept.get(boot.boot, {})
-        said = {one.number: one for one in boot.events}
+        sent = {one.number: one for one in boot.events}
         due = max(known, default=0) if not boot.is_alive else len(boot.events)
         missing = [n for n in range(1, max(due, boot.kept) + 1) if n not in known]
         if missing:
-            yield f"{boot.board}: events {shorten(missing)} of {len(said)} are not in the journal"
+            yield f"{boot.board}: events {shorten(missing)} of {len(sent)} are not in the journal"
         for number, events in known.items():
-            if said.get(number) != _core_event(events[0]):
-                yield f"{boot.board}: event {number} was {said.get(number)}, noted {events[0]}"
+            if sent.get(number) != _core_event(events[0]):
+                yield f"{boot.board}: event {number} was {sent.get(number)}, recorded {events[0]}"
 
 
 def find_doubled_events(
@@ -292,10 +293,11 @@ def find_doubled_events(
     known = {boot.boot for boot in boots}
     for number, events in _group_by_boot(journal).items():
         if number not in known:
-            yield f"the journal has events of a boot {number} that there never was"
+            yield f"the journal has events of boot {number}, which does not exist"
         twice = [n for n, same in events.items() if len(same) > 1]
         if twice:
-            yield f"{next(iter(events.values()))[0].board}: events {shorten(twice)} stand twice"
+            board = next(iter(events.values()))[0].board
+            yield f"{board}: events {shorten(twice)} are twice in the journal"
 
 
 def find_lost_public(public: Collection[int], feeds: Sequence[DaemonEvents]) -> Iterator[str]:
@@ -313,7 +315,7 @@ def find_lost_public(public: Collection[int], feeds: Sequence[DaemonEvents]) -> 
         yield f"public entries {shorten(sorted(untold))} were not on the feed"
     if told - set(public):
         strangers = shorten(sorted(told - set(public)))
-        yield f"the feed told {strangers}, which the journal does not have"
+        yield f"the feed published {strangers}, which the journal does not have"
 
 
 def find_doubled_public(feeds: Sequence[DaemonEvents]) -> Iterator[str]:
@@ -323,7 +325,7 @@ def find_doubled_public(feeds: Sequence[DaemonEvents]) -> Iterator[str]:
     if twice:
         yield f"events {shorten(twice)} were on the feed twice"
     elif numbers != sorted(numbers):
-        yield "the feed's events came out of order"
+        yield "the feed's events were not in order"
 
 
 def _group_by_boot(

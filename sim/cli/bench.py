@@ -20,15 +20,15 @@ from sim.bench.figure_registry import (
 
 EPILOG = """\b
 Examples:
-  dealtable bench                all figures: some minutes
-  dealtable bench ruling frame   two of them
-  dealtable bench --check        exit 1 where one costs too much
+  dealtable bench                measure all figures; this takes some minutes
+  dealtable bench ruling frame   measure two figures
+  dealtable bench --check        exit with 1 if a figure is above its limit
   dealtable bench --check --small
-                                 the same, each figure as small as it can be
+                                 the same, each figure at its least size
   dealtable bench console pixels --seconds 1800
-                                 the console for half an hour, with its memory
+                                 load the console for half an hour, for its memory
   dealtable bench reaction --plot reaction.svg
-                                 and how the times are distributed
+                                 also draw the distribution of the times
 """
 
 _MIN_ONE_DECIMAL = 10.0
@@ -47,41 +47,42 @@ class _BenchCommand(click.Command):
 
 @click.command(cls=_BenchCommand, epilog=EPILOG)
 @click.argument("names", nargs=-1, metavar="[FIGURE...]")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON, one list.")
-@click.option("--check", is_flag=True, help="Exit 1 where a figure is above its limit.")
+@click.option("--json", "as_json", is_flag=True, help="Print the figures as one JSON list.")
+@click.option("--check", is_flag=True, help="Exit with 1 if a figure is above its limit.")
 @click.option(
     "--small",
     is_flag=True,
-    help="Measure each figure at the least size, a few minutes in all. Limits are the same; a "
-    f"console then has {_SMALL_LOAD['feeds']} tables and {_SMALL_LOAD['browsers']} browser for "
-    f"{_SMALL_LOAD['seconds']:g} s where nothing else is asked for.",
+    help="Measure each figure at its least size. All of them take a few minutes. The limits are "
+    f"the same. By default the console then has {_SMALL_LOAD['feeds']} tables and "
+    f"{_SMALL_LOAD['browsers']} browser for {_SMALL_LOAD['seconds']:g} s.",
 )
 @click.option(
     "--seconds",
     type=DecimalNumber(1, 86_400),
     default=BenchOptions.seconds,
     show_default=True,
-    help="How long `console` and `pixels` watch a console with browsers; alone they watch it for "
-    "half as long behind that, 2 s at least and 20 s at most.",
+    help="How long `console` and `pixels` measure a console with browsers. Then they measure it "
+    "without browsers for half that time: at least 2 s, at most 20 s.",
 )
 @click.option(
     "--feeds",
     type=WholeNumber(1, 1_000),
     default=BenchOptions.feeds,
     show_default=True,
-    help="How many tables that console has; limits are for this many. `fan_in` hears so many, too.",
+    help="The number of tables of that console, and of the feeds that `fan_in` reads. The limits "
+    "are for the default.",
 )
 @click.option(
     "--browsers",
     type=WholeNumber(0, 50),
     default=BenchOptions.browsers,
     show_default=True,
-    help="How many browsers look at it.",
+    help="The number of browsers that show the console.",
 )
 @click.option(
     "--plot",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="Draw what `reaction` measured here: an SVG (needs the extra `lab`).",
+    help="Write the plot of `reaction` to this SVG file (needs the extra `lab`).",
 )
 @click.pass_context
 def command(
@@ -103,7 +104,7 @@ def command(
     if plot is not None and importlib.util.find_spec("matplotlib") is None:
         raise click.UsageError("--plot needs matplotlib: pip install 'dealtable[lab]'")
     if plot is not None and names and "reaction" not in names:
-        raise click.UsageError("--plot draws what `reaction` measured, which is not asked for")
+        raise click.UsageError("--plot needs the figure `reaction`")
     if plot is not None:
         require_writable(plot)
     bench_options.seconds, bench_options.feeds, bench_options.browsers, bench_options.plot = (

@@ -39,21 +39,23 @@ from sim.campaign.replay_log import ReplayLog
 
 EPILOG = f"""\b
 Examples:
-  dealtable campaign                                 1000 hostile deals of seed 1
-  dealtable campaign --deals 10000 --faults worn     a tired club machine
+  dealtable campaign                                 1000 deals of seed 1, many faults
+  dealtable campaign --deals 10000 --faults worn     as on a worn club machine
   dealtable campaign --seed 7 --stop                 end at the first finding
-  dealtable campaign --faults mine.toml --json       faults of one's own, a report for programs
-  dealtable campaign --replay 1.37.4                 deal 4 of life 37 of campaign 1, told
-  dealtable campaign --replay 1.37 --wire wire.txt   the whole life, its lines into a file
+  dealtable campaign --faults mine.toml --json       faults from a file, report as JSON
+  dealtable campaign --replay 1.37.4                 the log of deal 4, life 37, campaign 1
+  dealtable campaign --replay 1.37 --wire wire.txt   the whole life; the frames of both
+                                                     serial lines go into wire.txt
 
 \b
-A file of faults is TOML with the faults of sim/FAULTS.md at rates, and such as come together:
+A file of faults is TOML. `rates` lists faults of sim/FAULTS.md with their probability.
+`together` lists groups of faults that happen at the same time:
   rates = [{{ name = "double_feed", rate = 0.001 }}]
   together = [{{ rate = 0.05, faults = [{{ name = "left_in_pocket" }}, {{ name = "misread" }}] }}]
 
-A campaign is made of lives of {LIFE_DEALS} deals: one table each, from its set-up to its end. All
-that happens in one follows from its seed (CAMPAIGN.LIFE) and its faults, on any machine and with
-any number of jobs. Exit 0: all is right; 1: a finding; 2: bad usage; 130: broken off.
+A campaign consists of lives. A life is one table, from its set-up to its end, and has {LIFE_DEALS}
+deals. Its seed (CAMPAIGN.LIFE) and its faults determine all that happens, on any computer and with
+any number of jobs. Exit 0: no finding; 1: a finding; 2: bad usage; 130: interrupted.
 """
 
 _EXIT_INTERRUPTED = 128 + 2
@@ -68,26 +70,26 @@ _EXIT_INTERRUPTED = 128 + 2
     default="hostile",
     show_default=True,
     metavar="|".join((*WEAR_LEVELS, "FILE")),
-    help="How worn the machines are; a file brings faults of one's own.",
+    help="The wear level of the machines, or a file with your own faults.",
 )
-@click.option("--replay", metavar="SEED", help="Run one life again, and tell what happened in it.")
+@click.option("--replay", metavar="SEED", help="Run one life again, and print its log.")
 @click.option(
     "--wire",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="With --replay: where both lines' words go; else into a fresh temporary folder.",
+    help="With --replay: the file for the frames of both lines. Default: a temporary file.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
 @click.option(
     "--journal",
     type=click.Path(file_okay=False, path_type=Path),
-    help="Write the journals to disk, a folder a life in this one; else they stay in memory.",
+    help="Write each life's journal into a folder in this one. Default: they stay in memory.",
 )
 @click.option("--stop", is_flag=True, help="End at the first life with a finding.")
-@click.option("--jobs", type=click.IntRange(1, 512), help="Processes; else one for each core.")
+@click.option("--jobs", type=click.IntRange(1, 512), help="Processes. Default: one for each core.")
 @click.option(
     "--page",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="Write the page of the menu and of this campaign's detection and recovery, too.",
+    help="Also write a page with the fault menu, and with this campaign's detection and recovery.",
 )
 @click.pass_context
 def command(
@@ -118,7 +120,7 @@ def command(
             raise click.UsageError("--stop, --page and --jobs do not go with --replay")
         ctx.exit(_run_replay(_parse_replay(replay), faults, journal, wire, as_json))
     if wire is not None:
-        raise click.UsageError("--wire goes with --replay: only there the lines are listened to")
+        raise click.UsageError("--wire goes with --replay: only a replay records the serial lines")
     if page is not None:
         require_writable(page)
     plan = CampaignPlan(seed, deals, faults, load_faults(faults), journal)
@@ -161,9 +163,9 @@ def _make_journal_folder(folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         taken = any(folder.iterdir())
     except OSError as error:
-        raise CliError(f"{folder}: cannot hold journals: {error.strerror}") from None
+        raise CliError(f"{folder}: cannot store journals: {error.strerror}") from None
     if taken:
-        raise CliError(f"{folder}: other files lie there; name a folder that is empty or new")
+        raise CliError(f"{folder}: the folder is not empty; name a folder that is empty or new")
 
 
 def _run_replay(
@@ -180,13 +182,13 @@ def _run_replay(
     except OSError as error:
         raise CliError(f"{path}: the wire log cannot be written: {error.strerror}") from None
     if as_json:
-        told = {"report": report, "story": story.text().splitlines(), "wire": str(path)}
-        click.echo(msgspec.json.encode(told))
+        answer = {"report": report, "story": story.text().splitlines(), "wire": str(path)}
+        click.echo(msgspec.json.encode(answer))
     else:
         click.echo(story.text(), nl=False)
         for finding in report.findings:
             click.echo(f"{finding.kind}: deal {finding.deal or '–'}: {finding.words}")
-        click.echo(f"both lines, word by word: {path}")
+        click.echo(f"frames of both serial lines: {path}")
     return 1 if report.findings else 0
 
 

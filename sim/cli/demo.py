@@ -47,12 +47,14 @@ EPILOG = """\b
 Examples:
   dealtable demo                              a table and its console until Ctrl-C
   dealtable demo --once --deals 3 --speed 20  three quick deals and a summary
-  dealtable demo --tables 4 --speed 5
+  dealtable demo --tables 4 --speed 5         four tables, five times as fast
   dealtable demo --tables 50 --once --deals 3 --json --costs
+                                              50 tables, a summary as JSON with costs
   dealtable demo --once --fault missing_card  a set that lacks a card
 
-A live demo opens the referees' console in a browser: its address and who may log in stand below
-the tables. While a demo runs, `dealtable watch --state-dir DIR` follows it from another terminal.
+A live demo serves the referees' console. Open it in a browser: the console's address, its accounts
+and their PIN are shown below the tables. While a demo runs, `dealtable watch --state-dir DIR`
+shows it in another terminal.
 """
 
 # A table that completes no deal in this time needs an action that the simulated people do not have.
@@ -75,42 +77,42 @@ class _DemoOptions:
 @click.command(epilog=EPILOG)
 @click.option("--tables", type=WholeNumber(1, 100), default=1, show_default=True)
 @click.option(
-    "--deals", type=WholeNumber(1), help="Practice deals a table, no matches; with --once, 1."
+    "--deals", type=WholeNumber(1), help="Practice deals a table, without matches; with --once: 1."
 )
-@click.option("--once", is_flag=True, help="Deal, print a summary, end; fail if anything is wrong.")
-@click.option("--json", "as_json", is_flag=True, help="With --once: one JSON object, nothing else.")
-@click.option("--costs", is_flag=True, help="With --once: CPU and memory, by kind of process.")
+@click.option("--once", is_flag=True, help="Deal, print a summary, end. Fail if anything is wrong.")
+@click.option("--json", "as_json", is_flag=True, help="With --once: print only one JSON object.")
+@click.option("--costs", is_flag=True, help="With --once: print CPU and memory of the processes.")
 @click.option(
     "--speed",
     type=DecimalNumber(0.1, 1000),
     default=1.0,
     show_default=True,
-    help="The mechanics this many times faster than 100 ms a card.",
+    help="The speed of the mechanics. 1 is 100 ms a card.",
 )
-@click.option("--port", type=WholeNumber(1, 65000), help="The first feed's port; else free ones.")
-@click.option("--no-console", is_flag=True, help="Without the referees' console in a browser.")
+@click.option("--port", type=WholeNumber(1, 65000), help="First feed's port. Default: free ports.")
+@click.option("--no-console", is_flag=True, help="Do not start the referees' console.")
 @click.option(
-    "--console-port", type=WholeNumber(1, 65535), help="The console's port; else a free one."
+    "--console-port", type=WholeNumber(1, 65535), help="The console's port. Default: a free port."
 )
 @click.option(
     "--state-dir",
     type=click.Path(file_okay=False, path_type=Path),
-    help="Where journals and keys go, and stay; else a fresh temporary folder.",
+    help="The folder for journals and keys; it is kept. Default: a new temporary folder.",
 )
 @click.option(
     "--firmware",
     type=click.Choice(["cpython", "micropython"]),
     default="cpython",
     show_default=True,
-    help="The interpreter that the boards run under.",
+    help="The interpreter that runs the boards' firmware.",
 )
 @click.option(
     "--boards",
     type=click.Choice(["inside", "processes"]),
-    help="As in `dealtable sim`: boards inside the simulator, or each a process.",
+    help="Run the boards inside the simulator, or each as a process, as in `dealtable sim`.",
 )
 @click.option("--fault", "faults", multiple=True, metavar="FAULT", help="As in `dealtable sim`.")
-@click.option("--seed", type=WholeNumber(0), default=0, show_default=True, help="The mechanics'.")
+@click.option("--seed", type=WholeNumber(0), default=0, show_default=True, help="Mechanics' seed.")
 def command(
     tables: int,
     deals: int | None,
@@ -136,7 +138,7 @@ def command(
     if (as_json or costs) and not once:
         raise click.UsageError("--json and --costs go with --once")
     if console_port is not None and (once or no_console):
-        raise click.UsageError("--console-port goes with a console: not with --once, --no-console")
+        raise click.UsageError("--console-port does not go with --once or --no-console")
     _check_faults(faults)
     _check_firmware(firmware, boards)
     raise_open_file_limit()
@@ -333,7 +335,7 @@ async def _watch_console(console: ConsoleProcess, view: DemoView, places: dict[s
     assert console.process is not None
     await console.process.wait()
     places["console"] = None
-    view.print_line(f"the console ended by itself; see {console.log}")
+    view.print_line(f"the console ended unexpectedly; see {console.log}")
 
 
 def _find_places(plan: HallPlan, tables: list[TableProcess]) -> dict[str, Any]:

@@ -51,7 +51,7 @@ async def open_demo_console(
     If none can open, print one line and yield None.
     """
     if (library := find_missing_library()) is not None:
-        click.echo(f"no console opens: {format_missing_library(library)}", err=True)
+        click.echo(f"the console does not open: {format_missing_library(library)}", err=True)
         yield None
         return
     people = [(name, role, DEMO_PIN) for name, role in DEMO_LOGINS.items()]
@@ -61,7 +61,7 @@ async def open_demo_console(
                 run_console(tables, folder, port=port, people=people)
             )
         except HallError as error:
-            click.echo(f"no console opens: {error}", err=True)
+            click.echo(f"the console does not open: {error}", err=True)
             yield None
             return
         for table in tables:
@@ -201,8 +201,8 @@ class DemoView:
             cut = "uncut" if proof.uncut else f"cut {proof.cut or '…'}"
             rows.add_row("proof", f"{proof.commitment[:24]}…  {cut}")
         for alert in state.alerts:
-            told = Text(f"{alert.cause}. {alert.action}.")
-            rows.add_row(Text(alert.name, style="bold red"), told)
+            meaning = Text(f"{alert.cause}. {alert.action}.")
+            rows.add_row(Text(alert.name, style="bold red"), meaning)
         counters = state.counters
         title = f"{state.table} (simulated): {counters.deals} deals, {counters.redeals} redeals"
         return Panel(rows, title=Text(title))
@@ -324,12 +324,12 @@ class DemoResult:
 
 def format_summary_json(plan: HallPlan, result: DemoResult, costs: bool) -> bytes:
     """Return the summary for programs. With `costs` it includes processor time and memory."""
-    told: dict[str, Any] = result.places | {
+    summary: dict[str, Any] = result.places | {
         "deals": [_make_deal_row(plan, one) for one in result.deals]
     }
     if costs:
-        told["costs"] = {"cores": count_cores(), "took_s": result.took_s, "kinds": result.costs}
-    return msgspec.json.encode(told)
+        summary["costs"] = {"cores": count_cores(), "took_s": result.took_s, "kinds": result.costs}
+    return msgspec.json.encode(summary)
 
 
 def format_summary_lines(plan: HallPlan, result: DemoResult, costs: bool) -> Iterator[str]:
@@ -343,7 +343,7 @@ def format_summary_lines(plan: HallPlan, result: DemoResult, costs: bool) -> Ite
     if costs:
         for kind, cost in result.costs.items():
             yield _format_cost(kind, cost, len(rows), result.took_s * plan.tables)
-    yield f"check it: dealtable verify {result.places['tables'][0]['state_dir']}"
+    yield f"to check a journal: dealtable verify {result.places['tables'][0]['state_dir']}"
 
 
 def _format_deal(row: dict[str, Any]) -> str:
@@ -361,7 +361,7 @@ def _format_overview(plan: HallPlan, rows: list[dict[str, Any]]) -> str:
     misdeals = sum(len(row["misdeals"]) for row in rows)
     return (
         f"{plan.tables} tables, {len(rows)} deals, {misdeals} misdeals; "
-        f"{statistics.median(paces):.3f} times what their mechanics take, "
+        f"{statistics.median(paces):.3f} times the time of their mechanics, "
         f"at most {max(paces):.3f}"
     )
 

@@ -38,13 +38,14 @@ _EXIT_INTERRUPTED = 128 + 2
 
 EPILOG = """\b
 Examples:
-  dealtable lab collect --deals 100000 --out deals.npz      deals of the production sequence
+  dealtable lab collect --deals 100000 --out deals.npz      the production sequence only
   dealtable lab collect --deals 1000 --path full --out full.npz
-  dealtable lab report deals.npz --html report.html         judge them, with pictures
+                                                            whole simulated deals
+  dealtable lab report deals.npz --html report.html         judge the file; write a page
   dealtable lab report --deals 1000 --seed 1                collect and judge
-  dealtable lab report --deals 1000 --method naive-pocket   what the tests catch
+  dealtable lab report --deals 1000 --method naive-pocket   judge an unfair method
 
-The tests, their figures and the form of the file stand in sim/lab/LAB.md.
+sim/lab/LAB.md describes the tests, their figures and the format of the file.
 """
 
 
@@ -55,25 +56,25 @@ def command() -> None:
 
 def _add_source_options(function: Callable[..., None]) -> Callable[..., None]:
     for option in (
-        click.option("--jobs", type=WholeNumber(1, 512), help="Processes; else one a core."),
+        click.option("--jobs", type=WholeNumber(1, 512), help="Processes. Default: one a core."),
         click.option(
             "--seed",
             type=WholeNumber(0),
-            help="Deals that can be collected again; else the system's entropy.",
+            help="A seed, to collect the same deals again. Default: the system's entropy.",
         ),
         click.option(
             "--method",
             type=click.Choice(METHODS),
             default=METHODS[0],
             show_default=True,
-            help="How to deal; all but the first are not fair.",
+            help="The method of dealing. Only the first is fair.",
         ),
         click.option(
             "--path",
             type=click.Choice(PATHS),
             default=PATHS[0],
             show_default=True,
-            help="The sequence alone, over a simulated input order; or whole simulated deals.",
+            help="`sequence`: only the sequence, over simulated input. `full`: simulated deals.",
         ),
     ):
         function = option(function)
@@ -87,7 +88,7 @@ def _add_source_options(function: Callable[..., None]) -> Callable[..., None]:
     "--out",
     type=click.Path(dir_okay=False, path_type=Path),
     required=True,
-    help="The file to write; none may be there.",
+    help="The file to write. It must not exist.",
 )
 @click.pass_context
 def collect_command(
@@ -117,7 +118,7 @@ def collect_command(
         size = out.stat().st_size / 1e6
         click.echo(f"{out}: {len(collected.deals)} of {deals} deals, {size:.1f} MB")
     else:
-        click.echo("no deal was collected, no file was written")
+        click.echo("no deal was collected; no file was written")
     ctx.exit(_print_failures(collected))
 
 
@@ -125,17 +126,17 @@ def collect_command(
 @click.argument(
     "files", nargs=-1, metavar="[FILE...]", type=click.Path(dir_okay=False, path_type=Path)
 )
-@click.option("--deals", type=WholeNumber(1, 10_000_000), help="Collect these, in place of FILE.")
+@click.option("--deals", type=WholeNumber(1, 10_000_000), help="Collect deals, and read no FILE.")
 @_add_source_options
 @click.option(
     "--retest",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="As many fresh deals, where those of FILE cannot be dealt again here.",
+    help="As many new deals, for a retest of deals that were collected elsewhere.",
 )
 @click.option(
     "--html",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="Write the report as a page, too; its pictures lie beside it as PNG.",
+    help="Also write the report as a page, with its pictures as PNG files in the same folder.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
 @click.pass_context
@@ -159,7 +160,7 @@ def report_command(
     beside the verdict and change no exit code. 130: interrupted, nothing was judged; 2: bad usage.
     """
     if bool(files) == (deals is not None):
-        raise click.UsageError("name FILE or --deals, one of them")
+        raise click.UsageError("name either FILE or --deals")
     _check_installed(path, method, "numpy", "scipy", *(["matplotlib"] if html else []))
     from sim.lab.lab_report import judge_collection, make_report
 
@@ -207,9 +208,9 @@ def _make_retest(
         deals, digests = _load_files((file,))
         if len(deals) != first.deals or set(digests.values()) & set(first.files.values()):
             raise CliError(
-                f"{file}: a retest has as many fresh deals, here {first.deals}, not {len(deals)}"
+                f"{file}: a retest needs as many new deals, here {first.deals}, not {len(deals)}"
                 if len(deals) != first.deals
-                else f"{file}: these are the same deals, a retest has fresh ones"
+                else f"{file}: these are the same deals; a retest needs new ones"
             )
         return lambda: judged(deals, digests)
     if plan is None:
@@ -313,8 +314,8 @@ def _check_installed(path: str, method: str, *packages: str) -> None:
     missing = [name for name in packages if importlib.util.find_spec(name) is None]
     if missing:
         raise CliError(
-            f"this needs {' and '.join(missing)}, of the extra lab: "
-            "pip install 'dealtable[lab]', in a checkout pip install -e '.[lab]'"
+            f"this needs {' and '.join(missing)} of the extra lab: "
+            "pip install 'dealtable[lab]', or in a checkout pip install -e '.[lab]'"
         )
     if path == "full":
         if importlib.util.find_spec("sim") is None:
@@ -328,7 +329,7 @@ def _check_installed(path: str, method: str, *packages: str) -> None:
 def _check_out(out: Path) -> None:
     """Check that the output file can be written. Raises CliError."""
     if out.exists():
-        raise CliError(f"{out}: is there already; name another file")
+        raise CliError(f"{out}: the file exists; name another file")
     require_writable(out)
 
 

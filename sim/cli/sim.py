@@ -42,12 +42,13 @@ from sim.worker_processes import SimulatorWorkers, WorkerEnded, raise_open_file_
 START_INTERVAL_S = 0.013
 
 EPILOG = f"""
-Point a table's configuration at what is printed: [dealer] and [reader] take `port` and `id`,
-[panel] takes `pins = "unix:…"`, [table] takes `backend = "sim"`. The control socket moves
-people's hands: `echo '{{"do": "truth"}}' | socat - UNIX:CONTROL` (sim/CONTROL.md).
+The command prints the addresses of each table. Write them into the table's configuration: `port`
+and `id` in [dealer] and [reader], `pins = "unix:…"` in [panel], `backend = "sim"` in [table].
+The control socket simulates people's actions (sim/CONTROL.md). To read the positions of all cards:
+`echo '{{"do": "truth"}}' | socat - UNIX:CONTROL`
 
 \b
-A fault is NAME or NAME:field=value,… with these names (sim/faults.toml says what each takes):
+A fault is NAME or NAME:field=value,… sim/faults.toml has the fields of each. The names:
 {textwrap.fill(", ".join(fault_menu()), 78, initial_indent="  ", subsequent_indent="  ")}
 
 \b
@@ -64,47 +65,47 @@ Examples:
 @click.option(
     "--config",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="A sim.toml; without one, everything is as it comes.",
+    help="The simulator's configuration file, sim.toml. Default: the standard settings.",
 )
 @click.option(
-    "--tables", type=WholeNumber(1, 500), default=1, show_default=True, help="How many tables."
+    "--tables", type=WholeNumber(1, 500), default=1, show_default=True, help="Number of tables."
 )
-@click.option("--json", "as_json", is_flag=True, help="Print one line of JSON a table.")
+@click.option("--json", "as_json", is_flag=True, help="Print one line of JSON for each table.")
 @click.option(
     "--speed",
     type=DecimalNumber(0.1, 1000),
-    help="The mechanics this many times faster; limits and heartbeats stay as they are.",
+    help="The speed of the mechanics. 1 is 100 ms a card. Limits and heartbeats do not change.",
 )
 @click.option(
     "--firmware",
     type=click.Choice(["cpython", "micropython"]),
-    help="The interpreter that the boards run under.",
+    help="The interpreter that runs the boards' firmware.",
 )
 @click.option(
     "--boards",
     type=click.Choice(["inside", "processes"]),
-    help="Boards inside this process, each behind its pty: as it comes for more than one table; "
-    "or each as a process of its own: as it comes for one, and what MicroPython needs.",
+    help="`inside`: in this process, each on its own pty, the default for several tables. "
+    "`processes`: each as a process, the default for one table, and needed by MicroPython.",
 )
-@click.option("--no-attendant", is_flag=True, help="Nobody takes hands, loads cards, clears up.")
-@click.option("--fault", "faults", multiple=True, metavar="FAULT", help="What goes wrong; again.")
+@click.option("--no-attendant", is_flag=True, help="Run without the simulated person at a table.")
+@click.option("--fault", "faults", multiple=True, metavar="FAULT", help="A fault; may be repeated.")
 @click.option(
     "--faults",
     "faults_file",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="A wear level of one's own, with `rates` and `together` as in sim/faults.toml.",
+    help="A file with your own wear level: `rates` and `together`, as in sim/faults.toml.",
 )
 @click.option(
     "--relay",
     is_flag=True,
-    help="Let the lines of board processes pass through here, so that they can be unplugged and "
-    "spoilt at any time. A fault that is named needs no word for it.",
+    help="Forward the lines of board processes through this process. Then each line can be "
+    "unplugged or disturbed at any time. A --fault of a line does not need this option.",
 )
-@click.option("--part", metavar="K/N", hidden=True, help="Only every Nth table, from the Kth.")
+@click.option("--part", metavar="K/N", hidden=True, help="Run only every Nth table, from the Kth.")
 @click.option(
     "--runtime-dir",
     type=click.Path(file_okay=False, path_type=Path),
-    help="Where ptys' links and sockets go; else a fresh folder in memory, removed at the end.",
+    help="The folder for links to ptys and for sockets. Default: a temporary folder in memory.",
 )
 def command(
     config: Path | None,
@@ -123,9 +124,9 @@ def command(
     """Run simulated tables only, with their boards on ptys.
 
     Each table has mechanics, a dealer and a reader board that run the real firmware, a panel, and a
-    simulated person. A board is a separate process. To kill the process unplugs the board. The
-    boards of several tables run inside simulator processes, one per core. Runs until Ctrl-C, and
-    then ends all processes.
+    simulated person. The boards of one table are separate processes: killing one unplugs that
+    board. The boards of several tables run inside simulator processes, one per core. The command
+    runs until Ctrl-C, and then ends all processes.
     """
     chosen = load_sim(config) if config else SimConfig()
     with ExitStack() as stack:

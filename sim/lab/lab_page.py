@@ -181,81 +181,83 @@ CLAUSES = (
     Clause(
         "R1", "GLI-29 2.1.1; AGCO 21.1.1",
         "Results are statistically independent.",
-        "The tests of successive deals and of places apart.",
+        "The tests of successive deals and of distant places.",
     ),
     Clause(
         "R2", "25 CFR 547.14(b)(1)",
-        "Results have the distribution that they should: each combination is equally likely.",
-        "The counts below; that every order comes from equally many draws is proved by counting "
-        "all of them for small sets (tests/deal/test_sequence.py).",
+        "Results have the right distribution: each combination is equally likely.",
+        "The counts below. For small sets all draws are counted: every order comes from the same "
+        "number of draws (tests/deal/test_sequence.py).",
     ),
     Clause(
         "R3", "N.J.A.C. 13:69E-1.28G(b)3",
         "Recognised tests are passed: chi-square, mono-bit, runs.",
-        "Chi-square, runs and pairs below. A mono-bit count has nothing to say: each hand has 27 "
+        "Chi-square, runs and pairs below. A mono-bit count has no meaning here: each hand has 27 "
         "cards in every deal.",
     ),
     Clause(
         "R4", "25 CFR 547.14(c)(1)",
-        "Nobody can foretell a result, though he knows the method and all results before.",
+        "A person who knows the method and all earlier results cannot predict a result.",
         "By construction, not by statistics: 32 fresh bytes of the operating system for every "
         "attempt, through SHAKE-256 (controller/deal/PROOF.md 1, 2). No test can show it.",
     ),
     Clause(
         "R5", "Greek technical rules 23.1.1",
         "The generator and the mechanical means are random together.",
-        "`--path full` reads deals out of a machine's journal. The tests of the input order show "
-        "that the shuffler's part does not matter. A real machine: its own collection.",
+        "`--path full` reads deals from a machine's journal. The tests of the input order show "
+        "that the shuffler has no influence. A real machine needs its own collection.",
     ),
     Clause(
         "R6", "25 CFR 547.14; Greek technical rules 23.1.2; 58 Pa. Code 810a.5(c)",
         "99 %, with the named tests: overlaps, poker, coupon collector, runs, correlations …",
-        "The whole family is judged at 99 %, each value is shown at 95 and 99 %.",
+        "The whole family is judged at 99 %. Each value is shown at 95 % and 99 %.",
     ),
     Clause(
         "R7", "COMAR 36.05.02.17 F",
-        "A shuffling device: 95 %, the usual chi-square of fit.",
-        "The chi-square of faces and seats, with the correction for drawing without putting back.",
+        "A shuffling device passes the usual chi-square test of fit at 95 %.",
+        "The chi-square of faces and seats, with the correction for drawing without replacement.",
     ),
     Clause(
         "R8", "AGCO 21.1.3",
-        "All outcomes can come.",
-        "There are 108!/(27!)⁴ = 2^205.9 deals and 2^256 seeds, and the stream carries all of "
-        "a seed. That each deal is reached is what SHAKE-256 is trusted for; nobody can try it.",
+        "All outcomes are possible.",
+        "There are 108!/(27!)⁴ = 2^205.9 deals and 2^256 seeds, and the stream depends on the "
+        "whole seed. That each deal is possible is an assumption about SHAKE-256. It cannot be "
+        "tested.",
     ),
     Clause(
         "R9", "25 CFR 547.14(d); N.J.A.C. 13:69E-1.28G(b)5",
-        "A stream is not made to come again.",
-        "A seed is drawn for one attempt and used once; commitments never come twice.",
+        "A stream is not repeated.",
+        "A seed is drawn for one attempt and used once. No commitment is repeated.",
     ),
     Clause(
         "R10", "N.J.A.C. 13:69E-1.28G(b)6; 58 Pa. Code 810a.5(d)",
         "Scaling to a range favours no number.",
-        "Bytes past the last full run are thrown away (PROOF.md 3): each number comes from equally "
-        "many bytes (tests/deal/test_sequence.py).",
+        "Bytes after the last complete range are discarded (PROOF.md 3). So each number comes from "
+        "the same number of byte values (tests/deal/test_sequence.py).",
     ),
     Clause(
         "R11", "AGCO 21.1.6, 21.1.7",
-        "Nobody can find out the seed; what is corrupted begins anew.",
-        "Seeds rest under an attempt key in memory alone; without it the attempt is void and a "
-        "new seed is drawn (deploy/THREATS.md).",
+        "The seed cannot be found out. After damage the generator starts with a new seed.",
+        "Seeds are encrypted with an attempt key, which exists only in memory. Without the key the "
+        "attempt is void and a new seed is drawn (deploy/THREATS.md).",
     ),
     Clause(
         "R12", "N.J.A.C. 13:69E-1.28G(c)",
-        "What was selected is used: no second selection.",
-        "Attempts are numbered without a gap, and a void after the cut opens its whole record "
-        "(`dealtable verify`). This report says how many attempts were given up.",
+        "The selected result is used. There is no second selection.",
+        "Attempts are numbered without a gap, and the whole record of an attempt that ends void "
+        "after the cut is published (`dealtable verify`). This report has the number of attempts "
+        "that were given up.",
     ),
     Clause(
         "R13", "15.1.7.13 NMAC B(5)",
-        "Nothing from outside has an influence.",
-        "Neither the order of the cards nor the reader's verdicts change where a card goes.",
+        "Results do not depend on anything outside.",
+        "Neither the order of the cards nor the reader's verdicts change the pocket of a card.",
     ),
     Clause(
         "R14", "GLI, RNG testing",
         "Tools that collect raw output and final outcomes with the code of the product.",
-        "`dealtable lab collect`: controller.deal.sequence and the ledger deal here as at a table; "
-        "the raw data is one file, and LAB.md says what is in it.",
+        "`dealtable lab collect` runs controller.deal.sequence and the ledger as a table does. The "
+        "raw data is one file. LAB.md describes its contents.",
     ),
 )  # fmt: skip
 
@@ -280,7 +282,7 @@ def render_lab_page(report: LabReport, pictures: Sequence[ReportPicture], issued
         f'<p class="verdict {tone}">{escape(conclusion_text(report))}</p>',
         _subject_section(report),
         _family_section(report),
-        _results_section("3. What was found", report.first),
+        _results_section("3. Results", report.first),
         _results_section("3a. The retest", report.retest) if report.retest else "",
         _pictures_section(pictures),
         _unfair_section(report),
@@ -299,30 +301,29 @@ def _subject_section(report: LabReport) -> str:
     paths = {
         "sequence": "The production code of commitment, sequence and tray places deals over a "
         "simulated order of cards: the hands as they were played, then riffles. A simulated reader "
-        f"wants {READ_AGAIN_RATE:.1%} of the cards again, and sends {TRAY_RATE:.1%} to the tray.",
-        "full": "Whole simulated deals: firmware, mechanics, machine, journal; what is counted was "
-        "read from the opened records.",
+        f"reads {READ_AGAIN_RATE:.1%} of the cards again, and sends {TRAY_RATE:.1%} to the tray.",
+        "full": "Whole simulated deals: firmware, mechanics, machine, journal. The counts are from "
+        "the opened records.",
     }
-    told = paths.get(report.first.source.path, "Deals that were given as data.")
+    path = paths.get(report.first.source.path, "The deals were supplied as data.")
     files = {**report.first.files, **(report.retest.files if report.retest else {})}
     listed = "".join(
         f"<li><code>{escape(name)}</code>, SHA-256 <code>{digest}</code></li>"
         for name, digest in files.items()
     )
-    return (
-        f"<h2>1. What was tested</h2><p>{escape(source_text(report.first))}. {escape(told)}</p>"
-        + (f"<p>Raw data:</p><ul>{listed}</ul>" if files else "")
+    return f"<h2>1. Deals</h2><p>{escape(source_text(report.first))}. {escape(path)}</p>" + (
+        f"<p>Raw data:</p><ul>{listed}</ul>" if files else ""
     )
 
 
 def _family_section(report: LabReport) -> str:
     rows = [(one.name, one.counted, one.expected, ", ".join(one.shows)) for one in FAMILY]
     return (
-        "<h2>2. What was stated beforehand</h2><p>n, these tests, and one bound over all of them "
-        "(Holm, 99 %): a fair collection has one test outside with a chance of 1 % at most. "
-        "Outside: one retest with as many fresh deals, and it counts. The list has the SHA-256 "
-        f"<code>{report.family}</code>.</p>"
-        + _table(("test", "what is counted", "in fair deals, and why", "for"), rows)
+        "<h2>2. Tests</h2><p>Stated beforehand: n, these tests, and one bound over all of them "
+        "(Holm, 99 %). A fair collection has a test outside the bound with a chance of at most "
+        "1 %. If a test is outside, one retest is made with as many new deals, and the retest "
+        f"counts. The SHA-256 of the list is <code>{report.family}</code>.</p>"
+        + _table(("test", "counted", "in fair deals, with the reason", "for"), rows)
     )
 
 
@@ -354,9 +355,9 @@ def _unfair_section(report: LabReport) -> str:
     if not rows:
         return ""
     return (
-        "<h2>5. Methods that are not fair, by the same tests</h2><p>A random pocket among those "
-        "that are not full; the shuffler alone; rejected cards that shift those behind them."
-        "</p>" + _table(("method", "deals", "outside"), rows)
+        "<h2>5. The same tests on methods that are not fair</h2><p>The methods are: a random "
+        "pocket among those that are not full; the shuffler alone; a rejected card shifts the "
+        "places of the cards after it.</p>" + _table(("method", "deals", "outside"), rows)
     )
 
 
@@ -365,21 +366,21 @@ def _clauses_section(report: LabReport) -> str:
     rows = []
     for clause in CLAUSES:
         tests = [one.name for one in FAMILY if clause.name in one.shows]
-        told = ", ".join(
+        names = ", ".join(
             name if name in answered else f"{name} (not in this data)" for name in tests
         )
-        rows.append((clause.name, clause.asks, clause.source, clause.shown, told or "–"))
-    return "<h2>6. Clause by clause</h2>" + _table(
-        ("clause", "asks", "in", "what shows it", "tests of this report"), rows
+        rows.append((clause.name, clause.asks, clause.source, clause.shown, names or "–"))
+    return "<h2>6. Clauses</h2>" + _table(
+        ("clause", "requirement", "source", "evidence", "tests of this report"), rows
     )
 
 
 def _limits_section() -> str:
     return (
-        "<h2>7. What this cannot show</h2><p>Statistics show that something is there, never that "
-        "nothing is: that nobody can foretell a deal follows from the proof "
-        "(<code>dealtable verify</code>), not from any count. Simulated deals say nothing of a "
-        "real machine's sensors and motors.</p>"
+        "<h2>7. Limits</h2><p>Statistics can show that a bias exists, never that none exists. That "
+        "a deal cannot be predicted follows from the proof (<code>dealtable verify</code>), not "
+        "from any count. Simulated deals show nothing about a real machine's sensors and motors."
+        "</p>"
     )
 
 
@@ -388,6 +389,6 @@ def _table(heads: Sequence[str], rows: Iterable[Sequence[str]], marked: Sequence
     lines = []
     for place, row in enumerate(rows):
         tone = ' class="out"' if place < len(marked) and marked[place] else ""
-        told = "".join(f"<td>{escape(each)}</td>" for each in row)
-        lines.append(f"<tr{tone}>{told}</tr>")
+        cells = "".join(f"<td>{escape(each)}</td>" for each in row)
+        lines.append(f"<tr{tone}>{cells}</tr>")
     return f"<table><tr>{head}</tr>\n" + "\n".join(lines) + "</table>"

@@ -69,7 +69,7 @@ class LabReport(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def is_inside(self) -> bool:
-        """Whether the deals of the collection that counts are inside the family's bound."""
+        """True if the deals of the collection that counts are inside the family's bound."""
         return not self.last.outside
 
 

@@ -146,7 +146,7 @@ class PeopleAtMachine:
         Raises OutOfReach if the lift is not up.
         """
         if not self._parts.lift.is_up:
-            raise OutOfReach("the pockets are not up: nobody can reach the hands")
+            raise OutOfReach("the pockets are not up: the hands are out of reach")
         left = self._parts.faults.strike("left_in_pocket", rate=0.0)
         for seat, hand in enumerate(self.hands):
             taken = self._parts.pockets.empty(seat)
@@ -166,7 +166,7 @@ class PeopleAtMachine:
         Raises OutOfReach if no card was played, or the backs are those of another set.
         """
         if not self._is_mostly(self.table, card_set):
-            raise OutOfReach(f"set {card_set} does not lie on the table")
+            raise OutOfReach(f"set {card_set} is not on the table")
         self.beside[card_set] += self.table
         self.table.clear()
 
@@ -181,7 +181,7 @@ class PeopleAtMachine:
             return
         self._require_set(card_set)
         if self._parts.feeders[HOPPER].is_occupied or self._parts.shuffler.cards:
-            raise OutOfReach("the hopper is not free: other cards lie in it")
+            raise OutOfReach("the hopper is not free: it contains other cards")
         self.fill_hopper(self._take_set(card_set))
 
     def mix(self, card_set: str, n: int) -> None:
@@ -283,7 +283,7 @@ class PeopleAtMachine:
         do not belong to the set are removed. Raises OutOfReach for an empty hopper.
         """
         if not self._parts.hopper:
-            raise OutOfReach("no card lies in the hopper")
+            raise OutOfReach("there is no card in the hopper")
         cards = self._take_all(self._parts.hopper)
         ids = self._parts.ids_of_set(cards)
         lost = [card for card in self.box if card.id in ids]
@@ -392,7 +392,7 @@ class PeopleAtMachine:
         """Raise OutOfReach unless a set is beside the machine or on the table."""
         self._back_of(card_set)
         if not (self.beside[card_set] or self._is_mostly(self.table, card_set)):
-            raise OutOfReach(f"set {card_set} lies neither beside the machine nor on the table")
+            raise OutOfReach(f"set {card_set} is neither beside the machine nor on the table")
 
     def _take_set(self, card_set: str) -> Cards:
         """Take a set from beside the machine and, if its backs match, from the table."""

@@ -120,9 +120,10 @@ class PracticePlayers:
     def status_text(self) -> str:
         """Return the last known phase and alerts of the table as text."""
         if self._state is None:
-            return "nothing was heard of it"
+            return "no state was received"
         alerts = ", ".join(alert.name for alert in self._state.alerts)
-        return f"it is {self._state.machine.phase.value}" + (f", {alerts}" if alerts else "")
+        phase = f"the machine is {self._state.machine.phase.value}"
+        return f"{phase}, {alerts}" if alerts else phase
 
     async def _read_states(self) -> AsyncIterator[PublicState]:
         """Yield the last known state, then every state that arrives."""
@@ -197,12 +198,12 @@ def _find_mismatch(
     profile: Profile, state: PublicState, truth: dict[str, Any], landed: dict[str, int]
 ) -> str | None:
     """Return the difference between the table's report and the mechanics, or None if they agree."""
-    said = state.machine.landed
-    if said is None or msgspec.to_builtins(said) != landed:
-        return f"the table says {said}, the mechanics {landed}"
+    reported = state.machine.landed
+    if reported is None or msgspec.to_builtins(reported) != landed:
+        return f"the table reports {reported}, the mechanics have {landed}"
     faces = Counter(card["face"] for pocket in truth["pockets"] for card in pocket)
     if tuple(faces[face] for face in range(FACE_COUNT)) != profile.deck.composition():
-        return f"the hands are no set of {profile.deck.cards} cards"
+        return f"the hands are not a complete set of {profile.deck.cards} cards"
     if {len(truth["pockets"][seat]) for seat in range(len(SEATS))} != {profile.hand}:
-        return f"the hands are not of {profile.hand} cards: {landed}"
+        return f"the hands do not have {profile.hand} cards each: {landed}"
     return None

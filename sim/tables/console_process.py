@@ -126,8 +126,8 @@ class ConsoleProcess:
 
     def _last_log_line(self) -> str:
         """Return the last line of the log, for an error message."""
-        said = self.log.read_text(encoding="utf-8", errors="replace").split("\n")
-        return next((line for line in reversed(said) if line.strip()), "it said nothing")
+        lines = self.log.read_text(encoding="utf-8", errors="replace").split("\n")
+        return next((line for line in reversed(lines) if line.strip()), "the log is empty")
 
     def _post(self, path: str, body: dict[str, Any]) -> Any:
         headers = {"X-Dealtable": "1", "Content-Type": "application/json"}

@@ -94,7 +94,7 @@ class ControlClient:
         try:
             reader, writer = await asyncio.open_unix_connection(self.path, limit=_MAX_LINE_BYTES)
         except OSError as error:
-            raise HallError(f"the simulator is not there: {error}") from error
+            raise HallError(f"the simulator does not answer: {error}") from error
         try:
             writer.write(msgspec.json.encode({"do": request_name, "with": args}) + b"\n")
             answer = msgspec.json.decode(await reader.readline())
@@ -207,8 +207,8 @@ async def wait_for_process_end(tables: Sequence[TableProcess]) -> NoReturn:
         asyncio.ensure_future(process.wait()): what
         for table in tables
         for process, what in (
-            (table.daemon, f"the daemon of table {table.id} ended by itself; see {table.log}"),
-            (table.simulator, "the simulator ended by itself; its last words stand above"),
+            (table.daemon, f"the daemon of table {table.id} ended unexpectedly; see {table.log}"),
+            (table.simulator, "the simulator ended unexpectedly; its last messages are above"),
         )
         if process is not None
     }
@@ -281,7 +281,7 @@ async def run_simulator(
         for number in range(plan.tables):
             line = await sim.stdout.readline()
             if not line:
-                raise HallError("the simulator ended by itself; its last words stand above")
+                raise HallError("the simulator ended unexpectedly; its last messages are above")
             tables.append(_configure_table(msgspec.json.decode(line), plan, runtime_dir, number))
             tables[-1].simulator = sim
         yield tables
@@ -419,7 +419,7 @@ async def _wait_until(
         async with asyncio.timeout(timeout_s):
             while not condition():
                 if process.returncode is not None:
-                    raise HallError(f"{what} ended by itself; see {log}")
+                    raise HallError(f"{what} ended unexpectedly; see {log}")
                 await asyncio.sleep(POLL_INTERVAL_S)
     except TimeoutError:
-        raise HallError(f"{what} is not there after {timeout_s:g} s") from None
+        raise HallError(f"{what} did not start within {timeout_s:g} s") from None

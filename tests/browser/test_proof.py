@@ -73,7 +73,7 @@ async def test_a_stranger_checks_a_deal_once_it_is_over(
     assert await page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     await stranger.shot("holds")
     await page.locator("#language").click()
-    await stranger.sees(said.either("It holds", "核验一致"))  # the other language
+    await stranger.sees(said.either("The check is passed", "核验一致"))  # the other language
     await page.locator("#language").click()
     await stranger.sees(said("proof.good"))
 

@@ -157,7 +157,7 @@ async def is_kept(chief: Person, said: Said, table: TableProcess) -> None:
     await chief.shot("history")
     await page.route(f"**/api/tables/{table.id}/sheet", lambda route: route.abort())
     await row.get_by_role("link", name=said("history.sheet")).click()
-    await chief.sees(said.either("存档：", "Kept at "))
+    await chief.sees(said.either("存档：", "Stored at "))
     await expect(page.locator(".deals tbody tr")).to_have_count(2)
     await expect(page.locator(".signature button")).to_have_count(0)
     await chief.opens(f"/history?table={table.id}")

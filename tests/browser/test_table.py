@@ -60,7 +60,9 @@ async def test_a_referee_runs_a_practice_deal_from_the_page(
         at = await before_table(person, tables[0].id)
         await at.orders("start_deal")
         await at.says("machine", said("table.machine.committed"))
-        await expect(at.button("start_deal")).to_contain_text(said.either("不切牌", "Deal uncut"))
+        await expect(at.button("start_deal")).to_contain_text(
+            said.either("不切牌", "Deal without a cut")
+        )
 
         async def cut(asked: Locator) -> None:
             await asked.locator("input[type=number]").fill("40")

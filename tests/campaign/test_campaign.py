@@ -197,6 +197,6 @@ async def test_ctrl_c_ends_a_campaign_with_what_was_seen_so_far_and_leaves_no_pr
         await running.communicate()
     assert running.returncode == 130, errors
     assert b"of 100000 deals" in said
-    assert b"(broken off)" in said
+    assert b"(interrupted)" in said
     assert errors.startswith(b"took ")
     assert len(errors.splitlines()) == 1

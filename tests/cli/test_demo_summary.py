@@ -52,7 +52,7 @@ def test_few_tables_have_a_line_for_each_deal(plan: HallPlan) -> None:
         "table T01, deal 1: ok, fed 108, N 27 W 27 S 27 E 27 tray 0; 12.00 s",
         "table T01, deal 1: ok, fed 108, N 27 W 27 S 27 E 27 tray 0; 12.00 s, "
         "misdeal before: COUNT_SHORT",
-        "check it: dealtable verify /somewhere/T01-01",
+        "to check a journal: dealtable verify /somewhere/T01-01",
     ]
 
 
@@ -65,7 +65,7 @@ def test_many_tables_have_one_line_and_one_for_what_was_not_as_usual(plan: HallP
         "table T01-02",
         "50 tables",
         "sim            2 processes   5.000 s CPU a deal",
-        "check it: dealtable verify /somewhere/T01-01",
+        "to check a journal: dealtable verify /somewhere/T01-01",
     ]
     assert "2 deals, 1 misdeals; 1." in lines[1]
     assert " 1.00 % of a core a table;  32.0 MiB each,  20.0 with shared pages divided" in lines[2]

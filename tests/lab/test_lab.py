@@ -113,7 +113,7 @@ def test_deals_from_elsewhere_wait_for_their_retest(tmp_path: Path) -> None:
     assert (code, told.verdict) == (1, "outside, not retested")
     code, told = report(tmp_path / "bad.npz", "--retest", tmp_path / "good.npz")
     assert (code, told.verdict) == (0, "inside at the retest")
-    for file, words in (("few.npz", "as many fresh deals"), ("bad.npz", "the same deals")):
+    for file, words in (("few.npz", "as many new deals"), ("bad.npz", "the same deals")):
         result = run("report", tmp_path / "bad.npz", "--retest", tmp_path / file)
         assert result.exit_code == 2
         assert words in result.output

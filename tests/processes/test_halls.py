@@ -41,7 +41,7 @@ async def test_a_table_whose_daemon_dies_is_named_and_the_demo_ends(
     os.kill(daemon, signal.SIGKILL)
     done = await demo.end()
     assert done.code == 1
-    assert "the daemon of table T01-02 ended by itself; see " in done.err
+    assert "the daemon of table T01-02 ended unexpectedly; see " in done.err
     assert done.out == ""
 
 
@@ -82,9 +82,9 @@ async def test_a_live_demo_names_what_ended_by_itself_and_goes_on_with_the_rest(
     demo = await start("demo", "--tables", 2, "--speed", 20, "--state-dir", folder)
     await demo.line("console http")
     os.kill(await daemon_of(demo.process.pid, "T01-02"), signal.SIGKILL)
-    assert "the daemon of table T01-02" in await demo.line("ended by itself")
+    assert "the daemon of table T01-02" in await demo.line("ended unexpectedly")
     os.kill(await process_of(demo.process.pid, "console --config"), signal.SIGKILL)
-    await demo.line("the console ended by itself; see ")
+    await demo.line("the console ended unexpectedly; see ")
     written = entries(folder / "T01-01")
     await until(lambda: entries(folder / "T01-01") > written)
     assert (await demo.end(signal.SIGINT)).code == 0

@@ -76,7 +76,7 @@ async def test_no_set_goes_onto_another_one_in_the_hopper(machine: Machine) -> N
 
 async def test_a_set_that_is_in_the_players_hands_cannot_be_loaded(machine: Machine) -> None:
     people = (await two_sets(machine)).world.people
-    with pytest.raises(OutOfReach, match="S1 lies neither beside the machine nor on the table"):
+    with pytest.raises(OutOfReach, match="S1 is neither beside the machine nor on the table"):
         people.load("S1")
     people.lay_down()
     people.load("S1")
@@ -86,7 +86,7 @@ async def test_a_set_that_is_in_the_players_hands_cannot_be_loaded(machine: Mach
 async def test_what_was_played_is_not_taken_for_the_other_set(machine: Machine) -> None:
     people = (await two_sets(machine)).world.people
     people.lay_down()
-    with pytest.raises(OutOfReach, match="set S2 does not lie on the table"):
+    with pytest.raises(OutOfReach, match="set S2 is not on the table"):
         people.gather("S2")
     people.gather("S1")
     assert backs(tuple(people.beside["S2"])) == {BACK_B: 8}

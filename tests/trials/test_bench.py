@@ -190,7 +190,7 @@ def test_pixels_are_not_measured_where_no_browser_is_asked_for(
     mocker.patch.object(browser_pages, "CHROMIUM", tmp_path)
     done = bench("pixels", "--browsers", 0)
     assert done.exit_code == 1
-    assert "no browser is to look (--browsers 0)" in done.stderr
+    assert "there are no browsers (--browsers 0)" in done.stderr
 
 
 @pytest.mark.parametrize(

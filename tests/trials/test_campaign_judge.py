@@ -110,7 +110,7 @@ def test_hands_of_26_and_28_are_found() -> None:
     _, pockets = dealt()
     pockets[1].append(pockets[0].pop())
     assert list(life_judge.find_wrong_cards(table(pockets), SET)) == [
-        "the pockets hold [26, 28, 27, 27], not 27 each"
+        "the pockets have [26, 28, 27, 27], not 27 each"
     ]
 
 
@@ -120,7 +120,7 @@ def test_a_third_copy_is_found() -> None:
     pockets[2][0] = replace(forged, face=(forged.face + 1) % 54)
     (words,) = life_judge.find_wrong_cards(table(pockets), SET)
     assert words == (
-        f"it is no whole set: too many of face [{(forged.face + 1) % 54}], "
+        f"the set is not complete: too many of face [{(forged.face + 1) % 54}], "
         f"too few of [{forged.face}]"
     )
 
@@ -137,7 +137,7 @@ def test_another_back_is_found() -> None:
 def test_a_card_that_lies_anywhere_else_is_found(place: str) -> None:
     _, pockets = dealt()
     (words,) = life_judge.find_left_behind(table(pockets, **{place: (card(200),)}))
-    assert words == f"1 lie in the {place}"
+    assert words == f"1 cards left in the {place}"
 
 
 # The sequence.
@@ -161,8 +161,8 @@ def test_two_cards_in_each_others_pockets_are_found() -> None:
     passages, pockets = dealt()
     pockets[0][0], pockets[1][0] = pockets[1][0], pockets[0][0]
     assert sorted(wrong_places(passages, pockets)) == sorted(
-        f"place {pockets[outlet][0].id} lies in {life_judge.POCKETS[outlet]}, "
-        f"committed was {life_judge.POCKETS[1 - outlet]}"
+        f"place {pockets[outlet][0].id} is in pocket {life_judge.POCKETS[outlet]}, "
+        f"not in {life_judge.POCKETS[1 - outlet]} as committed"
         for outlet in (0, 1)
     )
 
@@ -178,14 +178,14 @@ def test_another_seed_than_the_committed_one_is_found() -> None:
     passages, pockets = dealt()
     other = msgspec.structs.replace(PROMISE, seed=hashlib.sha256(b"other").digest())
     words = list(life_judge.find_wrong_places(passages, table(pockets), other, CARDS))
-    assert words[0] == "the commitment is not the one of this context and seed"
+    assert words[0] == "the commitment is not that of this context and seed"
     assert len(words) > 27
 
 
 def test_a_card_that_came_by_no_place_is_found() -> None:
     passages, pockets = dealt()
     assert wrong_places(passages[:-1], pockets) == [
-        f"card {CARDS} lies in {SEQUENCE[-1]} and came by no place"
+        f"card {CARDS} is in pocket {SEQUENCE[-1]} and has no place"
     ]
 
 
@@ -260,7 +260,7 @@ def test_the_bound_hands_are_those_that_lie_there() -> None:
     assert list(life_judge.find_wrong_hands(bound, (nonce, record), lying(), PROMISE, CARDS)) == []
     other = bytes((record[0] ^ 1, *record[1:]))
     assert list(life_judge.find_wrong_hands(bound, (nonce, other), lying(), PROMISE, CARDS)) == [
-        "the bound hands are not those of its own record",
+        "the bound hands are not those of the record",
         "the bound hands have another face at places 1",
     ]
 
@@ -317,13 +317,13 @@ def test_an_event_that_the_journal_has_otherwise_is_found() -> None:
 def test_an_event_that_the_journal_has_twice_is_found() -> None:
     journal = [noted(n) for n in (1, 2, 3, 3, 4, 5)]
     assert list(life_judge.find_doubled_events([boot()], journal)) == [
-        "dealer: events 3 stand twice"
+        "dealer: events 3 are twice in the journal"
     ]
 
 
 def test_events_of_a_board_that_never_was_are_found() -> None:
     (words,) = life_judge.find_doubled_events([boot()], [noted(1, boot=8)])
-    assert words == "the journal has events of a boot 8 that there never was"
+    assert words == "the journal has events of boot 8, which does not exist"
 
 
 def test_a_board_that_died_may_take_its_last_words_with_it() -> None:
@@ -358,7 +358,7 @@ Feeds = list[tuple[list[int], int]]
         (
             life_judge.find_lost_public,
             [([1, 2, 3, 4, 5], 5)],
-            "the feed told 5, which the journal does not have",
+            "the feed published 5, which the journal does not have",
         ),
         (
             life_judge.find_doubled_public,
@@ -368,7 +368,7 @@ Feeds = list[tuple[list[int], int]]
         (
             life_judge.find_doubled_public,
             [([1, 3, 2, 4], 4)],
-            "the feed's events came out of order",
+            "the feed's events were not in order",
         ),
     ],
 )

@@ -330,7 +330,7 @@ def test_a_fault_that_is_called_by_another_name_is_wrong_blame(
     )
     (finding, *_) = lived(wear, 2).findings
     assert finding.kind == "wrong_blame"
-    assert finding.words.startswith("WRONG_POCKET was said while jam:place=landing")
+    assert finding.words.startswith("WRONG_POCKET was reported while jam:place=landing")
 
 
 def test_the_same_seed_gives_the_same_report_however_a_process_orders_its_sets() -> None:

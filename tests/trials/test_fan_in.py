@@ -22,7 +22,7 @@ def test_missing_states_are_counted_by_their_numbers() -> None:
 
 @pytest.mark.parametrize(
     ("wrong", "words"),
-    [({"missing": 2}, "2 states never came"), ({"lost": 1}, "1 events are not in the archive")],
+    [({"missing": 2}, "2 states did not arrive"), ({"lost": 1}, "1 events are not in the archive")],
 )
 def test_feeds_that_lost_something_give_no_figure(wrong: dict[str, int], words: str) -> None:
     assert feed_figures._drain_value(DRAINED).value == DRAINED.cores

@@ -33,7 +33,7 @@ async def test_a_hall_of_big_two_deals_by_its_rulebook_and_ends_with_its_simulat
         assert table.simulator is not None
         falls = asyncio.ensure_future(wait_for_process_end([table]))
         table.simulator.send_signal(signal.SIGKILL)
-        with pytest.raises(HallError, match="the simulator ended by itself"):
+        with pytest.raises(HallError, match="the simulator ended unexpectedly"):
             await falls
     assert (dealt.wrong, dealt.fed, dealt.landed.N) == (None, 52, 13)
 
@@ -74,7 +74,7 @@ async def test_the_tables_of_a_hall_cost_what_they_cost_and_one_that_dies_is_nam
         assert tables[1].daemon is not None
         falls = asyncio.ensure_future(wait_for_process_end(tables))
         tables[1].daemon.send_signal(signal.SIGKILL)
-        words = r"the daemon of table T01-02 ended by itself; see .*log"
+        words = r"the daemon of table T01-02 ended unexpectedly; see .*log"
         with pytest.raises(HallError, match=words):
             await falls
     assert [one.wrong for one in dealt] == [None, None]

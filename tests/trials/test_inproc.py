@@ -63,7 +63,7 @@ async def test_cards_are_taken_played_and_loaded_again_while_the_second_set_wait
         assert (await trial.send_command(Role.REFEREE, "release")).ok
         await trial.take_hands()
         assert [len(hand) for hand in trial.people.hands] == [27] * 4
-        with pytest.raises(OutOfReach, match="S1 lies neither"):
+        with pytest.raises(OutOfReach, match="S1 is neither"):
             await trial.load("S1")
         trial.lay_down()
         assert len(trial.people.table) == 108

@@ -1,8 +1,8 @@
-"""What disturbs one process of a table from within; Python reads this before the program.
+"""A disturbance inside one process of a table. Python imports this module before the program.
 
     DEALTABLE_DISTURBED=PART:WAY    PART: machine or gateway; WAY: one of WAYS
 
-Nothing of a table knows of it: `bench reaction` lets it be found by its folder, on PYTHONPATH.
+No code of a table refers to this module. `bench reaction` puts its folder on PYTHONPATH.
 """
 
 import gc
@@ -12,9 +12,9 @@ import threading
 import time
 
 KEPT = 300_000
-"""Dictionaries, and as many lists, for the collector to look at."""
+"""The number of dictionaries, and of lists, that the garbage collector examines."""
 PASS_S = 0.5
-"""Between two collections: about fifty cards, at the pace of the plant."""
+"""The time between two collections: about fifty cards at the pace of the plant."""
 
 
 def _use_processor() -> None:
@@ -34,6 +34,6 @@ kept: list[tuple[dict[str, int], list[int]]] = []
 
 _part, _, _way = os.environ.get("DEALTABLE_DISTURBED", "").partition(":")
 if _part and f"run {_part} " in " ".join(sys.orig_argv):
-    if _way == "collect":  # there before the program is, as what a program builds at its start
+    if _way == "collect":  # these objects exist before those that the program makes at its start
         kept += [({"number": number}, [number]) for number in range(KEPT)]
     threading.Thread(target=WAYS[_way], daemon=True).start()

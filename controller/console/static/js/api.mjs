@@ -1,19 +1,19 @@
-// Questions to the console.
+// Requests to the console.
 
 import { connected } from "./connected.mjs";
 import { asking } from "./settled.mjs";
 import { both, say } from "./words.mjs";
 
-/** The console's answer where its database takes nothing down: what is not written is not sent. */
+/** The status of an answer when the console's database is away. The console then sent nothing. */
 const UNWRITTEN = 503;
 
-/** The console's answer to more than a person presses: surely not given, and to be tried again soon. */
+/** The status of an answer to too many requests. The request was not executed; repeat it soon. */
 const TOO_FAST = 429;
 const TRIES = 4;
-/** A longer wait than this is not for having pressed too fast, but for a wrong PIN, say. */
+/** A longer wait has another reason than too many requests, for example a wrong PIN. */
 const SHORT_S = 2;
 
-/** The console said no, or nothing was heard of it: `status` 0. Its message is for people. */
+/** The console refused a request, or did not answer (`status` 0). The message is for people. */
 export class Refused extends Error {
   constructor(status, error, waitS = Infinity) {
     super(both(error));
@@ -24,26 +24,27 @@ export class Refused extends Error {
   }
 }
 
-/** Ask for a page's data. Throws Refused. */
+/** Request a page's data. Throws Refused. */
 export function get(path) {
   return request("GET", path);
 }
 
-/** Say something to the console. Throws Refused. */
+/** Send a value to the console. Throws Refused. */
 export function post(path, body = {}) {
   return request("POST", path, JSON.stringify(body), "application/json");
 }
 
-/** Make an order that the console is to give: a function that sends it, the same each time.
+/** Make a function that sends one command. Each call sends the same command again.
  *
- * It returns {answer}; {unsent: words}: the console itself says that it sent nothing; or {unknown:
- * words}: it may have acted, and by its id it acts once, however often it is sent. What once may
- * have acted only an answer tells of: that a later try was refused says nothing of the first.
+ * It returns {answer}; {unsent: words} if the console certainly sent nothing; or {unknown: words}
+ * if the table may have executed it. The command's id makes sure that the table executes it only
+ * once. After one unknown result only an answer is certain: a later refusal proves nothing about the
+ * first try.
  */
 export function ordering(path, body) {
   let tried = false;
   return async () => {
-    // Whoever is shown the past would be surprised by what acts now, or when the line is back.
+    // The page shows an old state: a command that acts now, or after a reconnection, would surprise.
     if (!tried && !connected()) return { unsent: say("api.away") };
     try {
       const answer = await post(path, body);
@@ -59,23 +60,23 @@ export function ordering(path, body) {
   };
 }
 
-/** Send a text as it is, a CSV file say. Throws Refused. */
+/** Send a text without change, for example a CSV file. Throws Refused. */
 export function postText(path, body, type = "text/csv; charset=utf-8") {
   return request("POST", path, body, type);
 }
 
-/** Take something away. Throws Refused. */
+/** Delete something. Throws Refused. */
 export function del(path, body = {}) {
   return request("DELETE", path, JSON.stringify(body), "application/json");
 }
 
-/** An order's id: 128 random bits. (No crypto.randomUUID: it is not there without TLS.) */
+/** Make the id of a command: 128 random bits. crypto.randomUUID does not exist without TLS. */
 export function newId() {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
-/** Go to the login page, and come back here from there. */
+/** Go to the login page. After the login the browser returns to this page. */
 export function toLogin() {
   const here = location.pathname + location.search + location.hash;
   location.assign(`/login?next=${encodeURIComponent(here)}`);

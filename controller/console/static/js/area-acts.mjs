@@ -1,11 +1,11 @@
-// What was ordered of an area, table by table, as far as it came; and the rest done from here.
+// The commands for a whole area: the progress at each table, and the buttons to continue.
 //
-//   not sent   the console has sent nothing there: it did not hear the table, or could not write
+//   unsent     the console has sent nothing: the table was silent, or the database was away
 //   sent       no answer yet
-//   silent     none came: it may have acted. Asked for again it acts once
-//   accepted   the table has answered: its effect is on the table's disk
-//   seen       the table's own journal has told it
-//   refused    the table says no, in its own words; it can be ordered anew, by a person's word
+//   silent     no answer arrived; the table may have acted. A repeated command acts only once
+//   accepted   the table has answered; the effect is in its journal
+//   seen       the table's own journal has reported it
+//   refused    the table refused, with a reason. A person can send a new command
 
 import { newId, ordering, post } from "./api.mjs";
 import { confirmed } from "./dialog.mjs";
@@ -16,14 +16,14 @@ import { ofDay } from "./time.mjs";
 import { say } from "./words.mjs";
 
 const SIGNS = { unsent: "–", sent: "…", silent: "?", accepted: "✓", seen: "✓✓", refused: "✕" };
-/** In this order they are told: what needs somebody first. */
+/** The order in which the fates are listed: first those that need a person. */
 const FATES = Object.keys(SIGNS).sort((a, b) => rank(a) - rank(b));
 
 function rank(fate) {
   return ["refused", "silent", "unsent", "sent", "accepted", "seen"].indexOf(fate);
 }
 
-/** Make the list of an area's acts: {node, draw(acts, me)}. `tell(words, kind)` says a fault. */
+/** Make the list of an area's commands: {node, draw(acts, me)}. `tell(words, kind)` shows a line. */
 export function areaActs(area, tell) {
   const node = h("div", { class: "acts" });
   const nodes = new Map();
@@ -55,7 +55,7 @@ function actLine(area, tell) {
   const node = h("section", null, h("p", null, what, " ", sums), list, hand);
   let act = null;
   let may = false;
-  /** What is ordered anew from here: {tables, send, lost}; `lost`: it may have been, or not. */
+  /** The new command from this page: {tables, send, lost}. `lost`: True if its fate is unknown. */
   let open = null;
 
   /** The tables with one of these fates. */
@@ -78,20 +78,20 @@ function actLine(area, tell) {
     return post(`/api/acts/${encodeURIComponent(act.id)}/again`);
   }
 
-  /** Another order, for those alone that refused: they have not acted. */
+  /** Send a new command to the tables that refused. They have not acted. */
   async function orderAnew() {
     const tables = of("refused");
     const title = say("area.anew-title", { act: say(`area-act.${act.act}`), tables: tables.join(" ") });
     if (!(await confirmed({ title, text: say("area.anew-text"), yes: say("order.anew") }))) return;
     const said = { reason: act.reason ?? undefined, seconds: act.seconds ?? undefined };
     const path = `/api/areas/${encodeURIComponent(area)}/${act.act}`;
-    const left = tables.filter((table) => of("refused").includes(table)); // since he was asked
+    const left = tables.filter((table) => of("refused").includes(table)); // some may have changed while the question was open
     if (!left.length) return;
     open = { tables: left, send: ordering(path, { id: newId(), tables: left, ...said }), lost: false };
     await give();
   }
 
-  /** The same order, however often: another one would add its time twice. */
+  /** Send the same command again. A new command would add its time twice. */
   async function give() {
     const given = open;
     const { answer, unsent, unknown } = await given.send();
@@ -103,7 +103,7 @@ function actLine(area, tell) {
 
   function offer() {
     const refused = of("refused");
-    // Of what was ordered anew since, here or by somebody else, the newer line tells.
+    // A newer line shows the commands that were sent again since then, here or by another person.
     if (open && !open.tables.every((table) => refused.includes(table))) open = null;
     shown(anew, may && refused.length && !open?.lost);
     text(anew, say("area.anew", { n: refused.length }));

@@ -1,4 +1,4 @@
-// One order for every table of an area, and what must be known before it is given.
+// One command for every table of an area, and the question before it.
 
 import { newId, ordering } from "./api.mjs";
 import { connected, whileConnected } from "./connected.mjs";
@@ -6,11 +6,12 @@ import { ask, confirmed } from "./dialog.mjs";
 import { attr, fill, h, text } from "./dom.mjs";
 import { say } from "./words.mjs";
 
-/** Make a button that gives one command to every table of an area, and says what became of it:
- * {node, offer(whether)}; what is not offered cannot be pressed.
+/** Make a button that sends one command to every table of an area, and shows the result:
+ * {node, offer(whether)}. A button that is not offered cannot be pressed.
  *
- * What is not known of it stands below `fate` with a button that asks again; this one orders anew.
- * `view()`: the area as it is; `tableOf(area, name)`: its table that people call so, or null.
+ * While the result is unknown, a line below `fate` has a button that sends the same command again.
+ * The main button sends a new command. `view()`: the present state of the area. `tableOf(area,
+ * name)`: the area's table with this number or id, or null.
  */
 export function areaButton(area, act, label, kind, fate, tell, view, tableOf) {
   const button = h("button", { type: "button", class: kind }, label);
@@ -42,7 +43,7 @@ export function areaButton(area, act, label, kind, fate, tell, view, tableOf) {
     const { answer, unsent, unknown } = await send();
     sending = false;
     enabled();
-    // What became of it table by table comes by the stream, to everybody's page.
+    // The stream brings the result of each table to every page.
     if (answer) fill(fate, Object.keys(answer.tables).length ? "" : say("area.nobody"));
     else fill(fate, unsent === undefined ? "" : `${say("order.unsent")} ${unsent}`);
     if (unknown === undefined) unsure.remove();
@@ -62,7 +63,7 @@ export function areaButton(area, act, label, kind, fate, tell, view, tableOf) {
   };
 }
 
-/** Ask what must be known before all tables of an area do something: the request, or null. */
+/** Ask the person for the details of an area's command. Return the request, or null. */
 async function question(act, area, view, tableOf) {
   const title = say(`area.${act}-title`, { area });
   const id = newId();

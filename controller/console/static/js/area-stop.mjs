@@ -1,8 +1,8 @@
-// That the order for the whole area stops a table's clock, once for all pages.
+// Texts for a clock that a command for the whole area has stopped; used by all pages.
 
 import { both, say } from "./words.mjs";
 
-/** The words for it, with the reason; empty where the clock runs. `one.stop` is the console's. */
+/** Return the text with the reason, or "" if the clock runs. `one.stop` comes from the console. */
 export function stopWords(one) {
   if (!one?.stop) return "";
   const why = both(one.stop, "why");

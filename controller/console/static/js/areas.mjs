@@ -1,4 +1,4 @@
-// The clocks of the areas: what is left, what was announced, and the chief's hand on them.
+// The clocks of the areas: the time left, the announcements, and the chief's buttons.
 
 import { areaActs } from "./area-acts.mjs";
 import { areaButton } from "./area-button.mjs";
@@ -8,21 +8,21 @@ import { beep } from "./sound.mjs";
 import { now, ofDay, span } from "./time.mjs";
 import { both, say, sayable } from "./words.mjs";
 
-/** So many clocks are shown whole; more are a line of faces, of which one opens. */
+/** Up to this many clocks are open. More clocks are a row of closed ones, and one can be opened. */
 const WHOLE = 2;
 const NARROW = matchMedia("(max-width: 600px)");
 
 /** Make the clocks in a block: {draw(areas, me, acts), choose(), tick()}.
  *
- * `draw` takes what changed: undefined is as before, null is not known any more.
- * `near(area)`: whether it is his; where that may have changed, call `choose`. `tableOf(area,
- * name)`: the id of its table that people call so, or null.
+ * `draw` receives the changed parts: undefined is unchanged, null is no longer known.
+ * `near(area)`: true if the area belongs to this person. Call `choose` when that changes.
+ * `tableOf(area, name)`: the id of the area's table with this number or id, or null.
  */
 export function areaClocks(block, { tell, voice, near, tableOf }) {
   const nodes = new Map();
   const clocks = new Map();
   const unknown = h("p", { class: "quiet unknown", role: "status", hidden: true });
-  let areas = null; // null: not known, as nothing was told or what was told is withdrawn
+  let areas = null; // null: not known, because the part was not received or was withdrawn
   let acts = [];
   let me = null;
   let opened = null;
@@ -36,7 +36,7 @@ export function areaClocks(block, { tell, voice, near, tableOf }) {
     return one.node;
   }
 
-  /** Show the clocks of his areas: all of them, where he has chosen none. */
+  /** Show the clocks of this person's areas, or all clocks if the person chose no area. */
   function choose() {
     const his = [...clocks.keys()].filter(near);
     const many = his.length > WHOLE || NARROW.matches;
@@ -77,19 +77,19 @@ export function areaClocks(block, { tell, voice, near, tableOf }) {
   };
 }
 
-/** Milliseconds that most tables of an area have left; null: no clock runs or stands there. */
+/** Return the milliseconds that most tables of an area have left, or null without a clock. */
 export function areaLeftMs(view) {
   if (view.ends_ms !== null && view.ends_ms !== undefined) return view.ends_ms - now();
   return view.left_s === null || view.left_s === undefined ? null : view.left_s * 1000;
 }
 
-/** What an area's clock said last, in words; empty where it has said nothing. */
+/** Return the last announcement of an area's clock in words, or "". */
 export function announcedWords(announced) {
   const key = `announced.${announced}`;
   return announced && sayable(key) ? say(`announced.${announced}`) : "";
 }
 
-/** How an area is, in words: what its tables do. */
+/** Return the facts of an area in words: how many of its tables are in each state. */
 function areaFacts(view) {
   return [
     say("area.tables", { n: view.tables.length }),
@@ -107,7 +107,7 @@ function areaFacts(view) {
   ].filter(Boolean);
 }
 
-/** The stop in force in an area: at how many of its tables, since when, by whom and why; else empty. */
+/** Return an area's stop in words, or "": at how many tables, since when, by whom and why. */
 export function stopWords(view) {
   if (!view.held?.length) return "";
   const [n, all] = [view.held.length, view.playing];
@@ -150,15 +150,15 @@ function clock(area, tell, tableOf, turn) {
   return {
     node,
     tick: () => view && tick(),
-    /** Whether something that was ordered of it is not done yet. */
+    /** True if a command for the area is not completed. */
     due: () => acts.node.querySelector("[data-open]") !== null,
-    /** Show all of it, or its face alone. */
+    /** Show the whole clock, or only its head. */
     open: (whole) => {
       shown(inside, whole);
       data(node, "open", whole ? "yes" : null);
       attr(opener, "aria-expanded", String(whole));
     },
-    /** Draw; return what is new of the clock, if anything: that it is stopped, or what it announced. */
+    /** Draw the clock. Return its news in words, or "": a stop, or an announcement. */
     draw: (now_, who, ordered) => {
       const before = view;
       view = now_;

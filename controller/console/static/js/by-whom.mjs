@@ -1,10 +1,10 @@
-// Who gave an order, in words: a person, and the role that the key is named after.
+// The sender of a command in words: a person, and the role from the name of the key.
 
 import { say, sayable } from "./words.mjs";
 
 /**
- * Return who gave an order: 李娜 (referee) → 李娜（裁判员）.
- * A console's key has the console's name before its role: 李娜 (Hall-1-referee) → 李娜（Hall-1 裁判员）.
+ * Return the sender of a command: 李娜 (referee) → 李娜（裁判员）.
+ * The name of a console's key also has the console's name: 李娜 (Hall-1-referee) → 李娜（Hall-1 裁判员）.
  */
 export function byWhom(by) {
   const [, name, key] = String(by ?? "").match(/^([^()]+) \(([^()]+)\)$/) ?? [];

@@ -1,15 +1,15 @@
-// Has the independent verifier (controller/deal/verify.mjs) check events, in this browser.
+// Runs the independent verifier (controller/deal/verify.mjs) on events, in this browser.
 
 const PATIENCE_MS = 60000;
 
-/** Return what the verifier says to some events: {report, ms}. Throws where it cannot run. */
+/** Return the verifier's result for events: {report, ms}. Throws if it cannot run. */
 export async function checked(events, rulebooks = []) {
   try {
     return await apart(events, rulebooks);
   } catch {
-    // A browser of another age has no workers made of modules: it checks on the page itself.
+    // An old browser has no module workers. The check then runs on the page itself.
     const { check } = await import("../verify/verify.mjs");
-    await new Promise((settle) => setTimeout(settle, 50)); // what is on the page is drawn first
+    await new Promise((settle) => setTimeout(settle, 50)); // the page is drawn first
     const began = performance.now();
     return { report: await check(events, rulebooks), ms: performance.now() - began };
   }
@@ -33,7 +33,7 @@ function apart(events, rulebooks) {
   });
 }
 
-/** Return events of lines of JSON. */
+/** Return the events in lines of JSON. */
 export function lines(text) {
   return text.split("\n").filter(Boolean).map((line) => JSON.parse(line));
 }

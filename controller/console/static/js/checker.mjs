@@ -1,4 +1,4 @@
-// A worker: the independent verifier, apart from the page, so that nothing on it stands still.
+// A worker with the independent verifier. The page stays responsive during the check.
 
 import { check } from "../verify/verify.mjs";
 

@@ -1,4 +1,4 @@
-// The chief's own view: what waits for his word, what may be wrong, what will be late.
+// The chief's page: decisions that wait for the chief, possible problems, and delays.
 
 import { areaClocks } from "./areas.mjs";
 import { matters, page } from "./chief/matters.mjs";
@@ -32,13 +32,13 @@ const clocks = areaClocks(byId("areas"), {
 const store = storeLine(byId("main"), top);
 const ticking = new Set();
 let me = null;
-/** What the console tells, matter by matter; null: not known, or not any more. */
+/** The last parts of the stream by name; null: not known, or no longer known. */
 const told = { chief: null, waits: null, areas: null };
-/** What a matter is read from, where that is not the chief's own part. */
+/** The part that a matter is read from, if it is not the chief's own part. */
 const SOURCE = { untaken: "waits", late: "areas" };
 let known = null;
 
-/** The name of a table as people call it. */
+/** Return the number or name by which people call a table. */
 function no(table) {
   const row = rows.get(table);
   return row ? number(row) : table;
@@ -49,7 +49,7 @@ const panels = new Map(MATTERS.map(([name, title]) => [name, panel(name, title)]
 const load = loadPanel();
 fill(byId("matters"), [...panels.values()].map((one) => one.node), load.node);
 
-/** How many there are, in words where there are none or nobody knows. */
+/** Return a count, or words for none or for an unknown count. */
 function counted(found) {
   return found ? found.length || say("chief.none") : say("chief.unknown");
 }
@@ -85,7 +85,7 @@ function panel(name, title) {
   };
 }
 
-/** The same keys, those that come again with a number: each line has a node of its own. */
+/** Return the keys with a number added to repeated ones, so that each line has its own node. */
 function numbered(ids) {
   const times = new Map();
   return ids.map((id) => {
@@ -127,7 +127,7 @@ function lineNode() {
   return one;
 }
 
-/** The referees' load: who is where, and what he has done. */
+/** Make the table of the referees' load: the tables of each referee, and their work so far. */
 function loadPanel() {
   const body = h("tbody");
   const count = h("b", { class: "count" });
@@ -155,7 +155,7 @@ function loadPanel() {
 }
 
 function news(changed) {
-  let late = false; // what is known of a table grew old, or is its present again
+  let late = false; // the freshness of a table has changed
   if (changed.me) {
     me = changed.me;
     top.me(me);
@@ -179,7 +179,7 @@ function news(changed) {
   if (view && waits) alarm(view, waits);
 }
 
-/** Say what is new of what waits for his word. */
+/** Announce new matters that wait for the chief. */
 function alarm(view, waits) {
   const here = new Set([
     ...view.approvals.map((one) => `${one.table} ${one.ruling.id} ${one.verbal}`),
@@ -193,7 +193,7 @@ function alarm(view, waits) {
   beep(3, fresh);
 }
 
-/** From one line to the next, over all panels. */
+/** Move the focus from line to line, over all panels. */
 function move(step) {
   const links = [...byId("matters").querySelectorAll("li a")];
   const at = links.indexOf(document.activeElement);
@@ -212,5 +212,5 @@ setInterval(() => {
   for (const one of ticking) one.tick();
 }, 1000);
 
-// Whoever wants to hear what is new hears it from a page that lies behind others, too.
+// With sound, the page also listens while it is hidden.
 listen("/stream/hall", news, top.stale, wanted);

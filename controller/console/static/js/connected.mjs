@@ -1,15 +1,15 @@
-// Whether the console is heard: what orders something rests while it is not.
+// Whether the console answers. Buttons for commands are disabled while it does not.
 
 let heard = true;
-/** What is drawn anew when that changes: weakly held, as buttons come and go. */
+/** Functions to call after a change. The references are weak, because buttons come and go. */
 const drawn = new Set();
 
-/** Whether what the page shows is of now. */
+/** Return true if the page shows the present state. */
 export function connected() {
   return heard;
 }
 
-/** Note whether the console is heard. */
+/** Store whether the console answers. */
 export function setConnected(whether) {
   if (heard === whether) return;
   heard = whether;
@@ -20,7 +20,7 @@ export function setConnected(whether) {
   }
 }
 
-/** Call `draw` now and whenever that changes, as long as something else keeps `draw`. */
+/** Call `draw` now and after each change, as long as other code refers to `draw`. */
 export function whileConnected(draw) {
   drawn.add(new WeakRef(draw));
   draw();

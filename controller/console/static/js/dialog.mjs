@@ -1,13 +1,13 @@
-// Questions to the person, in the browser's own <dialog>: focus, Escape and the rest are its work.
+// Questions to a person in the browser's own <dialog>, which manages focus and the Escape key.
 
 import { h } from "./dom.mjs";
 import { field } from "./fields.mjs";
 import { say } from "./words.mjs";
 
-/** Ask for values; return them by name, or null where the person gave up.
+/** Ask for values. Return them by name, or null if the person cancels.
  *
  * `form`: {title, text?, more? (a node or a list of them), fields: [field…], yes?, no?,
- * danger?: true, check?(values) → what is wrong, or nothing}. For fields see fields.mjs.
+ * danger?: true, check?(values) → an error text, or nothing}. See fields.mjs for fields.
  */
 export function ask(form) {
   const fields = (form.fields ?? []).map(field);
@@ -61,19 +61,19 @@ export function ask(form) {
       over(values);
     });
     box.showModal();
-    // What cannot be undone is never one blind Enter away.
+    // An action that cannot be undone must not be the default of the Enter key.
     if (form.danger && fields.length === 0) no.focus();
     else if (fields.length) fields[0].focus();
     else yes.focus();
   });
 }
 
-/** Ask whether something is meant; true where it is. `danger`: it cannot be undone. */
+/** Ask for a confirmation. Return true if it is given. `danger`: the action cannot be undone. */
 export async function confirmed({ title, text, more, yes, no, danger = false }) {
   return (await ask({ title, text, more, yes, no, danger })) !== null;
 }
 
-/** Show something that has one button: it was read; `close`: what else that button says. */
+/** Show a message with one button that closes it. `close`: another text for the button. */
 export function told({ title, text, more, close: words }) {
   const close = h("button", { class: words ? "plain" : "go" }, words ?? say("dialog.close"));
   const head = h("h2", { id: fresh() }, title);

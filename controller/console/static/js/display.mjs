@@ -1,7 +1,7 @@
-// The small screen at a table: it lies between the four, and everybody reads his own side.
+// The small screen at a table. It lies flat between the four players, and each reads one side.
 //
-// ?bottom=E: who sits at the lower edge of the screen (else South). It shows what the part
-// `display` has and nothing else: the console puts nothing of a hand into that.
+// ?bottom=E: the seat at the lower edge of the screen; South by default. It shows only the part
+// `display`. The console puts no cards of a hand into that part.
 
 import { byId, data, shown, text } from "./dom.mjs";
 import { Middle } from "./display/middle.mjs";
@@ -14,7 +14,7 @@ import words from "../words/display.mjs";
 
 teach(words);
 
-const SIDES = ["top", "left", "bottom", "right"]; // Seen from above, as the seats play.
+const SIDES = ["top", "left", "bottom", "right"]; // Seen from above, in the order of play.
 const LIVE = "live";
 
 const asked = new URLSearchParams(location.search).get("bottom");
@@ -31,10 +31,10 @@ middle.onChoice = () => drawSeats();
 document.title = say("display.title", { table });
 text(byId("title"), document.title);
 
-let view; // null: the console has nothing of this table any more; undefined: it has not said yet
-let plays = false; // Whether this is the players' own screen, and no referee's look at it.
-let away = null; // Since when nothing was heard of the console.
-let connecting = false; // Whether its line is on its way again.
+let view; // null: the console has no data of this table any more; undefined: nothing was received yet
+let plays = false; // True on the players' own screen, false when a referee looks at it.
+let away = null; // The time of the last message, while the console does not answer.
+let connecting = false; // True while the page reconnects.
 
 function draw() {
   if (view === undefined) return;

@@ -1,18 +1,19 @@
-// Elements by hand: made once, then changed where they differ.
+// Elements of the page: they are made once, and then only differences are changed.
 
 const SVG = "http://www.w3.org/2000/svg";
 
 /** Make an element: `h("button", {class: "go", onclick: press, disabled: true}, "text", …)`.
  *
- * `props`: on… functions are listeners; `data` and `style` are objects ({"--x": 1}; set by script,
- * as the page allows no style attributes); true sets an attribute, false, null and undefined do
- * not; all others are attributes. Children: nodes, texts, numbers, lists; null and false are none.
+ * `props`: functions with names on… are listeners. `data` and `style` are objects ({"--x": 1}; the
+ * style is set by script, because the page allows no style attributes). All others are attributes:
+ * true sets an empty one; false, null and undefined set none. Children: nodes, texts, numbers and
+ * lists; null and false are left out.
  */
 export function h(tag, props, ...children) {
   return dressed(document.createElement(tag), props, children);
 }
 
-/** The same for SVG. */
+/** Make an SVG element, with the same arguments as `h`. */
 export function s(tag, props, ...children) {
   return dressed(document.createElementNS(SVG, tag), props, children);
 }
@@ -35,19 +36,19 @@ function leaf(one) {
   return one instanceof Node ? one : String(one);
 }
 
-/** Set an element's text where it is another one. */
+/** Set an element's text if it differs. */
 export function text(node, value) {
   const wanted = String(value ?? "");
   if (node.textContent !== wanted) node.textContent = wanted;
 }
 
-/** Set a data-… value where it is another one; null and false take it away. */
+/** Set a data-… value if it differs; null and false remove it. */
 export function data(node, name, value) {
   if (value === null || value === undefined || value === false) delete node.dataset[name];
   else if (node.dataset[name] !== String(value)) node.dataset[name] = value;
 }
 
-/** Set an attribute where it is another one; null and false take it away, true sets it empty. */
+/** Set an attribute if it differs; null and false remove it, true sets it to "". */
 export function attr(node, name, value) {
   if (value === null || value === undefined || value === false) node.removeAttribute(name);
   else if (node.getAttribute(name) !== String(value === true ? "" : value)) {
@@ -60,8 +61,8 @@ export function shown(node, whether) {
   if (node.hidden === Boolean(whether)) node.hidden = !whether;
 }
 
-/** Put children in place of those that are there. An element that stays is not taken out of the page:
- * it keeps its focus, and a finger that is on it. */
+/** Replace the children of an element. A child that stays is not removed from the page: it keeps
+ * the focus, and a touch on it continues. */
 export function fill(node, ...children) {
   const wanted = children.flat(Infinity).filter((one) => one !== null && one !== undefined && one !== false).map(leaf);
   const stay = new Set(wanted);
@@ -74,10 +75,10 @@ export function fill(node, ...children) {
   return node;
 }
 
-/** Bring the children of `parent` into the order of `keys`, moving only those that moved.
+/** Bring the children of `parent` into the order of `keys`. Only children out of order are moved.
  *
- * `nodes`: a Map from key to element, kept by the caller; `make(key)` makes one that is missing.
- * Elements whose key is gone are taken away. The focused element is never moved out of the page.
+ * `nodes`: the caller's Map from key to element. `make(key)` makes a missing element. Elements
+ * without a key are removed. The focused element is never removed from the page.
  */
 export function keyed(parent, nodes, keys, make) {
   const wanted = new Set(keys);
@@ -96,7 +97,7 @@ export function keyed(parent, nodes, keys, make) {
     }
     if (node === next) next = next.nextElementSibling;
     else if (next && next.nextElementSibling === node) {
-      // One has left its place further up: let it go down rather than move all behind it.
+      // `next` belongs further down: moving it is cheaper than moving all elements after it.
       const down = next;
       next = node.nextElementSibling;
       if (down.contains(document.activeElement)) parent.insertBefore(node, down);
@@ -111,12 +112,12 @@ function move(parent, node, before) {
   if (focused && document.activeElement !== focused) focused.focus({ preventScroll: true });
 }
 
-/** How much later a page is drawn for that nobody sees. */
+/** The delay of a drawing on a hidden page. */
 const HIDDEN_MS = 250;
 
-/** A finger that stays longer than this is no tap, and the page is drawn beneath it. */
+/** A longer touch is not a tap, and the page is drawn during it. */
 const TAP_MS = 1000;
-/** What is drawn as soon as the finger that is on a button has left it; null: no finger is there. */
+/** Drawings to run when the touch on a button ends; null: there is no touch. */
 let beneath = null;
 
 document.addEventListener("pointerdown", (event) => {
@@ -129,16 +130,16 @@ document.addEventListener("pointerdown", (event) => {
     for (const one of waiting) one();
   };
   setTimeout(left, TAP_MS);
-  // The click comes behind the pointer's end, and belongs to the tap.
+  // The click event comes after pointerup and belongs to the tap.
   for (const end of ["pointerup", "pointercancel"]) {
     document.addEventListener(end, () => setTimeout(left, 0), { once: true, capture: true });
   }
 }, { capture: true });
 
-/** Return a function that asks for `draw` once a frame, however often it is called.
+/** Return a function that requests `draw`. `draw` runs at most once a frame.
  *
- * A page that is not seen is not drawn for; it is a little later then. So is one with a finger on a
- * button: if the button moved before the finger is lifted, the tap would be lost, or be another's.
+ * On a hidden page, `draw` runs a little later. During a touch on a button, it runs after the touch:
+ * if the button moved before the finger is lifted, the tap would be lost or reach another button.
  */
 export function framed(draw) {
   let asked = false;
@@ -151,7 +152,7 @@ export function framed(draw) {
     asked = false;
     draw();
   };
-  // The frame that was asked for never comes to a page that is hidden before it.
+  // On a hidden page a requested frame never comes.
   document.addEventListener("visibilitychange", () => document.hidden && asked && setTimeout(run, HIDDEN_MS));
   return () => {
     if (asked) return;
@@ -161,7 +162,7 @@ export function framed(draw) {
   };
 }
 
-/** The element with an id; a page without it is a mistake. */
+/** Return the element with an id. Throws if the page has none. */
 export function byId(id) {
   const node = document.getElementById(id);
   if (!node) throw new Error(`no element #${id}`);

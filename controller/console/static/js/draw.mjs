@@ -1,4 +1,4 @@
-// The draw: a CSV file, checked whole by the console, shown, then laid out table by table.
+// The draw: a CSV file is checked by the console, shown, and then sent to the tables one by one.
 
 import { get, postText } from "./api.mjs";
 import { confirmed } from "./dialog.mjs";
@@ -39,7 +39,7 @@ async function areasOf() {
 
 async function take(chosen) {
   if (!chosen || sending) return;
-  // Read now: a file that is changed later is another one.
+  // The file is read now, because it may change later.
   file = { name: chosen.name, body: await chosen.arrayBuffer() };
   await check();
 }
@@ -145,7 +145,7 @@ function fate(what) {
 const drop = byId("drop");
 byId("file").addEventListener("change", (event) => {
   take(event.target.files[0]);
-  event.target.value = ""; // the same name again is another file
+  event.target.value = ""; // allows the same file to be chosen again
 });
 for (const kind of ["dragover", "dragleave", "drop"]) {
   drop.addEventListener(kind, (event) => {

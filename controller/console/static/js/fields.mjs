@@ -1,18 +1,18 @@
-// Fields of a question, by kind: the kinds are those of /api/commands, and some more.
+// Fields of a question, by kind: the kinds of /api/commands, and some more.
 //
 // A field: {name, kind, label, hint?, required?, value?, choices?, min?, max?}.
-//   text | long     a line, some lines             → string
+//   text | long     one line, or several lines     → string
 //   pin             digits, not shown              → string
 //   int             a number, min..max             → number
-//   span            a length of time, 5:30, 1:05:00 or 5 (minutes) → seconds; min..max, value in seconds
+//   span            a duration, 5:30, 1:05:00 or 5 (minutes) → seconds; min..max, value in seconds
 //   bool            a switch                       → true/false
-//   choice          one of choices [[value, words]…] as large buttons; many: as a list
-//   seat | side     one of four, one of two        → "N", "NS" (choices: [those that may be])
+//   choice          one of choices [[value, words]…] as large buttons; many choices: as a list
+//   seat | side     one of four seats, one of two sides → "N", "NS"; choices: the allowed ones
 //   counts          a number for each seat         → {N, W, S, E}; `value` likewise
-//   order           seats in turn, as tapped       → ["N", "E"]; min..max of them
+//   order           seats in the order of taps     → ["N", "E"]; min..max of them
 //   card | cards    one card, several              → "♠A", ["♠A", "BJ"]
-//   object          JSON, where nothing else fits  → the value
-//   make            anything: `make()` → {node, read() → {value, fault}, focus()}
+//   object          JSON, if no other kind fits    → the value
+//   make            any other field: `make()` → {node, read() → {value, fault}, focus()}
 
 import { RANKS, SUITS, cardWords } from "./cards.mjs";
 import { h } from "./dom.mjs";
@@ -21,7 +21,7 @@ import { span } from "./time.mjs";
 import { say } from "./words.mjs";
 
 const MOST_BUTTONS = 6;
-/** 1:05:00, 5:30 or 5; before minutes of more than two digits there are no hours. */
+/** 1:05:00, 5:30 or 5. With hours, the minutes have two digits. */
 const SPAN = /^(?:(\d{1,2}):(?=[0-5]\d:))?(\d{1,4})(?::([0-5]\d))?$/;
 
 let ids = 0;

@@ -1,4 +1,4 @@
-// What the verifier found, in plain words; its own line stands beside them.
+// The verifier's findings in plain words, each with the verifier's own line.
 
 import { say } from "./words.mjs";
 
@@ -23,7 +23,7 @@ const PLAIN = [
   [/sealed/, "sealed"],
 ];
 
-/** Return a finding as people read it: {plain, line}. */
+/** Return a finding for people: {plain, line}. */
 export function inWords(finding) {
   const known = PLAIN.find(([sign]) => sign.test(finding));
   return { plain: say(`proof.found.${known ? known[1] : "other"}`), line: finding };

@@ -1,22 +1,22 @@
-// What a person has opened or folded stays so in this window when its page is loaded anew, in
-// another language, say.
+// What a person has opened or folded keeps its state in this window when the page is loaded again,
+// for example in another language.
 
 const PREFIX = "dealtable.fold ";
 
-/** Let a <details> stand as it stood in this window; `name`: of it, on this page alone. */
+/** Restore and store the state of a <details>. `name` is its name on this page. */
 export function fold(name, node) {
   const key = `${PREFIX}${location.pathname} ${name}`;
   try {
     const before = sessionStorage.getItem(key);
     if (before !== null) node.open = before === "open";
   } catch {
-    return node; // a browser that may not keep anything
+    return node; // the browser does not allow storage
   }
   node.addEventListener("toggle", () => {
     try {
       sessionStorage.setItem(key, node.open ? "open" : "folded");
     } catch {
-      // it is full: the page works all the same
+      // The storage is full. The page works without it.
     }
   });
   return node;

@@ -1,4 +1,4 @@
-// The hall: who waits for a referee, all tables at a glance, the areas' clocks.
+// The hall: the tables that wait for a referee, all tables as tiles, and the areas' clocks.
 
 import { areaClocks } from "./areas.mjs";
 import { post } from "./api.mjs";
@@ -23,14 +23,14 @@ teach(words);
 teach(areaWords);
 document.title = say("hall.title");
 
-/** What the page is to be called. A browser draws its own frame anew for that: once a second. */
+/** The page's new title. It is set once a second, because a browser redraws its frame for it. */
 let title = document.title;
 const rows = new Map();
 const waits = new Map();
 let waitOrder = [];
 let me = null;
 let ordered = { list: "", tiles: "" };
-/** All rows in the order of areas and numbers; null: a table came, went or was renamed. */
+/** All tables in the order of areas and numbers; null after a table came, went or was renamed. */
 let sorted = null;
 
 const top = shell({ title: say("hall.title"), help: say("hall.help"), sounds: true });
@@ -59,7 +59,7 @@ function leave(table) {
     .catch((error) => top.tell(error.message, "bad"));
 }
 
-/* What the stream brings: at most once a frame. */
+/* The parts of the stream, at most once a frame. */
 
 function news(changed) {
   const due = new Set();
@@ -76,7 +76,7 @@ function news(changed) {
   for (const table of due) drawTable(table);
 }
 
-/** Take the rows that are new, and note them as `due`; tell whether areas came or went. */
+/** Store the changed rows and add them to `due`. Return true if the list of areas changed. */
 function newRows(changed, due) {
   let areas = false;
   for (const [name, value] of Object.entries(changed)) {
@@ -93,7 +93,7 @@ function newRows(changed, due) {
   return areas;
 }
 
-/** Take the new list of waits, and note the tables whose wait is another one as `due`. */
+/** Store the new list of waits. Add the tables with a changed wait to `due`. */
 function newWaits(told, due) {
   const before = new Map(waits);
   waits.clear();
@@ -118,7 +118,7 @@ function drawRow(table) {
   if (row) list.draw(table, row, waits.get(table), me);
 }
 
-/** Bring both views into their order; a table that comes in is drawn. */
+/** Sort both views. Draw tables that come into view. */
 function order() {
   const regrouped = sorted === null;
   sorted ??= [...rows.values()]
@@ -138,7 +138,7 @@ function order() {
   counts(found, waiting);
 }
 
-/** Have the tiles in their areas. */
+/** Put the tiles into their areas. */
 function group(found) {
   const shape = found.map((row) => `${row.area}/${row.table}`).join(" ");
   if (shape === ordered.tiles) return;
@@ -146,7 +146,7 @@ function group(found) {
   tiles.order(found);
 }
 
-/** Say how many wait, also those of his areas that a filter hides; who is only not heard, apart. */
+/** Show how many tables wait, also those that a filter hides. Count silent tables apart. */
 function counts(found, waiting) {
   const ranks = waiting.map((table) => waits.get(table).reasons[0].rank);
   const people = ranks.filter((rank) => rank < UNHEARD).length;
@@ -185,7 +185,7 @@ keys([
   ["ArrowDown", say("keys.down"), () => list.move(1)],
   ["ArrowUp", say("keys.up"), () => list.move(-1)],
   ["Home", say("keys.first"), () => list.move(-Infinity)],
-  ["Enter", say("keys.open"), () => false], // a link opens by itself
+  ["Enter", say("keys.open"), () => false], // the browser opens a link itself
   ["t", say("keys.take"), () => list.press()],
   ["/", say("keys.find"), () => filters.find()],
   ["v", say("keys.tiles"), () => view(main.dataset.view === "list" ? "tiles" : "list")],
@@ -206,5 +206,5 @@ setInterval(() => {
   clocks.tick();
 }, 1000);
 
-// Who wants to hear new waits hears them from a page that lies behind others, too.
+// With sound, the page also listens while it is hidden.
 listen("/stream/hall", news, top.stale, sound.wanted);

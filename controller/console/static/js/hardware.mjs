@@ -1,12 +1,12 @@
-// What stands behind a table's boards, as the console tells of it (view/hardware.py).
+// The hardware behind a table's boards, as the console reports it (view/hardware.py).
 
 import { h } from "./dom.mjs";
 import { pairWords, say } from "./words.mjs";
 
-/** What deals, what reads, and how the reader is told of a card: in this order on every page. */
+/** The dealer, the reader and the reader's trigger, in the order of every page. */
 export const HARDWARE = ["dealer", "reader", "trigger"];
 
-/** What such hardware cannot promise; nothing where it promises all. */
+/** Return the promises that this hardware cannot keep, or null if it keeps all. */
 export function promises(hardware) {
   if (!hardware?.cannot.length) return null;
   return [h("h3", null, say("hardware.cannot")), h("ul", { class: "cannot" }, hardware.cannot.map((one) => h("li", null, pairWords(one))))];

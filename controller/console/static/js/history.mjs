@@ -1,4 +1,4 @@
-// The matches of the event: what is played, what is signed, and the record behind each.
+// The matches of the event: played, signed, and the record of each.
 
 import { get } from "./api.mjs";
 import { checked, lines } from "./checked.mjs";
@@ -14,7 +14,7 @@ document.title = say("history.title");
 const top = shell({ title: say("history.title"), help: say("history.help") });
 const asked = new URLSearchParams(location.search);
 const fields = { event: byId("event"), round: byId("round"), state: byId("state"), find: byId("find") };
-/** So many are shown at first: a season's archive is long. */
+/** The number of matches at first. The archive of a season is long. */
 const MOST = 200;
 let most = MOST;
 let all = [];
@@ -33,7 +33,7 @@ async function read() {
   draw();
   const wanted = asked.get("match");
   const one = wanted && all.find((line) => line.match === wanted && (!asked.get("table") || line.table === asked.get("table")));
-  asked.delete("match"); // once: who reads the list anew has seen it
+  asked.delete("match"); // open it once, not again after the next reading
   if (one) open(one);
 }
 
@@ -66,7 +66,7 @@ function draw() {
   keepPlace();
 }
 
-/** Let the address say what is shown: what is chosen, and the match that is open. */
+/** Write the choices and the open match into the address. */
 function keepPlace(one = null) {
   const query = new URLSearchParams();
   for (const [name, field] of Object.entries(fields)) if (field.value) query.set(name, field.value);
@@ -124,7 +124,7 @@ function sheetAddress(one) {
     : `/sheets/${encodeURIComponent(one.match)}?${new URLSearchParams({ table: one.table })}`;
 }
 
-// One match: its attempts, its record, and the check of all of it.
+// One match: its attempts, its record, and the check of the whole record.
 
 async function open(one) {
   const box = byId("match");
@@ -139,7 +139,7 @@ async function open(one) {
       h("a", { class: "button plain", href: sheetAddress(one) }, say("history.sheet"))),
     out, list);
   if (!box.open) box.showModal();
-  keepPlace(one); // whoever comes back from a proof finds it open
+  keepPlace(one); // after a visit to a proof the match is open again
   try {
     const { attempts } = await get(`/api/tables/${at}/attempts/${name}`);
     fill(list, attempts.length ? attempts.map((each) => attempt(one, each)) : h("li", null, say("history.no-attempts")));
@@ -182,7 +182,7 @@ async function whole(one, out, list) {
   if (report.findings.length) list.append(h("li", { class: "bad" }, report.findings[0]));
 }
 
-// All results in one file: a row a match.
+// All results in one file, with one row for each match.
 
 function csv() {
   const plain = (cell) => {

@@ -1,5 +1,5 @@
-// An invitation: its code, once, and a PIN of one's own. The code in the address stands behind #,
-// which no browser sends; it is taken out of the address as soon as it is read.
+// An invitation: its code, which works once, and a new PIN. In the address the code is after #,
+// which browsers do not send. It is removed from the address as soon as it is read.
 
 import { post } from "./api.mjs";
 import { byId, text } from "./dom.mjs";
@@ -20,7 +20,7 @@ const other = byId("language");
 
 text(other, language === "zh" ? "English" : "中文");
 other.addEventListener("click", () => {
-  if (code.value) location.hash = code.value; // The page is loaded anew.
+  if (code.value) location.hash = code.value; // The page is loaded again.
   setLanguage(language === "zh" ? "en" : "zh");
 });
 if (location.hash.length > 1) {
@@ -29,7 +29,7 @@ if (location.hash.length > 1) {
 }
 (code.value ? pin : code).focus();
 
-/** What is wrong with what was entered, and where; null where nothing is. */
+/** Return the wrong field and the error text, or null if all is right. */
 function fault() {
   if (!code.value.trim()) return [code, say("invited.no-code")];
   if (!PIN.test(pin.value)) return [pin, say("invited.pin-hint")];

@@ -1,8 +1,8 @@
-// What this browser remembers of its person: nothing that matters, and nothing of a deal.
+// Settings that this browser stores for a person: nothing important, and nothing of a deal.
 
 const PREFIX = "dealtable.";
 
-/** Return what was kept under a name, or `otherwise`. */
+/** Return the value stored under a name, or `otherwise`. */
 export function kept(name, otherwise = null) {
   try {
     const text = localStorage.getItem(PREFIX + name);
@@ -12,17 +12,17 @@ export function kept(name, otherwise = null) {
   }
 }
 
-/** Keep a value under a name; null forgets it. A browser that may not keep anything does not. */
+/** Store a value under a name; null deletes it. Without storage nothing happens. */
 export function keep(name, value) {
   try {
     if (value === null) localStorage.removeItem(PREFIX + name);
     else localStorage.setItem(PREFIX + name, JSON.stringify(value));
   } catch {
-    // Private windows keep nothing: the page works all the same.
+    // A private window stores nothing. The page works without it.
   }
 }
 
-/** Return what this person kept under a name for this page in this window, where it is loaded anew; else null. */
+/** Return the value that this person stored for this page in this window, or null. */
 export function keptHere(name) {
   try {
     return JSON.parse(sessionStorage.getItem(here(name)));
@@ -31,22 +31,22 @@ export function keptHere(name) {
   }
 }
 
-/** Keep a value for this page and person until they log out or its window closes; null forgets it. */
+/** Store a value for this page and person until log-out or the window closes; null deletes it. */
 export function keepHere(name, value) {
   try {
     if (value === null) sessionStorage.removeItem(here(name));
     else sessionStorage.setItem(here(name), JSON.stringify(value));
   } catch {
-    // It is full, or may not be used: the page works all the same.
+    // The storage is full or not allowed. The page works without it.
   }
 }
 
-/** Forget all that is kept in this window: its person goes, and another one may come. */
+/** Delete all values of this window, because its person logs out. */
 export function forgetHere() {
   try {
     sessionStorage.clear();
   } catch {
-    // A window that may not keep anything has nothing to forget.
+    // A window without storage has no values.
   }
 }
 
@@ -54,7 +54,7 @@ function here(name) {
   return `${PREFIX}${own(name)} ${location.pathname}`;
 }
 
-/** The name under which something is kept for this browser's present person alone. */
+/** Return the storage name of a setting of this browser's present person. */
 export function own(name) {
   return `${name}.${kept("name", "")}`;
 }

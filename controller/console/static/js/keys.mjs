@@ -1,4 +1,4 @@
-// What a page is for and which keys it has: the help under "?".
+// The help under "?": the purpose of a page, and its keys.
 
 import { told } from "./dialog.mjs";
 import { h } from "./dom.mjs";
@@ -8,9 +8,9 @@ const listed = [];
 let about = "";
 const CAPS = { ArrowDown: "↓", ArrowUp: "↑", ArrowLeft: "←", ArrowRight: "→", Enter: "↵ Enter", " ": "␣" };
 
-/** Let keys do something: [[key, words, act]…]; `key` as KeyboardEvent.key has it.
+/** Add keys of this page: [[key, words, act]…]; `key` as in KeyboardEvent.key.
  *
- * No key acts while something is typed or a question is open, nor with Ctrl, Alt or Meta.
+ * No key acts while a person types or a question is open, nor with Ctrl, Alt or Meta.
  */
 export function keys(table) {
   listed.push(...table);
@@ -20,12 +20,12 @@ function typing(node) {
   return node instanceof HTMLElement && (node.isContentEditable || /^(INPUT|SELECT|TEXTAREA)$/.test(node.tagName));
 }
 
-/** Let the help of this page begin with these words. */
+/** Set the first words of this page's help. */
 export function explain(words) {
   about = words;
 }
 
-/** Show what the page is for, what its marks mean, and what keys there are. */
+/** Show the purpose of the page, the meaning of its marks, and its keys. */
 export function showHelp() {
   return told({
     title: say("help.title"),

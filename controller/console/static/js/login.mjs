@@ -22,15 +22,15 @@ other.addEventListener("click", () => {
   keep("chosen", wanted);
   setLanguage(wanted);
 });
-/** Whether this browser was never told its language: then whoever logs in has read this page in it. */
+/** True if no language is stored in this browser. Then the person read this page in `language`. */
 const fresh = kept("language") === null;
 
-/** The language that he has chosen here; null: none, and he has his own, whose browser this was. */
+/** Return the language that was chosen here, or null: then the account's language is used. */
 function chosen() {
   return kept("chosen") ?? (fresh ? language : null);
 }
 
-/** Let the language that was chosen here hold on every page, and from now on. */
+/** Use the chosen language on every page, and store it in the account. */
 async function speak(me) {
   const wanted = chosen() ?? me.language;
   if (wanted && wanted !== me.language) await post("/api/me", { language: wanted }).catch(() => null);
@@ -38,14 +38,14 @@ async function speak(me) {
   keep("chosen", null);
 }
 
-/** Where to go: back to where he came from, in this house alone. */
+/** Return the next page: the one before the login, if it is in this console. */
 function goal(me) {
   if (me.role === "table") return `/display/${encodeURIComponent(me.table ?? "")}`;
   const asked = new URLSearchParams(location.search).get("next") ?? "/";
   if (!URL.canParse(asked, location.origin)) return "/";
   const next = new URL(asked, location.origin);
   const own = next.origin === location.origin && next.pathname !== "/login";
-  return own ? next.href : "/"; // Whole: a path alone may begin with //, which is another host.
+  return own ? next.href : "/"; // The whole address: a path may begin with //, which is another host.
 }
 
 byId("login").addEventListener("submit", async (event) => {

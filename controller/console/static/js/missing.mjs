@@ -1,4 +1,4 @@
-// An address at which there is nothing: what was looked for, and the way back.
+// The page for an unknown address: it shows the address and a way back.
 
 import { byId, text } from "./dom.mjs";
 import { say, teach } from "./words.mjs";

@@ -1,14 +1,14 @@
-// The button of a command: it says what it knows of the order, and never more.
+// The button of a command. It shows the known fate of the command:
 //
-//   sending…   the console was asked
-//   accepted   the table has answered: its effect is on the table's disk
-//   seen       the table's own stream shows it
-//   refused    the table says no, in its own words; or the console could not write it down, and
+//   sending…   the request was sent to the console
+//   accepted   the table has answered; the effect is in its journal
+//   seen       the table's own stream has reported the effect
+//   refused    the table refused, with a reason; or the console could not store the command, and
 //              sent nothing
-//   not known  nothing was heard: it may have acted. Asked again with the same id it acts once.
+//   not known  no answer arrived; the table may have acted. A repeated command acts only once
 //
-// One that was meant for a run of the table that is over has not acted and never will: it is not
-// given again by itself, but by whoever looks at the table first.
+// A command for an earlier run of the table has not acted and never will. The page does not send it
+// again. A person must look at the table first.
 
 import { Refused, newId, ordering } from "./api.mjs";
 import { connected, whileConnected } from "./connected.mjs";
@@ -17,18 +17,18 @@ import { attr, data, h, text } from "./dom.mjs";
 import { both, say } from "./words.mjs";
 
 const SEEN_FOR_MS = 6000;
-/** So soon behind an answer a press was meant for the button as it stood before. */
+/** A press this soon after an answer was meant for the button as it was before. */
 const MEANT_MS = 700;
-/** The table was started again behind what the person saw. */
+/** The error code after a restart of the table that the person did not see. */
 const OTHER_RUN = "OTHER_RUN";
 
-/** Orders of this page that wait to be seen: id → what to do with the news of it. */
+/** This page's commands that are not seen yet: id → function that receives their news. */
 const waiting = new Map();
 
-/** Tell the buttons what a stream brought: call it with the `changed` of every `listen` call.
+/** Give the news of a stream to the buttons. Call it with the `changed` of every `listen` call.
  *
- * `orders` are the table's orders {id, fate, seen?, error?}: `seen` is the number of the table's
- * own entry of the order, null or absent while its stream has not brought it.
+ * `orders` are the table's commands {id, fate, seen?, error?}. `seen` is the number of the table's
+ * own entry for the command. It is null or missing until the stream has brought it.
  */
 export function follow(changed) {
   for (const order of changed.orders ?? []) waiting.get(order.id)?.(order);
@@ -37,13 +37,13 @@ export function follow(changed) {
 /** Make a command's button: {node, offer(offer), busy()}.
  *
  * `spec`: {table, cmd, label, args?, deal?, attempt?, confirm?, kind?, note?, after?}
- *   label, kind   or functions → them: what a command means may follow the phase
- *   args      values, or a function → values (it may ask the person: null gives up)
- *   deal, attempt   numbers or functions: what the person saw when he pressed
- *   confirm   {title, text?, yes?, danger?} or a function (args) → that, where it cannot be undone
- *   kind      "go" (the next step), "danger", "plain" (without: plain)
- *   after     called with the reply when the table has accepted
- * `offer(one)`: an Offer {seats, refused} of the table, or null: not legal now, with its reason.
+ *   label, kind   or functions that return them, because a command's meaning may follow the phase
+ *   args      values, or a function → values (it may ask the person; null cancels)
+ *   deal, attempt   numbers or functions: those on the page at the press
+ *   confirm   {title, text?, yes?, danger?} or a function (args) → that, for what cannot be undone
+ *   kind      "go" (the next step), "danger" or "plain" (the default)
+ *   after     called with the reply after the table has accepted
+ * `offer(one)`: an Offer {seats, refused} of the table, or null. A refused offer has its reason.
  */
 export function orderButton(spec) {
   const button = h("button", { type: "button", class: value(spec.kind) ?? "plain", onclick: press }, value(spec.label));
@@ -82,7 +82,7 @@ export function orderButton(spec) {
 
   async function press() {
     if (busy() || resting) return;
-    // What he saw when he pressed is what he means, also if it changes while he is asked.
+    // The command names the deal on the page at the press, even if it changes during the question.
     const [deal, attempt] = [value(spec.deal), value(spec.attempt)];
     show("asking", "");
     try {
@@ -96,7 +96,7 @@ export function orderButton(spec) {
       order = { id: newId(), cmd: spec.cmd, args, deal, attempt };
       send = ordering(`/api/tables/${encodeURIComponent(spec.table)}/do`, order);
     } catch (error) {
-      // What he would have been asked could not be looked up: nothing went out.
+      // The data for the question could not be read, so nothing was sent.
       show("refused", [say("order.unsent"), error.message].filter(Boolean).join(" "));
       if (!(error instanceof Refused)) throw error;
       return;
@@ -124,7 +124,7 @@ export function orderButton(spec) {
         enabled();
       }, MEANT_MS);
       if (node.dataset.fate !== "seen") show("accepted", say("order.accepted"));
-      else enabled(); // A button that would not act does not look as if it did.
+      else enabled(); // the button stays disabled for a moment and shows it
       spec.after?.(answer.reply);
     }
   }
@@ -156,7 +156,7 @@ export function orderButton(spec) {
   };
 }
 
-/** A refusal in the table's own words: what is wrong, and what to do. */
+/** Return a table's refusal in words: the cause and the action. */
 export function because(failure) {
   if (!failure) return say("order.refused");
   if (failure.code === OTHER_RUN) return say("order.other-run");

@@ -1,4 +1,4 @@
-// The score sheet as the paper form that referees know: drawn from what the table sent, no more.
+// The score sheet as the paper form that referees know. It shows only what the table sent.
 
 import { cardWords } from "./cards.mjs";
 import { data, h } from "./dom.mjs";
@@ -7,7 +7,7 @@ import { both, language, pairWords, say, sayable } from "./words.mjs";
 
 const DIGITS = 16;
 
-/** Draw a sheet (`SheetView` of the console). `slot(signer)` may give what stands on a free line. */
+/** Draw a sheet (`SheetPageView` of the console). `slot(signer)` may fill a free signature line. */
 export function paper({ sheet, provisional, corrected }, slot = () => null) {
   const bigTwo = sheet.game === "bigtwo";
   return h("article", { class: "paper", lang: language === "zh" ? "zh-CN" : "en" },
@@ -19,7 +19,7 @@ export function paper({ sheet, provisional, corrected }, slot = () => null) {
     h("div", { class: "end" }, result(sheet, provisional), signatures(sheet, slot), versions(sheet)));
 }
 
-/** What names a sheet on every page of it. */
+/** Return the text that identifies a sheet on each of its pages. */
 export function footWords(sheet) {
   return say("sheet.foot", {
     event: sheet.event, round: sheet.round, match: sheet.match_no, table: sheet.table_no,
@@ -27,7 +27,7 @@ export function footWords(sheet) {
   });
 }
 
-/** Who signs, in words: a side, a seat, the referee. */
+/** Return the name of a signer: a side, a seat, the referee. */
 export function signerWords(signer) {
   if (sayable(`side.${signer}`)) return say(`side.${signer}`);
   return sayable(`seat.${signer}`) ? say(`seat.${signer}`) : say(`sheet.signer.${signer}`);
@@ -85,7 +85,7 @@ function deals(sheet) {
       sheet.deals.length ? null : h("tr", null, h("td", { colspan: heads.length, class: "none" }, say("sheet.nothing")))));
 }
 
-/** A row that says by itself what each of its cells is: a phone has no room for the heading. */
+/** Add its heading to each cell of a row, because a telephone has no room for the table head. */
 function labelled(row, heads) {
   heads.forEach((key, at) => data(row.children[at], "label", say(`sheet.${key}`)));
   return row;
@@ -115,7 +115,7 @@ function passed(cards) {
   })));
 }
 
-/** A card of tribute or return, or why it is not told. */
+/** Return a card of tribute or return, or the reason why it is missing. */
 function givenCard(one) {
   if (one.card !== null) return cardWords(one.card);
   return say(one.secret ? "sheet.hidden" : "sheet.untold");
@@ -169,9 +169,9 @@ function hands(sheet) {
       sheet.hands.length ? null : h("tr", null, h("td", { colspan: 10, class: "none" }, say("sheet.nothing")))));
 }
 
-// What stands below.
+// The lines below the deals.
 
-/** Seats in running words: a column alone has their letters. */
+/** Return the names of seats. Only table columns use their letters. */
 function named(seats) {
   return seats.map((one) => say(`sheet.named.${one}`)).join(say("sheet.between-seats"));
 }
@@ -206,7 +206,7 @@ function result(sheet, provisional) {
       say("sheet.provisional-keys", { keys: provisional.map(pairWords).join(say("sheet.and")) }))) : null);
 }
 
-const RESTS = { // which keys of the rulebook a number rests on
+const RESTS = { // the keys of the rulebook that a number depends on
   match_points: ["score.match_points"],
   level_points: ["score.level_points", "score.forfeit_keeps"],
   deal_points: [],
@@ -229,7 +229,7 @@ function versions(sheet) {
     h("p", null, `${say("sheet.head")} `, h("code", null, sheet.head.slice(0, DIGITS))));
 }
 
-/** A wall stamp as people of the hall write it. */
+/** Return the time of a stamp as people write it. */
 function moment(stamp) {
   if (!stamp) return "—";
   const at = new Date(stamp);

@@ -1,4 +1,4 @@
-// The page of a deal's proof: anybody's telephone checks it, and says in plain words what it found.
+// The page of a deal's proof. Any telephone can check the proof and show the result in plain words.
 
 import { LEVELS, SUITS, cardWords } from "./cards.mjs";
 import { checked } from "./checked.mjs";
@@ -54,7 +54,7 @@ async function show(view) {
   }
 }
 
-/** Say what came out, and in one sentence what that means. */
+/** Show the result, and its meaning in one sentence. */
 function found(view, report, ms, steps) {
   const own = report.attempts.find((one) => one.attempt === Number(attempt));
   const findings = [...(own?.findings ?? []), ...report.findings];
@@ -79,7 +79,7 @@ function found(view, report, ms, steps) {
   technical(view, steps);
 }
 
-/** Findings by what they mean: one exchanged seed sends a hundred cards elsewhere. */
+/** Group findings by their meaning: one exchanged seed puts a hundred cards into wrong places. */
 function grouped(findings) {
   const by = new Map();
   for (const { plain, line } of findings.map(inWords)) by.set(plain, [...(by.get(plain) ?? []), line]);
@@ -137,7 +137,7 @@ function leadS(first, second) {
   return Math.max(0, Math.round((new Date(second.time) - new Date(first.time)) / 1000));
 }
 
-/** How long before: the wall's stamps are the table's own. */
+/** Return the time between two stamps of the table in words. */
 function before(first, second) {
   const s = leadS(first, second);
   return s < 60 ? say("time.seconds", { s }) : say("time.minutes", { m: Math.floor(s / 60), s: s % 60 });
@@ -188,7 +188,7 @@ function technical(view, steps) {
   shown(byId("technical"), true);
 }
 
-/** The page of this house that somebody came from, who is shown the way back; "" for a telephone. */
+/** Return the console's page that the person came from, for the way back; "" on a telephone. */
 function came() {
   const before = asked.get("from") ?? document.referrer;
   if (!before || !URL.canParse(before, location.origin)) return "";

@@ -1,63 +1,63 @@
-// A table's row in words: what of it stands in lists, tiles and on the wall.
+// Texts of a table's row, for lists, tiles and the wall.
 
 import { stopWords } from "./area-stop.mjs";
 import { now, ofDay, span } from "./time.mjs";
 import { both, say } from "./words.mjs";
 
-/** What people call the table: its number in the event, else its name. */
+/** Return the name that people use for the table: its number in the event, else its id. */
 export function number(row) {
   return row.table_no ?? row.table;
 }
 
-/** The id of an area's table that people call `name`, by its number or its id; null: of none. */
+/** Return the id of the area's table with this number or id; null if there is none. */
 export function tableOf(rows, area, name) {
   const wanted = name.toLowerCase();
   const found = [...rows.values()].filter((row) => row.area === area);
   return (found.find((row) => row.table.toLowerCase() === wanted) ?? found.find((row) => row.table_no === name))?.table ?? null;
 }
 
-/** Whether what is known of a table is its present. */
+/** Return true if the known state of a table is its present state. */
 export function live(row) {
   return row.standing === "live";
 }
 
-/** How it stands with a table that is not heard, and since when. */
+/** Return the freshness of a silent table in words, and since when. */
 export function standingWords(row) {
   return say(`standing.${row.standing}`, { time: ofDay(row.since_ms) });
 }
 
-/** Milliseconds left of the match; null: its table shows no clock. */
+/** Return the milliseconds left of the match; null if its table shows no clock. */
 export function leftMs(row) {
   if (row.ends_ms !== null && row.ends_ms !== undefined) return row.ends_ms - now();
   return row.left_s === null || row.left_s === undefined ? null : row.left_s * 1000;
 }
 
-/** What is left of the match, in words; empty without a clock. */
+/** Return the time left of the match in words; "" without a clock. */
 export function leftWords(row) {
   const left = leftMs(row);
   return left === null ? "" : say("row.left", { left: span(left) });
 }
 
-/** A pair in short: its name and number. */
+/** Return a pair in short form: its name and number. */
 function pair(row, side) {
   const one = row.pairs?.[side];
   if (!one) return "–";
   return one.name === one.id || !one.id ? one.name : say("row.pair", { name: one.name, id: one.id });
 }
 
-/** 南北 对 东西, with the pairs' numbers; empty before a match is laid out. */
+/** Return 南北 对 东西 with the pairs' numbers; "" before a match is set up. */
 function pairsWords(row) {
   if (!row.pairs?.NS && !row.pairs?.EW) return "";
   return say("row.versus", { ns: pair(row, "NS"), ew: pair(row, "EW") });
 }
 
-/** The sides' levels, as 8:5; empty where there are none. */
+/** Return the levels of both sides, as 8:5; "" if there are none. */
 function levelsWords(row) {
   const { NS, EW } = row.levels ?? {};
   return NS || EW ? say("row.levels", { ns: NS ?? "–", ew: EW ?? "–" }) : "";
 }
 
-/** The phase in words; while cards run, with how many have. */
+/** Return the phase in words; during dealing with the number of cards fed. */
 export function phaseWords(row) {
   if (row.suspended) return say("row.suspended");
   const phase = both(row, "phase");
@@ -65,7 +65,7 @@ export function phaseWords(row) {
   return running ? `${phase} ${say("row.dealt", { fed: row.fed })}` : phase;
 }
 
-/** All facts of a row but phase and clock. */
+/** Return all facts of a row except phase and clock. */
 export function facts(row) {
   return [
     [row.round && say("row.round", { round: row.round }), row.match_no && say("row.match", { match: row.match_no })]
@@ -80,16 +80,16 @@ export function facts(row) {
   ].filter(Boolean);
 }
 
-/** One reason of a wait in words: who, and what. */
+/** Return one reason of a wait in words: the seat and the reason. */
 export function reasonWords(reason) {
   const words = both(reason, "words");
   const seat = reason.seat ? say(`seat.${reason.seat}`) : "";
-  // A call's words often begin with the seat already.
+  // The words of a call often begin with the seat.
   if (!seat || words.includes(seat)) return words;
   return say("row.at-seat", { seat, words });
 }
 
-/** Why a table waits, in words; of one that is not heard, also since when. */
+/** Return why a table waits in words; for a silent table also since when. */
 export function whyWords(row, reason) {
   return reason.name === row.standing ? standingWords(row) : reasonWords(reason);
 }

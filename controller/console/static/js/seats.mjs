@@ -1,7 +1,7 @@
-// The four seats in playing order, and the sides they make.
+// The four seats in playing order, and the two sides.
 
 export const SEATS = ["N", "W", "S", "E"];
 export const SIDES = ["NS", "EW"];
 
-/** The side that a seat plays for. */
+/** Return the side of a seat. */
 export const sideOf = (seat) => (seat === "N" || seat === "S" ? "NS" : "EW");

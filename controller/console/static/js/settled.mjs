@@ -1,8 +1,7 @@
-// What the page has drawn, as two attributes of the document, for a program that waits for it.
+// Two attributes of the document for programs that wait until the page is drawn.
 //
-//   data-settled   the version of the newest event of the page's stream that is drawn
-//   data-asking    how many questions to the console have no answer yet, or one that is not drawn;
-//                  missing: none
+//   data-settled   the version of the newest event of the stream that is drawn
+//   data-asking    the number of requests whose answers are not received and drawn; missing: none
 
 import { framed } from "./dom.mjs";
 
@@ -11,9 +10,9 @@ let open = 0;
 let ended = 0;
 let newest = "";
 
-/** Note that the page was given an event of the stream, and draws it in this frame or the next one.
+/** Store that the page received an event of the stream. It is drawn in this frame or the next.
  *
- * `id`: the event's own, which ends with its version.
+ * `id`: the id of the event. It ends with the version.
  */
 export function given(id) {
   newest = id.slice(id.lastIndexOf(".") + 1);
@@ -24,7 +23,7 @@ const settle = framed(() => {
   root.dataset.settled = newest;
 });
 
-/** Note that a question begins; call the returned function when its answer is known. */
+/** Store that a request begins. Call the returned function when its answer is known. */
 export function asking() {
   open += 1;
   mark();
@@ -34,7 +33,7 @@ export function asking() {
   }, 0);
 }
 
-/** The answer's own drawing was asked for before this one. */
+/** The answer's own drawing was requested earlier, so it runs before this one. */
 const over = framed(() => {
   open -= ended;
   ended = 0;

@@ -1,4 +1,4 @@
-// First set-up: find the tables, compare, take them up, have the console's keys admitted, invite.
+// First set-up: find tables, compare fingerprints, add the tables, admit the console's keys, invite.
 
 import { get } from "./api.mjs";
 import { byId, text } from "./dom.mjs";
@@ -25,7 +25,7 @@ byId("by-hand").addEventListener("click", () => found.byHand());
 
 let heard = now();
 
-/** Ask for all of it, and show it. */
+/** Request all data and show them. */
 async function look() {
   try {
     const [set, network] = await Promise.all([get("/api/setup"), get("/api/setup/found")]);

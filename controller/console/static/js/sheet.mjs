@@ -1,4 +1,5 @@
-// The page of a score sheet: of a table now (/table/ID/sheet), or one that is kept (/sheets/MATCH).
+// The page of a score sheet: the present one of a table (/table/ID/sheet), or a stored one
+// (/sheets/MATCH).
 
 import { get } from "./api.mjs";
 import { ask } from "./dialog.mjs";
@@ -15,7 +16,7 @@ teach(words);
 
 const SIGNING = ["referee", "chief"];
 const AGAIN_MS = 400;
-/** So long after a question that nobody answered it is asked again. */
+/** The time after which an unanswered request is repeated. */
 const RETRY_MS = 2000;
 const top = shell({ title: say("sheet.title"), help: say("sheet.help") });
 const place = /^\/table\/([^/]+)\/sheet$/.exec(location.pathname);
@@ -46,13 +47,13 @@ async function read() {
   const mine = reads;
   try {
     const view = await get(address());
-    if (mine === reads) draw(view); // else a newer question is under way
+    if (mine === reads) draw(view); // otherwise a newer request is running
   } catch (error) {
     if (mine === reads) unread(error);
   }
 }
 
-/** What is shown is not of now, and says so; a console that is away is asked again. */
+/** Show that the sheet may be outdated. Repeat the request if the console does not answer. */
 function unread(error) {
   if (!shownView) fill(byId("sheet"), h("p", { class: "panel" }, error.message));
   else text(byId("standing"), `${say("sheet.old")} ${error.message}`);
@@ -112,7 +113,7 @@ function madeButton(sheet, signer) {
     args: async () => {
       const values = await ask({ title: say("sheet.sign-as", { signer: as }), text: say("sheet.sign-hint"), fields: signerFields(sheet, signer),
         check: (one) => (one.person || one.other ? "" : say("sheet.sign-who")) });
-      // The sheet that he saw: the table refuses a name under another one.
+      // The version on the page: the table refuses a signature for another version.
       return values && { signer, person: values.other || values.person, version: sheet.version };
     },
     confirm: ({ person }) => ({
@@ -134,7 +135,7 @@ function signerFields(sheet, signer) {
   ];
 }
 
-// The deal whose result waits.
+// The deal with an unconfirmed result.
 
 const confirmButton = table && orderButton({
   table,
@@ -162,7 +163,7 @@ function soon(after_ms = AGAIN_MS) {
   due = setTimeout(read, after_ms);
 }
 
-/** What a new state must have for the sheet to be another one. */
+/** Return a text that changes when a state may change the sheet. */
 function mark(state) {
   const { match: id, phase, deal, version, signed, verdict, rulings, levels } = state.match;
   return JSON.stringify([id, phase === "result" || phase, deal, version, signed, verdict, rulings, levels]);

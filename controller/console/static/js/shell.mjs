@@ -1,4 +1,4 @@
-// What stands above every page: where one can go, who one is, and whether what is shown is fresh.
+// The header of every page: links, the person, and whether the page shows the present state.
 
 import { post } from "./api.mjs";
 import { setConnected } from "./connected.mjs";
@@ -9,7 +9,7 @@ import * as sound from "./sound.mjs";
 import { staleWords } from "./stream.mjs";
 import { language, say, setLanguage } from "./words.mjs";
 
-/** How long a region stands empty before it speaks. */
+/** The time for which a live region is empty before it gets its words. */
 const VOICE_MS = 50;
 const REFEREES = ["observer", "referee", "chief", "technician"];
 const PLACES = [
@@ -23,10 +23,10 @@ const PLACES = [
 
 /** Put the header into <header id="shell"> of the page.
  *
- * `title`: the page's heading, beside the places; `help`: what the page is for. Returns
+ * `title`: the page's heading, beside the links; `help`: the purpose of the page. Returns
  * {me(part), stale(since, connecting), say(words, {urgent}), tell(words, kind)}:
- * `me` with the stream's part `me`; `stale` as `listen` calls it; `say` for a voice alone (a live
- * region); `tell` for a line that everybody sees for a while, kind "ok" or "bad".
+ * `me` receives the stream's part `me`; `stale` is for `listen`; `say` announces words to screen
+ * readers (a live region); `tell` shows a line for a while, kind "ok" or "bad".
  */
 export function shell({ title, help = "", sounds = false } = {}) {
   explain(help);
@@ -80,7 +80,7 @@ export function shell({ title, help = "", sounds = false } = {}) {
   };
 }
 
-/** Have a voice say words, also where they are those that it said last. */
+/** Put words into a live region, so that they are spoken even if they repeat the last ones. */
 function voiced(region, words) {
   text(region, "");
   setTimeout(() => text(region, words), VOICE_MS);

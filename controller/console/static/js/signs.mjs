@@ -1,20 +1,20 @@
-// Signs for what a table is like: beside colour and word, never instead of them.
+// Signs for the state of a table. They are used beside colours and words, never alone.
 
-/** The rank of a table that waits for nobody and is only not heard (view/reasons.py). */
+/** The rank of a table that is only silent (`Urgency.UNHEARD` in view/wait_reasons.py). */
 export const UNHEARD = 9;
 
-/** The sign of a table that somebody goes to. */
+/** The sign of a table that a person goes to. */
 export const GOING = "→";
 
 const RANKS = ["", "▲", "●", "#", "■", "◆", "=", "◷", "…", "✕", "⚙"];
 const LIGHTS = { dark: "✕", calm: "–", busy: "▷", waits: "●", stands: "■" };
 
-/** The sign of a reason's rank (view/reasons.py). */
+/** Return the sign of a reason's rank (view/wait_reasons.py). */
 export function rankSign(rank) {
   return RANKS[rank] ?? "●";
 }
 
-/** The sign of how a table stands at one glance (view/rows.py). */
+/** Return the sign of a table's light (view/hall_rows.py). */
 export function lightSign(light) {
   return LIGHTS[light] ?? "✕";
 }

@@ -1,46 +1,46 @@
-// A sound for who asked for it: two short tones, made here, no file.
+// Two short tones for people who switched the sound on. They are made here, without a file.
 
 import { post } from "./api.mjs";
 import { keep, kept, own } from "./kept.mjs";
 
-/** So long a page waits for the console's word that it is the first: rather twice than never. */
+/** The time to wait for the console's answer. A doubled sound is better than none. */
 const LATE_MS = 2000;
 const LONGEST = 200;
 const MOST = 500;
 
 let context = null;
 
-/** Whether this browser's person wants to hear new waits. */
+/** Return true if this browser's person wants to hear new waits. */
 export function wanted() {
   return kept(own("sound"), false);
 }
 
-/** Whether this page may sound: browsers want it pressed once, after every loading. */
+/** Return true if this page may sound. Browsers require a press after each loading. */
 export function allowed() {
   return navigator.userActivation?.hasBeenActive ?? true;
 }
 
-/** Switch the sound on or off; by a press, as browsers allow no sound before one. */
+/** Switch the sound on or off. Call it from a press, because browsers allow no sound before one. */
 export function want(on) {
   keep(own("sound"), on);
   if (on) beep(1);
 }
 
-/** Sound, if it is wanted: the more urgent, the higher and the more often.
+/** Sound if the person wants it. More tones mean more urgent.
  *
- * `of`: what for, by names that every page of this browser has for the same: one of them sounds, the
- * first that learns of it. Without it this page does.
+ * `of`: names of the reasons, the same on every page of this browser. Only the page that learns of
+ * them first sounds. Without names, this page sounds.
  */
 export async function beep(times = 2, of = []) {
   if (!wanted()) return;
   context ??= new AudioContext();
   if (context.state === "suspended") context.resume();
-  const heard = allowed() || context.state === "running"; // else another page may be
+  const heard = allowed() || context.state === "running"; // otherwise another page may be able to sound
   if (heard && of.length && !(await isFirst(of))) return;
   play(times);
 }
 
-/** Whether no other page of this browser has sounded for all of it. */
+/** Return true if no other page of this browser has sounded for all of these names. */
 async function isFirst(of) {
   const late = new Promise((go) => {
     setTimeout(go, LATE_MS, { ring: true });

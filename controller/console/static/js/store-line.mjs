@@ -1,11 +1,11 @@
-// The console's own database: a line above the page as long as it takes nothing down.
+// A line above the page while the console's database accepts no writes.
 
 import { h, shown, text } from "./dom.mjs";
 import { beep } from "./sound.mjs";
 import { ofDay } from "./time.mjs";
 import { say } from "./words.mjs";
 
-/** Put the line above a block: {draw(store)}, with the part {since_ms, waiting, refused} or null. */
+/** Put the line above a block: {draw(store)}. `store`: {since_ms, waiting, refused} or null. */
 export function storeLine(block, { say: voice, tell }) {
   const line = h("p", { class: "store-away", hidden: true });
   let away = false;

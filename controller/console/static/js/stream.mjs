@@ -1,8 +1,8 @@
-// A page's one stream: all parts first, then those that changed; and what to do when it is silent.
+// The stream of a page: first all parts, then the changed ones. It detects silence and reconnects.
 //
-// A browser has six lines to one address. The console gives its pages fewer together, and ends one
-// for another: a page that lost its own takes the next by itself (`retry`), is told what changed
-// since, and nobody sees that but by a moment.
+// A browser allows six connections to one address. The console gives its pages fewer, and closes one
+// for another. A page without a connection reconnects by itself (`retry`) and receives what changed
+// since. People notice only a short pause.
 
 import { toLogin } from "./api.mjs";
 import { framed } from "./dom.mjs";
@@ -12,38 +12,38 @@ import { say } from "./words.mjs";
 
 const STALE_MS = 4000;
 const AGAIN_MS = 2000;
-/** A line that went without a word tells nobody that it is gone: so often another one is tried. */
+/** The interval of new connections. A connection can end without any message to the page. */
 const RETRY_MS = 6000;
-/** A page that nobody has seen for so long lets its line go, or shares one with others like it. */
+/** A page that is hidden for this time closes its connection, or shares one if it has sound. */
 const REST_MS = 20_000;
 
-/** Listen to a stream of the console until the returned function is called.
+/** Read a stream of the console until the returned function is called.
  *
- * `onParts(changed, parts)` is called at most once a frame: `changed` has the parts that are new
- * since the last call (null: gone), `parts` is a Map of all of them. `onStale(since, connecting)`:
- * a moment (Date) when what is shown is of that moment and not of now, and null when it is again.
- * `connecting`: the page had let its line go while nobody saw it, or stood still itself, and takes
- * its line up again; else nothing was heard for 4 s. `keeps()`: whether it goes on to listen though nobody sees the page, as
- * there is something to be heard: on a line that all such pages of this browser have in turns.
+ * `onParts(changed, parts)` is called at most once a frame. `changed` has the parts that are new
+ * since the last call (null: removed). `parts` is a Map of all parts. `onStale(since, connecting)`
+ * is called when the page shows the state of an earlier moment `since` (a Date), and with null when
+ * it shows the present again. `connecting`: the page was hidden or suspended and now reconnects;
+ * otherwise nothing was received for 4 s. `keeps()`: True if a hidden page must continue to receive,
+ * because it has sound. All such pages of this browser share one connection in turns.
  */
 export function listen(url, onParts, onStale = () => {}, keeps = () => false) {
   const parts = new Map();
   let changed = {};
-  let newest = ""; // the id of the newest event that brought parts
+  let newest = ""; // the id of the newest event with parts
   let source = null;
   let heard = moment();
   let tried = heard;
   let trying = false;
-  /** Whether the page was told that it is old, and whether something was heard since. */
+  /** `stale`: the page was marked as old. `current`: something was received since then. */
   let stale = false;
   let current = false;
-  /** Whether the page was told that its line is on its way, and not that nothing is heard. */
+  /** True if the mark says "connecting", not "nothing received". */
   let coming = false;
-  /** When the page looked last whether it hears anything: long ago after it stood still itself. */
+  /** The time of the last timer call. It is long ago after the page was suspended. */
   let looked = heard;
   let closed = false;
   let hidden = document.hidden ? moment() : null;
-  let resting = Boolean(hidden) && !keeps(); // a page that opens behind others waits to be seen
+  let resting = Boolean(hidden) && !keeps(); // a page that opens in the background waits until it is visible
   let behind = Boolean(hidden) && keeps();
   const draw = framed(() => {
     const news = changed;
@@ -52,13 +52,13 @@ export function listen(url, onParts, onStale = () => {}, keeps = () => false) {
     onParts(news, parts);
     given(newest);
     if (!stale || !current) return;
-    stale = false; // not before it is on the page
+    stale = false; // only when the present state is drawn
     onStale(null, false);
   });
 
   const old = (connecting) => {
     current = false;
-    if (connecting && !parts.size) return; // nothing is shown
+    if (connecting && !parts.size) return; // the page shows no state yet
     stale = true;
     coming = connecting;
     onStale(new Date(now() - since(heard)), connecting);
@@ -102,10 +102,10 @@ export function listen(url, onParts, onStale = () => {}, keeps = () => false) {
     opened.addEventListener("error", () => {
       if (source !== opened) return;
       if (hidden && !behind) {
-        retreat(); // pages that somebody sees have more need of the next line
+        retreat(); // visible pages need the next connection more
         return;
       }
-      if (opened.readyState !== EventSource.CLOSED) return; // The browser tries again by itself.
+      if (opened.readyState !== EventSource.CLOSED) return; // the browser tries again by itself
       opened.close();
       setTimeout(again, AGAIN_MS);
     });
@@ -126,21 +126,21 @@ export function listen(url, onParts, onStale = () => {}, keeps = () => false) {
         return;
       }
     } catch {
-      // Away: the stream will say so, too.
+      // The console does not answer. The stream will report that, too.
     } finally {
       trying = false;
     }
     source?.close();
     open();
   };
-  // A page that was left may be kept to come back to, with its line; a browser has six in all.
+  // A browser may keep a page that was left, with its connection. It has only six of them.
   const left = () => source?.close();
   const resumed = () => {
     if (!resting) old(true);
     again();
   };
   const back = ({ persisted }) => persisted && resumed();
-  /** What is shown is marked as old while nobody sees it: whoever comes back never takes it for now. */
+  /** Close the connection and mark the page as old while it is hidden, before a person returns. */
   const rest = () => {
     resting = true;
     source?.close();
@@ -152,21 +152,21 @@ export function listen(url, onParts, onStale = () => {}, keeps = () => false) {
   };
   const seen = () => {
     hidden = document.hidden ? moment() : null;
-    looked = moment(); // timers of a page that nobody sees are slow
+    looked = moment(); // timers of a hidden page are slow
     if (hidden) return;
     if (!resting && since(heard) < STALE_MS) {
       if (behind) change(false);
       return;
     }
     behind = false;
-    const slept = !resting; // with its line, and nobody knows whether that still is one
+    const slept = !resting; // it had a connection, which may be broken
     resting = false;
     tried = moment();
     old(true);
     if (slept) again();
     else open();
   };
-  document.addEventListener("freeze", left); // it would hear nothing, and keep its line
+  document.addEventListener("freeze", left); // a frozen page would keep its connection and receive nothing
   document.addEventListener("resume", resumed);
   addEventListener("pagehide", left);
   addEventListener("pageshow", back);
@@ -175,7 +175,7 @@ export function listen(url, onParts, onStale = () => {}, keeps = () => false) {
     const stood = !hidden && since(looked) >= STALE_MS;
     looked = moment();
     if (stood && !resting) {
-      resumed(); // it is no fault of the console that nothing was heard
+      resumed(); // the page was suspended; the console is not silent
       return;
     }
     if (!resting && hidden && since(hidden) >= REST_MS) retreat();
@@ -198,18 +198,18 @@ export function listen(url, onParts, onStale = () => {}, keeps = () => false) {
   };
 }
 
-/** That what is shown is not of now, and of when it is: for `onStale`. */
+/** Return the text for `onStale`: the page does not show the present, but an earlier moment. */
 export function staleWords(since, connecting) {
   const time = ofDay(since.getTime(), true);
   return connecting ? say("shell.connecting", { time }) : say("shell.stale", { time });
 }
 
-/** This moment by both clocks of a tablet: one may be set, the other may stop while it sleeps. */
+/** Return this moment by two clocks. A person may set one; the other may stop during sleep. */
 function moment() {
   return { wall: Date.now(), steady: performance.now() };
 }
 
-/** Milliseconds since a moment, by the clock that says more. */
+/** Return the milliseconds since a moment, by the clock that shows more. */
 function since(one) {
   return Math.max(Date.now() - one.wall, performance.now() - one.steady);
 }

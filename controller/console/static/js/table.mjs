@@ -1,4 +1,4 @@
-// The page of one table: all that is known of it, and every order that it takes.
+// The page of one table: all known facts, and every command for it.
 
 import { get, post } from "./api.mjs";
 import { stopWords } from "./area-stop.mjs";
@@ -25,9 +25,9 @@ const path = `/table/${encodeURIComponent(id)}`;
 document.title = say("table.title", { table: id });
 const top = shell({ title: say("table.title", { table: id }), help: say("table.help") });
 
-/** What the parts of the page share. `atMs`: the console's clock when the state came. */
+/** Data that the parts of the page share. `atMs`: the console's time when the state arrived. */
 const ctx = { table: id, path, top, me: null, state: null, atMs: 0, offers: null, wait: null, commands: {} };
-/** Milliseconds since a stamp of the table, whose own clock may be another than the console's. */
+/** Return the milliseconds since a stamp of the table. Its clock may differ from the console's. */
 ctx.ago = (stamp) => now() - Date.parse(stamp) - (ctx.at?.skew_ms ?? 0);
 const parts = [machine(ctx), seats(ctx), matchParts(ctx), waits(ctx), orders(ctx), health(ctx), proof(ctx)];
 const told = journal(ctx);
@@ -86,7 +86,7 @@ function draw() {
   for (const part of parts) part.draw();
 }
 
-/** Orders that the table's own journal has by now. */
+/** Return the commands that the table's own journal contains now. */
 function seen(lines) {
   return lines.filter((one) => one.order).map((one) => ({ id: one.order, seen: one.n }));
 }
@@ -149,7 +149,7 @@ function drawMine(list) {
   if (!list.length) fill(byId("mine-list"), h("li", { class: "quiet" }, say("table.fate.none")));
 }
 
-/** Ask what became of an order, whoever gave it: in its very bytes, so that it acts once. */
+/** Ask for the fate of a command from any person. It is sent with the same id, so it acts once. */
 async function again(button, order) {
   button.disabled = true;
   try {
@@ -161,7 +161,7 @@ async function again(button, order) {
   button.disabled = false;
 }
 
-/** Say that one goes there, also instead of who was shown as going; or goes no more. */
+/** Report that this person goes to the table, also in place of another; or no longer goes. */
 async function take(goes) {
   const table = `/api/tables/${encodeURIComponent(id)}`;
   try {

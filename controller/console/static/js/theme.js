@@ -1,4 +1,4 @@
-// Dark or light before anything is drawn: the one script that is no module, as it must not wait.
+// Set the dark or light theme before the page is drawn. A module would run too late for that.
 "use strict";
 {
   let theme = null;

@@ -1,7 +1,7 @@
-// The wall: every table in large type, page after page, for all to read.
+// The wall: all tables in large type on pages in turn, for everybody in the hall.
 //
-// Nothing of why a referee is called, nor for whom: only that one is there. ?area=A shows one area
-// alone, ?s=12 turns after so many seconds.
+// The wall does not show the reason of a call, nor its seat: only that a table calls. ?area=A shows
+// only one area; ?s=12 turns the page every 12 seconds.
 
 import { announcedWords, areaLeftMs } from "./areas.mjs";
 import { attr, byId, data, fill, framed, h, keyed, shown, text } from "./dom.mjs";
@@ -21,13 +21,13 @@ teach(hallWords);
 teach(areaWords);
 document.title = say("wall.title");
 
-/** The least height of a table's card, in its own letters. */
+/** The minimum height of a table's card in its own letters. */
 const CARD_EM = 8.6;
-/** So many times larger letters, where all tables go on one page with them. */
+/** The factors for larger letters. They are used if all tables then still fit on one page. */
 const GROW = [2.6, 2.2, 1.8, 1.5, 1.25, 1];
-/** From here on a table's card has room for whole minutes alone. */
+/** From this time on, a table's card has room only for whole minutes. */
 const HOUR_MS = 3_600_000;
-/** Clocks of areas that are so near each other are one clock. */
+/** Clocks of areas that differ by at most this time are shown as one clock. */
 const ALIKE_MS = 2500;
 const asked = new URLSearchParams(location.search);
 const only = asked.get("area");
@@ -43,7 +43,7 @@ let at = 0;
 let turning = true;
 let shownKeys = "";
 
-/** How many tables go on one page: as many as are readable; few are larger. */
+/** Return how many tables fit on one page in readable size. Few tables are larger. */
 function perPage(count) {
   let most = 1;
   for (const grow of GROW) {
@@ -114,7 +114,7 @@ function tick(one, row) {
   text(one.left, left === null || !live(row) ? "" : left < HOUR_MS ? span(left) : say("wall.minutes", { m: Math.floor(left / 60_000) }));
 }
 
-/** Show the page that is due: `step` pages further. */
+/** Show another page: `step` pages further. */
 function turn(step) {
   const found = [...rows.values()].filter((row) => !only || row.area === only)
     .sort((a, b) => inOrder(a.area, b.area) || inOrder(number(a), number(b)));
@@ -138,7 +138,7 @@ function makeClock(area) {
   return one.node;
 }
 
-/** The areas in their order, those beside each other whose clocks are alike together. */
+/** Group the areas in their order. Neighbours with the same clock form one group. */
 function alike(seen) {
   const groups = [];
   for (const view of seen.sort((a, b) => inOrder(a.area, b.area))) {

@@ -1,16 +1,16 @@
-// The words of a page, Chinese first, chosen by the person.
+// The texts of a page in Chinese and English. The person chooses the language.
 //
-// A page teaches its own words (words/NAME.mjs: {key: [zh, en]}) and says them by key. Whoever
-// changes the language gets the page anew: what must last stands in the address or is kept.
+// A page adds its texts with `teach` (words/NAME.mjs: {key: [zh, en]}) and reads them by key. After
+// a change of the language the page is loaded again. The address or the storage keeps its state.
 
 import common from "../words/common.mjs";
 import { keep, kept } from "./kept.mjs";
 
 const known = new Map();
-/** What stands in words for a value: {name}, or {name|of one|of many}. */
+/** The variables in a text: {name}, or {name|text for one|text for many}. */
 const HOLES = /\{(\w+)(?:\|([^|{}]*)\|([^|{}]*))?\}/g;
 
-/** Add the words of a page. A key has one meaning: to teach it twice otherwise is a mistake. */
+/** Add the texts of a page. Throws if a key already has another text. */
 export function teach(words) {
   for (const [key, pair] of Object.entries(words)) {
     const before = known.get(key);
@@ -25,14 +25,14 @@ export function teach(words) {
 /** The language of this page: "zh" or "en". */
 export const language = kept("language") ?? (navigator.language.startsWith("en") ? "en" : "zh");
 
-/** Change the language of this browser; the page is loaded anew where it is another one. */
+/** Change the language of this browser. If it differs, the page is loaded again. */
 export function setLanguage(wanted) {
   if (wanted === language || !["zh", "en"].includes(wanted)) return;
   keep("language", wanted);
   if (kept("language") === wanted) location.reload();
 }
 
-/** Say the words of `key`, with {name} replaced by `values.name`; {n|table|tables} goes by how many. */
+/** Return the text of `key`. {name} is replaced by `values.name`; {n|table|tables} depends on n. */
 export function say(key, values = {}) {
   const pair = known.get(key);
   if (!pair) {
@@ -46,12 +46,12 @@ export function say(key, values = {}) {
   });
 }
 
-/** Whether there are words for `key`: for names that a newer table may send. */
+/** Return true if `key` has a text. A newer table may send unknown names. */
 export function sayable(key) {
   return known.has(key);
 }
 
-/** Take the Chinese or English of a value that carries both: `both(row, "phase")` → phase_zh. */
+/** Return the Chinese or English text of a value with both: `both(row, "phase")` → phase_zh. */
 export function both(value, stem = "") {
   if (!value) return "";
   const names = stem ? [`${stem}_zh`, `${stem}_en`] : ["zh", "en"];
@@ -59,7 +59,7 @@ export function both(value, stem = "") {
   return value[first] || value[second] || "";
 }
 
-/** Take the one of this page's language of words as the console sends them: [English, Chinese]. */
+/** Return the text in this page's language from a pair of the console: [English, Chinese]. */
 export function pairWords([en, zh]) {
   return language === "zh" ? zh : en;
 }

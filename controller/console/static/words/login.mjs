@@ -6,6 +6,6 @@ export default {
   "login.pin": ["密码（数字）", "PIN"],
   "login.enter": ["登录", "Log in"],
   "login.both": ["请输入姓名和密码", "Enter your name and your PIN"],
-  "login.forgot": ["忘记密码：请裁判长或技术员重新邀请", "PIN forgotten? The chief or a technician invites you anew."],
-  "login.invited": ["收到邀请码？在此设置密码", "You have an invitation? Set your PIN here"],
+  "login.forgot": ["忘记密码：请裁判长或技术员重新邀请", "PIN forgotten? Ask the chief or a technician for a new invitation."],
+  "login.invited": ["收到邀请码？在此设置密码", "Do you have an invitation? Set your PIN here"],
 };

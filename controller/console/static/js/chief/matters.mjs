@@ -1,4 +1,4 @@
-// What is the chief's, matter by matter: each a list of lines
+// The matters on the chief's page. Each one is a list of lines
 // {key, table, href, words, note?, since?, until?, sign?, bad?}.
 
 import { reasonWords } from "../rows.mjs";
@@ -11,7 +11,7 @@ function desk(table) {
   return `/table/${encodeURIComponent(table)}/rulings`;
 }
 
-/** The page of a table. */
+/** Return the address of a table's page. */
 export function page(table) {
   return `/table/${encodeURIComponent(table)}`;
 }
@@ -20,7 +20,7 @@ function sides(list) {
   return list.map((side) => say(`side.${side}`)).join(say("chief.and"));
 }
 
-/** A correction by his word, which he has to stand by. */
+/** Return the line of a correction that needs the chief's confirmation. */
 function word({ table, correction, by, since_ms: since }) {
   return {
     key: `correction ${correction.row}`, table, href: `${desk(table)}#desk`, sign: "◐", bad: true,
@@ -29,7 +29,7 @@ function word({ table, correction, by, since_ms: since }) {
   };
 }
 
-/** All matters: [name, title, lines of {view, waits, areas}]. Asked for once the words are taught. */
+/** Return all matters: [name, title, {view, waits, areas} → lines]. Call it after `teach`. */
 export const matters = () => [
   ["approvals", say("chief.approvals"), ({ view }) => [...view.spoken.map(word), ...view.approvals.map((one) => ({
     key: one.ruling.id,
@@ -132,7 +132,7 @@ export const matters = () => [
   ])],
 ];
 
-/** Who has still to sign: a side, a seat, or the referee. */
+/** Return the name of a missing signer: a side, a seat, or the referee. */
 function signer(name) {
   if (SIDES.includes(name)) return say(`side.${name}`);
   if (SEATS.includes(name)) return say(`seat.${name}`);

@@ -1,4 +1,4 @@
-// The middle of the screen: what the four wait for, large. It turns to whom it concerns.
+// The middle of the screen, in large type: the next action. It is turned towards the side that acts.
 
 import { cardWords } from "../cards.mjs";
 import { data, fill, h, shown, text } from "../dom.mjs";
@@ -10,9 +10,9 @@ const SHORT_S = 10;
 const EXCHANGE = new Set(["tribute", "return"]);
 const OVER = new Set(["over", "signed"]);
 const BEFORE_PLAY = new Set(["held", "count_check", "anti_check"]);
-const BEING_PLAYED = new Set(["play", "result"]); // The level stands large; before it stands in the heading.
+const BEING_PLAYED = new Set(["play", "result"]); // The level is large in these phases. In earlier ones it is in the heading.
 const PLAYED = new Set(["cut", "dealing", ...BEFORE_PLAY, ...EXCHANGE, "choices", ...BEING_PLAYED]);
-const LONG = { zh: 18, en: 34 }; // Letters beyond which a line is set smaller.
+const LONG = { zh: 18, en: 34 }; // A line with more letters is set in smaller type.
 
 export class Middle {
   constructor(node, sideOf) {
@@ -33,20 +33,20 @@ export class Middle {
     this.turn("bottom");
   }
 
-  /** Turn towards a side of the screen. */
+  /** Turn the text towards a side of the screen. */
   turn(side) {
     this.side = side;
     data(this.board, "turn", side);
   }
 
-  /** Take the digits that somebody touched; "" lets the counter run on. */
+  /** Store the digits that a player typed. With "" the counter continues. */
   chosen(digits) {
     this.typed = digits;
     this.number();
     this.onChoice();
   }
 
-  /** The cut as a seat's button gives it: the number chosen, else the one that stands there. */
+  /** Return the command to cut for a seat's button: the typed number, else the counter's number. */
   cut(at, view) {
     const n = this.typed ? this.legal() : view.cut.counter;
     const { deal, attempt, by } = view.cut;
@@ -83,7 +83,7 @@ export class Middle {
     this.drawProof(view, table);
   }
 
-  /** The code to scan, only of hands that nobody plays with any more. */
+  /** Draw the code to scan. It appears only after the hands were played. */
   drawProof(view, table) {
     const path = view.proof && !view.cut && view.fed === null ? `/proof/${table}/${view.proof.attempt}` : null;
     if (path === this.proofPath) return;
@@ -163,7 +163,7 @@ function playing(view) {
   const alarm = stopped || view.suspended ? "next alarm" : "next";
   const lines = alarm === "next" ? duties(view) : [];
   const large = BEING_PLAYED.has(view.phase);
-  // What the lines of the exchange say is said once, large, with its clocks.
+  // The lines of the exchange are shown once, large, with their clocks.
   const said = alarm === "next" && view.exchange?.said;
   return [
     said ? null : h("p", { class: alarm, data: { long: words.length > LONG[language] } }, words),
@@ -182,7 +182,7 @@ function level(view) {
   return h("div", { class: "level" }, h("p", { class: "now" }, say("display.level", { level: view.level })), h("p", null, sides));
 }
 
-/** What is owed and what leads, as long as that is what the table is about. */
+/** Return the duties and the leader, while they concern the present phase. */
 function duties(view) {
   const seat = (one) => say(`seat.${one}`);
   if (view.exchange) return exchange(view.exchange, seat);

@@ -1,4 +1,4 @@
-// A touch that becomes an order: sent once, asked after by the same id until its fate is known.
+// A touch that becomes a command. It is sent once; its fate is then requested with the same id.
 
 import { newId, ordering } from "../api.mjs";
 import { because } from "../order.mjs";
@@ -7,7 +7,7 @@ import { say } from "../words.mjs";
 const AGAIN_MS = 2000;
 const TIMES = 5;
 
-/** Give an order; return what a player is to read: null (done), or why not. */
+/** Send a command. Return null if it was done, else the reason in words for the player. */
 export async function press(table, { cmd, args, deal, attempt }) {
   const order = { id: newId(), cmd, args, deal, attempt };
   const send = ordering(`/api/tables/${encodeURIComponent(table)}/do`, order);

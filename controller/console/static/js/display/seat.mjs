@@ -5,8 +5,8 @@ import { language, say } from "../words.mjs";
 import { press } from "./press.mjs";
 
 const HOLD_MS = 1000;
-const CALL_MS = 300; // As long as the red button of a table.
-const MEANT_MS = 700; // A touch so soon after the button became another one was meant for that.
+const CALL_MS = 300; // The same time as for the red button of a table.
+const MEANT_MS = 700; // A touch this soon after a button changed was meant for the old button.
 const TOLD_MS = 6000;
 const PLACES = ["UP", "2ND", "3RD", "LAST"];
 
@@ -38,7 +38,7 @@ export class SeatSide {
     );
   }
 
-  /** `plays`: whoever looks sits at the table; nobody else presses for the players here. */
+  /** `plays`: true on the players' screen. On other screens the players' buttons are left out. */
   draw(at, view, live, plays) {
     this.live = live;
     text(this.name, at.name);
@@ -58,7 +58,7 @@ export class SeatSide {
     let timer = null;
     const begin = () => {
       const { order } = node;
-      if (timer || !this.may(node)) return; // a second finger begins nothing
+      if (timer || !this.may(node)) return; // a second touch has no effect
       const ms = order.hold ? HOLD_MS : order.cmd === "call" ? CALL_MS : 0;
       if (!ms) {
         this.send(node, order);
@@ -74,11 +74,11 @@ export class SeatSide {
     const end = (event) => {
       clearTimeout(timer);
       timer = null;
-      // Let go too soon: it was meant, and nothing has happened.
+      // The touch was too short: nothing was sent, so a hint is shown.
       if (node.dataset.holding && event.type.endsWith("up")) this.tell(say("display.hold", { what: node.innerText }), "hint");
       data(node, "holding", null);
     };
-    // A counter is cut at the number that stood there when the finger went down.
+    // The cut uses the number that was shown when the touch began.
     node.addEventListener("pointerdown", begin);
     for (const over of ["pointerup", "pointerleave", "pointercancel", "keyup", "blur"]) {
       node.addEventListener(over, end);

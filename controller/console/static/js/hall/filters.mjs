@@ -1,4 +1,4 @@
-// Which tables the hall shows: of which areas, in which state, at which level, and what was typed.
+// The filters of the hall: by area, state, level, and search text.
 
 import { LEVELS } from "../cards.mjs";
 import { attr, byId, data, fill, h, shown } from "../dom.mjs";
@@ -21,7 +21,7 @@ const STATES = {
 };
 
 export class Filters {
-  /** `changed` is called when somebody asks for other tables. */
+  /** `changed` is called when the filters change. */
   constructor(changed) {
     this.changed = changed;
     this.mine = new Set(kept(own("areas"), []));
@@ -36,19 +36,19 @@ export class Filters {
     this.open(false);
   }
 
-  /** On a telephone they are folded away, so that who waits stands above. */
+  /** Open or fold the filters. On a telephone they are folded, so that the waits are at the top. */
   open(whether) {
     data(byId("filters"), "open", whether ? "yes" : null);
     attr(byId("ask-for"), "aria-expanded", String(whether));
   }
 
-  /** Go to where one types what is looked for. */
+  /** Move the focus to the search field. */
   find() {
     this.open(true);
     this.search.focus();
   }
 
-  /** Whether an area is this person's: with none chosen that is here, all are. */
+  /** Return true if an area is chosen. If no area here is chosen, all count as chosen. */
   near(area) {
     return this.mine.has(area) || ![...this.mine].some((one) => this.here.has(one));
   }
@@ -60,7 +60,7 @@ export class Filters {
     return !typed || typed.split(/\s+/).every((one) => this.textOf(row, wait).includes(one));
   }
 
-  /** All that can be searched of a row; made when somebody searches. */
+  /** Return the searchable text of a row. It is made at the first search. */
   textOf(row, wait) {
     let found = this.texts.get(row.table);
     if (found === undefined) {
@@ -72,12 +72,12 @@ export class Filters {
     return found;
   }
 
-  /** A table says something else now. */
+  /** Delete the search text of a table, because its row changed. */
   forget(table) {
     this.texts.delete(table);
   }
 
-  /** Show the areas that there are, to choose his own from. */
+  /** Show these areas as choices. */
   draw(areas) {
     this.here = new Set(areas);
     const chips = byId("mine");

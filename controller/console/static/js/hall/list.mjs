@@ -1,23 +1,23 @@
-// The hall's one list: waiting people first, then every other table. Rows change one by one.
+// The hall's list: tables that wait come first, then all others. Rows change one by one.
 //
-// A row that comes to the top moves all below it, so the page has those alone that are looked at:
-// the first ones, and more as somebody nears their end.
+// A row that moves to the top moves all rows below it. So the page has only the first rows, and
+// adds more when a person scrolls near the end.
 
 import { byId, data, keyed, shown, text } from "../dom.mjs";
 import { say } from "../words.mjs";
 import { HallRow } from "./row.mjs";
 
-/** Rows at first, and how many come at once. A referee's forty tables are all there. */
+/** The number of rows at first and of each addition. One referee's forty tables all fit. */
 const SOME = 40;
-/** So near its end the list grows, before that is seen. */
+/** The list grows when its end is this near, before the end is visible. */
 const NEAR = "800px";
-/** How many screens below one's eyes is far. */
+/** A list whose end is further below than this many screens is shortened again. */
 const FAR = 3;
-/** Of more rows than these the browser leaves out those that are not seen; that costs it frames. */
+/** With more rows, the browser skips invisible ones. Skipping costs frames. */
 const MANY = 120;
 
 export class HallList {
-  /** Make the list in `<ol>`; `acts`: what a row calls, see there, and `made(table)`: draw it. */
+  /** Make the list in `<ol>`. `acts`: the functions that rows call, and `made(table)`. */
   constructor(list, acts) {
     this.list = list;
     this.acts = { ...acts, entered: (table) => this.enter(table) };
@@ -43,7 +43,7 @@ export class HallList {
     this.lay();
   }
 
-  /** Have so many rows, and the one that has the focus. */
+  /** Make the rows that are needed, including the focused one. */
   lay() {
     this.most = Math.max(this.most, this.tables.indexOf(this.focused()) + 1);
     const made = [];
@@ -55,7 +55,7 @@ export class HallList {
     });
     for (const table of this.rows.keys()) if (!this.nodes.has(table)) this.rows.delete(table);
     const left = this.tables.length - this.rows.size;
-    const lost = left <= 0 && document.activeElement === this.more; // who stands on it goes on from there
+    const lost = left <= 0 && document.activeElement === this.more; // the focus moves from the button to the first new row
     shown(this.more, left > 0);
     text(this.more, say("hall.more", { n: left }));
     data(this.list, "many", this.rows.size > MANY ? "yes" : null);
@@ -64,16 +64,16 @@ export class HallList {
     if (lost && made.length) this.rows.get(made[0]).link.focus();
   }
 
-  /** Have more rows: somebody comes to the end of those that there are. */
+  /** Add rows, because a person comes to the end of the list. */
   next() {
     if (this.rows.size >= this.tables.length) return;
     this.most = this.rows.size + SOME;
     this.lay();
-    this.end.unobserve(this.more); // it tells of a change alone, and may be in sight still
+    this.end.unobserve(this.more); // the observer reports only changes, and the end may still be visible
     this.end.observe(this.more);
   }
 
-  /** Who is at the top again needs the first rows alone: far below nobody looks. */
+  /** Remove the rows below the first ones when the first row is visible again. */
   rest() {
     if (this.rows.size <= SOME || this.focused()) return;
     const top = Math.max(0, this.list.parentElement.getBoundingClientRect().top);
@@ -83,7 +83,7 @@ export class HallList {
     this.lay();
   }
 
-  /** The table whose row has the focus, in its link or a button. */
+  /** Return the table with the focus in its row, or null. */
   focused() {
     const row = this.list.contains(document.activeElement) && document.activeElement.closest("li[data-table]");
     return row ? row.dataset.table : null;
@@ -103,7 +103,7 @@ export class HallList {
     this.rove();
   }
 
-  /** Exactly one row is in the way of the Tab key; the arrows go through the others. */
+  /** Make exactly one row reachable with Tab. The arrow keys reach the others. */
   rove() {
     const known = this.nodes.has(this.current) ? this.current : this.tables[0];
     for (const [table, { link }] of this.rows) {
@@ -112,7 +112,7 @@ export class HallList {
     }
   }
 
-  /** Go to another row by the keys; `Infinity` and `-Infinity` are the ends. */
+  /** Move the focus by `steps` rows; `Infinity` and `-Infinity` are the ends. */
   move(steps) {
     if (!this.tables.length) return;
     const at = this.tables.indexOf(this.current);
@@ -121,7 +121,7 @@ export class HallList {
     this.rows.get(this.tables[to]).link.focus();
   }
 
-  /** Go to the focused row's table, or give it back; false where no row has the focus. */
+  /** Press the button of the focused row: go there or give back. Return false without a focus. */
   press() {
     const row = this.rows.get(this.focused());
     if (!row) return false;

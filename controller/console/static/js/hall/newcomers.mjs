@@ -1,4 +1,4 @@
-// Who waits anew: told by voice and sound, but not where somebody goes, nor of others' areas.
+// New waits, announced by voice and sound. Taken tables and other people's areas are left out.
 
 import { number, reasonWords } from "../rows.mjs";
 import { beep } from "../sound.mjs";
@@ -10,20 +10,20 @@ function keyOf(wait) {
   return `${wait.table} ${wait.reasons[0].name} ${wait.reasons[0].since_ms}`;
 }
 
-/** What is new of a wait, as other pages name it, too: it, that it is the chief's, given up by whom. */
+/** Return a name for the news of a wait, the same on all pages: wait, chief's mark, given up by. */
 export function newsOf(wait, givenBy = "") {
   return [keyOf(wait), wait.chiefs ? "chiefs" : "", givenBy].filter(Boolean).join(" ");
 }
 
 export class Newcomers {
-  /** `voice(words, {urgent})` says them; `near(area)`: whether an area is this person's. */
+  /** `voice(words, {urgent})` announces words. `near(area)`: true for an area of this person. */
   constructor(voice, near) {
     this.voice = voice;
     this.near = near;
     this.known = null;
   }
 
-  /** Take the waits as they are told now, `before` by table as they were. */
+  /** Compare the waits with the earlier ones in `before`, by table, and announce the new ones. */
   draw(told, before, rows, me) {
     const fresh = told.map((wait) => [wait, this.said(wait, before.get(wait.table), rows.get(wait.table), me)])
       .filter(([, said]) => said);
@@ -35,7 +35,7 @@ export class Newcomers {
     beep(urgent ? 4 : 2, fresh.map(([wait]) => newsOf(wait, before.get(wait.table)?.taken_by)));
   }
 
-  /** What is to be said of a wait; empty where it is nothing new to this person. */
+  /** Return the announcement of a wait, or "" if it is not new for this person. */
   said(wait, before, row, me) {
     if (!row) return "";
     const table = number(row);

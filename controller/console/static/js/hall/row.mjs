@@ -1,4 +1,4 @@
-// One row of the hall's list: what the table waits for, how long, and who goes there.
+// One row of the hall's list: the reason of a wait, its duration, and who goes there.
 
 import { connected, whileConnected } from "../connected.mjs";
 import { stopWords } from "../area-stop.mjs";
@@ -12,7 +12,7 @@ import { say } from "../words.mjs";
 const GOERS = ["referee", "chief", "technician"];
 
 export class HallRow {
-  /** `take(table, wait)` and `leave(table)` are called on a press, `entered(table)` with the focus. */
+  /** `take(table, wait)` and `leave(table)` are called on a press, `entered(table)` on focus. */
   constructor(table, { take, leave, entered }) {
     this.table = table;
     this.take = take;
@@ -52,7 +52,7 @@ export class HallRow {
       h("div", { class: "going" }, this.who, this.there, this.go));
   }
 
-  /** Go there, or give the table back. */
+  /** Go to the table, or give it back. */
   press() {
     if (this.go.hidden || this.go.disabled) return;
     this.asked = true;
@@ -92,7 +92,7 @@ export class HallRow {
     shown(this.chiefs, wait?.chiefs);
   }
 
-  /** The facts of a row, first (`late`) that they are not of the present. */
+  /** Draw the facts of a row. If the state is old, a text for that (`late`) comes first. */
   drawFacts(row, reason) {
     const late = reason && reason.rank !== UNHEARD && !live(row) ? standingWords(row) : "";
     const found = row.machine === "" ? [say("row.not-heard")] : [...facts(row), reason ? phaseWords(row) : ""];
@@ -118,7 +118,7 @@ export class HallRow {
     attr(this.go, "class", wait.taken_by ? "plain small" : "go");
   }
 
-  /** Who went to raised hands says here that he is there: that ends all calls of the table. */
+  /** Draw the button "I am here" for the person who went to a call. It ends the table's calls. */
   drawThere(wait) {
     const called = this.mine ? wait.reasons.find((reason) => reason.name === "button") : null;
     const key = called ? `${called.seat} ${called.since_ms}` : null;
@@ -129,7 +129,7 @@ export class HallRow {
       : []);
   }
 
-  /** What a voice says of a row; made anew when somebody comes to it, for the time it waits. */
+  /** Set the row's accessible name. It is set again on focus, because it has the duration. */
   name() {
     const [table, reason] = [number(this.row), this.wait?.reasons[0]];
     const waits = () => say("row.waits-for", {

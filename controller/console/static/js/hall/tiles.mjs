@@ -1,4 +1,4 @@
-// All tables at a glance: a tile each, by area. Number, sign and colour; the rest in its label.
+// All tables as tiles, by area. A tile has number, sign and colour; its label has the rest.
 
 import { attr, data, h, keyed, text } from "../dom.mjs";
 import { inOrder } from "../in-order.mjs";
@@ -6,10 +6,10 @@ import { facts, live, number, phaseWords, standingWords, whyWords } from "../row
 import { GOING, lightSign, rankSign } from "../signs.mjs";
 import { say } from "../words.mjs";
 
-/** More than so many are shown without their level: number, sign and colour. */
+/** With more tables, tiles have no level: only number, sign and colour. */
 const MANY = 160;
 
-/** Why a table waits, and who has gone there. */
+/** Return why a table waits, and who has gone there. */
 function going(how, wait) {
   return wait.taken_by ? say("row.how-going", { how, going: say("row.going", { person: wait.taken_by }) }) : how;
 }
@@ -34,19 +34,19 @@ export function hallTiles(block) {
     const link = h("a", { href: `/table/${encodeURIComponent(table)}`, tabindex: -1 }, sign, no, small);
     link.addEventListener("focus", () => enter(table));
     link.addEventListener("pointerenter", () => name(table));
-    link.addEventListener("pointerleave", () => attr(link, "title", null)); // it would grow old
+    link.addEventListener("pointerleave", () => attr(link, "title", null)); // the text would become outdated
     link.addEventListener("keydown", (event) => walk(event, link));
     tiles.set(table, { link, sign, no, small, row: null, how: "" });
     return h("li", null, link);
   }
 
-  /** Say all that is known of a table to the one whose pointer asks for it. */
+  /** Set the tile's tooltip: all facts of its table. */
   function name(table) {
     const { link, row, how } = tiles.get(table);
     if (row) attr(link, "title", [`${number(row)} ${table}`, how, phaseWords(row), ...facts(row)].join("\n"));
   }
 
-  /** One tile is in the way of the Tab key. */
+  /** Make one tile reachable with Tab. */
   function enter(table) {
     if (entry && tiles.has(entry)) tiles.get(entry).link.tabIndex = -1;
     entry = table;

@@ -1,5 +1,5 @@
-// What is said of an offence, as a referee hears it: who, what, in which way, who pointed it out
-// and when; and what is rarer. It asks nothing of anybody: it calls `onchange` when it is another.
+// The form of an offence: the accused, the offence and its kind, who pointed it out and when, and
+// rarer details. The form sends no request. It calls `onchange` after each change.
 
 import { fill, h, shown } from "../dom.mjs";
 import { keepHere, keptHere } from "../kept.mjs";
@@ -8,7 +8,7 @@ import { both, say } from "../words.mjs";
 import { steps } from "./counters.mjs";
 import { article, atSeat, chips, ofSide, row, toggle } from "./parts.mjs";
 
-/** Under what name an offence is kept that was entered in part. */
+/** The storage name of an unfinished charge. */
 const DRAFT = "charge";
 const NOTHING = { who: null, offence: null, kind: null, step: null };
 const WHENS = ["at_once", "later_trick", "later_deal"];
@@ -85,7 +85,7 @@ export class Accused {
       row(say("rulings.deal-of-offence"), this.deal));
   }
 
-  /** The rows of the form, in the order in which a referee hears them. */
+  /** Return the rows of the form, in the order in which a referee hears the facts. */
   nodes() {
     return [
       row(say("rulings.who"), this.who.node),
@@ -102,7 +102,7 @@ export class Accused {
     this.onchange();
   }
 
-  /** Forget what was said; who pressed red waits for what he pointed out. */
+  /** Empty the form. The player who pressed red is preset as the one who pointed it out. */
   reset() {
     Object.assign(this.said, NOTHING);
     for (const one of [this.who, this.offences, this.kinds, this.step, this.settled]) one.set(null);
@@ -118,7 +118,7 @@ export class Accused {
     return [this.harmed, ...Object.values(this.lapses)];
   }
 
-  /** Keep what was entered so far: the page may be loaded anew, in another language, say. */
+  /** Store the unfinished charge. The page may be loaded again, for example in another language. */
   keep() {
     const { match, deal } = this.at.state?.match ?? {};
     if (!match || !this.begun()) return;
@@ -128,7 +128,7 @@ export class Accused {
     });
   }
 
-  /** Enter again what was kept of this match; tell whether there was something. */
+  /** Restore the stored charge of this match. Return true if there was one. */
   restore() {
     const draft = keptHere(DRAFT);
     const { match, deal } = this.at.state.match;
@@ -141,14 +141,14 @@ export class Accused {
     this.when.set(draft.when);
     this.settled.set(draft.settled);
     this.switches().forEach((one, at) => one.set(draft.switches[at]));
-    // An offence that nobody gave a deal was of the deal that was played then.
+    // Without an entered deal, the charge was about the deal of that time.
     this.deal.value = draft.of || (draft.deal === deal ? "" : String(draft.deal));
     this.drawOffences();
     this.drawParts();
     return true;
   }
 
-  /** Fill in what is known of an offence: a referee goes on from there, or clears it. */
+  /** Fill in the known facts of an offence. A referee continues from there or clears the form. */
   accuse(one) {
     this.reset();
     const place = one.seat ?? one.side ?? null;
@@ -161,7 +161,7 @@ export class Accused {
     this.tell({});
   }
 
-  /** What still has to be said, in words; nothing: the table can be asked. */
+  /** Return the missing facts in words, or "" if the table can be asked. */
   missing() {
     const due = [
       [say("rulings.who"), this.said.who], [say("rulings.what"), this.said.offence],
@@ -174,7 +174,7 @@ export class Accused {
     return Boolean(this.said.who || this.said.offence);
   }
 
-  /** The charge as the table takes it. */
+  /** Return the charge as arguments of the command. */
   charge() {
     const { who, offence, kind, step } = this.said;
     const args = {
@@ -218,7 +218,7 @@ export class Accused {
     this.offences.set(this.said.offence);
   }
 
-  /** The offences of the group that was tapped; the likely ones by phase. */
+  /** Return the offences of the chosen group, or the likely ones of the phase. */
   listed(ladder, match) {
     const group = ladder.groups.find((one) => one.id === this.group);
     if (group) return group.offences;
@@ -226,7 +226,7 @@ export class Accused {
     return (ladder.likely[match?.phase] ?? ladder.likely.play).map((name) => all.get(name)).filter(Boolean);
   }
 
-  /** The rulebook is known. */
+  /** Show the groups after the rulebook was received. */
   learned(ladder) {
     const byHand = this.at.state?.match.by_hand;
     this.groups.options([["likely", say("rulings.likely")],
@@ -236,7 +236,7 @@ export class Accused {
     this.drawParts();
   }
 
-  /** The table has said something new. */
+  /** Draw the present state of the table. */
   draw() {
     const deals = String(this.at.state.match.deal ?? 0);
     const seats = SEATS.map((one) => [one, atSeat(this.at, one)]);
@@ -248,5 +248,5 @@ export class Accused {
   }
 }
 
-/** Whether an offence is an overrun, which has its number. */
+/** Return true if an offence is an overrun of time, which has a number. */
 const clocked = (one) => Boolean(one?.id.startsWith("delay_"));

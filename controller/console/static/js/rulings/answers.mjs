@@ -1,4 +1,4 @@
-// One answer to a charge: what it does, and the buttons that propose it or decide it at once.
+// One answer to a charge: its effects, and the buttons that propose it or decide it at once.
 
 import { confirmed } from "../dialog.mjs";
 import { fill, h } from "../dom.mjs";
@@ -7,8 +7,8 @@ import { SEATS } from "../seats.mjs";
 import { both, say } from "../words.mjs";
 import { article, atSeat, byWord, foresee, linesOf, moves, ofSide, outlook } from "./parts.mjs";
 
-/** The card of an answer: {node, draw()}. `args` is the charge; the first answer (`number` 0) is the
- * ladder's own; `over(words)` is called once it is done with, with what there is to say of it. */
+/** Make the card of an answer: {node, draw()}. `args`: the charge. `number` 0 is the answer of the
+ * penalty ladder. `over(words)` is called at the end, with a message for the person. */
 export function answerCard(at, args, one, number, over) {
   const asked = number || one.discretion ? { ...args, penalty: one.penalty } : args;
   const mine = one.needs === "referee" || at.chief();
@@ -19,7 +19,7 @@ export function answerCard(at, args, one, number, over) {
   let seen = null;
   const grave = moves(one);
   let reached = null;
-  /** The form is emptied, unless somebody has begun another charge by then. */
+  /** Empty the form, unless a person has begun another charge meanwhile. */
   const done = (words = "") => node.isConnected && over(words);
   const about = { deal: () => at.state?.match.deal, attempt: () => at.state?.match.attempt };
 
@@ -33,8 +33,8 @@ export function answerCard(at, args, one, number, over) {
   });
   second.node.hidden = true;
   second.node.classList.add("second");
-  /** Both steps by one touch: the charge goes on the desk, then it is decided. The second follows
-   * the first within a moment: what the table offered before it knew of the ruling is no word on it. */
+  /** Propose and decide with one touch. The second command follows at once, so the table's earlier
+   * offers, made before it knew the ruling, are ignored. */
   const rule = orderButton({
     table: at.table, cmd: "propose", label: mine ? say("rulings.rule") : say("rulings.rule-by-word"),
     kind: number ? "plain" : "go", ...about,

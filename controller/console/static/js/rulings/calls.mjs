@@ -1,4 +1,4 @@
-// Who calls the referee at this table, since when and what for, and whether somebody goes there.
+// Calls for a referee at this table: the seat, the time, the reason, and who goes there.
 
 import { post } from "../api.mjs";
 import { connected, whileConnected } from "../connected.mjs";
@@ -7,7 +7,7 @@ import { now, span } from "../time.mjs";
 import { both, say } from "../words.mjs";
 import { atSeat } from "./parts.mjs";
 
-/** The strip above all panels: {draw(), tick()}. `at.wait` and `at.skew_ms` are the stream's. */
+/** Make the strip above all panels: {draw(), tick()}. It reads `at.wait` and `at.skew_ms`. */
 export function calls(at) {
   const rows = new Map();
   const list = h("ul");

@@ -1,5 +1,5 @@
-// A new charge: what is said of it, then the answers that the table's rulebook has for that, with
-// what each would do. Nothing is done before a person has pressed a button that says so.
+// A new charge: the form, then the answers of the table's rulebook with their effects. Nothing is
+// sent before a person presses a button that names the effect.
 
 import { get } from "../api.mjs";
 import { fill, h, keyed, shown } from "../dom.mjs";
@@ -8,7 +8,7 @@ import { Accused } from "./accused.mjs";
 import { answerCard } from "./answers.mjs";
 import { atSeat, noted, ofSide, remedy, row } from "./parts.mjs";
 
-/** The form of a charge: {node, draw(), learned()}. It gives `at` its `accuse`. */
+/** The panel of a charge: {node, draw(), learned()}. It sets `at.accuse`. */
 export class Charging {
   constructor(at) {
     this.at = at;
@@ -28,9 +28,9 @@ export class Charging {
     at.accuse = (one) => this.accuse(one);
   }
 
-  /** Empty the form for the next offence; `words`: what became of this one. */
+  /** Empty the form for the next offence. `words`: the result of the last one. */
   reset(words = "") {
-    this.questions += 1; // what is still being asked is of the offence before
+    this.questions += 1; // answers to earlier questions are ignored
     this.accused.reset();
     this.show(words ? noted("good proposed", "✓", words) : null);
   }
@@ -46,7 +46,7 @@ export class Charging {
     fill(this.found, nodes);
   }
 
-  /** Ask the table what this leads to; only the newest question is answered on the page. */
+  /** Ask the table for the answers to this charge. Only the newest question is shown. */
   async asking() {
     this.questions += 1;
     const mine = this.questions;
@@ -79,7 +79,7 @@ export class Charging {
     for (const one of this.answers) one.draw();
   }
 
-  /** What the ladder has not is the chief's to name (A15.3.7). */
+  /** Return cards for the penalties outside the ladder. Only the chief may choose them (A15.3.7). */
   discretion(args, choices) {
     if (!this.at.chief()) return [];
     const rest = this.at.book.ladder.penalties.filter((each) => !choices.some((one) => one.penalty === each.id));
@@ -110,14 +110,14 @@ export class Charging {
     for (const one of this.answers) one.draw();
   }
 
-  /** Go on, once, with an offence that was entered in part before the page was loaded anew. */
+  /** Restore once an unfinished charge from before the page was loaded again. */
   restore() {
     if (this.restored || !this.at.book?.ladder || !this.at.may() || !this.at.state.match.match) return;
     this.restored = true;
     if (this.accused.restore()) this.asking();
   }
 
-  /** What a clock proposes, as a touch that fills the form in. */
+  /** Show the charges that the clocks suggest. A touch fills in the form. */
   suggest() {
     const list = this.at.desk.suggestions;
     shown(this.suggestedRow, list.length > 0);

@@ -1,4 +1,4 @@
-// The clock on call (读秒), and the time that the table lost (补时). A clock only proposes.
+// The clock on call (读秒), and the time that the table lost (补时). A clock only suggests a charge.
 
 import { get } from "../api.mjs";
 import { ask } from "../dialog.mjs";
@@ -9,7 +9,7 @@ import { now, span, spoken } from "../time.mjs";
 import { both, pairWords, say } from "../words.mjs";
 import { atSeat, bare } from "./parts.mjs";
 
-/** The panel: {node, draw(), opened()}. */
+/** Make the panel: {node, draw(), opened()}. */
 export function clocks(at) {
   const about = { deal: () => at.state?.match.deal, attempt: () => at.state?.match.attempt };
   const rows = Object.fromEntries(SEATS.map((seat) => [seat, seatRow(at, seat, about)]));
@@ -28,7 +28,7 @@ export function clocks(at) {
     table: at.table, cmd: "add_time", label: say("rulings.give-proposed"), kind: "go", ...about,
     args: () => ({ seconds: time?.seconds ?? 0 }),
     after: () => {
-      time = null; // it is given: nothing is proposed before the table was asked again
+      time = null; // the time is added: ask the table before the next suggestion
       shown(give.node, false);
       return look();
     },
@@ -113,7 +113,7 @@ export function clocks(at) {
   };
 }
 
-/** What a clock proposes, with the button that fills in a charge. */
+/** Make the line of a clock's suggestion, with the button that fills in a charge. */
 function suggestion(at, one) {
   return h("p", { class: "wait" }, h("span", { class: "sign" }, "◔"),
     one.seat ? [atSeat(at, one.seat), say("rulings.colon")] : "", both(one, "words"), " ",

@@ -1,6 +1,6 @@
-// A result was written wrongly. A played deal's level, leader and tribute are facts: what is
-// corrected is its result, and the chief chooses what becomes of the deals behind it. What each
-// choice does to the levels is asked of the table before anybody chooses.
+// Corrections of a wrong result. Level, leader and tribute of a played deal are facts and stay. The
+// result is corrected, and the chief chooses what happens to the later deals. The page asks the
+// table for the effect of each choice on the levels before a person chooses.
 
 import { get } from "../api.mjs";
 import { attr, fill, h, keyed } from "../dom.mjs";
@@ -11,10 +11,10 @@ import { pairWords, say } from "../words.mjs";
 import { byWord, chips, foresee, linesOf, outlook } from "./parts.mjs";
 
 const CHOICES = ["from_now", "void_later", "stand"];
-/** What the page itself proposes goes out by its key: each reader has it in his language. */
+/** The page's own reasons are sent as keys, so that each reader sees them in their language. */
 const REASONS = ["order_entered_wrongly", "order_misread", "both_sides_agree"];
 
-/** The panel: {node, draw(), opened()}. */
+/** Make the panel: {node, draw(), opened()}. */
 export function corrections(at) {
   const about = { deal: () => at.state?.match.deal, attempt: () => at.state?.match.attempt };
   const deals = h("ol", { class: "deals" });
@@ -61,7 +61,7 @@ export function corrections(at) {
     }))));
   }
 
-  /** A deal with its result, and the button that corrects it. */
+  /** Make the row of a deal: its result, and the button that corrects it. */
   function row(one) {
     return h("li", null,
       h("span", null, say("rulings.deal-line", { deal: one.deal, level: one.level })), h("b", null, resultWords(at, one)),
@@ -136,7 +136,7 @@ export function corrections(at) {
       },
     });
     press.offer(at.offer("adjust"));
-    // What it does is asked at each tap of a seat.
+    // Each tap on a seat asks for the effect.
     let asked = "";
     const ahead = async () => {
       const wanted = args();
@@ -156,7 +156,7 @@ export function corrections(at) {
         seen[each] = found;
         fill(boxes[each], outlook(found));
       }
-      // What is wrong whatever is chosen is said once.
+      // A refusal that is the same for every choice is shown once.
       const [why, ...others] = new Set(legal.map((each) => seen[each].refused));
       if (!why || others.length) return;
       for (const each of legal) fill(boxes[each]);
@@ -184,12 +184,12 @@ export function corrections(at) {
   };
 }
 
-/** A deal has begun that is not written yet. */
+/** Return true if a deal has begun and has no result. */
 function underWay(match) {
   return ["count_check", "anti_check", "tribute", "return", "choices", "play", "result"].includes(match.phase);
 }
 
-/** Whether seats, in the order in which they went out, end a deal: two partners, else three. */
+/** Return true if a finishing order ends a deal: two partners first, else three seats. */
 function isWhole(order) {
   if (!order || order.length < 2) return false;
   return order.length === (sideOf(order[0]) === sideOf(order[1]) ? 2 : 3);

@@ -1,4 +1,4 @@
-// How often each pair was warned, penalised, or claimed a wrong count: nothing follows by itself.
+// The number of warnings, penalties and wrong claims of each pair. No ruling follows automatically.
 
 import { fill, h, shown } from "../dom.mjs";
 import { both, say } from "../words.mjs";
@@ -6,7 +6,7 @@ import { article } from "./parts.mjs";
 
 const PENALTIES = ["warning", "violation", "foul", "match_forfeit"];
 
-/** The counters of both pairs and the ladder they belong to: {node, draw(), learned()}. */
+/** Make the counters of both pairs and the penalty ladder: {node, draw(), learned()}. */
 export function counters(at) {
   const head = h("tr");
   const body = h("tbody");
@@ -51,7 +51,7 @@ export function counters(at) {
         line(say("rulings.count.signals"), pairs.map((pair) => plain(pair.signals, say("rulings.in-event")))),
         line(say("rulings.count.claims"), pairs.map((pair) => plain(pair.claims, say("rulings.in-match")))),
         pairs.some((pair) => people(pair)) ? line(say("rulings.persons"), pairs.map((pair) => h("td", null, people(pair)))) : null);
-      // None is no proof that there was none: this console may not have heard the earlier matches.
+      // An empty list is no proof, because this console may not have received the earlier matches.
       const none = at.desk.counters.length > 0 && at.desk.whole && at.desk.counters.every((pair) => !pair.brought?.length);
       fill(brought, none ? h("p", { class: "quiet" }, say("rulings.none-brought"), earlier(at)) : at.desk.counters.filter((pair) => pair.brought?.length).map((pair) => [
         h("h3", null, say("rulings.brought", { pair: `${pair.pair} ${pair.name}` })),
@@ -64,7 +64,7 @@ export function counters(at) {
   };
 }
 
-/** Where the score sheets of the pairs' other matches in this event are. */
+/** Make links to the score sheets of the pairs' other matches in this event. */
 function earlier(at) {
   const event = at.state?.match.event ?? "";
   return at.desk.counters.map((pair) => [" ", h("a", {
@@ -86,13 +86,13 @@ function people(pair) {
   return said.length ? h("small", { class: "persons" }, said.join("; ")) : null;
 }
 
-/** A count in the deal, the match, the round: where the round is not known, a question mark. */
+/** Make a cell: the count in the deal, the match and the round. An unknown round is "?". */
 function cell(count) {
   const all = [[count.deal, say("rulings.in-deal")], [count.match, say("rulings.in-match")], [count.round ?? "?", say("rulings.in-round")]];
   return h("td", null, all.map(([number, words]) => h("span", { class: `of ${number ? "some" : ""}` }, h("small", null, words), String(number))));
 }
 
-/** The steps of an offence in one line each: ①口头警告 ②记违例，停一圈 … */
+/** List the steps of an offence, one line each: ①口头警告 ②记违例，停一圈 … */
 export function steps(one) {
   const scope = both(one, "scope");
   return h("ol", { class: "steps" }, one.steps.map((step, n) => h("li", null,

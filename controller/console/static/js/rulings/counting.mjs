@@ -1,5 +1,5 @@
-// A wrong count is claimed: stop, search, count four hands against what the deal demands; and only
-// then either it goes on or it is dealt again. From the first lead on nothing is dealt again.
+// A claim of a wrong count: stop, search, and compare four hands with the right numbers. Then play
+// continues, or the cards are dealt again. After the first lead nothing is dealt again.
 
 import { ask } from "../dialog.mjs";
 import { fill, h, shown, text } from "../dom.mjs";
@@ -11,7 +11,7 @@ import { atSeat, bare, byWord, ofSide, toggle } from "./parts.mjs";
 
 const PLACES = ["pockets", "floor", "under", "sleeves"];
 
-/** The panel: {node, draw()}. */
+/** Make the panel: {node, draw()}. */
 export function counting(at) {
   const about = { deal: () => at.state?.match.deal, attempt: () => at.state?.match.attempt };
   const title = h("p", { class: "claimed" });

@@ -1,4 +1,4 @@
-// The first panel: rulings that wait, a new charge, the counters of both pairs, rulings that hold.
+// The first panel: pending rulings, a new charge, the counters of both pairs, rulings in force.
 
 import { h } from "../dom.mjs";
 import { say } from "../words.mjs";
@@ -6,7 +6,7 @@ import { Charging } from "./charge.mjs";
 import { counters } from "./counters.mjs";
 import { docket } from "./docket.mjs";
 
-/** The panel: {node, draw(), learned()}. */
+/** Make the panel: {node, draw(), learned()}. */
 export function desk(at) {
   const none = h("p", { class: "panel quiet", hidden: true }, say("rulings.no-ladder"));
   const [cases, charge, counted] = [docket(at), new Charging(at), counters(at)];

@@ -1,4 +1,4 @@
-// Rulings: those that wait for somebody with what they would do, then those that are decided.
+// Rulings: first the pending ones with their effects, then the decided ones.
 
 import { get } from "../api.mjs";
 import { ask } from "../dialog.mjs";
@@ -14,7 +14,7 @@ import { article, bare, chiefsName, foresee, linesOf, moves, outlook, remedy, wh
 const OPEN = (one) => one.state === "proposed";
 const UNCONFIRMED = (one) => one.state === "decided" && one.verbal && !one.confirmed_by;
 
-/** Both lists: {open, closed, draw()}. */
+/** Make both lists: {open, closed, draw()}. */
 export function docket(at) {
   const waiting = h("div", { class: "stack" });
   const over = h("div", { class: "stack" });
@@ -144,7 +144,7 @@ function caseCard(at, name) {
     return said && named({ ruling: name, penalty: said.penalty, ...(said.by ? { verbal: true, by: said.by } : {}) });
   }
 
-  /** What it would do is asked anew whenever the match has moved. */
+  /** Ask for the effects again after each change of the match. */
   async function look() {
     const match = at.state.match;
     const wanted = JSON.stringify([one.state, one.penalty, match.deal, match.phase, match.levels, match.order]);
@@ -192,7 +192,7 @@ const SIGNS = { proposed: "●", unconfirmed: "◐", decided: "✓", rejected: "
 
 const grave = (one) => moves(one.answer ?? { penalty: one.penalty, effects: [] });
 
-/** What a ruling does, in words; what only entries tell is missing where they were not heard. */
+/** Return the effects of a ruling in words. Effects known only from missing entries are left out. */
 export function effects(one) {
   return (one.answer?.effects ?? []).map(([en, zh]) => both({ en, zh }));
 }

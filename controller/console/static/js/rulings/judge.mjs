@@ -1,4 +1,4 @@
-// The combination judge: cards are tapped by who sees them; the rulebook answers, not a guess.
+// The combination judge: a person taps the cards, and the rulebook's code gives the answer.
 
 import { get, post } from "../api.mjs";
 import { LEVELS, RANKS, SUITS, cardWords } from "../cards.mjs";
@@ -66,7 +66,7 @@ export class Judge {
     };
   }
 
-  /** The half of the panel in which a referee asks. */
+  /** Make the part of the panel with the question. */
   asked() {
     return h("section", { class: "panel", "aria-labelledby": "judge-title" },
       h("header", { class: "titled" }, h("h2", { id: "judge-title" }, say("rulings.judge")),
@@ -98,7 +98,7 @@ export class Judge {
     else this.at.tell(say("rulings.no-more-of", { card: cardWords(card), most }), "bad");
   }
 
-  /** Cards as people write them go to the rulebook's own reader, not to one of this page's. */
+  /** Add the typed cards. The console parses them with the rulebook's own parser. */
   take() {
     const said = this.typed.value.trim();
     if (!said) return;
@@ -116,7 +116,7 @@ export class Judge {
     for (const name of PLAYS) this.plays[name].draw();
   }
 
-  /** Compare two plays, or look what a wrong one contains. */
+  /** Switch between two questions: compare two plays, or list what a wrong play contains. */
   mode() {
     shown(this.rows.on, !this.contained.value());
     shown(this.rows.into, !this.contained.value());
@@ -174,7 +174,7 @@ export class Judge {
     this.mode();
   }
 
-  /** Take a rulebook: the table's, or another that somebody asks about. */
+  /** Load a rulebook: the table's, or another that a person selects. */
   async choose(name) {
     this.name = name;
     let other = false;
@@ -190,7 +190,7 @@ export class Judge {
     shown(this.rows.levels, this.guandan);
     shown(this.contained.node, this.guandan);
     if (!this.guandan) this.contained.set(false);
-    if (other) this.empty(); // What was tapped before the first one was there, was meant for it.
+    if (other) this.empty(); // the cards were tapped for the earlier rulebook
     this.drawDeck();
     this.mode();
   }
@@ -207,7 +207,7 @@ export class Judge {
     this.choose(this.at.book.name);
   }
 
-  /** The level is the table's, until somebody taps another: a question may be about another deal. */
+  /** Use the table's level until a person taps another one for a question about another deal. */
   draw() {
     const now = this.at.state?.match.level ?? null;
     if (now !== this.levelOfTable && !this.tapped) {

@@ -1,16 +1,16 @@
-// What the rulebook says of some cards, as the combination judge shows it.
+// The rulebook's answer about cards, as the combination judge shows it.
 
 import { h } from "../dom.mjs";
 import { both, say } from "../words.mjs";
 import { article } from "./parts.mjs";
 
-/** What a kind of combination is called in a rulebook (`book`, null: not known yet). */
+/** Return the name of a kind of combination in a rulebook (`book`; null: not received). */
 function kindWords(book, kind) {
   const one = book?.kinds.find((each) => each.kind === kind);
   return one ? both(one) : kind;
 }
 
-/** Whether a play is legal, why, and what each play counts as. */
+/** Show whether a play is legal, the reasons, and the kind of each play. */
 export function verdict(found) {
   return [
     h("p", { class: "verdict", data: { legal: found.legal ? "yes" : "no" } },
@@ -21,7 +21,7 @@ export function verdict(found) {
   ];
 }
 
-/** The kinds that a wrong lead contains, of which the player on the left names one. */
+/** Show the kinds that a wrong lead contains. The player on the left chooses one. */
 export function containing(book, found) {
   return [
     h("p", { class: "verdict" }, say("rulings.contains")),
@@ -30,7 +30,7 @@ export function containing(book, found) {
   ];
 }
 
-/** One play: what it counts as, and what else it may be. */
+/** Show one play: its kind, and its other possible kinds. */
 function judged(one, title) {
   const counts = one.counts_as;
   const readings = one.readings.filter((each) => !counts || spokenAs(each) !== spokenAs(counts)).slice(0, 8);
@@ -43,16 +43,16 @@ function judged(one, title) {
     reasons(one.reasons));
 }
 
-/** The rank that a card stands for. */
+/** Return the rank that a card represents. */
 export const rankOf = (one) => (one.stands_for ?? one.card).replace(/^[♠♥♣♦]/, "");
 const laid = (one) => (one.stands_for ? `${one.stands_for}(${one.card})` : one.card);
 
-/** A reading as its player would declare it: "straight 4 5 6 7 8". */
+/** Return a reading as a player declares it: "straight 4 5 6 7 8". */
 export function spokenAs(reading) {
   return `${reading.en} ${reading.cards.map(rankOf).join(" ")}`;
 }
 
-/** Why, each with its article. */
+/** List the reasons, each with its article. */
 function reasons(list) {
   return list?.length ? h("ul", { class: "reasons" }, list.map((one) => h("li", null, both(one), " ",
     article(one.article, false), one.provisional ? h("span", { class: "article provisional" }, say("rulings.provisional")) : null))) : null;

@@ -1,4 +1,4 @@
-// Decisions that are rare and weigh much: each says what it does before it is done.
+// Rare and serious decisions. Each shows its effect before a person confirms.
 
 import { ask } from "../dialog.mjs";
 import { h, shown } from "../dom.mjs";
@@ -7,12 +7,12 @@ import { SEATS } from "../seats.mjs";
 import { both, say } from "../words.mjs";
 import { bare, chiefsName, foresee, linesOf, ofSide, outlook } from "./parts.mjs";
 
-/** The panel: {node, draw()}. */
+/** Make the panel: {node, draw()}. */
 export function others(at) {
   const about = { deal: () => at.state?.match.deal, attempt: () => at.state?.match.attempt };
   const reason = { name: "reason", kind: "text", label: say("rulings.reason"), hint: say("rulings.reason-hint"), required: true, max: 200 };
 
-  /** Ask for a reason, show what it would do, and the chief's name where a referee enters his word. */
+  /** Show the effect and ask for a reason. A referee also enters the name of the deciding chief. */
   async function weighed({ cmd, title, words, fields = [], verbal = true, args = (said) => said }) {
     const name = verbal ? chiefsName(at) : null;
     const ahead = cmd ? await foresee(at, cmd, { reason: "–" }) : null;

@@ -1,4 +1,4 @@
-// The ruling desk of one table: what is to be decided, how it is decided, and what it does.
+// The ruling desk of one table: pending decisions, the ways to decide, and the effects.
 
 import { get } from "../api.mjs";
 import { stopWords } from "../area-stop.mjs";
@@ -25,7 +25,7 @@ const { others } = await import("./others.mjs");
 const table = decodeURIComponent(location.pathname.split("/")[2]);
 const top = shell({ title: say("rulings.title", { table }), help: say("rulings.help") });
 
-/** What every panel works with: the table as it is now, and how to ask for more of it. */
+/** Data and functions for every panel: the present state of the table, and requests for more. */
 const at = {
   table,
   state: null,
@@ -42,7 +42,7 @@ const at = {
   show: (name) => select(name, true),
 };
 
-/** What a role has no offer for, it may not order; before the first offers nothing is known. */
+/** Return the offer for a command that this role may not send. */
 function notHis() {
   const words = say("rulings.not-your-role", { role: say(`role.${at.me.role}`) });
   return { seats: null, refused: { message: words, message_zh: words, action: "", action_zh: "" } };
@@ -68,7 +68,7 @@ for (const name of Object.keys(PANELS)) {
   byId("panels").append(boxes[name]);
 }
 
-/** Let the panels be used. Nothing is ordered at a table that was not heard yet, or was removed. */
+/** Enable or disable the panels. They are disabled if the table is unknown or was removed. */
 function orderable(whether) {
   for (const [name, box] of Object.entries(boxes)) box.inert = name !== "judge" && !whether;
 }
@@ -151,11 +151,11 @@ at.draw = draw;
 
 learnFaults().catch((error) => top.tell(error.message, "bad"));
 
-// What the desk knows beside the state is asked for when something of that has changed.
+// Data that the state does not contain is requested again when a related part changes.
 let asked = "";
 let busy = false;
 const AGAIN_MS = 300;
-/** So long after a question that nobody answered it is asked again. */
+/** The time after which an unanswered request is repeated. */
 const RETRY_MS = 2000;
 
 async function refresh() {

@@ -1,4 +1,4 @@
-// What several panels of the ruling desk are made of.
+// Elements that several panels of the ruling desk use.
 
 import { post } from "../api.mjs";
 import { byWhom } from "../by-whom.mjs";
@@ -7,44 +7,44 @@ import { keep, kept } from "../kept.mjs";
 import { SIDES, sideOf } from "../seats.mjs";
 import { both, say } from "../words.mjs";
 
-/** A seat with the name of who sits there: 北 李娜. */
+/** Return a seat with its player's name: 北 李娜. */
 export function atSeat(at, seat) {
   const name = at.state?.match.pairs[sideOf(seat)]?.players?.[seat];
   return name ? `${say(`seat.${seat}`)} ${name}` : say(`seat.${seat}`);
 }
 
-/** A side with its pair's number and name. */
+/** Return a side with its pair's number and name. */
 export function ofSide(at, side) {
   const pair = at.state?.match.pairs[side];
   return pair ? `${say(`side.${side}`)} ${pair.id} ${pair.name}` : say(`side.${side}`);
 }
 
-/** Whom a ruling concerns: the seat where one is named, else the side. */
+/** Return the subject of a ruling: the seat, or the side if no seat is named. */
 export function whom(at, one) {
   return one.seat ? atSeat(at, one.seat) : ofSide(at, one.side);
 }
 
-/** An article, or that the rulebook has none and it is proposed. */
+/** Show an article, or that the rulebook has none and the rule is provisional. */
 export function article(words, provisional = false) {
   if (!words) return h("span", { class: "article provisional" }, say("rulings.provisional"));
   return h("span", { class: "article" }, words,
     provisional ? h("span", { class: "provisional" }, say("rulings.partly-provisional")) : null);
 }
 
-/** Whose word it was: the chief's by mouth, and who entered it. */
+/** Return the source of a spoken decision: the chief, and the person who entered it. */
 export function byMouth(chief, entered) {
   return say("rulings.by-mouth", { chief, by: byWhom(entered) });
 }
 
-/** What happens with the cards after an offence, whatever else is ruled; nothing where it is not known. */
+/** Show what happens to the cards after an offence, independent of the penalty; null if unknown. */
 export function remedy(at, offence) {
   const one = at.book?.ladder?.groups.flatMap((group) => group.offences).find((each) => each.id === offence);
   return one ? h("p", { class: "remedy" }, h("b", null, say("rulings.cards-then")), both(one, "remedy")) : null;
 }
 
-/** A row of buttons of which one is chosen: {node, value(), set(value), options(list)}.
+/** Make a row of buttons, one of which can be chosen: {node, value(), set(value), options(list)}.
  *
- * `options`: [[value, words, {disabled, title}?]…]; a second tap takes the choice back where `free`.
+ * `options`: [[value, words, {disabled, title}?]…]. With `free`, a second tap removes the choice.
  */
 export function chips({ label, options, value = null, free = false, onchange = () => {} }) {
   let chosen = value;
@@ -78,17 +78,17 @@ export function chips({ label, options, value = null, free = false, onchange = (
   };
 }
 
-/** A row of a form with its label. */
+/** Make a row of a form with its label. */
 export function row(label, ...inside) {
   return h("div", { class: "row" }, label ? h("span", { class: "label" }, label) : null, inside);
 }
 
-/** A line with its sign: colour alone says nothing. */
+/** Make a line with a sign, because colour alone must not carry a meaning. */
 export function noted(kind, sign, ...words) {
   return h("p", { class: kind }, h("span", { class: "sign", "aria-hidden": "true" }, sign), words);
 }
 
-/** A switch with its words: {node, value(), set(value)}. */
+/** Make a switch with its label: {node, value(), set(value)}. */
 export function toggle(label, { hint = "", onchange = () => {} } = {}) {
   const box = h("input", { type: "checkbox", onchange: () => onchange(box.checked) });
   return {
@@ -100,7 +100,8 @@ export function toggle(label, { hint = "", onchange = () => {} } = {}) {
   };
 }
 
-/** The chief's word, entered by a referee: {node, args() → {} | {verbal, by}, shown(whether)}. */
+/** Make the fields for a chief's decision that a referee enters:
+ * {node, args() → {} | {verbal, by}, shown(whether)}. */
 export function byWord(at) {
   const name = h("input", {
     type: "text", value: kept("chief", ""), maxlength: 64, autocomplete: "off",
@@ -126,14 +127,14 @@ export function byWord(at) {
   };
 }
 
-/** The field of a question in which a referee enters the chief's name; null for the chief. */
+/** Return the field for the chief's name, which a referee fills in; null for the chief. */
 export function chiefsName(at) {
   if (at.chief()) return null;
   return { name: "by", kind: "text", label: say("rulings.chiefs-name"), hint: say("rulings.by-word-hint"),
     required: true, value: kept("chief", ""), max: 64 };
 }
 
-/** Ask the table what a decision would do; the answer, or {refused: words}. */
+/** Ask the table for the effect of a decision. Return the answer, or {refused: words}. */
 export async function foresee(at, cmd, args) {
   try {
     const seen = await post(`/api/tables/${encodeURIComponent(at.table)}/foresee`, { cmd, args });
@@ -143,14 +144,14 @@ export async function foresee(at, cmd, args) {
   }
 }
 
-/** What a decision would do, in lines: levels, deals, how the match stands then. */
+/** Show the effect of a decision: levels, deals, and the state of the match after it. */
 export function outlook(seen) {
   if (!seen) return h("p", { class: "outlook quiet" }, say("rulings.asking"));
   if (seen.refused) return h("p", { class: "outlook bad" }, h("span", { class: "sign" }, "✕"), seen.refused);
   return h("ul", { class: "outlook", "aria-label": say("rulings.outlook") }, linesOf(seen).map((line) => h("li", null, line)));
 }
 
-/** The same as texts, for a question that confirms. */
+/** Return the same effects as texts, for a question that confirms. */
 export function linesOf(seen) {
   if (!seen || seen.refused) return [];
   const { now, then } = seen;
@@ -184,11 +185,11 @@ export function linesOf(seen) {
   return lines;
 }
 
-/** Whether an answer moves the match itself: more than a turn that a player loses. */
+/** Return true if an answer changes the match: more than the loss of a turn. */
 export function moves(one) {
   const serious = ["foul", "match_forfeit", "disqualification"].includes(one.penalty);
   return serious || one.effects.length > (one.loses_turn ? 1 : 0);
 }
 
-/** The words of a button that asks first, without its dots: on the button that then does it. */
+/** Return a label without "…". A button with "…" opens a question; the button there has none. */
 export const bare = (words) => words.replace("…", "");

@@ -1,4 +1,4 @@
-// The cards of one play, as they were tapped or written, and what its player declared.
+// The cards of one play, tapped or typed, and the player's declaration.
 
 import { cardWords } from "../cards.mjs";
 import { data, fill, h, shown } from "../dom.mjs";
@@ -9,7 +9,7 @@ import { chips } from "./parts.mjs";
 const MOST_READINGS = 14;
 
 export class Played {
-  /** `wild(card)`: whether it is one here; `chosen()`: taps go to this play now; `changed()`. */
+  /** `wild(card)`: true for a wild card; `chosen()`: this play receives the taps; `changed()`. */
   constructor({ wild, chosen, changed }) {
     this.wild = wild;
     this.changed = changed;
@@ -20,7 +20,7 @@ export class Played {
     this.node = h("div", { class: "hand", onclick: chosen }, this.line, this.readings);
   }
 
-  /** The play as the judge is asked about it. */
+  /** Return the play as an argument of the question. */
   asked() {
     return { cards: this.cards.join(" "), declared: this.declared };
   }
@@ -60,7 +60,7 @@ export class Played {
     }, cardWords(card), this.wild(card) ? h("small", null, say("rulings.wild")) : null);
   }
 
-  /** Show what the rulebook reads in these cards; the player's word chooses where there are more. */
+  /** Show the possible readings of these cards. If there are several, the player's word decides. */
   read(judged, mayDeclare = false) {
     const readings = mayDeclare ? judged?.readings ?? [] : [];
     shown(this.readings, readings.length > 1);
@@ -78,7 +78,7 @@ export class Played {
   }
 }
 
-/** What colours a card: its suit, B and S for the jokers. */
+/** Return the letter for a card's colour: its suit, or B and S for the jokers. */
 export function suitOf(card) {
   return card === "BJ" ? "B" : card === "SJ" ? "S" : card[0];
 }

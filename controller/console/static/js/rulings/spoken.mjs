@@ -1,4 +1,4 @@
-// A result that a referee corrected by the chief's word: whose it was, and that he stands by it.
+// A correction that a referee entered for the chief. The chief confirms it here.
 
 import { data, fill, h } from "../dom.mjs";
 import { orderButton } from "../order.mjs";

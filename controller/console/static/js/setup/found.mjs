@@ -1,4 +1,4 @@
-// Tables on the network, and one named by hand: taken up when its fingerprint was compared.
+// Tables on the network, and a table at a typed address. A person compares the fingerprint first.
 
 import { post } from "../api.mjs";
 import { ask } from "../dialog.mjs";
@@ -102,7 +102,7 @@ function wrongGroup({ said }) {
   return GROUP.test(said.trim().toLowerCase()) ? null : say("setup.last-group-wrong");
 }
 
-/** The table's own public file, chosen or pasted. */
+/** Make the field for the table's public file, chosen or pasted. */
 function keyFile() {
   const pasted = h("textarea", { id: "table-key", rows: 5, spellcheck: "false", placeholder: "metadata …" });
   const chosen = h("input", { type: "file", class: "voice", "aria-label": say("setup.key-file") });

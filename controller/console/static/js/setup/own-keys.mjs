@@ -1,4 +1,4 @@
-// The console's own keys, and exactly what admits them at a table.
+// The console's own keys, and the command that admits them at a table.
 
 import { fill, h, text } from "../dom.mjs";
 import { say } from "../words.mjs";

@@ -1,18 +1,18 @@
-// Who may use the console: invited here, each with a code that is good once, and not for long.
+// The people of the console. Each is invited with a code that works once and for a limited time.
 
 import { del, get, post } from "../api.mjs";
 import { ask, confirmed, told } from "../dialog.mjs";
 import { fill, h, s } from "../dom.mjs";
 import { language, say } from "../words.mjs";
 
-const ROLES = ["referee", "table", "observer", "technician", "chief"]; // The last by a chief alone.
+const ROLES = ["referee", "table", "observer", "technician", "chief"]; // only a chief may invite a chief
 
 export class People {
   constructor(node, button, top) {
     this.node = node;
     this.top = top;
     this.tables = [];
-    this.chief = false; // Whether a chief looks at this page.
+    this.chief = false; // true if a chief sees this page
     button.addEventListener("click", () => this.invite());
   }
 
@@ -78,20 +78,20 @@ export class People {
   }
 }
 
-/** What is to be known of somebody's invitation: until when it is good, or that it was not used. */
+/** Show the state of an invitation: until when it is valid, or that it expired unused. */
 function invitation({ invited_until_ms: untilMs, has_pin: hasPin }, nowMs) {
   if (untilMs === null) return null;
   if (untilMs > nowMs) return h("span", { class: "quiet" }, say("setup.invited-until", { time: moment(untilMs) }));
   return hasPin ? null : h("span", { class: "todo" }, say("setup.invitation-over"));
 }
 
-/** A day and a time of it, as people write them. */
+/** Format a date and time as people write it. */
 function moment(ms) {
   const parts = { month: "short", day: "numeric", hour: "2-digit", minute: "2-digit", hour12: false };
   return new Date(ms).toLocaleString(language === "zh" ? "zh-CN" : "en-GB", parts);
 }
 
-/** A code to scan, from its rows: black on white, whatever the theme. */
+/** Draw a code to scan from its rows: black on white in every theme. */
 function drawn(rows, words) {
   const path = rows.flatMap((row, y) => Array.from(row, (dark, x) => (dark === "1" ? `M${x} ${y}h1v1h-1z` : ""))).join("");
   return s("svg", { viewBox: `0 0 ${rows.length} ${rows.length}`, role: "img", "aria-label": words, "shape-rendering": "crispEdges" },

@@ -1,4 +1,4 @@
-// The tables of this console: where they are, how they stand, and what is to be done about it.
+// The tables of this console: their addresses, their state, and the next action for each.
 
 import { del } from "../api.mjs";
 import { data, fill, h, keyed } from "../dom.mjs";

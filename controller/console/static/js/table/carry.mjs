@@ -1,14 +1,14 @@
-// A match goes to another table, step by step; each step can be done again.
+// The transfer of a match to another table. Each step can be repeated.
 //
-// transfer (it leaves) → document (it is fetched) → take_over (it arrives). The console does the
-// steps; here is shown how far it came, and what to do where a table says no.
+// transfer (it leaves) → document (it is read) → take_over (it arrives). The console executes the
+// steps. This module shows the progress, and the next action if a table refuses.
 
 import { get, newId, post } from "../api.mjs";
 import { fill, h, text } from "../dom.mjs";
 import { ask } from "../dialog.mjs";
 import { both, say } from "../words.mjs";
 
-/** Ask where to, or from where, and carry the match over. */
+/** Ask for the other table, and transfer the match. */
 export async function carry(ctx, cmd) {
   const here = ctx.table;
   const about = await get(`/api/tables/${encodeURIComponent(here)}/carry`).catch((error) => {
@@ -40,7 +40,7 @@ export async function carry(ctx, cmd) {
   await walk(ctx, { from, to, by: values.by });
 }
 
-/** Show the steps as they are done, until it is there or the person leaves it. */
+/** Show the progress of the steps until the match arrives or the person closes the question. */
 function walk(ctx, { from, to, by }) {
   const list = h("ol", { class: "steps" });
   const said = h("p", { class: "said", role: "status" }, say("order.sending"));
@@ -65,7 +65,7 @@ function walk(ctx, { from, to, by }) {
         there.hidden = false;
         return;
       }
-      // What is not known is asked for by the same id; what was refused is ordered anew.
+      // An unknown step is repeated with the same id. A refused step needs a new command.
       if (answer.steps.some((one) => one.fate === "refused")) id = newId();
       text(said, "");
     } catch (error) {

@@ -1,5 +1,5 @@
-// What a command asks the person: its arguments as /api/commands says them, with what is known
-// of the table put in. A command without a row here is asked exactly as the list has it.
+// The questions for a command: its arguments from /api/commands, with values from the table's
+// state. A command without a row here is asked exactly as /api/commands lists it.
 
 import { h } from "../dom.mjs";
 import { faultWords } from "../faults.mjs";
@@ -7,18 +7,18 @@ import { SEATS, SIDES, sideOf } from "../seats.mjs";
 import { cardPick, orderPick, seatPick } from "./pick.mjs";
 import { both, say, sayable } from "../words.mjs";
 
-/** Cannot be taken back: the question is asked in red. */
+/** Commands that cannot be undone. Their question is red. */
 export const FINAL = new Set([
   "release", "void", "redeal", "stop_deal", "dealt_by_hand", "open_hand", "transfer", "take_over", "start_match",
 ]);
 
-/** Asked only where its form is: [does it ask?] by what the table says now. */
+/** Commands that need a question only in some states: true means that no question is asked. */
 const STRAIGHT = {
   start_deal: (state) => !uncut(state),
   resume: (state, me) => me.role !== "chief",
 };
 
-/** Fields by command and argument: what differs from the list. `null` leaves one out. */
+/** Differences from the list, by command and argument. null leaves out an argument. */
 const FIELDS = {
   cut: {
     seat: ({ state }) => ({ choices: some(state.machine.cutters, state.match.cutters), required: true }),
@@ -80,11 +80,11 @@ const FIELDS = {
 
 const OF_A_BOARD = /^(LINE|BOARD|PORT|WRONG_(BOARD|KIND|PROTOCOL|FIRMWARE|SETTINGS))|^(STOPPED|BACKEND_MISMATCH|STALL)$/;
 
-/** Put what was answered into the command's arguments, where they differ. */
+/** Functions that convert the answers into arguments, if they differ. */
 const PACK = {
   start_deal: (values) => ({ uncut: true, reason: values.reason }),
   confirm: ({ seat }) => (seat === "both" ? {} : { seat }),
-  // What the page itself proposes goes out by its key: each reader has it in his language.
+  // The page's own reasons are sent as keys, so that each reader sees them in their language.
   hold: (said) => ({ ...said, reason: said.reason === say("table.reason.at_table") ? "at_table" : said.reason }),
   replace_set: ({ set, other, back }) => ({ set: other || set, ...(other && back ? { back } : {}) }),
 };
@@ -99,9 +99,9 @@ const CHECKS = {
   cut_by_hand: ({ seat, n }) => ((seat === undefined) === (n === undefined) ? null : say("table.hint.both")),
 };
 
-/** Ask for what a command needs; null: nothing is asked.
+/** Return the question for a command, or null if nothing is asked.
  *
- * `given`: arguments that are known already. Returns {form, pack(values) → args}.
+ * `given`: the known arguments. Returns {form, pack(values) → args}.
  */
 export function question(ctx, cmd, given = {}) {
   const { state, me } = ctx;
@@ -134,7 +134,7 @@ export function question(ctx, cmd, given = {}) {
   };
 }
 
-/** The question before a command without any fields; null: it needs none. */
+/** Return the question before a command without fields, or null if it needs none. */
 export function sureOf(ctx, cmd) {
   if (!FINAL.has(cmd)) return null;
   return {
@@ -142,7 +142,7 @@ export function sureOf(ctx, cmd) {
   };
 }
 
-/** What a command is called; of the green button's word (确认), what it says in this phase. */
+/** Return the label of a command. The label of `confirm` (确认) depends on the phase. */
 export function label(ctx, cmd) {
   const { state, commands } = ctx;
   if (cmd === "start_deal" && state && uncut(state)) return say("table.uncut");
@@ -150,12 +150,12 @@ export function label(ctx, cmd) {
   return both(commands[cmd] ?? {}, "label") || cmd;
 }
 
-/** Whether a deal that is begun now goes on without its cut. */
+/** Return true if `start_deal` would continue the present deal without a cut. */
 export function uncut(state) {
   return state.machine.phase === "committed";
 }
 
-/** What green means now: one duty in each phase, three in play. */
+/** Return the meaning of the green button now: one for each phase, three during play. */
 function green({ phase, led, outs }) {
   if (phase !== "play") return phase;
   if (!led) return "lead";
@@ -183,7 +183,7 @@ function fieldOf(cmd, arg, about) {
   return drawn ? { ...made, kind: "make", make: () => drawn({ ...made, names: players(about.state) }) } : made;
 }
 
-/** Kinds that are drawn as what they mean. */
+/** Kinds of arguments with their own pickers. */
 const DRAWN = { seat: seatPick, order: orderPick, card: cardPick };
 
 function players({ match }) {
@@ -210,7 +210,7 @@ function some(...lists) {
   return lists.find((list) => list?.length) ?? SEATS;
 }
 
-/** Whose word it is: a seat's, of those that owe it; a side's, or both, where a referee may say so. */
+/** Return the choices for `confirm`: seats that have not confirmed, a side, or both sides. */
 function confirmers({ state, offer }) {
   const seats = some(offer?.seats, state.match.waiting_for);
   if (!(offer?.seatless ?? state.match.phase === "result")) return { choices: seats, required: true };
@@ -243,7 +243,7 @@ function open(state) {
   return [...new Map([...alerts, ...calls]).entries()];
 }
 
-/** Settings of a board: a line each, a name and a number. */
+/** Make the field for a board's settings: in each line a name and a number. */
 function settings() {
   const control = h("textarea", { rows: 4, id: "settings-lines", autocomplete: "off", spellcheck: "false" });
   return {
@@ -258,7 +258,7 @@ function settings() {
   };
 }
 
-/** A match is laid out: what stood there last is put in. */
+/** Return the form for a new match, filled with the values of the last one. */
 function layOut(state) {
   const { match } = state;
   const name = (side, part) => match.pairs?.[side]?.[part] ?? "";

@@ -1,4 +1,4 @@
-// What happened at a table, in plain words, newest first; older pages are asked for.
+// The events of a table in plain words, the newest first. Older pages are read on request.
 
 import { get } from "../api.mjs";
 import { byId, data, fill, h, keyed, shown, text } from "../dom.mjs";
@@ -6,12 +6,12 @@ import { keep, kept } from "../kept.mjs";
 import { ofDay } from "../time.mjs";
 import { both, say } from "../words.mjs";
 
-/** The list of what happened: `newest(lines)` with each that the stream brings. */
+/** Make the list of events. Call `newest(lines)` with the lines of the stream. */
 export function journal(ctx) {
   const lines = new Map();
   const nodes = new Map();
   let before = null;
-  let began = 0; // how often the list began anew, as something was missed
+  let began = 0; // how often the list was restarted after missed lines
   const all = byId("journal-all");
   all.checked = kept("journal-all", false);
   all.addEventListener("change", () => {
@@ -27,7 +27,7 @@ export function journal(ctx) {
       before = null;
       began += 1;
     }
-    // Nobody asked for older ones, and a page is open all day; or what lies between was missed.
+    // Restart the list if lines were missed, or if no older lines were read: a page is open all day.
     if (missed || (before === null && !byId("journal-older").disabled)) lines.clear();
     for (const one of told) lines.set(one.n, one);
     draw();
@@ -39,7 +39,7 @@ export function journal(ctx) {
     const since = began;
     try {
       const page = await get(`/api/tables/${encodeURIComponent(ctx.table)}/told?before=${before ?? Math.min(...lines.keys())}`);
-      if (since === began) take(page); // else it is older than a list that is no more
+      if (since === began) take(page); // otherwise the page belongs to an earlier list
     } catch (error) {
       ctx.top.tell(error.message, "bad");
     }

@@ -1,4 +1,4 @@
-// The machine's side of a table: cards running, sets, boards, and the proof of the deal.
+// The machine of a table: the cards, sets, boards, and the proof of the deal.
 
 import { byWhom } from "../by-whom.mjs";
 import { attr, byId, data, fill, h, shown, text } from "../dom.mjs";
@@ -9,7 +9,7 @@ import { pairWords, say } from "../words.mjs";
 
 const CARDS = 108;
 
-/** The cards as they run, and what the machine waits for. */
+/** Make the panel of the machine: the progress of the cards, and what the machine waits for. */
 export function machine(ctx) {
   const phase = h("p", { class: "phase" });
   const bar = h("progress", { max: CARDS, value: 0 });
@@ -54,12 +54,12 @@ export function machine(ctx) {
   return { draw };
 }
 
-/** The set that is dealt with now or next; null: it is with the players, and comes back first. */
+/** Return the set for this or the next deal; null: the players must first bring it back. */
 export function nextSet({ card_set: next, set_out: out }) {
   return next === out ? null : next;
 }
 
-/** Sets, counters, and what the boards and the program say of themselves. */
+/** Make the panel with sets, counters, and the reports of boards and program. */
 export function health(ctx) {
   const counters = h("dl", { class: "counters" });
   const sets = h("tbody");
@@ -115,12 +115,12 @@ export function health(ctx) {
   return { draw };
 }
 
-/** Which attempt at which deal; the table's own number of it is for commands and proofs. */
+/** Return deal and attempt in words. The table's own number is for commands and proofs. */
 function attemptWords({ deal, of_deal: attempt }) {
   return attempt ? say("table.machine.attempt", { deal, attempt }) : say("table.deal", { deal });
 }
 
-/** What the attempts promised, and where to check it. */
+/** Make the panel with the commitments of the attempts and the link to check them. */
 export function proof(ctx) {
   let before = "";
 

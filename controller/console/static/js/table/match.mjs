@@ -1,11 +1,11 @@
-// The match's side of a table: clocks, tribute and return, rulings, the result.
+// The match of a table: clocks, tribute and return, rulings, the result.
 
 import { cardWords } from "../cards.mjs";
 import { byId, data, fill, h, keyed, shown, text } from "../dom.mjs";
 import { left, now, span } from "../time.mjs";
 import { both, say, sayable } from "../words.mjs";
 
-/** Clocks, tribute duties, rulings and the result. */
+/** Make the panel with clocks, tribute duties, rulings and the result. */
 export function matchParts(ctx) {
   const clocks = new Map();
   let rest = "";
@@ -24,11 +24,11 @@ export function matchParts(ctx) {
     result(match);
   }
 
-  /** Count on locally from what the table said last. */
+  /** Continue the clocks from the last received state. */
   function tick() {
     const match = ctx.state?.match;
     if (!match) return;
-    // What is not heard is not counted on: nobody knows whether it still runs.
+    // The clocks of a silent table are not continued, because they may have stopped.
     if (document.body.dataset.stale || (ctx.at && ctx.at.standing !== "live" && clocks.size)) return;
     const since = now() - ctx.atMs;
     const running = match.clocks.map((one, at) => [`${one.duty}-${one.seat ?? one.side ?? "all"}-${at}`, one]);

@@ -1,4 +1,4 @@
-// Every order of a table as a button: what is likely next, all of them by group, and by seat.
+// Every command of a table as a button: the likely next ones, all by group, and by seat.
 
 import { RANKS, cardWords } from "../cards.mjs";
 import { ask, told } from "../dialog.mjs";
@@ -18,7 +18,7 @@ const GO = new Set([
 ]);
 const OTHERS = { observer: [], technician: ["technician", "machine"] };
 
-/** Buttons of this page. Gives `ctx` its `spec`, `offer`, `fresh` and `atSeat` for the other parts. */
+/** Make the buttons of this page. Sets `ctx.spec`, `ctx.offer`, `ctx.fresh` and `ctx.atSeat`. */
 export function orders(ctx) {
   const groups = new Map();
   const buttons = new Map();
@@ -60,7 +60,7 @@ export function orders(ctx) {
     }
   }
 
-  /** Legal ones first; the others stand behind, each with its reason. */
+  /** Show allowed commands first. The others follow, each with its reason. */
   function drawGroup(name, group) {
     const found = group.cmds.map((cmd) => [cmd, buttons.get(`${name} ${cmd}`), offer(ctx, cmd)]);
     for (const [cmd, button, one] of found) {
@@ -76,13 +76,13 @@ export function orders(ctx) {
     shown(group.node, later || [...group.now.children].some((one) => !one.hidden));
   }
 
-  /** The button in front of which a command stands: its place is the same whenever it comes back. */
+  /** Return the button before which a command's button belongs. Its place is always the same. */
   function behind({ node, cmds }, home, cmd) {
     const later = cmds.slice(cmds.indexOf(cmd) + 1).map((one) => buttons.get(`${node.dataset.group} ${one}`).node);
     return later.find((one) => one.parentElement === home) ?? null;
   }
 
-  /** What may be ordered; where the table's word is older than its phase, that is no reason. */
+  /** Return true if a command may be sent. A phase refusal is ignored if the offers are older. */
   function open(cmd) {
     const refused = offer(ctx, cmd)?.refused;
     return !refused || (refused.code === "WRONG_PHASE" && !ctx.fresh());
@@ -108,7 +108,7 @@ export function orders(ctx) {
   return { draw };
 }
 
-/** The other page on which the next step is, as a link; nothing where it is here. */
+/** Return a link to the other page with the next step; null if the step is on this page. */
 function elsewhere({ state: { match }, path }) {
   const to = (place, words) => h("a", { class: "button go", href: `${path}/${place}` }, words);
   if (match.claimed) return to("rulings#count", say("table.go.count"));
@@ -117,17 +117,17 @@ function elsewhere({ state: { match }, path }) {
   return match.rulings.some((one) => one.state === "proposed") ? to("rulings#desk", say("table.go.desk")) : null;
 }
 
-/** The phases for which a table said what may be ordered. */
+/** Return a text that identifies the phases for which the table sent its offers. */
 export function phases(state) {
   return state ? `${state.machine.phase} ${state.match.phase} ${state.match.suspended ?? ""}` : "";
 }
 
-/** What waits, for which a table said what may be ordered. */
+/** Return a text that identifies the calls and alerts for which the table sent its offers. */
 export function waiting(state) {
   return [...(state?.calls ?? []), ...(state?.alerts ?? [])].map((one) => one.since + (one.reason ?? one.name)).join(" ");
 }
 
-/** What is likely wanted now: what stands still goes on first. */
+/** Return the likely commands. Those that end a pause come first. */
 function likely({ match, machine, sets }) {
   const found = [];
   if (match.claimed) return ["resume"];
@@ -139,7 +139,7 @@ function likely({ match, machine, sets }) {
   if (machine.phase === "empty" && ["dealing", "cut", "idle"].includes(phase)) found.push("start_deal");
   if (machine.phase === "held" && phase === "idle") found.push("release");
   found.push(...(NEXT[phase] ?? []));
-  return machine.phase === "committed" ? [...found, "start_deal"] : found; // without a cut: the last resort
+  return machine.phase === "committed" ? [...found, "start_deal"] : found; // a deal without a cut is the last choice
 }
 
 function kindOf(ctx, cmd) {
@@ -148,13 +148,13 @@ function kindOf(ctx, cmd) {
   return GO.has(cmd) ? "go" : "plain";
 }
 
-/** Whether a command has a meaning in the game that is played here. */
+/** Return true if a command belongs to the game at this table. */
 function played(state, cmd) {
   const { game } = state.match;
   return !game || !GAME[cmd] || GAME[cmd] === game;
 }
 
-/** Whether a command can be ordered now, and why not: by role, by the table, by seat. */
+/** Return whether a command can be sent now, with the reason if not: role, table or seat. */
 function offer(ctx, cmd, seat = null) {
   const known = ctx.commands[cmd];
   if (known && ctx.me && !known.roles.includes(ctx.me.role)) {
@@ -170,7 +170,7 @@ function offer(ctx, cmd, seat = null) {
   return one;
 }
 
-/** The order of one command: what it asks, what it names, what is shown of the answer. */
+/** Return the button of one command: its question, its target, and the shown answer. */
 function spec(ctx, cmd, given = {}) {
   const known = () => Object.fromEntries(Object.entries(given).filter(([, value]) => value !== null && value !== undefined));
   const bound = ctx.commands[cmd]?.bound;
@@ -182,7 +182,7 @@ function spec(ctx, cmd, given = {}) {
     deal: () => (bound === "none" || !bound ? null : ctx.state[bound].deal),
     attempt: () => (bound === "none" || !bound ? null : ctx.state[bound].attempt),
     args: async () => {
-      const meant = ctx.state.match.phase; // What green means depends on it: pressed for this one.
+      const meant = ctx.state.match.phase; // the meaning of green depends on the phase
       const takes = new Set((ctx.commands[cmd]?.args ?? []).map((one) => one.name));
       const here = Object.fromEntries(Object.entries({ ...known(), ...(cmd === "confirm" ? { phase: meant } : {}) }).filter(([name]) => takes.has(name)));
       if (cmd === "transfer" || cmd === "take_over") {
@@ -199,7 +199,7 @@ function spec(ctx, cmd, given = {}) {
   };
 }
 
-/** Show what a command answered, where that is more than that it was done. */
+/** Show the answer of a command if it has content. */
 function answered(ctx, cmd, reply) {
   const result = reply.result ?? {};
   if (cmd === "open_hand") showHand(result);
@@ -215,7 +215,7 @@ function answered(ctx, cmd, reply) {
   }
 }
 
-/** A hand, in this window alone: closed, nothing of it is left in the page. */
+/** Show a hand in this window only. After it is closed, the page contains nothing of it. */
 function showHand(result) {
   const hand = result.hand;
   if (!hand) {
@@ -229,7 +229,7 @@ function showHand(result) {
     .then(() => fill(cards));
 }
 
-/** What can be ordered at one seat. */
+/** Show the commands for one seat. */
 function atSeat(ctx, seat) {
   const made = AT_SEAT.filter((cmd) => ctx.commands[cmd] && played(ctx.state, cmd)).map((cmd) => {
     const button = orderButton(spec(ctx, cmd, { seat }));

@@ -1,13 +1,13 @@
-// Pickers that look like what they mean: seats round a table, a card by suit and rank.
+// Pickers: seats round a table, and a card by suit and rank.
 //
-// Each is a field of the kind "make" (fields.mjs): {node, read() → {value, fault}, focus()}.
+// Each picker is a field of the kind "make" (fields.mjs): {node, read() → {value, fault}, focus()}.
 
 import { RANKS, SUITS, cardWords } from "../cards.mjs";
 import { attr, data, h, text } from "../dom.mjs";
 import { SEATS } from "../seats.mjs";
 import { say } from "../words.mjs";
 
-/** One seat of `choices`, as they sit; `names` by seat. */
+/** Make a picker for one seat of `choices`, at its place round the table; `names` by seat. */
 export function seatPick({ label, choices, names, value = null, required }) {
   const may = choices ?? SEATS;
   let taken = value ?? (may.length === 1 && required ? may[0] : null);
@@ -20,7 +20,7 @@ export function seatPick({ label, choices, names, value = null, required }) {
   });
 }
 
-/** Seats in turn, as they are tapped; a tap on one that is taken takes it and those behind away. */
+/** Make a picker for seats in order. A tap on a chosen seat removes it and the later ones. */
 export function orderPick({ label, names, value, max = 4, hint }) {
   const taken = [...(value ?? [])];
   return round({ label, names, may: SEATS, hint }, {
@@ -64,7 +64,7 @@ function round({ label, names = {}, may, hint }, { press, mark, value }) {
   };
 }
 
-/** One card: its suit, then its rank; a joker at once. */
+/** Make a picker for one card: its suit, then its rank. A joker needs one tap. */
 export function cardPick({ label, required }) {
   let suit = null;
   let rank = null;

@@ -1,6 +1,6 @@
-// Where every command of a table has its button on this page, by group.
+// The place of every command's button on this page, by group.
 //
-// A test reads this table, and has those of other pages: no command may be without a place. JSON
+// A test reads this table, and similar tables of other pages: every command must have a place. JSON
 // between the marks.
 
 /* places */
@@ -17,7 +17,7 @@ export const PLACES = {
 };
 /* end */
 
-/** What is likely wanted next, by the phase of the match; the machine's by its own. */
+/** The likely next commands, by the phase of the match or of the machine. */
 export const NEXT = {
   idle: ["set_match"],
   setup: ["start_match", "seat"],
@@ -36,7 +36,7 @@ export const NEXT = {
   forfeit: ["name_leader"],
 };
 
-/** Commands of one game alone: not shown where the other is played. */
+/** Commands of one game only. They are hidden if the table plays the other game. */
 export const GAME = {
   left: "bigtwo", answer: "bigtwo", tribute: "guandan", return: "guandan", choose: "guandan", swap_returns: "guandan",
   anti: "guandan", out: "guandan", withdraw_out: "guandan", result: "guandan", name_leader: "guandan",

@@ -1,11 +1,11 @@
-// The table from above: four seats as they sit, each with how its player stands.
+// The table from above: four seats at their places, each with the state of its player.
 
 import { byId, data, fill, h, shown, text } from "../dom.mjs";
 import { SEATS, sideOf } from "../seats.mjs";
 import { span } from "../time.mjs";
 import { both, say } from "../words.mjs";
 
-/** The round of seats; a touch opens what can be ordered there. */
+/** Make the round of seats. A touch on a seat opens its commands. */
 export function seats(ctx) {
   const level = h("p", { class: "level" });
   const phase = h("p", { class: "phase" });
@@ -44,7 +44,7 @@ export function seats(ctx) {
   return { draw, tick };
 }
 
-/** How a player stands, the most urgent first: [kind, words]. */
+/** Return the state of a player, the most urgent first: [kind, words]. */
 function standing(state, seat, ago) {
   const { match } = state;
   const found = [];

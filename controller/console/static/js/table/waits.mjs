@@ -1,4 +1,4 @@
-// Who and what waits for a person at this table, and the next action of each.
+// Reasons to wait for a person at this table, each with its next action.
 
 import { connected, whileConnected } from "../connected.mjs";
 import { byId, data, fill, h, keyed, shown, text } from "../dom.mjs";
@@ -6,7 +6,7 @@ import { span } from "../time.mjs";
 import { both, say } from "../words.mjs";
 import { orderButton } from "../order.mjs";
 
-/** What an alert or a call asks for: a command of this page, or another page. */
+/** The answers to an alert or call: commands of this page, or another page. */
 const ANSWERS = {
   JAM: ["clear_jam"],
   CUT_LATE: ["cut", "start_deal"],
@@ -31,7 +31,7 @@ const ANSWERS = {
   tribute_warning: ["warn", "acknowledge"],
   return_warning: ["warn", "acknowledge"],
 };
-/** A deal that is due and does not begin; rulings that are proposed. */
+/** Reasons from the console: a due deal that does not begin, and proposed rulings. */
 const SEEN = new Set(["no_deal", "ruling", "ruling_chiefs"]);
 const RULED = new Set([
   "ruling", "ruling_chiefs",
@@ -39,10 +39,10 @@ const RULED = new Set([
   "return_violation", "play_warning", "tribute_warning", "return_warning", "opening_over",
 ]);
 
-/** Where on the rulings page the answer is given; all others on its first panel. */
+/** The panel of the rulings page for an answer. All others are on its first panel. */
 const PANELS = { count: "count", second_count: "count", extra_deal: "more" };
 
-/** Alerts and calls, longest first, and who has gone there. */
+/** Make the list of alerts and calls, the longest first, and of the people who go there. */
 export function waits(ctx) {
   const rows = new Map();
   const made = new Map();
@@ -69,7 +69,7 @@ export function waits(ctx) {
     ].filter(Boolean).join(" · "));
   }
 
-  /** What waits, by a key that lasts as long as it does. */
+  /** Return the reasons to wait by a key that does not change during the wait. */
   function list() {
     const { state } = ctx;
     if (!state) return new Map();
@@ -81,7 +81,7 @@ export function waits(ctx) {
       key: `alert ${one.name}`, name: one.name, since: one.since, call: false,
       words: both({ en: one.cause, zh: one.cause_zh }), action: both({ en: one.action, zh: one.action_zh }),
     }));
-    // What no call says and the console has seen: it stands in the hall's list, too.
+    // Reasons that the console found itself. The hall's list shows them, too.
     const seen = (ctx.wait?.reasons ?? []).filter((one) => SEEN.has(one.name)).map((one) => ({
       key: one.name, name: one.name, since: new Date(one.since_ms - (ctx.at?.skew_ms ?? 0)).toISOString(), call: false,
       words: both(one, "words"), action: both(one, "action"),
