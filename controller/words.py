@@ -103,7 +103,7 @@ COMMAND_WORDS: Final[Mapping[str, Words]] = {
     "set_match": Words("Lay a match out", "排定对阵"),
     "start_match": Words("Open the match", "开赛"),
     "start_deal": Words("Start the deal", "开始发牌"),
-    "release": Words("Hand the hands out", "放行"),
+    "release": Words("Release the hands", "放行"),
     "hold": Words("Stop", "暂停"),
     "resume": Words("Go on", "继续比赛"),
     "recount": Words("Enter four counts", "清点录入"),

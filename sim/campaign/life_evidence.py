@@ -34,7 +34,7 @@ _LEAD_FIELDS = ("turned_up", "leader")
 class ReportFinding(Protocol):
     """A function that receives a finding."""
 
-    def __call__(self, kind: FindingKind, told: str, attempt: int | None = None) -> None:
+    def __call__(self, kind: FindingKind, words: str, attempt: int | None = None) -> None:
         """Record a finding. Without `attempt`, the newest attempt is meant."""
 
 

@@ -76,7 +76,7 @@ async def test_a_referee_runs_a_practice_deal_from_the_page(
         await at.says("machine", said("table.machine.released"))
         await at.says("journal", said.either("手牌已放行", "the hands are released"))
         await at.says("proof", said("table.proof.cut", n=40))
-        let_out = said.either("放行 · 已执行", "Hand the hands out · done")
+        let_out = said.either("放行 · 已执行", "Release the hands · done")
         await at.says("mine", f"Li Na · {let_out}")
         wide = await person.page.evaluate("document.documentElement.scrollWidth - innerWidth")
         assert wide <= 0
