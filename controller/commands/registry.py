@@ -155,150 +155,198 @@ def _match_command(
 
 COMMANDS: Final[Mapping[str, CommandSpec]] = {
     # Reading commands: for everybody, unsigned.
-    "snapshot": _reading_command(NoArgs, "the whole public state"),
-    "events": _reading_command(EventsArgs, "the public entries of the journal"),
-    "sheet": _reading_command(NoArgs, "the score sheet (记分表)"),
-    "document": _reading_command(DocumentArgs, "the match that left for another table, in parts"),
-    "rulings": _reading_command(ChargeArgs, "what a charge can lead to, the ladder's answer first"),
-    "foresee": _reading_command(ForeseeArgs, "what a decision would do to the match"),
-    "lost_time": _reading_command(NoArgs, "the added time that the table's stops ask for (补时)"),
+    "snapshot": _reading_command(NoArgs, "return the whole public state"),
+    "events": _reading_command(EventsArgs, "return the public entries of the journal"),
+    "sheet": _reading_command(NoArgs, "return the score sheet (记分表)"),
+    "document": _reading_command(
+        DocumentArgs, "return a part of the match that left for another table"
+    ),
+    "rulings": _reading_command(
+        ChargeArgs, "list the possible rulings on a charge, first that of the ladder"
+    ),
+    "foresee": _reading_command(ForeseeArgs, "compute the effect of a decision on the match"),
+    "lost_time": _reading_command(
+        NoArgs, "compute the added time for the stops of the table (补时)"
+    ),
     "offers": _reading_command(
-        RoleArgs, "which orders a role could give now, and why not the others"
+        RoleArgs, "list the commands of a role, and why any of them is refused now"
     ),
     # Commands of the players through the table's display, or of a referee for them.
-    "seat": _match_command(_TABLE_AND_REFEREES, SeatArgs, "a player sits down (就位)", "none"),
+    "seat": _match_command(
+        _TABLE_AND_REFEREES, SeatArgs, "record that a player took a seat (就位)", "none"
+    ),
     "cut": _machine_command(
         _TABLE_AND_REFEREES,
         frozenset({MachinePhase.COMMITTED}),
         CutArgs,
-        "cuts the set (切牌)",
+        "cut the set (切牌)",
         "machine",
     ),
     "confirm": _match_command(
-        _TABLE_AND_REFEREES, ConfirmArgs, "the green button (确认); a referee's: both sides"
+        _TABLE_AND_REFEREES,
+        ConfirmArgs,
+        "press the green button (确认); a referee confirms for both sides",
     ),
     "out": _match_command(
-        _TABLE_AND_REFEREES, OneSeatArgs, "the player has no cards left; a referee's word counts"
+        _TABLE_AND_REFEREES,
+        OneSeatArgs,
+        "report a player who has no cards left; a referee's report is final",
     ),
-    "call": _match_command(_TABLE_AND_REFEREES, CallArgs, "the red button (召请裁判)", "none"),
+    "call": _match_command(
+        _TABLE_AND_REFEREES, CallArgs, "press the red button (召请裁判)", "none"
+    ),
     "claim_count": _match_command(
-        _TABLE_AND_REFEREES, OneSeatArgs, "claims a wrong count (张数不符)"
+        _TABLE_AND_REFEREES, OneSeatArgs, "claim a wrong count (张数不符)"
     ),
     "answer": _match_command(
-        _TABLE_AND_REFEREES, AnswerArgs, "Big Two: open hand or double, yes or no"
+        _TABLE_AND_REFEREES, AnswerArgs, "Big Two: answer yes or no about an open hand or doubling"
     ),
-    "choose": _match_command(_TABLE_AND_REFEREES, ChooseArgs, "UP takes one of two equal tributes"),
+    "choose": _match_command(
+        _TABLE_AND_REFEREES, ChooseArgs, "choose which of two equal tributes UP takes"
+    ),
     # Commands of a referee: the match and its start.
     "set_match": _machine_command(
         _REFEREES,
         _MOTIONLESS_PHASES,
         SetMatchArgs,
-        "lays a match out: its seats may be taken",
+        "set up a match, so that its players can take their seats",
     ),
-    "start_match": _match_command(_CHIEF_ONLY, NoArgs, "opens the match (开赛)", "none"),
+    "start_match": _match_command(_CHIEF_ONLY, NoArgs, "open the match (开赛)", "none"),
     "start_deal": _machine_command(
         _REFEREES,
         _START_PHASES,
         StartDealArgs,
-        "starts the deal that is due, uncut where there is a reason",
+        "start the deal that is due, without a cut if there is a reason",
     ),
     "release": _machine_command(
         _REFEREES,
         frozenset({MachinePhase.HELD}),
         NoArgs,
-        "hands the hands out (放行)",
+        "release the hands to the players (放行)",
         "machine",
     ),
     "hold": _match_command(
-        _REFEREES, HoldArgs, "stops the table (暂停); the chief: the area", "none"
+        _REFEREES, HoldArgs, "stop the table (暂停); the chief can stop the whole area", "none"
     ),
-    "resume": _match_command(_REFEREES, ResumeArgs, "resumes the table (继续)", "none"),
+    "resume": _match_command(_REFEREES, ResumeArgs, "resume the table (继续)", "none"),
     "attend": _machine_command(
-        _REFEREES, _ALL_PHASES, AttendArgs, "is at the table: a player's call is over (到台)"
+        _REFEREES,
+        _ALL_PHASES,
+        AttendArgs,
+        "report that a referee is at the table, which ends a call (到台)",
     ),
     # Counts and sets.
-    "recount": _match_command(_REFEREES, RecountArgs, "enters four counts after a claim (清点)"),
+    "recount": _match_command(_REFEREES, RecountArgs, "enter the four counts after a claim (清点)"),
     "replace_set": _machine_command(
-        _REFEREES, _MOTIONLESS_PHASES, ReplaceSetArgs, "another set is in the hopper (换牌)"
+        _REFEREES,
+        _MOTIONLESS_PHASES,
+        ReplaceSetArgs,
+        "report that another set is in the hopper (换牌)",
     ),
     "clear_set": _machine_command(
-        _REFEREES, _ALL_PHASES, ClearSetArgs, "a barred set was counted in full, and is right"
+        _REFEREES,
+        _ALL_PHASES,
+        ClearSetArgs,
+        "report that a barred set was counted in full and is complete",
     ),
     # A deal at the table.
     "tribute": _match_command(
-        _REFEREES, TributeArgs, "is this the right tribute; by hand: enters it"
+        _REFEREES, TributeArgs, "check a card as tribute; in a deal by hand, enter the tribute"
     ),
-    "return": _match_command(_REFEREES, ReturnArgs, "is this a right return; by hand: enters it"),
-    "anti": _match_command(_REFEREES, AntiArgs, "by hand: whether anti-tribute applies"),
-    "swap_returns": _match_command(_REFEREES, NoArgs, "the losers take each other's return card"),
-    "withdraw_out": _match_command(_REFEREES, OneSeatArgs, "a player is not out after all"),
-    "result": _match_command(_REFEREES, ResultArgs, "enters who went out (录入名次)"),
-    "left": _match_command(_REFEREES, CardsLeftArgs, "Big Two: enters the cards left"),
-    "name_leader": _match_command(_REFEREES, OneSeatArgs, "who leads after a forfeited deal"),
-    "stop_deal": _match_command(_REFEREES, ReasonArgs, "ends a deal that time has overtaken"),
+    "return": _match_command(
+        _REFEREES, ReturnArgs, "check a card as return; in a deal by hand, enter the return"
+    ),
+    "anti": _match_command(
+        _REFEREES, AntiArgs, "in a deal by hand, enter whether anti-tribute applies"
+    ),
+    "swap_returns": _match_command(
+        _REFEREES, NoArgs, "exchange the return cards of the two losers"
+    ),
+    "withdraw_out": _match_command(
+        _REFEREES, OneSeatArgs, "take back the report that a player is out"
+    ),
+    "result": _match_command(_REFEREES, ResultArgs, "enter the finishing order (录入名次)"),
+    "left": _match_command(
+        _REFEREES, CardsLeftArgs, "Big Two: enter the number of cards left in each hand"
+    ),
+    "name_leader": _match_command(_REFEREES, OneSeatArgs, "name the leader after a forfeited deal"),
+    "stop_deal": _match_command(_REFEREES, ReasonArgs, "stop a deal because the time is up"),
     # Clocks.
-    "call_clock": _match_command(_REFEREES, OneSeatArgs, "starts a player's clock (读秒)"),
+    "call_clock": _match_command(_REFEREES, OneSeatArgs, "start a player's clock (读秒)"),
     "warn": _match_command(
-        _REFEREES, OneSeatArgs, "has warned a player: the next limit counts from now"
+        _REFEREES, OneSeatArgs, "record a warning to a player; the next time limit begins now"
     ),
-    "add_time": _match_command(_REFEREES, AddTimeArgs, "gives the table more time (补时)", "none"),
+    "add_time": _match_command(_REFEREES, AddTimeArgs, "give the table more time (补时)", "none"),
     # Rulings. The match refuses a chief's decision to a referee, unless it is entered as the
     # chief's oral decision.
-    "propose": _match_command(_REFEREES, ProposeArgs, "proposes a ruling on a charge", "none"),
-    "approve": _match_command(_REFEREES, ApproveArgs, "puts a ruling in force (同意/改判)", "none"),
-    "reject": _match_command(_REFEREES, RejectArgs, "rejects or overturns a ruling (驳回)", "none"),
-    "extra_deal": _match_command(
-        _REFEREES, VerbalReasonArgs, "orders an extra deal (加打)", "none"
+    "propose": _match_command(_REFEREES, ProposeArgs, "propose a ruling on a charge", "none"),
+    "approve": _match_command(_REFEREES, ApproveArgs, "put a ruling in force (同意/改判)", "none"),
+    "reject": _match_command(_REFEREES, RejectArgs, "reject or overturn a ruling (驳回)", "none"),
+    "extra_deal": _match_command(_REFEREES, VerbalReasonArgs, "order an extra deal (加打)", "none"),
+    "adjust": _match_command(_REFEREES, AdjustArgs, "correct a result (更正成绩)", "none"),
+    "redeal": _match_command(
+        _REFEREES, VerbalReasonArgs, "order that released hands are dealt again"
     ),
-    "adjust": _match_command(_REFEREES, AdjustArgs, "corrects a result (更正成绩)", "none"),
-    "redeal": _match_command(_REFEREES, VerbalReasonArgs, "hands that are out are dealt again"),
     # A deal by hand, a transfer to another table, and the score sheet.
-    "dealt_by_hand": _match_command(_REFEREES, ReasonArgs, "this deal is dealt by hand (人工发牌)"),
-    "shuffled": _match_command(_REFEREES, OneSeatArgs, "by hand: who has shuffled"),
-    "cut_by_hand": _match_command(_REFEREES, CutByHandArgs, "by hand: who has cut, and where"),
-    "turned_up": _match_command(_REFEREES, TurnedUpArgs, "by hand: the card turned up (翻牌)"),
-    "hands_dealt": _match_command(_REFEREES, HandsDealtArgs, "by hand: four right hands are drawn"),
+    "dealt_by_hand": _match_command(
+        _REFEREES, ReasonArgs, "order that this deal is dealt by hand (人工发牌)"
+    ),
+    "shuffled": _match_command(
+        _REFEREES, OneSeatArgs, "in a deal by hand, record the seat that shuffled"
+    ),
+    "cut_by_hand": _match_command(
+        _REFEREES, CutByHandArgs, "in a deal by hand, record the seat that cut, and where"
+    ),
+    "turned_up": _match_command(
+        _REFEREES, TurnedUpArgs, "in a deal by hand, record the turned-up card (翻牌)"
+    ),
+    "hands_dealt": _match_command(
+        _REFEREES, HandsDealtArgs, "in a deal by hand, report that four right hands are drawn"
+    ),
     "transfer": _match_command(
-        _REFEREES, TransferArgs, "the match leaves for another table (转台)", "none"
+        _REFEREES, TransferArgs, "transfer the match to another table (转台)", "none"
     ),
     "take_over": _machine_command(
         _REFEREES,
         _MOTIONLESS_PHASES,
         TakeOverArgs,
-        "a match comes from another table (接台)",
+        "accept a match from another table (接台)",
     ),
-    "sign": _match_command(_REFEREES, SignArgs, "signs the score sheet (签名)", "none"),
+    "sign": _match_command(_REFEREES, SignArgs, "sign the score sheet (签名)", "none"),
     # The machine's faults.
     "acknowledge": _machine_command(
-        _REFEREES, _ALL_PHASES, AcknowledgeArgs, "somebody has seen to a fault (已知悉)"
+        _REFEREES,
+        _ALL_PHASES,
+        AcknowledgeArgs,
+        "acknowledge a fault that a person has seen (已知悉)",
     ),
     "clear_jam": _machine_command(
-        _REFEREES, _ALL_PHASES, NoArgs, "the jammed card is out (卡牌已清)"
+        _REFEREES, _ALL_PHASES, NoArgs, "report that the jammed card was removed (卡牌已清)"
     ),
     # Commands of the chief only.
     "confirm_verbal": _match_command(
-        _CHIEF_ONLY, ConfirmVerbalArgs, "confirms a verbal decision in writing", "none"
+        _CHIEF_ONLY, ConfirmVerbalArgs, "confirm a verbal decision in writing", "none"
     ),
     "forfeit": _match_command(
-        _CHIEF_ONLY, ForfeitArgs, "a side loses the match (弃权判负)", "none"
+        _CHIEF_ONLY, ForfeitArgs, "declare that a side forfeits the match (弃权判负)", "none"
     ),
     "void": _machine_command(
         _CHIEF_ONLY,
         _VOIDABLE_PHASES,
         ReasonArgs,
-        "gives an attempt up before its release",
+        "give up an attempt before its release",
         "machine",
     ),
-    "open_hand": _match_command(_CHIEF_ONLY, OpenHandArgs, "looks at a hand (开验手牌)"),
+    "open_hand": _match_command(_CHIEF_ONLY, OpenHandArgs, "look at a hand (开验手牌)"),
     # Commands of a technician, which never concern a hand or a match.
     "selftest": _machine_command(
-        _TECHNICIAN_ONLY, _IDLE_PHASES, NoArgs, "tests motors, sensors and camera"
+        _TECHNICIAN_ONLY, _IDLE_PHASES, NoArgs, "test motors, sensors and camera"
     ),
     "configure": _machine_command(
-        _TECHNICIAN_ONLY, _IDLE_PHASES, ConfigureArgs, "changes settings of a board"
+        _TECHNICIAN_ONLY, _IDLE_PHASES, ConfigureArgs, "change settings of a board"
     ),
     "calibrate": _machine_command(
-        _TECHNICIAN_ONLY, _IDLE_PHASES, CalibrateArgs, "calibrates a board"
+        _TECHNICIAN_ONLY, _IDLE_PHASES, CalibrateArgs, "calibrate a board"
     ),
 }
 """All commands by name."""
