@@ -1,9 +1,9 @@
 """The data of the entries of an attempt, kind by kind: the journal's rows and the feed's events.
 
-Bytes are lower-case hex, or base64 if the field says so. `at_ms` is the table's clock: whole
-milliseconds that only go forward, also over restarts. A field is always present unless its
-description says otherwise. Null means that a value is not known. The journal knows no rulebook, so
-the schemas of a match and its events are made in controller/cli/schema.py.
+Bytes are lower-case hex; fields of the type `Base64` are base64. `at_ms` is the time of the table's
+clock in whole milliseconds. It only increases, also over restarts. A field is always present unless
+its description states otherwise. Null means that a value is not known. The journal does not depend
+on a rulebook, so the schemas of a match and its events are made in controller/cli/schema.py.
 """
 
 from functools import cache
