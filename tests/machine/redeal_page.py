@@ -35,8 +35,8 @@ LEAD_DUE = AFTER[:4]
 _HEAD = """\
 # What happens when a deal goes wrong
 
-This page shows the outcome of each reason at each stage of a deal. A test played each row at a
-whole table in one process, in the second deal of a match, and observed the table from outside.
+This page shows the outcome of each reason at each stage of a deal. A test played each row in
+the second deal of a match, at a whole table in one process. It observed the table from outside.
 `tests/machine/test_redeal_table.py` plays each row again. This command writes the page:
 
     python -m tests.pages write controller/deal/REDEAL.md
