@@ -162,19 +162,13 @@ COMMANDS: Final[Mapping[str, CommandSpec]] = {
         DocumentArgs, "return a part of the match that left for another table"
     ),
     "rulings": _reading_command(
-        ChargeArgs, "list the possible rulings on a charge, first that of the ladder"
+        ChargeArgs, "list the possible rulings on a charge, the ladder's first"
     ),
     "foresee": _reading_command(ForeseeArgs, "compute the effect of a decision on the match"),
-    "lost_time": _reading_command(
-        NoArgs, "compute the added time for the stops of the table (补时)"
-    ),
-    "offers": _reading_command(
-        RoleArgs, "list the commands of a role, and why any of them is refused now"
-    ),
+    "lost_time": _reading_command(NoArgs, "compute the added time for the table's stops (补时)"),
+    "offers": _reading_command(RoleArgs, "list which commands a role could give now, or why not"),
     # Commands of the players through the table's display, or of a referee for them.
-    "seat": _match_command(
-        _TABLE_AND_REFEREES, SeatArgs, "record that a player took a seat (就位)", "none"
-    ),
+    "seat": _match_command(_TABLE_AND_REFEREES, SeatArgs, "seat a player (就位)", "none"),
     "cut": _machine_command(
         _TABLE_AND_REFEREES,
         frozenset({MachinePhase.COMMITTED}),
@@ -183,14 +177,10 @@ COMMANDS: Final[Mapping[str, CommandSpec]] = {
         "machine",
     ),
     "confirm": _match_command(
-        _TABLE_AND_REFEREES,
-        ConfirmArgs,
-        "press the green button (确认); a referee confirms for both sides",
+        _TABLE_AND_REFEREES, ConfirmArgs, "press the green button (确认); a referee: for both sides"
     ),
     "out": _match_command(
-        _TABLE_AND_REFEREES,
-        OneSeatArgs,
-        "report a player who has no cards left; a referee's report is final",
+        _TABLE_AND_REFEREES, OneSeatArgs, "report a player as out; a referee's report is final"
     ),
     "call": _match_command(
         _TABLE_AND_REFEREES, CallArgs, "press the red button (召请裁判)", "none"
@@ -199,10 +189,10 @@ COMMANDS: Final[Mapping[str, CommandSpec]] = {
         _TABLE_AND_REFEREES, OneSeatArgs, "claim a wrong count (张数不符)"
     ),
     "answer": _match_command(
-        _TABLE_AND_REFEREES, AnswerArgs, "Big Two: answer yes or no about an open hand or doubling"
+        _TABLE_AND_REFEREES, AnswerArgs, "Big Two: answer about an open hand or doubling"
     ),
     "choose": _match_command(
-        _TABLE_AND_REFEREES, ChooseArgs, "choose which of two equal tributes UP takes"
+        _TABLE_AND_REFEREES, ChooseArgs, "choose one of two equal tributes for UP"
     ),
     # Commands of a referee: the match and its start.
     "set_match": _machine_command(
@@ -216,7 +206,7 @@ COMMANDS: Final[Mapping[str, CommandSpec]] = {
         _REFEREES,
         _START_PHASES,
         StartDealArgs,
-        "start the deal that is due, without a cut if there is a reason",
+        "start the deal that is due, for a reason without a cut",
     ),
     "release": _machine_command(
         _REFEREES,
@@ -233,42 +223,28 @@ COMMANDS: Final[Mapping[str, CommandSpec]] = {
         _REFEREES,
         _ALL_PHASES,
         AttendArgs,
-        "report that a referee is at the table, which ends a call (到台)",
+        "report a referee at the table, which ends a call (到台)",
     ),
     # Counts and sets.
-    "recount": _match_command(_REFEREES, RecountArgs, "enter the four counts after a claim (清点)"),
+    "recount": _match_command(_REFEREES, RecountArgs, "enter four counts after a claim (清点)"),
     "replace_set": _machine_command(
-        _REFEREES,
-        _MOTIONLESS_PHASES,
-        ReplaceSetArgs,
-        "report that another set is in the hopper (换牌)",
+        _REFEREES, _MOTIONLESS_PHASES, ReplaceSetArgs, "report another set in the hopper (换牌)"
     ),
     "clear_set": _machine_command(
-        _REFEREES,
-        _ALL_PHASES,
-        ClearSetArgs,
-        "report that a barred set was counted in full and is complete",
+        _REFEREES, _ALL_PHASES, ClearSetArgs, "clear a barred set after a full count"
     ),
     # A deal at the table.
     "tribute": _match_command(
-        _REFEREES, TributeArgs, "check a card as tribute; in a deal by hand, enter the tribute"
+        _REFEREES, TributeArgs, "check a tribute; in a deal by hand, enter it"
     ),
-    "return": _match_command(
-        _REFEREES, ReturnArgs, "check a card as return; in a deal by hand, enter the return"
-    ),
-    "anti": _match_command(
-        _REFEREES, AntiArgs, "in a deal by hand, enter whether anti-tribute applies"
-    ),
-    "swap_returns": _match_command(
-        _REFEREES, NoArgs, "exchange the return cards of the two losers"
-    ),
+    "return": _match_command(_REFEREES, ReturnArgs, "check a return; in a deal by hand, enter it"),
+    "anti": _match_command(_REFEREES, AntiArgs, "by hand: enter whether anti-tribute applies"),
+    "swap_returns": _match_command(_REFEREES, NoArgs, "exchange the return cards of the losers"),
     "withdraw_out": _match_command(
-        _REFEREES, OneSeatArgs, "take back the report that a player is out"
+        _REFEREES, OneSeatArgs, "cancel the report that a player is out"
     ),
     "result": _match_command(_REFEREES, ResultArgs, "enter the finishing order (录入名次)"),
-    "left": _match_command(
-        _REFEREES, CardsLeftArgs, "Big Two: enter the number of cards left in each hand"
-    ),
+    "left": _match_command(_REFEREES, CardsLeftArgs, "Big Two: enter the cards left in each hand"),
     "name_leader": _match_command(_REFEREES, OneSeatArgs, "name the leader after a forfeited deal"),
     "stop_deal": _match_command(_REFEREES, ReasonArgs, "stop a deal because the time is up"),
     # Clocks.
@@ -284,25 +260,15 @@ COMMANDS: Final[Mapping[str, CommandSpec]] = {
     "reject": _match_command(_REFEREES, RejectArgs, "reject or overturn a ruling (驳回)", "none"),
     "extra_deal": _match_command(_REFEREES, VerbalReasonArgs, "order an extra deal (加打)", "none"),
     "adjust": _match_command(_REFEREES, AdjustArgs, "correct a result (更正成绩)", "none"),
-    "redeal": _match_command(
-        _REFEREES, VerbalReasonArgs, "order that released hands are dealt again"
-    ),
+    "redeal": _match_command(_REFEREES, VerbalReasonArgs, "order that released hands are redealt"),
     # A deal by hand, a transfer to another table, and the score sheet.
-    "dealt_by_hand": _match_command(
-        _REFEREES, ReasonArgs, "order that this deal is dealt by hand (人工发牌)"
-    ),
-    "shuffled": _match_command(
-        _REFEREES, OneSeatArgs, "in a deal by hand, record the seat that shuffled"
-    ),
-    "cut_by_hand": _match_command(
-        _REFEREES, CutByHandArgs, "in a deal by hand, record the seat that cut, and where"
-    ),
+    "dealt_by_hand": _match_command(_REFEREES, ReasonArgs, "order a deal by hand (人工发牌)"),
+    "shuffled": _match_command(_REFEREES, OneSeatArgs, "by hand: record the seat that shuffled"),
+    "cut_by_hand": _match_command(_REFEREES, CutByHandArgs, "by hand: record who cut, and where"),
     "turned_up": _match_command(
-        _REFEREES, TurnedUpArgs, "in a deal by hand, record the turned-up card (翻牌)"
+        _REFEREES, TurnedUpArgs, "by hand: record the turned-up card (翻牌)"
     ),
-    "hands_dealt": _match_command(
-        _REFEREES, HandsDealtArgs, "in a deal by hand, report that four right hands are drawn"
-    ),
+    "hands_dealt": _match_command(_REFEREES, HandsDealtArgs, "by hand: report four right hands"),
     "transfer": _match_command(
         _REFEREES, TransferArgs, "transfer the match to another table (转台)", "none"
     ),
