@@ -155,162 +155,165 @@ def _match_command(
 
 
 COMMANDS: Final[Mapping[str, CommandSpec]] = {
-    # Reading commands, for every role and without a signature.
-    "snapshot": _reading_command(NoArgs, "the whole public state"),
-    "events": _reading_command(EventsArgs, "the public entries of the journal"),
-    "sheet": _reading_command(NoArgs, "the score sheet (记分表)"),
-    "document": _reading_command(DocumentArgs, "the match that was transferred away, in parts"),
-    "rulings": _reading_command(
-        ChargeArgs, "possible answers to a charge, the ladder's answer first"
+    # Reading commands: for everybody, unsigned.
+    "snapshot": _reading_command(NoArgs, "return the whole public state"),
+    "events": _reading_command(EventsArgs, "return the public entries of the journal"),
+    "sheet": _reading_command(NoArgs, "return the score sheet (记分表)"),
+    "document": _reading_command(
+        DocumentArgs, "return a part of the match that left for another table"
     ),
-    "foresee": _reading_command(ForeseeArgs, "the effect that a decision would have on the match"),
-    "lost_time": _reading_command(NoArgs, "the time to add for the table's pauses (补时)"),
-    "offers": _reading_command(RoleArgs, "commands that a role can give now, and why not others"),
+    "rulings": _reading_command(
+        ChargeArgs, "list the possible rulings on a charge, the ladder's first"
+    ),
+    "foresee": _reading_command(ForeseeArgs, "compute the effect of a decision on the match"),
+    "lost_time": _reading_command(NoArgs, "compute the added time for the table's stops (补时)"),
+    "offers": _reading_command(RoleArgs, "list which commands a role could give now, or why not"),
     # Commands of the players through the table's display, or of a referee for them.
-    "seat": _match_command(_TABLE_AND_REFEREES, SeatArgs, "seats a player (就位)", "none"),
+    "seat": _match_command(_TABLE_AND_REFEREES, SeatArgs, "seat a player (就位)", "none"),
     "cut": _machine_command(
         _TABLE_AND_REFEREES,
         frozenset({MachinePhase.COMMITTED}),
         CutArgs,
-        "cuts the set (切牌)",
+        "cut the set (切牌)",
         "machine",
     ),
     "confirm": _match_command(
-        _TABLE_AND_REFEREES, ConfirmArgs, "presses the green button; a referee: both sides (确认)"
+        _TABLE_AND_REFEREES, ConfirmArgs, "press the green button (确认); a referee: for both sides"
     ),
     "out": _match_command(
-        _TABLE_AND_REFEREES, OneSeatArgs, "reports that a player is out; a referee confirms it"
+        _TABLE_AND_REFEREES, OneSeatArgs, "report a player as out; a referee's report is final"
     ),
     "call": _match_command(
-        _TABLE_AND_REFEREES, CallArgs, "presses the red button (召请裁判)", "none"
+        _TABLE_AND_REFEREES, CallArgs, "press the red button (召请裁判)", "none"
     ),
     "claim_count": _match_command(
-        _TABLE_AND_REFEREES, OneSeatArgs, "claims a wrong count (张数不符)"
+        _TABLE_AND_REFEREES, OneSeatArgs, "claim a wrong count (张数不符)"
     ),
     "answer": _match_command(
-        _TABLE_AND_REFEREES, AnswerArgs, "Big Two: opens the hand or doubles, yes or no"
+        _TABLE_AND_REFEREES, AnswerArgs, "Big Two: answer about an open hand or doubling"
     ),
-    "choose": _match_command(_TABLE_AND_REFEREES, ChooseArgs, "UP takes one of two equal tributes"),
+    "choose": _match_command(
+        _TABLE_AND_REFEREES, ChooseArgs, "choose one of two equal tributes for UP"
+    ),
     # Commands of a referee: the match and its start.
     "set_match": _machine_command(
         _REFEREES,
         _MOTIONLESS_PHASES,
         SetMatchArgs,
-        "sets up a match, so that players can sit down",
+        "set up a match, so that its players can take their seats",
     ),
-    "start_match": _match_command(_CHIEF_ONLY, NoArgs, "opens the match (开赛)", "none"),
+    "start_match": _match_command(_CHIEF_ONLY, NoArgs, "open the match (开赛)", "none"),
     "start_deal": _machine_command(
         _REFEREES,
         _START_PHASES,
         StartDealArgs,
-        "starts the deal that is due, uncut if there is a reason",
+        "start the deal that is due, for a reason without a cut",
     ),
     "release": _machine_command(
         _REFEREES,
         frozenset({MachinePhase.HELD}),
         NoArgs,
-        "releases the four hands (放行)",
+        "release the hands to the players (放行)",
         "machine",
     ),
     "hold": _match_command(
-        _REFEREES, HoldArgs, "pauses the table; the chief: an area (暂停)", "none"
+        _REFEREES, HoldArgs, "stop the table (暂停); the chief can stop the whole area", "none"
     ),
-    "resume": _match_command(_REFEREES, ResumeArgs, "resumes the table (继续)", "none"),
+    "resume": _match_command(_REFEREES, ResumeArgs, "resume the table (继续)", "none"),
     "attend": _machine_command(
-        _REFEREES, _ALL_PHASES, AttendArgs, "ends a player's call: a referee is at the table (到台)"
+        _REFEREES,
+        _ALL_PHASES,
+        AttendArgs,
+        "report a referee at the table, which ends a call (到台)",
     ),
     # Counts and sets.
-    "recount": _match_command(_REFEREES, RecountArgs, "enters four counts after a claim (清点)"),
+    "recount": _match_command(_REFEREES, RecountArgs, "enter four counts after a claim (清点)"),
     "replace_set": _machine_command(
-        _REFEREES,
-        _MOTIONLESS_PHASES,
-        ReplaceSetArgs,
-        "enters that another set is in the hopper (换牌)",
+        _REFEREES, _MOTIONLESS_PHASES, ReplaceSetArgs, "report another set in the hopper (换牌)"
     ),
     "clear_set": _machine_command(
-        _REFEREES, _ALL_PHASES, ClearSetArgs, "clears a barred set after a correct full count"
+        _REFEREES, _ALL_PHASES, ClearSetArgs, "clear a barred set after a full count"
     ),
-    # A deal at the table. In these lines, "by hand" means in a deal that is dealt by hand.
-    "tribute": _match_command(_REFEREES, TributeArgs, "checks a tribute card; by hand: enters it"),
-    "return": _match_command(_REFEREES, ReturnArgs, "checks a return card; by hand: enters it"),
-    "anti": _match_command(_REFEREES, AntiArgs, "by hand: enters if anti-tribute applies"),
-    "swap_returns": _match_command(_REFEREES, NoArgs, "exchanges the losers' return cards"),
-    "withdraw_out": _match_command(_REFEREES, OneSeatArgs, "cancels a player's finishing place"),
-    "result": _match_command(_REFEREES, ResultArgs, "enters the order of finishing (录入名次)"),
-    "left": _match_command(_REFEREES, CardsLeftArgs, "Big Two: enters the cards left"),
-    "name_leader": _match_command(
-        _REFEREES, OneSeatArgs, "names the leader after a forfeited deal"
+    # A deal at the table.
+    "tribute": _match_command(
+        _REFEREES, TributeArgs, "check a tribute; in a deal by hand, enter it"
     ),
-    "stop_deal": _match_command(_REFEREES, ReasonArgs, "ends a deal after the end of time"),
+    "return": _match_command(_REFEREES, ReturnArgs, "check a return; in a deal by hand, enter it"),
+    "anti": _match_command(_REFEREES, AntiArgs, "by hand: enter whether anti-tribute applies"),
+    "swap_returns": _match_command(_REFEREES, NoArgs, "exchange the return cards of the losers"),
+    "withdraw_out": _match_command(
+        _REFEREES, OneSeatArgs, "cancel the report that a player is out"
+    ),
+    "result": _match_command(_REFEREES, ResultArgs, "enter the finishing order (录入名次)"),
+    "left": _match_command(_REFEREES, CardsLeftArgs, "Big Two: enter the cards left in each hand"),
+    "name_leader": _match_command(_REFEREES, OneSeatArgs, "name the leader after a forfeited deal"),
+    "stop_deal": _match_command(_REFEREES, ReasonArgs, "stop a deal because the time is up"),
     # Clocks.
-    "call_clock": _match_command(_REFEREES, OneSeatArgs, "starts a player's clock (读秒)"),
+    "call_clock": _match_command(_REFEREES, OneSeatArgs, "start a player's clock (读秒)"),
     "warn": _match_command(
-        _REFEREES, OneSeatArgs, "enters a warning; the next time limit starts now"
+        _REFEREES, OneSeatArgs, "record a warning to a player; the next time limit begins now"
     ),
-    "add_time": _match_command(_REFEREES, AddTimeArgs, "gives the table more time (补时)", "none"),
+    "add_time": _match_command(_REFEREES, AddTimeArgs, "give the table more time (补时)", "none"),
     # Rulings. The match refuses a chief's decision to a referee, unless it is entered as the
     # chief's oral decision.
-    "propose": _match_command(_REFEREES, ProposeArgs, "proposes a ruling on a charge", "none"),
-    "approve": _match_command(
-        _REFEREES, ApproveArgs, "puts a ruling into force (同意/改判)", "none"
-    ),
-    "reject": _match_command(_REFEREES, RejectArgs, "rejects or overturns a ruling (驳回)", "none"),
-    "extra_deal": _match_command(
-        _REFEREES, VerbalReasonArgs, "adds an extra deal to the match (加打)", "none"
-    ),
-    "adjust": _match_command(_REFEREES, AdjustArgs, "corrects a result (更正成绩)", "none"),
-    "redeal": _match_command(_REFEREES, VerbalReasonArgs, "repeats a deal after its release"),
+    "propose": _match_command(_REFEREES, ProposeArgs, "propose a ruling on a charge", "none"),
+    "approve": _match_command(_REFEREES, ApproveArgs, "put a ruling in force (同意/改判)", "none"),
+    "reject": _match_command(_REFEREES, RejectArgs, "reject or overturn a ruling (驳回)", "none"),
+    "extra_deal": _match_command(_REFEREES, VerbalReasonArgs, "order an extra deal (加打)", "none"),
+    "adjust": _match_command(_REFEREES, AdjustArgs, "correct a result (更正成绩)", "none"),
+    "redeal": _match_command(_REFEREES, VerbalReasonArgs, "order that released hands are redealt"),
     # A deal by hand, a transfer to another table, and the score sheet.
-    "dealt_by_hand": _match_command(
-        _REFEREES, ReasonArgs, "has this deal dealt by hand (人工发牌)"
-    ),
-    "shuffled": _match_command(_REFEREES, OneSeatArgs, "by hand: enters who shuffled"),
-    "cut_by_hand": _match_command(_REFEREES, CutByHandArgs, "by hand: enters who cut, and where"),
+    "dealt_by_hand": _match_command(_REFEREES, ReasonArgs, "order a deal by hand (人工发牌)"),
+    "shuffled": _match_command(_REFEREES, OneSeatArgs, "by hand: record the seat that shuffled"),
+    "cut_by_hand": _match_command(_REFEREES, CutByHandArgs, "by hand: record who cut, and where"),
     "turned_up": _match_command(
-        _REFEREES, TurnedUpArgs, "by hand: enters the turned-up card (翻牌)"
+        _REFEREES, TurnedUpArgs, "by hand: record the turned-up card (翻牌)"
     ),
-    "hands_dealt": _match_command(_REFEREES, HandsDealtArgs, "by hand: enters four drawn hands"),
+    "hands_dealt": _match_command(_REFEREES, HandsDealtArgs, "by hand: report four right hands"),
     "transfer": _match_command(
-        _REFEREES, TransferArgs, "transfers the match to another table (转台)", "none"
+        _REFEREES, TransferArgs, "transfer the match to another table (转台)", "none"
     ),
     "take_over": _machine_command(
         _REFEREES,
         _MOTIONLESS_PHASES,
         TakeOverArgs,
-        "accepts a match from another table (接台)",
+        "accept a match from another table (接台)",
     ),
-    "sign": _match_command(_REFEREES, SignArgs, "signs the score sheet (签名)", "none"),
+    "sign": _match_command(_REFEREES, SignArgs, "sign the score sheet (签名)", "none"),
     # The machine's faults.
     "acknowledge": _machine_command(
-        _REFEREES, _ALL_PHASES, AcknowledgeArgs, "reports that a person handles a fault (已知悉)"
+        _REFEREES,
+        _ALL_PHASES,
+        AcknowledgeArgs,
+        "acknowledge a fault that a person has seen (已知悉)",
     ),
     "clear_jam": _machine_command(
-        _REFEREES, _ALL_PHASES, NoArgs, "reports that the jammed card is removed (卡牌已清)"
+        _REFEREES, _ALL_PHASES, NoArgs, "report that the jammed card was removed (卡牌已清)"
     ),
     # Commands of the chief only.
     "confirm_verbal": _match_command(
-        _CHIEF_ONLY, ConfirmVerbalArgs, "confirms a verbal decision in writing", "none"
+        _CHIEF_ONLY, ConfirmVerbalArgs, "confirm a verbal decision in writing", "none"
     ),
     "forfeit": _match_command(
-        _CHIEF_ONLY, ForfeitArgs, "a side loses the match (弃权判负)", "none"
+        _CHIEF_ONLY, ForfeitArgs, "declare that a side forfeits the match (弃权判负)", "none"
     ),
     "void": _machine_command(
         _CHIEF_ONLY,
         _VOIDABLE_PHASES,
         ReasonArgs,
-        "voids an attempt before its release",
+        "give up an attempt before its release",
         "machine",
     ),
-    "open_hand": _match_command(_CHIEF_ONLY, OpenHandArgs, "shows a hand to the chief (开验手牌)"),
+    "open_hand": _match_command(_CHIEF_ONLY, OpenHandArgs, "look at a hand (开验手牌)"),
     # Commands of a technician, which never concern a hand or a match.
     "selftest": _machine_command(
-        _TECHNICIAN_ONLY, _IDLE_PHASES, NoArgs, "tests motors, sensors and camera"
+        _TECHNICIAN_ONLY, _IDLE_PHASES, NoArgs, "test motors, sensors and camera"
     ),
     "configure": _machine_command(
-        _TECHNICIAN_ONLY, _IDLE_PHASES, ConfigureArgs, "changes settings of a board"
+        _TECHNICIAN_ONLY, _IDLE_PHASES, ConfigureArgs, "change settings of a board"
     ),
     "calibrate": _machine_command(
-        _TECHNICIAN_ONLY, _IDLE_PHASES, CalibrateArgs, "calibrates a board"
+        _TECHNICIAN_ONLY, _IDLE_PHASES, CalibrateArgs, "calibrate a board"
     ),
 }
 """All commands by name."""

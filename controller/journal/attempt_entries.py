@@ -1,9 +1,9 @@
 """The data of the entries of an attempt, kind by kind: the journal's rows and the feed's events.
 
-Bytes are lower-case hex, or base64 where the type of the field is base64. `at_ms` is the table's
-clock: whole milliseconds that only go forward, also over restarts. A field is always present unless
-its description states otherwise. Null means that a value is not known. These types do not depend on
-a rulebook. So the schemas of a match and its events are made in controller/cli/schema.py.
+Bytes are lower-case hex; fields of the type `Base64` are base64. `at_ms` is the time of the table's
+clock in whole milliseconds. It only increases, also over restarts. A field is always present unless
+its description states otherwise. Null means that a value is not known. The journal does not depend
+on a rulebook, so the schemas of a match and its events are made in controller/cli/schema.py.
 """
 
 from functools import cache
@@ -31,7 +31,7 @@ class EntryData(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
 
 class BegunData(EntryData, frozen=True):
-    """Both boards began the attempt: the set is in the machine."""
+    """Both boards have begun the attempt. The set is in the machine."""
 
 
 class SeedData(EntryData, frozen=True):
@@ -84,7 +84,7 @@ class CutData(EntryData, frozen=True):
 
 
 class ShuffledData(EntryData, frozen=True):
-    """The shuffler has finished, after this number of passes."""
+    """The shuffler finished, after this number of passes."""
 
     passes: Count
 
@@ -117,14 +117,14 @@ class OpenedEventGroup(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
 
 class DealtData(EntryData, frozen=True):
-    """All cards have left the hopper and the tray, with the numbers of indices fed from each."""
+    """All cards left the hopper and the tray. `fed` and `refed` count the cards fed from each."""
 
     fed: Count
     refed: Count
 
 
 class HeldData(EntryData, frozen=True):
-    """Right hands are in the machine, with the value that binds them (PROOF.md)."""
+    """Right hands are in the machine. `hands` is the hash that binds them (PROOF.md)."""
 
     hands: Hash
 
@@ -152,11 +152,11 @@ class VerdictData(EntryData, frozen=True):
 class ReleasedData(EntryData, frozen=True):
     """The hands were released.
 
-    `leader` is the seat that the cards choose to lead, and `turned_up` the card that chose it. Each
-    is absent if the rulebook or the deal has none. A deal of a match has waiting times.
-    `due_to_ready_ms` is the time from when the deal was due until its hands were ready, or 0 if
-    they were ready before. `ready_to_button_ms` is the time from then until the command that
-    released the hands.
+    `leader` is the seat that leads because of the cards, and `turned_up` is the card that decided
+    it. Each is absent if the rulebook or the deal has none. A deal of a match has two waiting
+    times. `due_to_ready_ms` is the time from when the deal was due until its hands were ready (0 if
+    they were ready before). `ready_to_button_ms` is the time from then until the command that
+    released them.
     """
 
     at_ms: Ms
@@ -167,16 +167,18 @@ class ReleasedData(EntryData, frozen=True):
 
 
 class SealedToChiefData(EntryData, frozen=True):
-    """The attempt's key was lost with the power.
+    """The attempt's key was lost in a power failure.
 
-    Only the chief can open the attempt, with `for_chief` of its seed.
+    Only the chief's key can open the attempt (`for_chief` of its `seed`).
     """
 
     reason: FaultName
 
 
 class RevealedData(EntryData, frozen=True):
-    """Seed and cut of an attempt that is over. The cut is null for a deal without a cut.
+    """The seed and the cut of an attempt that is over.
+
+    The cut is null for a deal without a cut.
 
     `course` shows where each card went, for hands that were played. It is absent if the whole
     record follows, and for hands that were released after a power cut.
@@ -188,7 +190,7 @@ class RevealedData(EntryData, frozen=True):
 
 
 class WithdrawnData(EntryData, frozen=True):
-    """Held hands that must not be released any more, with the reasons."""
+    """Held hands must not be released any more. `reasons` has the causes."""
 
     reasons: list[FaultName]
     at_ms: Ms
@@ -235,7 +237,7 @@ class RecordData(EntryData, frozen=True):
 
 
 class RecalledData(EntryData, frozen=True):
-    """Released hands are dealt again, because of a wrong count or the chief's decision."""
+    """Released hands are dealt again, because of a wrong count or a decision of the chief."""
 
     reasons: list[FaultName]
 

@@ -40,7 +40,7 @@ from controller.messages import PersonName, ProgramRelease, Role, Seat
 
 
 class OpenedData(EntryData, frozen=True):
-    """The daemon started: the table of this journal, and the version of the program.
+    """The daemon started. The fields describe the table and the program.
 
     `table_key` is the table's public CURVE key (Z85), which is part of every commitment. `sets` has
     the back of each set at the table, by its id. `verify` is the table's Ed25519 key, which signs
@@ -58,7 +58,7 @@ class OpenedData(EntryData, frozen=True):
 
 
 class OpenedHandData(EntryData, frozen=True):
-    """A look of the chief at a hand as it was dealt: the seat, the reason, and the key (hex)."""
+    """The chief looked at a hand as it was dealt. `key` is the chief's key (hex)."""
 
     seat: Seat
     reason: str
@@ -78,7 +78,7 @@ class AnswerData(EntryData, frozen=True):
 
 
 class MeetingData(EntryData, frozen=True):
-    """A match is set up: players, table, rulebook, and the earlier results of the pairs."""
+    """A match was set up: its players, table, rulebook, and the earlier results of the pairs."""
 
     match: str
     meeting: dict[str, Any]
@@ -109,10 +109,10 @@ class MatchToldData(EntryData, frozen=True):
 
 
 class TransferredData(EntryData, frozen=True):
-    """The match continues at the table `to`, by the decision of a person.
+    """The match left for the table `to`, by the decision of a person.
 
     `to_head` is a head that the journal of that table had shortly before, if it was requested. `by`
-    is the person who decided. `entered_by` is the person who entered a spoken decision of the
+    is the person who decided. `entered_by` is the person who entered a verbal decision of the
     chief, and is absent otherwise.
     """
 
@@ -125,15 +125,16 @@ class TransferredData(EntryData, frozen=True):
 
 
 class TakenOverData(EntryData, frozen=True):
-    """A match came from `table`, whose journal has `head` after its entry `n`, `transferred`.
+    """A match came from `table`. `head` is the head of that table's journal after its entry `n`.
 
-    `digest` identifies the document of the match (controller/match/transfer_document.py). `sig` is
-    that table's signature of it, by the key `verify` that the sender of the command named
-    (controller/signing/signed_commands.py). The `meeting` follows, and then `events` entries of
-    kind `match`, with times of this table's clock. `proofs` has the commitments of its attempts so
-    far, by table, deal and attempt. `moves` has its earlier transfers for the score sheet, and is
-    absent if the document has none. `by` is the person who decided. `entered_by` is the person who
-    entered a spoken decision of the chief, and is absent otherwise.
+    Entry `n` there is the entry `transferred`. `digest` identifies the document of the match
+    (controller/match/transfer_document.py). `sig` is that table's signature of the digest, made
+    with the key `verify` (controller/signing/signed_commands.py). The sender of the command named
+    that key. The `meeting` follows, and then `events` entries of kind `match`, with times of this
+    table's clock. `proofs` has the commitments of the match's attempts so far, by table, deal and
+    attempt. `moves` has the earlier transfers of the match for the score sheet, and is absent if
+    the document has none. `by` is the person who decided. `entered_by` is the person who entered a
+    verbal decision of the chief, and is absent otherwise.
     """
 
     match: str
@@ -154,7 +155,7 @@ class TakenOverData(EntryData, frozen=True):
 class PauseData(EntryData, frozen=True):
     """A person paused the machine.
 
-    `reason` is the role that may resume it. `why` has the person's own words.
+    `reason`: the role that may end the pause. `why`: the person's own words.
     """
 
     reason: str
@@ -163,17 +164,17 @@ class PauseData(EntryData, frozen=True):
 
 
 class PauseEndedData(EntryData, frozen=True):
-    """A person ended the pause of the role `reason`."""
+    """The pause of the role `reason` ended. `by` is the person who ended it."""
 
     reason: str
     by: str
 
 
 class AcknowledgedData(EntryData, frozen=True):
-    """A person has seen a fault, or answered a call of the match.
+    """A person acknowledged a fault, or answered a call of the match.
 
-    `name` is the name of the fault, or of the call in small letters. `board` is "" if the fault or
-    call concerns no board.
+    `name`: the name of the fault, or of the call in small letters. `board` is "" if no board is
+    concerned.
     """
 
     name: str
@@ -182,7 +183,7 @@ class AcknowledgedData(EntryData, frozen=True):
 
 
 class SetLoadedData(EntryData, frozen=True):
-    """Another set is in the machine."""
+    """Another set is in the machine, as a person reported."""
 
     set: str
     back: Back
@@ -190,7 +191,7 @@ class SetLoadedData(EntryData, frozen=True):
 
 
 class SetClearedData(EntryData, frozen=True):
-    """A barred set was counted by a person, and is complete."""
+    """A person counted a barred set in full, and the set is complete."""
 
     set: str
     by: str
@@ -205,7 +206,7 @@ class FaultData(EntryData, frozen=True):
 
 
 class FaultClearedData(EntryData, frozen=True):
-    """A fault was cleared, with the evidence it had."""
+    """A fault was cleared. `evidence` is that of the fault."""
 
     code: int
     name: FaultName
@@ -213,9 +214,8 @@ class FaultClearedData(EntryData, frozen=True):
 
 
 class CallData(EntryData, frozen=True):
-    """A player called the referee.
-
-    `reason` is `button` for the red button, or else the player's own words.
+    """A player called the referee with the red button (`reason` is `button`), or with a reason in
+    their own words.
     """
 
     seat: Seat
@@ -223,7 +223,7 @@ class CallData(EntryData, frozen=True):
 
 
 class CallEndedData(EntryData, frozen=True):
-    """The player withdrew the call with the green button, or a referee, `by`, is at the table."""
+    """A call ended: the player pressed the green button, or the referee `by` is at the table."""
 
     seat: Seat
     by: str | UnsetType = UNSET
@@ -241,19 +241,23 @@ class CommandKeptData(EntryData, frozen=True):
 
 
 class CommandData(EntryData, frozen=True):
-    """A signed command that was carried out, and its sender.
+    """A signed command that was carried out or refused, and its sender.
 
-    `key` is the signer's key (hex), or `panel` for a button of the table. `who` is the name of its
-    certificate. `person` is the person who gave it with that key, or null if it was not stated.
-    `result` is the public part of the answer. With `refused` instead, the command was begun and
-    could not be carried out. `args`, `of` (the deal and attempt that it named), `boot` (the run
-    that it was for, which is this one) and `sig` let everybody with the signer's key check the
-    command (controller/signing/signed_commands.py). A command of a button has only `args` of these.
-    For `answer`, `tribute`, `return` and `take_over` these fields are in a private row. If
-    `configure` is refused after it began, a row before that has in `result` the `settings` that the
-    board accepted, and as `unknown` the setting that was sent without an answer: the board may have
-    it. If an entry cannot contain `args` as an object (it has a fraction), `args` is the JSON text
-    that was signed. Such a command is always refused.
+    `key` is the signer's key (hex), or `panel` for a button of the table. `who` is the name in the
+    key's certificate. `person` is the person who gave the command with that key, or null if that
+    was not stated. `result` is the public part of the answer. `refused` replaces `result` if the
+    command was begun and could not be carried out.
+
+    `of` has the deal and attempt that the command named. `boot` is the run of the daemon that the
+    command was for, which is the present one. With `args`, `of`, `boot` and `sig`, everybody can
+    check the signature of the command (controller/signing/signed_commands.py). A command of a
+    button has only `args` of these fields. For `answer`, `tribute`, `return` and `take_over` these
+    fields are in a private row. If `args` has a fraction, an entry cannot contain it as an object.
+    Then `args` is the JSON text that was signed, and the command is always refused.
+
+    If `configure` is refused after it began, an earlier row has in `result` the `settings` that the
+    board accepted. `unknown` is the setting that was sent and got no answer; the board may have
+    accepted it.
     """
 
     id: str

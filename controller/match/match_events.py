@@ -28,7 +28,7 @@ class SeatEventBase(MatchEventBase, frozen=True):
 
 
 class SeatTaken(MatchEventBase, frozen=True, tag="Seated"):
-    """`person` has taken `seat`. The pair's list names the expected person."""
+    """`person` took `seat`. The pair's list names the expected person."""
 
     seat: Seat
     person: str | None = None
@@ -39,20 +39,20 @@ class MatchStarted(MatchEventBase, frozen=True, tag="Started"):
 
 
 class HandDealOrdered(MatchEventBase, frozen=True, tag="DealtByHand"):
-    """The hands of this deal are drawn by hand. The machine releases nothing."""
+    """A person ordered that the deal is drawn by hand. The machine releases nothing."""
 
     reason: str
 
 
 class SetShuffled(SeatEventBase, frozen=True, tag="Shuffled"):
-    """A person has shuffled."""
+    """A person shuffled the set, in a deal by hand."""
 
 
 class SetCut(MatchEventBase, frozen=True, tag="Cut"):
-    """`seat` cut a packet of `n` cards. None: the deal continues uncut, for a reason.
+    """`seat` cut a packet of `n` cards. If `n` is None, the deal continues uncut, for a reason.
 
-    `ahead`: the cut was taken while the deal before was played. Its rightful cutter was not known
-    then, so the cut of any seat counts (provisional).
+    `ahead`: the cut was made while the deal before was still played. The cutter of the next deal
+    was not known then, so the cut of any seat is valid (provisional).
     """
 
     seat: Seat | None = None
@@ -61,16 +61,16 @@ class SetCut(MatchEventBase, frozen=True, tag="Cut"):
 
 
 class CardTurnedUp(MatchEventBase, frozen=True, tag="TurnedUp"):
-    """A person turned a card up. The card is in the notation of faces."""
+    """A person turned a card up. The card is written in the notation of faces."""
 
     card: str
 
 
 class HandsDealt(MatchEventBase, frozen=True, tag="Dealt"):
-    """Four right hands are ready. In a first deal `turned_to` got the turned-up card.
+    """Four right hands are ready. In a first deal the turned-up card went to `turned_to`.
 
-    Big Two: `turned_to` has the leading card. A machine may withhold both until the hands are
-    released.
+    In Big Two `turned_to` has the card that must lead. A machine may withhold both fields until the
+    hands are released.
     """
 
     turned_to: Seat | None = None
@@ -78,19 +78,21 @@ class HandsDealt(MatchEventBase, frozen=True, tag="Dealt"):
 
 
 class AttemptFailed(MatchEventBase, frozen=True, tag="Misdealt"):
-    """The attempt was a misdeal or void, by the machine or by a count. `reasons` are the causes."""
+    """The attempt was a misdeal or a void. The machine or a count decided that. `reasons` has the
+    causes.
+    """
 
     reasons: tuple[str, ...]
 
 
 class ReleaseOrdered(MatchEventBase, frozen=True, tag="ReleaseOrdered"):
-    """The release of the held hands was ordered. They are on their way to the players."""
+    """A person ordered the release of the held hands. They are on their way to the players."""
 
 
 class HandsReleased(MatchEventBase, frozen=True, tag="Released"):
-    """The hands were released: the deal has begun.
+    """The hands were released: the deal began.
 
-    `turned_to`, `turned_up`: as in `Dealt`, if they were withheld there.
+    `turned_to` and `turned_up` are as in `Dealt`, if they were withheld there.
     """
 
     turned_to: Seat | None = None
@@ -98,7 +100,7 @@ class HandsReleased(MatchEventBase, frozen=True, tag="Released"):
 
 
 class HandCounted(SeatEventBase, frozen=True, tag="Counted"):
-    """`seat` has counted the hand, and the count is right."""
+    """`seat` counted the hand, and the count is right."""
 
 
 class CountClaimed(SeatEventBase, frozen=True, tag="CountClaimed"):
@@ -106,12 +108,11 @@ class CountClaimed(SeatEventBase, frozen=True, tag="CountClaimed"):
 
 
 class HandsRecounted(MatchEventBase, frozen=True, tag="Recounted"):
-    """The referee counted four hands, after a search. The chief decides about a pair's second
-    claim.
+    """The referee counted four hands, after a search. The chief decides about the second claim of a
+    pair.
 
-    `found`: the counts became right with a card that was on the floor or in a pocket. `by`: the
-    person who counted or decided. `entered_by`: the person who entered this as a verbal decision of
-    the chief.
+    `found`: a card from the floor or from a pocket made the counts right. `by`: the person who
+    counted or decided. `entered_by`: the person who entered a verbal decision of the chief.
     """
 
     counts: dict[Seat, int]
@@ -123,9 +124,9 @@ class HandsRecounted(MatchEventBase, frozen=True, tag="Recounted"):
 
 
 class DealVoided(MatchEventBase, frozen=True, tag="DealVoided"):
-    """The chief voids a deal that has begun: it is dealt again (作废，重新发牌).
+    """The chief voided a deal that had begun. It is dealt again (作废，重新发牌).
 
-    `entered_by`: the person who entered this as a verbal decision.
+    `entered_by`: the person who entered a verbal decision of the chief.
     """
 
     reason: str
@@ -136,7 +137,8 @@ class DealVoided(MatchEventBase, frozen=True, tag="DealVoided"):
 
 
 class AntiTributeAnswered(MatchEventBase, frozen=True, tag="AntiAnswered"):
-    """The answer whether the payers have both big jokers. It does not show which payer has which.
+    """The payers have both big jokers (`stands` is true), or not. The event does not show which
+    payer has which joker.
 
     A different answer before a card is laid or led is a correction.
     """
@@ -145,30 +147,30 @@ class AntiTributeAnswered(MatchEventBase, frozen=True, tag="AntiAnswered"):
 
 
 class TributeLaid(SeatEventBase, frozen=True, tag="TributeLaid"):
-    """`seat` has laid a tribute face up."""
+    """`seat` laid a tribute face up."""
 
 
 class TributeValued(MatchEventBase, frozen=True, tag="TributeValued"):
-    """The value that each payer's tribute must have, by controller/rules/ranks.py."""
+    """The value that each payer's tribute must have (controller/rules/ranks.py)."""
 
     values: dict[Seat, int]
 
 
 class TributeChosen(MatchEventBase, frozen=True, tag="TributeChosen"):
-    """UP takes the card of `payer`, one of two equal tributes (seed 003 R4.5)."""
+    """UP took the card of `payer`, one of two equal tributes (seed 003 R4.5)."""
 
     payer: Seat
 
 
 class ReturnLaid(MatchEventBase, frozen=True, tag="ReturnLaid"):
-    """`seat` has given a card back. `value` is present if the rulebook shows it or needs it."""
+    """`seat` gave a card back. `value` is present if the rulebook shows it or needs it."""
 
     seat: Seat
     value: int | None = None
 
 
 class ReturnCorrected(MatchEventBase, frozen=True, tag="ReturnCorrected"):
-    """Before the first lead, `seat` has given another card back instead of a wrong one."""
+    """Before the first lead, `seat` gave back another card instead of a wrong one."""
 
     seat: Seat
     value: int | None = None
@@ -183,21 +185,21 @@ class LeadMade(MatchEventBase, frozen=True, tag="Led"):
 
 
 class OutClaimed(SeatEventBase, frozen=True, tag="OutSaid"):
-    """`seat` reports the last card as played. It counts when an opponent confirms it."""
+    """`seat` reported that it has no cards left. An opponent must confirm this."""
 
 
 class OutConfirmed(SeatEventBase, frozen=True, tag="Out"):
-    """`seat` has played the last card, and an opponent confirmed it."""
+    """`seat` played its last card, and an opponent confirmed it."""
 
 
 class OutWithdrawn(SeatEventBase, frozen=True, tag="OutWithdrawn"):
-    """`seat` still has cards: the place was pressed or reported by mistake."""
+    """`seat` still has cards. The report that it was out was a mistake."""
 
 
 class ResultEntered(MatchEventBase, frozen=True, tag="ResultEntered"):
     """The referee entered the finishing order: two seats after a double-down, otherwise three.
 
-    `ended_ms`: when the last card was played, if before now.
+    `ended_ms`: when the last card was played, if that was earlier.
     """
 
     order: tuple[Seat, ...]
@@ -205,31 +207,32 @@ class ResultEntered(MatchEventBase, frozen=True, tag="ResultEntered"):
 
 
 class CardsLeftEntered(MatchEventBase, frozen=True, tag="CardsLeft"):
-    """Big Two: the number of cards left in each hand. One of them has none."""
+    """The number of cards left in each hand, in Big Two. One of the hands has none."""
 
     left: dict[Seat, int]
 
 
 class ChoiceAnswered(MatchEventBase, frozen=True, tag="Answered"):
-    """Big Two: the answer of `seat` about an open hand or doubling."""
+    """The answer of `seat` about an open hand or doubling, in Big Two."""
 
     seat: Seat
     yes: bool
 
 
 class ResultConfirmed(MatchEventBase, frozen=True, tag="Confirmed"):
-    """A side, or the referee for both, confirmed the result."""
+    """A side confirmed the result, or the referee confirmed it for both sides."""
 
     by: Side | Literal["referee"]
 
 
 class LeaderNamed(SeatEventBase, frozen=True, tag="LeaderNamed"):
-    """After a forfeited deal the side that was given it names the leader of the next one."""
+    """The side that won a forfeited deal named the leader of the next deal."""
 
 
 class ExtraDealOrdered(MatchEventBase, frozen=True, tag="ExtraDealOrdered"):
-    """The chief ordered an extra deal (加打一副). `entered_by`: the person who entered a verbal
-    decision.
+    """The chief ordered an extra deal (加打一副).
+
+    `entered_by`: the person who entered a verbal decision of the chief.
     """
 
     reason: str
@@ -248,7 +251,7 @@ class DealStopped(MatchEventBase, frozen=True, tag="DealStopped"):
 
 
 class ResultCorrected(MatchEventBase, frozen=True, tag="Corrected"):
-    """The result of a recorded deal was wrong. Later deals stay as they were played.
+    """The result of a recorded deal was wrong and is corrected. Later deals do not change.
 
     `by`: the person who decided. `entered_by`: the person who entered a verbal decision of the
     chief.
@@ -265,7 +268,7 @@ class ResultCorrected(MatchEventBase, frozen=True, tag="Corrected"):
 
 
 class CorrectionConfirmed(MatchEventBase, frozen=True, tag="CorrectionConfirmed"):
-    """The chief confirms in writing a verbal correction of `deal`.
+    """The chief confirmed in writing a verbal correction of `deal`.
 
     `row`: the row of the score sheet.
     """
@@ -277,17 +280,17 @@ class CorrectionConfirmed(MatchEventBase, frozen=True, tag="CorrectionConfirmed"
 
 
 class TableSuspended(MatchEventBase, frozen=True, tag="Suspended"):
-    """The referee was called, or stops the table. The clocks of seats are paused."""
+    """The referee was called, or stopped the table. The clocks of seats are paused."""
 
     reason: str
 
 
 class TableResumed(MatchEventBase, frozen=True, tag="Resumed"):
-    """The table is resumed."""
+    """The table was resumed."""
 
 
 class AreaPaused(MatchEventBase, frozen=True, tag="AreaPaused"):
-    """The clock of the whole area is paused: the reason, and the person, if known."""
+    """The clock of the whole area was paused. `by` is the person, if known."""
 
     reason: str | None = None
     by: str | None = None
@@ -298,9 +301,9 @@ class AreaResumed(MatchEventBase, frozen=True, tag="AreaResumed"):
 
 
 class TimeAdded(MatchEventBase, frozen=True, tag="TimeAdded"):
-    """A referee gave the table more time, for stops that were not the players' fault.
+    """A referee gave the table more time, for stops that the players did not cause.
 
-    0 seconds: a referee decided to give none.
+    With 0 seconds, a referee decided to give no time.
     """
 
     seconds: int
@@ -308,23 +311,23 @@ class TimeAdded(MatchEventBase, frozen=True, tag="TimeAdded"):
 
 
 class PlayClockStarted(SeatEventBase, frozen=True, tag="PlayCalled"):
-    """The play clock is started for `seat` (读秒)."""
+    """The play clock was started for `seat` (读秒)."""
 
 
 class PlayerWarned(SeatEventBase, frozen=True, tag="PlayWarned"):
-    """The referee has spoken the warning to `seat`: the next limit counts from now (A21.1)."""
+    """The referee warned `seat`. The next time limit begins now (A21.1)."""
 
 
 class PlayMade(SeatEventBase, frozen=True, tag="PlayMade"):
-    """`seat` has played or passed; the play clock stops."""
+    """`seat` played or passed. The play clock stops."""
 
 
 class TimePassed(MatchEventBase, frozen=True, tag="Ticked"):
-    """Nothing but time has passed."""
+    """Time has passed, and nothing else happened."""
 
 
 class RulingProposed(MatchEventBase, frozen=True, tag="RulingProposed"):
-    """A referee proposes what an offence leads to: one of the legal proposals."""
+    """A referee proposed one of the legal rulings on an offence."""
 
     id: str
     charge: Charge
@@ -333,9 +336,9 @@ class RulingProposed(MatchEventBase, frozen=True, tag="RulingProposed"):
 
 
 class RulingApproved(MatchEventBase, frozen=True, tag="RulingApproved"):
-    """A ruling is in force, as proposed or with another legal proposal.
+    """A ruling came into force, as proposed or with another legal penalty.
 
-    `entered_by`: who entered it as the chief's word.
+    `entered_by`: the person who entered a verbal decision of the chief.
     """
 
     id: str
@@ -347,9 +350,9 @@ class RulingApproved(MatchEventBase, frozen=True, tag="RulingApproved"):
 
 
 class RulingRejected(MatchEventBase, frozen=True, tag="RulingRejected"):
-    """A proposed ruling comes to nothing; a decided one is overturned.
+    """A proposed ruling was rejected, or a decided ruling was overturned.
 
-    `entered_by`: who entered that as the chief's word.
+    `entered_by`: the person who entered a verbal decision of the chief.
     """
 
     id: str
@@ -360,7 +363,7 @@ class RulingRejected(MatchEventBase, frozen=True, tag="RulingRejected"):
 
 
 class VerbalRulingConfirmed(MatchEventBase, frozen=True, tag="VerbalConfirmed"):
-    """The chief confirms in writing a ruling that was a spoken decision."""
+    """The chief confirmed in writing a ruling that was a verbal decision."""
 
     id: str
     by: str

@@ -232,11 +232,11 @@ def _with(row: dict[str, Any], **data: Any) -> dict[str, Any]:
 
 
 AGREEING: Mapping[str, Agreeing] = {
-    "two signed orders exchanged": Agreeing(TWO_MATCHES, _exchanged),
-    "signed orders replaced by buttons": Agreeing(TWO_MATCHES, _by_buttons),
-    "a signed order left out": Agreeing(CORRECTED, _left_out),
-    "orders signed by another key": Agreeing(TWO_MATCHES, _signed_by_another_key),
-    "all rows behind a point cut off": Agreeing(TWO_MATCHES, _cut_off),
+    "two signed commands exchanged": Agreeing(TWO_MATCHES, _exchanged),
+    "signed commands replaced by button presses": Agreeing(TWO_MATCHES, _by_buttons),
+    "a signed command left out": Agreeing(CORRECTED, _left_out),
+    "commands signed by another key": Agreeing(TWO_MATCHES, _signed_by_another_key),
+    "all rows after a point removed": Agreeing(TWO_MATCHES, _cut_off),
     "two faces exchanged between opened hands": Agreeing(TWO_MATCHES, _other_hands),
 }
 """Changes of several rows that `verify` does not find, by their names in PROOF.md."""

@@ -65,7 +65,7 @@ def test_about_a_command_says_what_it_takes_and_who_may_give_it(subtests: pytest
 
 def test_about_the_cut_shows_its_phase_and_what_it_is_bound_to() -> None:
     assert run("--about", "cut").stdout.splitlines() == [
-        "cut n [seat]: cuts the set (切牌)",
+        "cut n [seat]: cut the set (切牌)",
         "",
         "  A cut: `n` cards are taken from the top. `seat` is the seat that cut, if known.",
         "",

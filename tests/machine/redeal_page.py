@@ -1,4 +1,4 @@
-"""REDEAL.md: written from what was seen, and read again."""
+"""REDEAL.md: written from the observed results, and read again."""
 
 import asyncio
 import re
@@ -27,7 +27,7 @@ from tests.machine.troubles import AFTER, BEFORE, TROUBLES, Ground
 
 PAGE = Path(str(resources.files("controller.deal").joinpath("REDEAL.md")))
 STAGES = (*BEFORE, "anti_check", *AFTER)
-"""Every stage of a deal. `begin`: between the cut and the shuffler, no moment long."""
+"""Every stage of a deal. `begin` is between the cut and the shuffler, and takes no time."""
 REASONS = [row.name for row in fault_catalogue().values() if row.code < 300]
 LEAD_DUE = AFTER[:4]
 """The stages at which hands are released and no card was led."""
@@ -35,39 +35,56 @@ LEAD_DUE = AFTER[:4]
 _HEAD = """\
 # What happens when a deal goes wrong
 
-Each row was played at a whole table in process, in the second deal of a match, and looked at from
-outside; tests/machine/test_redeal_table.py plays each again. The page is generated with
+This page shows the outcome of each reason at each stage of a deal. A test played each row in
+the second deal of a match, at a whole table in one process. It observed the table from outside.
+`tests/machine/test_redeal_table.py` plays each row again. This command writes the page:
 
     python -m tests.pages write controller/deal/REDEAL.md
 
-Stages: `committed` waits for the cut, `begin` is between the cut and the first motion, then
-`shuffling`, `dealing` and `held` hands; behind the release the phases of the match.
-In every row the match keeps its deal number, its level, its results and whose tribute is due: a
-misdeal is another attempt of the same deal, under the next number, and nothing else.
+In every row the match keeps its deal number, its level, its results and its tribute. A misdeal is
+another attempt at the same deal, with the next number. Nothing else changes.
 
-Outcome: a *misdeal* is proved by the cards, a *void* has no evidence in its record; *withdrawn* are
-hands that were held already, *recalled* hands that were out. Record: *opened*: seed, cut, all
-board events and hands are on the feed; *the chief's*: its key went with the power, so that the
-chief alone can open it. The set: *barred* means that it is dealt with again only after a full
-count (`clear_set`). Next: what people do until the next attempt begins, in that order; it begins
-automatically, if the last column is not `start_deal`. After two attempts in a row without right
-hands a referee is called (TWO_MISDEALS) and the third begins by `start_deal` alone.
-A withdrawn deal counts as void, whatever the reason: its hands were right when they were counted.
+**Stages.** At `committed` the table waits for the cut. `begin` is between the cut and the first
+motion. `shuffling`, `dealing` and `held` follow. After the release the stages are the phases of the
+match.
+
+**Outcome.**
+
+- *misdeal*: the cards prove the reason.
+- *void*: the record has no evidence of the reason. A withdrawn deal counts as void, whatever the
+  reason is, because its hands were right when they were counted.
+- *withdrawn*: the hands were held already.
+- *recalled*: the hands were released already.
+
+**Reasons in the journal.** The reasons of the attempt's end: `verdict`, `withdrawn` or `recalled`.
+
+**Set.** *barred*: the set may be used again only after a full count (`clear_set`).
+
+**Record.** *published*: seed, cut, all board events and hands are on the feed. *sealed to the
+chief*: the attempt's key was lost in a power failure, so only the chief can open the record.
+
+**Next.** The steps of people until the next attempt begins, in that order. `acknowledge`,
+`replace_set`, `clear_set` and `start_deal` are commands. Without `start_deal` the attempt begins
+automatically. After two attempts in a row without right hands, a referee is called (TWO_MISDEALS).
+Then the third attempt begins only by `start_deal`.
 """
-_COLUMNS = ("reason", "how", "stages", "outcome", "on the record", "set", "record", "decided by")
+_COLUMNS = (
+    *("reason", "cause", "stages", "outcome", "reasons in the journal", "set", "record"),
+    "decided by",
+)
 _ROW = re.compile(r"^\| (.+) \|$")
 
 
 def text_of(seen: Iterable[Seen]) -> str:
     """Return the page of the observed results."""
     rows = sorted(seen, key=_place)
-    lines = [_HEAD, "## What was seen", "", _line((*_COLUMNS, "next")), _rule(9)]
+    lines = [_HEAD, "## Results", "", _line((*_COLUMNS, "next")), _rule(9)]
     merged: dict[Seen, list[str]] = {}
     for row in rows:
         merged.setdefault(row._replace(stage=""), []).append(row.stage)
     for row, stages in merged.items():
         lines.append(_line((row.reason, row.how, "; ".join(stages), *row[3:])))
-    lines += ["", "## Pairs that cannot be", "", _line(("reasons", "stages", "why")), _rule(3)]
+    lines += ["", "## Impossible pairs", "", _line(("reasons", "stages", "why")), _rule(3)]
     for (where, why), reasons in _cannot(rows).items():
         lines.append(_line(("; ".join(reasons), "; ".join(where), why)))
     return "\n".join(lines) + "\n"
@@ -75,7 +92,7 @@ def text_of(seen: Iterable[Seen]) -> str:
 
 def rows_of(page: str) -> list[Seen]:
     """Return the results of a page, a row for each stage."""
-    table = page.partition("## What was seen")[2].partition("##")[0]
+    table = page.partition("## Results")[2].partition("##")[0]
     found = [match[1].split(" | ") for match in map(_ROW.match, table.splitlines()) if match]
     return [
         Seen(stage, reason, how, *rest)
@@ -86,7 +103,7 @@ def rows_of(page: str) -> list[Seen]:
 
 def cannot_of(page: str) -> list[tuple[str, str]]:
     """Return the impossible pairs of reason and stage of a page."""
-    table = page.partition("## Pairs that cannot be")[2]
+    table = page.partition("## Impossible pairs")[2]
     found = [match[1].split(" | ") for match in map(_ROW.match, table.splitlines()) if match]
     return [
         (reason, stage)
@@ -118,7 +135,7 @@ def why_not(reason: str, rows: Iterable[Seen]) -> dict[str, list[str]]:
 
 def _sentence(reason: str, stage: str) -> str:
     if stage == "anti_check":
-        return "no moment long: the vault answers as soon as the fourth count is confirmed"
+        return "this stage takes no time: the vault answers when the fourth count is confirmed"
     if stage in AFTER:
         return _AFTER.get(reason, _OUT)
     if stage == "begin" and reason in _ANY_TIME:
@@ -126,18 +143,18 @@ def _sentence(reason: str, stage: str) -> str:
     return _BEFORE[reason]
 
 
-_OUT = "the cards are with the players: the machine sees none of them"
+_OUT = "the cards are with the players, and the machine does not detect them"
 _AFTER = {
-    "COUNT_WRONG": "from the first lead on there is no redeal: a claim is refused",
-    "BOARD_REFUSED": "the machine asks its boards for nothing",
-    "RESTARTED": "hands that are out need no board",
-    "NOT_NEEDED": "hands that are out are played, or dealt again by order",
+    "COUNT_WRONG": "after the first lead there is no redeal, and a claim is refused",
+    "BOARD_REFUSED": "the machine sends its boards no command",
+    "RESTARTED": "released hands do not depend on a board",
+    "NOT_NEEDED": "released hands are played, or dealt again by a command",
 }
 _ANY_TIME = {
     *("LID_OPENED", "ESTOP_PRESSED", "LINE_LOST", "BOARD_RESET", "STOPPED", "POWER", "RESTARTED"),
     *("ORDERED", "NOT_NEEDED"),
 }
-_FED = "cards are counted and read while they are dealt; held hands were counted"
+_FED = "cards are counted and read only during dealing, and held hands were counted"
 _BEFORE = {
     **dict.fromkeys(
         (
@@ -147,18 +164,18 @@ _BEFORE = {
         ),
         _FED,
     ),
-    "PATH_NOT_CLEAR": "the path is looked at as the boards begin and at the count",
-    "POCKET_NOT_EMPTY": "the pockets are looked at as the boards begin",
-    "WRONG_POCKET": "a board reports landings only in its attempt, which it has not begun",
-    "EVENT_LOST": "a board reports no event of an attempt that it has not begun",
-    "SENSOR_STUCK": "sensors are held against the cards at the count and at the lift",
+    "PATH_NOT_CLEAR": "the path is checked only when the boards begin and at the count",
+    "POCKET_NOT_EMPTY": "the pockets are checked only when the boards begin",
+    "WRONG_POCKET": "a board reports landings only in an attempt, and none has begun",
+    "EVENT_LOST": "a board reports events only in an attempt, and none has begun",
+    "SENSOR_STUCK": "the sensors are compared with the cards only at the count and at the lift",
     "JAM": "no card is on its way",
-    "SUPPLY_LOW": "a board refuses to begin, and reports a supply drop only in its attempt",
-    "ENGINE_LOST": "a board refuses to begin without its engine; hands that are held were read",
-    "DRIVE_LOST": "a board refuses to begin without a drive, and reports it in its attempt only",
-    "EDGES_LOST": "a board reports lost edges only in its attempt",
-    "STALL": "no motor turns; a stuck shuffler is reported as a JAM",
-    "BOARD_RESET": "no board has begun the attempt: a board that was away is LINE_LOST",
+    "SUPPLY_LOW": "the board refuses to begin, and reports a supply drop only in an attempt",
+    "ENGINE_LOST": "the reader refuses to begin without its engine, and held hands were read",
+    "DRIVE_LOST": "the board refuses to begin without a drive, and reports it only in an attempt",
+    "EDGES_LOST": "a board reports lost edges only in an attempt",
+    "STALL": "no motor turns, and a stuck shuffler is reported as a JAM",
+    "BOARD_RESET": "no board has begun the attempt, and a board that does not answer is LINE_LOST",
     "COUNT_WRONG": "no player has a hand to count",
 }
 
@@ -198,7 +215,7 @@ def rows_to_play() -> Iterator[Row]:
 
 
 def page() -> str:
-    """Play every row; return the page of what was seen. This takes minutes."""
+    """Play every row and return the page of the results. This takes minutes."""
     return text_of(map(_played, rows_to_play()))
 
 

@@ -150,10 +150,10 @@ class Claim(NamedTuple):
 
 CLAIMS = (
     Claim("the four counts are right", "N"),
-    Claim("right by a card that was found on the spot", "N", found=True),
-    Claim("a count is wrong", "N", wrong=1),
-    Claim("the pair's second claim, the counts right", "NS"),
-    Claim("the pair's second claim, a count wrong", "NS", wrong=1),
+    Claim("a missing card is found, and the four counts are right", "N", found=True),
+    Claim("one count is wrong", "N", wrong=1),
+    Claim("the pair's second claim, and the four counts are right", "NS"),
+    Claim("the pair's second claim, and one count is wrong", "NS", wrong=1),
 )
 CLAIMED = "a claimed count"
 
@@ -202,10 +202,16 @@ def _redeal(how: str, role: Role, cmd: str, **args: Any) -> None:
     REDEALS[how] = order
 
 
-_redeal("a referee's redeal", Role.REFEREE, "redeal")
-_redeal("a referee's redeal, by the chief's word", Role.REFEREE, "redeal", verbal=True, by="Chi")
-_redeal("the chief's redeal", Role.CHIEF, "redeal")
-VOID = "the chief's void"
+_redeal("command redeal by a referee", Role.REFEREE, "redeal")
+_redeal(
+    "command redeal by a referee, as the chief's verbal decision",
+    Role.REFEREE,
+    "redeal",
+    verbal=True,
+    by="Chi",
+)
+_redeal("command redeal by the chief", Role.CHIEF, "redeal")
+VOID = "command void by the chief"
 _redeal(VOID, Role.CHIEF, "void")
 
 
@@ -264,7 +270,11 @@ async def _seen(
     happened = [*events, *(event for event in trial.events if event not in events)]
     kinds = {event.kind for event in happened if event.attempt == number}
     opened = (
-        "opened" if "record" in kinds else "the chief's" if "sealed_to_chief" in kinds else DASH
+        "published"
+        if "record" in kinds
+        else "sealed to the chief"
+        if "sealed_to_chief" in kinds
+        else DASH
     )
     if ended:
         named = trouble.reason in [*proof.reasons, *proof.recalled, CLAIMED]
@@ -291,7 +301,7 @@ async def _seen(
     )
 
 
-_GOES_ON = {MachinePhase.HELD: "hands stay held", MachinePhase.RELEASED: "hands stay out"}
+_GOES_ON = {MachinePhase.HELD: "hands stay held", MachinePhase.RELEASED: "hands stay released"}
 
 
 async def begun_again(trial: TableInProcess, number: int) -> str:
@@ -306,7 +316,7 @@ async def begun_again(trial: TableInProcess, number: int) -> str:
         state = trial.states[-1]
         assert state.match is not None
         if state.match.by_hand:
-            return "drawn by hand"
+            return "dealt by hand"
         if (state.machine.attempt or 0) > number:
             return ", ".join(filter(None, then)) or "at once"
     raise AssertionError(f"no attempt begins: {trial.states[-1]}")
@@ -327,7 +337,7 @@ async def _estop_out(trial: TableInProcess) -> str | None:
     if not trial.sim.world.estop:
         return None
     trial.sim.world.set_estop(False)
-    return "e-stop out"
+    return "e-stop released"
 
 
 async def _cards_back(trial: TableInProcess) -> str | None:

@@ -262,13 +262,13 @@ def _dealt(reason: str, how: str, *faults: str, stage: str = "dealing") -> Troub
 
 
 TROUBLES: tuple[Trouble, ...] = (
-    _dealt("COUNT_SHORT", "the set lacks a card", "missing_card"),
+    _dealt("COUNT_SHORT", "one card of the set is missing", "missing_card"),
     _dealt(
         "COUNT_OVER",
         "the tray is not empty at the end",
         "sensor_stuck:sensor=pocket_4,value=1,at=50",
     ),
-    _dealt("HOPPER_NOT_EMPTY", "the set has a card more", "extra_card"),
+    _dealt("HOPPER_NOT_EMPTY", "the set has one card too many", "extra_card"),
     _dealt(
         "PATH_NOT_CLEAR",
         "a card is in the window",
@@ -277,56 +277,67 @@ TROUBLES: tuple[Trouble, ...] = (
     ),
     _dealt(
         "PATH_NOT_CLEAR",
-        "the window is not free at the end",
+        "the window is covered at the end",
         "sensor_stuck:sensor=window,value=1,at=108",
     ),
     _dealt(
         "POCKET_NOT_EMPTY", "a card was left in a pocket", "left_in_pocket:pocket=2", stage="begin"
     ),
-    _dealt("WRONG_POCKET", "a card falls into the neighbour's pocket", "wrong_pocket:at=20"),
+    _dealt("WRONG_POCKET", "a card falls into the next pocket", "wrong_pocket:at=20"),
     Trouble("WRONG_POCKET", "something falls into a pocket", ("shuffling", "held"), _strayed),
-    _dealt("NOT_LANDED", "a card sticks in a pocket's mouth", "jam:at=9,place=landing"),
-    _dealt("MISSING_CARD", "one card of the set was exchanged", "third_copy"),
-    _dealt("THIRD_COPY", "one card of the set was exchanged", "third_copy"),
-    _dealt("FOREIGN_BACK", "a card of another set", "foreign_back"),
+    _dealt("NOT_LANDED", "a card is stuck at the mouth of a pocket", "jam:at=9,place=landing"),
+    _dealt("MISSING_CARD", "one card of the set was replaced by another", "third_copy"),
+    _dealt("THIRD_COPY", "one card of the set was replaced by another", "third_copy"),
+    _dealt("FOREIGN_BACK", "one card has another back", "foreign_back"),
     _dealt("FACE_UP", "a card is face up", "face_up:at=3"),
-    _dealt("UNREADABLE", "a card is never read", "unreadable:face=5,times=99,repeat=true"),
-    _dealt("TRAY_FULL", "no card is read", "unreadable:rate=1,times=9"),
     _dealt(
-        "DOUBLE_FEED", "the last card is never single", "sensor_stuck:sensor=double,value=1,at=108"
+        "UNREADABLE", "one card cannot be read at any try", "unreadable:face=5,times=99,repeat=true"
     ),
-    Trouble("PULSE_COUNT", "the reader counts a pulse more", ("dealing",), _one_pulse_more),
-    Trouble("EVENT_LOST", "an event out of turn", ("shuffling", "dealing", "held"), _out_of_turn),
+    _dealt("TRAY_FULL", "no card can be read", "unreadable:rate=1,times=9"),
     _dealt(
-        "SENSOR_STUCK", "a pocket's sensor sees nothing", "sensor_stuck:sensor=pocket_0,value=0"
+        "DOUBLE_FEED",
+        "the double sensor reacts to the last card each time",
+        "sensor_stuck:sensor=double,value=1,at=108",
+    ),
+    Trouble("PULSE_COUNT", "the reader counts one pulse too many", ("dealing",), _one_pulse_more),
+    Trouble(
+        "EVENT_LOST", "a board event is out of turn", ("shuffling", "dealing", "held"), _out_of_turn
+    ),
+    _dealt(
+        "SENSOR_STUCK", "a pocket's sensor detects no card", "sensor_stuck:sensor=pocket_0,value=0"
     ),
     _dealt(
         "SENSOR_STUCK",
-        "the lift is not seen down",
+        "the lift is not detected down",
         "sensor_stuck:sensor=lift_down,value=0,at=50",
     ),
-    Trouble("SENSOR_STUCK", "the lift is not seen down", ("held",), _lift_not_down),
-    _dealt("JAM", "a card sticks in the gate", "jam:at=9,place=gate"),
-    _dealt("JAM", "the shuffler sticks", "stall:motor=shuffle", stage="shuffling"),
-    _dealt("STALL", "the gate sticks", "stall:motor=gate,at=20"),
-    Trouble("STALL", "the lift sticks on its way up", ("held",), _lift_stalls),
+    Trouble("SENSOR_STUCK", "the lift is not detected down", ("held",), _lift_not_down),
+    _dealt("JAM", "a card is stuck in the gate", "jam:at=9,place=gate"),
+    _dealt("JAM", "the shuffler is stuck", "stall:motor=shuffle", stage="shuffling"),
+    _dealt("STALL", "the gate is stuck", "stall:motor=gate,at=20"),
+    Trouble("STALL", "the lift is stuck on its way up", ("held",), _lift_stalls),
     Trouble("LID_OPENED", "the lid is opened", (*_UNRELEASED, *AFTER), _lid),
-    Trouble("LID_OPENED", "the lid is open as the boards begin", ("begin",)),
+    Trouble("LID_OPENED", "the lid is open when the boards begin", ("begin",)),
     Trouble("ESTOP_PRESSED", "the e-stop is pressed", (*_UNRELEASED, *AFTER), _estop),
     Trouble(
         "SUPPLY_LOW",
-        "the motors' supply sags",
+        "the motors' supply drops",
         ("shuffling", "dealing", "held"),
         _supply_sags,
     ),
-    Trouble("DRIVE_LOST", "a drive is away", ("shuffling", "dealing", "held"), _drive_gone),
-    Trouble("EDGES_LOST", "a board loses edges", ("shuffling", "dealing", "held"), _edges_lost),
-    Trouble("ENGINE_LOST", "the reader's engine goes away", ("shuffling", "dealing"), _engine_gone),
-    Trouble("LINE_LOST", "a board is away", (*_ON_THE_WAY, "held", *AFTER), _dealer_gone),
+    Trouble("DRIVE_LOST", "a drive does not answer", ("shuffling", "dealing", "held"), _drive_gone),
+    Trouble(
+        "EDGES_LOST",
+        "a board loses edges of its sensors",
+        ("shuffling", "dealing", "held"),
+        _edges_lost,
+    ),
+    Trouble("ENGINE_LOST", "the reader's engine is lost", ("shuffling", "dealing"), _engine_gone),
+    Trouble("LINE_LOST", "a board does not answer", (*_ON_THE_WAY, "held", *AFTER), _dealer_gone),
     Trouble("BOARD_RESET", "a board restarts", ("held", *AFTER), _dealer_reset),
     Trouble(
         "BOARD_RESET",
-        "both boards restart while the daemon is away",
+        "both boards restart while the daemon is not running",
         ("shuffling", "dealing", "held"),
         away=_boards_reset,
     ),
@@ -334,16 +345,18 @@ TROUBLES: tuple[Trouble, ...] = (
         "STOPPED", "the daemon is stopped", (*_UNRELEASED, *AFTER), _stopped, away=_nothing_else
     ),
     Trouble("POWER", "the daemon's power fails", _UNRELEASED, away=_keys_gone),
-    Trouble("POWER", "the power of all fails", (*_ON_THE_WAY, *AFTER), away=_power_gone),
-    Trouble("BOARD_RESET", "the power of all fails", ("held",), away=_power_gone),
+    Trouble(
+        "POWER", "the power of the whole table fails", (*_ON_THE_WAY, *AFTER), away=_power_gone
+    ),
+    Trouble("BOARD_RESET", "the power of the whole table fails", ("held",), away=_power_gone),
     Trouble(
         "RESTARTED",
-        "the boards hold another attempt than the daemon left",
+        "the boards report another attempt than the journal",
         (*_UNRELEASED,),
         away=_another_attempt,
         forgotten=True,
     ),
-    Trouble("BOARD_REFUSED", "the board does not lock", ("dealing",), _not_locked),
-    Trouble("ORDERED", "the chief's void", _UNRELEASED, _voided, decides=CHIEF),
-    Trouble("NOT_NEEDED", "the deal is drawn by hand", _UNRELEASED, _by_hand, decides=REFEREE),
+    Trouble("BOARD_REFUSED", "the board's own 27-lock does not agree", ("dealing",), _not_locked),
+    Trouble("ORDERED", "command void by the chief", _UNRELEASED, _voided, decides=CHIEF),
+    Trouble("NOT_NEEDED", "the deal is dealt by hand", _UNRELEASED, _by_hand, decides=REFEREE),
 )

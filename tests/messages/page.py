@@ -1,4 +1,4 @@
-"""controller/messages.md: its prose stands as it is, its examples come from the runs."""
+"""controller/messages.md: the prose is written by hand, the examples come from the runs."""
 
 import json
 import re
@@ -87,7 +87,7 @@ _SOME_OFFERS = frozenset({"out", "release", "redeal"})
 def _commands(said: Mapping[str, Said]) -> str:
     rows = [_row(cmd, order) for cmd, order in COMMANDS.items()]
     return "\n".join(
-        ["| command | who | names | while the machine is |", "|---|---|---|---|", *rows]
+        ["| command | roles | deal and attempt of | phases |", "|---|---|---|---|", *rows]
     )
 
 

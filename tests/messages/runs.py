@@ -160,7 +160,7 @@ async def _in_play(at: TableInProcess) -> None:
     )
     await ordered(at, REFEREE, "warn", seat="W")
     await all_press(at, "W")
-    await ordered(at, CHIEF, "open_hand", seat="W", reason="how many has he")
+    await ordered(at, CHIEF, "open_hand", seat="W", reason="a claimed count")
 
 
 async def _rulings(at: TableInProcess) -> None:
