@@ -1,6 +1,5 @@
 """The end of a match, its winner and its score (seed 000 A13.3, A14, 003 N4.3, 004 CN5)."""
 
-from collections.abc import Sequence
 from typing import Literal
 
 import msgspec
@@ -10,7 +9,7 @@ from controller.rules.deal_result import DealResult
 from controller.rules.match_standing import MatchStanding, PerSide
 from controller.rules.profile import GuandanProfile
 from controller.rules.ranks import PAST_A
-from controller.seats import SIDES, other_side
+from controller.seats import other_side
 
 EndReason = Literal[
     "past_a",
@@ -68,18 +67,6 @@ def is_limit_reached(profile: GuandanProfile, deals: int, *, time_up: bool) -> b
     method, rules = profile.ending.method, profile.ending
     by_deals = method in ("deals", "timed_deals") and deals >= rules.deals
     return by_deals or (method in ("timed", "timed_deals") and time_up)
-
-
-def round_winner(profile: GuandanProfile, matches: Sequence[MatchVerdict]) -> Side | None:
-    """Return the side that has won a round by its matches so far, the best of `ending.matches`.
-
-    Seed 000 A14.3. The result is None if neither side has more than half of the matches yet, or if
-    the round is drawn.
-    """
-    for side in SIDES:
-        if sum(one.winner == side for one in matches) > profile.ending.matches / 2:
-            return side
-    return None
 
 
 def _decide_by_level(

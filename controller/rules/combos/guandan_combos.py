@@ -239,6 +239,10 @@ def readings(cards: Sequence[Face], level: int) -> tuple[Combo, ...]:
     card are level cards. Readings differ in kind, in rank or in the ranks of the replaced cards,
     never in suits alone. Five cards in sequence and of one suit are a straight flush, and a plain
     straight if that is declared (A7.2).
+
+    Without a declaration, two pairs and a wild card are the higher full house (seed 000 A7.2.2).
+    All other defaults are provisional: the higher class, the higher end of a straight, a tube
+    before a plate.
     """
     sorted_cards = sort_cards(cards, level)
     if not sorted_cards.natural_cards:
@@ -255,15 +259,6 @@ def readings(cards: Sequence[Face], level: int) -> tuple[Combo, ...]:
         and (pattern.kind != "straight_flush" or len(sorted_cards.suits) == 1)
     ]
     return tuple(sorted(found, key=lambda combo: _preference(combo, level), reverse=True))
-
-
-def default_reading(cards: Sequence[Face], level: int) -> Combo | None:
-    """Return the reading that counts without a declaration, or None if there is no reading.
-
-    Two pairs and a wild card are the higher full house (seed 000 A7.2.2). All other choices are
-    provisional: the higher class, the higher end of a straight, a tube before a plate.
-    """
-    return next(iter(readings(cards, level)), None)
 
 
 def must_be_declared(found: Sequence[Combo]) -> bool:
