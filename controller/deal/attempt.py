@@ -10,6 +10,7 @@ from enum import StrEnum
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from controller.deal import ledger as book
 from controller.deal.hands_lock import lock_reasons
@@ -112,12 +113,12 @@ def send_to_tray(attempt: AttemptState, index: int) -> AttemptState:
 
 
 def _end_attempt(attempt: AttemptState, *reasons: str) -> AttemptStep:
-    ended = msgspec.structs.replace(attempt, stage=Stage.ENDED, reasons=reasons)
+    ended = replace(attempt, stage=Stage.ENDED, reasons=reasons)
     return ended, (RefuseHands(reasons),)
 
 
 def _replace(attempt: AttemptState, **changes: Any) -> AttemptState:
-    return msgspec.structs.replace(attempt, **changes)
+    return replace(attempt, **changes)
 
 
 def _on_begun(attempt: AttemptState, event: BothBegan) -> AttemptStep:

@@ -6,6 +6,7 @@ another, beginning with the first hand, whether to double. No answer in time mea
 """
 
 import msgspec
+from msgspec.structs import replace
 
 from controller.messages import Seat
 from controller.rules.big_two import ChoiceRules
@@ -113,20 +114,18 @@ def answer_for_silent(opening: ChoicesBeforePlay, at_ms: int) -> ChoicesBeforePl
 def extend_deadline(opening: ChoicesBeforePlay, ms: int) -> ChoicesBeforePlay:
     """Return the choices after the clock was paused for `ms`."""
     asking = opening.current_round()
-    return _replace_current_round(
-        opening, msgspec.structs.replace(asking, stood_ms=asking.stood_ms + ms)
-    )
+    return _replace_current_round(opening, replace(asking, stood_ms=asking.stood_ms + ms))
 
 
 def _add_answers(asking: ChoiceRound, *answers: ChoiceAnswer) -> ChoiceRound:
     stood_ms = 0 if asking.choice.order == "in_turn" else asking.stood_ms
-    return msgspec.structs.replace(asking, answers=asking.answers + answers, stood_ms=stood_ms)
+    return replace(asking, answers=asking.answers + answers, stood_ms=stood_ms)
 
 
 def _replace_current_round(opening: ChoicesBeforePlay, asking: ChoiceRound) -> ChoicesBeforePlay:
     if opening.doubling is None:
-        return msgspec.structs.replace(opening, open_hand=asking)
-    return msgspec.structs.replace(opening, doubling=asking)
+        return replace(opening, open_hand=asking)
+    return replace(opening, doubling=asking)
 
 
 def _begin_doubling(opening: ChoicesBeforePlay) -> ChoicesBeforePlay:
@@ -135,7 +134,7 @@ def _begin_doubling(opening: ChoicesBeforePlay) -> ChoicesBeforePlay:
     if opening.doubling is not None or done.seats_asked():
         return opening
     doubling = ChoiceRound(opening.doubling_choice, done.first, done.answers[-1].at_ms)
-    return msgspec.structs.replace(opening, doubling=doubling)
+    return replace(opening, doubling=doubling)
 
 
 def _seats_from(first: Seat) -> tuple[Seat, ...]:

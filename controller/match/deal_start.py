@@ -1,5 +1,7 @@
 """The start of a deal: seats, shuffle, cut, hands, counts and redeals."""
 
+from msgspec.structs import replace
+
 from controller.cards import face_text, parse_face
 from controller.match.big_two_choices import begin_choices
 from controller.match.clocks import duty_clocks, match_clock
@@ -36,7 +38,6 @@ from controller.match.next_deal import (
     is_time_up_for_deals,
     next_row_number,
     outcome_instead_of_deal,
-    replace_fields,
     void_hands,
 )
 from controller.match.phase import MatchPhase
@@ -61,7 +62,7 @@ def take_seat(match: AnyMatch, event: SeatTaken) -> StepResult:
     if event.seat in match.seated:
         refuse("SEAT_TAKEN", event.seat)
     there = (*match.seated, event.seat)
-    match = replace_fields(match, seated=there)
+    match = replace(match, seated=there)
     expected = match.meeting.pair_of(event.seat).players.get(event.seat)
     stranger = None not in (event.person, expected) and event.person != expected
     told: Effects = (RefereeCalled("wrong_player", event.seat),) if stranger else ()
@@ -69,7 +70,7 @@ def take_seat(match: AnyMatch, event: SeatTaken) -> StepResult:
         clocks, _ = duty_clocks.remove_done(
             match.clocks, "late", event.at_ms, side=side_of(event.seat)
         )
-        match = replace_fields(match, clocks=clocks)
+        match = replace(match, clocks=clocks)
     begun, effects = _begin_if_ready(match)
     return begun, (*told, *effects)
 
@@ -78,14 +79,14 @@ def start_match(match: AnyMatch, event: MatchStarted) -> StepResult:
     """Open the match for the whole area. Late players are awaited."""
     if match.started:
         refuse("TWICE", Words("the start", "开赛"))
-    match = replace_fields(match, started=True, clock=match_clock.start(match.clock, event.at_ms))
+    match = replace(match, started=True, clock=match_clock.start(match.clock, event.at_ms))
     if isinstance(match, GuandanMatch):
         waited_for = tuple(
             clock
             for clock in late_clocks(match.profile, event.at_ms)
             if clock.side and not set(seats_of_side(clock.side)) <= set(match.seated)
         )
-        match = replace_fields(match, clocks=waited_for)
+        match = replace(match, clocks=waited_for)
     return _begin_if_ready(match)
 
 
@@ -99,7 +100,7 @@ def order_hand_deal(match: AnyMatch, event: HandDealOrdered) -> StepResult:
     """Deal the present deal by hand. Its attempt begins again, with all duties of the rulebook."""
     if match.by_hand:
         refuse("TWICE", Words("this deal", "本副"))
-    due, effects = begin_attempt(replace_fields(match, by_hand=True))
+    due, effects = begin_attempt(replace(match, by_hand=True))
     return due, (*void_hands(match, "by_hand"), *effects)
 
 
@@ -109,7 +110,7 @@ def accept_shuffle(match: AnyMatch, event: SetShuffled) -> StepResult:
     if match.duties.shufflers and event.seat not in match.duties.shufflers:
         refuse("NOT_HIS_DUTY", _seat_list(match.duties.shufflers))
     due = deal_duties_of(match, event.seat if match.duties.shufflers else None)
-    return replace_fields(match, phase=MatchPhase.CUT, shuffler=event.seat, duties=due), ()
+    return replace(match, phase=MatchPhase.CUT, shuffler=event.seat, duties=due), ()
 
 
 def accept_cut(match: AnyMatch, event: SetCut) -> StepResult:
@@ -124,7 +125,7 @@ def accept_cut(match: AnyMatch, event: SetCut) -> StepResult:
     by_hand = match.by_hand and match.duties.turnup
     then = MatchPhase.TURNUP if by_hand else MatchPhase.DEALING
     cutter = event.seat if event.n is not None else None
-    return replace_fields(match, phase=then, cutter=cutter, cut=event.n), ()
+    return replace(match, phase=then, cutter=cutter, cut=event.n), ()
 
 
 def accept_turnup(match: AnyMatch, event: CardTurnedUp) -> StepResult:
@@ -136,10 +137,8 @@ def accept_turnup(match: AnyMatch, event: CardTurnedUp) -> StepResult:
         refuse_card(event.card)
     card = face_text(face)
     if not is_turnup_valid(match.profile, face):
-        return replace_fields(match, phase=MatchPhase.CUT, cutter=None, cut=None), (
-            TurnupRepeated(card),
-        )
-    return replace_fields(
+        return replace(match, phase=MatchPhase.CUT, cutter=None, cut=None), (TurnupRepeated(card),)
+    return replace(
         match,
         phase=MatchPhase.DEALING,
         turned_up=card,
@@ -171,7 +170,7 @@ def accept_hands(match: AnyMatch, event: HandsDealt) -> StepResult:
     """
     if match.suspended is not None and match.by_hand:
         refuse("SUSPENDED")
-    there = replace_fields(_with_turnup(match, event), phase=MatchPhase.HELD, in_a_row=0)
+    there = replace(_with_turnup(match, event), phase=MatchPhase.HELD, in_a_row=0)
     return _begin_released_deal(there, event.at_ms) if match.by_hand else (there, ())
 
 
@@ -180,7 +179,7 @@ def _with_turnup(match: MatchT, event: HandsDealt | HandsReleased) -> MatchT:
     assert match.duties is not None  # A deal is due in these phases.
     turned_up = _valid_turnup(match, event) if match.duties.turnup else None
     turned_to = (event.turned_to or match.turned_to) if _is_leader_by_card(match) else None
-    return replace_fields(match, turned_to=turned_to, turned_up=turned_up)
+    return replace(match, turned_to=turned_to, turned_up=turned_up)
 
 
 def _is_leader_by_card(match: AnyMatch) -> bool:
@@ -211,7 +210,7 @@ def order_release(match: AnyMatch, event: ReleaseOrdered) -> StepResult:
         refuse("TWICE")
     if instead := _outcome_instead_of_release(match, event.at_ms):
         return instead
-    return replace_fields(match, let_go=True), ()
+    return replace(match, let_go=True), ()
 
 
 def release_hands(match: AnyMatch, event: HandsReleased) -> StepResult:
@@ -247,7 +246,7 @@ def _begin_released_deal(match: AnyMatch, at_ms: int) -> StepResult:
         assert match.turned_to is not None  # It was requested just now.
         rules = match.profile.bigtwo
         choices = begin_choices(rules.open_hand, rules.doubling, match.turned_to, at_ms)
-        return replace_fields(
+        return replace(
             match, phase=MatchPhase.CHOICES, choices=choices, leader=match.turned_to, began_ms=at_ms
         ), (LeaderDetermined(match.turned_to),)
     assert isinstance(match, GuandanMatch)  # There are two games.
@@ -255,7 +254,7 @@ def _begin_released_deal(match: AnyMatch, at_ms: int) -> StepResult:
     sorting = None if match.by_hand else sort_clock(match.profile, at_ms)
     running = (sorting, opening_clock(match.profile, at_ms))
     clocks = tuple(clock for clock in running if clock is not None)
-    return replace_fields(
+    return replace(
         match, phase=MatchPhase.COUNT_CHECK, began_ms=at_ms, begun=True, clocks=clocks
     ), ()
 
@@ -264,7 +263,7 @@ def accept_count(match: GuandanMatch, event: HandCounted) -> StepResult:
     """Accept a player's count. The fourth ends the sorting (seed 000 A5.2)."""
     if event.seat in match.counted:
         refuse("TWICE", event.seat)
-    match = replace_fields(match, counted=(*match.counted, event.seat))
+    match = replace(match, counted=(*match.counted, event.seat))
     return (
         continue_after_count(match, event.at_ms)
         if len(match.counted) == len(SEATS)
@@ -280,7 +279,7 @@ def claim_count(match: AnyMatch, event: CountClaimed) -> StepResult:
     if match.led:
         refuse("AFTER_LEAD")
     again = any(side_of(seat) == side_of(event.seat) for seat in match.claims)
-    stopped = replace_fields(
+    stopped = replace(
         match, suspended="count", claimed=event.seat, claims=(*match.claims, event.seat)
     )
     return stopped, (RefereeCalled("second_count" if again else "count", event.seat),)
@@ -301,7 +300,7 @@ def judge_recount(match: AnyMatch, event: HandsRecounted) -> StepResult:
     most = match.profile.deck.cards
     if set(event.counts) != set(SEATS) or not all(0 <= n <= most for n in event.counts.values()):
         refuse("WRONG_COUNTS", card_count_words(event.counts))
-    going = replace_fields(match, suspended=None, claimed=None)
+    going = replace(match, suspended=None, claimed=None)
     if not _are_counts_right(match, event.counts) or (
         event.found and _must_redeal_found_card(match)
     ):
@@ -336,7 +335,7 @@ def void_deal(match: AnyMatch, event: DealVoided) -> StepResult:
     """
     act: DecidedAct = "void_deal" if match.led else "redeal_after_release"
     require_authority(act, event.role, verbal=event.verbal)
-    stopped = replace_fields(match, suspended=None, claimed=None)
+    stopped = replace(match, suspended=None, claimed=None)
     return _redeal(stopped, event.reason, event)
 
 
@@ -381,7 +380,7 @@ def _redeal(
 
 def _begin_next_attempt(match: AnyMatch, at_ms: int) -> StepResult:
     """Begin another attempt by the present sheet, with no hands at the players."""
-    failed = replace_fields(
+    failed = replace(
         match,
         misdeals=match.misdeals + 1,
         in_a_row=match.in_a_row + 1,
@@ -389,11 +388,11 @@ def _begin_next_attempt(match: AnyMatch, at_ms: int) -> StepResult:
         let_go=False,
     )
     if isinstance(failed, GuandanMatch):
-        failed = follow_standing(replace_fields(failed, exchange=None, gone=(), outs=(), dead=()))
+        failed = follow_standing(replace(failed, exchange=None, gone=(), outs=(), dead=()))
         if instead := outcome_instead_of_deal(failed, at_ms):
             return instead
     elif isinstance(failed, BigTwoMatch):
-        failed = replace_fields(failed, choices=None, left={})
+        failed = replace(failed, choices=None, left={})
     due, effects = begin_attempt(failed)
     if due.in_a_row < MISDEALS_TO_CALL:
         return due, effects

@@ -2,7 +2,7 @@
 
 from typing import Any, TypeVar, cast
 
-import msgspec
+from msgspec.structs import replace
 
 from controller.match.clocks import match_clock
 from controller.match.match_effects import (
@@ -114,14 +114,9 @@ StepResult = tuple[AnyMatch, Effects]
 """A match after an event, and the effects of the event."""
 
 
-def replace_fields(match: MatchT, **changes: Any) -> MatchT:
-    """Return a match with some fields replaced."""
-    return msgspec.structs.replace(match, **changes)
-
-
 def begin_deal(match: AnyMatch, *, extra: bool = False) -> StepResult:
     """Return the match with its next deal due, by the machine (seed 000 A5, 002 A5)."""
-    fresh = replace_fields(
+    fresh = replace(
         match,
         deal=match.deal + 1,
         misdeals=0,
@@ -130,7 +125,7 @@ def begin_deal(match: AnyMatch, *, extra: bool = False) -> StepResult:
         **_EMPTY_ATTEMPT,
     )
     if isinstance(fresh, GuandanMatch):
-        fresh = replace_fields(
+        fresh = replace(
             follow_standing(fresh),
             extra=extra,
             exchange=None,
@@ -139,14 +134,14 @@ def begin_deal(match: AnyMatch, *, extra: bool = False) -> StepResult:
             dead=(),
         )
     elif isinstance(fresh, BigTwoMatch):
-        fresh = replace_fields(fresh, choices=None, left={})
+        fresh = replace(fresh, choices=None, left={})
     return begin_attempt(fresh)
 
 
 def begin_attempt(match: AnyMatch) -> StepResult:
     """Return the match with a new attempt of its present deal due."""
     due = deal_duties_of(match)
-    fresh = replace_fields(
+    fresh = replace(
         match,
         phase=MatchPhase.SHUFFLE if match.by_hand else MatchPhase.CUT,
         duties=due,
@@ -178,7 +173,7 @@ def deal_duties_of(match: AnyMatch, shuffler: Seat | None = None) -> DealDuties:
 def add_row(match: GuandanMatch, row: SheetRow) -> tuple[GuandanMatch, Effects]:
     """Return the match with one more row on its sheet. The row is not a correction."""
     standing = apply_row(match.profile, match.standing, row)
-    return replace_fields(match, sheet=(*match.sheet, row), standing=standing), (RowAdded(row),)
+    return replace(match, sheet=(*match.sheet, row), standing=standing), (RowAdded(row),)
 
 
 def next_row_number(match: GuandanMatch) -> int:
@@ -188,19 +183,19 @@ def next_row_number(match: GuandanMatch) -> int:
 
 def continue_match(match: GuandanMatch, at_ms: int) -> StepResult:
     """Return the match after a row was written: the next deal, a leader to be named, or the end."""
-    match = replace_fields(match, begun=False, outs=())
+    match = replace(match, begun=False, outs=())
     end = match_outcome(match, at_ms)
     if isinstance(end, MatchVerdict):
         return end_match(match, end, at_ms)
     void = void_hands(match, "time_up")
-    match = replace_fields(match, verdict=None, score=None, extra=False)
+    match = replace(match, verdict=None, score=None, extra=False)
     if isinstance(end, ExtraDealNeeded):
-        waiting = replace_fields(match, phase=MatchPhase.MATCH_CHECK)
+        waiting = replace(match, phase=MatchPhase.MATCH_CHECK)
         return waiting, (*void, ExtraDealDue(), RefereeCalled("extra_deal"))
     if not match.deal:
-        return replace_fields(match, phase=MatchPhase.SETUP), ()
+        return replace(match, phase=MatchPhase.SETUP), ()
     if is_leader_unnamed(match):
-        return replace_fields(match, phase=MatchPhase.FORFEIT), (RefereeCalled("name_leader"),)
+        return replace(match, phase=MatchPhase.FORFEIT), (RefereeCalled("name_leader"),)
     return begin_deal(match)
 
 
@@ -208,7 +203,7 @@ def follow_standing(match: GuandanMatch) -> GuandanMatch:
     """Return the match with level and previous result of its present deal taken from the sheet."""
     standing = match.standing
     level = level_due(match.profile, standing)
-    return replace_fields(match, level=level, owner=standing.owner, follows=standing.previous)
+    return replace(match, level=level, owner=standing.owner, follows=standing.previous)
 
 
 def is_leader_unnamed(match: GuandanMatch) -> bool:
@@ -222,7 +217,7 @@ def end_match(match: GuandanMatch, end: MatchVerdict, at_ms: int) -> StepResult:
     score = match_score(match.profile, match.standing, end)
     row = EndRow(row=next_row_number(match), at_ms=at_ms, verdict=end, score=score)
     over, effects = add_row(match, row)
-    over = replace_fields(
+    over = replace(
         over,
         phase=MatchPhase.OVER,
         verdict=end,
@@ -250,9 +245,7 @@ def open_new_version(match: GuandanMatch) -> GuandanMatch:
         return match
     rows = max(row.row for row in match.sheet if isinstance(row, EndRow))
     old = SignedVersion(match.version, rows, match.signatures)
-    return replace_fields(
-        match, signatures=(), version=match.version + 1, replaced=(*match.replaced, old)
-    )
+    return replace(match, signatures=(), version=match.version + 1, replaced=(*match.replaced, old))
 
 
 def reconsider_match(match: GuandanMatch, at_ms: int) -> StepResult:
@@ -270,9 +263,9 @@ def reconsider_match(match: GuandanMatch, at_ms: int) -> StepResult:
     fresh = follow_standing(match)
     # If deals became void, those are due instead of an extra deal.
     if not match_outcome(fresh, at_ms):
-        fresh = replace_fields(fresh, extra=False)
+        fresh = replace(fresh, extra=False)
     same = fresh.follows == match.follows
-    return replace_fields(fresh, duties=match.duties if same else deal_duties_of(fresh)), ()
+    return replace(fresh, duties=match.duties if same else deal_duties_of(fresh)), ()
 
 
 def outcome_instead_of_deal(match: GuandanMatch, at_ms: int) -> StepResult | None:
@@ -284,9 +277,7 @@ def outcome_instead_of_deal(match: GuandanMatch, at_ms: int) -> StepResult | Non
     if isinstance(end, MatchVerdict) and not (match.extra and end.how == "draw"):
         return end_match(match, end, at_ms)
     if is_leader_unnamed(match):
-        waiting = replace_fields(
-            match, phase=MatchPhase.FORFEIT, deal=match.deal - 1, **_EMPTY_ATTEMPT
-        )
+        waiting = replace(match, phase=MatchPhase.FORFEIT, deal=match.deal - 1, **_EMPTY_ATTEMPT)
         return waiting, (*void_hands(match, "name_leader"), RefereeCalled("name_leader"))
     return None
 

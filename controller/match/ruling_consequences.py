@@ -6,6 +6,8 @@ controller/rules/penalties/proposals.py lists the kinds, and the penalties that 
 from collections.abc import Callable
 from typing import Any
 
+from msgspec.structs import replace
+
 from controller.match.deal_end import update_places
 from controller.match.match_state import GuandanMatch
 from controller.match.next_deal import (
@@ -15,7 +17,6 @@ from controller.match.next_deal import (
     end_match,
     next_row_number,
     open_new_version,
-    replace_fields,
     verdict_by_ruling,
     void_hands,
 )
@@ -66,7 +67,7 @@ def _lose_deal(match: GuandanMatch, ruling: MatchRuling, what: DealLost, at_ms: 
             return match, ()
         return _correct_result(match, ruling, deal, lost, at_ms)
     row, void = make_deal_row(match, lost, at_ms), void_hands(match, "forfeit")
-    over = replace_fields(match, phase=MatchPhase.FORFEIT, clocks=(), suspended=None, claimed=None)
+    over = replace(match, phase=MatchPhase.FORFEIT, clocks=(), suspended=None, claimed=None)
     noted, effects = add_row(over, row)
     after, more = continue_match(noted, at_ms)
     return after, (*void, *effects, *more)
@@ -139,7 +140,7 @@ def _make_hand_dead(
     ):
         return match, ()
     if deal == match.deal and match.phase in _PLAY_PHASES:
-        dead = replace_fields(match, dead=(*match.dead, what.seat))
+        dead = replace(match, dead=(*match.dead, what.seat))
         return update_places(dead, match.ended_ms)
     was = find_deal_row(match.sheet, deal)
     if was is None:
@@ -191,7 +192,7 @@ def undo_consequences(match: GuandanMatch, ruling: MatchRuling) -> StepResult:
     for seat in hands:
         if seat in dead:  # The seat is not dead if the deal was dealt again since.
             dead.remove(seat)  # once: another ruling may have made the same hand dead
-    return update_places(replace_fields(match, dead=tuple(dead)), match.ended_ms)
+    return update_places(replace(match, dead=tuple(dead)), match.ended_ms)
 
 
 _PLAY_PHASES = (MatchPhase.PLAY, MatchPhase.RESULT)

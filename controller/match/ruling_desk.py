@@ -7,6 +7,8 @@ A decision changes the deal, the levels and the match by the consequences of its
 from collections.abc import Mapping
 from typing import Final, NamedTuple, get_args
 
+from msgspec.structs import replace
+
 from controller.match.match_effects import Effects, RowAdded
 from controller.match.match_events import (
     RulingApproved,
@@ -20,7 +22,6 @@ from controller.match.next_deal import (
     add_row,
     next_row_number,
     reconsider_match,
-    replace_fields,
 )
 from controller.match.phase import ENDED_PHASES
 from controller.match.refusals import Refusal, RefusedError, refuse
@@ -121,7 +122,7 @@ def propose_ruling(match: GuandanMatch, event: RulingProposed) -> StepResult:
     require_possible_charge(match, charge)
     _require_legal(match, charge, event.proposal)
     ruling = propose(event.id, charge, event.proposal, event.by, event.at_ms)
-    return replace_fields(match, rulings=(*match.rulings, ruling)), ()
+    return replace(match, rulings=(*match.rulings, ruling)), ()
 
 
 def approve_ruling(match: GuandanMatch, event: RulingApproved) -> StepResult:
@@ -177,9 +178,7 @@ def reject_ruling(match: GuandanMatch, event: RulingRejected) -> StepResult:
     row = OverturnedRow(row=next_row_number(match), at_ms=event.at_ms, ruling=event.id)
     sheet = (*match.sheet, row)
     standing = replay_sheet(match.profile, sheet)
-    after, effects = reconsider_match(
-        replace_fields(match, sheet=sheet, standing=standing), event.at_ms
-    )
+    after, effects = reconsider_match(replace(match, sheet=sheet, standing=standing), event.at_ms)
     return after, (RowAdded(row), *effects)
 
 
@@ -252,7 +251,7 @@ def _ruling_or_raise(ruling: MatchRuling | Refusal) -> MatchRuling:
 
 def _replace_ruling(match: GuandanMatch, ruling: MatchRuling) -> GuandanMatch:
     rulings = tuple(ruling if one.id == ruling.id else one for one in match.rulings)
-    return replace_fields(match, rulings=rulings)
+    return replace(match, rulings=rulings)
 
 
 def _add_penalty_row(

@@ -6,9 +6,10 @@ deputy then uses the chief's key). No other person decides anything of a match.
 """
 
 from collections.abc import Iterable
-from typing import Any, Literal
+from typing import Literal
 
 import msgspec
+from msgspec.structs import replace
 
 from controller.match.refusals import Refusal, RefusedError
 from controller.messages import Role
@@ -129,7 +130,7 @@ def approve(
     refused = authority_refusal("chief" if chiefs else "referee", role, verbal=verbal)
     if refused is not None:
         return refused
-    return _replace_in_ruling(
+    return replace(
         ruling,
         state="decided",
         proposal=chosen,
@@ -152,7 +153,7 @@ def reject(
         return Refusal("NOT_OPEN", ruling.id)
     need = "chief" if ruling.state == "decided" else ruling.proposal.needs
     refused = authority_refusal(need, role, verbal=verbal)
-    return refused or _replace_in_ruling(
+    return refused or replace(
         ruling, state="rejected", rejected_by=by, rejection_entered_by=entered_by
     )
 
@@ -161,9 +162,7 @@ def confirm_verbal(ruling: MatchRuling, by: str, role: Role) -> MatchRuling | Re
     """Return the ruling with the verbal decision confirmed by the chief, or a refusal."""
     if not is_unconfirmed(ruling):
         return Refusal("NOT_VERBAL", ruling.id)
-    return authority_refusal("chief", role, verbal=False) or _replace_in_ruling(
-        ruling, confirmed_by=by
-    )
+    return authority_refusal("chief", role, verbal=False) or replace(ruling, confirmed_by=by)
 
 
 def is_in_force(ruling: MatchRuling) -> bool:
@@ -195,7 +194,3 @@ def record_with_rulings(carried: PenaltyRecord, rulings: Iterable[MatchRuling]) 
     """
     entries = (penalty_entry(ruling) for ruling in rulings)
     return (*carried, *(one for one in entries if one is not None))
-
-
-def _replace_in_ruling(ruling: MatchRuling, **changes: Any) -> MatchRuling:
-    return msgspec.structs.replace(ruling, **changes)

@@ -10,6 +10,7 @@ from functools import singledispatch
 from typing import Literal
 
 import msgspec
+from msgspec.structs import replace
 
 from controller.messages import Seat, Side
 from controller.rules.deal_result import DealResult, ForfeitedDeal
@@ -221,7 +222,7 @@ def effective_rows(sheet: Sheet) -> Iterable[SheetRow]:
         if isinstance(row, ShiftRow) and row.ruling in overturned:
             continue
         known = results.get(row.deal) if isinstance(row, DealRow) else None
-        yield row if known is None else msgspec.structs.replace(row, result=known)
+        yield row if known is None else replace(row, result=known)
 
 
 @singledispatch
@@ -248,4 +249,4 @@ def _(row: LeaderRow, profile: GuandanProfile, standing: MatchStanding) -> Match
     if not isinstance(previous, ForfeitedDeal) or side_of(row.leader) != previous.winners:
         return standing  # The deal before has another result by now.
     named = ForfeitedDeal(previous.loser, row.leader)
-    return msgspec.structs.replace(standing, previous=named)
+    return replace(standing, previous=named)

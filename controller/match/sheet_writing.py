@@ -1,5 +1,7 @@
 """The row of a deal on the score sheet, made from the match at the end of the deal."""
 
+from msgspec.structs import replace
+
 from controller.match.match_effects import Effects, RowAdded
 from controller.match.match_events import CorrectionConfirmed, ResultCorrected, SheetSigned
 from controller.match.match_state import AnyMatch, GuandanMatch, SheetSignature, TributeExchange
@@ -9,7 +11,6 @@ from controller.match.next_deal import (
     continue_match,
     next_row_number,
     reconsider_match,
-    replace_fields,
 )
 from controller.match.phase import MatchPhase
 from controller.match.refusals import refuse, refuse_finish
@@ -130,7 +131,7 @@ def correct_deal(match: GuandanMatch, event: ResultCorrected) -> StepResult:
     except FinishError as mistake:
         refuse_finish(mistake)
     if event.entered_by is not None:
-        match = replace_fields(match, spoken=match.spoken | {next_row_number(match): None})
+        match = replace(match, spoken=match.spoken | {next_row_number(match): None})
     return correct_result(
         match,
         event.deal,
@@ -151,7 +152,7 @@ def confirm_correction(match: GuandanMatch, event: CorrectionConfirmed) -> StepR
     require_authority("late_correction", event.role)
     if match.spoken.get(event.row, "nobody's") is not None:
         refuse("NOT_VERBAL", str(event.row))
-    return replace_fields(match, spoken=match.spoken | {event.row: event.by}), ()
+    return replace(match, spoken=match.spoken | {event.row: event.by}), ()
 
 
 def _correction_act(match: GuandanMatch, deal: int) -> DecidedAct:
@@ -194,7 +195,7 @@ def correct_result(
         ruling=ruling,
     )
     sheet = (*match.sheet, row)
-    match = replace_fields(match, sheet=sheet, standing=replay_sheet(match.profile, sheet))
+    match = replace(match, sheet=sheet, standing=replay_sheet(match.profile, sheet))
     if choice != "void_later" or not match.is_deal_under_way:
         after, effects = reconsider_match(match, at_ms)
         return after, (RowAdded(row), *effects)
@@ -210,7 +211,7 @@ def stop_deal_under_way(
     if not match.is_deal_under_way:
         return match, ()
     row = StoppedRow(row=next_row_number(match), at_ms=at_ms, deal=match.deal, reason=reason)
-    return add_row(replace_fields(match, clocks=(), suspended=None, claimed=None), row)
+    return add_row(replace(match, clocks=(), suspended=None, claimed=None), row)
 
 
 def sign_sheet(match: AnyMatch, event: SheetSigned) -> StepResult:
@@ -220,7 +221,7 @@ def sign_sheet(match: AnyMatch, event: SheetSigned) -> StepResult:
         refuse("NO_SIGNER", event.signer)
     names = (*match.signatures, SheetSignature(event.signer, event.person, event.at_ms))
     phase = MatchPhase.SIGNED if len(names) == len(due) else MatchPhase.OVER
-    return replace_fields(match, signatures=names, phase=phase), ()
+    return replace(match, signatures=names, phase=phase), ()
 
 
 def sheet_signers(match: AnyMatch) -> tuple[str, ...]:

@@ -6,6 +6,8 @@ Three things happen by time alone, and none is a penalty: the sorting time ends,
 is up begins no further deal, and in Big Two silence answers a choice.
 """
 
+from msgspec.structs import replace
+
 from controller.match.big_two_choices import answer_for_silent, extend_deadline
 from controller.match.clocks import duty_clocks, match_clock
 from controller.match.clocks.duty_clocks import play_clock
@@ -30,7 +32,6 @@ from controller.match.next_deal import (
     is_time_up_for_deals,
     match_outcome,
     open_new_version,
-    replace_fields,
 )
 from controller.match.phase import BEFORE_RELEASE, ENDED_PHASES, MatchPhase, phase_words
 from controller.match.refusals import refuse
@@ -47,7 +48,7 @@ def advance_time(match: AnyMatch, at_ms: int) -> StepResult:
     clocks, dues = duty_clocks.tick_all(match.clocks, at_ms)
     if isinstance(match, BigTwoMatch):
         match = _extend_choice_deadline(match, at_ms)
-    match = replace_fields(match, now_ms=at_ms, clock=clock, clocks=clocks)
+    match = replace(match, now_ms=at_ms, clock=clock, clocks=clocks)
     said: Effects = tuple(ClockReported(due) for due in (*announced, *dues))
     match, more = _change_by_time(match, announced, dues, at_ms)
     return match, (*said, *more)
@@ -104,11 +105,11 @@ def update_clocks(match: AnyMatch) -> StepResult:
     reason = _stop_reason(match)
     if reason is not None:
         clock = match_clock.stop_table(match.clock, reason, match.now_ms)
-        return replace_fields(match, clocks=clocks, clock=clock), ()
+        return replace(match, clocks=clocks, clock=clock), ()
     clock = match_clock.resume_table(match.clock, match.now_ms)
     over = clock is not match.clock and match.phase not in ENDED_PHASES
     lost = match_clock.added_time_due(clock, match.now_ms) if over else None
-    return replace_fields(match, clocks=clocks, clock=clock), (AddedTimeDue(lost),) if lost else ()
+    return replace(match, clocks=clocks, clock=clock), (AddedTimeDue(lost),) if lost else ()
 
 
 def is_stopped(match: AnyMatch) -> bool:
@@ -127,14 +128,14 @@ def _stop_reason(match: AnyMatch) -> str | None:
 def note_lead(match: MatchT) -> MatchT:
     """Return the match after its first lead: the opening is over."""
     clocks, _ = duty_clocks.remove_done(match.clocks, "opening", match.now_ms)
-    return replace_fields(match, led=True, clocks=clocks)
+    return replace(match, led=True, clocks=clocks)
 
 
 def _extend_choice_deadline(match: BigTwoMatch, at_ms: int) -> BigTwoMatch:
     """Return a match of Big Two with later deadlines while the table or the area is stopped."""
     if match.choices is None or not is_stopped(match):
         return match
-    return replace_fields(match, choices=extend_deadline(match.choices, at_ms - match.now_ms))
+    return replace(match, choices=extend_deadline(match.choices, at_ms - match.now_ms))
 
 
 def update_choices(match: BigTwoMatch, at_ms: int) -> BigTwoMatch:
@@ -146,14 +147,14 @@ def update_choices(match: BigTwoMatch, at_ms: int) -> BigTwoMatch:
         return match
     choices = answer_for_silent(match.choices, at_ms)
     phase = MatchPhase.PLAY if choices.is_over() else MatchPhase.CHOICES
-    return replace_fields(match, choices=choices, phase=phase)
+    return replace(match, choices=choices, phase=phase)
 
 
 def suspend_table(match: AnyMatch, event: TableSuspended) -> StepResult:
     """Stop the table. The clocks of seats stop, the clock of the area continues."""
     if match.suspended is not None:
         refuse("SUSPENDED")
-    return replace_fields(match, suspended=event.reason), ()
+    return replace(match, suspended=event.reason), ()
 
 
 _COUNT_CLAIMED_WORDS = Words(
@@ -167,18 +168,18 @@ def resume_table(match: AnyMatch, event: TableResumed) -> StepResult:
         refuse("NOT_SUSPENDED")
     if match.claimed is not None:
         refuse("WRONG_COUNTS", _COUNT_CLAIMED_WORDS)
-    return replace_fields(match, suspended=None), ()
+    return replace(match, suspended=None), ()
 
 
 def pause_area(match: AnyMatch, event: AreaPaused) -> StepResult:
     """Stop the clocks of the whole area."""
     stop = match_clock.AreaClockStop(event.reason, event.by)
-    return replace_fields(match, clock=match_clock.pause(match.clock, event.at_ms, stop)), ()
+    return replace(match, clock=match_clock.pause(match.clock, event.at_ms, stop)), ()
 
 
 def resume_area(match: AnyMatch, event: AreaResumed) -> StepResult:
     """Resume the clocks of the area. A table that is suspended itself stays suspended."""
-    return replace_fields(match, clock=match_clock.resume(match.clock, event.at_ms)), ()
+    return replace(match, clock=match_clock.resume(match.clock, event.at_ms)), ()
 
 
 def add_time(match: AnyMatch, event: TimeAdded) -> StepResult:
@@ -203,7 +204,7 @@ def add_time(match: AnyMatch, event: TimeAdded) -> StepResult:
         )
     clock = match_clock.resume_table(match.clock, event.at_ms)
     clock = match_clock.add_time(clock, add_ms, event.at_ms)
-    match = replace_fields(match, clock=clock, settled_stops=len(clock.stops))
+    match = replace(match, clock=clock, settled_stops=len(clock.stops))
     if not isinstance(match, GuandanMatch) or match.phase not in _ENDED_BY_TIME_PHASES:
         return match, ()
     if match_outcome(match, event.at_ms) is not None:
@@ -233,7 +234,7 @@ def start_play_clock(match: GuandanMatch, event: PlayClockStarted) -> StepResult
     if clock is None:
         refuse("NO_CLOCK")
     others, _ = duty_clocks.remove_done(match.clocks, "play", event.at_ms)
-    return replace_fields(match, clocks=(*others, clock)), ()
+    return replace(match, clocks=(*others, clock)), ()
 
 
 def warn_player(match: GuandanMatch, event: PlayerWarned) -> StepResult:
@@ -243,13 +244,13 @@ def warn_player(match: GuandanMatch, event: PlayerWarned) -> StepResult:
     ):
         refuse("NO_CLOCK")
     clocks = duty_clocks.restart_all_from_warning(match.clocks, "play", event.at_ms, event.seat)
-    return replace_fields(match, clocks=clocks), ()
+    return replace(match, clocks=clocks), ()
 
 
 def stop_play_clock(match: GuandanMatch, event: PlayMade) -> StepResult:
     """Stop the clock: the player has played or passed."""
     clocks, _ = duty_clocks.remove_done(match.clocks, "play", event.at_ms, seat=event.seat)
-    return note_lead(replace_fields(match, clocks=clocks)), ()
+    return note_lead(replace(match, clocks=clocks)), ()
 
 
 def next_tick_ms(match: AnyMatch) -> int | None:

@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import msgspec
+from msgspec.structs import replace
 
 from controller.commands.argument_values import MAX_TABLE_MS
 from controller.match.match_events import MatchEvent, ResultEntered, RulingProposed
@@ -172,12 +173,10 @@ def state_digest(match: AnyMatch) -> str:
 
 def shift_event(event: MatchEvent, by_ms: int) -> MatchEvent:
     """Return an event on a clock that shows `by_ms` more."""
-    moved = msgspec.structs.replace(event, at_ms=event.at_ms + by_ms)
+    moved = replace(event, at_ms=event.at_ms + by_ms)
     if isinstance(moved, ResultEntered) and moved.ended_ms is not None:
-        return msgspec.structs.replace(moved, ended_ms=moved.ended_ms + by_ms)
+        return replace(moved, ended_ms=moved.ended_ms + by_ms)
     if isinstance(moved, RulingProposed):
         at_ms = moved.charge.at_ms + by_ms
-        return msgspec.structs.replace(
-            moved, charge=msgspec.structs.replace(moved.charge, at_ms=at_ms)
-        )
+        return replace(moved, charge=replace(moved.charge, at_ms=at_ms))
     return moved

@@ -7,6 +7,7 @@ from importlib import resources
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from controller.rules.profile import Profile, rules_by_key
 from controller.words import Words
@@ -105,7 +106,7 @@ def _list_words(words: KeyText, values: Sequence[object]) -> Words:
 def _number_words(words: KeyText, value: int) -> Words:
     text = Words(str(value), str(value))
     if words.unit == "s" and value > _MINUTE_S and value % _MINUTE_S == 0:
-        return _number_words(msgspec.structs.replace(words, unit="min"), value // _MINUTE_S)
+        return _number_words(replace(words, unit="min"), value // _MINUTE_S)
     return text if words.unit is None else _with_unit(words.unit, text)
 
 

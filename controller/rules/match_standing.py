@@ -5,6 +5,7 @@ R5.5 and 004 CN5. This module does not depend on how a deal was played.
 """
 
 import msgspec
+from msgspec.structs import replace
 
 from controller.messages import Side
 from controller.rules.deal_result import DealResult, ForfeitedDeal
@@ -106,7 +107,7 @@ def standing_after_deal(
     level = PAST_A if passed else _climb(profile, standing.levels.of(winners), steps)
     climbed = steps if passed else level - standing.levels.of(winners)
     points = standing.points.add(winners, _deal_points(profile, played.result, climbed))
-    after = msgspec.structs.replace(
+    after = replace(
         _move_to_level(standing, winners, level, row),
         owner=winners,
         points=points,
@@ -184,7 +185,7 @@ def _climb(profile: GuandanProfile, level: Level, steps: int) -> Level:
 def _move_to_level(standing: MatchStanding, side: Side, level: Level, row: int) -> MatchStanding:
     if standing.levels.of(side) == level:
         return standing
-    return msgspec.structs.replace(
+    return replace(
         standing,
         levels=standing.levels.replace(side, level),
         reached=(*standing.reached, LevelReached(side, level, row)),
@@ -213,7 +214,7 @@ def _count_failure(
         return after
     failed = after.failures.of(owner) + 1
     bonus = rules.a_fail_points[failed - 1] if failed <= len(rules.a_fail_points) else 0
-    after = msgspec.structs.replace(
+    after = replace(
         after,
         failures=after.failures.replace(owner, failed),
         points=after.points.add(other_side(owner), bonus),
@@ -225,14 +226,14 @@ def _count_failure(
 
 def _reset_broken_series(after: MatchStanding, owner: Side | None) -> MatchStanding:
     kept = PerSide() if owner is None else PerSide().replace(owner, after.failures.of(owner))
-    return msgspec.structs.replace(after, failures=kept)
+    return replace(after, failures=kept)
 
 
 def _return_to_start(
     profile: GuandanProfile, after: MatchStanding, owner: Side, row: int
 ) -> MatchStanding:
     back = _move_to_level(after, owner, parse_level(profile.levels.start), row)
-    return msgspec.structs.replace(
+    return replace(
         back,
         failures=back.failures.replace(owner, 0),
         reached=tuple(climb for climb in back.reached if climb.side != owner or not climb.row),
@@ -242,7 +243,7 @@ def _return_to_start(
 def _lose_match(
     profile: GuandanProfile, after: MatchStanding, owner: Side, row: int
 ) -> MatchStanding:
-    return msgspec.structs.replace(after, won=other_side(owner))
+    return replace(after, won=other_side(owner))
 
 
 _AFTER_LAST_FAILURE = {"back_to_2": _return_to_start, "opponents_win": _lose_match}

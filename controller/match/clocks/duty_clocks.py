@@ -1,9 +1,10 @@
 """A player's clock: limits that expire one after another, until the duty is done."""
 
 from collections.abc import Iterable
-from typing import Any, Literal
+from typing import Literal
 
 import msgspec
+from msgspec.structs import replace
 
 from controller.match.clocks import stopwatch
 from controller.match.clocks.stopwatch import ClockOffence, ClockReport, ClockReportKind, Stopwatch
@@ -78,9 +79,7 @@ def tick(clock: DutyClock, at_ms: int) -> tuple[DutyClock, tuple[ClockReport, ..
         limit = _next_limit(clock)
         assert limit is not None  # Without a limit there would be no moment.
         dues.append(_clock_report(clock, limit, moment_ms))
-        clock = _replace_in_clock(
-            clock, told=clock.told + 1, base_ms=clock.base_ms + limit.within_ms
-        )
+        clock = replace(clock, told=clock.told + 1, base_ms=clock.base_ms + limit.within_ms)
     return clock, tuple(dues)
 
 
@@ -94,7 +93,7 @@ def restart_from_warning(clock: DutyClock, at_ms: int) -> DutyClock:
     if limit is None or not limit.from_warning:
         return clock
     spoken_ms = stopwatch.elapsed_ms(clock.watch, at_ms)
-    return _replace_in_clock(clock, base_ms=max(clock.base_ms, spoken_ms))
+    return replace(clock, base_ms=max(clock.base_ms, spoken_ms))
 
 
 def first_due_ms(clocks: DutyClocks) -> int | None:
@@ -115,16 +114,12 @@ def pause_all(clocks: DutyClocks, at_ms: int) -> DutyClocks:
 
     Clocks are paused once. The caller must know whether several reasons apply.
     """
-    return tuple(
-        _replace_in_clock(clock, watch=stopwatch.pause(clock.watch, at_ms)) for clock in clocks
-    )
+    return tuple(replace(clock, watch=stopwatch.pause(clock.watch, at_ms)) for clock in clocks)
 
 
 def resume_all(clocks: DutyClocks, at_ms: int) -> DutyClocks:
     """Return all clocks running again (继续比赛)."""
-    return tuple(
-        _replace_in_clock(clock, watch=stopwatch.resume(clock.watch, at_ms)) for clock in clocks
-    )
+    return tuple(replace(clock, watch=stopwatch.resume(clock.watch, at_ms)) for clock in clocks)
 
 
 def remove_done(
@@ -179,10 +174,6 @@ def _clock_report(clock: DutyClock, limit: ClockLimit, at_ms: int) -> ClockRepor
         key=limit.key,
         article=limit.article,
     )
-
-
-def _replace_in_clock(clock: DutyClock, **changes: Any) -> DutyClock:
-    return msgspec.structs.replace(clock, **changes)
 
 
 def play_clock(

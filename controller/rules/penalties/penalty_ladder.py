@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 from typing import Literal
 
 import msgspec
+from msgspec.structs import replace
 
 from controller.rules.penalties.charges import Charge
 from controller.rules.penalties.offences import (
@@ -248,7 +249,7 @@ def _hidden_card_penalties(
         return _first_of_each_penalty(
             (named, *(one for one in step if one.penalty not in _LESSER_PENALTIES))
         )
-    foul = msgspec.structs.replace(named, why=_offence_reason("harmed", row))
+    foul = replace(named, why=_offence_reason("harmed", row))
     step = tuple(named if one.penalty == "foul" else one for one in step)
     return _put_foul_first_if_harmed(charge, row, foul, step)
 
@@ -267,7 +268,7 @@ def _late_penalties(
     why = _offence_reason(f"late_{profile.clocks.late_then}", row)
     if profile.clocks.late_then == "default":
         return (_penalty_from_key(profile, "match_forfeit", "clocks.late_then", why),)
-    return tuple(msgspec.structs.replace(one, why=why) for one in step)
+    return tuple(replace(one, why=why) for one in step)
 
 
 _BY_TRAIT: dict[

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Literal
 
 import msgspec
+from msgspec.structs import replace
 
 from controller.messages import Seat, Side
 from controller.rules.penalties.charges import Charge, lapse_article, lapse_reasons
@@ -270,7 +271,7 @@ def _accepted_penalties(
     """
     text, article = catalogue_words("why", "settled_recognised"), profile.article(SETTLED_KEY)
     return tuple(
-        msgspec.structs.replace(
+        replace(
             one,
             why=Words(f"{text.en}: {one.why.en}", f"{text.zh}：{one.why.zh}"),
             article=", ".join(known for known in (article, one.article) if known) or None,
