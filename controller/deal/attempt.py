@@ -224,15 +224,10 @@ def _on_stray(attempt: AttemptState, event: StrayLanded) -> AttemptStep:
 
     With no card on its way, it can only be the second of two cards that left as one.
     """
-    return _end_attempt(
-        attempt, "DOUBLE_FEED" if _is_double_feed(attempt.ledger, event) else "WRONG_POCKET"
-    )
-
-
-def _is_double_feed(ledger: Ledger, event: StrayLanded) -> bool:
-    gated = [card for card in ledger.cards if card.gated is not None]
+    gated = [card for card in attempt.ledger.cards if card.gated is not None]
     flying = any(card.landed is None for card in gated)
-    return bool(gated) and not flying and gated[-1].landed == event.outlet
+    doubled = bool(gated) and not flying and gated[-1].landed == event.outlet
+    return _end_attempt(attempt, "DOUBLE_FEED" if doubled else "WRONG_POCKET")
 
 
 def _on_not_landed(attempt: AttemptState, event: LandingMissed) -> AttemptStep:

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from controller.messages import Seat
 from controller.rules.big_two import ChoiceRules
-from controller.seats import SEATS, next_seat
+from controller.seats import SEATS
 
 
 class ChoiceAnswer(msgspec.Struct, frozen=True, gc=False):
@@ -39,7 +39,8 @@ class ChoiceRound(msgspec.Struct, frozen=True, gc=False):
         the end.
         """
         answered = {answer.seat for answer in self.answers}
-        waiting = tuple(seat for seat in _seats_from(self.first) if seat not in answered)
+        at = SEATS.index(self.first)
+        waiting = tuple(seat for seat in SEATS[at:] + SEATS[:at] if seat not in answered)
         return waiting[:1] if self.choice.order == "in_turn" else waiting
 
     def deadline_ms(self) -> int | None:
@@ -88,7 +89,8 @@ def answer_choice(
     """
     opening = answer_for_silent(opening, at_ms)
     if seat not in opening.current_round().seats_asked():
-        raise ValueError(f"{seat} is not asked: {_asked_text(opening)}")
+        asked = " ".join(opening.current_round().seats_asked()) or "all have chosen"
+        raise ValueError(f"{seat} is not asked: {asked}")
     return _begin_doubling(
         _replace_current_round(
             opening, _add_answers(opening.current_round(), ChoiceAnswer(seat, yes, at_ms))
@@ -135,14 +137,3 @@ def _begin_doubling(opening: ChoicesBeforePlay) -> ChoicesBeforePlay:
         return opening
     doubling = ChoiceRound(opening.doubling_choice, done.first, done.answers[-1].at_ms)
     return replace(opening, doubling=doubling)
-
-
-def _seats_from(first: Seat) -> tuple[Seat, ...]:
-    seats: list[Seat] = [first]
-    while len(seats) < len(SEATS):
-        seats.append(next_seat(seats[-1]))
-    return tuple(seats)
-
-
-def _asked_text(opening: ChoicesBeforePlay) -> str:
-    return " ".join(opening.current_round().seats_asked()) or "all have chosen"

@@ -30,15 +30,13 @@ def accept_answer(match: BigTwoMatch, event: ChoiceAnswered) -> StepResult:
     return update_choices(replace(match, choices=choices), event.at_ms), ()
 
 
-_CARDS_LEFT_WORDS = Words("the cards that each has left", "各家所剩张数")
-
-
 def accept_cards_left(match: BigTwoMatch, event: CardsLeftEntered) -> StepResult:
     """Accept the number of cards left in each hand when one player is out (seed 002 A10)."""
     try:
         _deal_scores(match, event.left)
     except ValueError:
-        refuse("NO_FINISH_ORDER", card_count_words(event.left), _CARDS_LEFT_WORDS)
+        words = Words("the cards that each has left", "各家所剩张数")
+        refuse("NO_FINISH_ORDER", card_count_words(event.left), words)
     return replace(match, left=event.left, phase=MatchPhase.RESULT, confirmed=(), led=True), ()
 
 

@@ -2,7 +2,7 @@
 
 from msgspec.structs import replace
 
-from controller.cards import face_text, parse_face
+from controller.cards import Face, face_text, parse_face
 from controller.match.big_two_choices import begin_choices
 from controller.match.clocks import duty_clocks, match_clock
 from controller.match.clocks.duty_clocks import late_clocks, opening_clock, sort_clock
@@ -41,7 +41,7 @@ from controller.match.next_deal import (
     void_hands,
 )
 from controller.match.phase import MatchPhase
-from controller.match.refusals import refuse, refuse_card
+from controller.match.refusals import refuse
 from controller.match.rulings import DecidedAct, require_authority
 from controller.match.sheet_rows import RedealtRow
 from controller.match.timing import note_lead
@@ -108,7 +108,7 @@ def accept_shuffle(match: AnyMatch, event: SetShuffled) -> StepResult:
     """Note the shuffler, whose opponents cut the first deal (seed 000 A5.1.2)."""
     assert match.duties is not None  # A deal is due in this phase.
     if match.duties.shufflers and event.seat not in match.duties.shufflers:
-        refuse("NOT_HIS_DUTY", _seat_list(match.duties.shufflers))
+        refuse("NOT_HIS_DUTY", " / ".join(match.duties.shufflers))
     due = deal_duties_of(match, event.seat if match.duties.shufflers else None)
     return replace(match, phase=MatchPhase.CUT, shuffler=event.seat, duties=due), ()
 
@@ -121,7 +121,7 @@ def accept_cut(match: AnyMatch, event: SetCut) -> StepResult:
             refuse("ILLEGAL_CUT", problem)
         anybody = event.ahead and event.seat is not None and not match.by_hand
         if event.seat not in match.duties.cutters and not anybody:
-            refuse("NOT_HIS_DUTY", _seat_list(match.duties.cutters))
+            refuse("NOT_HIS_DUTY", " / ".join(match.duties.cutters))
     by_hand = match.by_hand and match.duties.turnup
     then = MatchPhase.TURNUP if by_hand else MatchPhase.DEALING
     cutter = event.seat if event.n is not None else None
@@ -131,10 +131,7 @@ def accept_cut(match: AnyMatch, event: SetCut) -> StepResult:
 def accept_turnup(match: AnyMatch, event: CardTurnedUp) -> StepResult:
     """Find the first drawer from the turned-up card. Some cards do not count (seed 004 CN5)."""
     assert match.duties is not None  # A deal is due in this phase.
-    try:
-        face = parse_face(event.card)
-    except ValueError:
-        refuse_card(event.card)
+    face = _parse_turnup(event.card)
     card = face_text(face)
     if not is_turnup_valid(match.profile, face):
         return replace(match, phase=MatchPhase.CUT, cutter=None, cut=None), (TurnupRepeated(card),)
@@ -146,17 +143,20 @@ def accept_turnup(match: AnyMatch, event: CardTurnedUp) -> StepResult:
     ), ()
 
 
-def _first_drawer_by_card(match: AnyMatch, face: int) -> Seat | None:
+def _parse_turnup(card: str) -> Face:
+    try:
+        return parse_face(card)
+    except ValueError:
+        refuse("NO_SUCH_CARD", card)
+
+
+def _first_drawer_by_card(match: AnyMatch, face: Face) -> Seat | None:
     if match.cutter is None or not isinstance(match, GuandanMatch):
         return None
     try:
         return first_drawer_by_count(match.profile, match.cutter, face)
     except NoPipsError:  # If any card names the leader, no seats are counted (seed 003 R4.1).
         return None
-
-
-def _seat_list(seats: tuple[Seat, ...]) -> str:
-    return " / ".join(seats)
 
 
 MISDEALS_TO_CALL = 2
@@ -190,10 +190,7 @@ def _valid_turnup(match: AnyMatch, event: HandsDealt | HandsReleased) -> str | N
     """Return the turned-up card in the notation of faces. It may have been published before."""
     if event.turned_up is None:
         return match.turned_up
-    try:
-        face = parse_face(event.turned_up)
-    except ValueError:
-        refuse_card(event.turned_up)
+    face = _parse_turnup(event.turned_up)
     if not is_turnup_valid(match.profile, face):
         refuse("TURN_AGAIN", face_text(face))
     return face_text(face)
@@ -295,24 +292,20 @@ def judge_recount(match: AnyMatch, event: HandsRecounted) -> StepResult:
     """
     if match.claimed is None:
         refuse("NOT_SUSPENDED")
-    act: DecidedAct = "second_count" if _has_claimed_before(match) else "recount"
+    pair = side_of(match.claimed)
+    claimed_before = sum(side_of(seat) == pair for seat in match.claims) > 1
+    act: DecidedAct = "second_count" if claimed_before else "recount"
     require_authority(act, event.role, verbal=event.verbal)
     most = match.profile.deck.cards
     if set(event.counts) != set(SEATS) or not all(0 <= n <= most for n in event.counts.values()):
         refuse("WRONG_COUNTS", card_count_words(event.counts))
     going = replace(match, suspended=None, claimed=None)
-    if not _are_counts_right(match, event.counts) or (
-        event.found and _must_redeal_found_card(match)
-    ):
+    redeals_found = (
+        isinstance(match, GuandanMatch) and match.profile.counting.found_card == "redeal"
+    )
+    if not _are_counts_right(match, event.counts) or (event.found and redeals_found):
         return _redeal(going, "count", event, claimed=match.claimed)
     return going, ()
-
-
-def _has_claimed_before(match: AnyMatch) -> bool:
-    """Return whether the pair that claims now has claimed before in this match."""
-    assert match.claimed is not None  # The caller has checked this.
-    pair = side_of(match.claimed)
-    return sum(side_of(seat) == pair for seat in match.claims) > 1
 
 
 def _are_counts_right(match: AnyMatch, counts: dict[Seat, int]) -> bool:
@@ -323,10 +316,6 @@ def _are_counts_right(match: AnyMatch, counts: dict[Seat, int]) -> bool:
         counts[seat] == due or (seat in laid and counts[seat] == due - 1)
         for seat, due in required_counts(match).items()
     )
-
-
-def _must_redeal_found_card(match: AnyMatch) -> bool:
-    return isinstance(match, GuandanMatch) and match.profile.counting.found_card == "redeal"
 
 
 def void_deal(match: AnyMatch, event: DealVoided) -> StepResult:

@@ -19,7 +19,7 @@ from controller.match.rulings import MatchRuling, is_in_force
 from controller.match.sheet_rows import EndRow, SheetRow, apply_row, last_deal_row
 from controller.messages import Seat
 from controller.rules.deal_duties import DealDuties, duties_before_deal
-from controller.rules.deal_result import DealResult, ForfeitedDeal
+from controller.rules.deal_result import ForfeitedDeal
 from controller.rules.match_end import (
     EndReason,
     ExtraDealNeeded,
@@ -34,12 +34,13 @@ from controller.seats import other_side
 
 def match_outcome(match: GuandanMatch, at_ms: int) -> MatchVerdict | ExtraDealNeeded | None:
     """Return the verdict, or the need for an extra deal, or None while the match continues."""
+    last = last_deal_row(match.sheet)
     return verdict_by_ruling(match) or decide_match(
         match.profile,
         match.standing,
         time_up=_is_out_of_time(match, at_ms),
         knockout=match.meeting.stage == "knockout",
-        extra_result=_extra_deal_result(match),
+        extra_result=last.result if last is not None and last.extra else None,
     )
 
 
@@ -104,11 +105,6 @@ def _is_out_of_time(match: GuandanMatch, at_ms: int) -> bool:
     return not match_clock.has_time_for_deal(match.clock, at_ms)
 
 
-def _extra_deal_result(match: GuandanMatch) -> DealResult | None:
-    last = last_deal_row(match.sheet)
-    return last.result if last is not None and last.extra else None
-
-
 MatchT = TypeVar("MatchT", bound=AnyMatch)
 StepResult = tuple[AnyMatch, Effects]
 """A match after an event, and the effects of the event."""
@@ -159,9 +155,10 @@ def deal_duties_of(match: AnyMatch, shuffler: Seat | None = None) -> DealDuties:
         )
     profile, rows = match.profile, cast(BigTwoMatch, match).rows
     cuts = profile.cuts()
+    out_first = [seat for seat, cards in rows[-1].left.items() if not cards] if rows else []
     return DealDuties(
         shufflers=(),
-        cutters=(_seat_out_first(rows[-1].left),) if rows else (profile.cutter_first,),
+        cutters=(out_first[0] if rows else profile.cutter_first,),
         shuffles=profile.shuffles_later if rows else profile.shuffles_first,
         cuts=(cuts[0], cuts[-1]),
         turnup=False,
@@ -280,10 +277,6 @@ def outcome_instead_of_deal(match: GuandanMatch, at_ms: int) -> StepResult | Non
         waiting = replace(match, phase=MatchPhase.FORFEIT, deal=match.deal - 1, **_EMPTY_ATTEMPT)
         return waiting, (*void_hands(match, "name_leader"), RefereeCalled("name_leader"))
     return None
-
-
-def _seat_out_first(left: dict[Seat, int]) -> Seat:
-    return next(seat for seat, cards in left.items() if not cards)
 
 
 _EMPTY_ATTEMPT: dict[str, Any] = {

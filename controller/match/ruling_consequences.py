@@ -25,7 +25,6 @@ from controller.match.refusals import refuse, refuse_finish
 from controller.match.rulings import MatchRuling, deal_of_charge
 from controller.match.sheet_rows import RedealtRow, ShiftRow, find_deal_row
 from controller.match.sheet_writing import correct_result, make_deal_row, stop_deal_under_way
-from controller.messages import Side
 from controller.rules.deal_result import (
     DealResult,
     FinishError,
@@ -58,7 +57,8 @@ def _lose_deal(match: GuandanMatch, ruling: MatchRuling, what: DealLost, at_ms: 
 
     A deal is forfeited once: the first ruling counts (provisional).
     """
-    _require_deal_begun(match)
+    if not match.deal:
+        refuse("NOT_BEGUN")
     lost, deal = ForfeitedDeal(what.side), deal_of_charge(ruling.charge)
     due = match.is_deal_under_way or match.phase in BEFORE_RELEASE
     if deal != match.deal or not due:
@@ -71,11 +71,6 @@ def _lose_deal(match: GuandanMatch, ruling: MatchRuling, what: DealLost, at_ms: 
     noted, effects = add_row(over, row)
     after, more = continue_match(noted, at_ms)
     return after, (*void, *effects, *more)
-
-
-def _require_deal_begun(match: GuandanMatch) -> None:
-    if not match.deal:
-        refuse("NOT_BEGUN")
 
 
 def _correct_result(
@@ -96,22 +91,13 @@ def _correct_result(
 
 
 def _move_level(
-    match: GuandanMatch, ruling: MatchRuling, side: Side, steps: int, at_ms: int
+    match: GuandanMatch, ruling: MatchRuling, what: LevelUp | LevelDown, at_ms: int
 ) -> StepResult:
+    steps = what.steps if isinstance(what, LevelUp) else -what.steps
     row = ShiftRow(
-        row=next_row_number(match), at_ms=at_ms, ruling=ruling.id, side=side, steps=steps
+        row=next_row_number(match), at_ms=at_ms, ruling=ruling.id, side=what.side, steps=steps
     )
     return add_row(match, row)
-
-
-def _raise_level(match: GuandanMatch, ruling: MatchRuling, what: LevelUp, at_ms: int) -> StepResult:
-    return _move_level(match, ruling, what.side, what.steps, at_ms)
-
-
-def _lower_level(
-    match: GuandanMatch, ruling: MatchRuling, what: LevelDown, at_ms: int
-) -> StepResult:
-    return _move_level(match, ruling, what.side, -what.steps, at_ms)
 
 
 def _lose_match(
@@ -132,7 +118,8 @@ def _make_hand_dead(
     If the deal is written already, the row changes. In a forfeited deal no seat has a place
     (provisional). If the deal was dealt again since the offence, the hand no longer exists.
     """
-    _require_deal_begun(match)
+    if not match.deal:
+        refuse("NOT_BEGUN")
     deal = deal_of_charge(ruling.charge)
     if any(
         isinstance(row, RedealtRow) and row.deal == deal and row.at_ms > ruling.charge.at_ms
@@ -163,8 +150,8 @@ def _change_nothing(
 
 _HANDLERS: dict[type[Consequence], Callable[[GuandanMatch, MatchRuling, Any, int], StepResult]] = {
     DealLost: _lose_deal,
-    LevelUp: _raise_level,
-    LevelDown: _lower_level,
+    LevelUp: _move_level,
+    LevelDown: _move_level,
     MatchLost: _lose_match,
     DeadHand: _make_hand_dead,
     PairDisqualified: _change_nothing,

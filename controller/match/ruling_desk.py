@@ -104,7 +104,11 @@ def require_possible_charge(match: GuandanMatch, charge: Charge) -> None:
     if deal is None:
         return
     due = deal.tribute if kind == "tribute" else deal.returns
-    his = [one for one in due if one.giver == charge.seat or _is_of_charged_side(one, charge)]
+    his = [
+        one
+        for one in due
+        if one.giver == charge.seat or (charge.seat is None and side_of(one.giver) == charge.side)
+    ]
     if not his:
         givers = " / ".join(one.giver for one in due)
         refuse("NO_CARD_OF_HIS", charge.seat or charge.side, givers)
@@ -153,15 +157,11 @@ def approve_ruling(match: GuandanMatch, event: RulingApproved) -> StepResult:
         assert isinstance(after, GuandanMatch)  # The game of a match never changes.
         match, effects = after, (*effects, *more)
     moved = any(isinstance(effect, (LevelUp, LevelDown)) for effect in decided.proposal.effects)
-    if moved or _has_rows_after_end(match):
+    # Rows after the end of a finished sheet require a new end, and new signatures.
+    if moved or (match.phase in ENDED_PHASES and not isinstance(match.sheet[-1], EndRow)):
         after, more = reconsider_match(match, event.at_ms)
         return after, (*effects, *more)
     return match, effects
-
-
-def _has_rows_after_end(match: GuandanMatch) -> bool:
-    """Return whether rows were added to a finished sheet, which must be ended and signed again."""
-    return match.phase in ENDED_PHASES and not isinstance(match.sheet[-1], EndRow)
 
 
 def reject_ruling(match: GuandanMatch, event: RulingRejected) -> StepResult:
@@ -198,10 +198,6 @@ def find_ruling(match: GuandanMatch, ruling_id: str) -> MatchRuling:
     refuse("NO_SUCH_RULING", ruling_id)
 
 
-def _is_of_charged_side(payment: CardGiven, charge: Charge) -> bool:
-    return charge.seat is None and side_of(payment.giver) == charge.side
-
-
 def _due_cards(match: GuandanMatch, deal: int) -> _DueCards | None:
     """Return the cards that were due in a deal, or None if nothing is known of it."""
     if deal != match.deal or not match.is_deal_under_way:
@@ -234,10 +230,7 @@ def _is_return_right(profile: GuandanProfile, deal: _DueCards, returned: CardGiv
 
 def _require_legal(match: GuandanMatch, charge: Charge, proposal: PenaltyProposal) -> None:
     penalties: tuple[Penalty, ...] = get_args(Penalty)
-    legal = legal_proposals(match, charge)
-    if proposal in legal:
-        return
-    if proposal not in [
+    if proposal not in legal_proposals(match, charge) and proposal not in [
         discretionary_proposal(match.profile, charge, penalty) for penalty in penalties
     ]:
         refuse("NOT_LEGAL")

@@ -56,20 +56,15 @@ def _press_in_play(match: AnyMatch, seat: Seat, at_ms: int) -> MatchEvent:
     """Return the event of a press in play: a confirmation for an opponent, the own play, or the
     lead.
     """
-    said = _opponent_claiming_out(match, seat)
-    if said is not None:
+    outs = match.outs if isinstance(match, GuandanMatch) else ()
+    said = next((said for said in outs if side_of(said) != side_of(seat)), None)
+    if said is not None:  # The first opponent who reported out and is not confirmed yet.
         return OutConfirmed(at_ms=at_ms, seat=said)
     if any(clock.seat == seat for clock in duty_clocks.clocks_for_duty(match.clocks, "play")):
         return PlayMade(at_ms=at_ms, seat=seat)
     if match.led or seat != match.leader:
         refuse("NOT_HIS_DUTY", seat)
     return LeadMade(at_ms=at_ms)
-
-
-def _opponent_claiming_out(match: AnyMatch, seat: Seat) -> Seat | None:
-    """Return the opponent of `seat` who was first to report out and is not confirmed yet."""
-    outs = match.outs if isinstance(match, GuandanMatch) else ()
-    return next((said for said in outs if side_of(said) != side_of(seat)), None)
 
 
 def _claim_out(match: AnyMatch, seat: Seat, at_ms: int) -> MatchEvent:

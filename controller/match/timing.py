@@ -46,8 +46,9 @@ def advance_time(match: AnyMatch, at_ms: int) -> StepResult:
     """Return the match at `at_ms`, with everything that became due since the last call."""
     clock, announced = match_clock.tick(match.clock, at_ms)
     clocks, dues = duty_clocks.tick_all(match.clocks, at_ms)
-    if isinstance(match, BigTwoMatch):
-        match = _extend_choice_deadline(match, at_ms)
+    if isinstance(match, BigTwoMatch) and match.choices is not None and is_stopped(match):
+        later = extend_deadline(match.choices, at_ms - match.now_ms)
+        match = replace(match, choices=later)
     match = replace(match, now_ms=at_ms, clock=clock, clocks=clocks)
     said: Effects = tuple(ClockReported(due) for due in (*announced, *dues))
     match, more = _change_by_time(match, announced, dues, at_ms)
@@ -131,13 +132,6 @@ def note_lead(match: MatchT) -> MatchT:
     return replace(match, led=True, clocks=clocks)
 
 
-def _extend_choice_deadline(match: BigTwoMatch, at_ms: int) -> BigTwoMatch:
-    """Return a match of Big Two with later deadlines while the table or the area is stopped."""
-    if match.choices is None or not is_stopped(match):
-        return match
-    return replace(match, choices=extend_deadline(match.choices, at_ms - match.now_ms))
-
-
 def update_choices(match: BigTwoMatch, at_ms: int) -> BigTwoMatch:
     """Return a match of Big Two with its silent choices made.
 
@@ -157,17 +151,15 @@ def suspend_table(match: AnyMatch, event: TableSuspended) -> StepResult:
     return replace(match, suspended=event.reason), ()
 
 
-_COUNT_CLAIMED_WORDS = Words(
-    "a count was claimed, enter the four counts", "已申告张数不符，须录入四家张数"
-)
-
-
 def resume_table(match: AnyMatch, event: TableResumed) -> StepResult:
     """Resume the table. A claimed count is answered only by counts."""
     if match.suspended is None:
         refuse("NOT_SUSPENDED")
     if match.claimed is not None:
-        refuse("WRONG_COUNTS", _COUNT_CLAIMED_WORDS)
+        refuse(
+            "WRONG_COUNTS",
+            Words("a count was claimed, enter the four counts", "已申告张数不符，须录入四家张数"),
+        )
     return replace(match, suspended=None), ()
 
 

@@ -67,7 +67,10 @@ def answer_anti_tribute(match: GuandanMatch, event: AntiTributeAnswered) -> Step
     """
     exchange = _correctable_exchange(match)
     if match.phase is not MatchPhase.ANTI_CHECK:
-        _require_changed_answer(exchange, event)
+        if exchange.laid:
+            refuse("TWICE", " / ".join(exchange.laid))
+        if event.stands == exchange.anti:
+            refuse("TWICE")
     waiting, _ = duty_clocks.remove_done(match.clocks, "tribute", event.at_ms)
     waiting, _ = duty_clocks.remove_done(waiting, "play", event.at_ms)
     match = _replace_exchange(replace(match, clocks=waiting, leader=None), anti=False, plan=None)
@@ -77,14 +80,6 @@ def answer_anti_tribute(match: GuandanMatch, event: AntiTributeAnswered) -> Step
         return _begin_play(_replace_exchange(match, anti=True, plan=stands), stands.leader)
     clocks = (*match.clocks, *tribute_clocks(match.profile, exchange.payers, event.at_ms))
     return replace(match, phase=MatchPhase.TRIBUTE, clocks=clocks), ()
-
-
-def _require_changed_answer(exchange: TributeExchange, event: AntiTributeAnswered) -> None:
-    """Refuse a repeated answer, and an answer after a card was laid."""
-    if exchange.laid:
-        refuse("TWICE", " / ".join(exchange.laid))
-    if event.stands == exchange.anti:
-        refuse("TWICE")
 
 
 def lay_tribute(match: GuandanMatch, event: TributeLaid) -> StepResult:

@@ -116,7 +116,8 @@ def match_score(profile: GuandanProfile, standing: MatchStanding, end: MatchVerd
     """Return the points of a match that ended with `end` (seed 000 A13.3, 004 CN5)."""
     match_points = _match_points(profile, end)
     level_points = _level_points(profile, standing, end)
-    deal_points = standing.points if _has_deal_points(profile) else None
+    worth = profile.score.deal_points
+    deal_points = standing.points if any((worth.R12, worth.R13, worth.R14)) else None
     total = None
     if profile.score.total == "sum" and deal_points is not None and match_points is not None:
         total = PerSide(deal_points.NS + match_points.NS, deal_points.EW + match_points.EW)
@@ -193,11 +194,6 @@ def _forfeit_points(
     real, theirs = level_points(profile, lead)
     counts = real if profile.score.forfeit_keeps == "higher" else real - theirs
     return real if counts > fixed else fixed
-
-
-def _has_deal_points(profile: GuandanProfile) -> bool:
-    points = profile.score.deal_points
-    return any((points.R12, points.R13, points.R14))
 
 
 def _points_by_side(winner: Side | None, win: int, loss: int) -> PerSide:

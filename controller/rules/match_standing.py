@@ -4,6 +4,8 @@ The ladder, the rules of A and the choice of the level: seed 000 A3.10–11, A14
 R5.5 and 004 CN5. This module does not depend on how a deal was played.
 """
 
+from collections.abc import Callable
+
 import msgspec
 from msgspec.structs import replace
 
@@ -207,7 +209,9 @@ def _count_failure(
     if played.extra:
         return after
     if rules.a_fail_counts == "consecutive":
-        after = _reset_broken_series(after, owner if played.level == ACE else None)
+        at_a = owner if played.level == ACE else None
+        kept = PerSide() if at_a is None else PerSide().replace(at_a, after.failures.of(at_a))
+        after = replace(after, failures=kept)
     if owner is None or played.level != ACE or after.won or not rules.a_fail_limit:
         return after
     if before.levels.of(owner) != ACE:
@@ -224,11 +228,6 @@ def _count_failure(
     return _AFTER_LAST_FAILURE[rules.a_fail_then](profile, after, owner, row)
 
 
-def _reset_broken_series(after: MatchStanding, owner: Side | None) -> MatchStanding:
-    kept = PerSide() if owner is None else PerSide().replace(owner, after.failures.of(owner))
-    return replace(after, failures=kept)
-
-
 def _return_to_start(
     profile: GuandanProfile, after: MatchStanding, owner: Side, row: int
 ) -> MatchStanding:
@@ -240,11 +239,10 @@ def _return_to_start(
     )
 
 
-def _lose_match(
-    profile: GuandanProfile, after: MatchStanding, owner: Side, row: int
-) -> MatchStanding:
-    return replace(after, won=other_side(owner))
-
-
-_AFTER_LAST_FAILURE = {"back_to_2": _return_to_start, "opponents_win": _lose_match}
+_AFTER_LAST_FAILURE: dict[
+    str, Callable[[GuandanProfile, MatchStanding, Side, int], MatchStanding]
+] = {
+    "back_to_2": _return_to_start,
+    "opponents_win": lambda profile, after, owner, row: replace(after, won=other_side(owner)),
+}
 """The consequence of the last allowed failure at A."""

@@ -88,7 +88,12 @@ def regulations_to_settle(profile: Profile) -> Regulations:
 
     A key without effect in this profile is left out, unless the event names it.
     """
-    points = [p for p in _points(profile) if p.settled or not has_no_effect(profile, p.key)]
+    named = [
+        _point(profile, key, value)
+        for key, value in rules_by_key(profile).items()
+        if key in profile.left_to_event or profile.is_settled(key) or key in profile.provisional
+    ]
+    points = [p for p in named if p.settled or not has_no_effect(profile, p.key)]
     own = [p for p in points if p.left_by is None and p.departs is None]
     file = _regulations_file()
     return Regulations(
@@ -101,15 +106,6 @@ def regulations_to_settle(profile: Profile) -> Regulations:
         matters=_open_matters(file.matter, profile),
         gaps=_open_matters(file.gap, profile),
     )
-
-
-def _points(profile: Profile) -> list[RegulationPoint]:
-    """Return every key that is left to the event, settled by the event, or provisional."""
-    return [
-        _point(profile, key, value)
-        for key, value in rules_by_key(profile).items()
-        if key in profile.left_to_event or profile.is_settled(key) or key in profile.provisional
-    ]
 
 
 def _point(profile: Profile, key: str, value: object) -> RegulationPoint:

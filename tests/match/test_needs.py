@@ -23,7 +23,6 @@ from controller.match.match_effects import (
     RefereeCalled,
 )
 from controller.match.referee_calls import (
-    REFEREE_CALL_WORDS,
     OverrunReason,
     TransferReason,
     call_of_effect,
@@ -32,6 +31,7 @@ from controller.match.referee_calls import (
 )
 from controller.messages import Role, Seat
 from controller.rules.profile import GuandanProfile
+from controller.words import CALL_WORDS
 from tests.rows import each_row
 
 from .table import GUANDAN, INTL, B, N, Table, knockout, timed, varied
@@ -43,12 +43,12 @@ def needed(table: Table, why: str, seat: Seat | None = None) -> bool:
 
 
 def test_every_need_has_its_words_in_both_languages() -> None:
-    assert set(REFEREE_CALL_WORDS) == {
+    assert set(CALL_WORDS) == {
         *get_args(MatchCallReason),
         *get_args(OverrunReason),
         *get_args(TransferReason),
     }
-    for said in REFEREE_CALL_WORDS.values():
+    for said in CALL_WORDS.values():
         assert said.en.isascii()
         assert not said.zh.isascii()
 

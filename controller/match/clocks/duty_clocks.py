@@ -78,7 +78,18 @@ def tick(clock: DutyClock, at_ms: int) -> tuple[DutyClock, tuple[ClockReport, ..
     while (moment_ms := next_due_ms(clock)) is not None and moment_ms <= at_ms:
         limit = _next_limit(clock)
         assert limit is not None  # Without a limit there would be no moment.
-        dues.append(_clock_report(clock, limit, moment_ms))
+        dues.append(
+            ClockReport(
+                kind=limit.kind,
+                at_ms=moment_ms,
+                seat=clock.seat,
+                side=clock.side,
+                offence=limit.offence,
+                step=clock.told + 1 if limit.offence else None,
+                key=limit.key,
+                article=limit.article,
+            )
+        )
         clock = replace(clock, told=clock.told + 1, base_ms=clock.base_ms + limit.within_ms)
     return clock, tuple(dues)
 
@@ -161,19 +172,6 @@ def _next_limit(clock: DutyClock) -> ClockLimit | None:
     if clock.told < len(clock.limits):
         return clock.limits[clock.told]
     return clock.limits[-1] if clock.repeats and clock.limits else None
-
-
-def _clock_report(clock: DutyClock, limit: ClockLimit, at_ms: int) -> ClockReport:
-    return ClockReport(
-        kind=limit.kind,
-        at_ms=at_ms,
-        seat=clock.seat,
-        side=clock.side,
-        offence=limit.offence,
-        step=clock.told + 1 if limit.offence else None,
-        key=limit.key,
-        article=limit.article,
-    )
 
 
 def play_clock(

@@ -197,7 +197,9 @@ def bare_notes(play: TypedPlay, combo: Combo | None, level: int, hearts: int) ->
     """
     if combo is not None and combo.kind == "straight" and _may_be_of_one_suit(play, level):
         yield "bare_suits"
-    if _may_be_wild(play, level, hearts, lambda faces: _kinds_and_ranks(faces, level)):
+    if _may_be_wild(
+        play, level, hearts, lambda faces: {(one.kind, one.rank) for one in readings(faces, level)}
+    ):
         yield "bare_level"
 
 
@@ -256,7 +258,3 @@ def _may_be_wild(
             if read(tuple(faces)) != read(play.faces):
                 return True
     return False
-
-
-def _kinds_and_ranks(faces: tuple[Face, ...], level: int) -> set[tuple[ComboKind, int]]:
-    return {(combo.kind, combo.rank) for combo in readings(faces, level)}

@@ -129,8 +129,8 @@ def fill_pattern(groups: RankGroups, have: Mapping[int, int], wilds: int) -> tup
     return lacking
 
 
-def _equal_rank_patterns() -> Iterator[ComboPattern]:
-    """Yield the patterns of one rank only (seed 000 A4.1, A4.2, A4.4, A4.8)."""
+def _all_patterns() -> Iterator[ComboPattern]:
+    # One rank only (seed 000 A4.1, A4.2, A4.4, A4.8).
     for rank in (*SUIT_RANKS, *JOKER_RANKS):
         yield ComboPattern("single", rank, ((rank, 1),))
         yield ComboPattern("pair", rank, ((rank, 2),))
@@ -138,18 +138,12 @@ def _equal_rank_patterns() -> Iterator[ComboPattern]:
         yield ComboPattern("triple", rank, ((rank, 3),))
         for count in range(4, MAX_BOMB_CARDS + 1):
             yield ComboPattern("bomb", rank, ((rank, count),))
-
-
-def _full_house_patterns() -> Iterator[ComboPattern]:
-    """Yield a triple with a pair of another rank, also of jokers (seed 000 A4.6)."""
+    # A triple with a pair of another rank, also of jokers (A4.6).
     for triple in SUIT_RANKS:
         for pair in (*SUIT_RANKS, *JOKER_RANKS):
             if pair != triple:
                 yield ComboPattern("full_house", triple, tuple(sorted(((triple, 3), (pair, 2)))))
-
-
-def _sequence_patterns() -> Iterator[ComboPattern]:
-    """Yield the consecutive patterns, the A low or high (seed 000 A4.3, A4.5, A4.7, A4.9)."""
+    # Consecutive ranks, the A low or high (A4.3, A4.5, A4.7, A4.9).
     for top in range(5, ACE + 1):
         yield ComboPattern("straight", top, sequence_groups(top, 5))
         yield ComboPattern("straight_flush", top, sequence_groups(top, 5))
@@ -157,12 +151,6 @@ def _sequence_patterns() -> Iterator[ComboPattern]:
         yield ComboPattern("tube", top, sequence_groups(top, 3, each=2))
     for top in range(2, ACE + 1):
         yield ComboPattern("plate", top, sequence_groups(top, 2, each=3))
-
-
-def _all_patterns() -> Iterator[ComboPattern]:
-    yield from _equal_rank_patterns()
-    yield from _full_house_patterns()
-    yield from _sequence_patterns()
     yield ComboPattern("joker_bomb", BIG_JOKER_VALUE, tuple((rank, 2) for rank in JOKER_RANKS))
 
 

@@ -223,8 +223,8 @@ def _add_direct_foul(
     profile: GuandanProfile, charge: Charge, row: Offence, step: LegalPenalties
 ) -> LegalPenalties:
     article = HARM_ARTICLES.get(profile.penalties.catalogue)
-    why, proposed = _offence_reason("harmed", row), _rulebook_gap(article, False)
-    foul = LegalPenalty(penalty="foul", article=article, why=why, gap=proposed)
+    why, gap = _offence_reason("harmed", row), _rulebook_gap(article, False)
+    foul = LegalPenalty(penalty="foul", article=article, why=why, gap=gap)
     return _put_foul_first_if_harmed(charge, row, foul, step)
 
 
@@ -339,12 +339,9 @@ def _raised_by_record(
         limit: int = getattr(profile.penalties, rung.limit)
         before = rung.count(record, charge, row) if limit and rung.below == penalty else None
         if before is not None and before + 1 >= limit:
-            raised = (*raised, _penalty_of_rung(profile, rung, before + 1))
+            text = catalogue_words("why", rung.limit)
+            why = Words(text.en.format(number=before + 1), text.zh.format(number=before + 1))
+            key = f"penalties.{rung.limit}"
+            raised = (*raised, _penalty_from_key(profile, rung.above, key, why))
             penalty = rung.above
     return raised
-
-
-def _penalty_of_rung(profile: GuandanProfile, rung: LadderRung, number: int) -> LegalPenalty:
-    text = catalogue_words("why", rung.limit)
-    why = Words(text.en.format(number=number), text.zh.format(number=number))
-    return _penalty_from_key(profile, rung.above, f"penalties.{rung.limit}", why)
