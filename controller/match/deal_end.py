@@ -135,9 +135,8 @@ def confirm_result(match: GuandanMatch, event: ResultConfirmed) -> StepResult:
         return match, ()
     result = finish_so_far(match)
     assert result is not None  # RESULT begins with one.
-    noted, effects = add_row(match, make_deal_row(match, result, event.at_ms))
-    after, more = continue_match(noted, event.at_ms)
-    return after, (*effects, *more)
+    noted = add_row(match, make_deal_row(match, result, event.at_ms))
+    return continue_match(noted, event.at_ms)
 
 
 def name_leader(match: GuandanMatch, event: LeaderNamed) -> StepResult:
@@ -151,12 +150,9 @@ def name_leader(match: GuandanMatch, event: LeaderNamed) -> StepResult:
     row = LeaderRow(
         row=next_row_number(match), at_ms=event.at_ms, deal=last.deal, leader=event.seat
     )
-    noted, effects = add_row(match, row)
+    noted = add_row(match, row)
     due = match.extra or match.begun  # The deal that has begun is not cancelled by time.
-    after, more = (
-        begin_deal(noted, extra=match.extra) if due else continue_match(noted, event.at_ms)
-    )
-    return after, (*effects, *more)
+    return begin_deal(noted, extra=match.extra) if due else continue_match(noted, event.at_ms)
 
 
 def order_extra_deal(match: GuandanMatch, event: ExtraDealOrdered) -> StepResult:
@@ -187,6 +183,5 @@ def stop_deal(match: GuandanMatch, event: DealStopped) -> StepResult:
     row = StoppedRow(
         row=next_row_number(match), at_ms=event.at_ms, deal=match.deal, reason=event.reason
     )
-    noted, effects = add_row(replace(match, clocks=(), suspended=None, claimed=None), row)
-    after, more = continue_match(noted, event.at_ms)
-    return after, (*effects, *more)
+    noted = add_row(replace(match, clocks=(), suspended=None, claimed=None), row)
+    return continue_match(noted, event.at_ms)

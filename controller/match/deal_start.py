@@ -6,7 +6,7 @@ from controller.cards import Face, face_text, parse_face
 from controller.match.big_two_choices import begin_choices
 from controller.match.clocks import duty_clocks, match_clock
 from controller.match.clocks.duty_clocks import late_clocks, opening_clock, sort_clock
-from controller.match.match_effects import Effects, LeaderDetermined, RefereeCalled, TurnupRepeated
+from controller.match.match_effects import Effects, RefereeCalled
 from controller.match.match_events import (
     AttemptFailed,
     CardTurnedUp,
@@ -38,7 +38,6 @@ from controller.match.next_deal import (
     is_time_up_for_deals,
     next_row_number,
     outcome_instead_of_deal,
-    void_hands,
 )
 from controller.match.phase import MatchPhase
 from controller.match.refusals import refuse
@@ -100,8 +99,7 @@ def order_hand_deal(match: AnyMatch, event: HandDealOrdered) -> StepResult:
     """Deal the present deal by hand. Its attempt begins again, with all duties of the rulebook."""
     if match.by_hand:
         refuse("TWICE", Words("this deal", "本副"))
-    due, effects = begin_attempt(replace(match, by_hand=True))
-    return due, (*void_hands(match, "by_hand"), *effects)
+    return begin_attempt(replace(match, by_hand=True))
 
 
 def accept_shuffle(match: AnyMatch, event: SetShuffled) -> StepResult:
@@ -134,7 +132,7 @@ def accept_turnup(match: AnyMatch, event: CardTurnedUp) -> StepResult:
     face = _parse_turnup(event.card)
     card = face_text(face)
     if not is_turnup_valid(match.profile, face):
-        return replace(match, phase=MatchPhase.CUT, cutter=None, cut=None), (TurnupRepeated(card),)
+        return replace(match, phase=MatchPhase.CUT, cutter=None, cut=None), ()
     return replace(
         match,
         phase=MatchPhase.DEALING,
@@ -245,7 +243,7 @@ def _begin_released_deal(match: AnyMatch, at_ms: int) -> StepResult:
         choices = begin_choices(rules.open_hand, rules.doubling, match.turned_to, at_ms)
         return replace(
             match, phase=MatchPhase.CHOICES, choices=choices, leader=match.turned_to, began_ms=at_ms
-        ), (LeaderDetermined(match.turned_to),)
+        ), ()
     assert isinstance(match, GuandanMatch)  # There are two games.
     # Players who draw their cards sort them meanwhile.
     sorting = None if match.by_hand else sort_clock(match.profile, at_ms)
@@ -362,9 +360,7 @@ def _redeal(
         claimed=claimed,
         entered_by=event.entered_by,
     )
-    noted, effects = add_row(match, row)
-    again, more = _begin_next_attempt(noted, event.at_ms)
-    return again, (*effects, *more)
+    return _begin_next_attempt(add_row(match, row), event.at_ms)
 
 
 def _begin_next_attempt(match: AnyMatch, at_ms: int) -> StepResult:

@@ -8,10 +8,7 @@ from controller.match.clocks import match_clock
 from controller.match.match_effects import (
     DealDue,
     Effects,
-    ExtraDealDue,
-    HandsVoided,
     RefereeCalled,
-    RowAdded,
 )
 from controller.match.match_state import AnyMatch, BigTwoMatch, GuandanMatch, SignedVersion
 from controller.match.phase import BEFORE_RELEASE, MatchPhase
@@ -167,10 +164,10 @@ def deal_duties_of(match: AnyMatch, shuffler: Seat | None = None) -> DealDuties:
     )
 
 
-def add_row(match: GuandanMatch, row: SheetRow) -> tuple[GuandanMatch, Effects]:
+def add_row(match: GuandanMatch, row: SheetRow) -> GuandanMatch:
     """Return the match with one more row on its sheet. The row is not a correction."""
     standing = apply_row(match.profile, match.standing, row)
-    return replace(match, sheet=(*match.sheet, row), standing=standing), (RowAdded(row),)
+    return replace(match, sheet=(*match.sheet, row), standing=standing)
 
 
 def next_row_number(match: GuandanMatch) -> int:
@@ -184,11 +181,10 @@ def continue_match(match: GuandanMatch, at_ms: int) -> StepResult:
     end = match_outcome(match, at_ms)
     if isinstance(end, MatchVerdict):
         return end_match(match, end, at_ms)
-    void = void_hands(match, "time_up")
     match = replace(match, verdict=None, score=None, extra=False)
     if isinstance(end, ExtraDealNeeded):
         waiting = replace(match, phase=MatchPhase.MATCH_CHECK)
-        return waiting, (*void, ExtraDealDue(), RefereeCalled("extra_deal"))
+        return waiting, (RefereeCalled("extra_deal"),)
     if not match.deal:
         return replace(match, phase=MatchPhase.SETUP), ()
     if is_leader_unnamed(match):
@@ -213,9 +209,8 @@ def end_match(match: GuandanMatch, end: MatchVerdict, at_ms: int) -> StepResult:
     """Return the ended match, with its score on the sheet."""
     score = match_score(match.profile, match.standing, end)
     row = EndRow(row=next_row_number(match), at_ms=at_ms, verdict=end, score=score)
-    over, effects = add_row(match, row)
     over = replace(
-        over,
+        add_row(match, row),
         phase=MatchPhase.OVER,
         verdict=end,
         score=score,
@@ -225,12 +220,7 @@ def end_match(match: GuandanMatch, end: MatchVerdict, at_ms: int) -> StepResult:
         suspended=None,
         claimed=None,
     )
-    return over, (*effects, *void_hands(match, "match_over"))
-
-
-def void_hands(match: AnyMatch, reason: str) -> tuple[HandsVoided, ...]:
-    """Return the effect that voids hands of a deal that has not begun, or () without such hands."""
-    return (HandsVoided(reason),) if match.phase in BEFORE_RELEASE else ()
+    return over, ()
 
 
 def open_new_version(match: GuandanMatch) -> GuandanMatch:
@@ -275,7 +265,7 @@ def outcome_instead_of_deal(match: GuandanMatch, at_ms: int) -> StepResult | Non
         return end_match(match, end, at_ms)
     if is_leader_unnamed(match):
         waiting = replace(match, phase=MatchPhase.FORFEIT, deal=match.deal - 1, **_EMPTY_ATTEMPT)
-        return waiting, (*void_hands(match, "name_leader"), RefereeCalled("name_leader"))
+        return waiting, (RefereeCalled("name_leader"),)
     return None
 
 

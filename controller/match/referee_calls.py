@@ -13,7 +13,6 @@ from controller.match.clocks.stopwatch import ClockReportKind
 from controller.match.match_effects import (
     AddedTimeDue,
     ClockReported,
-    ExtraDealDue,
     MatchEffect,
     RefereeCalled,
 )
@@ -50,8 +49,6 @@ def call_of_effect(effect: MatchEffect) -> tuple[CallReason, Seat | None] | None
         return effect.reason, effect.seat
     if isinstance(effect, AddedTimeDue):
         return "added_time", None
-    if isinstance(effect, ExtraDealDue):
-        return "extra_deal", None
     if isinstance(effect, ClockReported):
         kind = overrun_reason(effect.report.kind)
         return None if kind is None else (kind, effect.report.seat)

@@ -18,7 +18,6 @@ from controller.match.next_deal import (
     next_row_number,
     open_new_version,
     verdict_by_ruling,
-    void_hands,
 )
 from controller.match.phase import BEFORE_RELEASE, MatchPhase
 from controller.match.refusals import refuse, refuse_finish
@@ -66,11 +65,9 @@ def _lose_deal(match: GuandanMatch, ruling: MatchRuling, what: DealLost, at_ms: 
         if was is not None and isinstance(was.result, ForfeitedDeal):
             return match, ()
         return _correct_result(match, ruling, deal, lost, at_ms)
-    row, void = make_deal_row(match, lost, at_ms), void_hands(match, "forfeit")
+    row = make_deal_row(match, lost, at_ms)
     over = replace(match, phase=MatchPhase.FORFEIT, clocks=(), suspended=None, claimed=None)
-    noted, effects = add_row(over, row)
-    after, more = continue_match(noted, at_ms)
-    return after, (*void, *effects, *more)
+    return continue_match(add_row(over, row), at_ms)
 
 
 def _correct_result(
@@ -97,7 +94,7 @@ def _move_level(
     row = ShiftRow(
         row=next_row_number(match), at_ms=at_ms, ruling=ruling.id, side=what.side, steps=steps
     )
-    return add_row(match, row)
+    return add_row(match, row), ()
 
 
 def _lose_match(
@@ -105,9 +102,8 @@ def _lose_match(
 ) -> StepResult:
     end = verdict_by_ruling(match)
     assert end is not None  # The ruling is in force now.
-    match, stopped = stop_deal_under_way(match, "match_lost", at_ms)
-    over, effects = end_match(open_new_version(match), end, at_ms)
-    return over, (*stopped, *effects)
+    stopped = stop_deal_under_way(match, "match_lost", at_ms)
+    return end_match(open_new_version(stopped), end, at_ms)
 
 
 def _make_hand_dead(

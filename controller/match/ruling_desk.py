@@ -9,7 +9,7 @@ from typing import Final, NamedTuple, get_args
 
 from msgspec.structs import replace
 
-from controller.match.match_effects import Effects, RowAdded
+from controller.match.match_effects import Effects
 from controller.match.match_events import (
     RulingApproved,
     RulingProposed,
@@ -151,7 +151,8 @@ def approve_ruling(match: GuandanMatch, event: RulingApproved) -> StepResult:
         entered_by=event.entered_by,
     )
     decided = _ruling_or_raise(word)
-    match, effects = _add_penalty_row(_replace_ruling(match, decided), decided, event.at_ms)
+    match = _add_penalty_row(_replace_ruling(match, decided), decided, event.at_ms)
+    effects: Effects = ()
     for consequence in decided.proposal.effects:
         after, more = apply_consequence(match, decided, consequence, event.at_ms)
         assert isinstance(after, GuandanMatch)  # The game of a match never changes.
@@ -178,8 +179,7 @@ def reject_ruling(match: GuandanMatch, event: RulingRejected) -> StepResult:
     row = OverturnedRow(row=next_row_number(match), at_ms=event.at_ms, ruling=event.id)
     sheet = (*match.sheet, row)
     standing = replay_sheet(match.profile, sheet)
-    after, effects = reconsider_match(replace(match, sheet=sheet, standing=standing), event.at_ms)
-    return after, (RowAdded(row), *effects)
+    return reconsider_match(replace(match, sheet=sheet, standing=standing), event.at_ms)
 
 
 def confirm_verbal_ruling(match: GuandanMatch, event: VerbalRulingConfirmed) -> StepResult:
@@ -247,13 +247,11 @@ def _replace_ruling(match: GuandanMatch, ruling: MatchRuling) -> GuandanMatch:
     return replace(match, rulings=rulings)
 
 
-def _add_penalty_row(
-    match: GuandanMatch, ruling: MatchRuling, at_ms: int
-) -> tuple[GuandanMatch, Effects]:
+def _add_penalty_row(match: GuandanMatch, ruling: MatchRuling, at_ms: int) -> GuandanMatch:
     """Write a decided penalty on the sheet."""
     charge, proposal = ruling.charge, ruling.proposal
     if proposal.penalty == "none":
-        return match, ()
+        return match
     row = RulingRow(
         row=next_row_number(match),
         at_ms=at_ms,

@@ -2,7 +2,6 @@
 
 from msgspec.structs import replace
 
-from controller.match.match_effects import Effects, RowAdded
 from controller.match.match_events import CorrectionConfirmed, ResultCorrected, SheetSigned
 from controller.match.match_state import AnyMatch, GuandanMatch, SheetSignature, TributeExchange
 from controller.match.next_deal import (
@@ -197,19 +196,14 @@ def correct_result(
     sheet = (*match.sheet, row)
     match = replace(match, sheet=sheet, standing=replay_sheet(match.profile, sheet))
     if choice != "void_later" or not match.is_deal_under_way:
-        after, effects = reconsider_match(match, at_ms)
-        return after, (RowAdded(row), *effects)
-    match, stopped = stop_deal_under_way(match, "void_later", at_ms)
-    after, effects = continue_match(match, at_ms)
-    return after, (RowAdded(row), *stopped, *effects)
+        return reconsider_match(match, at_ms)
+    return continue_match(stop_deal_under_way(match, "void_later", at_ms), at_ms)
 
 
-def stop_deal_under_way(
-    match: GuandanMatch, reason: str, at_ms: int
-) -> tuple[GuandanMatch, Effects]:
+def stop_deal_under_way(match: GuandanMatch, reason: str, at_ms: int) -> GuandanMatch:
     """Return the match with its present deal recorded as one that does not count."""
     if not match.is_deal_under_way:
-        return match, ()
+        return match
     row = StoppedRow(row=next_row_number(match), at_ms=at_ms, deal=match.deal, reason=reason)
     return add_row(replace(match, clocks=(), suspended=None, claimed=None), row)
 

@@ -9,12 +9,6 @@ from msgspec.structs import replace
 
 from controller.match.clocks import duty_clocks
 from controller.match.clocks.duty_clocks import return_clock, tribute_clocks
-from controller.match.match_effects import (
-    AntiTributeAsked,
-    LeaderDetermined,
-    TributePlanned,
-    TributeValuesAsked,
-)
 from controller.match.match_events import (
     AntiTributeAnswered,
     ChoiceAnswered,
@@ -56,8 +50,8 @@ def continue_after_count(match: GuandanMatch, at_ms: int) -> StepResult:
         first = leader_of_deal(match.profile, match.follows, turned_to=match.turned_to)
         assert first is not None  # The turned-up card or the other side's choice is known by now.
         return _begin_play(match, first)
-    waiting = replace(match, phase=MatchPhase.ANTI_CHECK, exchange=TributeExchange(payers=owed))
-    return waiting, (AntiTributeAsked(owed),)
+    waiting = TributeExchange(payers=owed)
+    return replace(match, phase=MatchPhase.ANTI_CHECK, exchange=waiting), ()
 
 
 def answer_anti_tribute(match: GuandanMatch, event: AntiTributeAnswered) -> StepResult:
@@ -91,9 +85,7 @@ def lay_tribute(match: GuandanMatch, event: TributeLaid) -> StepResult:
         refuse("TWICE", event.seat)
     clocks, _ = duty_clocks.remove_done(match.clocks, "tribute", event.at_ms, seat=event.seat)
     laid = (*exchange.laid, event.seat)
-    match = _replace_exchange(replace(match, clocks=clocks), laid=laid)
-    all_laid = set(laid) == set(exchange.payers)
-    return match, (TributeValuesAsked(exchange.payers),) if all_laid else ()
+    return _replace_exchange(replace(match, clocks=clocks), laid=laid), ()
 
 
 def value_tributes(match: GuandanMatch, event: TributeValued) -> StepResult:
@@ -114,8 +106,7 @@ def value_tributes(match: GuandanMatch, event: TributeValued) -> StepResult:
     others, _ = duty_clocks.remove_done(others, "play", event.at_ms)
     clocks = [return_clock(match.profile, giver, event.at_ms) for giver, _ in settled.returns]
     running = (*others, *(clock for clock in clocks if clock is not None))
-    match = replace(match, phase=MatchPhase.RETURN, leader=None, clocks=running)
-    return match, (TributePlanned(settled),)
+    return replace(match, phase=MatchPhase.RETURN, leader=None, clocks=running), ()
 
 
 def choose_tribute(match: GuandanMatch, event: TributeChosen) -> StepResult:
@@ -126,7 +117,7 @@ def choose_tribute(match: GuandanMatch, event: TributeChosen) -> StepResult:
     if event.payer not in exchange.payers:
         refuse("NOT_HIS_DUTY", " / ".join(exchange.payers))
     settled = plan_tribute(match.profile, _finish_owing(match), exchange.values, event.payer)
-    return _replace_exchange(match, plan=settled), (TributePlanned(settled),)
+    return _replace_exchange(match, plan=settled), ()
 
 
 def correct_return(match: GuandanMatch, event: ReturnCorrected) -> StepResult:
@@ -152,10 +143,9 @@ def swap_returns(match: GuandanMatch, event: ReturnsSwapped) -> StepResult:
     swapped = replace(settled, returns=((one, their), (other, to)))
     values = exchange.returned
     returned = {their: values[to], to: values[their]}
-    after, effects = _continue_after_returns(
+    return _continue_after_returns(
         _replace_exchange(match, plan=swapped, returned=returned), swapped
     )
-    return after, (TributePlanned(swapped), *effects)
 
 
 def lay_return(match: GuandanMatch, event: ReturnLaid) -> StepResult:
@@ -189,7 +179,7 @@ def _continue_after_returns(match: GuandanMatch, settled: TributePlan) -> StepRe
 
 
 def _begin_play(match: GuandanMatch, first: Seat) -> StepResult:
-    return replace(match, phase=MatchPhase.PLAY, leader=first), (LeaderDetermined(first),)
+    return replace(match, phase=MatchPhase.PLAY, leader=first), ()
 
 
 def _require_card_values(values: Iterable[int]) -> None:

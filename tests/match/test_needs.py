@@ -17,8 +17,7 @@ from controller.match.clocks.stopwatch import ClockReport, ClockReportKind
 from controller.match.match_effects import (
     AddedTimeDue,
     ClockReported,
-    ExtraDealDue,
-    HandsVoided,
+    EventRefused,
     MatchCallReason,
     RefereeCalled,
 )
@@ -29,6 +28,7 @@ from controller.match.referee_calls import (
     is_call_open,
     overrun_reason,
 )
+from controller.match.refusals import Refusal
 from controller.messages import Role, Seat
 from controller.rules.profile import GuandanProfile
 from controller.words import CALL_WORDS
@@ -80,9 +80,8 @@ def test_an_announcement_calls_nobody(kind: ClockReportKind) -> None:
 
 
 def test_what_is_no_call_asks_for_nothing() -> None:
-    assert call_of_effect(HandsVoided("time_up")) is None
+    assert call_of_effect(EventRefused(Refusal("TWICE"))) is None
     assert call_of_effect(RefereeCalled("count", "N")) == ("count", "N")
-    assert call_of_effect(ExtraDealDue()) == ("extra_deal", None)
 
 
 def test_what_the_match_does_not_know_is_open_until_somebody_ends_it() -> None:
