@@ -12,7 +12,7 @@ from controller.match.match_effects import (
 )
 from controller.match.match_state import AnyMatch, BigTwoMatch, GuandanMatch, SignedVersion
 from controller.match.phase import BEFORE_RELEASE, MatchPhase
-from controller.match.rulings import MatchRuling, is_in_force
+from controller.match.rulings import is_in_force
 from controller.match.sheet_rows import EndRow, SheetRow, apply_row, last_deal_row
 from controller.messages import Seat
 from controller.rules.deal_duties import DealDuties, duties_before_deal
@@ -47,9 +47,13 @@ def verdict_by_ruling(match: GuandanMatch) -> MatchVerdict | None:
     A match is lost once, and the first such ruling counts. If neither pair came, there is no winner
     (both provisional).
     """
-    verdicts = [
-        end for ruling in filter(is_in_force, match.rulings) if (end := _verdict_of_ruling(ruling))
-    ]
+    verdicts = []
+    for ruling in filter(is_in_force, match.rulings):
+        effects = ruling.proposal.effects
+        expelled = any(isinstance(effect, PairDisqualified) for effect in effects)
+        how: EndReason = "disqualified" if expelled else "forfeit"
+        lost = [effect.side for effect in effects if isinstance(effect, MatchLost)]
+        verdicts += [MatchVerdict(other_side(side), how) for side in lost[:1]]
     if not match.deal and len({end.winner for end in verdicts}) > 1:
         return MatchVerdict(None, "both_lost")
     return verdicts[0] if verdicts else None
@@ -62,11 +66,8 @@ def is_time_up_for_deals(match: AnyMatch, at_ms: int) -> bool:
     seed 000 A14.2.3–4 time ends that deal, too. Hands on their way to the players were ordered in
     time.
     """
-    if match.is_being_released:
-        return False
-    if match.begun and not match.clock.stops_deals:
-        return False
-    if isinstance(match, GuandanMatch) and match.extra:
+    extra = isinstance(match, GuandanMatch) and match.extra
+    if extra or match.is_being_released or (match.begun and not match.clock.stops_deals):
         return False
     return not match_clock.has_time_for_deal(match.clock, at_ms)
 
@@ -76,30 +77,17 @@ def is_added_time_open(match: AnyMatch, at_ms: int) -> bool:
     return match_clock.has_unanswered_stop(match.clock, match.settled_stops, at_ms)
 
 
-def _verdict_of_ruling(ruling: MatchRuling) -> MatchVerdict | None:
-    effects = ruling.proposal.effects
-    expelled = any(isinstance(effect, PairDisqualified) for effect in effects)
-    how: EndReason = "disqualified" if expelled else "forfeit"
-    lost = [effect.side for effect in effects if isinstance(effect, MatchLost)]
-    return MatchVerdict(other_side(lost[0]), how) if lost else None
-
-
 def _is_out_of_time(match: GuandanMatch, at_ms: int) -> bool:
     """Return whether time ends the match. A deal that had begun, or a decision, may still be due.
 
     The decision is a referee's, about the time that the table lost. An extra deal does not matter
     here, because it exists since time is up.
     """
-    if match.is_being_released:
-        return False
-    if not match.extra:
-        if match.begun and not match.clock.stops_deals:
-            return False
-        if match.phase in BEFORE_RELEASE | {MatchPhase.FORFEIT} and is_added_time_open(
-            match, at_ms
-        ):
-            return False
-    return not match_clock.has_time_for_deal(match.clock, at_ms)
+    if match.extra:
+        out_of_time = not match_clock.has_time_for_deal(match.clock, at_ms)
+        return out_of_time and not match.is_being_released
+    due = match.phase in BEFORE_RELEASE | {MatchPhase.FORFEIT}
+    return is_time_up_for_deals(match, at_ms) and not (due and is_added_time_open(match, at_ms))
 
 
 MatchT = TypeVar("MatchT", bound=AnyMatch)

@@ -137,21 +137,15 @@ def _make_hand_dead(
     return _correct_result(match, ruling, deal, result, at_ms)
 
 
-def _change_nothing(
-    match: GuandanMatch, ruling: MatchRuling, what: Consequence, at_ms: int
-) -> StepResult:
-    """Change nothing: the referee handles a lost turn, and the event an expelled pair."""
-    return match, ()
-
-
 _HANDLERS: dict[type[Consequence], Callable[[GuandanMatch, MatchRuling, Any, int], StepResult]] = {
     DealLost: _lose_deal,
     LevelUp: _move_level,
     LevelDown: _move_level,
     MatchLost: _lose_match,
     DeadHand: _make_hand_dead,
-    PairDisqualified: _change_nothing,
-    TurnLost: _change_nothing,
+    # The event handles an expelled pair, and the referee a lost turn.
+    PairDisqualified: lambda match, ruling, what, at_ms: (match, ()),
+    TurnLost: lambda match, ruling, what, at_ms: (match, ()),
 }
 
 

@@ -34,7 +34,9 @@ def meaning_of_short_press(match: AnyMatch, seat: Seat, at_ms: int) -> MatchEven
 
     Raises RefusedError if it has no meaning: WRONG_PHASE, or NOT_HIS_DUTY in play.
     """
-    return _meaning(_SHORT_PRESS, match)(match, seat, at_ms)
+    if match.phase not in _SHORT_PRESS:
+        refuse("WRONG_PHASE", phase_words(match.phase), phase_words(*_SHORT_PRESS))
+    return _SHORT_PRESS[match.phase](match, seat, at_ms)
 
 
 def meaning_of_long_press(match: AnyMatch, seat: Seat, at_ms: int) -> MatchEvent:
@@ -43,13 +45,11 @@ def meaning_of_long_press(match: AnyMatch, seat: Seat, at_ms: int) -> MatchEvent
     Raises RefusedError if it has no meaning: WRONG_PHASE, or OTHER_RULES in Big Two, which counts
     the cards left.
     """
-    return _meaning(_LONG_PRESS, match)(match, seat, at_ms)
-
-
-def _meaning(table: dict[MatchPhase, PressMeaning], match: AnyMatch) -> PressMeaning:
-    if match.phase not in table:
-        refuse("WRONG_PHASE", phase_words(match.phase), phase_words(*table))
-    return table[match.phase]
+    if match.phase is not MatchPhase.PLAY:
+        refuse("WRONG_PHASE", phase_words(match.phase), phase_words(MatchPhase.PLAY))
+    if not isinstance(match, GuandanMatch):
+        refuse("OTHER_RULES", match.profile.title)
+    return OutClaimed(at_ms=at_ms, seat=seat)
 
 
 def _press_in_play(match: AnyMatch, seat: Seat, at_ms: int) -> MatchEvent:
@@ -67,12 +67,6 @@ def _press_in_play(match: AnyMatch, seat: Seat, at_ms: int) -> MatchEvent:
     return LeadMade(at_ms=at_ms)
 
 
-def _claim_out(match: AnyMatch, seat: Seat, at_ms: int) -> MatchEvent:
-    if not isinstance(match, GuandanMatch):
-        refuse("OTHER_RULES", match.profile.title)
-    return OutClaimed(at_ms=at_ms, seat=seat)
-
-
 _SHORT_PRESS: dict[MatchPhase, PressMeaning] = {
     MatchPhase.SETUP: lambda match, seat, at_ms: SeatTaken(at_ms=at_ms, seat=seat),
     MatchPhase.COUNT_CHECK: lambda match, seat, at_ms: HandCounted(at_ms=at_ms, seat=seat),
@@ -82,5 +76,3 @@ _SHORT_PRESS: dict[MatchPhase, PressMeaning] = {
     MatchPhase.RESULT: lambda match, seat, at_ms: ResultConfirmed(at_ms=at_ms, by=side_of(seat)),
 }
 """What a short press means. Choices of Big Two need a yes or a no, a named leader a seat."""
-
-_LONG_PRESS: dict[MatchPhase, PressMeaning] = {MatchPhase.PLAY: _claim_out}

@@ -79,21 +79,16 @@ def is_next_deal_lost_to_time(match: AnyMatch, at_ms: int) -> bool:
 
 
 def _has_no_time_for_deal(match: GuandanMatch, at_ms: int) -> bool:
-    """Return whether a further deal is due and there is no time for it."""
-    if match.suspended is not None or not _is_deal_due(match):
-        return False
-    return is_time_up_for_deals(match, at_ms)
-
-
-def _is_deal_due(match: GuandanMatch) -> bool:
-    """Return whether a further deal is due and has not begun.
+    """Return whether a further deal is due, has not begun, and there is no time for it.
 
     A deal by hand begins with the first card (seed 003 N4.4). After that, time ends it only by the
     letter of the rule.
     """
-    if match.by_hand and match.phase is MatchPhase.DEALING and not match.clock.stops_deals:
+    drawn = match.by_hand and match.phase is MatchPhase.DEALING and not match.clock.stops_deals
+    if match.suspended is not None or drawn or not match.standing.deals:
         return False
-    return match.phase in BEFORE_RELEASE | {MatchPhase.FORFEIT} and match.standing.deals > 0
+    due = match.phase in BEFORE_RELEASE | {MatchPhase.FORFEIT}
+    return due and is_time_up_for_deals(match, at_ms)
 
 
 def update_clocks(match: AnyMatch) -> StepResult:
@@ -103,7 +98,9 @@ def update_clocks(match: AnyMatch) -> StepResult:
     """
     keep = duty_clocks.pause_all if is_stopped(match) else duty_clocks.resume_all
     clocks = keep(match.clocks, match.now_ms)
-    reason = _stop_reason(match)
+    failed = match.misdeals > 0 and match.in_a_row > 0  # The last attempt failed.
+    dealing_again = failed and match.phase in BEFORE_RELEASE
+    reason = match.suspended or ("misdeal" if dealing_again else None)
     if reason is not None:
         clock = match_clock.stop_table(match.clock, reason, match.now_ms)
         return replace(match, clocks=clocks, clock=clock), ()
@@ -117,13 +114,6 @@ def is_stopped(match: AnyMatch) -> bool:
     """Return whether the clocks of seats are stopped, for the table or for the whole area."""
     area = match.clock.watch is not None and match.clock.watch.is_paused
     return match.suspended is not None or area
-
-
-def _stop_reason(match: AnyMatch) -> str | None:
-    """Return why the table is stopped: a person stopped it, or a misdeal is dealt again."""
-    failed = match.misdeals > 0 and match.in_a_row > 0  # The last attempt failed.
-    dealing_again = failed and match.phase in BEFORE_RELEASE
-    return match.suspended or ("misdeal" if dealing_again else None)
 
 
 def note_lead(match: MatchT) -> MatchT:

@@ -23,7 +23,7 @@ from controller.match.reducer import replay_events
 from controller.messages import AttemptOutcome
 from controller.rules.penalties.penalty_record import PenaltyRecord
 from controller.rules.profile import Profile
-from controller.words import Words
+from controller.words import WordsError
 
 TRANSFER_FORMAT = 1
 MAX_PART_CHARS = 10_000
@@ -32,13 +32,8 @@ MAX_DOCUMENT_BYTES = 1 << 23
 """Bytes of a document (provisional); a match of twenty deals has some 50,000."""
 
 
-class TransferError(ValueError):
+class TransferError(WordsError):
     """Parts that are not a document. The text is one line; `words` has it in both languages."""
-
-    def __init__(self, en: str, zh: str) -> None:
-        """Store both languages."""
-        super().__init__(en)
-        self.words = Words(en, zh)
 
 
 class TransferProof(msgspec.Struct, frozen=True, kw_only=True, gc=False):

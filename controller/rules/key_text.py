@@ -84,13 +84,11 @@ def has_no_effect(profile: Profile, key: str) -> bool:
     rules = rules_by_key(profile)
     deciding = _keys_file().keys[key].idle
     return bool(deciding) and all(
-        rules[other] in values and _is_fixed(profile, other) for other, values in deciding.items()
+        rules[other] in values
+        and other in profile.sources
+        and (other not in profile.left_to_event or profile.is_settled(other))
+        for other, values in deciding.items()
     )
-
-
-def _is_fixed(profile: Profile, key: str) -> bool:
-    open_to_event = key in profile.left_to_event and not profile.is_settled(key)
-    return key in profile.sources and not open_to_event
 
 
 def _list_words(words: KeyText, values: Sequence[object]) -> Words:

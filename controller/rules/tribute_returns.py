@@ -45,12 +45,10 @@ def remedy_for_wrong_card(
     A wrong return that is found in play remains valid, with a warning. This is provisional: no seed
     has a rule for this case, so the chief has discretion (seed 000 A15.3.7, A18).
     """
-    rules = profile.penalties
-    if not in_play:
-        return _remedy(profile, rules.wrong_card_before_play, "penalties.wrong_card_before_play")
-    if kind == "tribute":
-        return _remedy(profile, rules.wrong_tribute_in_play, "penalties.wrong_tribute_in_play")
-    return _remedy(profile, rules.wrong_return_in_play, "penalties.wrong_return_in_play")
+    name = f"wrong_{kind}_in_play" if in_play else "wrong_card_before_play"
+    action: RemedyAction = getattr(profile.penalties, name)
+    key = f"penalties.{name}"
+    return WrongCardRemedy(action, *_REMEDIES[action], key, profile.article(key))
 
 
 _REMEDIES: dict[RemedyAction, tuple[Literal["warning", "none"], Literal["referee", "chief"]]] = {
@@ -58,11 +56,6 @@ _REMEDIES: dict[RemedyAction, tuple[Literal["warning", "none"], Literal["referee
     "dead_hand": ("none", "chief"),
     "stands": ("warning", "chief"),
 }
-
-
-def _remedy(profile: GuandanProfile, action: RemedyAction, key: str) -> WrongCardRemedy:
-    penalty, needs = _REMEDIES[action]
-    return WrongCardRemedy(action, penalty, needs, key, profile.article(key))
 
 
 MAX_LOW_RANK = 10

@@ -293,12 +293,15 @@ class _Page:
             *(self._seat_letter(seat) for seat in SEATS),
             self._label("total"),
         ]
-        rows = [self._big_two_row(line) for line in self._sheet.hands]
+        rows = [
+            [
+                str(line.deal),
+                *(f"{line.left[seat]} ({line.scores[seat]:+d})" for seat in SEATS),
+                " ".join(f"{line.totals[seat]:+d}" for seat in SEATS),
+            ]
+            for line in self._sheet.hands
+        ]
         yield from _table(heads, rows, [self._big_two_remarks(line) for line in self._sheet.hands])
-
-    def _big_two_row(self, line: BigTwoLine) -> list[str]:
-        scores = [f"{line.left[seat]} ({line.scores[seat]:+d})" for seat in SEATS]
-        return [str(line.deal), *scores, " ".join(f"{line.totals[seat]:+d}" for seat in SEATS)]
 
     def _big_two_remarks(self, line: BigTwoLine) -> str:
         told = [self._labelled("leader", self._seat_names([line.leader]))]

@@ -136,7 +136,11 @@ def broken_rule(cards: Sequence[Face], level: int) -> str:
     for rule, groups in _MISTAKES.get(len(cards), ()):
         if fill_pattern(groups, sorted_cards.rank_counts, len(sorted_cards.wild_cards)) is not None:
             return rule
-    if len(cards) in (4, 5) and _has_triple(sorted_cards):
+    most = max(
+        (n for rank, n in sorted_cards.rank_counts.items() if rank not in JOKER_RANKS), default=0
+    )
+    has_triple = most >= 2 and most + len(sorted_cards.wild_cards) >= 3
+    if len(cards) in (4, 5) and has_triple:
         return "triple_with"
     return "no_type"
 
@@ -153,13 +157,6 @@ def _uses_wild_as_joker(cards: SortedCards, size: int) -> bool:
         for groups in jokers
     ]
     return len(cards.wild_cards) in lacking
-
-
-def _has_triple(cards: SortedCards) -> bool:
-    most = max(
-        (count for rank, count in cards.rank_counts.items() if rank not in JOKER_RANKS), default=0
-    )
-    return most >= 2 and most + len(cards.wild_cards) >= 3
 
 
 def _mistake_patterns() -> Iterator[tuple[str, RankGroups]]:

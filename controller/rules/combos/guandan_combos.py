@@ -234,7 +234,10 @@ def readings(cards: Sequence[Face], level: int) -> tuple[Combo, ...]:
     """
     sorted_cards = sort_cards(cards, level)
     if not sorted_cards.natural_cards:
-        return _wild_only_readings(sorted_cards.wild_cards)
+        wild = sorted_cards.wild_cards
+        kinds: dict[int, ComboKind] = {1: "single", 2: "pair"}
+        size = len(wild)
+        return (Combo(kinds[size], LEVEL_VALUE, size, wild, wild),) if size in kinds else ()
     found = [
         _combo(pattern, lacking, sorted_cards, level)
         for pattern in PATTERNS.get(len(cards), ())
@@ -274,13 +277,6 @@ def contained_kinds(cards: Sequence[Face], level: int) -> tuple[ComboKind, ...]:
         if _is_contained(pattern, sorted_cards)
     }
     return tuple(kind for kind in COMBO_NAMES if kind in kinds)
-
-
-def _wild_only_readings(wild: tuple[Face, ...]) -> tuple[Combo, ...]:
-    kinds: dict[int, ComboKind] = {1: "single", 2: "pair"}
-    if len(wild) not in kinds:
-        return ()
-    return (Combo(kinds[len(wild)], LEVEL_VALUE, len(wild), wild, wild),)
 
 
 def _combo(
