@@ -20,6 +20,15 @@ class Words(msgspec.Struct, frozen=True, gc=False, array_like=True):
     zh: str
 
 
+class WordsError(ValueError):
+    """An error whose text is one line of English. `words` has it in both languages."""
+
+    def __init__(self, en: str, zh: str) -> None:
+        """Store the message in both languages."""
+        super().__init__(en)
+        self.words = Words(en, zh)
+
+
 def quoted_words(names: Iterable[str], table: Mapping[str, Words]) -> Words:
     """Return the texts of `names` from `table` in one line, in quotes. An unknown name is used as
     it is.

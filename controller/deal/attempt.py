@@ -10,6 +10,7 @@ from enum import StrEnum
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from controller.deal import ledger as book
 from controller.deal.hands_lock import lock_reasons
@@ -108,25 +109,12 @@ def send_to_tray(attempt: AttemptState, index: int) -> AttemptState:
     This is for a route of an earlier run of the daemon, which had stopped waiting for the card.
     """
     after = book.with_fields(attempt.ledger, index, read=False, route=TRAY, why="UNREADABLE")
-    return _replace(attempt, ledger=after)
+    return replace(attempt, ledger=after)
 
 
 def _end_attempt(attempt: AttemptState, *reasons: str) -> AttemptStep:
-    ended = msgspec.structs.replace(attempt, stage=Stage.ENDED, reasons=reasons)
+    ended = replace(attempt, stage=Stage.ENDED, reasons=reasons)
     return ended, (RefuseHands(reasons),)
-
-
-def _replace(attempt: AttemptState, **changes: Any) -> AttemptState:
-    return msgspec.structs.replace(attempt, **changes)
-
-
-def _on_begun(attempt: AttemptState, event: BothBegan) -> AttemptStep:
-    return _replace(attempt, stage=Stage.SHUFFLING), (ShuffleCards(attempt.passes),)
-
-
-def _on_shuffled(attempt: AttemptState, event: ShufflerDone) -> AttemptStep:
-    upto = attempt.ledger.expected
-    return _replace(attempt, stage=Stage.DEALING, upto=upto), (FeedCards(upto),)
 
 
 def _on_at_reader(attempt: AttemptState, event: CardAtReader) -> AttemptStep:
@@ -139,7 +127,7 @@ def _on_at_reader(attempt: AttemptState, event: CardAtReader) -> AttemptStep:
     if after is None:
         return _end_attempt(attempt, "COUNT_OVER")
     early = attempt.early_verdict
-    seen = _replace(attempt, ledger=after, early_verdict=None)
+    seen = replace(attempt, ledger=after, early_verdict=None)
     if early is None:
         return seen, (AwaitLook(event.index),)
     if early.look is LookOutcome.TRAY or event.doubled:
@@ -153,7 +141,7 @@ def _on_at_reader(attempt: AttemptState, event: CardAtReader) -> AttemptStep:
 def _on_verdict(attempt: AttemptState, event: CardVerdict) -> AttemptStep:
     newest = len(attempt.ledger.cards)
     if event.index == newest + 1 and attempt.early_verdict is None:
-        return _replace(attempt, early_verdict=event), (AwaitLook(event.index),)
+        return replace(attempt, early_verdict=event), (AwaitLook(event.index),)
     card = attempt.ledger.card(event.index)
     if card is None:
         return _end_attempt(attempt, "PULSE_COUNT")
@@ -165,7 +153,7 @@ def _on_verdict(attempt: AttemptState, event: CardVerdict) -> AttemptStep:
 
 def _on_look_overdue(attempt: AttemptState, event: LookOverdue) -> AttemptStep:
     if attempt.early_verdict is not None and attempt.early_verdict.index == event.index:
-        return _replace(
+        return replace(
             attempt, early_verdict=CardVerdict(event.index, LookOutcome.TRAY, "UNREADABLE")
         ), ()
     card = attempt.ledger.card(event.index)
@@ -189,7 +177,7 @@ def _decide(attempt: AttemptState, verdict: CardVerdict) -> AttemptStep:
 
 def _route(attempt: AttemptState, index: int, outlet: str, why: str | None) -> AttemptStep:
     after = book.with_fields(attempt.ledger, index, read=why is None, route=outlet, why=why)
-    return _replace(attempt, ledger=after), (RouteCard(index, outlet),)
+    return replace(attempt, ledger=after), (RouteCard(index, outlet),)
 
 
 def _on_gated(attempt: AttemptState, event: CardGated) -> AttemptStep:
@@ -199,7 +187,7 @@ def _on_gated(attempt: AttemptState, event: CardGated) -> AttemptStep:
     # After a jam the board may turn the card into the tray, and nowhere else.
     if event.outlet not in (card.route, TRAY):
         return _end_attempt(attempt, "WRONG_POCKET")
-    return _replace(
+    return replace(
         attempt, ledger=book.with_fields(attempt.ledger, event.index, gated=event.outlet)
     ), ()
 
@@ -215,7 +203,7 @@ def _on_landed(attempt: AttemptState, event: CardLanded) -> AttemptStep:
     after = book.with_landing(attempt.ledger, event.index, event.outlet)
     if after.in_tray > MAX_TRAY_CARDS:
         return _end_attempt(attempt, "TRAY_FULL")
-    return _advance(_replace(attempt, ledger=after))
+    return _advance(replace(attempt, ledger=after))
 
 
 def _on_stray(attempt: AttemptState, event: StrayLanded) -> AttemptStep:
@@ -223,19 +211,10 @@ def _on_stray(attempt: AttemptState, event: StrayLanded) -> AttemptStep:
 
     With no card on its way, it can only be the second of two cards that left as one.
     """
-    return _end_attempt(
-        attempt, "DOUBLE_FEED" if _is_double_feed(attempt.ledger, event) else "WRONG_POCKET"
-    )
-
-
-def _is_double_feed(ledger: Ledger, event: StrayLanded) -> bool:
-    gated = [card for card in ledger.cards if card.gated is not None]
+    gated = [card for card in attempt.ledger.cards if card.gated is not None]
     flying = any(card.landed is None for card in gated)
-    return bool(gated) and not flying and gated[-1].landed == event.outlet
-
-
-def _on_not_landed(attempt: AttemptState, event: LandingMissed) -> AttemptStep:
-    return _end_attempt(attempt, "NOT_LANDED")
+    doubled = bool(gated) and not flying and gated[-1].landed == event.outlet
+    return _end_attempt(attempt, "DOUBLE_FEED" if doubled else "WRONG_POCKET")
 
 
 def _on_empty(attempt: AttemptState, event: SourceEmptied) -> AttemptStep:
@@ -245,7 +224,7 @@ def _on_empty(attempt: AttemptState, event: SourceEmptied) -> AttemptStep:
             if not attempt.ledger.open_places
             else _end_attempt(attempt, "COUNT_SHORT")
         )
-    return _advance(_replace(attempt, hopper_empty=True))
+    return _advance(replace(attempt, hopper_empty=True))
 
 
 def _advance(attempt: AttemptState) -> AttemptStep:
@@ -259,19 +238,19 @@ def _advance(attempt: AttemptState) -> AttemptStep:
         after = book.with_unreached_places(after)
         if after.in_tray < len(after.open_places):
             return _end_attempt(attempt, "COUNT_SHORT")
-        attempt = _replace(attempt, ledger=after, stage=Stage.REFEEDING)
+        attempt = replace(attempt, ledger=after, stage=Stage.REFEEDING)
     if after.open_places:
         upto = len(after.cards) + len(after.open_places)
         more = (FeedCards(upto, tray=True),) if upto > attempt.upto else ()
-        return _replace(attempt, upto=upto), more
-    return _replace(attempt, stage=Stage.CHECKING), (RequestFinalCount(),)
+        return replace(attempt, upto=upto), more
+    return replace(attempt, stage=Stage.CHECKING), (RequestFinalCount(),)
 
 
 def _on_final_count(attempt: AttemptState, event: FinalCount) -> AttemptStep:
     reasons = lock_reasons(attempt.ledger, attempt.sequence, event)
     if reasons:
         return _end_attempt(attempt, *reasons)
-    return _replace(attempt, stage=Stage.HELD), (HoldHands(),)
+    return replace(attempt, stage=Stage.HELD), (HoldHands(),)
 
 
 _DEALING = frozenset({Stage.DEALING, Stage.REFEEDING})
@@ -292,15 +271,21 @@ _LEGAL_STAGES: dict[type[Any], frozenset[Stage]] = {
     FinalCount: frozenset({Stage.CHECKING}),
 }
 _HANDLERS: dict[type[Any], Callable[[AttemptState, Any], AttemptStep]] = {
-    BothBegan: _on_begun,
-    ShufflerDone: _on_shuffled,
+    BothBegan: lambda attempt, event: (
+        replace(attempt, stage=Stage.SHUFFLING),
+        (ShuffleCards(attempt.passes),),
+    ),
+    ShufflerDone: lambda attempt, event: (
+        replace(attempt, stage=Stage.DEALING, upto=attempt.ledger.expected),
+        (FeedCards(attempt.ledger.expected),),
+    ),
     CardAtReader: _on_at_reader,
     CardVerdict: _on_verdict,
     LookOverdue: _on_look_overdue,
     CardGated: _on_gated,
     CardLanded: _on_landed,
     StrayLanded: _on_stray,
-    LandingMissed: _on_not_landed,
+    LandingMissed: lambda attempt, event: _end_attempt(attempt, "NOT_LANDED"),
     SourceEmptied: _on_empty,
     FinalCount: _on_final_count,
 }

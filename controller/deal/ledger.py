@@ -10,6 +10,7 @@ aside, from the last to the first, and then the places that no index reached, in
 from collections import Counter
 
 import msgspec
+from msgspec.structs import replace
 
 SEATS = ("N", "W", "S", "E")
 TRAY = "tray"
@@ -117,14 +118,14 @@ def with_card(ledger: Ledger, index: int, *, from_tray: bool, doubled: bool) -> 
     if index != len(ledger.cards) + 1 or not 1 <= place <= ledger.expected:
         return None
     card = LedgerCard(index=index, place=place, from_tray=from_tray, doubled=doubled)
-    return msgspec.structs.replace(ledger, cards=(*ledger.cards, card), open_places=aside)
+    return replace(ledger, cards=(*ledger.cards, card), open_places=aside)
 
 
 def with_fields(ledger: Ledger, index: int, **fields: str | bool | None) -> Ledger:
     """Return the ledger with fields of one known card replaced."""
-    card = msgspec.structs.replace(ledger.cards[index - 1], **fields)
+    card = replace(ledger.cards[index - 1], **fields)
     cards = (*ledger.cards[: index - 1], card, *ledger.cards[index:])
-    return msgspec.structs.replace(ledger, cards=cards)
+    return replace(ledger, cards=cards)
 
 
 def with_landing(ledger: Ledger, index: int, outlet: str) -> Ledger:
@@ -132,12 +133,10 @@ def with_landing(ledger: Ledger, index: int, outlet: str) -> Ledger:
     after = with_fields(ledger, index, landed=outlet)
     if outlet != TRAY:
         return after
-    return msgspec.structs.replace(
-        after, open_places=(*after.open_places, after.cards[index - 1].place)
-    )
+    return replace(after, open_places=(*after.open_places, after.cards[index - 1].place))
 
 
 def with_unreached_places(ledger: Ledger) -> Ledger:
     """Return the ledger after the hopper is empty. Places that no index reached are filled last."""
     unreached = range(ledger.expected, ledger.fed, -1)
-    return msgspec.structs.replace(ledger, open_places=(*unreached, *ledger.open_places))
+    return replace(ledger, open_places=(*unreached, *ledger.open_places))

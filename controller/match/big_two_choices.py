@@ -6,10 +6,11 @@ another, beginning with the first hand, whether to double. No answer in time mea
 """
 
 import msgspec
+from msgspec.structs import replace
 
 from controller.messages import Seat
 from controller.rules.big_two import ChoiceRules
-from controller.seats import SEATS, next_seat
+from controller.seats import SEATS
 
 
 class ChoiceAnswer(msgspec.Struct, frozen=True, gc=False):
@@ -38,7 +39,8 @@ class ChoiceRound(msgspec.Struct, frozen=True, gc=False):
         the end.
         """
         answered = {answer.seat for answer in self.answers}
-        waiting = tuple(seat for seat in _seats_from(self.first) if seat not in answered)
+        at = SEATS.index(self.first)
+        waiting = tuple(seat for seat in SEATS[at:] + SEATS[:at] if seat not in answered)
         return waiting[:1] if self.choice.order == "in_turn" else waiting
 
     def deadline_ms(self) -> int | None:
@@ -87,7 +89,8 @@ def answer_choice(
     """
     opening = answer_for_silent(opening, at_ms)
     if seat not in opening.current_round().seats_asked():
-        raise ValueError(f"{seat} is not asked: {_asked_text(opening)}")
+        asked = " ".join(opening.current_round().seats_asked()) or "all have chosen"
+        raise ValueError(f"{seat} is not asked: {asked}")
     return _begin_doubling(
         _replace_current_round(
             opening, _add_answers(opening.current_round(), ChoiceAnswer(seat, yes, at_ms))
@@ -113,20 +116,18 @@ def answer_for_silent(opening: ChoicesBeforePlay, at_ms: int) -> ChoicesBeforePl
 def extend_deadline(opening: ChoicesBeforePlay, ms: int) -> ChoicesBeforePlay:
     """Return the choices after the clock was paused for `ms`."""
     asking = opening.current_round()
-    return _replace_current_round(
-        opening, msgspec.structs.replace(asking, stood_ms=asking.stood_ms + ms)
-    )
+    return _replace_current_round(opening, replace(asking, stood_ms=asking.stood_ms + ms))
 
 
 def _add_answers(asking: ChoiceRound, *answers: ChoiceAnswer) -> ChoiceRound:
     stood_ms = 0 if asking.choice.order == "in_turn" else asking.stood_ms
-    return msgspec.structs.replace(asking, answers=asking.answers + answers, stood_ms=stood_ms)
+    return replace(asking, answers=asking.answers + answers, stood_ms=stood_ms)
 
 
 def _replace_current_round(opening: ChoicesBeforePlay, asking: ChoiceRound) -> ChoicesBeforePlay:
     if opening.doubling is None:
-        return msgspec.structs.replace(opening, open_hand=asking)
-    return msgspec.structs.replace(opening, doubling=asking)
+        return replace(opening, open_hand=asking)
+    return replace(opening, doubling=asking)
 
 
 def _begin_doubling(opening: ChoicesBeforePlay) -> ChoicesBeforePlay:
@@ -135,15 +136,4 @@ def _begin_doubling(opening: ChoicesBeforePlay) -> ChoicesBeforePlay:
     if opening.doubling is not None or done.seats_asked():
         return opening
     doubling = ChoiceRound(opening.doubling_choice, done.first, done.answers[-1].at_ms)
-    return msgspec.structs.replace(opening, doubling=doubling)
-
-
-def _seats_from(first: Seat) -> tuple[Seat, ...]:
-    seats: list[Seat] = [first]
-    while len(seats) < len(SEATS):
-        seats.append(next_seat(seats[-1]))
-    return tuple(seats)
-
-
-def _asked_text(opening: ChoicesBeforePlay) -> str:
-    return " ".join(opening.current_round().seats_asked()) or "all have chosen"
+    return replace(opening, doubling=doubling)

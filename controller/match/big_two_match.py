@@ -4,10 +4,12 @@ It is a profile for practice. It has a table's own totals, but no matchpoints, w
 same deal at several tables (seed 002 A13).
 """
 
+from msgspec.structs import replace
+
 from controller.match.big_two_choices import answer_choice, answer_for_silent
 from controller.match.match_events import CardsLeftEntered, ChoiceAnswered, ResultConfirmed
 from controller.match.match_state import BigTwoMatch, BigTwoRow
-from controller.match.next_deal import StepResult, begin_deal, replace_fields
+from controller.match.next_deal import StepResult, begin_deal
 from controller.match.phase import MatchPhase
 from controller.match.refusals import refuse
 from controller.match.timing import update_choices
@@ -25,10 +27,7 @@ def accept_answer(match: BigTwoMatch, event: ChoiceAnswered) -> StepResult:
     except ValueError:
         asked = answer_for_silent(match.choices, event.at_ms).current_round().seats_asked()
         refuse("NOT_HIS_DUTY", " / ".join(asked))
-    return update_choices(replace_fields(match, choices=choices), event.at_ms), ()
-
-
-_CARDS_LEFT_WORDS = Words("the cards that each has left", "各家所剩张数")
+    return update_choices(replace(match, choices=choices), event.at_ms), ()
 
 
 def accept_cards_left(match: BigTwoMatch, event: CardsLeftEntered) -> StepResult:
@@ -36,10 +35,9 @@ def accept_cards_left(match: BigTwoMatch, event: CardsLeftEntered) -> StepResult
     try:
         _deal_scores(match, event.left)
     except ValueError:
-        refuse("NO_FINISH_ORDER", card_count_words(event.left), _CARDS_LEFT_WORDS)
-    return replace_fields(
-        match, left=event.left, phase=MatchPhase.RESULT, confirmed=(), led=True
-    ), ()
+        words = Words("the cards that each has left", "各家所剩张数")
+        refuse("NO_FINISH_ORDER", card_count_words(event.left), words)
+    return replace(match, left=event.left, phase=MatchPhase.RESULT, confirmed=(), led=True), ()
 
 
 def confirm_score(match: BigTwoMatch, event: ResultConfirmed) -> StepResult:
@@ -49,14 +47,14 @@ def confirm_score(match: BigTwoMatch, event: ResultConfirmed) -> StepResult:
     """
     if event.by in match.confirmed:
         refuse("TWICE", event.by)
-    match = replace_fields(match, confirmed=(*match.confirmed, event.by))
+    match = replace(match, confirmed=(*match.confirmed, event.by))
     if event.by != "referee" and not set(match.confirmed) >= set(SIDES):
         return match, ()
     row = _deal_row(match, event.at_ms)
     rows = (*match.rows, row)
-    match = replace_fields(match, rows=rows, totals=seat_totals(rows))
+    match = replace(match, rows=rows, totals=seat_totals(rows))
     if len(rows) >= match.profile.deals:
-        return replace_fields(match, phase=MatchPhase.OVER), ()
+        return replace(match, phase=MatchPhase.OVER), ()
     return begin_deal(match)
 
 

@@ -1,5 +1,7 @@
 """The end of a deal: the finishing places, the confirmed result, and its consequences."""
 
+from msgspec.structs import replace
+
 from controller.match.clocks.match_clock import is_deal_stopped
 from controller.match.match_effects import RefereeCalled
 from controller.match.match_events import (
@@ -20,7 +22,6 @@ from controller.match.next_deal import (
     continue_match,
     is_leader_unnamed,
     next_row_number,
-    replace_fields,
 )
 from controller.match.phase import MatchPhase
 from controller.match.refusals import refuse, refuse_finish
@@ -45,13 +46,13 @@ def claim_out(match: GuandanMatch, event: OutClaimed) -> StepResult:
     _require_place_open(match, event.seat)
     if event.seat in match.outs:
         refuse("TWICE", event.seat)
-    return replace_fields(match, outs=(*match.outs, event.seat)), ()
+    return replace(match, outs=(*match.outs, event.seat)), ()
 
 
 def confirm_out(match: GuandanMatch, event: OutConfirmed) -> StepResult:
     """Note a player without cards. The deal ends when the other places follow (seed 000 A6.4)."""
     _require_place_open(match, event.seat)
-    return update_places(replace_fields(match, gone=(*match.gone, event.seat)))
+    return update_places(replace(match, gone=(*match.gone, event.seat)))
 
 
 def _require_place_open(match: GuandanMatch, seat: Seat) -> None:
@@ -77,13 +78,11 @@ def withdraw_out(match: GuandanMatch, event: OutWithdrawn) -> StepResult:
     A place that was only reported disappears without a trace.
     """
     if event.seat in match.outs:
-        return replace_fields(match, outs=_without_seat(match.outs, event.seat)), ()
+        return replace(match, outs=_without_seat(match.outs, event.seat)), ()
     if event.seat not in match.places:
         who = SEAT_NAMES[event.seat]
         refuse_finish(Words(f"{who.en} is not out", f"{who.zh}尚未出完"))
-    return update_places(
-        replace_fields(match, gone=_without_seat(match.gone, event.seat)), match.ended_ms
-    )
+    return update_places(replace(match, gone=_without_seat(match.gone, event.seat)), match.ended_ms)
 
 
 def update_places(match: GuandanMatch, ended_ms: int | None = None) -> StepResult:
@@ -94,12 +93,12 @@ def update_places(match: GuandanMatch, ended_ms: int | None = None) -> StepResul
     """
     places = {*match.places, *match.dead}
     outs = tuple(seat for seat in match.outs if seat not in places)
-    match = replace_fields(note_lead(match), confirmed=(), outs=outs)
+    match = replace(note_lead(match), confirmed=(), outs=outs)
     if finish_so_far(match) is None:
-        return replace_fields(match, phase=MatchPhase.PLAY, ended_ms=None), ()
+        return replace(match, phase=MatchPhase.PLAY, ended_ms=None), ()
     ended_ms = match.now_ms if ended_ms is None else min(match.now_ms, ended_ms)
     ended_ms = max(ended_ms, match.began_ms or 0)
-    return replace_fields(match, phase=MatchPhase.RESULT, outs=(), clocks=(), ended_ms=ended_ms), ()
+    return replace(match, phase=MatchPhase.RESULT, outs=(), clocks=(), ended_ms=ended_ms), ()
 
 
 def finish_so_far(match: GuandanMatch) -> FinishOrder | None:
@@ -118,7 +117,7 @@ def enter_result(match: GuandanMatch, event: ResultEntered) -> StepResult:
         refuse_finish(mistake)
     ended_ms = match.ended_ms if event.ended_ms is None else event.ended_ms
     order = tuple(seat for seat in event.order if seat not in match.dead)
-    return update_places(replace_fields(match, gone=order), ended_ms)
+    return update_places(replace(match, gone=order), ended_ms)
 
 
 def _finish_order(order: tuple[Seat, ...], dead: tuple[Seat, ...]) -> FinishOrder:
@@ -134,14 +133,13 @@ def confirm_result(match: GuandanMatch, event: ResultConfirmed) -> StepResult:
         refuse("TWICE", event.by)
     if is_ended_by_time(match):
         refuse("TIME_ENDED_IT")
-    match = replace_fields(match, confirmed=(*match.confirmed, event.by))
+    match = replace(match, confirmed=(*match.confirmed, event.by))
     if event.by != "referee" and not set(match.confirmed) >= set(SIDES):
         return match, ()
     result = finish_so_far(match)
     assert result is not None  # RESULT begins with one.
-    noted, effects = add_row(match, make_deal_row(match, result, event.at_ms))
-    after, more = continue_match(noted, event.at_ms)
-    return after, (*effects, *more)
+    noted = add_row(match, make_deal_row(match, result, event.at_ms))
+    return continue_match(noted, event.at_ms)
 
 
 def name_leader(match: GuandanMatch, event: LeaderNamed) -> StepResult:
@@ -155,12 +153,9 @@ def name_leader(match: GuandanMatch, event: LeaderNamed) -> StepResult:
     row = LeaderRow(
         row=next_row_number(match), at_ms=event.at_ms, deal=last.deal, leader=event.seat
     )
-    noted, effects = add_row(match, row)
+    noted = add_row(match, row)
     due = match.extra or match.begun  # The deal that has begun is not cancelled by time.
-    after, more = (
-        begin_deal(noted, extra=match.extra) if due else continue_match(noted, event.at_ms)
-    )
-    return after, (*effects, *more)
+    return begin_deal(noted, extra=match.extra) if due else continue_match(noted, event.at_ms)
 
 
 def order_extra_deal(match: GuandanMatch, event: ExtraDealOrdered) -> StepResult:
@@ -169,11 +164,9 @@ def order_extra_deal(match: GuandanMatch, event: ExtraDealOrdered) -> StepResult
     drawn = match.verdict is not None and match.verdict.how == "draw" and not match.signatures
     if match.phase is not MatchPhase.MATCH_CHECK and not drawn:
         refuse("NOT_EQUAL")
-    match = replace_fields(match, verdict=None, score=None)
+    match = replace(match, verdict=None, score=None)
     if is_leader_unnamed(match):
-        return replace_fields(match, phase=MatchPhase.FORFEIT, extra=True), (
-            RefereeCalled("name_leader"),
-        )
+        return replace(match, phase=MatchPhase.FORFEIT, extra=True), (RefereeCalled("name_leader"),)
     return begin_deal(match, extra=True)
 
 
@@ -193,6 +186,5 @@ def stop_deal(match: GuandanMatch, event: DealStopped) -> StepResult:
     row = StoppedRow(
         row=next_row_number(match), at_ms=event.at_ms, deal=match.deal, reason=event.reason
     )
-    noted, effects = add_row(replace_fields(match, clocks=(), suspended=None, claimed=None), row)
-    after, more = continue_match(noted, event.at_ms)
-    return after, (*effects, *more)
+    noted = add_row(replace(match, clocks=(), suspended=None, claimed=None), row)
+    return continue_match(noted, event.at_ms)

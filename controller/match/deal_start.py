@@ -1,10 +1,12 @@
 """The start of a deal: seats, shuffle, cut, hands, counts and redeals."""
 
-from controller.cards import face_text, parse_face
+from msgspec.structs import replace
+
+from controller.cards import Face, face_text, parse_face
 from controller.match.big_two_choices import begin_choices
 from controller.match.clocks import duty_clocks, match_clock
 from controller.match.clocks.duty_clocks import late_clocks, opening_clock, sort_clock
-from controller.match.match_effects import Effects, LeaderDetermined, RefereeCalled, TurnupRepeated
+from controller.match.match_effects import Effects, RefereeCalled
 from controller.match.match_events import (
     AttemptFailed,
     CardTurnedUp,
@@ -36,11 +38,9 @@ from controller.match.next_deal import (
     is_time_up_for_deals,
     next_row_number,
     outcome_instead_of_deal,
-    replace_fields,
-    void_hands,
 )
 from controller.match.phase import MatchPhase
-from controller.match.refusals import refuse, refuse_card
+from controller.match.refusals import refuse
 from controller.match.rulings import DecidedAct, require_authority
 from controller.match.sheet_rows import RedealtRow
 from controller.match.timing import note_lead
@@ -61,7 +61,7 @@ def take_seat(match: AnyMatch, event: SeatTaken) -> StepResult:
     if event.seat in match.seated:
         refuse("SEAT_TAKEN", event.seat)
     there = (*match.seated, event.seat)
-    match = replace_fields(match, seated=there)
+    match = replace(match, seated=there)
     expected = match.meeting.pair_of(event.seat).players.get(event.seat)
     stranger = None not in (event.person, expected) and event.person != expected
     told: Effects = (RefereeCalled("wrong_player", event.seat),) if stranger else ()
@@ -69,7 +69,7 @@ def take_seat(match: AnyMatch, event: SeatTaken) -> StepResult:
         clocks, _ = duty_clocks.remove_done(
             match.clocks, "late", event.at_ms, side=side_of(event.seat)
         )
-        match = replace_fields(match, clocks=clocks)
+        match = replace(match, clocks=clocks)
     begun, effects = _begin_if_ready(match)
     return begun, (*told, *effects)
 
@@ -78,14 +78,14 @@ def start_match(match: AnyMatch, event: MatchStarted) -> StepResult:
     """Open the match for the whole area. Late players are awaited."""
     if match.started:
         refuse("TWICE", Words("the start", "开赛"))
-    match = replace_fields(match, started=True, clock=match_clock.start(match.clock, event.at_ms))
+    match = replace(match, started=True, clock=match_clock.start(match.clock, event.at_ms))
     if isinstance(match, GuandanMatch):
         waited_for = tuple(
             clock
             for clock in late_clocks(match.profile, event.at_ms)
             if clock.side and not set(seats_of_side(clock.side)) <= set(match.seated)
         )
-        match = replace_fields(match, clocks=waited_for)
+        match = replace(match, clocks=waited_for)
     return _begin_if_ready(match)
 
 
@@ -99,17 +99,16 @@ def order_hand_deal(match: AnyMatch, event: HandDealOrdered) -> StepResult:
     """Deal the present deal by hand. Its attempt begins again, with all duties of the rulebook."""
     if match.by_hand:
         refuse("TWICE", Words("this deal", "本副"))
-    due, effects = begin_attempt(replace_fields(match, by_hand=True))
-    return due, (*void_hands(match, "by_hand"), *effects)
+    return begin_attempt(replace(match, by_hand=True))
 
 
 def accept_shuffle(match: AnyMatch, event: SetShuffled) -> StepResult:
     """Note the shuffler, whose opponents cut the first deal (seed 000 A5.1.2)."""
     assert match.duties is not None  # A deal is due in this phase.
     if match.duties.shufflers and event.seat not in match.duties.shufflers:
-        refuse("NOT_HIS_DUTY", _seat_list(match.duties.shufflers))
+        refuse("NOT_HIS_DUTY", " / ".join(match.duties.shufflers))
     due = deal_duties_of(match, event.seat if match.duties.shufflers else None)
-    return replace_fields(match, phase=MatchPhase.CUT, shuffler=event.seat, duties=due), ()
+    return replace(match, phase=MatchPhase.CUT, shuffler=event.seat, duties=due), ()
 
 
 def accept_cut(match: AnyMatch, event: SetCut) -> StepResult:
@@ -120,26 +119,21 @@ def accept_cut(match: AnyMatch, event: SetCut) -> StepResult:
             refuse("ILLEGAL_CUT", problem)
         anybody = event.ahead and event.seat is not None and not match.by_hand
         if event.seat not in match.duties.cutters and not anybody:
-            refuse("NOT_HIS_DUTY", _seat_list(match.duties.cutters))
+            refuse("NOT_HIS_DUTY", " / ".join(match.duties.cutters))
     by_hand = match.by_hand and match.duties.turnup
     then = MatchPhase.TURNUP if by_hand else MatchPhase.DEALING
     cutter = event.seat if event.n is not None else None
-    return replace_fields(match, phase=then, cutter=cutter, cut=event.n), ()
+    return replace(match, phase=then, cutter=cutter, cut=event.n), ()
 
 
 def accept_turnup(match: AnyMatch, event: CardTurnedUp) -> StepResult:
     """Find the first drawer from the turned-up card. Some cards do not count (seed 004 CN5)."""
     assert match.duties is not None  # A deal is due in this phase.
-    try:
-        face = parse_face(event.card)
-    except ValueError:
-        refuse_card(event.card)
+    face = _parse_turnup(event.card)
     card = face_text(face)
     if not is_turnup_valid(match.profile, face):
-        return replace_fields(match, phase=MatchPhase.CUT, cutter=None, cut=None), (
-            TurnupRepeated(card),
-        )
-    return replace_fields(
+        return replace(match, phase=MatchPhase.CUT, cutter=None, cut=None), ()
+    return replace(
         match,
         phase=MatchPhase.DEALING,
         turned_up=card,
@@ -147,17 +141,20 @@ def accept_turnup(match: AnyMatch, event: CardTurnedUp) -> StepResult:
     ), ()
 
 
-def _first_drawer_by_card(match: AnyMatch, face: int) -> Seat | None:
+def _parse_turnup(card: str) -> Face:
+    try:
+        return parse_face(card)
+    except ValueError:
+        refuse("NO_SUCH_CARD", card)
+
+
+def _first_drawer_by_card(match: AnyMatch, face: Face) -> Seat | None:
     if match.cutter is None or not isinstance(match, GuandanMatch):
         return None
     try:
         return first_drawer_by_count(match.profile, match.cutter, face)
     except NoPipsError:  # If any card names the leader, no seats are counted (seed 003 R4.1).
         return None
-
-
-def _seat_list(seats: tuple[Seat, ...]) -> str:
-    return " / ".join(seats)
 
 
 MISDEALS_TO_CALL = 2
@@ -171,7 +168,7 @@ def accept_hands(match: AnyMatch, event: HandsDealt) -> StepResult:
     """
     if match.suspended is not None and match.by_hand:
         refuse("SUSPENDED")
-    there = replace_fields(_with_turnup(match, event), phase=MatchPhase.HELD, in_a_row=0)
+    there = replace(_with_turnup(match, event), phase=MatchPhase.HELD, in_a_row=0)
     return _begin_released_deal(there, event.at_ms) if match.by_hand else (there, ())
 
 
@@ -180,7 +177,7 @@ def _with_turnup(match: MatchT, event: HandsDealt | HandsReleased) -> MatchT:
     assert match.duties is not None  # A deal is due in these phases.
     turned_up = _valid_turnup(match, event) if match.duties.turnup else None
     turned_to = (event.turned_to or match.turned_to) if _is_leader_by_card(match) else None
-    return replace_fields(match, turned_to=turned_to, turned_up=turned_up)
+    return replace(match, turned_to=turned_to, turned_up=turned_up)
 
 
 def _is_leader_by_card(match: AnyMatch) -> bool:
@@ -191,10 +188,7 @@ def _valid_turnup(match: AnyMatch, event: HandsDealt | HandsReleased) -> str | N
     """Return the turned-up card in the notation of faces. It may have been published before."""
     if event.turned_up is None:
         return match.turned_up
-    try:
-        face = parse_face(event.turned_up)
-    except ValueError:
-        refuse_card(event.turned_up)
+    face = _parse_turnup(event.turned_up)
     if not is_turnup_valid(match.profile, face):
         refuse("TURN_AGAIN", face_text(face))
     return face_text(face)
@@ -211,7 +205,7 @@ def order_release(match: AnyMatch, event: ReleaseOrdered) -> StepResult:
         refuse("TWICE")
     if instead := _outcome_instead_of_release(match, event.at_ms):
         return instead
-    return replace_fields(match, let_go=True), ()
+    return replace(match, let_go=True), ()
 
 
 def release_hands(match: AnyMatch, event: HandsReleased) -> StepResult:
@@ -247,15 +241,15 @@ def _begin_released_deal(match: AnyMatch, at_ms: int) -> StepResult:
         assert match.turned_to is not None  # It was requested just now.
         rules = match.profile.bigtwo
         choices = begin_choices(rules.open_hand, rules.doubling, match.turned_to, at_ms)
-        return replace_fields(
+        return replace(
             match, phase=MatchPhase.CHOICES, choices=choices, leader=match.turned_to, began_ms=at_ms
-        ), (LeaderDetermined(match.turned_to),)
+        ), ()
     assert isinstance(match, GuandanMatch)  # There are two games.
     # Players who draw their cards sort them meanwhile.
     sorting = None if match.by_hand else sort_clock(match.profile, at_ms)
     running = (sorting, opening_clock(match.profile, at_ms))
     clocks = tuple(clock for clock in running if clock is not None)
-    return replace_fields(
+    return replace(
         match, phase=MatchPhase.COUNT_CHECK, began_ms=at_ms, begun=True, clocks=clocks
     ), ()
 
@@ -264,7 +258,7 @@ def accept_count(match: GuandanMatch, event: HandCounted) -> StepResult:
     """Accept a player's count. The fourth ends the sorting (seed 000 A5.2)."""
     if event.seat in match.counted:
         refuse("TWICE", event.seat)
-    match = replace_fields(match, counted=(*match.counted, event.seat))
+    match = replace(match, counted=(*match.counted, event.seat))
     return (
         continue_after_count(match, event.at_ms)
         if len(match.counted) == len(SEATS)
@@ -280,7 +274,7 @@ def claim_count(match: AnyMatch, event: CountClaimed) -> StepResult:
     if match.led:
         refuse("AFTER_LEAD")
     again = any(side_of(seat) == side_of(event.seat) for seat in match.claims)
-    stopped = replace_fields(
+    stopped = replace(
         match, suspended="count", claimed=event.seat, claims=(*match.claims, event.seat)
     )
     return stopped, (RefereeCalled("second_count" if again else "count", event.seat),)
@@ -296,24 +290,20 @@ def judge_recount(match: AnyMatch, event: HandsRecounted) -> StepResult:
     """
     if match.claimed is None:
         refuse("NOT_SUSPENDED")
-    act: DecidedAct = "second_count" if _has_claimed_before(match) else "recount"
+    pair = side_of(match.claimed)
+    claimed_before = sum(side_of(seat) == pair for seat in match.claims) > 1
+    act: DecidedAct = "second_count" if claimed_before else "recount"
     require_authority(act, event.role, verbal=event.verbal)
     most = match.profile.deck.cards
     if set(event.counts) != set(SEATS) or not all(0 <= n <= most for n in event.counts.values()):
         refuse("WRONG_COUNTS", card_count_words(event.counts))
-    going = replace_fields(match, suspended=None, claimed=None)
-    if not _are_counts_right(match, event.counts) or (
-        event.found and _must_redeal_found_card(match)
-    ):
+    going = replace(match, suspended=None, claimed=None)
+    redeals_found = (
+        isinstance(match, GuandanMatch) and match.profile.counting.found_card == "redeal"
+    )
+    if not _are_counts_right(match, event.counts) or (event.found and redeals_found):
         return _redeal(going, "count", event, claimed=match.claimed)
     return going, ()
-
-
-def _has_claimed_before(match: AnyMatch) -> bool:
-    """Return whether the pair that claims now has claimed before in this match."""
-    assert match.claimed is not None  # The caller has checked this.
-    pair = side_of(match.claimed)
-    return sum(side_of(seat) == pair for seat in match.claims) > 1
 
 
 def _are_counts_right(match: AnyMatch, counts: dict[Seat, int]) -> bool:
@@ -326,17 +316,13 @@ def _are_counts_right(match: AnyMatch, counts: dict[Seat, int]) -> bool:
     )
 
 
-def _must_redeal_found_card(match: AnyMatch) -> bool:
-    return isinstance(match, GuandanMatch) and match.profile.counting.found_card == "redeal"
-
-
 def void_deal(match: AnyMatch, event: DealVoided) -> StepResult:
     """Deal again a deal that has begun, by decision of the chief, also after the first lead
     (provisional).
     """
     act: DecidedAct = "void_deal" if match.led else "redeal_after_release"
     require_authority(act, event.role, verbal=event.verbal)
-    stopped = replace_fields(match, suspended=None, claimed=None)
+    stopped = replace(match, suspended=None, claimed=None)
     return _redeal(stopped, event.reason, event)
 
 
@@ -374,14 +360,12 @@ def _redeal(
         claimed=claimed,
         entered_by=event.entered_by,
     )
-    noted, effects = add_row(match, row)
-    again, more = _begin_next_attempt(noted, event.at_ms)
-    return again, (*effects, *more)
+    return _begin_next_attempt(add_row(match, row), event.at_ms)
 
 
 def _begin_next_attempt(match: AnyMatch, at_ms: int) -> StepResult:
     """Begin another attempt by the present sheet, with no hands at the players."""
-    failed = replace_fields(
+    failed = replace(
         match,
         misdeals=match.misdeals + 1,
         in_a_row=match.in_a_row + 1,
@@ -389,11 +373,11 @@ def _begin_next_attempt(match: AnyMatch, at_ms: int) -> StepResult:
         let_go=False,
     )
     if isinstance(failed, GuandanMatch):
-        failed = follow_standing(replace_fields(failed, exchange=None, gone=(), outs=(), dead=()))
+        failed = follow_standing(replace(failed, exchange=None, gone=(), outs=(), dead=()))
         if instead := outcome_instead_of_deal(failed, at_ms):
             return instead
     elif isinstance(failed, BigTwoMatch):
-        failed = replace_fields(failed, choices=None, left={})
+        failed = replace(failed, choices=None, left={})
     due, effects = begin_attempt(failed)
     if due.in_a_row < MISDEALS_TO_CALL:
         return due, effects

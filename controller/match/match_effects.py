@@ -11,10 +11,8 @@ import msgspec
 from controller.match.clocks.match_clock import AddedTime
 from controller.match.clocks.stopwatch import ClockReport
 from controller.match.refusals import Refusal
-from controller.match.sheet_rows import SheetRow
 from controller.messages import Seat
 from controller.rules.deal_duties import DealDuties
-from controller.rules.tribute import TributePlan
 
 MatchCallReason = Literal[
     "wrong_player",
@@ -46,36 +44,6 @@ class DealDue(EffectBase, frozen=True):
     duties: DealDuties
 
 
-class TurnupRepeated(EffectBase, frozen=True):
-    """The turned-up card does not count. Cut and turn up again (翻到王/红心2，重翻)."""
-
-    card: str
-
-
-class AntiTributeAsked(EffectBase, frozen=True):
-    """The question whether the payers have both big jokers together."""
-
-    payers: tuple[Seat, ...]
-
-
-class TributeValuesAsked(EffectBase, frozen=True):
-    """The question what each payer's tribute must count. All of them have laid theirs."""
-
-    payers: tuple[Seat, ...]
-
-
-class TributePlanned(EffectBase, frozen=True):
-    """The plan of payers, receivers and returns."""
-
-    plan: TributePlan
-
-
-class LeaderDetermined(EffectBase, frozen=True):
-    """The leader of the deal, whose play begins it."""
-
-    seat: Seat
-
-
 class RefereeCalled(EffectBase, frozen=True):
     """A person must come. `reason` names the situation."""
 
@@ -95,35 +63,5 @@ class ClockReported(EffectBase, frozen=True):
     report: ClockReport
 
 
-class RowAdded(EffectBase, frozen=True):
-    """A row was added to the score sheet."""
-
-    row: SheetRow
-
-
-class ExtraDealDue(EffectBase, frozen=True):
-    """The match needs a winner: the chief orders an extra deal."""
-
-
-class HandsVoided(EffectBase, frozen=True):
-    """Held hands are no longer needed. Their record is opened."""
-
-    reason: str
-
-
-MatchEffect = (
-    EventRefused
-    | DealDue
-    | TurnupRepeated
-    | AntiTributeAsked
-    | TributeValuesAsked
-    | TributePlanned
-    | LeaderDetermined
-    | RefereeCalled
-    | AddedTimeDue
-    | ClockReported
-    | RowAdded
-    | ExtraDealDue
-    | HandsVoided
-)
+MatchEffect = EventRefused | DealDue | RefereeCalled | AddedTimeDue | ClockReported
 Effects = tuple[MatchEffect, ...]

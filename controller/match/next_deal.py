@@ -2,24 +2,21 @@
 
 from typing import Any, TypeVar, cast
 
-import msgspec
+from msgspec.structs import replace
 
 from controller.match.clocks import match_clock
 from controller.match.match_effects import (
     DealDue,
     Effects,
-    ExtraDealDue,
-    HandsVoided,
     RefereeCalled,
-    RowAdded,
 )
 from controller.match.match_state import AnyMatch, BigTwoMatch, GuandanMatch, SignedVersion
 from controller.match.phase import BEFORE_RELEASE, MatchPhase
-from controller.match.rulings import MatchRuling, is_in_force
+from controller.match.rulings import is_in_force
 from controller.match.sheet_rows import EndRow, SheetRow, apply_row, last_deal_row
 from controller.messages import Seat
 from controller.rules.deal_duties import DealDuties, duties_before_deal
-from controller.rules.deal_result import DealResult, ForfeitedDeal
+from controller.rules.deal_result import ForfeitedDeal
 from controller.rules.match_end import (
     EndReason,
     ExtraDealNeeded,
@@ -34,12 +31,13 @@ from controller.seats import other_side
 
 def match_outcome(match: GuandanMatch, at_ms: int) -> MatchVerdict | ExtraDealNeeded | None:
     """Return the verdict, or the need for an extra deal, or None while the match continues."""
+    last = last_deal_row(match.sheet)
     return verdict_by_ruling(match) or decide_match(
         match.profile,
         match.standing,
         time_up=_is_out_of_time(match, at_ms),
         knockout=match.meeting.stage == "knockout",
-        extra_result=_extra_deal_result(match),
+        extra_result=last.result if last is not None and last.extra else None,
     )
 
 
@@ -49,9 +47,13 @@ def verdict_by_ruling(match: GuandanMatch) -> MatchVerdict | None:
     A match is lost once, and the first such ruling counts. If neither pair came, there is no winner
     (both provisional).
     """
-    verdicts = [
-        end for ruling in filter(is_in_force, match.rulings) if (end := _verdict_of_ruling(ruling))
-    ]
+    verdicts = []
+    for ruling in filter(is_in_force, match.rulings):
+        effects = ruling.proposal.effects
+        expelled = any(isinstance(effect, PairDisqualified) for effect in effects)
+        how: EndReason = "disqualified" if expelled else "forfeit"
+        lost = [effect.side for effect in effects if isinstance(effect, MatchLost)]
+        verdicts += [MatchVerdict(other_side(side), how) for side in lost[:1]]
     if not match.deal and len({end.winner for end in verdicts}) > 1:
         return MatchVerdict(None, "both_lost")
     return verdicts[0] if verdicts else None
@@ -64,11 +66,8 @@ def is_time_up_for_deals(match: AnyMatch, at_ms: int) -> bool:
     seed 000 A14.2.3–4 time ends that deal, too. Hands on their way to the players were ordered in
     time.
     """
-    if match.is_being_released:
-        return False
-    if match.begun and not match.clock.stops_deals:
-        return False
-    if isinstance(match, GuandanMatch) and match.extra:
+    extra = isinstance(match, GuandanMatch) and match.extra
+    if extra or match.is_being_released or (match.begun and not match.clock.stops_deals):
         return False
     return not match_clock.has_time_for_deal(match.clock, at_ms)
 
@@ -78,14 +77,6 @@ def is_added_time_open(match: AnyMatch, at_ms: int) -> bool:
     return match_clock.has_unanswered_stop(match.clock, match.settled_stops, at_ms)
 
 
-def _verdict_of_ruling(ruling: MatchRuling) -> MatchVerdict | None:
-    effects = ruling.proposal.effects
-    expelled = any(isinstance(effect, PairDisqualified) for effect in effects)
-    how: EndReason = "disqualified" if expelled else "forfeit"
-    lost = [effect.side for effect in effects if isinstance(effect, MatchLost)]
-    return MatchVerdict(other_side(lost[0]), how) if lost else None
-
-
 def _is_out_of_time(match: GuandanMatch, at_ms: int) -> bool:
     """Return whether the match ends because time is up.
 
@@ -93,21 +84,11 @@ def _is_out_of_time(match: GuandanMatch, at_ms: int) -> bool:
     (`stops_deals`). The match also waits for a referee who must decide about lost time. Neither
     exception holds for an extra deal, because an extra deal is due only after time is up.
     """
-    if match.is_being_released:
-        return False
-    if not match.extra:
-        if match.begun and not match.clock.stops_deals:
-            return False
-        if match.phase in BEFORE_RELEASE | {MatchPhase.FORFEIT} and is_added_time_open(
-            match, at_ms
-        ):
-            return False
-    return not match_clock.has_time_for_deal(match.clock, at_ms)
-
-
-def _extra_deal_result(match: GuandanMatch) -> DealResult | None:
-    last = last_deal_row(match.sheet)
-    return last.result if last is not None and last.extra else None
+    if match.extra:
+        out_of_time = not match_clock.has_time_for_deal(match.clock, at_ms)
+        return out_of_time and not match.is_being_released
+    due = match.phase in BEFORE_RELEASE | {MatchPhase.FORFEIT}
+    return is_time_up_for_deals(match, at_ms) and not (due and is_added_time_open(match, at_ms))
 
 
 MatchT = TypeVar("MatchT", bound=AnyMatch)
@@ -115,14 +96,9 @@ StepResult = tuple[AnyMatch, Effects]
 """A match after an event, and the effects of the event."""
 
 
-def replace_fields(match: MatchT, **changes: Any) -> MatchT:
-    """Return a match with some fields replaced."""
-    return msgspec.structs.replace(match, **changes)
-
-
 def begin_deal(match: AnyMatch, *, extra: bool = False) -> StepResult:
     """Return the match with its next deal due, by the machine (seed 000 A5, 002 A5)."""
-    fresh = replace_fields(
+    fresh = replace(
         match,
         deal=match.deal + 1,
         misdeals=0,
@@ -131,7 +107,7 @@ def begin_deal(match: AnyMatch, *, extra: bool = False) -> StepResult:
         **_EMPTY_ATTEMPT,
     )
     if isinstance(fresh, GuandanMatch):
-        fresh = replace_fields(
+        fresh = replace(
             follow_standing(fresh),
             extra=extra,
             exchange=None,
@@ -140,14 +116,14 @@ def begin_deal(match: AnyMatch, *, extra: bool = False) -> StepResult:
             dead=(),
         )
     elif isinstance(fresh, BigTwoMatch):
-        fresh = replace_fields(fresh, choices=None, left={})
+        fresh = replace(fresh, choices=None, left={})
     return begin_attempt(fresh)
 
 
 def begin_attempt(match: AnyMatch) -> StepResult:
     """Return the match with a new attempt of its present deal due."""
     due = deal_duties_of(match)
-    fresh = replace_fields(
+    fresh = replace(
         match,
         phase=MatchPhase.SHUFFLE if match.by_hand else MatchPhase.CUT,
         duties=due,
@@ -165,9 +141,10 @@ def deal_duties_of(match: AnyMatch, shuffler: Seat | None = None) -> DealDuties:
         )
     profile, rows = match.profile, cast(BigTwoMatch, match).rows
     cuts = profile.cuts()
+    out_first = [seat for seat, cards in rows[-1].left.items() if not cards] if rows else []
     return DealDuties(
         shufflers=(),
-        cutters=(_seat_out_first(rows[-1].left),) if rows else (profile.cutter_first,),
+        cutters=(out_first[0] if rows else profile.cutter_first,),
         shuffles=profile.shuffles_later if rows else profile.shuffles_first,
         cuts=(cuts[0], cuts[-1]),
         turnup=False,
@@ -176,10 +153,10 @@ def deal_duties_of(match: AnyMatch, shuffler: Seat | None = None) -> DealDuties:
     )
 
 
-def add_row(match: GuandanMatch, row: SheetRow) -> tuple[GuandanMatch, Effects]:
+def add_row(match: GuandanMatch, row: SheetRow) -> GuandanMatch:
     """Return the match with one more row on its sheet. The row is not a correction."""
     standing = apply_row(match.profile, match.standing, row)
-    return replace_fields(match, sheet=(*match.sheet, row), standing=standing), (RowAdded(row),)
+    return replace(match, sheet=(*match.sheet, row), standing=standing)
 
 
 def next_row_number(match: GuandanMatch) -> int:
@@ -189,19 +166,18 @@ def next_row_number(match: GuandanMatch) -> int:
 
 def continue_match(match: GuandanMatch, at_ms: int) -> StepResult:
     """Return the match after a row was written: the next deal, a leader to be named, or the end."""
-    match = replace_fields(match, begun=False, outs=())
+    match = replace(match, begun=False, outs=())
     end = match_outcome(match, at_ms)
     if isinstance(end, MatchVerdict):
         return end_match(match, end, at_ms)
-    void = void_hands(match, "time_up")
-    match = replace_fields(match, verdict=None, score=None, extra=False)
+    match = replace(match, verdict=None, score=None, extra=False)
     if isinstance(end, ExtraDealNeeded):
-        waiting = replace_fields(match, phase=MatchPhase.MATCH_CHECK)
-        return waiting, (*void, ExtraDealDue(), RefereeCalled("extra_deal"))
+        waiting = replace(match, phase=MatchPhase.MATCH_CHECK)
+        return waiting, (RefereeCalled("extra_deal"),)
     if not match.deal:
-        return replace_fields(match, phase=MatchPhase.SETUP), ()
+        return replace(match, phase=MatchPhase.SETUP), ()
     if is_leader_unnamed(match):
-        return replace_fields(match, phase=MatchPhase.FORFEIT), (RefereeCalled("name_leader"),)
+        return replace(match, phase=MatchPhase.FORFEIT), (RefereeCalled("name_leader"),)
     return begin_deal(match)
 
 
@@ -209,7 +185,7 @@ def follow_standing(match: GuandanMatch) -> GuandanMatch:
     """Return the match with level and previous result of its present deal taken from the sheet."""
     standing = match.standing
     level = level_due(match.profile, standing)
-    return replace_fields(match, level=level, owner=standing.owner, follows=standing.previous)
+    return replace(match, level=level, owner=standing.owner, follows=standing.previous)
 
 
 def is_leader_unnamed(match: GuandanMatch) -> bool:
@@ -222,9 +198,8 @@ def end_match(match: GuandanMatch, end: MatchVerdict, at_ms: int) -> StepResult:
     """Return the ended match, with its score on the sheet."""
     score = match_score(match.profile, match.standing, end)
     row = EndRow(row=next_row_number(match), at_ms=at_ms, verdict=end, score=score)
-    over, effects = add_row(match, row)
-    over = replace_fields(
-        over,
+    over = replace(
+        add_row(match, row),
         phase=MatchPhase.OVER,
         verdict=end,
         score=score,
@@ -234,12 +209,7 @@ def end_match(match: GuandanMatch, end: MatchVerdict, at_ms: int) -> StepResult:
         suspended=None,
         claimed=None,
     )
-    return over, (*effects, *void_hands(match, "match_over"))
-
-
-def void_hands(match: AnyMatch, reason: str) -> tuple[HandsVoided, ...]:
-    """Return the effect that voids hands of a deal that has not begun, or () without such hands."""
-    return (HandsVoided(reason),) if match.phase in BEFORE_RELEASE else ()
+    return over, ()
 
 
 def open_new_version(match: GuandanMatch) -> GuandanMatch:
@@ -251,9 +221,7 @@ def open_new_version(match: GuandanMatch) -> GuandanMatch:
         return match
     rows = max(row.row for row in match.sheet if isinstance(row, EndRow))
     old = SignedVersion(match.version, rows, match.signatures)
-    return replace_fields(
-        match, signatures=(), version=match.version + 1, replaced=(*match.replaced, old)
-    )
+    return replace(match, signatures=(), version=match.version + 1, replaced=(*match.replaced, old))
 
 
 def reconsider_match(match: GuandanMatch, at_ms: int) -> StepResult:
@@ -271,9 +239,9 @@ def reconsider_match(match: GuandanMatch, at_ms: int) -> StepResult:
     fresh = follow_standing(match)
     # If deals became void, those are due instead of an extra deal.
     if not match_outcome(fresh, at_ms):
-        fresh = replace_fields(fresh, extra=False)
+        fresh = replace(fresh, extra=False)
     same = fresh.follows == match.follows
-    return replace_fields(fresh, duties=match.duties if same else deal_duties_of(fresh)), ()
+    return replace(fresh, duties=match.duties if same else deal_duties_of(fresh)), ()
 
 
 def outcome_instead_of_deal(match: GuandanMatch, at_ms: int) -> StepResult | None:
@@ -285,15 +253,9 @@ def outcome_instead_of_deal(match: GuandanMatch, at_ms: int) -> StepResult | Non
     if isinstance(end, MatchVerdict) and not (match.extra and end.how == "draw"):
         return end_match(match, end, at_ms)
     if is_leader_unnamed(match):
-        waiting = replace_fields(
-            match, phase=MatchPhase.FORFEIT, deal=match.deal - 1, **_EMPTY_ATTEMPT
-        )
-        return waiting, (*void_hands(match, "name_leader"), RefereeCalled("name_leader"))
+        waiting = replace(match, phase=MatchPhase.FORFEIT, deal=match.deal - 1, **_EMPTY_ATTEMPT)
+        return waiting, (RefereeCalled("name_leader"),)
     return None
-
-
-def _seat_out_first(left: dict[Seat, int]) -> Seat:
-    return next(seat for seat, cards in left.items() if not cards)
 
 
 _EMPTY_ATTEMPT: dict[str, Any] = {

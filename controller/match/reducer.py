@@ -4,10 +4,10 @@ It handles the matches of every rulebook and never raises. A refused event chang
 comes from the event. One table lists when each event is legal.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Set
 from typing import Any, NamedTuple
 
-import msgspec
+from msgspec.structs import replace
 
 from controller.match import (
     big_two_match,
@@ -41,7 +41,7 @@ class EventRule(NamedTuple):
     """
 
     handler: EventHandler
-    phases: frozenset[MatchPhase]
+    phases: Set[MatchPhase]
     match_type: type[AnyMatch] = AnyMatch
     while_suspended: bool = False
 
@@ -85,7 +85,7 @@ def step(match: AnyMatch, event: MatchEvent) -> StepResult:
     backwards.
     """
     if event.at_ms < match.now_ms:
-        event = msgspec.structs.replace(event, at_ms=match.now_ms)
+        event = replace(event, at_ms=match.now_ms)
     match, said = timing.advance_time(match, event.at_ms)
     try:
         after, effects = _handle(match, event)
@@ -103,13 +103,14 @@ def _handle(match: AnyMatch, event: MatchEvent) -> StepResult:
         refuse("WRONG_PHASE", phase_words(match.phase), phase_words(*rule.phases))
     if match.suspended is not None and not rule.while_suspended:
         refuse("SUSPENDED")
-    if isinstance(match, BigTwoMatch):
-        rule = _BIG_TWO_RULES.get(type(event), rule)
     return rule.handler(match, event)
 
 
-def _pass_time(match: AnyMatch, event: match_events.TimePassed) -> StepResult:
-    return match, ()
+def _confirm_result(match: AnyMatch, event: match_events.ResultConfirmed) -> StepResult:
+    if isinstance(match, BigTwoMatch):
+        return big_two_match.confirm_score(match, event)
+    assert isinstance(match, GuandanMatch)  # There are two games.
+    return deal_end.confirm_result(match, event)
 
 
 _UNLIMITED_CLOCK = MatchClock(
@@ -118,52 +119,40 @@ _UNLIMITED_CLOCK = MatchClock(
 """Big Two has no time limit for a match."""
 
 _ALL_PHASES = frozenset(MatchPhase)
-_DEAL_PHASES = BEFORE_RELEASE | DEAL_UNDER_WAY
-_ATTEMPT_PHASES = frozenset(
-    {MatchPhase.CUT, MatchPhase.TURNUP, MatchPhase.DEALING, MatchPhase.HELD}
-)
+_ATTEMPT_PHASES = BEFORE_RELEASE - {MatchPhase.SHUFFLE}
 _ANTI_TRIBUTE_PHASES = frozenset({MatchPhase.ANTI_CHECK, MatchPhase.TRIBUTE, MatchPhase.PLAY})
 _EXCHANGE_PHASES = frozenset({MatchPhase.TRIBUTE, MatchPhase.RETURN, MatchPhase.PLAY})
 _BEFORE_LEAD_PHASES = DEAL_UNDER_WAY - {MatchPhase.RESULT}
-_SHEET_PHASES = _DEAL_PHASES | {
-    MatchPhase.FORFEIT,
-    MatchPhase.MATCH_CHECK,
-    MatchPhase.OVER,
-    MatchPhase.SIGNED,
-}
-
-
-def _phase_set(*phases: MatchPhase) -> frozenset[MatchPhase]:
-    return frozenset(phases)
+_SHEET_PHASES = _ALL_PHASES - {MatchPhase.SETUP}
 
 
 _EVENT_RULES: dict[type[match_events.MatchEventBase], EventRule] = {
     match_events.SeatTaken: EventRule(
-        deal_start.take_seat, _phase_set(MatchPhase.SETUP), while_suspended=True
+        deal_start.take_seat, {MatchPhase.SETUP}, while_suspended=True
     ),
-    match_events.MatchStarted: EventRule(deal_start.start_match, _phase_set(MatchPhase.SETUP)),
+    match_events.MatchStarted: EventRule(deal_start.start_match, {MatchPhase.SETUP}),
     match_events.HandDealOrdered: EventRule(
         deal_start.order_hand_deal, BEFORE_RELEASE, GuandanMatch
     ),
     match_events.SetShuffled: EventRule(
-        deal_start.accept_shuffle, _phase_set(MatchPhase.SHUFFLE), GuandanMatch
+        deal_start.accept_shuffle, {MatchPhase.SHUFFLE}, GuandanMatch
     ),
-    match_events.SetCut: EventRule(deal_start.accept_cut, _phase_set(MatchPhase.CUT)),
+    match_events.SetCut: EventRule(deal_start.accept_cut, {MatchPhase.CUT}),
     match_events.CardTurnedUp: EventRule(
-        deal_start.accept_turnup, _phase_set(MatchPhase.TURNUP), GuandanMatch
+        deal_start.accept_turnup, {MatchPhase.TURNUP}, GuandanMatch
     ),
     match_events.HandsDealt: EventRule(
-        deal_start.accept_hands, _phase_set(MatchPhase.DEALING), while_suspended=True
+        deal_start.accept_hands, {MatchPhase.DEALING}, while_suspended=True
     ),
     match_events.AttemptFailed: EventRule(
         deal_start.fail_attempt, _ATTEMPT_PHASES, while_suspended=True
     ),
-    match_events.ReleaseOrdered: EventRule(deal_start.order_release, _phase_set(MatchPhase.HELD)),
+    match_events.ReleaseOrdered: EventRule(deal_start.order_release, {MatchPhase.HELD}),
     match_events.HandsReleased: EventRule(
-        deal_start.release_hands, _phase_set(MatchPhase.HELD), while_suspended=True
+        deal_start.release_hands, {MatchPhase.HELD}, while_suspended=True
     ),
     match_events.HandCounted: EventRule(
-        deal_start.accept_count, _phase_set(MatchPhase.COUNT_CHECK), GuandanMatch
+        deal_start.accept_count, {MatchPhase.COUNT_CHECK}, GuandanMatch
     ),
     match_events.CountClaimed: EventRule(deal_start.claim_count, _BEFORE_LEAD_PHASES),
     match_events.HandsRecounted: EventRule(
@@ -174,51 +163,45 @@ _EVENT_RULES: dict[type[match_events.MatchEventBase], EventRule] = {
         tribute_exchange.answer_anti_tribute, _ANTI_TRIBUTE_PHASES, GuandanMatch
     ),
     match_events.TributeLaid: EventRule(
-        tribute_exchange.lay_tribute, _phase_set(MatchPhase.TRIBUTE), GuandanMatch
+        tribute_exchange.lay_tribute, {MatchPhase.TRIBUTE}, GuandanMatch
     ),
     match_events.TributeValued: EventRule(
         tribute_exchange.value_tributes, _EXCHANGE_PHASES, GuandanMatch
     ),
     match_events.TributeChosen: EventRule(
-        tribute_exchange.choose_tribute, _phase_set(MatchPhase.RETURN), GuandanMatch
+        tribute_exchange.choose_tribute, {MatchPhase.RETURN}, GuandanMatch
     ),
     match_events.ReturnLaid: EventRule(
-        tribute_exchange.lay_return, _phase_set(MatchPhase.RETURN), GuandanMatch
+        tribute_exchange.lay_return, {MatchPhase.RETURN}, GuandanMatch
     ),
     match_events.ReturnCorrected: EventRule(
         tribute_exchange.correct_return,
-        _phase_set(MatchPhase.RETURN, MatchPhase.PLAY),
+        {MatchPhase.RETURN, MatchPhase.PLAY},
         GuandanMatch,
     ),
     match_events.ReturnsSwapped: EventRule(
-        tribute_exchange.swap_returns, _phase_set(MatchPhase.PLAY), GuandanMatch
+        tribute_exchange.swap_returns, {MatchPhase.PLAY}, GuandanMatch
     ),
-    match_events.LeadMade: EventRule(deal_start.accept_lead, _phase_set(MatchPhase.PLAY)),
-    match_events.OutClaimed: EventRule(
-        deal_end.claim_out, _phase_set(MatchPhase.PLAY), GuandanMatch
-    ),
-    match_events.OutConfirmed: EventRule(
-        deal_end.confirm_out, _phase_set(MatchPhase.PLAY), GuandanMatch
-    ),
+    match_events.LeadMade: EventRule(deal_start.accept_lead, {MatchPhase.PLAY}),
+    match_events.OutClaimed: EventRule(deal_end.claim_out, {MatchPhase.PLAY}, GuandanMatch),
+    match_events.OutConfirmed: EventRule(deal_end.confirm_out, {MatchPhase.PLAY}, GuandanMatch),
     match_events.OutWithdrawn: EventRule(
-        deal_end.withdraw_out, _phase_set(MatchPhase.PLAY, MatchPhase.RESULT), GuandanMatch
+        deal_end.withdraw_out, {MatchPhase.PLAY, MatchPhase.RESULT}, GuandanMatch
     ),
     match_events.ResultEntered: EventRule(
-        deal_end.enter_result, _phase_set(MatchPhase.PLAY, MatchPhase.RESULT), GuandanMatch
+        deal_end.enter_result, {MatchPhase.PLAY, MatchPhase.RESULT}, GuandanMatch
     ),
     match_events.CardsLeftEntered: EventRule(
-        big_two_match.accept_cards_left, _phase_set(MatchPhase.PLAY, MatchPhase.RESULT), BigTwoMatch
+        big_two_match.accept_cards_left, {MatchPhase.PLAY, MatchPhase.RESULT}, BigTwoMatch
     ),
     match_events.ChoiceAnswered: EventRule(
-        big_two_match.accept_answer, _phase_set(MatchPhase.CHOICES), BigTwoMatch
+        big_two_match.accept_answer, {MatchPhase.CHOICES}, BigTwoMatch
     ),
-    match_events.ResultConfirmed: EventRule(deal_end.confirm_result, _phase_set(MatchPhase.RESULT)),
-    match_events.LeaderNamed: EventRule(
-        deal_end.name_leader, _phase_set(MatchPhase.FORFEIT), GuandanMatch
-    ),
+    match_events.ResultConfirmed: EventRule(_confirm_result, {MatchPhase.RESULT}),
+    match_events.LeaderNamed: EventRule(deal_end.name_leader, {MatchPhase.FORFEIT}, GuandanMatch),
     match_events.ExtraDealOrdered: EventRule(
         deal_end.order_extra_deal,
-        _phase_set(MatchPhase.MATCH_CHECK, MatchPhase.OVER),
+        {MatchPhase.MATCH_CHECK, MatchPhase.OVER},
         GuandanMatch,
     ),
     match_events.DealStopped: EventRule(
@@ -238,15 +221,13 @@ _EVENT_RULES: dict[type[match_events.MatchEventBase], EventRule] = {
         timing.add_time, _ALL_PHASES - {MatchPhase.SIGNED}, while_suspended=True
     ),
     match_events.PlayClockStarted: EventRule(
-        timing.start_play_clock, _phase_set(MatchPhase.PLAY), GuandanMatch
+        timing.start_play_clock, {MatchPhase.PLAY}, GuandanMatch
     ),
-    match_events.PlayerWarned: EventRule(
-        timing.warn_player, _phase_set(MatchPhase.PLAY), GuandanMatch
+    match_events.PlayerWarned: EventRule(timing.warn_player, {MatchPhase.PLAY}, GuandanMatch),
+    match_events.PlayMade: EventRule(timing.stop_play_clock, {MatchPhase.PLAY}, GuandanMatch),
+    match_events.TimePassed: EventRule(
+        lambda match, event: (match, ()), _ALL_PHASES, while_suspended=True
     ),
-    match_events.PlayMade: EventRule(
-        timing.stop_play_clock, _phase_set(MatchPhase.PLAY), GuandanMatch
-    ),
-    match_events.TimePassed: EventRule(_pass_time, _ALL_PHASES, while_suspended=True),
     match_events.RulingProposed: EventRule(
         ruling_desk.propose_ruling, _ALL_PHASES, GuandanMatch, while_suspended=True
     ),
@@ -259,13 +240,6 @@ _EVENT_RULES: dict[type[match_events.MatchEventBase], EventRule] = {
     match_events.VerbalRulingConfirmed: EventRule(
         ruling_desk.confirm_verbal_ruling, _ALL_PHASES, GuandanMatch, while_suspended=True
     ),
-    match_events.SheetSigned: EventRule(sheet_writing.sign_sheet, _phase_set(MatchPhase.OVER)),
+    match_events.SheetSigned: EventRule(sheet_writing.sign_sheet, {MatchPhase.OVER}),
 }
 """The handler of each event, and the phases in which it is legal."""
-
-_BIG_TWO_RULES: dict[type[match_events.MatchEventBase], EventRule] = {
-    match_events.ResultConfirmed: EventRule(
-        big_two_match.confirm_score, _phase_set(MatchPhase.RESULT), BigTwoMatch
-    ),
-}
-"""Other handlers for matches of Big Two."""

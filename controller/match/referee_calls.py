@@ -1,4 +1,4 @@
-"""Calls for a referee by a match: their words, and whether they are still open.
+"""Calls for a referee by a match: their reasons, and whether they are still open.
 
 A call is open as long as the match waits for that person. A call with an unknown reason is open
 until a person acknowledges it.
@@ -13,7 +13,6 @@ from controller.match.clocks.stopwatch import ClockReportKind
 from controller.match.match_effects import (
     AddedTimeDue,
     ClockReported,
-    ExtraDealDue,
     MatchEffect,
     RefereeCalled,
 )
@@ -22,7 +21,6 @@ from controller.match.match_state import AnyMatch
 from controller.match.next_deal import is_added_time_open
 from controller.match.phase import BEFORE_RELEASE, MatchPhase
 from controller.messages import Seat
-from controller.words import CALL_WORDS
 
 OverrunReason = Literal[
     "play_warning",
@@ -44,9 +42,6 @@ TransferReason = Literal["hands_unknown"]
 CallReason = AskedFor | OverrunReason | TransferReason
 """Everything that a referee is called for in a match."""
 
-REFEREE_CALL_WORDS = CALL_WORDS
-"""The words of each reason in English and in Chinese (controller/words.py)."""
-
 
 def call_of_effect(effect: MatchEffect) -> tuple[CallReason, Seat | None] | None:
     """Return the reason and the seat of a call by an effect, or None without a call."""
@@ -54,8 +49,6 @@ def call_of_effect(effect: MatchEffect) -> tuple[CallReason, Seat | None] | None
         return effect.reason, effect.seat
     if isinstance(effect, AddedTimeDue):
         return "added_time", None
-    if isinstance(effect, ExtraDealDue):
-        return "extra_deal", None
     if isinstance(effect, ClockReported):
         kind = overrun_reason(effect.report.kind)
         return None if kind is None else (kind, effect.report.seat)
@@ -98,21 +91,15 @@ def _is_count_claimed(match: AnyMatch, seat: Seat | None) -> bool:
     return match.claimed is not None and seat in (None, match.claimed)
 
 
-def _is_deal_failing(match: AnyMatch, seat: Seat | None) -> bool:
-    return match.misdeals > 0 and match.phase in BEFORE_RELEASE
-
-
-def _is_added_time_due(match: AnyMatch, seat: Seat | None) -> bool:
-    return not match.signatures and is_added_time_open(match, match.now_ms)
-
-
 _OPEN_TESTS: dict[str, Callable[[AnyMatch, Seat | None], bool]] = {
     "wrong_player": _in_phase(MatchPhase.SETUP),
     "count": _is_count_claimed,
     "second_count": _is_count_claimed,
-    "misdeals_in_a_row": _is_deal_failing,
+    "misdeals_in_a_row": lambda match, seat: match.misdeals > 0 and match.phase in BEFORE_RELEASE,
     "name_leader": _in_phase(MatchPhase.FORFEIT),
-    "added_time": _is_added_time_due,
+    "added_time": lambda match, seat: (
+        not match.signatures and is_added_time_open(match, match.now_ms)
+    ),
     "extra_deal": _in_phase(MatchPhase.MATCH_CHECK),
 }
 """Conditions under which the match still waits for an answer."""

@@ -57,11 +57,6 @@ def refuse_finish(why: FinishError | Words) -> NoReturn:
     refuse("NO_FINISH_ORDER", why.words if isinstance(why, FinishError) else why, _FINISH_WORDS)
 
 
-def refuse_card(text: str) -> NoReturn:
-    """Refuse a text that is not a card. Raises RefusedError."""
-    refuse("NO_SUCH_CARD", text)
-
-
 _FINISH_WORDS = Words(
     "who went out, first to last: two after a double-down, else three",
     "按出完先后点座位，双下两家，否则三家",

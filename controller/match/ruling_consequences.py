@@ -6,6 +6,8 @@ controller/rules/penalties/proposals.py lists the kinds, and the penalties that 
 from collections.abc import Callable
 from typing import Any
 
+from msgspec.structs import replace
+
 from controller.match.deal_end import update_places
 from controller.match.match_state import GuandanMatch
 from controller.match.next_deal import (
@@ -15,16 +17,13 @@ from controller.match.next_deal import (
     end_match,
     next_row_number,
     open_new_version,
-    replace_fields,
     verdict_by_ruling,
-    void_hands,
 )
 from controller.match.phase import BEFORE_RELEASE, MatchPhase
 from controller.match.refusals import refuse, refuse_finish
 from controller.match.rulings import MatchRuling, deal_of_charge
 from controller.match.sheet_rows import RedealtRow, ShiftRow, find_deal_row
 from controller.match.sheet_writing import correct_result, make_deal_row, stop_deal_under_way
-from controller.messages import Side
 from controller.rules.deal_result import (
     DealResult,
     FinishError,
@@ -57,7 +56,8 @@ def _lose_deal(match: GuandanMatch, ruling: MatchRuling, what: DealLost, at_ms: 
 
     A deal is forfeited once: the first ruling counts (provisional).
     """
-    _require_deal_begun(match)
+    if not match.deal:
+        refuse("NOT_BEGUN")
     lost, deal = ForfeitedDeal(what.side), deal_of_charge(ruling.charge)
     due = match.is_deal_under_way or match.phase in BEFORE_RELEASE
     if deal != match.deal or not due:
@@ -65,16 +65,9 @@ def _lose_deal(match: GuandanMatch, ruling: MatchRuling, what: DealLost, at_ms: 
         if was is not None and isinstance(was.result, ForfeitedDeal):
             return match, ()
         return _correct_result(match, ruling, deal, lost, at_ms)
-    row, void = make_deal_row(match, lost, at_ms), void_hands(match, "forfeit")
-    over = replace_fields(match, phase=MatchPhase.FORFEIT, clocks=(), suspended=None, claimed=None)
-    noted, effects = add_row(over, row)
-    after, more = continue_match(noted, at_ms)
-    return after, (*void, *effects, *more)
-
-
-def _require_deal_begun(match: GuandanMatch) -> None:
-    if not match.deal:
-        refuse("NOT_BEGUN")
+    row = make_deal_row(match, lost, at_ms)
+    over = replace(match, phase=MatchPhase.FORFEIT, clocks=(), suspended=None, claimed=None)
+    return continue_match(add_row(over, row), at_ms)
 
 
 def _correct_result(
@@ -95,22 +88,13 @@ def _correct_result(
 
 
 def _move_level(
-    match: GuandanMatch, ruling: MatchRuling, side: Side, steps: int, at_ms: int
+    match: GuandanMatch, ruling: MatchRuling, what: LevelUp | LevelDown, at_ms: int
 ) -> StepResult:
+    steps = what.steps if isinstance(what, LevelUp) else -what.steps
     row = ShiftRow(
-        row=next_row_number(match), at_ms=at_ms, ruling=ruling.id, side=side, steps=steps
+        row=next_row_number(match), at_ms=at_ms, ruling=ruling.id, side=what.side, steps=steps
     )
-    return add_row(match, row)
-
-
-def _raise_level(match: GuandanMatch, ruling: MatchRuling, what: LevelUp, at_ms: int) -> StepResult:
-    return _move_level(match, ruling, what.side, what.steps, at_ms)
-
-
-def _lower_level(
-    match: GuandanMatch, ruling: MatchRuling, what: LevelDown, at_ms: int
-) -> StepResult:
-    return _move_level(match, ruling, what.side, -what.steps, at_ms)
+    return add_row(match, row), ()
 
 
 def _lose_match(
@@ -118,9 +102,8 @@ def _lose_match(
 ) -> StepResult:
     end = verdict_by_ruling(match)
     assert end is not None  # The ruling is in force now.
-    match, stopped = stop_deal_under_way(match, "match_lost", at_ms)
-    over, effects = end_match(open_new_version(match), end, at_ms)
-    return over, (*stopped, *effects)
+    stopped = stop_deal_under_way(match, "match_lost", at_ms)
+    return end_match(open_new_version(stopped), end, at_ms)
 
 
 def _make_hand_dead(
@@ -131,7 +114,8 @@ def _make_hand_dead(
     If the deal is written already, the row changes. In a forfeited deal no seat has a place
     (provisional). If the deal was dealt again since the offence, the hand no longer exists.
     """
-    _require_deal_begun(match)
+    if not match.deal:
+        refuse("NOT_BEGUN")
     deal = deal_of_charge(ruling.charge)
     if any(
         isinstance(row, RedealtRow) and row.deal == deal and row.at_ms > ruling.charge.at_ms
@@ -139,7 +123,7 @@ def _make_hand_dead(
     ):
         return match, ()
     if deal == match.deal and match.phase in _PLAY_PHASES:
-        dead = replace_fields(match, dead=(*match.dead, what.seat))
+        dead = replace(match, dead=(*match.dead, what.seat))
         return update_places(dead, match.ended_ms)
     was = find_deal_row(match.sheet, deal)
     if was is None:
@@ -153,21 +137,15 @@ def _make_hand_dead(
     return _correct_result(match, ruling, deal, result, at_ms)
 
 
-def _change_nothing(
-    match: GuandanMatch, ruling: MatchRuling, what: Consequence, at_ms: int
-) -> StepResult:
-    """Change nothing: the referee handles a lost turn, and the event an expelled pair."""
-    return match, ()
-
-
 _HANDLERS: dict[type[Consequence], Callable[[GuandanMatch, MatchRuling, Any, int], StepResult]] = {
     DealLost: _lose_deal,
-    LevelUp: _raise_level,
-    LevelDown: _lower_level,
+    LevelUp: _move_level,
+    LevelDown: _move_level,
     MatchLost: _lose_match,
     DeadHand: _make_hand_dead,
-    PairDisqualified: _change_nothing,
-    TurnLost: _change_nothing,
+    # The event handles an expelled pair, and the referee a lost turn.
+    PairDisqualified: lambda match, ruling, what, at_ms: (match, ()),
+    TurnLost: lambda match, ruling, what, at_ms: (match, ()),
 }
 
 
@@ -191,7 +169,7 @@ def undo_consequences(match: GuandanMatch, ruling: MatchRuling) -> StepResult:
     for seat in hands:
         if seat in dead:  # The seat is not dead if the deal was dealt again since.
             dead.remove(seat)  # once: another ruling may have made the same hand dead
-    return update_places(replace_fields(match, dead=tuple(dead)), match.ended_ms)
+    return update_places(replace(match, dead=tuple(dead)), match.ended_ms)
 
 
 _PLAY_PHASES = (MatchPhase.PLAY, MatchPhase.RESULT)

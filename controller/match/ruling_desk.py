@@ -7,7 +7,9 @@ A decision changes the deal, the levels and the match by the consequences of its
 from collections.abc import Mapping
 from typing import Final, NamedTuple, get_args
 
-from controller.match.match_effects import Effects, RowAdded
+from msgspec.structs import replace
+
+from controller.match.match_effects import Effects
 from controller.match.match_events import (
     RulingApproved,
     RulingProposed,
@@ -20,7 +22,6 @@ from controller.match.next_deal import (
     add_row,
     next_row_number,
     reconsider_match,
-    replace_fields,
 )
 from controller.match.phase import ENDED_PHASES
 from controller.match.refusals import Refusal, RefusedError, refuse
@@ -103,8 +104,12 @@ def require_possible_charge(match: GuandanMatch, charge: Charge) -> None:
     if deal is None:
         return
     due = deal.tribute if kind == "tribute" else deal.returns
-    charged = [one for one in due if one.giver == charge.seat or _is_of_charged_side(one, charge)]
-    if not charged:
+    his = [
+        one
+        for one in due
+        if one.giver == charge.seat or (charge.seat is None and side_of(one.giver) == charge.side)
+    ]
+    if not his:
         givers = " / ".join(one.giver for one in due)
         refuse("NO_CARD_OF_HIS", charge.seat or charge.side, givers)
     if kind == "return" and all(_is_return_right(match.profile, deal, one) for one in charged):
@@ -121,7 +126,7 @@ def propose_ruling(match: GuandanMatch, event: RulingProposed) -> StepResult:
     require_possible_charge(match, charge)
     _require_legal(match, charge, event.proposal)
     ruling = propose(event.id, charge, event.proposal, event.by, event.at_ms)
-    return replace_fields(match, rulings=(*match.rulings, ruling)), ()
+    return replace(match, rulings=(*match.rulings, ruling)), ()
 
 
 def approve_ruling(match: GuandanMatch, event: RulingApproved) -> StepResult:
@@ -146,21 +151,18 @@ def approve_ruling(match: GuandanMatch, event: RulingApproved) -> StepResult:
         entered_by=event.entered_by,
     )
     decided = _ruling_or_raise(word)
-    match, effects = _add_penalty_row(_replace_ruling(match, decided), decided, event.at_ms)
+    match = _add_penalty_row(_replace_ruling(match, decided), decided, event.at_ms)
+    effects: Effects = ()
     for consequence in decided.proposal.effects:
         after, more = apply_consequence(match, decided, consequence, event.at_ms)
         assert isinstance(after, GuandanMatch)  # The game of a match never changes.
         match, effects = after, (*effects, *more)
     moved = any(isinstance(effect, (LevelUp, LevelDown)) for effect in decided.proposal.effects)
-    if moved or _has_rows_after_end(match):
+    # Rows after the end of a finished sheet require a new end, and new signatures.
+    if moved or (match.phase in ENDED_PHASES and not isinstance(match.sheet[-1], EndRow)):
         after, more = reconsider_match(match, event.at_ms)
         return after, (*effects, *more)
     return match, effects
-
-
-def _has_rows_after_end(match: GuandanMatch) -> bool:
-    """Return whether rows were added to a finished sheet, which must be ended and signed again."""
-    return match.phase in ENDED_PHASES and not isinstance(match.sheet[-1], EndRow)
 
 
 def reject_ruling(match: GuandanMatch, event: RulingRejected) -> StepResult:
@@ -177,10 +179,7 @@ def reject_ruling(match: GuandanMatch, event: RulingRejected) -> StepResult:
     row = OverturnedRow(row=next_row_number(match), at_ms=event.at_ms, ruling=event.id)
     sheet = (*match.sheet, row)
     standing = replay_sheet(match.profile, sheet)
-    after, effects = reconsider_match(
-        replace_fields(match, sheet=sheet, standing=standing), event.at_ms
-    )
-    return after, (RowAdded(row), *effects)
+    return reconsider_match(replace(match, sheet=sheet, standing=standing), event.at_ms)
 
 
 def confirm_verbal_ruling(match: GuandanMatch, event: VerbalRulingConfirmed) -> StepResult:
@@ -197,10 +196,6 @@ def find_ruling(match: GuandanMatch, ruling_id: str) -> MatchRuling:
         if ruling.id == ruling_id:
             return ruling
     refuse("NO_SUCH_RULING", ruling_id)
-
-
-def _is_of_charged_side(payment: CardGiven, charge: Charge) -> bool:
-    return charge.seat is None and side_of(payment.giver) == charge.side
 
 
 def _due_cards(match: GuandanMatch, deal: int) -> _DueCards | None:
@@ -235,10 +230,7 @@ def _is_return_right(profile: GuandanProfile, deal: _DueCards, returned: CardGiv
 
 def _require_legal(match: GuandanMatch, charge: Charge, proposal: PenaltyProposal) -> None:
     penalties: tuple[Penalty, ...] = get_args(Penalty)
-    legal = legal_proposals(match, charge)
-    if proposal in legal:
-        return
-    if proposal not in [
+    if proposal not in legal_proposals(match, charge) and proposal not in [
         discretionary_proposal(match.profile, charge, penalty) for penalty in penalties
     ]:
         refuse("NOT_LEGAL")
@@ -252,16 +244,14 @@ def _ruling_or_raise(ruling: MatchRuling | Refusal) -> MatchRuling:
 
 def _replace_ruling(match: GuandanMatch, ruling: MatchRuling) -> GuandanMatch:
     rulings = tuple(ruling if one.id == ruling.id else one for one in match.rulings)
-    return replace_fields(match, rulings=rulings)
+    return replace(match, rulings=rulings)
 
 
-def _add_penalty_row(
-    match: GuandanMatch, ruling: MatchRuling, at_ms: int
-) -> tuple[GuandanMatch, Effects]:
+def _add_penalty_row(match: GuandanMatch, ruling: MatchRuling, at_ms: int) -> GuandanMatch:
     """Write a decided penalty on the sheet."""
     charge, proposal = ruling.charge, ruling.proposal
     if proposal.penalty == "none":
-        return match, ()
+        return match
     row = RulingRow(
         row=next_row_number(match),
         at_ms=at_ms,

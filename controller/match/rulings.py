@@ -6,9 +6,10 @@ deputy then uses the chief's key). No other person decides anything of a match.
 """
 
 from collections.abc import Iterable
-from typing import Any, Literal
+from typing import Literal
 
 import msgspec
+from msgspec.structs import replace
 
 from controller.match.refusals import Refusal, RefusedError
 from controller.messages import Role
@@ -17,112 +18,43 @@ from controller.rules.penalties.penalty_record import Incident, PenaltyEntry, Pe
 from controller.rules.penalties.proposals import PenaltyProposal
 
 DecidedAct = Literal[
-    "warning",
-    "violation",
     "recount",
     "second_count",
-    "set_change",
-    "tribute_correction",
-    "foul",
-    "deal_lost",
-    "match_lost",
-    "default",
-    "disqualification",
-    "second_signal",
-    "grave_delay",
     "choice_of_penalty",
-    "lapse_disputed",
-    "wrong_tribute_in_play",
+    "match_lost",
     "redeal_after_release",
     "void_deal",
     "correction",
     "late_correction",
     "signed_sheet",
     "deal_stopped",
-    "overturning",
-    "open_hand",
-    "much_added_time",
     "transfer",
     "extra_deal",
-    "standings",
 ]
 """The decisions of a hall. `redeal_after_release` is a redeal other than the misdeal of A5.2."""
 
-
-class ActAuthority(msgspec.Struct, frozen=True, gc=False):
-    """The role that decides on an act, its name, and its source. None: provisional."""
-
-    needs: Literal["referee", "chief"]
-    en: str
-    zh: str
-    source: str | None
-
-
-AUTHORITY_BY_ACT: dict[DecidedAct, ActAuthority] = {
-    "warning": ActAuthority("referee", "oral warning", "口头警告", "seed 000 A15.3.1"),
-    "violation": ActAuthority(
-        "referee", "violation, one trick lost", "记违例，停一圈出牌权", "seed 000 A15.3.2"
-    ),
-    "recount": ActAuthority("referee", "count of the hands", "清点手牌", "seed 000 A5.2"),
-    "second_count": ActAuthority(
-        "chief", "a pair's second wrong count", "同一方再次张数不符", None
-    ),
-    "set_change": ActAuthority("referee", "another set of cards", "换牌", "seed 000 A5.2"),
-    "tribute_correction": ActAuthority(
-        "referee", "wrong tribute or return, before play", "纠正贡还错牌", "seed 000 A18.3"
-    ),
-    "foul": ActAuthority("chief", "foul, whatever the article", "犯规", "seed 000 A15.2.2"),
-    "deal_lost": ActAuthority("chief", "deal lost", "一副牌判负", "seed 000 A15.3.3"),
-    "match_lost": ActAuthority("chief", "match lost", "一局判负", "seed 000 A15.3.4"),
-    "default": ActAuthority("chief", "default", "弃权判负", "seed 000 A15.3.4"),
-    "disqualification": ActAuthority(
-        "chief", "disqualification", "取消比赛资格", "seed 000 A15.3.5"
-    ),
-    "second_signal": ActAuthority(
-        "chief", "second illegal signal", "第二次非法信号", "seed 000 A19.2.2"
-    ),
-    "grave_delay": ActAuthority("chief", "grave delay", "情节严重的拖延", "seed 000 A21.3"),
-    "choice_of_penalty": ActAuthority(
-        "chief", "choice between penalties", "多项判罚的选择", "seed 000 A15.2.3"
-    ),
-    "lapse_disputed": ActAuthority(
-        "chief", "disputed lapse of a claim", "处罚权丧失有争议", "seed 000 A15.3.8"
-    ),
-    "wrong_tribute_in_play": ActAuthority(
-        "chief", "wrong tribute found in play", "开赛后发现贡错牌", "seed 000 A18.4"
-    ),
-    "redeal_after_release": ActAuthority("chief", "redeal after release", "放行后重新发牌", None),
-    "void_deal": ActAuthority("chief", "played deal made void", "作废已打完的一副", None),
-    "correction": ActAuthority("referee", "result corrected", "更正成绩", "seed 000 A13.1"),
-    "late_correction": ActAuthority(
-        "chief", "result corrected after later deals", "打过后续各副后更正成绩", "seed 000 A15.3.8"
-    ),
-    "deal_stopped": ActAuthority(
-        "referee", "deal stopped by time", "终止本副", "seed 000 A14.2.3–4"
-    ),
-    "signed_sheet": ActAuthority(
-        "chief", "signed sheet corrected", "更正已签记分表", "seed 002 A15"
-    ),
-    "overturning": ActAuthority("chief", "referee overturned", "改判裁判员的裁定", "seed 002 A15"),
-    "open_hand": ActAuthority("chief", "hand looked at", "开验手牌", None),
-    "much_added_time": ActAuthority("chief", "much added time", "较长补时", None),
-    "transfer": ActAuthority("chief", "move to another table", "转台", None),
-    "extra_deal": ActAuthority("chief", "extra deal", "加打一副", "seed 000 A29.3.2"),
-    "standings": ActAuthority("chief", "standings released", "发布成绩", None),
+AUTHORITY_BY_ACT: dict[DecidedAct, Literal["referee", "chief"]] = {
+    "recount": "referee",  # seed 000 A5.2
+    "second_count": "chief",  # provisional
+    "choice_of_penalty": "chief",  # seed 000 A15.2.3
+    "match_lost": "chief",  # seed 000 A15.3.4
+    "redeal_after_release": "chief",  # provisional
+    "void_deal": "chief",  # provisional
+    "correction": "referee",  # seed 000 A13.1
+    "late_correction": "chief",  # seed 000 A15.3.8
+    "signed_sheet": "chief",  # seed 002 A15
+    "deal_stopped": "referee",  # seed 000 A14.2.3–4
+    "transfer": "chief",  # provisional
+    "extra_deal": "chief",  # seed 000 A29.3.2
 }
-"""Every act and the role that decides on it."""
+"""Every act and the role that decides on it. A penalty has its role in its proposal."""
 
 REFEREE_ROLES = frozenset({Role.REFEREE, Role.CHIEF})
 
 
-def required_authority(act: DecidedAct) -> Literal["referee", "chief"]:
-    """Return the role that decides on an act."""
-    return AUTHORITY_BY_ACT[act].needs
-
-
 def require_authority(act: DecidedAct, role: Role, *, verbal: bool = False) -> None:
     """Refuse a decision that `role` may not make. Raises RefusedError."""
-    refused = authority_refusal(required_authority(act), role, verbal=verbal)
+    refused = authority_refusal(AUTHORITY_BY_ACT[act], role, verbal=verbal)
     if refused is not None:
         raise RefusedError(refused)
 
@@ -198,7 +130,7 @@ def approve(
     refused = authority_refusal("chief" if chiefs else "referee", role, verbal=verbal)
     if refused is not None:
         return refused
-    return _replace_in_ruling(
+    return replace(
         ruling,
         state="decided",
         proposal=chosen,
@@ -221,7 +153,7 @@ def reject(
         return Refusal("NOT_OPEN", ruling.id)
     need = "chief" if ruling.state == "decided" else ruling.proposal.needs
     refused = authority_refusal(need, role, verbal=verbal)
-    return refused or _replace_in_ruling(
+    return refused or replace(
         ruling, state="rejected", rejected_by=by, rejection_entered_by=entered_by
     )
 
@@ -230,9 +162,7 @@ def confirm_verbal(ruling: MatchRuling, by: str, role: Role) -> MatchRuling | Re
     """Return the ruling with the verbal decision confirmed by the chief, or a refusal."""
     if not is_unconfirmed(ruling):
         return Refusal("NOT_VERBAL", ruling.id)
-    return authority_refusal("chief", role, verbal=False) or _replace_in_ruling(
-        ruling, confirmed_by=by
-    )
+    return authority_refusal("chief", role, verbal=False) or replace(ruling, confirmed_by=by)
 
 
 def is_in_force(ruling: MatchRuling) -> bool:
@@ -264,7 +194,3 @@ def record_with_rulings(carried: PenaltyRecord, rulings: Iterable[MatchRuling]) 
     """
     entries = (penalty_entry(ruling) for ruling in rulings)
     return (*carried, *(one for one in entries if one is not None))
-
-
-def _replace_in_ruling(ruling: MatchRuling, **changes: Any) -> MatchRuling:
-    return msgspec.structs.replace(ruling, **changes)

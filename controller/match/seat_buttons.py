@@ -34,7 +34,9 @@ def meaning_of_short_press(match: AnyMatch, seat: Seat, at_ms: int) -> MatchEven
 
     Raises RefusedError if it has no meaning: WRONG_PHASE, or NOT_HIS_DUTY in play.
     """
-    return _meaning(_SHORT_PRESS, match)(match, seat, at_ms)
+    if match.phase not in _SHORT_PRESS:
+        refuse("WRONG_PHASE", phase_words(match.phase), phase_words(*_SHORT_PRESS))
+    return _SHORT_PRESS[match.phase](match, seat, at_ms)
 
 
 def meaning_of_long_press(match: AnyMatch, seat: Seat, at_ms: int) -> MatchEvent:
@@ -43,37 +45,26 @@ def meaning_of_long_press(match: AnyMatch, seat: Seat, at_ms: int) -> MatchEvent
     Raises RefusedError if it has no meaning: WRONG_PHASE, or OTHER_RULES in Big Two, which counts
     the cards left.
     """
-    return _meaning(_LONG_PRESS, match)(match, seat, at_ms)
-
-
-def _meaning(table: dict[MatchPhase, PressMeaning], match: AnyMatch) -> PressMeaning:
-    if match.phase not in table:
-        refuse("WRONG_PHASE", phase_words(match.phase), phase_words(*table))
-    return table[match.phase]
+    if match.phase is not MatchPhase.PLAY:
+        refuse("WRONG_PHASE", phase_words(match.phase), phase_words(MatchPhase.PLAY))
+    if not isinstance(match, GuandanMatch):
+        refuse("OTHER_RULES", match.profile.title)
+    return OutClaimed(at_ms=at_ms, seat=seat)
 
 
 def _press_in_play(match: AnyMatch, seat: Seat, at_ms: int) -> MatchEvent:
-    """Return the event of a press in play: an opponent's out is confirmed, a play, or the lead."""
-    said = _opponent_claiming_out(match, seat)
-    if said is not None:
+    """Return the event of a press in play: a confirmation for an opponent, the own play, or the
+    lead.
+    """
+    outs = match.outs if isinstance(match, GuandanMatch) else ()
+    said = next((said for said in outs if side_of(said) != side_of(seat)), None)
+    if said is not None:  # The first opponent who reported out and is not confirmed yet.
         return OutConfirmed(at_ms=at_ms, seat=said)
     if any(clock.seat == seat for clock in duty_clocks.clocks_for_duty(match.clocks, "play")):
         return PlayMade(at_ms=at_ms, seat=seat)
     if match.led or seat != match.leader:
         refuse("NOT_HIS_DUTY", seat)
     return LeadMade(at_ms=at_ms)
-
-
-def _opponent_claiming_out(match: AnyMatch, seat: Seat) -> Seat | None:
-    """Return the opponent of `seat` who was first to report out and is not confirmed yet."""
-    outs = match.outs if isinstance(match, GuandanMatch) else ()
-    return next((said for said in outs if side_of(said) != side_of(seat)), None)
-
-
-def _claim_out(match: AnyMatch, seat: Seat, at_ms: int) -> MatchEvent:
-    if not isinstance(match, GuandanMatch):
-        refuse("OTHER_RULES", match.profile.title)
-    return OutClaimed(at_ms=at_ms, seat=seat)
 
 
 _SHORT_PRESS: dict[MatchPhase, PressMeaning] = {
@@ -84,9 +75,4 @@ _SHORT_PRESS: dict[MatchPhase, PressMeaning] = {
     MatchPhase.PLAY: _press_in_play,
     MatchPhase.RESULT: lambda match, seat, at_ms: ResultConfirmed(at_ms=at_ms, by=side_of(seat)),
 }
-"""The event of a short press in each phase.
-
-Other phases need more than a press: a choice of Big Two needs yes or no, a named leader a seat.
-"""
-
-_LONG_PRESS: dict[MatchPhase, PressMeaning] = {MatchPhase.PLAY: _claim_out}
+"""What a short press means. Choices of Big Two need a yes or a no, a named leader a seat."""

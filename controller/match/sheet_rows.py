@@ -6,10 +6,10 @@ correction changes only its recorded result.
 """
 
 from collections.abc import Iterable
-from functools import singledispatch
 from typing import Literal
 
 import msgspec
+from msgspec.structs import replace
 
 from controller.messages import Seat, Side
 from controller.rules.deal_result import DealResult, ForfeitedDeal
@@ -190,7 +190,18 @@ def replay_sheet(profile: GuandanProfile, sheet: Sheet) -> MatchStanding:
 
 def apply_row(profile: GuandanProfile, standing: MatchStanding, row: SheetRow) -> MatchStanding:
     """Return the standing after one more row, which is not a correction."""
-    return _apply_to_standing(row, profile, standing)
+    match row:
+        case DealRow():
+            played = PlayedDeal(row.level, row.owner, row.result, row.extra)
+            return standing_after_deal(profile, standing, played, row.row)
+        case ShiftRow():
+            return apply_level_penalty(profile, standing, row.side, row.steps, row.row)
+        case LeaderRow():
+            previous = standing.previous
+            if not isinstance(previous, ForfeitedDeal) or side_of(row.leader) != previous.winners:
+                return standing  # The deal before has another result by now.
+            return replace(standing, previous=ForfeitedDeal(previous.loser, row.leader))
+    return standing
 
 
 def find_deal_row(sheet: Sheet, deal: int) -> DealRow | None:
@@ -218,31 +229,4 @@ def effective_rows(sheet: Sheet) -> Iterable[SheetRow]:
         if isinstance(row, ShiftRow) and row.ruling in overturned:
             continue
         known = results.get(row.deal) if isinstance(row, DealRow) else None
-        yield row if known is None else msgspec.structs.replace(row, result=known)
-
-
-@singledispatch
-def _apply_to_standing(
-    row: SheetRow, profile: GuandanProfile, standing: MatchStanding
-) -> MatchStanding:
-    return standing
-
-
-@_apply_to_standing.register
-def _(row: DealRow, profile: GuandanProfile, standing: MatchStanding) -> MatchStanding:
-    played = PlayedDeal(row.level, row.owner, row.result, row.extra)
-    return standing_after_deal(profile, standing, played, row.row)
-
-
-@_apply_to_standing.register
-def _(row: ShiftRow, profile: GuandanProfile, standing: MatchStanding) -> MatchStanding:
-    return apply_level_penalty(profile, standing, row.side, row.steps, row.row)
-
-
-@_apply_to_standing.register
-def _(row: LeaderRow, profile: GuandanProfile, standing: MatchStanding) -> MatchStanding:
-    previous = standing.previous
-    if not isinstance(previous, ForfeitedDeal) or side_of(row.leader) != previous.winners:
-        return standing  # The previous deal has another result now.
-    named = ForfeitedDeal(previous.loser, row.leader)
-    return msgspec.structs.replace(standing, previous=named)
+        yield row if known is None else replace(row, result=known)

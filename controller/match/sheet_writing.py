@@ -1,6 +1,7 @@
 """Changes of the score sheet: rows of deals, corrections, stopped deals, and signatures."""
 
-from controller.match.match_effects import Effects, RowAdded
+from msgspec.structs import replace
+
 from controller.match.match_events import CorrectionConfirmed, ResultCorrected, SheetSigned
 from controller.match.match_state import AnyMatch, GuandanMatch, SheetSignature, TributeExchange
 from controller.match.next_deal import (
@@ -9,7 +10,6 @@ from controller.match.next_deal import (
     continue_match,
     next_row_number,
     reconsider_match,
-    replace_fields,
 )
 from controller.match.phase import MatchPhase
 from controller.match.refusals import refuse, refuse_finish
@@ -127,7 +127,7 @@ def correct_deal(match: GuandanMatch, event: ResultCorrected) -> StepResult:
     except FinishError as mistake:
         refuse_finish(mistake)
     if event.entered_by is not None:
-        match = replace_fields(match, spoken=match.spoken | {next_row_number(match): None})
+        match = replace(match, spoken=match.spoken | {next_row_number(match): None})
     return correct_result(
         match,
         event.deal,
@@ -145,7 +145,7 @@ def confirm_correction(match: GuandanMatch, event: CorrectionConfirmed) -> StepR
     require_authority("late_correction", event.role)
     if match.spoken.get(event.row, "nobody's") is not None:
         refuse("NOT_VERBAL", str(event.row))
-    return replace_fields(match, spoken=match.spoken | {event.row: event.by}), ()
+    return replace(match, spoken=match.spoken | {event.row: event.by}), ()
 
 
 def _correction_act(match: GuandanMatch, deal: int) -> DecidedAct:
@@ -188,23 +188,18 @@ def correct_result(
         ruling=ruling,
     )
     sheet = (*match.sheet, row)
-    match = replace_fields(match, sheet=sheet, standing=replay_sheet(match.profile, sheet))
+    match = replace(match, sheet=sheet, standing=replay_sheet(match.profile, sheet))
     if choice != "void_later" or not match.is_deal_under_way:
-        after, effects = reconsider_match(match, at_ms)
-        return after, (RowAdded(row), *effects)
-    match, stopped = stop_deal_under_way(match, "void_later", at_ms)
-    after, effects = continue_match(match, at_ms)
-    return after, (RowAdded(row), *stopped, *effects)
+        return reconsider_match(match, at_ms)
+    return continue_match(stop_deal_under_way(match, "void_later", at_ms), at_ms)
 
 
-def stop_deal_under_way(
-    match: GuandanMatch, reason: str, at_ms: int
-) -> tuple[GuandanMatch, Effects]:
+def stop_deal_under_way(match: GuandanMatch, reason: str, at_ms: int) -> GuandanMatch:
     """Return the match with its present deal recorded as one that does not count."""
     if not match.is_deal_under_way:
-        return match, ()
+        return match
     row = StoppedRow(row=next_row_number(match), at_ms=at_ms, deal=match.deal, reason=reason)
-    return add_row(replace_fields(match, clocks=(), suspended=None, claimed=None), row)
+    return add_row(replace(match, clocks=(), suspended=None, claimed=None), row)
 
 
 def sign_sheet(match: AnyMatch, event: SheetSigned) -> StepResult:
@@ -214,7 +209,7 @@ def sign_sheet(match: AnyMatch, event: SheetSigned) -> StepResult:
         refuse("NO_SIGNER", event.signer)
     names = (*match.signatures, SheetSignature(event.signer, event.person, event.at_ms))
     phase = MatchPhase.SIGNED if len(names) == len(due) else MatchPhase.OVER
-    return replace_fields(match, signatures=names, phase=phase), ()
+    return replace(match, signatures=names, phase=phase), ()
 
 
 def sheet_signers(match: AnyMatch) -> tuple[str, ...]:

@@ -5,6 +5,8 @@ The sorting time ends. A match without time left begins no further deal. In Big 
 a choice.
 """
 
+from msgspec.structs import replace
+
 from controller.match.big_two_choices import answer_for_silent, extend_deadline
 from controller.match.clocks import duty_clocks, match_clock
 from controller.match.clocks.duty_clocks import play_clock
@@ -29,7 +31,6 @@ from controller.match.next_deal import (
     is_time_up_for_deals,
     match_outcome,
     open_new_version,
-    replace_fields,
 )
 from controller.match.phase import BEFORE_RELEASE, ENDED_PHASES, MatchPhase, phase_words
 from controller.match.refusals import refuse
@@ -44,9 +45,10 @@ def advance_time(match: AnyMatch, at_ms: int) -> StepResult:
     """Return the match at `at_ms`, with everything that became due since the last call."""
     clock, announced = match_clock.tick(match.clock, at_ms)
     clocks, dues = duty_clocks.tick_all(match.clocks, at_ms)
-    if isinstance(match, BigTwoMatch):
-        match = _extend_choice_deadline(match, at_ms)
-    match = replace_fields(match, now_ms=at_ms, clock=clock, clocks=clocks)
+    if isinstance(match, BigTwoMatch) and match.choices is not None and is_stopped(match):
+        later = extend_deadline(match.choices, at_ms - match.now_ms)
+        match = replace(match, choices=later)
+    match = replace(match, now_ms=at_ms, clock=clock, clocks=clocks)
     said: Effects = tuple(ClockReported(due) for due in (*announced, *dues))
     match, more = _change_by_time(match, announced, dues, at_ms)
     return match, (*said, *more)
@@ -76,21 +78,16 @@ def is_next_deal_lost_to_time(match: AnyMatch, at_ms: int) -> bool:
 
 
 def _has_no_time_for_deal(match: GuandanMatch, at_ms: int) -> bool:
-    """Return whether a further deal is due and there is no time for it."""
-    if match.suspended is not None or not _is_deal_due(match):
-        return False
-    return is_time_up_for_deals(match, at_ms)
-
-
-def _is_deal_due(match: GuandanMatch) -> bool:
-    """Return whether a further deal is due and has not begun.
+    """Return whether a further deal is due, has not begun, and there is no time for it.
 
     A deal by hand begins with the first card (seed 003 N4.4). After that, time ends it only if the
     end of time stops a running deal (`stops_deals`).
     """
-    if match.by_hand and match.phase is MatchPhase.DEALING and not match.clock.stops_deals:
+    drawn = match.by_hand and match.phase is MatchPhase.DEALING and not match.clock.stops_deals
+    if match.suspended is not None or drawn or not match.standing.deals:
         return False
-    return match.phase in BEFORE_RELEASE | {MatchPhase.FORFEIT} and match.standing.deals > 0
+    due = match.phase in BEFORE_RELEASE | {MatchPhase.FORFEIT}
+    return due and is_time_up_for_deals(match, at_ms)
 
 
 def update_clocks(match: AnyMatch) -> StepResult:
@@ -100,14 +97,16 @@ def update_clocks(match: AnyMatch) -> StepResult:
     """
     keep = duty_clocks.pause_all if is_stopped(match) else duty_clocks.resume_all
     clocks = keep(match.clocks, match.now_ms)
-    reason = _stop_reason(match)
+    failed = match.misdeals > 0 and match.in_a_row > 0  # The last attempt failed.
+    dealing_again = failed and match.phase in BEFORE_RELEASE
+    reason = match.suspended or ("misdeal" if dealing_again else None)
     if reason is not None:
         clock = match_clock.stop_table(match.clock, reason, match.now_ms)
-        return replace_fields(match, clocks=clocks, clock=clock), ()
+        return replace(match, clocks=clocks, clock=clock), ()
     clock = match_clock.resume_table(match.clock, match.now_ms)
     over = clock is not match.clock and match.phase not in ENDED_PHASES
     lost = match_clock.added_time_due(clock, match.now_ms) if over else None
-    return replace_fields(match, clocks=clocks, clock=clock), (AddedTimeDue(lost),) if lost else ()
+    return replace(match, clocks=clocks, clock=clock), (AddedTimeDue(lost),) if lost else ()
 
 
 def is_stopped(match: AnyMatch) -> bool:
@@ -116,24 +115,10 @@ def is_stopped(match: AnyMatch) -> bool:
     return match.suspended is not None or area
 
 
-def _stop_reason(match: AnyMatch) -> str | None:
-    """Return why the table is stopped: a person stopped it, or a misdeal is dealt again."""
-    failed = match.misdeals > 0 and match.in_a_row > 0  # The last attempt failed.
-    dealing_again = failed and match.phase in BEFORE_RELEASE
-    return match.suspended or ("misdeal" if dealing_again else None)
-
-
 def note_lead(match: MatchT) -> MatchT:
     """Return the match after its first lead: the opening is over."""
     clocks, _ = duty_clocks.remove_done(match.clocks, "opening", match.now_ms)
-    return replace_fields(match, led=True, clocks=clocks)
-
-
-def _extend_choice_deadline(match: BigTwoMatch, at_ms: int) -> BigTwoMatch:
-    """Return a match of Big Two with later deadlines while the table or the area is stopped."""
-    if match.choices is None or not is_stopped(match):
-        return match
-    return replace_fields(match, choices=extend_deadline(match.choices, at_ms - match.now_ms))
+    return replace(match, led=True, clocks=clocks)
 
 
 def update_choices(match: BigTwoMatch, at_ms: int) -> BigTwoMatch:
@@ -145,19 +130,14 @@ def update_choices(match: BigTwoMatch, at_ms: int) -> BigTwoMatch:
         return match
     choices = answer_for_silent(match.choices, at_ms)
     phase = MatchPhase.PLAY if choices.is_over() else MatchPhase.CHOICES
-    return replace_fields(match, choices=choices, phase=phase)
+    return replace(match, choices=choices, phase=phase)
 
 
 def suspend_table(match: AnyMatch, event: TableSuspended) -> StepResult:
     """Stop the table. The clocks of seats stop. The clock of the area continues."""
     if match.suspended is not None:
         refuse("SUSPENDED")
-    return replace_fields(match, suspended=event.reason), ()
-
-
-_COUNT_CLAIMED_WORDS = Words(
-    "a count was claimed, enter the four counts", "已申告张数不符，须录入四家张数"
-)
+    return replace(match, suspended=event.reason), ()
 
 
 def resume_table(match: AnyMatch, event: TableResumed) -> StepResult:
@@ -165,19 +145,22 @@ def resume_table(match: AnyMatch, event: TableResumed) -> StepResult:
     if match.suspended is None:
         refuse("NOT_SUSPENDED")
     if match.claimed is not None:
-        refuse("WRONG_COUNTS", _COUNT_CLAIMED_WORDS)
-    return replace_fields(match, suspended=None), ()
+        refuse(
+            "WRONG_COUNTS",
+            Words("a count was claimed, enter the four counts", "已申告张数不符，须录入四家张数"),
+        )
+    return replace(match, suspended=None), ()
 
 
 def pause_area(match: AnyMatch, event: AreaPaused) -> StepResult:
     """Stop the clocks of the whole area."""
     stop = match_clock.AreaClockStop(event.reason, event.by)
-    return replace_fields(match, clock=match_clock.pause(match.clock, event.at_ms, stop)), ()
+    return replace(match, clock=match_clock.pause(match.clock, event.at_ms, stop)), ()
 
 
 def resume_area(match: AnyMatch, event: AreaResumed) -> StepResult:
     """Resume the clocks of the area. A table that is suspended itself stays suspended."""
-    return replace_fields(match, clock=match_clock.resume(match.clock, event.at_ms)), ()
+    return replace(match, clock=match_clock.resume(match.clock, event.at_ms)), ()
 
 
 def add_time(match: AnyMatch, event: TimeAdded) -> StepResult:
@@ -200,7 +183,7 @@ def add_time(match: AnyMatch, event: TimeAdded) -> StepResult:
         )
     clock = match_clock.resume_table(match.clock, event.at_ms)
     clock = match_clock.add_time(clock, add_ms, event.at_ms)
-    match = replace_fields(match, clock=clock, settled_stops=len(clock.stops))
+    match = replace(match, clock=clock, settled_stops=len(clock.stops))
     if not isinstance(match, GuandanMatch) or match.phase not in _ENDED_BY_TIME_PHASES:
         return match, ()
     if match_outcome(match, event.at_ms) is not None:
@@ -230,7 +213,7 @@ def start_play_clock(match: GuandanMatch, event: PlayClockStarted) -> StepResult
     if clock is None:
         refuse("NO_CLOCK")
     others, _ = duty_clocks.remove_done(match.clocks, "play", event.at_ms)
-    return replace_fields(match, clocks=(*others, clock)), ()
+    return replace(match, clocks=(*others, clock)), ()
 
 
 def warn_player(match: GuandanMatch, event: PlayerWarned) -> StepResult:
@@ -240,13 +223,13 @@ def warn_player(match: GuandanMatch, event: PlayerWarned) -> StepResult:
     ):
         refuse("NO_CLOCK")
     clocks = duty_clocks.restart_all_from_warning(match.clocks, "play", event.at_ms, event.seat)
-    return replace_fields(match, clocks=clocks), ()
+    return replace(match, clocks=clocks), ()
 
 
 def stop_play_clock(match: GuandanMatch, event: PlayMade) -> StepResult:
     """Stop the clock: the player has played or passed."""
     clocks, _ = duty_clocks.remove_done(match.clocks, "play", event.at_ms, seat=event.seat)
-    return note_lead(replace_fields(match, clocks=clocks)), ()
+    return note_lead(replace(match, clocks=clocks)), ()
 
 
 def next_tick_ms(match: AnyMatch) -> int | None:

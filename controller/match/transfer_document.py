@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import msgspec
+from msgspec.structs import replace
 
 from controller.commands.argument_values import MAX_TABLE_MS
 from controller.match.match_events import MatchEvent, ResultEntered, RulingProposed
@@ -23,7 +24,7 @@ from controller.match.reducer import replay_events
 from controller.messages import AttemptOutcome
 from controller.rules.penalties.penalty_record import PenaltyRecord
 from controller.rules.profile import Profile
-from controller.words import Words
+from controller.words import WordsError
 
 TRANSFER_FORMAT = 1
 MAX_PART_CHARS = 10_000
@@ -32,13 +33,8 @@ MAX_DOCUMENT_BYTES = 1 << 23
 """Bytes of a document (provisional). A match of twenty deals has about 50,000."""
 
 
-class TransferError(ValueError):
+class TransferError(WordsError):
     """Parts that are not a document. The text is one line; `words` has it in both languages."""
-
-    def __init__(self, en: str, zh: str) -> None:
-        """Store both languages."""
-        super().__init__(en)
-        self.words = Words(en, zh)
 
 
 class TransferProof(msgspec.Struct, frozen=True, kw_only=True, gc=False):
@@ -172,13 +168,11 @@ def state_digest(match: AnyMatch) -> str:
 
 
 def shift_event(event: MatchEvent, by_ms: int) -> MatchEvent:
-    """Return an event with `by_ms` added to its times."""
-    moved = msgspec.structs.replace(event, at_ms=event.at_ms + by_ms)
+    """Return an event on a clock that shows `by_ms` more."""
+    moved = replace(event, at_ms=event.at_ms + by_ms)
     if isinstance(moved, ResultEntered) and moved.ended_ms is not None:
-        return msgspec.structs.replace(moved, ended_ms=moved.ended_ms + by_ms)
+        return replace(moved, ended_ms=moved.ended_ms + by_ms)
     if isinstance(moved, RulingProposed):
         at_ms = moved.charge.at_ms + by_ms
-        return msgspec.structs.replace(
-            moved, charge=msgspec.structs.replace(moved.charge, at_ms=at_ms)
-        )
+        return replace(moved, charge=replace(moved.charge, at_ms=at_ms))
     return moved

@@ -5,16 +5,10 @@ The match stores values of cards, never hands.
 
 from collections.abc import Iterable
 
-import msgspec
+from msgspec.structs import replace
 
 from controller.match.clocks import duty_clocks
 from controller.match.clocks.duty_clocks import return_clock, tribute_clocks
-from controller.match.match_effects import (
-    AntiTributeAsked,
-    LeaderDetermined,
-    TributePlanned,
-    TributeValuesAsked,
-)
 from controller.match.match_events import (
     AntiTributeAnswered,
     ChoiceAnswered,
@@ -27,7 +21,7 @@ from controller.match.match_events import (
     TributeValued,
 )
 from controller.match.match_state import AnyMatch, BigTwoMatch, GuandanMatch, TributeExchange
-from controller.match.next_deal import StepResult, replace_fields
+from controller.match.next_deal import StepResult
 from controller.match.phase import MatchPhase
 from controller.match.refusals import refuse
 from controller.messages import Seat
@@ -50,16 +44,14 @@ from controller.words import Words
 def continue_after_count(match: GuandanMatch, at_ms: int) -> StepResult:
     """Ask about anti-tribute if tribute is due, otherwise begin play (seed 000 A10.1, A15.3.3)."""
     clocks, _ = duty_clocks.remove_done(match.clocks, "sort", at_ms)
-    match = replace_fields(match, clocks=clocks)
+    match = replace(match, clocks=clocks)
     owed = tribute_payers(match.profile, match.follows)
     if not owed:
         first = leader_of_deal(match.profile, match.follows, turned_to=match.turned_to)
         assert first is not None  # The turned-up card or the other side's choice is known by now.
         return _begin_play(match, first)
-    waiting = replace_fields(
-        match, phase=MatchPhase.ANTI_CHECK, exchange=TributeExchange(payers=owed)
-    )
-    return waiting, (AntiTributeAsked(owed),)
+    waiting = TributeExchange(payers=owed)
+    return replace(match, phase=MatchPhase.ANTI_CHECK, exchange=waiting), ()
 
 
 def answer_anti_tribute(match: GuandanMatch, event: AntiTributeAnswered) -> StepResult:
@@ -69,26 +61,19 @@ def answer_anti_tribute(match: GuandanMatch, event: AntiTributeAnswered) -> Step
     """
     exchange = _correctable_exchange(match)
     if match.phase is not MatchPhase.ANTI_CHECK:
-        _require_changed_answer(exchange, event)
+        if exchange.laid:
+            refuse("TWICE", " / ".join(exchange.laid))
+        if event.stands == exchange.anti:
+            refuse("TWICE")
     waiting, _ = duty_clocks.remove_done(match.clocks, "tribute", event.at_ms)
     waiting, _ = duty_clocks.remove_done(waiting, "play", event.at_ms)
-    match = _replace_exchange(
-        replace_fields(match, clocks=waiting, leader=None), anti=False, plan=None
-    )
+    match = _replace_exchange(replace(match, clocks=waiting, leader=None), anti=False, plan=None)
     if event.stands:
         stands = plan_without_tribute(match.profile, _finish_owing(match))
         assert stands.leader is not None  # UP leads.
         return _begin_play(_replace_exchange(match, anti=True, plan=stands), stands.leader)
     clocks = (*match.clocks, *tribute_clocks(match.profile, exchange.payers, event.at_ms))
-    return replace_fields(match, phase=MatchPhase.TRIBUTE, clocks=clocks), ()
-
-
-def _require_changed_answer(exchange: TributeExchange, event: AntiTributeAnswered) -> None:
-    """Refuse a repeated answer, and an answer after a card was laid."""
-    if exchange.laid:
-        refuse("TWICE", " / ".join(exchange.laid))
-    if event.stands == exchange.anti:
-        refuse("TWICE")
+    return replace(match, phase=MatchPhase.TRIBUTE, clocks=clocks), ()
 
 
 def lay_tribute(match: GuandanMatch, event: TributeLaid) -> StepResult:
@@ -100,9 +85,7 @@ def lay_tribute(match: GuandanMatch, event: TributeLaid) -> StepResult:
         refuse("TWICE", event.seat)
     clocks, _ = duty_clocks.remove_done(match.clocks, "tribute", event.at_ms, seat=event.seat)
     laid = (*exchange.laid, event.seat)
-    match = _replace_exchange(replace_fields(match, clocks=clocks), laid=laid)
-    all_laid = set(laid) == set(exchange.payers)
-    return match, (TributeValuesAsked(exchange.payers),) if all_laid else ()
+    return _replace_exchange(replace(match, clocks=clocks), laid=laid), ()
 
 
 def value_tributes(match: GuandanMatch, event: TributeValued) -> StepResult:
@@ -123,8 +106,7 @@ def value_tributes(match: GuandanMatch, event: TributeValued) -> StepResult:
     others, _ = duty_clocks.remove_done(others, "play", event.at_ms)
     clocks = [return_clock(match.profile, giver, event.at_ms) for giver, _ in settled.returns]
     running = (*others, *(clock for clock in clocks if clock is not None))
-    match = replace_fields(match, phase=MatchPhase.RETURN, leader=None, clocks=running)
-    return match, (TributePlanned(settled),)
+    return replace(match, phase=MatchPhase.RETURN, leader=None, clocks=running), ()
 
 
 def choose_tribute(match: GuandanMatch, event: TributeChosen) -> StepResult:
@@ -135,7 +117,7 @@ def choose_tribute(match: GuandanMatch, event: TributeChosen) -> StepResult:
     if event.payer not in exchange.payers:
         refuse("NOT_HIS_DUTY", " / ".join(exchange.payers))
     settled = plan_tribute(match.profile, _finish_owing(match), exchange.values, event.payer)
-    return _replace_exchange(match, plan=settled), (TributePlanned(settled),)
+    return _replace_exchange(match, plan=settled), ()
 
 
 def correct_return(match: GuandanMatch, event: ReturnCorrected) -> StepResult:
@@ -158,13 +140,12 @@ def swap_returns(match: GuandanMatch, event: ReturnsSwapped) -> StepResult:
     if settled is None or not free or len(exchange.given) < len(settled.returns):
         refuse("NO_CHOICE")
     (one, to), (other, their) = settled.returns
-    swapped = msgspec.structs.replace(settled, returns=((one, their), (other, to)))
+    swapped = replace(settled, returns=((one, their), (other, to)))
     values = exchange.returned
     returned = {their: values[to], to: values[their]}
-    after, effects = _continue_after_returns(
+    return _continue_after_returns(
         _replace_exchange(match, plan=swapped, returned=returned), swapped
     )
-    return after, (TributePlanned(swapped), *effects)
 
 
 def lay_return(match: GuandanMatch, event: ReturnLaid) -> StepResult:
@@ -180,7 +161,7 @@ def lay_return(match: GuandanMatch, event: ReturnLaid) -> StepResult:
     told = _value_by_receiver(settled, to, event.value)
     clocks, _ = duty_clocks.remove_done(match.clocks, "return", event.at_ms, seat=event.seat)
     match = _replace_exchange(
-        replace_fields(match, clocks=clocks),
+        replace(match, clocks=clocks),
         given=(*exchange.given, event.seat),
         returned=exchange.returned | told,
     )
@@ -198,7 +179,7 @@ def _continue_after_returns(match: GuandanMatch, settled: TributePlan) -> StepRe
 
 
 def _begin_play(match: GuandanMatch, first: Seat) -> StepResult:
-    return replace_fields(match, phase=MatchPhase.PLAY, leader=first), (LeaderDetermined(first),)
+    return replace(match, phase=MatchPhase.PLAY, leader=first), ()
 
 
 def _require_card_values(values: Iterable[int]) -> None:
@@ -239,7 +220,7 @@ def _correctable_exchange(match: GuandanMatch) -> TributeExchange:
 
 
 def _replace_exchange(match: GuandanMatch, **changes: object) -> GuandanMatch:
-    return replace_fields(match, exchange=msgspec.structs.replace(_exchange_of(match), **changes))
+    return replace(match, exchange=replace(_exchange_of(match), **changes))
 
 
 def is_event_withheld(match: AnyMatch, event: MatchEvent) -> bool:

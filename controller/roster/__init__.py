@@ -23,9 +23,6 @@ from controller.roster.certificate import (
     read_sign_secret,
     sign_certificate,
 )
-
-# Exported in a statement of its own, because the name in a list of words would read as a fault.
-from controller.roster.certificate import SIGN_FILE as SIGN_FILE
 from controller.roster.roster import (
     ADMITTED_FOLDER,
     CLIENTS_FOLDER,

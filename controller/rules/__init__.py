@@ -3,8 +3,8 @@
 PROFILES.md lists every rule with its key and the code that uses it. A rulebook as data: profile.py
 and guandan_tables.py, read by profile_files.py. The words for its keys: key_text.py. The points
 that an event must settle: regulations.py, printed by regulations_page.py (text_columns.py breaks
-the lines). One deal: deal_duties.py, tribute.py, tribute_returns.py, conduct.py,
+the lines). One deal: deal_duties.py, tribute.py, tribute_returns.py,
 deal_result.py. One match: match_standing.py, match_end.py. One event: regional_draw.py. Cards:
 ranks.py and combos/ (which also judges plays). People: penalties/. Big Two: big_two.py,
-big_two_play.py, big_two_ranking.py, big_two_gaps.py.
+big_two_play.py, big_two_ranking.py.
 """

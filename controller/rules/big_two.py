@@ -1,8 +1,8 @@
 """Big Two (锄大地), a practice profile: the rules as data, card points and deal scores.
 
 Seed 002 requires approved software and the same deals at several tables (A3, A13). A table that
-deals its own cards can therefore only offer practice. big_two_gaps.py lists the rules that the seed
-lacks.
+deals its own cards can therefore only offer practice. regulations.toml lists the rules that the
+seed lacks.
 """
 
 from collections.abc import Collection, Mapping

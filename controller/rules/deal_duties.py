@@ -45,12 +45,12 @@ class DealDuties(msgspec.Struct, frozen=True, gc=False):
     @property
     def shuffler(self) -> Seat | None:
         """Return the seat that shuffles, or None if several seats may or a machine does."""
-        return _only_seat(self.shufflers)
+        return self.shufflers[0] if len(self.shufflers) == 1 else None
 
     @property
     def cutter(self) -> Seat | None:
         """Return the seat that cuts, or None if several seats may."""
-        return _only_seat(self.cutters)
+        return self.cutters[0] if len(self.cutters) == 1 else None
 
 
 def duties_before_deal(
@@ -81,7 +81,7 @@ def duties_before_deal(
         shuffles=profile.shuffles_first if deal == 1 else profile.shuffles_later,
         cuts=(cuts[0], cuts[-1]),
         turnup=previous is None and profile.turnup.deal1,
-        first_drawer=_only_seat(drawers),
+        first_drawer=drawers[0] if len(drawers) == 1 else None,
         keys=tuple(dict.fromkeys((shuffler_key, cutter_key, drawer_key))),
     )
 
@@ -90,10 +90,6 @@ _SeatsAndKey = tuple[tuple[Seat, ...], str]
 """The seats that may do it, and the key of the rule for it."""
 
 _BY_MACHINE: _SeatsAndKey = ((), "ceremony.machine_program")
-
-
-def _only_seat(seats: tuple[Seat, ...]) -> Seat | None:
-    return seats[0] if len(seats) == 1 else None
 
 
 def _allowed_shufflers(profile: GuandanProfile, previous: DealResult | None) -> _SeatsAndKey:

@@ -11,19 +11,14 @@ import msgspec
 
 from controller.messages import Seat, Side
 from controller.seats import SEAT_NAMES, SEATS, join_words, next_seat, other_side, partner, side_of
-from controller.words import Words
+from controller.words import Words, WordsError
 
 ResultClass = Literal["R12", "R13", "R14"]
 """R12: UP and 2ND of one side (双下), R13: UP and 3RD, R14: UP and LAST."""
 
 
-class FinishError(ValueError):
+class FinishError(WordsError):
     """A list of seats that is no finish order. Its text is one line, `words` has both languages."""
-
-    def __init__(self, en: str, zh: str) -> None:
-        """Store the message in both languages."""
-        super().__init__(en)
-        self.words = Words(en, zh)
 
 
 class FinishOrder(msgspec.Struct, frozen=True, gc=False, tag="played_out"):

@@ -192,6 +192,14 @@ class ConductRules(ProfileTable, frozen=True):
     straight_ends: Literal["natural"]
     undeclared: Literal["higher"]
 
+    def is_report_due(self, before: int, left: int) -> bool:
+        """Return True if a play that reduces a hand from `before` to `left` cards is reported.
+
+        A report is due once a deal, for the play that brings a hand to ten cards or less (seed 003
+        R3: eight). A player who goes out with that play reports nothing (seed 000 A12).
+        """
+        return 0 < left <= self.report_at < before
+
 
 class EndingRules(ProfileTable, frozen=True):
     """The end of a match. `deals` and `time_s` are 0 if the event's regulations set them."""

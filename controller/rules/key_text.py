@@ -7,6 +7,7 @@ from importlib import resources
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from controller.rules.profile import Profile, rules_by_key
 from controller.words import Words
@@ -83,13 +84,11 @@ def has_no_effect(profile: Profile, key: str) -> bool:
     rules = rules_by_key(profile)
     deciding = _keys_file().keys[key].idle
     return bool(deciding) and all(
-        rules[other] in values and _is_fixed(profile, other) for other, values in deciding.items()
+        rules[other] in values
+        and other in profile.sources
+        and (other not in profile.left_to_event or profile.is_settled(other))
+        for other, values in deciding.items()
     )
-
-
-def _is_fixed(profile: Profile, key: str) -> bool:
-    open_to_event = key in profile.left_to_event and not profile.is_settled(key)
-    return key in profile.sources and not open_to_event
 
 
 def _list_words(words: KeyText, values: Sequence[object]) -> Words:
@@ -105,7 +104,7 @@ def _list_words(words: KeyText, values: Sequence[object]) -> Words:
 def _number_words(words: KeyText, value: int) -> Words:
     text = Words(str(value), str(value))
     if words.unit == "s" and value > _MINUTE_S and value % _MINUTE_S == 0:
-        return _number_words(msgspec.structs.replace(words, unit="min"), value // _MINUTE_S)
+        return _number_words(replace(words, unit="min"), value // _MINUTE_S)
     return text if words.unit is None else _with_unit(words.unit, text)
 
 

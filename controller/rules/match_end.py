@@ -1,6 +1,5 @@
 """The end of a match, its winner and its score (seed 000 A13.3, A14, 003 N4.3, 004 CN5)."""
 
-from collections.abc import Sequence
 from typing import Literal
 
 import msgspec
@@ -10,7 +9,7 @@ from controller.rules.deal_result import DealResult
 from controller.rules.match_standing import MatchStanding, PerSide
 from controller.rules.profile import GuandanProfile
 from controller.rules.ranks import PAST_A
-from controller.seats import SIDES, other_side
+from controller.seats import other_side
 
 EndReason = Literal[
     "past_a",
@@ -70,18 +69,6 @@ def is_limit_reached(profile: GuandanProfile, deals: int, *, time_up: bool) -> b
     return by_deals or (method in ("timed", "timed_deals") and time_up)
 
 
-def round_winner(profile: GuandanProfile, matches: Sequence[MatchVerdict]) -> Side | None:
-    """Return the side that has won a round by its matches so far, the best of `ending.matches`.
-
-    Seed 000 A14.3. The result is None if neither side has more than half of the matches yet, or if
-    the round is drawn.
-    """
-    for side in SIDES:
-        if sum(one.winner == side for one in matches) > profile.ending.matches / 2:
-            return side
-    return None
-
-
 def _decide_by_level(
     profile: GuandanProfile, standing: MatchStanding, *, knockout: bool
 ) -> MatchVerdict | ExtraDealNeeded:
@@ -129,7 +116,8 @@ def match_score(profile: GuandanProfile, standing: MatchStanding, end: MatchVerd
     """Return the points of a match that ended with `end` (seed 000 A13.3, 004 CN5)."""
     match_points = _match_points(profile, end)
     level_points = _level_points(profile, standing, end)
-    deal_points = standing.points if _has_deal_points(profile) else None
+    worth = profile.score.deal_points
+    deal_points = standing.points if any((worth.R12, worth.R13, worth.R14)) else None
     total = None
     if profile.score.total == "sum" and deal_points is not None and match_points is not None:
         total = PerSide(deal_points.NS + match_points.NS, deal_points.EW + match_points.EW)
@@ -206,11 +194,6 @@ def _forfeit_points(
     real, theirs = level_points(profile, lead)
     counts = real if profile.score.forfeit_keeps == "higher" else real - theirs
     return real if counts > fixed else fixed
-
-
-def _has_deal_points(profile: GuandanProfile) -> bool:
-    points = profile.score.deal_points
-    return any((points.R12, points.R13, points.R14))
 
 
 def _points_by_side(winner: Side | None, win: int, loss: int) -> PerSide:

@@ -4,7 +4,10 @@ The ladder, the rules of A and the choice of the level: seed 000 A3.10–11, A14
 R5.5 and 004 CN5. This module does not depend on how a deal was played.
 """
 
+from collections.abc import Callable
+
 import msgspec
+from msgspec.structs import replace
 
 from controller.messages import Side
 from controller.rules.deal_result import DealResult, ForfeitedDeal
@@ -106,7 +109,7 @@ def standing_after_deal(
     level = PAST_A if passed else _climb(profile, standing.levels.of(winners), steps)
     climbed = steps if passed else level - standing.levels.of(winners)
     points = standing.points.add(winners, _deal_points(profile, played.result, climbed))
-    after = msgspec.structs.replace(
+    after = replace(
         _move_to_level(standing, winners, level, row),
         owner=winners,
         points=points,
@@ -184,7 +187,7 @@ def _climb(profile: GuandanProfile, level: Level, steps: int) -> Level:
 def _move_to_level(standing: MatchStanding, side: Side, level: Level, row: int) -> MatchStanding:
     if standing.levels.of(side) == level:
         return standing
-    return msgspec.structs.replace(
+    return replace(
         standing,
         levels=standing.levels.replace(side, level),
         reached=(*standing.reached, LevelReached(side, level, row)),
@@ -206,14 +209,16 @@ def _count_failure(
     if played.extra:
         return after
     if rules.a_fail_counts == "consecutive":
-        after = _reset_broken_series(after, owner if played.level == ACE else None)
+        at_a = owner if played.level == ACE else None
+        kept = PerSide() if at_a is None else PerSide().replace(at_a, after.failures.of(at_a))
+        after = replace(after, failures=kept)
     if owner is None or played.level != ACE or after.won or not rules.a_fail_limit:
         return after
     if before.levels.of(owner) != ACE:
         return after
     failed = after.failures.of(owner) + 1
     bonus = rules.a_fail_points[failed - 1] if failed <= len(rules.a_fail_points) else 0
-    after = msgspec.structs.replace(
+    after = replace(
         after,
         failures=after.failures.replace(owner, failed),
         points=after.points.add(other_side(owner), bonus),
@@ -223,27 +228,21 @@ def _count_failure(
     return _AFTER_LAST_FAILURE[rules.a_fail_then](profile, after, owner, row)
 
 
-def _reset_broken_series(after: MatchStanding, owner: Side | None) -> MatchStanding:
-    kept = PerSide() if owner is None else PerSide().replace(owner, after.failures.of(owner))
-    return msgspec.structs.replace(after, failures=kept)
-
-
 def _return_to_start(
     profile: GuandanProfile, after: MatchStanding, owner: Side, row: int
 ) -> MatchStanding:
     back = _move_to_level(after, owner, parse_level(profile.levels.start), row)
-    return msgspec.structs.replace(
+    return replace(
         back,
         failures=back.failures.replace(owner, 0),
         reached=tuple(climb for climb in back.reached if climb.side != owner or not climb.row),
     )
 
 
-def _lose_match(
-    profile: GuandanProfile, after: MatchStanding, owner: Side, row: int
-) -> MatchStanding:
-    return msgspec.structs.replace(after, won=other_side(owner))
-
-
-_AFTER_LAST_FAILURE = {"back_to_2": _return_to_start, "opponents_win": _lose_match}
+_AFTER_LAST_FAILURE: dict[
+    str, Callable[[GuandanProfile, MatchStanding, Side, int], MatchStanding]
+] = {
+    "back_to_2": _return_to_start,
+    "opponents_win": lambda profile, after, owner, row: replace(after, won=other_side(owner)),
+}
 """The consequence of the last allowed failure at A."""

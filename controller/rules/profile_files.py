@@ -6,7 +6,7 @@ articles if both profiles have the same text. The file of an event overrides sin
 """
 
 import re
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from importlib import resources
 from pathlib import Path
@@ -186,7 +186,7 @@ def _complete_profile(raw: dict[str, Any], name: str) -> Profile:
     sources, provisional, unsaid = {}, [], []
     known = {key for key in [*told, *proposed] if isinstance(key, str)}
     for key in keys:
-        match = _closest_name(key, known)
+        match = next((name for name in _key_and_its_tables(key) if name in known), None)
         if match in told:
             sources[key] = told[match]
         elif match is not None:
@@ -217,12 +217,9 @@ def _base_profile(raw: dict[str, Any], name: str) -> Profile | None:
         told = toml_text(raw["like"])
         raise ProfileError(f"{name}: like = {told}: expected the name of another profile")
     other = load_profile(raw["like"])
-    raw.setdefault("game", _game_of(other))
+    game = next(name for name, shape in _PROFILE_TYPES.items() if isinstance(other, shape))
+    raw.setdefault("game", game)
     return other
-
-
-def _game_of(profile: Profile) -> str:
-    return next(game for game, shape in _PROFILE_TYPES.items() if isinstance(profile, shape))
 
 
 def _profile_type(raw: dict[str, Any], name: str) -> type[Profile]:
@@ -259,11 +256,6 @@ def _merge_tables(below: dict[str, Any], above: dict[str, Any]) -> dict[str, Any
         for key, value in above.items()
     }
     return {**below, **both}
-
-
-def _closest_name(key: str, named: Container[str]) -> str | None:
-    """Return the most specific name in `named` that covers a dotted key."""
-    return next((name for name in _key_and_its_tables(key) if name in named), None)
 
 
 def _key_and_its_tables(key: str) -> Iterator[str]:

@@ -2,7 +2,7 @@
 
 These are the keys that the text leaves to the event, every provisional value, every human act that
 the machine replaces, and every question on which the text is silent. Rows without a key are in
-regulations.toml. The rows of Big Two are in big_two_gaps.py.
+regulations.toml.
 """
 
 import tomllib
@@ -12,7 +12,6 @@ from typing import Any
 
 import msgspec
 
-from controller.rules.big_two_gaps import BIG_TWO_GAPS
 from controller.rules.key_text import all_keys as keys_in_words
 from controller.rules.key_text import has_no_effect, is_unset, remark_on_key, value_words
 from controller.rules.profile import Profile, RulebookNumber, rules_by_key
@@ -89,7 +88,12 @@ def regulations_to_settle(profile: Profile) -> Regulations:
 
     A key without effect in this profile is left out, unless the event names it.
     """
-    points = [p for p in _points(profile) if p.settled or not has_no_effect(profile, p.key)]
+    named = [
+        _point(profile, key, value)
+        for key, value in rules_by_key(profile).items()
+        if key in profile.left_to_event or profile.is_settled(key) or key in profile.provisional
+    ]
+    points = [p for p in named if p.settled or not has_no_effect(profile, p.key)]
     own = [p for p in points if p.left_by is None and p.departs is None]
     file = _regulations_file()
     return Regulations(
@@ -99,18 +103,9 @@ def regulations_to_settle(profile: Profile) -> Regulations:
         departs=tuple(p for p in points if p.left_by is None and p.departs is not None),
         changed=tuple(p for p in own if p.article is not None),
         acts=tuple(row.for_text(profile.text) for row in file.act if profile.text in row.texts),
-        matters=_open_matters(file.matter, profile) + _big_two_gaps(profile, left_to_event=True),
-        gaps=_open_matters(file.gap, profile) + _big_two_gaps(profile, left_to_event=False),
+        matters=_open_matters(file.matter, profile),
+        gaps=_open_matters(file.gap, profile),
     )
-
-
-def _points(profile: Profile) -> list[RegulationPoint]:
-    """Return every key that is left to the event, settled by the event, or provisional."""
-    return [
-        _point(profile, key, value)
-        for key, value in rules_by_key(profile).items()
-        if key in profile.left_to_event or profile.is_settled(key) or key in profile.provisional
-    ]
 
 
 def _point(profile: Profile, key: str, value: object) -> RegulationPoint:
@@ -170,19 +165,6 @@ def _open_matters(rows: tuple[_OpenMatterRow, ...], profile: Profile) -> tuple[O
         OpenMatter(row.what, row.texts[profile.text], row.keys)
         for row in rows
         if profile.text in row.texts
-    )
-
-
-def _big_two_gaps(profile: Profile, *, left_to_event: bool) -> tuple[OpenMatter, ...]:
-    """Return gaps of Big Two, the only text with its own table. `left_to_event` selects."""
-    return tuple(
-        OpenMatter(
-            Words(gap.en, gap.zh),
-            gap.article.removeprefix(f"{profile.text} "),
-            (gap.key,) if gap.key else (),
-        )
-        for gap in BIG_TWO_GAPS
-        if gap.article.startswith(f"{profile.text} ") and gap.left_to_event == left_to_event
     )
 
 

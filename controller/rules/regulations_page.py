@@ -96,7 +96,10 @@ def _page_lines(profile: Profile) -> PageLines:
         Words("Gaps of the text, and how unclear words are read", "规则的空缺及不明之处的理解"),
         map(_matter_item, found.gaps),
     )
-    yield from _signature_lines()
+    yield ""
+    yield _RULE
+    yield "主办方 Organizer  ____________________   日期 date ____________"
+    yield "裁判长 Chief referee  ________________   日期 date ____________"
 
 
 def _page_head(profile: Profile) -> PageLines:
@@ -191,13 +194,6 @@ def _matter_item(matter: OpenMatter) -> PageItem:
 
 def _article_text(article: str) -> str:
     return f"[{article}]" if article else _SILENT
-
-
-def _signature_lines() -> PageLines:
-    yield ""
-    yield _RULE
-    yield "主办方 Organizer  ____________________   日期 date ____________"
-    yield "裁判长 Chief referee  ________________   日期 date ____________"
 
 
 def _value_row(words: Words) -> tuple[str, ...]:

@@ -59,23 +59,15 @@ def pack(parts: Iterable[str], width: int) -> list[str]:
     return lines
 
 
-def _is_wide(character: str) -> bool:
-    return _WIDE_CHARACTER.match(character) is not None
-
-
 def _unbroken_pieces(text: str, width: int) -> Iterator[tuple[str, str]]:
     """Yield the pieces that must not be broken, each with the blanks before it."""
     for gap, word in re.findall(r"( *)([^ ]+)", text):
         before, piece = gap, ""
         for sign in word:
-            if piece and (_may_break(piece[-1], sign) or cell_width(piece + sign) > width):
+            breaks = piece and piece[-1] not in _NOT_LAST and sign not in _NOT_FIRST
+            wide = breaks and _WIDE_CHARACTER.search(piece[-1] + sign)
+            if wide or (piece and cell_width(piece + sign) > width):
                 yield before, piece
                 before, piece = "", ""
             piece += sign
         yield before, piece
-
-
-def _may_break(before: str, after: str) -> bool:
-    if before in _NOT_LAST or after in _NOT_FIRST:
-        return False
-    return _is_wide(before) or _is_wide(after)

@@ -33,8 +33,6 @@ class WrongCardRemedy(msgspec.Struct, frozen=True, gc=False):
     action: RemedyAction
     penalty: Literal["warning", "none"]
     needs: Literal["referee", "chief"]
-    text_en: str
-    text_zh: str
     key: str
     article: str | None
 
@@ -47,41 +45,17 @@ def remedy_for_wrong_card(
     A wrong return that is found in play remains valid, with a warning. This is provisional: no seed
     has a rule for this case, so the chief has discretion (seed 000 A15.3.7, A18).
     """
-    rules = profile.penalties
-    if not in_play:
-        return _remedy(profile, rules.wrong_card_before_play, "penalties.wrong_card_before_play")
-    if kind == "tribute":
-        return _remedy(profile, rules.wrong_tribute_in_play, "penalties.wrong_tribute_in_play")
-    return _remedy(profile, rules.wrong_return_in_play, "penalties.wrong_return_in_play")
+    name = f"wrong_{kind}_in_play" if in_play else "wrong_card_before_play"
+    action: RemedyAction = getattr(profile.penalties, name)
+    key = f"penalties.{name}"
+    return WrongCardRemedy(action, *_REMEDIES[action], key, profile.article(key))
 
 
-_REMEDIES: dict[
-    RemedyAction, tuple[Literal["warning", "none"], Literal["referee", "chief"], str, str]
-] = {
-    "corrected": (
-        "warning",
-        "referee",
-        "the cards go back and the right one is given; oral warning",
-        "立即纠正，口头警告一次",
-    ),
-    "dead_hand": (
-        "none",
-        "chief",
-        "the payer's cards are dead and laid face down; the payer is LAST, the others play on",
-        "该选手手中的牌全部作废，牌面向下扣在桌上，判为下游，其余选手继续",
-    ),
-    "stands": (
-        "warning",
-        "chief",
-        "the return is valid and play continues; oral warning",
-        "还牌有效，继续比赛，口头警告一次",
-    ),
+_REMEDIES: dict[RemedyAction, tuple[Literal["warning", "none"], Literal["referee", "chief"]]] = {
+    "corrected": ("warning", "referee"),
+    "dead_hand": ("none", "chief"),
+    "stands": ("warning", "chief"),
 }
-
-
-def _remedy(profile: GuandanProfile, action: RemedyAction, key: str) -> WrongCardRemedy:
-    penalty, needs, text_en, text_zh = _REMEDIES[action]
-    return WrongCardRemedy(action, penalty, needs, text_en, text_zh, key, profile.article(key))
 
 
 MAX_LOW_RANK = 10
@@ -175,7 +149,10 @@ def undisputed_returns(
     undoubted = frozenset(face for face in low if not _is_doubtful(profile, face, level))
     if low:
         return undoubted or low
-    return everything if rule == "ten_advised" else _smallest_cards(everything, level)
+    if rule == "ten_advised":
+        return everything
+    least = min(value_at_level(face, level) for face in everything)
+    return frozenset(face for face in everything if value_at_level(face, level) == least)
 
 
 def judge_return(
@@ -288,8 +265,3 @@ def _is_low(face: Face) -> bool:
 
 def _is_doubtful(profile: GuandanProfile, face: Face, level: Level) -> bool:
     return natural_rank(face) == level and profile.tribute.return_level_card == "warn"
-
-
-def _smallest_cards(faces: frozenset[Face], level: Level) -> frozenset[Face]:
-    least = min(value_at_level(face, level) for face in faces)
-    return frozenset(face for face in faces if value_at_level(face, level) == least)

@@ -19,7 +19,6 @@ from controller.sheet.form import (
     ScoreSheet,
     SheetCorrection,
     SheetRules,
-    SignatureLine,
 )
 from controller.words import Words, decided_by_words, signer_words
 
@@ -230,12 +229,14 @@ class _Page:
 
     def _deal_row(self, line: DealLine, points: bool) -> list[str]:
         levels = line.levels or {}
+        places = [self._seat_letter(seat) for seat in line.outcome.order]
         mark = "*" if line.corrected else "" if line.counts else "×"
         ours = f"{line.points['NS']}:{line.points['EW']}" if line.points else ""
         return [
             f"{line.deal}{mark}",
             line.level,
-            *self._places(line),
+            *places,
+            *["—"] * (4 - len(places)),  # After a double-down the losers have no place.
             "—" if line.gain is None else f"+{line.gain}" if line.gain >= 0 else str(line.gain),
             levels.get("NS", "—"),
             levels.get("EW", "—"),
@@ -243,11 +244,6 @@ class _Page:
             self._cards_passed(line.returns),
             *([ours] if points else []),
         ]
-
-    def _places(self, line: DealLine) -> list[str]:
-        """Return the four places. After a double-down the losers have none."""
-        there = [self._seat_letter(seat) for seat in line.outcome.order]
-        return [*there, *["—"] * (4 - len(there))]
 
     def _cards_passed(self, cards: Sequence[CardPassed]) -> str:
         return self._label("list").join(
@@ -297,12 +293,15 @@ class _Page:
             *(self._seat_letter(seat) for seat in SEATS),
             self._label("total"),
         ]
-        rows = [self._big_two_row(line) for line in self._sheet.hands]
+        rows = [
+            [
+                str(line.deal),
+                *(f"{line.left[seat]} ({line.scores[seat]:+d})" for seat in SEATS),
+                " ".join(f"{line.totals[seat]:+d}" for seat in SEATS),
+            ]
+            for line in self._sheet.hands
+        ]
         yield from _table(heads, rows, [self._big_two_remarks(line) for line in self._sheet.hands])
-
-    def _big_two_row(self, line: BigTwoLine) -> list[str]:
-        scores = [f"{line.left[seat]} ({line.scores[seat]:+d})" for seat in SEATS]
-        return [str(line.deal), *scores, " ".join(f"{line.totals[seat]:+d}" for seat in SEATS)]
 
     def _big_two_remarks(self, line: BigTwoLine) -> str:
         told = [self._labelled("leader", self._seat_names([line.leader]))]
@@ -383,7 +382,9 @@ class _Page:
         for line in sheet.signatures:
             duty = "" if line.duty is None else self._label(line.duty)
             who = self._in_language(SIGNER_NAMES[line.signer]) + duty
-            yield f"{self._label('signature')} {who}: {self._signature_text(line)}"
+            signed = f"{line.person} ({self._label('signed')})"
+            name = _SIGNATURE_BLANK if line.person is None else signed
+            yield f"{self._label('signature')} {who}: {name}"
         for version in sheet.versions:
             names = [
                 f"{self._in_language(SIGNER_NAMES[one.signer])} {one.person}"
@@ -395,11 +396,6 @@ class _Page:
                 f"{self._labelled('version', version.version)} ({rows}): {signed}", PAGE_WIDTH
             )
         yield self._labelled("head", sheet.head[:_HASH_DIGITS])
-
-    def _signature_text(self, line: SignatureLine) -> str:
-        return (
-            _SIGNATURE_BLANK if line.person is None else f"{line.person} ({self._label('signed')})"
-        )
 
 
 def _table(heads: list[str], rows: list[list[str]], remarks: list[str]) -> Iterator[str]:

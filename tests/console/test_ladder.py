@@ -11,10 +11,10 @@ from controller.console.view.penalty_ladder import (
     suggest_charges,
 )
 from controller.match.phase import MatchPhase
-from controller.match.referee_calls import REFEREE_CALL_WORDS
 from controller.match.ruling_desk import legal_proposals
 from controller.rules.penalties.offences import offence_catalogue
 from controller.rules.profile_files import load_guandan
+from controller.words import CALL_WORDS
 from tests.console.states import call, state
 from tests.match.people import charge_of
 from tests.match.table import GUANDAN, INTL, B, N, Table
@@ -117,4 +117,4 @@ def test_late_players_are_suggested_by_their_sides() -> None:
 
 
 def test_every_suggestion_is_a_call_that_a_match_makes() -> None:
-    assert set(CLOCK_SUGGESTIONS) <= set(REFEREE_CALL_WORDS)
+    assert set(CLOCK_SUGGESTIONS) <= set(CALL_WORDS)

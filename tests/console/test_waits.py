@@ -19,8 +19,8 @@ from controller.console.view.wait_reasons import (
     list_reasons,
 )
 from controller.faults import fault_catalogue
-from controller.match.referee_calls import REFEREE_CALL_WORDS
 from controller.messages import PublicState, Role
+from controller.words import CALL_WORDS
 from tests.console.states import alert, call, state
 
 AT = "2027-01-01T00:00:10.000+00:00"
@@ -57,7 +57,7 @@ def test_a_fault_for_service_that_stops_nothing_is_for_the_technician() -> None:
 def test_every_call_of_a_match_has_its_rank_and_words_in_both_languages(
     subtests: pytest.Subtests,
 ) -> None:
-    for why, words in REFEREE_CALL_WORDS.items():
+    for why, words in CALL_WORDS.items():
         said = call(why, words_en=words.en, words_zh=words.zh)
         with subtests.test(why=why):
             (one,) = list_reasons(state(calls=[said]), Freshness.LIVE, 0)

@@ -2,7 +2,7 @@
 
 from controller.deal import sequence
 from controller.match import match_events
-from controller.match.match_effects import DealDue, TurnupRepeated
+from controller.match.match_effects import DealDue
 from controller.match.phase import MatchPhase
 from controller.messages import Seat
 from controller.rules.deal_duties import cut_problem, drawer_of_card
@@ -18,10 +18,9 @@ def turn_up(profile: GuandanProfile, *, shuffler: Seat, cutter: Seat, cards: lis
     again: list[str] = []
     for card in cards:
         table = Table(profile)
-        effects = table.draw(shuffler, cutter, card)
+        table.draw(shuffler, cutter, card)
         drawers[card] = table.match.first_drawer
-        if any(isinstance(effect, TurnupRepeated) for effect in effects):
-            assert table.match.phase is MatchPhase.CUT
+        if table.match.phase is MatchPhase.CUT:
             again.append(card)
     return {"first_drawer": [drawers[card] for card in cards if drawers[card]], "again": again}
 

@@ -1,7 +1,7 @@
 """Levels, the end of a match and its score; asked in the examples 13–19, 63–68, 81, 82 and 88."""
 
 from controller.match import match_events
-from controller.match.match_effects import ClockReported, DealDue, ExtraDealDue
+from controller.match.match_effects import ClockReported, DealDue, RefereeCalled
 from controller.match.match_state import EventStage
 from controller.match.phase import MatchPhase
 from controller.match.sheet_rows import DealRow, EndRow, StoppedRow
@@ -127,7 +127,7 @@ def extra_deal(profile: GuandanProfile, *, before: list[str], deal: str) -> Got:
     table = Table(profile, "knockout").deals(before[:-1])
     effects = table.play().end(before[-1])
     equal = table.levels
-    needed = any(isinstance(effect, ExtraDealDue) for effect in effects)
+    needed = RefereeCalled("extra_deal") in effects
     assert needed == (table.match.phase is MatchPhase.MATCH_CHECK)
     table.do(match_events.ExtraDealOrdered, reason="a winner is needed", **CHIEF)
     table.deals([deal])

@@ -2,7 +2,6 @@
 
 from controller.rules.combos.combo_judge import judge_play
 from controller.rules.combos.play_ruling import ComboReading, PlayRuling
-from controller.rules.conduct import is_report_due
 from controller.rules.profile import GuandanProfile
 from tests.examples.table import GRADES
 
@@ -14,7 +13,7 @@ def report(profile: GuandanProfile, *, plays: list[str]) -> Got:
     due = []
     for play in plays:
         before, left = map(int, play.split(" to "))
-        if is_report_due(profile, before, left):
+        if profile.conduct.is_report_due(before, left):
             due.append(play)
     return {"reports": due}
 

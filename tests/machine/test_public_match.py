@@ -15,13 +15,13 @@ from controller.match.match_effects import EventRefused
 from controller.match.match_state import AnyMatch, BigTwoMatch, GuandanMatch
 from controller.match.phase import BEFORE_RELEASE, MatchPhase
 from controller.match.reducer import new_match, step
-from controller.match.referee_calls import REFEREE_CALL_WORDS as NEEDS
 from controller.messages import PublicAreaStop, RefereeCall, Role
 from controller.messages import PublicMatch as Public
 from controller.rules.profile_files import load_profile, profile_names
 from controller.rules.tribute import finish_owing_tribute
 from controller.rules.tribute_returns import return_visibility
 from controller.seats import SEATS, side_of
+from controller.words import CALL_WORDS as NEEDS
 from tests.match.people import People, meeting
 from tests.match.table import BIG_TWO, INTL, B, N, Table, from_level, timed
 

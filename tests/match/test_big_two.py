@@ -3,7 +3,7 @@
 import pytest
 
 from controller.match import match_events
-from controller.match.match_effects import DealDue, LeaderDetermined
+from controller.match.match_effects import DealDue
 from controller.match.phase import MatchPhase
 from controller.messages import Seat
 from controller.seats import SEATS
@@ -40,7 +40,7 @@ def deal(table: Table, out: Seat) -> Table:
 
 def test_who_holds_the_leading_card_leads() -> None:
     table = choosing("S")
-    assert (table.effect(LeaderDetermined).seat, table.phase) == ("S", MatchPhase.CHOICES)
+    assert (table.big_two.leader, table.phase) == ("S", MatchPhase.CHOICES)
 
 
 def test_a_machine_may_say_at_the_release_who_holds_the_leading_card() -> None:
@@ -53,7 +53,7 @@ def test_a_machine_may_say_at_the_release_who_holds_the_leading_card() -> None:
     )
     assert table.happens(match_events.HandsReleased).refused == "TURNED_TO_MISSING"
     table.does(match_events.HandsReleased, turned_to="W")
-    assert (table.effect(LeaderDetermined).seat, table.big_two.leader) == ("W", "W")
+    assert table.big_two.leader == "W"
 
 
 def test_hands_are_opened_at_once_and_doubled_in_turn_from_the_first_hand() -> None:

@@ -4,7 +4,7 @@ import msgspec
 import pytest
 
 from controller.match import match_events
-from controller.match.match_effects import DealDue, HandsVoided, LeaderDetermined, RefereeCalled
+from controller.match.match_effects import DealDue, RefereeCalled
 from controller.match.phase import MatchPhase
 from controller.match.refusals import RefusedError
 from controller.match.ruling_desk import current_record, legal_proposals, require_possible_charge
@@ -38,7 +38,7 @@ def test_a_foul_approved_by_the_chief_forfeits_the_deal_and_the_other_side_names
     assert (table.phase, table.match.duties.cutter) == (MatchPhase.CUT, "W")
     assert table.rows(LeaderRow)[0].leader == "W"
     table.released().counted()
-    assert table.effect(LeaderDetermined).seat == "W"  # and no tribute
+    assert table.match.leader == "W"  # and no tribute
 
 
 def test_a_foul_needs_the_chief() -> None:
@@ -52,9 +52,8 @@ def test_a_foul_needs_the_chief() -> None:
     assert table.match.rulings[0].confirmed_by == "Chief"
 
 
-def test_a_foul_before_the_release_voids_the_held_hands_once() -> None:
+def test_a_foul_before_the_release_ends_a_deal_that_never_began() -> None:
     table = Table().started().played("NS").dealt().ruled("EW", "foul")
-    assert [void.reason for void in table.effects(HandsVoided)] == ["forfeit"]
     assert table.row.began_ms is None
 
 
@@ -80,7 +79,6 @@ def test_a_foul_of_an_earlier_deal_rewrites_its_row_and_leaves_later_ones() -> N
 def test_a_foul_of_the_last_deal_takes_back_the_deal_that_was_due() -> None:
     table = Table().started().played("NS").dealt().ruled("NS", "foul", deal=1)
     assert (table.phase, table.levels) == (MatchPhase.FORFEIT, (2, 5))
-    assert table.effect(HandsVoided).reason == "name_leader"
     assert table.named("E").effect(DealDue).deal == 2
     assert table.played("NS").row.leader == "E"
 
@@ -256,7 +254,6 @@ def test_a_deal_given_at_the_limit_of_deals_ends_the_match() -> None:
     table = Table(varied(INTL, ending={"method": "deals", "deals": 2})).started().played("NS")
     table.dealt().ruled("NS", "foul")
     assert (table.levels, table.phase) == ((5, 5), MatchPhase.OVER)
-    assert [void.reason for void in table.effects(HandsVoided)] == ["forfeit"]
     assert isinstance(table.match.sheet[-2], DealRow)
 
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from controller.match import match_events
-from controller.match.match_effects import DealDue, HandsVoided
+from controller.match.match_effects import DealDue
 from controller.match.phase import MatchPhase
 from controller.match.ruling_desk import legal_proposals
 from controller.match.sheet_rows import CorrectionRow, DealRow, EndRow, RulingRow, StoppedRow
@@ -28,7 +28,6 @@ def test_a_lost_match_is_over_at_once_in_whatever_phase() -> None:
     )
     table.ruled("NS", "match_forfeit")
     assert (table.phase, table.match.suspended) == (MatchPhase.OVER, None)
-    assert table.effect(HandsVoided).reason == "match_over"
     assert (table.end.verdict.winner, table.end.verdict.how) == ("EW", "forfeit")
     assert table.end.score.match_points == PerSide(0, 2)
 

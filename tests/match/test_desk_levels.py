@@ -3,7 +3,6 @@
 import pytest
 
 from controller.match import match_events
-from controller.match.match_effects import RowAdded
 from controller.match.phase import MatchPhase
 from controller.match.ruling_desk import current_record, legal_proposals
 from controller.match.sheet_rows import DealRow, EndRow, OverturnedRow, RulingRow, ShiftRow
@@ -36,15 +35,14 @@ def test_hidden_cards_move_both_sides_in_003() -> None:
 def test_both_moves_of_a_ruling_are_one_new_version() -> None:
     table = Table(N).started().played("NS").at_minute(60).hid_cards("N")
     assert (table.match.version, len(table.rows(EndRow))) == (2, 2)
-    written = [type(effect.row) for effect in table.effects(RowAdded)]
-    assert written == [RulingRow, ShiftRow, ShiftRow, EndRow]
+    assert [type(row) for row in table.match.sheet[-4:]] == [RulingRow, ShiftRow, ShiftRow, EndRow]
 
 
 def test_an_overturned_ruling_takes_its_levels_back() -> None:
     table = Table(N).started().played("NS").in_play().ruled("NS", "foul")
     table.overturned()
     assert table.refused is None
-    assert table.effect(RowAdded).row == table.rows(OverturnedRow)[0]
+    assert table.match.sheet[-1] == table.rows(OverturnedRow)[0]
     assert (table.levels, current_record(table.match)) == ((5, 2), ())
 
 
@@ -91,7 +89,7 @@ def test_every_decided_penalty_is_on_the_sheet() -> None:
     assert table.rows(RulingRow) == []
     table.tick(minutes=1).approved()
     (row,) = table.rows(RulingRow)
-    assert table.effect(RowAdded).row == row
+    assert table.match.sheet[-1] == row
     assert (row.ruling, row.person, row.seat, row.side) == ("R1", "Sun", "S", "NS")
     assert (row.deal, row.offence, row.offence_ms) == (2, "other", offence_ms)
     assert (row.penalty, row.article, row.at_ms) == ("warning", "A15.3.7", table.at_ms)

@@ -6,15 +6,16 @@ import pytest
 
 from controller.match import match_events
 from controller.match.deal_start import required_counts
-from controller.match.match_effects import (
-    AntiTributeAsked,
-    LeaderDetermined,
-    TributePlanned,
-    TributeValuesAsked,
-)
 from controller.match.phase import MatchPhase
+from controller.rules.tribute import TributePlan
 
 from .table import GUANDAN, INTL, B, H, N, Table
+
+
+def _plan(table: Table) -> TributePlan:
+    assert table.match.exchange is not None
+    assert table.match.exchange.plan is not None
+    return table.match.exchange.plan
 
 
 def test_the_fourth_count_opens_the_tribute() -> None:
@@ -23,7 +24,8 @@ def test_the_fourth_count_opens_the_tribute() -> None:
         table.does(match_events.HandCounted, seat=seat)
     assert table.phase is MatchPhase.COUNT_CHECK
     table.does(match_events.HandCounted, seat="E")
-    assert (table.phase, table.effect(AntiTributeAsked).payers) == (MatchPhase.ANTI_CHECK, ("E",))
+    assert table.match.exchange is not None
+    assert (table.phase, table.match.exchange.payers) == (MatchPhase.ANTI_CHECK, ("E",))
 
 
 def test_the_end_of_the_sorting_time_opens_the_tribute_too() -> None:
@@ -35,14 +37,14 @@ def test_the_end_of_the_sorting_time_opens_the_tribute_too() -> None:
 @pytest.mark.parametrize("profile", GUANDAN)
 def test_no_tribute_is_due_in_the_first_deal(profile: str) -> None:
     table = Table(profile).started().dealt("W").counted()
-    assert (table.phase, table.effect(LeaderDetermined).seat) == (MatchPhase.PLAY, "W")
+    assert (table.phase, table.match.leader) == (MatchPhase.PLAY, "W")
 
 
 def test_anti_tribute_lets_up_lead_without_saying_who_holds_the_jokers() -> None:
     table = (
         Table().started().played("NS").counted().does(match_events.AntiTributeAnswered, stands=True)
     )
-    assert table.said == (LeaderDetermined("N"),)
+    assert table.said == ()
     assert (table.phase, table.match.leader) == (MatchPhase.PLAY, "N")
     row = table.played("NS").row
     assert (row.anti, row.tribute, row.returns) == (True, (), ())
@@ -59,7 +61,7 @@ def test_anti_tribute_that_was_answered_wrongly_is_corrected_before_a_card_is_la
     clocks = table.match.clocks
     assert clocks
     table.does(match_events.AntiTributeAnswered, stands=True)
-    assert table.said == (LeaderDetermined("N"),)
+    assert table.said == ()
     assert (table.phase, table.match.clocks) == (MatchPhase.PLAY, ())
     table.does(match_events.AntiTributeAnswered, stands=False)
     assert (table.phase, table.match.leader) == (MatchPhase.TRIBUTE, None)
@@ -117,26 +119,11 @@ def test_anti_tribute_is_not_answered_any_more_once_a_card_is_laid_or_led() -> N
     assert table.happens(match_events.AntiTributeAnswered, stands=True).refused == "NO_CHOICE"
 
 
-def test_a_double_tribute_is_asked_for_once_both_have_laid() -> None:
-    table = (
-        Table()
-        .started()
-        .played("NS")
-        .counted()
-        .does(match_events.AntiTributeAnswered, stands=False)
-    )
-    assert table.does(match_events.TributeLaid, seat="E").effects(TributeValuesAsked) == []
-    assert table.does(match_events.TributeLaid, seat="W").effect(TributeValuesAsked).payers == (
-        "W",
-        "E",
-    )
-
-
 def test_the_larger_tribute_goes_to_up_and_its_payer_leads() -> None:
     table = Table().started().played("NS").valued(13, 17)
-    plan = table.effect(TributePlanned).plan
+    plan = _plan(table)
     assert plan.payments == (("E", "N"), ("W", "S"))
-    assert table.returned().effect(LeaderDetermined).seat == "E"
+    assert table.returned().match.leader == "E"
 
 
 def test_the_payer_of_a_single_tribute_leads() -> None:
@@ -152,9 +139,9 @@ def test_after_equal_tributes_the_smaller_return_leads_in_003() -> None:
 
 def test_up_takes_the_card_that_he_chose_and_returns_to_its_payer_in_003() -> None:
     table = Table(N).started().played("NS").valued(14, 14)
-    assert table.effect(TributePlanned).plan.choice_open
+    assert _plan(table).choice_open
     table.does(match_events.TributeChosen, payer="E")
-    plan = table.effect(TributePlanned).plan
+    plan = _plan(table)
     assert (plan.payments, plan.returns) == ((("E", "N"), ("W", "S")), (("N", "E"), ("S", "W")))
     assert table.happens(match_events.TributeChosen, payer="W").refused == "NO_CHOICE"
 
@@ -199,7 +186,7 @@ def test_secret_returns_leave_no_card_on_the_sheet() -> None:
 def test_a_wrong_return_is_given_again_before_the_first_lead() -> None:
     table = Table().started().played("NWS").returned(9)
     table.does(match_events.ReturnCorrected, seat="N", value=10)
-    assert (table.phase, table.effect(LeaderDetermined).seat) == (MatchPhase.PLAY, "E")
+    assert (table.phase, table.match.leader) == (MatchPhase.PLAY, "E")
     table.played("NS")
     assert [(back.to, back.card) for back in table.row.returns] == [("E", "10")]
 
@@ -208,7 +195,7 @@ def test_a_return_corrected_may_change_who_leads_in_003() -> None:
     table = Table(N).started().played("NS").valued(14, 14).returned(9, 4)  # N→W, S→E
     assert table.match.leader == "E"
     table.does(match_events.ReturnCorrected, seat="N", value=3)
-    assert (table.effect(LeaderDetermined).seat, table.match.leader) == ("W", "W")
+    assert (table.phase, table.match.leader) == (MatchPhase.PLAY, "W")
     assert table.happens(match_events.ReturnCorrected, seat="N").refused == "VALUE_NEEDED"
     assert table.happens(match_events.ReturnCorrected, seat="N", value=99).refused == "NO_SUCH_CARD"
 
@@ -216,7 +203,7 @@ def test_a_return_corrected_may_change_who_leads_in_003() -> None:
 def test_a_return_is_corrected_while_another_is_still_due() -> None:
     table = Table().started().played("NS").valued().does(match_events.ReturnLaid, seat="N", value=9)
     table.does(match_events.ReturnCorrected, seat="N", value=8)
-    assert (table.phase, table.effects(LeaderDetermined)) == (MatchPhase.RETURN, [])
+    assert (table.phase, table.match.leader) == (MatchPhase.RETURN, None)
     assert table.match.exchange is not None
     assert table.match.exchange.returned == {"W": 8}
     assert table.does(match_events.ReturnLaid, seat="S", value=7).phase is MatchPhase.PLAY
@@ -269,8 +256,8 @@ def test_a_deal_without_tribute_has_none_to_correct(
 def test_after_equal_tributes_the_losers_may_take_each_others_return_in_003() -> None:
     table = Table(N).started().played("NS").valued(14, 14).returned(9, 4)  # N→W, S→E
     table.does(match_events.ReturnsSwapped)
-    assert table.effect(TributePlanned).plan.returns == (("N", "E"), ("S", "W"))
-    assert table.effect(LeaderDetermined).seat == "W"  # he has the 4 now
+    assert _plan(table).returns == (("N", "E"), ("S", "W"))
+    assert table.match.leader == "W"  # he has the 4 now
     table.played("NS")
     assert [(one.giver, one.to, one.card) for one in table.row.returns] == [
         ("N", "E", "9"),
@@ -316,7 +303,7 @@ def test_tributes_valued_again_before_the_first_lead_are_returned_anew(steps: st
     getattr(table, steps)()
     table.does(match_events.TributeValued, values={"W": 13, "E": 14})
     assert (table.phase, table.match.leader) == (MatchPhase.RETURN, None)
-    assert table.effect(TributePlanned).plan.payments == (("E", "N"), ("W", "S"))
+    assert _plan(table).payments == (("E", "N"), ("W", "S"))
     assert table.match.exchange is not None
     assert (table.match.exchange.given, table.match.exchange.returned) == ((), {})
     assert required_counts(table.match) == {"N": 28, "W": 26, "S": 28, "E": 26}

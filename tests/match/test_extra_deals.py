@@ -1,7 +1,7 @@
 """Extra deals, where a match is equal and needs a winner."""
 
 from controller.match import match_events
-from controller.match.match_effects import ExtraDealDue, HandsVoided, RefereeCalled
+from controller.match.match_effects import RefereeCalled
 from controller.match.phase import MatchPhase
 from controller.messages import Role
 from controller.rules.match_standing import PerSide
@@ -13,16 +13,15 @@ def test_an_equal_knockout_waits_for_the_chiefs_extra_deal() -> None:
     table = knockout().played("NS").in_play().at_minute(60).out("WE")
     table.does(match_events.ResultConfirmed, by="referee")
     assert table.phase is MatchPhase.MATCH_CHECK
-    assert table.effects(ExtraDealDue) == [ExtraDealDue()]
     assert table.effect(RefereeCalled).reason == "extra_deal"
     table.does(match_events.ExtraDealOrdered, reason="equal").played("NWE")
     assert (table.end.verdict.winner, table.end.verdict.how) == ("NS", "extra_deal")
     assert table.row.extra
 
 
-def test_a_hand_held_when_an_equal_knockouts_time_is_up_is_void() -> None:
+def test_a_hand_held_when_an_equal_knockouts_time_is_up_is_not_played() -> None:
     table = knockout().played("NS", "WE").dealt().at_minute(60)
-    assert (table.phase, table.effect(HandsVoided).reason) == (MatchPhase.MATCH_CHECK, "time_up")
+    assert table.phase is MatchPhase.MATCH_CHECK
 
 
 def test_an_extra_deal_at_a_against_a_is_won_by_ups_side() -> None:

@@ -17,21 +17,21 @@ from controller.match.clocks.stopwatch import ClockReport, ClockReportKind
 from controller.match.match_effects import (
     AddedTimeDue,
     ClockReported,
-    ExtraDealDue,
-    HandsVoided,
+    EventRefused,
     MatchCallReason,
     RefereeCalled,
 )
 from controller.match.referee_calls import (
-    REFEREE_CALL_WORDS,
     OverrunReason,
     TransferReason,
     call_of_effect,
     is_call_open,
     overrun_reason,
 )
+from controller.match.refusals import Refusal
 from controller.messages import Role, Seat
 from controller.rules.profile import GuandanProfile
+from controller.words import CALL_WORDS
 from tests.rows import each_row
 
 from .table import GUANDAN, INTL, B, N, Table, knockout, timed, varied
@@ -43,12 +43,12 @@ def needed(table: Table, why: str, seat: Seat | None = None) -> bool:
 
 
 def test_every_need_has_its_words_in_both_languages() -> None:
-    assert set(REFEREE_CALL_WORDS) == {
+    assert set(CALL_WORDS) == {
         *get_args(MatchCallReason),
         *get_args(OverrunReason),
         *get_args(TransferReason),
     }
-    for said in REFEREE_CALL_WORDS.values():
+    for said in CALL_WORDS.values():
         assert said.en.isascii()
         assert not said.zh.isascii()
 
@@ -80,9 +80,8 @@ def test_an_announcement_calls_nobody(kind: ClockReportKind) -> None:
 
 
 def test_what_is_no_call_asks_for_nothing() -> None:
-    assert call_of_effect(HandsVoided("time_up")) is None
+    assert call_of_effect(EventRefused(Refusal("TWICE"))) is None
     assert call_of_effect(RefereeCalled("count", "N")) == ("count", "N")
-    assert call_of_effect(ExtraDealDue()) == ("extra_deal", None)
 
 
 def test_what_the_match_does_not_know_is_open_until_somebody_ends_it() -> None:

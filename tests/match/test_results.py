@@ -3,7 +3,6 @@
 import pytest
 
 from controller.match import match_events
-from controller.match.match_effects import RowAdded
 from controller.match.phase import MatchPhase
 from controller.rules.deal_result import parse_finish
 
@@ -22,7 +21,6 @@ def test_one_press_of_each_side_closes_the_row() -> None:
     table = Table().started().out("NS").does(match_events.ResultConfirmed, by="NS")
     assert (table.phase, table.match.sheet) == (MatchPhase.RESULT, ())
     table.does(match_events.ResultConfirmed, by="EW")
-    assert table.effect(RowAdded).row == table.row
     assert (table.row.result, table.row.leader) == (parse_finish("NS"), "E")
     assert table.state.deal == 2
 

@@ -3,7 +3,7 @@
 import pytest
 
 from controller.match import match_events
-from controller.match.match_effects import DealDue, RefereeCalled, RowAdded
+from controller.match.match_effects import DealDue, RefereeCalled
 from controller.match.phase import MatchPhase
 from controller.match.sheet_rows import (
     CorrectionRow,
@@ -59,7 +59,7 @@ def test_a_deal_dealt_again_is_the_chiefs(steps: str) -> None:
 
 def test_the_sheet_says_which_deal_was_dealt_again_why_and_by_whose_word() -> None:
     table = voided(Table().started().played("NS").released())
-    row = table.effect(RowAdded).row
+    (row,) = table.rows(RedealtRow)
     assert (
         row
         == table.match.sheet[-1]

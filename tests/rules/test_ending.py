@@ -12,7 +12,6 @@ from controller.rules.match_end import (
     MatchVerdict,
     decide_match,
     is_limit_reached,
-    round_winner,
 )
 from controller.rules.match_standing import LevelReached, MatchStanding, PerSide
 from controller.rules.profile import GuandanProfile
@@ -115,26 +114,3 @@ def test_up_of_the_extra_deal_wins_it_at_a_against_a_too() -> None:
         TIMED, passed, time_up=True, knockout=True, extra_result=parse_finish("NS")
     )
     assert found == MatchVerdict("NS", "past_a")
-
-
-@pytest.mark.parametrize(
-    ("matches", "won", "winner"),
-    [
-        (1, "N", "NS"),
-        (1, "-", None),
-        (3, "N", None),
-        (3, "NE", None),
-        (3, "NEE", "EW"),
-        (3, "EE", "EW"),
-        (3, "N-E", None),
-        (2, "N", None),
-        (2, "NN", "NS"),
-        (5, "ENNN", "NS"),
-    ],
-)
-def test_a_round_is_won_with_more_than_half_of_its_matches(
-    matches: int, won: str, winner: Side | None
-) -> None:
-    sides: dict[str, Side | None] = {"N": "NS", "E": "EW", "-": None}
-    ended = [MatchVerdict(sides[one], "level") for one in won]
-    assert round_winner(by("timed", matches=matches), ended) == winner

@@ -46,7 +46,7 @@ from controller.match import match_events, seat_buttons
 from controller.match.match_events import MatchEvent, ReturnCorrected, ReturnLaid, TributeValued
 from controller.match.match_state import AnyMatch, GuandanMatch, MatchPair, Meeting
 from controller.match.phase import PHASE_WORDS, phase_words
-from controller.match.refusals import refuse, refuse_card
+from controller.match.refusals import refuse
 from controller.match.rulings import REFEREE_ROLES
 from controller.messages import Role, Seat
 from controller.rules.penalties.penalty_record import PenaltyRecord
@@ -98,7 +98,7 @@ def _card_value(match: GuandanMatch, card: str) -> int:
     try:
         return value_at_level(parse_face(card), match.level)
     except ValueError:
-        refuse_card(card)
+        refuse("NO_SUCH_CARD", card)
 
 
 EventMaker = Callable[[Any, CommandSigner, AnyMatch, int], MatchEvent | tuple[MatchEvent, ...]]

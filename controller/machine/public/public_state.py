@@ -11,7 +11,6 @@ import msgspec
 from controller.machine.public.public_match import public_match
 from controller.machine.state.table_match import TableMatch
 from controller.machine.state.table_state import TableState
-from controller.match.referee_calls import REFEREE_CALL_WORDS
 from controller.messages import (
     MachinePhase,
     ProgramRelease,
@@ -23,7 +22,7 @@ from controller.messages import (
     SignedHead,
 )
 from controller.signing.signed_heads import sign_head
-from controller.words import Words
+from controller.words import CALL_WORDS, Words
 
 _BUTTON_WORDS = Words("the referee is called", "召请裁判")
 
@@ -41,7 +40,7 @@ def public_calls(
 
 def _call_with_words(call: RefereeCall) -> RefereeCall:
     own = _BUTTON_WORDS if call.reason == "button" else Words(call.reason, call.reason)
-    said = REFEREE_CALL_WORDS.get(call.reason, own)
+    said = CALL_WORDS.get(call.reason, own)
     return RefereeCall(
         seat=call.seat,
         reason=call.reason,

@@ -5,9 +5,3 @@ rulebook. match_clock.py has the time of the match, and stopwatch.py what both u
 always milliseconds of one clock that does not go backwards, passed in from outside. A clock only
 proposes. A referee decides on a ruling.
 """
-
-from controller.match.clocks.duty_clocks import DutyClock, DutyClocks
-from controller.match.clocks.match_clock import AddedTime, MatchClock
-from controller.match.clocks.stopwatch import ClockReport
-
-__all__ = ["AddedTime", "ClockReport", "DutyClock", "DutyClocks", "MatchClock"]

@@ -1,9 +1,10 @@
 """A player's clock: limits that expire one after another, until the duty is done."""
 
 from collections.abc import Iterable
-from typing import Any, Literal
+from typing import Literal
 
 import msgspec
+from msgspec.structs import replace
 
 from controller.match.clocks import stopwatch
 from controller.match.clocks.stopwatch import ClockOffence, ClockReport, ClockReportKind, Stopwatch
@@ -77,10 +78,19 @@ def tick(clock: DutyClock, at_ms: int) -> tuple[DutyClock, tuple[ClockReport, ..
     while (moment_ms := next_due_ms(clock)) is not None and moment_ms <= at_ms:
         limit = _next_limit(clock)
         assert limit is not None  # Without a limit there would be no moment.
-        dues.append(_clock_report(clock, limit, moment_ms))
-        clock = _replace_in_clock(
-            clock, told=clock.told + 1, base_ms=clock.base_ms + limit.within_ms
+        dues.append(
+            ClockReport(
+                kind=limit.kind,
+                at_ms=moment_ms,
+                seat=clock.seat,
+                side=clock.side,
+                offence=limit.offence,
+                step=clock.told + 1 if limit.offence else None,
+                key=limit.key,
+                article=limit.article,
+            )
         )
+        clock = replace(clock, told=clock.told + 1, base_ms=clock.base_ms + limit.within_ms)
     return clock, tuple(dues)
 
 
@@ -94,7 +104,7 @@ def restart_from_warning(clock: DutyClock, at_ms: int) -> DutyClock:
     if limit is None or not limit.from_warning:
         return clock
     spoken_ms = stopwatch.elapsed_ms(clock.watch, at_ms)
-    return _replace_in_clock(clock, base_ms=max(clock.base_ms, spoken_ms))
+    return replace(clock, base_ms=max(clock.base_ms, spoken_ms))
 
 
 def first_due_ms(clocks: DutyClocks) -> int | None:
@@ -115,16 +125,12 @@ def pause_all(clocks: DutyClocks, at_ms: int) -> DutyClocks:
 
     Clocks are paused once. The caller must know whether several reasons apply.
     """
-    return tuple(
-        _replace_in_clock(clock, watch=stopwatch.pause(clock.watch, at_ms)) for clock in clocks
-    )
+    return tuple(replace(clock, watch=stopwatch.pause(clock.watch, at_ms)) for clock in clocks)
 
 
 def resume_all(clocks: DutyClocks, at_ms: int) -> DutyClocks:
     """Return all clocks running again (继续比赛)."""
-    return tuple(
-        _replace_in_clock(clock, watch=stopwatch.resume(clock.watch, at_ms)) for clock in clocks
-    )
+    return tuple(replace(clock, watch=stopwatch.resume(clock.watch, at_ms)) for clock in clocks)
 
 
 def remove_done(
@@ -166,23 +172,6 @@ def _next_limit(clock: DutyClock) -> ClockLimit | None:
     if clock.told < len(clock.limits):
         return clock.limits[clock.told]
     return clock.limits[-1] if clock.repeats and clock.limits else None
-
-
-def _clock_report(clock: DutyClock, limit: ClockLimit, at_ms: int) -> ClockReport:
-    return ClockReport(
-        kind=limit.kind,
-        at_ms=at_ms,
-        seat=clock.seat,
-        side=clock.side,
-        offence=limit.offence,
-        step=clock.told + 1 if limit.offence else None,
-        key=limit.key,
-        article=limit.article,
-    )
-
-
-def _replace_in_clock(clock: DutyClock, **changes: Any) -> DutyClock:
-    return msgspec.structs.replace(clock, **changes)
 
 
 def play_clock(

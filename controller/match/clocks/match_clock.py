@@ -4,9 +4,10 @@ All tables of an area start, pause and continue together, by the same stamps (se
 003 N4.3–4, 004 CN5). The clock of a match without a time limit runs too, and reports nothing.
 """
 
-from typing import Any, Literal
+from typing import Literal
 
 import msgspec
+from msgspec.structs import replace
 
 from controller.match.clocks import stopwatch
 from controller.match.clocks.stopwatch import ClockReport, ClockReportKind, Stopwatch
@@ -104,21 +105,21 @@ def new_match_clock(profile: GuandanProfile) -> MatchClock:
 
 def start(clock: MatchClock, at_ms: int) -> MatchClock:
     """Return the clock running from `at_ms`, the area's start. A running clock stays unchanged."""
-    return clock if clock.watch is not None else _replace_in_clock(clock, watch=Stopwatch(at_ms))
+    return clock if clock.watch is not None else replace(clock, watch=Stopwatch(at_ms))
 
 
 def pause(clock: MatchClock, at_ms: int, stop: AreaClockStop = UNKNOWN_AREA_STOP) -> MatchClock:
     """Return the clock paused with the whole area. A paused clock stays unchanged."""
     if clock.watch is None or clock.watch.is_paused:
         return clock
-    return _replace_in_clock(clock, watch=stopwatch.pause(clock.watch, at_ms), area_stop=stop)
+    return replace(clock, watch=stopwatch.pause(clock.watch, at_ms), area_stop=stop)
 
 
 def resume(clock: MatchClock, at_ms: int) -> MatchClock:
     """Return the clock running again with the area (继续比赛)."""
     if clock.watch is None:
         return clock
-    return _replace_in_clock(clock, watch=stopwatch.resume(clock.watch, at_ms), area_stop=None)
+    return replace(clock, watch=stopwatch.resume(clock.watch, at_ms), area_stop=None)
 
 
 def stopped_since_ms(clock: MatchClock) -> int | None:
@@ -185,7 +186,7 @@ def tick(clock: MatchClock, at_ms: int) -> tuple[MatchClock, tuple[ClockReport, 
     while (moment := next_due_ms(clock)) is not None and moment <= at_ms:
         mark = clock.marks[clock.told]
         dues.append(ClockReport(kind=mark.kind, at_ms=moment, key=mark.key, article=mark.article))
-        clock = _replace_in_clock(clock, told=clock.told + 1)
+        clock = replace(clock, told=clock.told + 1)
     return clock, tuple(dues)
 
 
@@ -193,7 +194,7 @@ def stop_table(clock: MatchClock, reason: str, at_ms: int) -> MatchClock:
     """Return the clock of a table that is stopped from `at_ms` on. The area's time continues."""
     if clock.stops and clock.stops[-1].to_ms is None:
         return clock
-    return _replace_in_clock(clock, stops=(*clock.stops, TableStop(reason, at_ms)))
+    return replace(clock, stops=(*clock.stops, TableStop(reason, at_ms)))
 
 
 def resume_table(clock: MatchClock, at_ms: int) -> MatchClock:
@@ -203,7 +204,7 @@ def resume_table(clock: MatchClock, at_ms: int) -> MatchClock:
     if not clock.stops or clock.stops[-1].to_ms is not None:
         return clock
     *before, last = clock.stops
-    return _replace_in_clock(clock, stops=(*before, msgspec.structs.replace(last, to_ms=at_ms)))
+    return replace(clock, stops=(*before, replace(last, to_ms=at_ms)))
 
 
 def cost_ms(clock: MatchClock, stop: TableStop, at_ms: int) -> int:
@@ -250,10 +251,10 @@ def add_time(clock: MatchClock, add_ms: int, at_ms: int) -> MatchClock:
     Announcements that the new time postpones are reported again. Call `tick` first.
     """
     added = max(0, clock.added_ms + add_ms)
-    longer = _replace_in_clock(clock, added_ms=added)
+    longer = replace(clock, added_ms=added)
     left = left_ms(longer, at_ms) or 0
     passed = sum(mark.left_ms >= left for mark in clock.marks)
-    return _replace_in_clock(longer, told=min(clock.told, passed))
+    return replace(longer, told=min(clock.told, passed))
 
 
 def _clock_marks(profile: GuandanProfile) -> list[ClockMark]:
@@ -276,7 +277,3 @@ def _mark_at_end(profile: GuandanProfile, kind: ClockReportKind) -> ClockMark:
 
 def _elapsed_ms(clock: MatchClock, at_ms: int) -> int:
     return 0 if clock.watch is None else stopwatch.elapsed_ms(clock.watch, at_ms)
-
-
-def _replace_in_clock(clock: MatchClock, **changes: Any) -> MatchClock:
-    return msgspec.structs.replace(clock, **changes)

@@ -3,6 +3,7 @@
 from typing import Literal
 
 import msgspec
+from msgspec.structs import replace
 
 from controller.messages import Seat, Side
 
@@ -31,7 +32,7 @@ def pause(watch: Stopwatch, at_ms: int) -> Stopwatch:
     if watch.is_paused:
         return watch
     ended_ms = (watch.pauses[-1].to_ms or 0) if watch.pauses else at_ms
-    return _replace_pauses(watch, (*watch.pauses, WatchPause(max(at_ms, ended_ms))))
+    return replace(watch, pauses=(*watch.pauses, WatchPause(max(at_ms, ended_ms))))
 
 
 def resume(watch: Stopwatch, at_ms: int) -> Stopwatch:
@@ -39,7 +40,8 @@ def resume(watch: Stopwatch, at_ms: int) -> Stopwatch:
     if not watch.is_paused:
         return watch
     *before, last = watch.pauses
-    return _replace_pauses(watch, (*before, WatchPause(last.from_ms, max(at_ms, last.from_ms))))
+    ended = WatchPause(last.from_ms, max(at_ms, last.from_ms))
+    return replace(watch, pauses=(*before, ended))
 
 
 def elapsed_ms(stopwatch: Stopwatch, at_ms: int) -> int:
@@ -63,10 +65,6 @@ def moment_of_elapsed(watch: Stopwatch, duration_ms: int) -> int | None:
             return None
         moment += max(0, pause.to_ms - from_ms)
     return moment
-
-
-def _replace_pauses(watch: Stopwatch, pauses: tuple[WatchPause, ...]) -> Stopwatch:
-    return msgspec.structs.replace(watch, pauses=pauses)
 
 
 ClockReportKind = Literal[

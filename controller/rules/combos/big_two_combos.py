@@ -381,17 +381,12 @@ def _comparison_rules(
 
 def _combo_reading(combo: BigTwoCombo) -> ComboReading:
     name = BIG_TWO_KIND_NAMES[combo.kind]
+    rank = 2 if combo.rank == TWO_VALUE else combo.rank
     return ComboReading(
         kind=combo.kind,
         en=name.en,
         zh=name.zh,
         cards=tuple(LaidCard(face_text(face)) for face in combo.faces),
-        decides=_deciding_card_text(combo),
+        decides=SUITS[len(SUITS) - 1 - combo.suit] + rank_text(rank),
         size=combo.size,
     )
-
-
-def _deciding_card_text(combo: BigTwoCombo) -> str:
-    """Return the card that decides within the kind, as people write it."""
-    rank = 2 if combo.rank == TWO_VALUE else combo.rank
-    return SUITS[len(SUITS) - 1 - combo.suit] + rank_text(rank)

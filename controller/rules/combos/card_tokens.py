@@ -8,16 +8,11 @@ import msgspec
 
 from controller.cards import BIG_JOKER, RANKS, SMALL_JOKER, SUITS, Face
 from controller.rules.ranks import wild_card
-from controller.words import Words
+from controller.words import Words, WordsError
 
 
-class QuestionError(ValueError):
+class QuestionError(WordsError):
     """A question that cannot be judged. `words` is one line for people, str() is English."""
-
-    def __init__(self, en: str, zh: str) -> None:
-        """Store the message in both languages."""
-        super().__init__(en)
-        self.words = Words(en, zh)
 
 
 class NotationError(QuestionError):

@@ -4,8 +4,6 @@ judge_play() rules on plays of Guandan and of Big Two. judge_contained_kinds() i
 Guandan.
 """
 
-from functools import cache
-
 from controller.cards import SUITS, Face, composition, face_text
 from controller.rules.combos import big_two_combos
 from controller.rules.combos.card_tokens import QuestionError
@@ -62,13 +60,18 @@ def show_reading(combo: Combo, play: TypedPlay, level: int) -> ComboReading:
     )
 
 
+_JOKER_TEXTS = {16: "SJ", 17: "BJ"}
+
+
 def show_declaration(declaration: ComboDeclaration | None) -> DeclaredCombo | None:
     """Return a declaration with its words in both languages."""
     if declaration is None:
         return None
     kind = COMBO_NAMES[declaration.kind] if declaration.kind else None
     ranks = (
-        None if declaration.ranks is None else tuple(map(_rank_or_joker_text, declaration.ranks))
+        None
+        if declaration.ranks is None
+        else tuple(_JOKER_TEXTS.get(rank) or rank_text(rank) for rank in declaration.ranks)
     )
     said = " ".join(ranks or ())
     return DeclaredCombo(
@@ -125,11 +128,6 @@ def _deciding_rank_text(combo: Combo, level: int) -> str:
     return rank_text(combo.rank)
 
 
-def _rank_or_joker_text(rank: int) -> str:
-    jokers = {16: "SJ", 17: "BJ"}
-    return jokers.get(rank) or rank_text(rank)
-
-
 _DECK = composition(2, jokers=True)
 _WILDS = 2
 
@@ -148,9 +146,12 @@ def judge_play(
     Big Two). Plays and declarations are written as play_notation.py reads them. Raises
     QuestionError, and ProfileError for an unknown name.
     """
-    profile = _loaded_profile(profile)
+    profile = load_profile(profile) if isinstance(profile, str) else profile
     if isinstance(profile, BigTwoProfile):
-        _refuse_level(level)
+        if level is not None:
+            raise QuestionError(
+                "no level is played in Big Two: leave it out", "锄大地不打级：请去掉级数"
+            )
         if declare is not None or on_declare is not None:
             raise QuestionError(
                 "nothing is declared in Big Two: a play has one reading",
@@ -177,7 +178,7 @@ def judge_contained_kinds(profile: Profile | str, level: int | None, play: str) 
 
     Raises as `judge_play` does.
     """
-    profile = _loaded_profile(profile)
+    profile = load_profile(profile) if isinstance(profile, str) else profile
     if isinstance(profile, BigTwoProfile):
         raise QuestionError(
             "what a wrong lead contains is asked in Guandan alone (000 A16.3.1)",
@@ -202,15 +203,6 @@ def judge_contained_kinds(profile: Profile | str, level: int | None, play: str) 
     )
 
 
-@cache
-def _load_once(name: str) -> Profile:
-    return load_profile(name)
-
-
-def _loaded_profile(profile: Profile | str) -> Profile:
-    return _load_once(profile) if isinstance(profile, str) else profile
-
-
 def _require_level(level: int | None) -> int:
     """Return the level of a question on Guandan. Raises QuestionError if the level is missing."""
     if level not in SUIT_RANKS:
@@ -219,13 +211,6 @@ def _require_level(level: int | None) -> int:
             "打几？请给出级数：2…10、J、Q、K 或 A",
         )
     return level
-
-
-def _refuse_level(level: int | None) -> None:
-    if level is not None:
-        raise QuestionError(
-            "no level is played in Big Two: leave it out", "锄大地不打级：请去掉级数"
-        )
 
 
 def _wild_cards_left(level: int, *plays: TypedPlay | None) -> int:

@@ -136,7 +136,11 @@ def broken_rule(cards: Sequence[Face], level: int) -> str:
     for rule, groups in _MISTAKES.get(len(cards), ()):
         if fill_pattern(groups, sorted_cards.rank_counts, len(sorted_cards.wild_cards)) is not None:
             return rule
-    if len(cards) in (4, 5) and _has_triple(sorted_cards):
+    most = max(
+        (n for rank, n in sorted_cards.rank_counts.items() if rank not in JOKER_RANKS), default=0
+    )
+    has_triple = most >= 2 and most + len(sorted_cards.wild_cards) >= 3
+    if len(cards) in (4, 5) and has_triple:
         return "triple_with"
     return "no_type"
 
@@ -153,13 +157,6 @@ def _uses_wild_as_joker(cards: SortedCards, size: int) -> bool:
         for groups in jokers
     ]
     return len(cards.wild_cards) in lacking
-
-
-def _has_triple(cards: SortedCards) -> bool:
-    most = max(
-        (count for rank, count in cards.rank_counts.items() if rank not in JOKER_RANKS), default=0
-    )
-    return most >= 2 and most + len(cards.wild_cards) >= 3
 
 
 def _mistake_patterns() -> Iterator[tuple[str, RankGroups]]:
@@ -197,7 +194,9 @@ def bare_notes(play: TypedPlay, combo: Combo | None, level: int, hearts: int) ->
     """
     if combo is not None and combo.kind == "straight" and _may_be_of_one_suit(play, level):
         yield "bare_suits"
-    if _may_be_wild(play, level, hearts, lambda faces: _kinds_and_ranks(faces, level)):
+    if _may_be_wild(
+        play, level, hearts, lambda faces: {(one.kind, one.rank) for one in readings(faces, level)}
+    ):
         yield "bare_level"
 
 
@@ -256,7 +255,3 @@ def _may_be_wild(
             if read(tuple(faces)) != read(play.faces):
                 return True
     return False
-
-
-def _kinds_and_ranks(faces: tuple[Face, ...], level: int) -> set[tuple[ComboKind, int]]:
-    return {(combo.kind, combo.rank) for combo in readings(faces, level)}

@@ -129,8 +129,8 @@ def fill_pattern(groups: RankGroups, have: Mapping[int, int], wilds: int) -> tup
     return lacking
 
 
-def _equal_rank_patterns() -> Iterator[ComboPattern]:
-    """Yield the patterns of one rank only (seed 000 A4.1, A4.2, A4.4, A4.8)."""
+def _all_patterns() -> Iterator[ComboPattern]:
+    # One rank only (seed 000 A4.1, A4.2, A4.4, A4.8).
     for rank in (*SUIT_RANKS, *JOKER_RANKS):
         yield ComboPattern("single", rank, ((rank, 1),))
         yield ComboPattern("pair", rank, ((rank, 2),))
@@ -138,18 +138,12 @@ def _equal_rank_patterns() -> Iterator[ComboPattern]:
         yield ComboPattern("triple", rank, ((rank, 3),))
         for count in range(4, MAX_BOMB_CARDS + 1):
             yield ComboPattern("bomb", rank, ((rank, count),))
-
-
-def _full_house_patterns() -> Iterator[ComboPattern]:
-    """Yield a triple with a pair of another rank, also of jokers (seed 000 A4.6)."""
+    # A triple with a pair of another rank, also of jokers (A4.6).
     for triple in SUIT_RANKS:
         for pair in (*SUIT_RANKS, *JOKER_RANKS):
             if pair != triple:
                 yield ComboPattern("full_house", triple, tuple(sorted(((triple, 3), (pair, 2)))))
-
-
-def _sequence_patterns() -> Iterator[ComboPattern]:
-    """Yield the consecutive patterns, the A low or high (seed 000 A4.3, A4.5, A4.7, A4.9)."""
+    # Consecutive ranks, the A low or high (A4.3, A4.5, A4.7, A4.9).
     for top in range(5, ACE + 1):
         yield ComboPattern("straight", top, sequence_groups(top, 5))
         yield ComboPattern("straight_flush", top, sequence_groups(top, 5))
@@ -157,12 +151,6 @@ def _sequence_patterns() -> Iterator[ComboPattern]:
         yield ComboPattern("tube", top, sequence_groups(top, 3, each=2))
     for top in range(2, ACE + 1):
         yield ComboPattern("plate", top, sequence_groups(top, 2, each=3))
-
-
-def _all_patterns() -> Iterator[ComboPattern]:
-    yield from _equal_rank_patterns()
-    yield from _full_house_patterns()
-    yield from _sequence_patterns()
     yield ComboPattern("joker_bomb", BIG_JOKER_VALUE, tuple((rank, 2) for rank in JOKER_RANKS))
 
 
@@ -239,10 +227,17 @@ def readings(cards: Sequence[Face], level: int) -> tuple[Combo, ...]:
     card are level cards. Readings differ in kind, in rank or in the ranks of the replaced cards,
     never in suits alone. Five cards in sequence and of one suit are a straight flush, and a plain
     straight if that is declared (A7.2).
+
+    Without a declaration, two pairs and a wild card are the higher full house (seed 000 A7.2.2).
+    All other defaults are provisional: the higher class, the higher end of a straight, a tube
+    before a plate.
     """
     sorted_cards = sort_cards(cards, level)
     if not sorted_cards.natural_cards:
-        return _wild_only_readings(sorted_cards.wild_cards)
+        wild = sorted_cards.wild_cards
+        kinds: dict[int, ComboKind] = {1: "single", 2: "pair"}
+        size = len(wild)
+        return (Combo(kinds[size], LEVEL_VALUE, size, wild, wild),) if size in kinds else ()
     found = [
         _combo(pattern, lacking, sorted_cards, level)
         for pattern in PATTERNS.get(len(cards), ())
@@ -255,15 +250,6 @@ def readings(cards: Sequence[Face], level: int) -> tuple[Combo, ...]:
         and (pattern.kind != "straight_flush" or len(sorted_cards.suits) == 1)
     ]
     return tuple(sorted(found, key=lambda combo: _preference(combo, level), reverse=True))
-
-
-def default_reading(cards: Sequence[Face], level: int) -> Combo | None:
-    """Return the reading that counts without a declaration, or None if there is no reading.
-
-    Two pairs and a wild card are the higher full house (seed 000 A7.2.2). All other choices are
-    provisional: the higher class, the higher end of a straight, a tube before a plate.
-    """
-    return next(iter(readings(cards, level)), None)
 
 
 def must_be_declared(found: Sequence[Combo]) -> bool:
@@ -291,13 +277,6 @@ def contained_kinds(cards: Sequence[Face], level: int) -> tuple[ComboKind, ...]:
         if _is_contained(pattern, sorted_cards)
     }
     return tuple(kind for kind in COMBO_NAMES if kind in kinds)
-
-
-def _wild_only_readings(wild: tuple[Face, ...]) -> tuple[Combo, ...]:
-    kinds: dict[int, ComboKind] = {1: "single", 2: "pair"}
-    if len(wild) not in kinds:
-        return ()
-    return (Combo(kinds[len(wild)], LEVEL_VALUE, len(wild), wild, wild),)
 
 
 def _combo(

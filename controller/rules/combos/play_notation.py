@@ -46,7 +46,7 @@ def assign_suits(
     suits = Counter(face // len(RANKS) for face in used.elements())
 
     def burden(face: Face) -> tuple[bool, int]:
-        return _is_wild_at(face, level), suits[face // len(RANKS)]
+        return level is not None and is_wild(face, level), suits[face // len(RANKS)]
 
     found = []
     for face, rank in zip(faces, ranks, strict=True):
@@ -56,10 +56,6 @@ def assign_suits(
             suits[face // len(RANKS)] += 1
         found.append(face)
     return tuple(found)
-
-
-def _is_wild_at(face: Face, level: int | None) -> bool:
-    return level is not None and is_wild(face, level)
 
 
 class TypedPlay(msgspec.Struct, frozen=True, gc=False):

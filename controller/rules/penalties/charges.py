@@ -84,13 +84,10 @@ def lapse_article(profile: GuandanProfile, reason: LapseReason) -> str | None:
     return f"A15.3.8{'①②③④'[list(_LAPSE_TESTS).index(reason)]}"
 
 
-def _was_not_at_once(charge: Charge) -> bool:
-    nobody = charge.pointed_out_by in ("referee", "outsider")
-    return nobody or charge.pointed_out_when != "at_once"
-
-
 _LAPSE_TESTS: dict[LapseReason, Callable[[Charge], bool]] = {
-    "not_at_once": _was_not_at_once,
+    "not_at_once": lambda charge: (
+        charge.pointed_out_by in ("referee", "outsider") or charge.pointed_out_when != "at_once"
+    ),
     "outsider": lambda charge: charge.outsider_first or charge.pointed_out_by == "outsider",
     "acted_first": lambda charge: charge.acted_first,
     "exploited": lambda charge: charge.exploited,

@@ -7,7 +7,7 @@ is silent on an offence, the penalties of seed 000 are proposed instead.
 from collections.abc import Mapping
 from functools import cache
 from importlib import resources
-from typing import Any, Literal
+from typing import Literal
 
 import msgspec
 
@@ -98,7 +98,8 @@ class Offence(ProfileTable, frozen=True):
 
     def __post_init__(self) -> None:
         """Refuse a ladder without steps, a step without options, and steps that are not counted."""
-        for where, ladder in self._ladders():
+        own = [(f"own.{text}.", ladder) for text, ladder in self.own.items()]
+        for where, ladder in (("", self._common_ladder()), *own):
             steps, owners = ladder.steps, ladder.counted_at
             if not steps or not all(steps):
                 raise ValueError(f"{where}steps: expected at least one option in each step")
@@ -113,10 +114,6 @@ class Offence(ProfileTable, frozen=True):
                     f'the last "{ladder.counted}" as counted has it'
                 )
 
-    def _ladders(self) -> list[tuple[str, OffenceLadder]]:
-        own = [(f"own.{text}.", ladder) for text, ladder in self.own.items()]
-        return [("", self._common_ladder()), *own]
-
     def _common_ladder(self) -> OffenceLadder:
         return OffenceLadder(self.steps, self.counted, self.scope, self.remedy, self.counted_at)
 
@@ -125,9 +122,10 @@ class Offence(ProfileTable, frozen=True):
         return self.own.get(text) or self._common_ladder()
 
 
+@cache
 def offence_catalogue() -> Mapping[str, Offence]:
     """Return every offence by its id, in the order of the file. Raises OffencesError."""
-    return _offences_file().offences
+    return {row.id: row for row in _offences_file().offence}
 
 
 def find_offence(name: str) -> Offence:
@@ -154,37 +152,28 @@ def catalogue_words(kind: str, name: str) -> Words:
     return _offences_file().words[kind][name]
 
 
-class _OffencesFile(msgspec.Struct, frozen=True):
-    words: dict[str, dict[str, Words]]
-    offences: dict[str, Offence]
+class OffencesFile(ProfileTable, frozen=True):
+    """The file of the catalogue: its rows, and the words for penalties, reasons, effects …"""
 
-
-def read_offences(text: str, name: str) -> Mapping[str, Offence]:
-    """Return the offences of a TOML text by id. `name` is the name of the file.
-
-    Raises OffencesError, one line.
-    """
-    return _offences_by_id(toml_files.parse_tables(text, OffencesError, name=name), name)
-
-
-class _OffenceRows(ProfileTable, frozen=True):
     offence: list[Offence]
     words: dict[str, dict[str, Words]]
 
 
-def _offences_by_id(raw: dict[str, Any], name: str) -> dict[str, Offence]:
-    rows = toml_files.convert_tables(raw, _OffenceRows, OffencesError, name=name).offence
-    for number, row in enumerate(rows):
-        if any(row.id == before.id for before in rows[:number]):
+def read_offences(text: str, name: str) -> OffencesFile:
+    """Return the catalogue in a TOML text. `name` is the name of the file.
+
+    Raises OffencesError, one line.
+    """
+    raw = toml_files.parse_tables(text, OffencesError, name=name)
+    file = toml_files.convert_tables(raw, OffencesFile, OffencesError, name=name)
+    for number, row in enumerate(file.offence):
+        if any(row.id == before.id for before in file.offence[:number]):
             raise OffencesError(f'{name}: offence[{number}].id = "{row.id}": there is one already')
-    return {row.id: row for row in rows}
+    return file
 
 
 @cache
-def _offences_file() -> _OffencesFile:
+def _offences_file() -> OffencesFile:
     name = "offences.toml"
     text = resources.files("controller.rules.penalties").joinpath(name).read_text(encoding="utf-8")
-    raw = toml_files.parse_tables(text, OffencesError, name=name)
-    return _OffencesFile(
-        msgspec.convert(raw["words"], dict[str, dict[str, Words]]), _offences_by_id(raw, name)
-    )
+    return read_offences(text, name)

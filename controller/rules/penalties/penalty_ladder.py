@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 from typing import Literal
 
 import msgspec
+from msgspec.structs import replace
 
 from controller.rules.penalties.charges import Charge
 from controller.rules.penalties.offences import (
@@ -222,8 +223,8 @@ def _add_direct_foul(
     profile: GuandanProfile, charge: Charge, row: Offence, step: LegalPenalties
 ) -> LegalPenalties:
     article = HARM_ARTICLES.get(profile.penalties.catalogue)
-    why, proposed = _offence_reason("harmed", row), _rulebook_gap(article, False)
-    foul = LegalPenalty(penalty="foul", article=article, why=why, gap=proposed)
+    why, gap = _offence_reason("harmed", row), _rulebook_gap(article, False)
+    foul = LegalPenalty(penalty="foul", article=article, why=why, gap=gap)
     return _put_foul_first_if_harmed(charge, row, foul, step)
 
 
@@ -248,7 +249,7 @@ def _hidden_card_penalties(
         return _first_of_each_penalty(
             (named, *(one for one in step if one.penalty not in _LESSER_PENALTIES))
         )
-    foul = msgspec.structs.replace(named, why=_offence_reason("harmed", row))
+    foul = replace(named, why=_offence_reason("harmed", row))
     step = tuple(named if one.penalty == "foul" else one for one in step)
     return _put_foul_first_if_harmed(charge, row, foul, step)
 
@@ -267,7 +268,7 @@ def _late_penalties(
     why = _offence_reason(f"late_{profile.clocks.late_then}", row)
     if profile.clocks.late_then == "default":
         return (_penalty_from_key(profile, "match_forfeit", "clocks.late_then", why),)
-    return tuple(msgspec.structs.replace(one, why=why) for one in step)
+    return tuple(replace(one, why=why) for one in step)
 
 
 _BY_TRAIT: dict[
@@ -338,12 +339,9 @@ def _raised_by_record(
         limit: int = getattr(profile.penalties, rung.limit)
         before = rung.count(record, charge, row) if limit and rung.below == penalty else None
         if before is not None and before + 1 >= limit:
-            raised = (*raised, _penalty_of_rung(profile, rung, before + 1))
+            text = catalogue_words("why", rung.limit)
+            why = Words(text.en.format(number=before + 1), text.zh.format(number=before + 1))
+            key = f"penalties.{rung.limit}"
+            raised = (*raised, _penalty_from_key(profile, rung.above, key, why))
             penalty = rung.above
     return raised
-
-
-def _penalty_of_rung(profile: GuandanProfile, rung: LadderRung, number: int) -> LegalPenalty:
-    text = catalogue_words("why", rung.limit)
-    why = Words(text.en.format(number=number), text.zh.format(number=number))
-    return _penalty_from_key(profile, rung.above, f"penalties.{rung.limit}", why)

@@ -79,22 +79,12 @@ def pairs_disqualified(record: PenaltyRecord, event: str) -> frozenset[str]:
     )
 
 
-def _same_player(one: Incident, other: Incident) -> bool:
-    return one.person is not None and (one.person, one.pair) == (other.person, other.pair)
-
-
-def _same_pair(one: Incident, other: Incident) -> bool:
-    return one.pair == other.pair
-
-
-def _same_side(one: Incident, other: Incident) -> bool:
-    return one.side == other.side
-
-
 _SAME_OWNER: dict[CountedParty, Callable[[Incident, Incident], bool]] = {
-    "player": _same_player,
-    "pair": _same_pair,
-    "side": _same_side,
+    "player": lambda one, other: (
+        one.person is not None and (one.person, one.pair) == (other.person, other.pair)
+    ),
+    "pair": lambda one, other: one.pair == other.pair,
+    "side": lambda one, other: one.side == other.side,
 }
 
 _SCOPE_DEPTHS: dict[CountScope, int] = {"event": 1, "round": 2, "match": 3, "deal": 4}

@@ -4,10 +4,10 @@ The consequences are a closed set of values that the match applies. The cards on
 part of them. The remedy text of an offence (offences.toml) describes the procedure for the cards.
 """
 
-from collections.abc import Callable
 from typing import Literal
 
 import msgspec
+from msgspec.structs import replace
 
 from controller.messages import Seat, Side
 from controller.rules.penalties.charges import Charge, lapse_article, lapse_reasons
@@ -78,11 +78,23 @@ def consequences_of(
     profile: GuandanProfile, charge: Charge, legal_penalty: LegalPenalty
 ) -> tuple[Consequences, ProfileKeys]:
     """Return the consequences of a penalty, and the profile keys that they depend on."""
-    effects, keys = _CONSEQUENCES_BY_PENALTY.get(legal_penalty.penalty, _no_consequences)(
-        profile, charge
-    )
+    effects: Consequences = ()
+    keys: ProfileKeys = ()
+    if legal_penalty.penalty == "foul":
+        effects, keys = _foul_consequences(profile, charge)
+    elif legal_penalty.penalty == "match_forfeit":
+        # The other side may keep its better score (seed 000 A15.3.4).
+        effects = (MatchLost(charge.side),)
+    elif legal_penalty.penalty == "disqualification":
+        # The match is lost at the fixed score (seed 000 A15.3.5).
+        effects = (MatchLost(charge.side), PairDisqualified(charge.pair))
     keys = (*legal_penalty.keys, *(key for key in keys if key not in legal_penalty.keys))
-    return (*effects, *_seat_consequences(charge.seat, legal_penalty)), keys
+    if charge.seat is not None:
+        if legal_penalty.dead_hand:
+            effects = (*effects, DeadHand(charge.seat))
+        if legal_penalty.turn_loss is not None:
+            effects = (*effects, TurnLost(charge.seat, legal_penalty.turn_loss == "trick"))
+    return effects, keys
 
 
 def consequence_words(effect: Consequence, earlier: int | None = None) -> Words:
@@ -127,10 +139,6 @@ def _loss_name(effect: Consequence) -> str | None:
     return "dead_hand" if isinstance(effect, DeadHand) else None
 
 
-def _no_consequences(profile: GuandanProfile, charge: Charge) -> tuple[Consequences, ProfileKeys]:
-    return (), ()
-
-
 def _foul_consequences(profile: GuandanProfile, charge: Charge) -> tuple[Consequences, ProfileKeys]:
     """Return a lost deal (seed 000 A15.3.3), or changes of level (seed 003 R6.2–3)."""
     rules, side = profile.penalties, charge.side
@@ -142,38 +150,6 @@ def _foul_consequences(profile: GuandanProfile, charge: Charge) -> tuple[Consequ
         effect = LevelUp(other_side(side), rules.foul_levels)
         return (effect,), ("penalties.foul", "penalties.foul_levels")
     return (DealLost(side),), ("penalties.foul",)
-
-
-def _forfeit_consequences(
-    profile: GuandanProfile, charge: Charge
-) -> tuple[Consequences, ProfileKeys]:
-    """Return the lost match. The other side may keep its better score (seed 000 A15.3.4)."""
-    return (MatchLost(charge.side),), ()
-
-
-def _disqualification_consequences(
-    profile: GuandanProfile, charge: Charge
-) -> tuple[Consequences, ProfileKeys]:
-    """Return the lost match at the fixed score, and the exclusion (seed 000 A15.3.5)."""
-    return (MatchLost(charge.side), PairDisqualified(charge.pair)), ()
-
-
-_CONSEQUENCES_BY_PENALTY: dict[
-    Penalty, Callable[[GuandanProfile, Charge], tuple[Consequences, ProfileKeys]]
-] = {
-    "foul": _foul_consequences,
-    "match_forfeit": _forfeit_consequences,
-    "disqualification": _disqualification_consequences,
-}
-
-
-def _seat_consequences(seat: Seat | None, way: LegalPenalty) -> Consequences:
-    if seat is None:
-        return ()
-    effects: Consequences = (DeadHand(seat),) if way.dead_hand else ()
-    if way.turn_loss is None:
-        return effects
-    return (*effects, TurnLost(seat, whole_trick=way.turn_loss == "trick"))
 
 
 CHIEF_PENALTIES: frozenset[Penalty] = frozenset({"foul", "match_forfeit", "disqualification"})
@@ -270,7 +246,7 @@ def _accepted_penalties(
     """
     text, article = catalogue_words("why", "settled_recognised"), profile.article(SETTLED_KEY)
     return tuple(
-        msgspec.structs.replace(
+        replace(
             one,
             why=Words(f"{text.en}: {one.why.en}", f"{text.zh}：{one.why.zh}"),
             article=", ".join(known for known in (article, one.article) if known) or None,

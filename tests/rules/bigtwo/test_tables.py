@@ -4,9 +4,9 @@ import pytest
 
 from controller.cards import parse_face
 from controller.rules.big_two import HAND_CARDS, BigTwoRules
-from controller.rules.big_two_gaps import BIG_TWO_GAPS
-from controller.rules.profile import BigTwoProfile, rules_by_key
+from controller.rules.profile import BigTwoProfile
 from controller.rules.profile_files import ProfileError, read_profile
+from controller.rules.regulations import regulations_to_settle
 from tests.rows import each_row
 
 FILE = "bigtwo-2017-002.toml"
@@ -49,18 +49,14 @@ def test_a_wrong_table_is_told_in_one_line(old: str, new: str, line: str) -> Non
 
 def test_every_proposed_value_has_its_gap(profile: BigTwoProfile) -> None:
     proposed = {key for key in profile.provisional if key.startswith("bigtwo.")}
-    assert proposed <= {gap.key for gap in BIG_TWO_GAPS}
+    gaps = regulations_to_settle(profile).gaps
+    assert proposed <= {key for gap in gaps for key in gap.keys}
 
 
-def test_every_gap_names_a_key_that_exists(profile: BigTwoProfile) -> None:
-    assert {gap.key for gap in BIG_TWO_GAPS if gap.key} <= set(rules_by_key(profile))
-
-
-def test_gaps_have_names_of_their_own_and_both_languages() -> None:
-    assert len({gap.name for gap in BIG_TWO_GAPS}) == len(BIG_TWO_GAPS)
-    assert all(gap.en.isascii() or "♦" in gap.en for gap in BIG_TWO_GAPS)
-    assert all(any("一" <= sign <= "鿿" for sign in gap.zh) for gap in BIG_TWO_GAPS)
-
-
-def test_the_missing_movement_is_a_gap_that_nothing_fills() -> None:
-    assert [gap.key for gap in BIG_TWO_GAPS if gap.name == "swiss_movement"] == [None]
+def test_the_missing_movement_is_a_matter_that_nothing_fills(profile: BigTwoProfile) -> None:
+    found = [
+        matter
+        for matter in regulations_to_settle(profile).matters
+        if "Swiss movement" in matter.what.en
+    ]
+    assert [(matter.article, matter.keys) for matter in found] == [("A13, App3", ())]

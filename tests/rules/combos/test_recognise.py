@@ -8,9 +8,7 @@ import pytest
 from controller.cards import Face, composition, face_text
 from controller.rules.combos.guandan_combos import (
     COMBO_NAMES,
-    Combo,
     contained_kinds,
-    default_reading,
     must_be_declared,
     readings,
 )
@@ -124,8 +122,7 @@ def test_a_wild_card_takes_the_suit_of_a_straight_flush_and_none_that_makes_one(
     ],
 )
 def test_what_counts_undeclared(text: str, kind: str, rank: int) -> None:
-    combo = default_reading(cards(text), 2)
-    assert combo is not None
+    combo = readings(cards(text), 2)[0]
     assert (combo.kind, combo.rank) == (kind, rank)
 
 
@@ -160,7 +157,6 @@ def test_a_choice_of_the_pair_alone_need_not_be_declared() -> None:
 
 def test_nothing_is_a_play() -> None:
     assert readings((), 2) == ()
-    assert default_reading((), 2) is None
     assert contained_kinds((), 2) == ()
 
 
@@ -172,8 +168,7 @@ def test_the_kinds_in_a_wrong_play_are_told_in_their_usual_order() -> None:
 
 def test_a_level_card_ranks_by_level_alone_and_by_nature_in_a_sequence() -> None:
     def rank(text: str) -> tuple[str, int]:
-        combo: Combo | None = default_reading(cards(text, 7), 7)
-        assert combo is not None
+        combo = readings(cards(text, 7), 7)[0]
         return combo.kind, combo.rank
 
     assert rank("77") == ("pair", 15)
