@@ -104,12 +104,12 @@ def require_possible_charge(match: GuandanMatch, charge: Charge) -> None:
     if deal is None:
         return
     due = deal.tribute if kind == "tribute" else deal.returns
-    his = [
+    charged = [
         one
         for one in due
         if one.giver == charge.seat or (charge.seat is None and side_of(one.giver) == charge.side)
     ]
-    if not his:
+    if not charged:
         givers = " / ".join(one.giver for one in due)
         refuse("NO_CARD_OF_HIS", charge.seat or charge.side, givers)
     if kind == "return" and all(_is_return_right(match.profile, deal, one) for one in charged):

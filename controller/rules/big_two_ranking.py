@@ -1,19 +1,24 @@
-"""Matchpoints (MP), percentages, places and ranking points of one deal.
+"""Matchpoints (MP), percentages, places and ranking points of one deal, and the final ranking.
 
 All numbers are exact. The comparison is between entrants who held the same cards at the same seat.
 A deal that was played at one table only therefore has no matchpoints (seed 002 A13, App2.1).
 """
 
 from bisect import bisect_left, bisect_right
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
-from typing import Literal
+from typing import Any, Literal
 
 import msgspec
 
-from controller.rules.big_two import MatchpointRules, RankingPointRules
+from controller.rules.big_two import (
+    FinalRankingRules,
+    MatchpointRules,
+    RankingPointRules,
+    TieBreakName,
+)
 
 PERCENT_DECIMALS = 2
 
@@ -59,10 +64,7 @@ def compare_deal(
     for name, times in Counter(name for field in fields for name in field).items():
         if times > 1:
             raise ValueError(f"{name} is in {times} fields: expected one seat an entrant")
-    parts: list[dict[str, _FieldScore]] = []
-    for field in fields:
-        top, made = max_matchpoints(len(field), matchpoints), matchpoints_of(field, matchpoints)
-        parts.append({name: _FieldScore(score, made[name], top) for name, score in field.items()})
+    parts = [_field_scores(field, matchpoints) for field in fields]
     if matchpoints.among == "deal":
         parts = [{name: line for part in parts for name, line in part.items()}]
     results = (result for part in parts for result in _comparisons(part, ranking))
@@ -132,6 +134,12 @@ def round_half_up(value: Fraction, decimals: int) -> Decimal:
     return Decimal(units).scaleb(-decimals)
 
 
+def _field_scores(field: Mapping[str, int], rules: MatchpointRules) -> dict[str, _FieldScore]:
+    top = max_matchpoints(len(field), rules)
+    made = matchpoints_of(field, rules)
+    return {name: _FieldScore(score, made[name], top) for name, score in field.items()}
+
+
 def _comparisons(
     lines: Mapping[str, _FieldScore], ranking: RankingPointRules
 ) -> Iterator[DealComparison]:
@@ -146,3 +154,176 @@ def _comparisons(
             place=place[name],
             points=ranking_points(place[name], ranking),
         )
+
+
+RankingReason = Literal[TieBreakName, "total", "play_off"]
+
+
+class RankedDeal(msgspec.Struct, frozen=True, gc=False):
+    """One deal of one entrant. `score` is the score of the deal, `points` its ranking points.
+
+    `time_ms`: the time that the entrant took for all plays, or None if the time was not measured.
+    """
+
+    entrant: str
+    deal: int
+    round: int
+    table: int
+    score: int
+    points: Decimal
+    time_ms: int | None = None
+
+
+class RankingLine(msgspec.Struct, frozen=True, gc=False):
+    """A line of the final ranking.
+
+    `decided_by`: the test that separates this line from the line above, None on the first line.
+    "play_off": no test separates the two entrants. They share a place until they have played
+    a play-off.
+    """
+
+    place: int
+    entrant: str
+    total: Decimal
+    decided_by: RankingReason | None
+
+
+def final_ranking(
+    played: Sequence[RankedDeal], final: FinalRankingRules
+) -> tuple[RankingLine, ...]:
+    """Return the final ranking over all deals, best first.
+
+    If a tie-break lacks its data for one of the tied entrants, it is skipped for all of them.
+    Raises ValueError if an entrant has a deal twice.
+    """
+    record = _RankingRecord(played)
+    tests: list[tuple[RankingReason, _TieBreakTest]] = [("total", _total_points)]
+    tests += [(name, _TIE_BREAK_TESTS[name]) for name in final.tie_breaks]
+    standings: list[RankingLine] = []
+    for n, (entrant, by) in enumerate(_order_tied(sorted(record.rows), tests, record), start=1):
+        place = standings[-1].place if by == "play_off" else n
+        standings.append(RankingLine(place, entrant, record.totals[entrant], by))
+    return tuple(standings)
+
+
+class _RankingRecord:
+    """All played deals by entrant, and the total points, as input of the tests below."""
+
+    def __init__(self, played: Iterable[RankedDeal]) -> None:
+        self.rows: dict[str, list[RankedDeal]] = defaultdict(list)
+        for row in played:
+            if any(row.deal == other.deal for other in self.rows[row.entrant]):
+                raise ValueError(f"{row.entrant} has deal {row.deal} twice: expected it once")
+            self.rows[row.entrant].append(row)
+        self.totals = {
+            name: sum((row.points for row in rows), Decimal(0)) for name, rows in self.rows.items()
+        }
+
+    def every_row(self) -> Iterator[RankedDeal]:
+        """Yield all rows."""
+        for rows in self.rows.values():
+            yield from rows
+
+
+_KeyByEntrant = dict[str, Any]
+_TieBreakTest = Callable[[Sequence[str], _RankingRecord], _KeyByEntrant | None]
+
+
+def _order_tied(
+    tied: Sequence[str],
+    tests: Sequence[tuple[RankingReason, _TieBreakTest]],
+    record: _RankingRecord,
+) -> Iterator[tuple[str, RankingReason | None]]:
+    """Yield tied entrants in order, each with the test that separates it from the one before.
+
+    The test of the first entrant is None.
+    """
+    if len(tied) < 2 or not tests:
+        yield from ((entrant, "play_off" if n else None) for n, entrant in enumerate(tied))
+        return
+    (name, test), *later = tests
+    keys = test(tied, record) or dict.fromkeys(tied, 0)
+    for n, key in enumerate(sorted(set(keys.values()), reverse=True)):
+        equal = [entrant for entrant in tied if keys[entrant] == key]
+        for entrant, by in _order_tied(equal, later, record):
+            yield entrant, by or (name if n else None)
+
+
+def _total_points(tied: Sequence[str], record: _RankingRecord) -> _KeyByEntrant:
+    return {entrant: record.totals[entrant] for entrant in tied}
+
+
+def _beaten_average(tied: Sequence[str], record: _RankingRecord) -> _KeyByEntrant:
+    """Tie-break (1): the average total of beaten opponents (same table, lower score in that round).
+
+    Provisional: an opponent who was beaten in two rounds counts twice, and an entrant without
+    beaten opponents gets 0.
+    """
+    tables: dict[tuple[int, int], Counter[str]] = defaultdict(Counter)
+    for row in record.every_row():
+        tables[row.round, row.table][row.entrant] += row.score
+
+    def average(entrant: str) -> Fraction:
+        beaten = [
+            record.totals[other]
+            for scores in tables.values()
+            if entrant in scores
+            for other in scores
+            if scores[other] < scores[entrant]
+        ]
+        return Fraction(sum(beaten, Decimal(0))) / max(1, len(beaten))
+
+    return {entrant: average(entrant) for entrant in tied}
+
+
+def _round_places(tied: Sequence[str], record: _RankingRecord) -> _KeyByEntrant:
+    """Tie-break (2): more 1st places in a round, then more 2nd places, and so on.
+
+    Provisional: a round is ranked by the sum of its ranking points, among all entrants.
+    """
+    rounds: dict[int, dict[str, Fraction]] = defaultdict(dict)
+    for row in record.every_row():
+        sums = rounds[row.round]
+        sums[row.entrant] = sums.get(row.entrant, Fraction(0)) + Fraction(row.points)
+    taken = Counter(
+        (entrant, place)
+        for sums in rounds.values()
+        for entrant, place in places_by_value(sums).items()
+    )
+    every = range(1, len(record.rows) + 1)
+    return {entrant: tuple(taken[entrant, place] for place in every) for entrant in tied}
+
+
+def _total_time(tied: Sequence[str], record: _RankingRecord) -> _KeyByEntrant | None:
+    """Tie-break (3): less playing time in total."""
+    times = _playing_times(tied, record, least=1)
+    return times and {entrant: -sum(of) for entrant, of in times.items()}
+
+
+def _trimmed_time(tied: Sequence[str], record: _RankingRecord) -> _KeyByEntrant | None:
+    """Tie-break (4): less time a deal on average, without the slowest and the fastest deal."""
+    times = _playing_times(tied, record, least=3)
+    return times and {
+        entrant: -Fraction(sum(sorted(of)[1:-1]), len(of) - 2) for entrant, of in times.items()
+    }
+
+
+def _playing_times(
+    tied: Sequence[str], record: _RankingRecord, least: int
+) -> dict[str, list[int]] | None:
+    """Return the times of the deals of each tied entrant, or None if one entrant has too few."""
+    times = {
+        entrant: [row.time_ms for row in record.rows[entrant] if row.time_ms is not None]
+        for entrant in tied
+    }
+    whole = all(len(of) == len(record.rows[entrant]) >= least for entrant, of in times.items())
+    return times if whole else None
+
+
+_TIE_BREAK_TESTS: dict[TieBreakName, _TieBreakTest] = {
+    "beaten_average": _beaten_average,
+    "round_places": _round_places,
+    "total_time": _total_time,
+    "trimmed_time": _trimmed_time,
+}
+"""One function for each tie-break. The higher key ranks first."""
