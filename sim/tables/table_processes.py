@@ -5,10 +5,9 @@ pids, in the reverse order of their start. None remains.
 """
 
 import asyncio
-import os
 import signal
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -146,27 +145,17 @@ class TableProcess:
             topics=topics,
         )
 
-    async def start_daemon(
-        self, timeout_s: float | None = None, environment: Mapping[str, str] | None = None
-    ) -> None:
-        """Start `dealtable run` and wait for its gateway. Raises HallError.
-
-        `timeout_s`: the time limit for the gateway; None for START_TIMEOUT_S. `environment`:
-        variables in addition to this process's own.
-        """
+    async def start_daemon(self, timeout_s: float = START_TIMEOUT_S) -> None:
+        """Start `dealtable run` and wait up to `timeout_s` for its gateway. Raises HallError."""
         remove_endpoints(self.state_dir)  # a killed daemon does not remove its endpoints
         with self.log.open("ab") as file:
-            self.daemon = await start_program(
-                *("run", "--config", str(self.config)),
-                stderr=file,
-                env={**os.environ, **(environment or {})},
-            )
+            self.daemon = await start_program("run", "--config", str(self.config), stderr=file)
         await _wait_until(
             self._is_gateway_open,
             self.daemon,
             f"the daemon of table {self.id}",
             self.log,
-            START_TIMEOUT_S if timeout_s is None else timeout_s,
+            timeout_s,
         )
 
     async def stop_daemon(self) -> int | None:
