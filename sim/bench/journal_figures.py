@@ -1,4 +1,7 @@
-"""Figures of deals in a real machine's journal: their size, and the bytes written."""
+"""Figures of deals in a real machine's journal: their size, and the bytes written.
+
+`read_metrics` reads the metrics of a running machine through the socket that its gateway uses.
+"""
 
 import asyncio
 import itertools
@@ -11,14 +14,21 @@ from pathlib import Path
 import click
 import msgspec
 
+from controller.config import load_table
+from controller.gateway_protocol import (
+    MAX_MACHINE_LINE_BYTES,
+    AskMetricsMessage,
+    MetricsMessage,
+    decode_machine_line,
+    encode_line,
+)
 from controller.journal.entries import StoredRow, decode
 from controller.journal.packed_board_events import unpack_events
 from controller.journal.store import STORE_NAME, open_read_only
 from sim.bench.figure_registry import FigureUnit, FigureValue, choose_size, valued_figure
-from sim.bench.machine_counters import metrics_difference, read_metrics
 from sim.people.practice_players import seat_players
 from sim.tables.process_costs import find_processes, written_kib
-from sim.tables.table_processes import HallPlan, TableProcess, run_hall
+from sim.tables.table_processes import HallError, HallPlan, TableProcess, run_hall
 
 _KIB = 1024
 _SETTLE_S = 0.5
@@ -97,6 +107,38 @@ def _table_kib(columns: str, rows: Iterable[Sequence[object]]) -> float:
         (pages,) = db.execute("PRAGMA page_count").fetchone()
         (page_bytes,) = db.execute("PRAGMA page_size").fetchone()
         return float(pages * page_bytes / _KIB)
+
+
+async def read_metrics(table: TableProcess) -> MetricsMessage:
+    """Return the present metrics of a table's machine. Raises HallError."""
+    path = load_table(table.config).socket
+    try:
+        reader, writer = await asyncio.open_unix_connection(str(path), limit=MAX_MACHINE_LINE_BYTES)
+    except OSError as error:
+        raise HallError(f"the machine of table {table.id} is not there: {error}") from error
+    try:
+        writer.write(encode_line(AskMetricsMessage()))
+        async for line in reader:
+            message = decode_machine_line(line)
+            if isinstance(message, MetricsMessage):
+                return message
+    finally:
+        writer.close()
+    raise HallError(f"the machine of table {table.id} hung up")
+
+
+def metrics_difference(before: MetricsMessage, now: MetricsMessage, name: str) -> tuple[int, float]:
+    """Return the increase of a metric between two readings.
+
+    The result is the count and the total seconds, over all labels.
+    """
+    count, total_s = 0, 0.0
+    for message, sign in ((now, 1), (before, -1)):
+        for one in message.distributions:
+            if one.name == name:
+                count += sign * sum(one.counts)
+                total_s += sign * one.sum_s
+    return count, total_s
 
 
 _SPEED = 20.0

@@ -21,12 +21,9 @@ from rich.text import Text
 
 from controller.cli.console import find_missing_library, format_missing_library
 from controller.client.discovery import write_endpoints
-from controller.deal.sequence import sequence
 from controller.messages import MachinePhase, PublicState, Role
-from controller.rules.profile_files import load_profile
 from controller.seats import POCKETS
-from sim.bench.bare_table import mechanical_s
-from sim.mechanics.mechanics_settings import MechanicsSettings
+from sim.bench.bare_table import dealt_mechanical_s
 from sim.people.practice_players import DealResult
 from sim.tables.console_process import ConsoleProcess, run_console
 from sim.tables.process_costs import ProcessCost, count_cores
@@ -378,11 +375,6 @@ def _format_cost(kind: str, cost: ProcessCost, deals: int, table_s: float) -> st
 
 def _make_deal_row(plan: HallPlan, dealt: DealResult) -> dict[str, Any]:
     """Return a deal for the summary, with the time that the mechanics alone would take."""
-    profile = load_profile("international-000")
-    seed = bytes.fromhex(dealt.seed)
-    order = sequence(bytes.fromhex(dealt.commitment), seed, dealt.cut, profile.deck.cards)
     row: dict[str, Any] = msgspec.to_builtins(dealt)
     del row["wrong"], row["feeding_ms"]
-    settings = MechanicsSettings(speed=plan.speed)
-    alone_s = mechanical_s(settings, profile, order, feeding_ms=dealt.feeding_ms)
-    return row | {"mechanical_s": round(alone_s, 4)}
+    return row | {"mechanical_s": round(dealt_mechanical_s(dealt, plan.speed), 4)}
