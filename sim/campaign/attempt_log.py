@@ -31,7 +31,6 @@ CONSEQUENCES = frozenset({"TWO_MISDEALS", "SET_BARRED"})
 ACT_BLAME_S = 2.0
 """The time before the next attempt for which an action of people may still explain an alert."""
 
-_STRIKES_AT_A_FILLING = "set"
 _FAULT_FIELDS = msgspec.structs.fields(SimulatedFault)
 
 
@@ -107,8 +106,7 @@ class PossibleCauses:
         return tuple(
             one.fault
             for one in self._strikes
-            if one.at_s > self._verdict_s
-            and fault_menu()[one.fault.name].strikes != _STRIKES_AT_A_FILLING
+            if one.at_s > self._verdict_s and fault_menu()[one.fault.name].strikes != "set"
         )
 
 
@@ -217,8 +215,7 @@ class AttemptLog:
         self.notes.append(notes)
 
     def _on_verdict(self, event: PublicEvent) -> None:
-        data = event.data
-        self._end(data["outcome"], tuple(data["reasons"]))
+        self._end(event.data["outcome"], tuple(event.data["reasons"]))
 
     def _on_withdrawn(self, event: PublicEvent) -> None:
         reasons = tuple(event.data["reasons"])

@@ -170,6 +170,12 @@ class CampaignPeople:
         self._state_received_s = self._loop.time()
         self._last_clearing: tuple[int | None, str] = (None, "")
         self._taken_attempt: int | None = None
+        self._steps = {
+            MachinePhase.EMPTY: self._begin,
+            MachinePhase.COMMITTED: self._cut,
+            MachinePhase.HELD: self._release,
+            MachinePhase.RELEASED: self._take_and_load,
+        }
 
     def observe(self, state: PublicState) -> None:
         """Record the state that the screen shows now."""
@@ -198,8 +204,12 @@ class CampaignPeople:
             return None
         self._memory.notice(state, truth)
         if self._memory.has_lasted("STORAGE_FAILED", REACT_S):
-            return self._handle_full_disk()
-        looks = (self._check_safety, self._check_boards, self._handle_failure, self._continue_deal)
+            # Without room on the disk no other action helps.
+            full = "disk" in self._host.needs_person and self._memory.may_retry("make_room")
+            return self._actions.free_disk() if full else None
+        looks = [self._check_safety, self._check_boards, self._handle_failure]
+        if state.machine.phase in self._steps:
+            looks.append(self._steps[state.machine.phase])
         deeds = (look(state, truth) for look in looks)
         return next((deed for deed in deeds if deed is not None), None)
 
@@ -207,19 +217,9 @@ class CampaignPeople:
 
     def _handle_dark_screen(self, silent_s: float) -> PeopleAction | None:
         """Start the daemon if the screen is dark and the daemon needs a person to start it."""
-        waits = "daemon" in self._host.needs_person
-        if (
-            waits
-            and silent_s > SCREEN_SILENT_S + REACT_S
-            and self._memory.may_retry("start_daemon")
-        ):
+        waits = "daemon" in self._host.needs_person and silent_s > SCREEN_SILENT_S + REACT_S
+        if waits and self._memory.may_retry("start_daemon"):
             return self._actions.start_daemon()
-        return None
-
-    def _handle_full_disk(self) -> PeopleAction | None:
-        """Make room on a full disk. Without room no other action helps."""
-        if "disk" in self._host.needs_person and self._memory.may_retry("make_room"):
-            return self._actions.free_disk()
         return None
 
     def _check_safety(self, state: PublicState, truth: Truth) -> PeopleAction | None:
@@ -293,10 +293,6 @@ class CampaignPeople:
 
     # The steps of a deal.
 
-    def _continue_deal(self, state: PublicState, truth: Truth) -> PeopleAction | None:
-        step = _STEPS.get(state.machine.phase)
-        return None if step is None else step(self, state, truth)
-
     def _begin(self, state: PublicState, truth: Truth) -> PeopleAction | None:
         """Begin a deal.
 
@@ -368,11 +364,3 @@ class CampaignPeople:
             f"phase {state.machine.phase.value}, attempt {state.machine.attempt}, "
             f"alerts {alerts}, last done {self._actions.last}{dark}"
         )
-
-
-_STEPS: dict[MachinePhase, Callable[[CampaignPeople, PublicState, Truth], PeopleAction | None]] = {
-    MachinePhase.EMPTY: CampaignPeople._begin,
-    MachinePhase.COMMITTED: CampaignPeople._cut,
-    MachinePhase.HELD: CampaignPeople._release,
-    MachinePhase.RELEASED: CampaignPeople._take_and_load,
-}

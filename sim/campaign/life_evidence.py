@@ -83,7 +83,8 @@ class LifeEvidence:
 
     def judge_life(self) -> None:
         """Judge the whole life. Its journal must be closed."""
-        entries = list(_read_entries(self._host))
+        with open_read_only(self._host.state_dir / STORE_NAME) as rows:
+            entries = [decode(row.body) for row in rows]
         for look in self._snapshots:
             self._judge_snapshot(look, entries)
         self._judge_order(entries)
@@ -172,11 +173,6 @@ class LifeEvidence:
             self._report("events_lost", told)
         for told in doubled:
             self._report("events_doubled", told)
-
-
-def _read_entries(house: TableHost) -> Iterator[JournalEntry]:
-    with open_read_only(house.state_dir / STORE_NAME) as rows:
-        yield from (decode(row.body) for row in rows)
 
 
 def _read_board_events(

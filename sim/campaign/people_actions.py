@@ -167,10 +167,8 @@ class PeopleActions:
         """
         asked = self._pending_answers.get(cmd)
         waits = asked is not None and not asked.done()
-        if (
-            waits
-            or self._loop.time() - self._asked_at_s.get(cmd, -RETRY_INTERVAL_S) < RETRY_INTERVAL_S
-        ):
+        asked_at_s = self._asked_at_s.get(cmd, -RETRY_INTERVAL_S)
+        if waits or self._loop.time() - asked_at_s < RETRY_INTERVAL_S:
             return None
         return self._send(cmd, role, action_name, args)
 

@@ -30,8 +30,6 @@ from sim.tables.table_in_process import TableInProcess, run_table_in_process
 SETS = (CardSetSection(id="S1", back="A"), CardSetSection(id="S2", back="B"))
 SIGNERS = {role: random.Random(f"people {role}").randbytes(32) for role in Role}
 """People's keys, which stay the same for all daemons."""
-RESTART_DELAY_S = 1.0
-"""The time until a dead daemon is started again, if the fault does not give a time."""
 _MAX_ROWS_TO_DEATH = 3
 """A kill occurs between the rows of the next commit, at most this many rows after its first row."""
 _KILL_TIMEOUT_S = 2.0
@@ -95,7 +93,13 @@ class TableHost:
         self.sim = ObservedHardware(
             settings, self._make_rng(plan.seed, "mechanics"), boots=lambda: boots.getrandbits(32)
         )
-        self.sim.world.outside_handlers["host"] = self._carry_out
+        handlers = {
+            "daemon_killed": self._kill_daemon,
+            "power_lost": self._lose_power,
+            "disk_full": self._fill_disk,
+            "clock_jump": self._jump_clock,
+        }
+        self.sim.world.outside_handlers["host"] = lambda fault: handlers[fault.name](fault)
         self._store: KillableStore | None = None
         self._daemon_died = asyncio.Event()
         self._death_fault: SimulatedFault | None = None
@@ -164,13 +168,6 @@ class TableHost:
         if error is not None and error.code == "NOT_CARRIED_OUT":
             self._record_crash(RuntimeError(error.message))
 
-    async def _cancel_commands(self, *others: asyncio.Future[Any]) -> None:
-        """Cancel all commands of a daemon that has ended."""
-        asked = [*self._pending_commands, *others]
-        for one in asked:
-            one.cancel()
-        await asyncio.gather(*asked, return_exceptions=True)
-
     # The daemon.
 
     async def _run_daemon(self, people: "asyncio.Future[None]") -> None:
@@ -204,8 +201,10 @@ class TableHost:
             self._record_crash(error)
         finally:
             self.table = None
-            dying.cancel()
-            await self._cancel_commands(dying)
+            pending = [*self._pending_commands, dying]
+            for one in pending:
+                one.cancel()
+            await asyncio.gather(*pending, return_exceptions=True)
             assert self._store is not None
             if self._store.is_alive and not self._store.is_closed:
                 self.feeds[-1].last_written = self._store.last()[0]
@@ -264,10 +263,8 @@ class TableHost:
 
     # Faults of the environment.
 
-    def _carry_out(self, fault: SimulatedFault) -> None:
-        _FAULT_HANDLERS[fault.name](self, fault)
-
-    def _kill_daemon(self, fault: SimulatedFault) -> None:
+    def _begin_death(self, fault: SimulatedFault) -> KillableStore | None:
+        """Return the store of the daemon that `fault` ends, or None if no daemon is alive."""
         store = self._store
         if (
             self._death_fault is not None
@@ -276,8 +273,14 @@ class TableHost:
             or self.table is None
         ):
             self.sim.world.end_fault(fault)  # a dead daemon cannot die again
-            return
+            return None
         self._death_fault = fault
+        return store
+
+    def _kill_daemon(self, fault: SimulatedFault) -> None:
+        store = self._begin_death(fault)
+        if store is None:
+            return
         if self._disk_fault is None and self._rng.random() < 0.5:
             store.death = DaemonDeath(store.last()[0] + 1 + self._rng.randrange(_MAX_ROWS_TO_DEATH))
             self._call_later(_KILL_TIMEOUT_S, lambda: self._on_daemon_death(store))
@@ -285,18 +288,10 @@ class TableHost:
             self._on_daemon_death(store)
 
     def _lose_power(self, fault: SimulatedFault) -> None:
-        store = self._store
-        if (
-            self._death_fault is not None
-            or store is None
-            or not store.is_alive
-            or self.table is None
-        ):
-            self.sim.world.end_fault(fault)
-            return
-        self._death_fault = fault
-        self.sim.set_power(on=False)
-        self._on_daemon_death(store)
+        store = self._begin_death(fault)
+        if store is not None:
+            self.sim.set_power(on=False)
+            self._on_daemon_death(store)
 
     def _on_daemon_death(self, store: KillableStore) -> None:
         wrote = 0 if store.is_closed else store.last()[0]
@@ -346,11 +341,3 @@ class TableHost:
         self._death_fault = None
         self.sim.world.end_fault(fault)
         self._log("the daemon starts")
-
-
-_FAULT_HANDLERS: dict[str, Callable[[TableHost, SimulatedFault], None]] = {
-    "daemon_killed": TableHost._kill_daemon,
-    "power_lost": TableHost._lose_power,
-    "disk_full": TableHost._fill_disk,
-    "clock_jump": TableHost._jump_clock,
-}
