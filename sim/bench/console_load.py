@@ -24,7 +24,7 @@ from sim.bench.helper_process import FeedsProcess, HelperProcess, run_feeds, run
 from sim.bench.simulated_feeds import CallChange, FeedAddress
 from sim.memory_folders import memory_folder
 from sim.tables.console_process import ConsoleProcess, area_of
-from sim.tables.process_costs import measure_costs
+from sim.tables.process_costs import measure_costs, tree_cpu_s
 from sim.tables.table_processes import HallError
 
 if TYPE_CHECKING:
@@ -302,7 +302,7 @@ class _PhaseTimer:
         self.tell(f"{name}: {_span_text(seconds)} to go, {_resident_mib(self._pid):.1f} MiB")
         if looked is not None:
             await looked.reset()
-        loop, cpu_s, told_s = asyncio.get_running_loop(), _cpu_s(self._pid), 0.0
+        loop, cpu_s, told_s = asyncio.get_running_loop(), tree_cpu_s(self._pid), 0.0
         began_s = loop.time()
         samples = [(0.0, _resident_mib(self._pid))]
         while (passed_s := loop.time() - began_s) < seconds:
@@ -317,7 +317,7 @@ class _PhaseTimer:
             samples.append((loop.time() - began_s, _resident_mib(self._pid)))
             if looked is not None:
                 await looked.collect()
-        cores = (_cpu_s(self._pid) - cpu_s) / (loop.time() - began_s)
+        cores = (tree_cpu_s(self._pid) - cpu_s) / (loop.time() - began_s)
         if looked is not None:
             await looked.measure_heap(passed_s)
         return LoadPhase(round(passed_s, 1), round(cores, 4), summarize_memory(samples))
@@ -356,9 +356,9 @@ async def _measure_alone(
         async with asyncio.timeout(_START_TIMEOUT_S):
             await bare.read(dict[str, str])  # the process has received from all feeds
         loop, pid = asyncio.get_running_loop(), bare.process.pid
-        began_s, cpu_s = loop.time(), _cpu_s(pid)
+        began_s, cpu_s = loop.time(), tree_cpu_s(pid)
         phase = await watch.measure_phase("alone", seconds)
-        return phase, round((_cpu_s(pid) - cpu_s) / (loop.time() - began_s), 4)
+        return phase, round((tree_cpu_s(pid) - cpu_s) / (loop.time() - began_s), 4)
 
 
 async def _count_lost_events(database: Path, events: int) -> int:
@@ -390,10 +390,6 @@ def _count_archived_events(engine: "Engine") -> int:
 
 def _span_text(seconds: float) -> str:
     return f"{seconds:.0f} s" if seconds < 2 * PROGRESS_INTERVAL_S else f"{seconds / 60:.0f} min"
-
-
-def _cpu_s(pid: int) -> float:
-    return sum(cost.cpu_s for cost in measure_costs(pid).values())
 
 
 def _resident_mib(pid: int) -> float:

@@ -57,9 +57,6 @@ async def flood_commands(client: Client, per_s: float) -> AsyncIterator[None]:
         await asyncio.gather(flooding, *asked, return_exceptions=True)
 
 
-_DEALS, _FEW_DEALS = 5, 1
-_FLOOD_PER_S = 1000
-_HALL_TABLES, _FEW_HALL_TABLES = 10, 2
 _SMALL_SPEED = 5.0
 """The speed of the cards with --small. The host's share of a card's time grows with the speed."""
 
@@ -79,41 +76,31 @@ def measure_deal() -> list[FigureValue]:
     The simulator contains the boards, so that no pins between processes add time. The boards are
     connected by ptys.
     """
-    dealt, routes_s = asyncio.run(_deal_several())
+    dealt, routes_s = asyncio.run(_deal_several(choose_size(5, 1)))
     wall_s, alone_s = _median_pair([(one.wall_s, _mechanics_s(one)) for one in dealt])
     return [
-        _value_in_s("", wall_s, alone_s, documented=1.01, aim=1.01),
-        _value_in_s(
-            "from words to routes",
-            routes_s / len(dealt),
-            alone_s,
+        FigureValue("", wall_s, alone_s, FigureUnit.S, documented=1.01, aim=1.01),
+        FigureValue(
+            *("from words to routes", routes_s / len(dealt), alone_s, FigureUnit.S),
             documented=0.005 * _speed(),
             aim=0.005,
         ),
     ]
 
 
-async def _deal_several() -> tuple[list[DealResult], float]:
-    """Return some deals, and the seconds that the machine took for all their routes."""
+async def _deal_several(count: int) -> tuple[list[DealResult], float]:
+    """Return `count` deals, and the seconds that the machine took for all their routes."""
     with tempfile.TemporaryDirectory() as folder:
         async with (
             run_hall(HallPlan(Path(folder), boards="inside", speed=_speed())) as (table,),
             seat_players(table) as people,
         ):
             before = await read_metrics(table)
-            dealt = [await people.play_deal() for _ in range(choose_size(_DEALS, _FEW_DEALS))]
+            dealt = [await people.play_deal() for _ in range(count)]
             _, routes_s = metrics_difference(
                 before, await read_metrics(table), "route_latency_seconds"
             )
     return dealt, routes_s
-
-
-def _value_in_s(
-    what: str, value: float, floor: float, documented: float, aim: float | None = None
-) -> FigureValue:
-    return FigureValue(
-        what=what, value=value, floor=floor, unit=FigureUnit.S, documented=documented, aim=aim
-    )
 
 
 def _median_pair(pairs: list[tuple[float, float]]) -> tuple[float, float]:
@@ -125,7 +112,7 @@ def _median_pair(pairs: list[tuple[float, float]]) -> tuple[float, float]:
 def measure_flooded_deal() -> list[FigureValue]:
     """A deal while one client sends 1,000 commands a second, against its mechanics alone."""
     dealt = asyncio.run(_deal_flooded())
-    return [_value_in_s("", dealt.wall_s, _mechanics_s(dealt), documented=1.02)]
+    return [FigureValue("", dealt.wall_s, _mechanics_s(dealt), FigureUnit.S, documented=1.02)]
 
 
 async def _deal_flooded() -> DealResult:
@@ -134,7 +121,7 @@ async def _deal_flooded() -> DealResult:
             run_hall(HallPlan(Path(folder), speed=_speed())) as (table,),
             seat_players(table) as people,
             table.client(Role.OBSERVER) as stranger,
-            flood_commands(stranger, _FLOOD_PER_S),
+            flood_commands(stranger, per_s=1000),
         ):
             return await people.play_deal()
 
@@ -142,47 +129,28 @@ async def _deal_flooded() -> DealResult:
 @valued_figure("hall")
 def measure_deal_in_hall() -> list[FigureValue]:
     """A deal at one of ten tables that deal on this computer, against its mechanics only."""
-    dealt = asyncio.run(_deal_in_hall(choose_size(_HALL_TABLES, _FEW_HALL_TABLES)))
-    return [
-        _value_in_s(
-            "", *_median_pair([(one.wall_s, _mechanics_s(one)) for one in dealt]), documented=1.02
-        )
-    ]
+    dealt = asyncio.run(_deal_in_hall(choose_size(10, 2)))
+    wall_s, alone_s = _median_pair([(one.wall_s, _mechanics_s(one)) for one in dealt])
+    return [FigureValue("", wall_s, alone_s, FigureUnit.S, documented=1.02)]
 
 
 async def _deal_in_hall(tables: int) -> list[DealResult]:
     """Deal once at every table. The tables start at different times."""
+
+    async def deal_at(number: int, table: TableProcess) -> DealResult:
+        await asyncio.sleep(plan.start_delay_s(number))
+        async with seat_players(table) as people:
+            return await people.play_deal()
+
     with tempfile.TemporaryDirectory() as folder:
         plan = HallPlan(Path(folder), tables=tables, speed=_speed())
         async with run_hall(plan) as running:
-            at = (_deal_at(table, plan.start_delay_s(n)) for n, table in enumerate(running))
-            return list(await asyncio.gather(*at))
-
-
-async def _deal_at(table: TableProcess, start_delay_s: float) -> DealResult:
-    await asyncio.sleep(start_delay_s)
-    async with seat_players(table) as people:
-        return await people.play_deal()
+            return await asyncio.gather(*(deal_at(*one) for one in enumerate(running)))
 
 
 _CARDS = 108
 _SEQUENCE_COUNT = 200
-_ROUNDS = 15
 _SEED = bytes(range(32))
-
-
-def _make_sequences() -> None:
-    for number in range(_SEQUENCE_COUNT):
-        sequence(number.to_bytes(32, "big"), _SEED, 41, _CARDS)
-
-
-def _repeat_shuffle(shuffle: Callable[[list[str]], None]) -> Callable[[], None]:
-    def shuffles() -> None:
-        for _ in range(_SEQUENCE_COUNT):
-            order = list(POCKET_LETTERS * (_CARDS // len(POCKET_LETTERS)))
-            shuffle(order)
-
-    return shuffles
 
 
 @valued_figure("fair")
@@ -196,9 +164,14 @@ def measure_sequence() -> list[FigureValue]:
 
 def _over_shuffle(what: str, shuffle: Callable[[list[str]], None], aim: float) -> FigureValue:
     """Return the figure over one of the shuffles. The documented value is also the aim."""
-    value, floor = time_in_turns_us(
-        _make_sequences, _repeat_shuffle(shuffle), _SEQUENCE_COUNT, _ROUNDS
-    )
-    return FigureValue(
-        what=what, value=value, floor=floor, unit=FigureUnit.US, documented=aim, aim=aim
-    )
+
+    def make_sequences() -> None:
+        for number in range(_SEQUENCE_COUNT):
+            sequence(number.to_bytes(32, "big"), _SEED, 41, _CARDS)
+
+    def shuffle_orders() -> None:
+        for _ in range(_SEQUENCE_COUNT):
+            shuffle(list(POCKET_LETTERS * (_CARDS // len(POCKET_LETTERS))))
+
+    value, floor = time_in_turns_us(make_sequences, shuffle_orders, _SEQUENCE_COUNT, rounds=15)
+    return FigureValue(what, value, floor, FigureUnit.US, documented=aim, aim=aim)

@@ -41,7 +41,7 @@ from sim.bench.figure_registry import (
 from sim.bench.helper_process import run_feeds, run_helper
 from sim.bench.simulated_feeds import FeedAddress, FeedTotals
 from sim.memory_folders import memory_folder
-from sim.tables.process_costs import measure_costs
+from sim.tables.process_costs import tree_cpu_s
 from sim.tables.table_processes import HallError
 
 _CHECK_INTERVAL_S: Final = 0.01
@@ -265,11 +265,11 @@ class _CoreShares:
     """The share of a core that this process and another process take from now on."""
 
     def __init__(self, pid: int) -> None:
-        self._pid, self._watch, self._cpu_s = pid, _Stopwatch(), _cpu_s(pid)
+        self._pid, self._watch, self._cpu_s = pid, _Stopwatch(), tree_cpu_s(pid)
 
     def elapsed(self) -> tuple[float, float, float]:
         """Return the seconds measured, this process's share, and the other process's share."""
-        own, other_s = self._watch.elapsed(), _cpu_s(self._pid) - self._cpu_s
+        own, other_s = self._watch.elapsed(), tree_cpu_s(self._pid) - self._cpu_s
         return own.seconds, own.cpu_s / own.seconds, other_s / own.seconds
 
 
@@ -284,22 +284,8 @@ async def _count_lost_events(lines: ConsoleFeedReader, said: FeedTotals) -> int:
     return events - now
 
 
-def _cpu_s(pid: int) -> float:
-    return sum(cost.cpu_s for cost in measure_costs(pid).values())
-
-
-_FEEDS: Final = (50, 200, 400)
-_FEW_FEEDS: Final = ()
-_SECONDS: Final = 5.0
-_SMALL_SECONDS: Final = 2.0
 _AIMS_CORES: Final = {400: 0.25, 1_000: 0.5}
 """The aim as a share of a core, by number of feeds."""
-_JOINED: Final = 200
-_FEW_JOINED: Final = 40
-_ROUNDS: Final = 5
-_FEW_ROUNDS: Final = 2
-_AIM_S: Final = 1.0
-_AIM_US: Final = 2_000.0
 
 Result = TypeVar("Result")
 
@@ -307,34 +293,31 @@ Result = TypeVar("Result")
 @valued_figure("fan_in")
 def measure_feeds() -> list[FigureValue]:
     """A console's connections without its pages, 10 states/s a table, against decoding them."""
-    tables = sorted({*choose_size(_FEEDS, _FEW_FEEDS), bench_options.feeds})
-    return [
-        _drain_value(_run(measure_drain(feeds, choose_size(_SECONDS, _SMALL_SECONDS))))
-        for feeds in tables
-    ]
+    tables = sorted({*choose_size((50, 200, 400), ()), bench_options.feeds})
+    return [_drain_value(_run(measure_drain(feeds, choose_size(5.0, 2.0)))) for feeds in tables]
 
 
 @valued_figure("join")
 def measure_late_join() -> list[FigureValue]:
     """Time to connect to 200 running tables until nothing is missing, against bare connections."""
-    tables = choose_size(_JOINED, _FEW_JOINED)
-    whole, bare = _run(measure_joins(tables, choose_size(_ROUNDS, _FEW_ROUNDS)))
+    tables = choose_size(200, 40)
+    whole, bare = _run(measure_joins(tables, choose_size(5, 2)))
     return [
         FigureValue(
-            what=f"{tables} tables",
-            value=statistics.median(one.seconds for one in whole),
-            floor=statistics.median(one.seconds for one in bare),
-            unit=FigureUnit.S,
+            f"{tables} tables",
+            statistics.median(one.seconds for one in whole),
+            statistics.median(one.seconds for one in bare),
+            FigureUnit.S,
             documented=4.0,
-            aim_value=_AIM_S,
+            aim_value=1.0,
         ),
         FigureValue(
-            what="processor time a table",
-            value=_cpu_us_per_table(whole, tables),
-            floor=_cpu_us_per_table(bare, tables),
-            unit=FigureUnit.US,
+            "processor time a table",
+            _cpu_us_per_table(whole, tables),
+            _cpu_us_per_table(bare, tables),
+            FigureUnit.US,
             documented=7.0,
-            aim_value=_AIM_US,
+            aim_value=2_000.0,
         ),
     ]
 
@@ -344,10 +327,10 @@ def _drain_value(came: DrainCost) -> FigureValue:
     if wrong := came.violations():
         raise click.ClickException(f"fan_in: {came.feeds} feeds: {'; '.join(wrong)}")
     return FigureValue(
-        what=f"{came.feeds} tables",
-        value=came.cores,
-        floor=came.floor_cores,
-        unit=FigureUnit.CORES,
+        f"{came.feeds} tables",
+        came.cores,
+        came.floor_cores,
+        FigureUnit.CORES,
         documented=2.0,
         aim_value=_AIMS_CORES.get(came.feeds),
     )

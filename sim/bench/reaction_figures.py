@@ -281,10 +281,5 @@ def _value(
 ) -> FigureValue:
     value, floor = block_median(samples, at, over, percent)
     return FigureValue(
-        what=f"{what}, p{percent}",
-        value=value,
-        floor=floor,
-        unit=FigureUnit.US,
-        documented=documented,
-        aim=aim,
+        f"{what}, p{percent}", value, floor, FigureUnit.US, documented=documented, aim=aim
     )

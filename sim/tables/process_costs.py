@@ -64,6 +64,11 @@ def resident_mib(pid: int) -> float:
     return _memory_mib(pid)[0]
 
 
+def tree_cpu_s(pid: int) -> float:
+    """Return the processor time so far of a process and all its descendants, in seconds."""
+    return sum(cost.cpu_s for cost in measure_costs(pid).values())
+
+
 def written_kib(pid: int) -> float:
     """Return the data that a process has written to disks since its start, in KiB."""
     rows = (_PROC / str(pid) / "io").read_text().splitlines()
