@@ -192,7 +192,9 @@ class DemoView:
         rows.add_row("phase", phase)
         rows.add_row("deal", f"{machine.deal or '–'}, attempt {machine.of_deal or '–'}")
         rows.add_row("fed", ProgressBar(total=108, completed=machine.fed, width=40))
-        rows.add_row("pockets", self._format_pocket_counts(state.table))
+        counts = zip(POCKETS, self._pockets.get(state.table, [0] * len(POCKETS)), strict=True)
+        pockets = "   ".join(f"{pocket} {count:2}" for pocket, count in counts)
+        rows.add_row("pockets", f"{pockets}   (the mechanics')")
         if state.fairness:
             proof = state.fairness[-1]
             cut = "uncut" if proof.uncut else f"cut {proof.cut or '…'}"
@@ -203,11 +205,6 @@ class DemoView:
         counters = state.counters
         title = f"{state.table} (simulated): {counters.deals} deals, {counters.redeals} redeals"
         return Panel(rows, title=Text(title))
-
-    def _format_pocket_counts(self, table: str) -> str:
-        counts = self._pockets.get(table, [0] * len(POCKETS))
-        pairs = zip(POCKETS, counts, strict=True)
-        return "   ".join(f"{pocket} {count:2}" for pocket, count in pairs) + "   (the mechanics')"
 
 
 _UNCOUNTED_PHASES = frozenset({MachinePhase.DEALING, MachinePhase.HELD})
@@ -229,14 +226,11 @@ class DemoProgress:
         self._dealt: dict[str, int] = {}
         self._fed: dict[str, int] = {}
         console = console or Console(stderr=True)
-        columns = (
+        self._bar = Progress(
             TextColumn("{task.description}", markup=False),
             BarColumn(),
             MofNCompleteColumn(),
             TextColumn("{task.fields[unit]}"),
-        )
-        self._bar = Progress(
-            *columns,
             console=console,
             transient=True,
             auto_refresh=False,

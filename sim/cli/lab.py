@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import TYPE_CHECKING, Literal, cast
 
 import click
 import msgspec
@@ -23,6 +23,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from controller.cli import CliError
 from controller.cli.options import WholeNumber, require_writable
+from sim.tables.process_costs import count_cores
 
 if TYPE_CHECKING:
     from sim.lab.collected_deals import CollectedDeals
@@ -105,7 +106,9 @@ def collect_command(
     interrupted.
     """
     _check_installed(path, method, "numpy")
-    _check_out(out)
+    if out.exists():
+        raise CliError(f"{out}: is there already; name another file")
+    require_writable(out)
     from sim.lab.collected_deals import save_deals
     from sim.lab.collection import CollectionPlan
 
@@ -161,7 +164,8 @@ def report_command(
     if bool(files) == (deals is not None):
         raise click.UsageError("name FILE or --deals, one of them")
     _check_installed(path, method, "numpy", "scipy", *(["matplotlib"] if html else []))
-    from sim.lab.lab_report import judge_collection, make_report
+    from sim.lab.collection import CollectionPlan
+    from sim.lab.lab_report import judge_collection, make_report, render_lab_report
 
     if html is not None:
         require_writable(html)
@@ -169,7 +173,7 @@ def report_command(
         dealt, digests = _load_files(files)
         plan = _find_plan(dealt)
     else:
-        plan = _make_plan(deals or 0, path, method, seed)
+        plan = CollectionPlan(deals=deals or 0, path=path, method=method, seed=seed)
         dealt, digests = _collect_all(ctx, plan, jobs), {}
     first, judgement = judge_collection(dealt, digests)
     shown = [(dealt, judgement)]
@@ -177,14 +181,8 @@ def report_command(
     report = make_report(first, fresh, partial(_collect_unfair, plan.seed if plan else seed))
     if html is not None:
         _write_page(html, report, *shown[-1])
-    _print_report(report, as_json=as_json)
-    ctx.exit(0 if report.is_inside else 1)
-
-
-def _print_report(report: "LabReport", *, as_json: bool) -> None:
-    from sim.lab.lab_report import render_lab_report
-
     click.echo(msgspec.json.encode(report) if as_json else render_lab_report(report), nl=as_json)
+    ctx.exit(0 if report.is_inside else 1)
 
 
 def _make_retest(
@@ -218,29 +216,23 @@ def _make_retest(
     return lambda: judged(_collect_all(ctx, again, jobs), {})
 
 
-def _make_plan(
-    deals: int, path: Literal["sequence", "full"], method: str, seed: int | None
-) -> "CollectionPlan":
-    from sim.lab.collection import CollectionPlan
-
-    return CollectionPlan(deals=deals, path=path, method=method, seed=seed)
-
-
 def _find_plan(deals: "CollectedDeals") -> "CollectionPlan | None":
     """Return the plan to collect deals like these, or None if they were collected elsewhere."""
+    from sim.lab.collection import CollectionPlan
+
     source = deals.source
     if source.path not in PATHS or source.method not in METHODS:
         return None
     if source.path == "full" and importlib.util.find_spec("sim") is None:
         return None
     path = cast(Literal["sequence", "full"], source.path)
-    return _make_plan(len(deals), path, source.method, source.seed)
+    return CollectionPlan(deals=len(deals), path=path, method=source.method, seed=source.seed)
 
 
 def _collect_unfair(seed: int | None, method: str, deals: int) -> "CollectedDeals":
-    from sim.lab.collection import collect_deals
+    from sim.lab.collection import CollectionPlan, collect_deals
 
-    return collect_deals(_make_plan(deals, "sequence", method, seed), os.urandom).deals
+    return collect_deals(CollectionPlan(deals=deals, method=method, seed=seed), os.urandom).deals
 
 
 def _collect_all(ctx: click.Context, plan: "CollectionPlan", jobs: int | None) -> "CollectedDeals":
@@ -256,11 +248,8 @@ def _collect_all(ctx: click.Context, plan: "CollectionPlan", jobs: int | None) -
 def _collect(plan: "CollectionPlan", jobs: int | None) -> "CollectionResult":
     from sim.lab.collection import collect_deals
 
-    with _show_progress(plan.deals) as progress:
-        saw = partial(_advance, progress)
-        return collect_deals(
-            plan, os.urandom, jobs=jobs or len(os.sched_getaffinity(0)), on_deals=saw
-        )
+    with _show_progress(plan.deals) as on_deals:
+        return collect_deals(plan, os.urandom, jobs=jobs or count_cores(), on_deals=on_deals)
 
 
 def _print_failures(collected: "CollectionResult") -> int:
@@ -325,13 +314,6 @@ def _check_installed(path: str, method: str, *packages: str) -> None:
             raise click.UsageError("--method goes with --path sequence: a whole table deals fairly")
 
 
-def _check_out(out: Path) -> None:
-    """Check that the output file can be written. Raises CliError."""
-    if out.exists():
-        raise CliError(f"{out}: is there already; name another file")
-    require_writable(out)
-
-
 @contextmanager
 def _ignore_ctrl_c() -> Iterator[None]:
     """Ignore Ctrl-C for the block, so that the file is written completely."""
@@ -343,21 +325,24 @@ def _ignore_ctrl_c() -> Iterator[None]:
 
 
 @contextmanager
-def _show_progress(deals: int) -> Iterator[Progress]:
-    """Show a progress bar of the deals on a terminal, with their rate and the remaining time."""
+def _show_progress(deals: int) -> Iterator[Callable[[int], None]]:
+    """Show a progress bar of the deals on a terminal, with their rate and the remaining time.
+
+    Yields a function that adds collected deals.
+    """
     console = Console(stderr=True)
-    columns: tuple[Any, ...] = (
+    with Progress(
         BarColumn(),
         MofNCompleteColumn(),
         TextColumn("deals, {task.fields[rate]}, left:"),
         TimeRemainingColumn(),
-    )
-    with Progress(*columns, console=console, disable=not console.is_terminal) as progress:
-        progress.add_task("", total=deals, rate="…")
-        yield progress
+        console=console,
+        disable=not console.is_terminal,
+    ) as progress:
+        bar = progress.add_task("", total=deals, rate="…")
 
+        def add(collected: int) -> None:
+            rate = f"{progress.tasks[0].speed or 0:.0f} a second"
+            progress.update(bar, advance=collected, rate=rate)
 
-def _advance(progress: Progress, deals: int) -> None:
-    """Update the progress bar after deals were collected."""
-    (task,) = progress.tasks
-    progress.update(task.id, advance=deals, rate=f"{task.speed or 0:.0f} a second")
+        yield add

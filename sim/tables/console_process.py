@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 from nacl.utils import random as entropy
 
 from controller.cli.console import make_console_keys
-from controller.client.discovery import Endpoints
 from controller.keys.enrolment import admit_file
 from controller.messages import Role
 from controller.roster import KEYS_FOLDER, TABLE_NAME, read_certificate
@@ -160,11 +159,8 @@ async def run_console(
     name, role, PIN. `hasher` hashes the PINs that the console does not set.
     """
     lines = [
-        _table_toml(table.endpoints, table.state_dir, area)
-        for table, area in (
-            (table, area_of(number) if areas is None else areas(table.id))
-            for number, table in enumerate(tables)
-        )
+        _table_toml(table, area_of(number) if areas is None else areas(table.id))
+        for number, table in enumerate(tables)
     ]
     running = ConsoleProcess(folder / "console.toml", hasher)
     keys = folder / _OWN_KEYS
@@ -172,7 +168,11 @@ async def run_console(
     for table in tables:
         for role in Role:
             admit_file(table.state_dir, keys / f"{role.value}.key")
-    _write_config(running.config, _console_toml(port, store, keys, lines))
+    own = f'[console]\nname = "{_NAME}"\nlisten = "127.0.0.1:{port or 0}"\nkeys = "{keys}"\n'
+    if store is not None:
+        own += f'store = "{store}"\n'
+    running.config.parent.mkdir(parents=True, exist_ok=True)
+    running.config.write_text("\n".join([own, *lines]), encoding="utf-8")
     for name, role, pin in people:
         await running.add_account(name, role, pin)
     try:
@@ -182,20 +182,9 @@ async def run_console(
         await running.stop()
 
 
-def _write_config(config: Path, text: str) -> None:
-    config.parent.mkdir(parents=True, exist_ok=True)
-    config.write_text(text, encoding="utf-8")
-
-
-def _console_toml(port: int | None, store: str | None, keys: Path, lines: Sequence[str]) -> str:
-    own = f'[console]\nname = "{_NAME}"\nlisten = "127.0.0.1:{port or 0}"\nkeys = "{keys}"\n'
-    if store is not None:
-        own += f'store = "{store}"\n'
-    return "\n".join([own, *lines])
-
-
-def _table_toml(where: Endpoints, state_dir: Path, area: str) -> str:
-    verify = read_certificate(state_dir / KEYS_FOLDER / f"{TABLE_NAME}.key").verify
+def _table_toml(table: TableProcess, area: str) -> str:
+    where = table.endpoints
+    verify = read_certificate(table.state_dir / KEYS_FOLDER / f"{TABLE_NAME}.key").verify
     return (
         f'[[tables]]\nid = "{where.table}"\narea = "{area}"\nfeed = "{where.feed}"\n'
         f"commands = \"{where.commands}\"\nserver_key = '{where.server_key}'\n"

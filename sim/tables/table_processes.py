@@ -150,13 +150,18 @@ class TableProcess:
         remove_endpoints(self.state_dir)  # a killed daemon does not remove its endpoints
         with self.log.open("ab") as file:
             self.daemon = await start_program("run", "--config", str(self.config), stderr=file)
-        await _wait_until(
-            self._is_gateway_open,
-            self.daemon,
-            f"the daemon of table {self.id}",
-            self.log,
-            timeout_s,
-        )
+        try:
+            async with asyncio.timeout(timeout_s):
+                while not self._is_gateway_open():
+                    if self.daemon.returncode is not None:
+                        raise HallError(
+                            f"the daemon of table {self.id} ended by itself; see {self.log}"
+                        )
+                    await asyncio.sleep(POLL_INTERVAL_S)
+        except TimeoutError:
+            raise HallError(
+                f"the daemon of table {self.id} is not there after {timeout_s:g} s"
+            ) from None
 
     async def stop_daemon(self) -> int | None:
         """End the daemon as Ctrl-C does. Return its exit status, or None if none was started."""
@@ -182,9 +187,11 @@ async def run_hall(
     async with AsyncExitStack() as stack:
         runtime_dir = stack.enter_context(memory_folder())
         tables = await stack.enter_async_context(run_simulator(plan, runtime_dir))
-        stack.push_async_callback(_stop_daemons, tables)
-        await _start_daemons(tables, on_started)
-        yield tables
+        try:
+            await _start_daemons(tables, on_started)
+            yield tables
+        finally:
+            await asyncio.gather(*(table.stop_daemon() for table in tables))
 
 
 async def wait_for_process_end(tables: Sequence[TableProcess]) -> NoReturn:
@@ -231,10 +238,6 @@ async def _start_daemons(tables: Sequence[TableProcess], on_started: Callable[[i
         for one in starts:
             one.cancel()
         await asyncio.gather(*starts, return_exceptions=True)
-
-
-async def _stop_daemons(tables: Sequence[TableProcess]) -> None:
-    await asyncio.gather(*(table.stop_daemon() for table in tables))
 
 
 async def start_simulator(
@@ -391,24 +394,3 @@ async def end_program(process: asyncio.subprocess.Process) -> int:
     except TimeoutError:
         process.kill()
         return await process.wait()
-
-
-async def _wait_until(
-    condition: Callable[[], bool],
-    process: asyncio.subprocess.Process,
-    what: str,
-    log: Path,
-    timeout_s: float,
-) -> None:
-    """Wait until `condition()` is true.
-
-    Raises HallError if the process ends first or the time is up.
-    """
-    try:
-        async with asyncio.timeout(timeout_s):
-            while not condition():
-                if process.returncode is not None:
-                    raise HallError(f"{what} ended by itself; see {log}")
-                await asyncio.sleep(POLL_INTERVAL_S)
-    except TimeoutError:
-        raise HallError(f"{what} is not there after {timeout_s:g} s") from None
