@@ -145,13 +145,13 @@ class TableProcess:
             topics=topics,
         )
 
-    async def start_daemon(self, timeout_s: float = START_TIMEOUT_S) -> None:
-        """Start `dealtable run` and wait up to `timeout_s` for its gateway. Raises HallError."""
+    async def start_daemon(self) -> None:
+        """Start `dealtable run` and wait for its gateway. Raises HallError."""
         remove_endpoints(self.state_dir)  # a killed daemon does not remove its endpoints
         with self.log.open("ab") as file:
             self.daemon = await start_program("run", "--config", str(self.config), stderr=file)
         try:
-            async with asyncio.timeout(timeout_s):
+            async with asyncio.timeout(START_TIMEOUT_S):
                 while not self._is_gateway_open():
                     if self.daemon.returncode is not None:
                         raise HallError(
@@ -160,7 +160,7 @@ class TableProcess:
                     await asyncio.sleep(POLL_INTERVAL_S)
         except TimeoutError:
             raise HallError(
-                f"the daemon of table {self.id} is not there after {timeout_s:g} s"
+                f"the daemon of table {self.id} is not there after {START_TIMEOUT_S:g} s"
             ) from None
 
     async def stop_daemon(self) -> int | None:
