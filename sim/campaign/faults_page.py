@@ -1,6 +1,5 @@
 """The page sim/FAULTS.md: the menu of faults, and the effects of each fault in a campaign."""
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import msgspec
@@ -57,7 +56,6 @@ action (*recovered*), with right hands and a person's action (*by hand*), *misde
 some of them the *referee* was called. *Detected as*: the number of these attempts in which one of
 the right codes was the reason or an alert."""
 _TABLE = "## Detection and recovery"
-_CELL = re.compile(r"^\| ([a-z_]+)(?::[^|]*)? \|", re.MULTILINE)
 
 
 def render_menu() -> str:
@@ -99,11 +97,6 @@ def split_page(page: str) -> tuple[str, str]:
     """Return a page's menu part and its campaign part. A missing campaign part is empty."""
     first, heading, rest = page.partition(_TABLE)
     return first, heading + rest
-
-
-def faults_in_page(page: str) -> set[str]:
-    """Return the names of the faults in a page's table of detection and recovery."""
-    return set(_CELL.findall(split_page(page)[1])) - {COLUMNS[0]}
 
 
 def update_menu(page: str) -> str:

@@ -129,9 +129,8 @@ def draw_verdicts(chance: random.Random) -> list[int] | None:
 def deal_fairly(letters: str, said: Sequence[int], chance: random.Random) -> PocketPlan:
     """Deal by the sequence, with the ledger's rule for cards from the tray, as a table does."""
     waiting = [_SEAT_NUMBERS[letter] for letter in letters]
-    if max(said) < ReadingOutcome.TRAY:
-        return PocketPlan(waiting, list(waiting))
-    return PocketPlan(waiting, route_through_tray(letters, said))
+    in_tray = max(said) >= ReadingOutcome.TRAY
+    return PocketPlan(waiting, route_through_tray(letters, said) if in_tray else list(waiting))
 
 
 def deal_to_random_pocket(letters: str, said: Sequence[int], chance: random.Random) -> PocketPlan:
