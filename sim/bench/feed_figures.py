@@ -188,11 +188,11 @@ class JoinCost(msgspec.Struct, frozen=True):
     cpu_s: float
 
 
-async def measure_drain(feeds: int, seconds: float, per_s: float = STATES_PER_S) -> DrainCost:
+async def measure_drain(feeds: int, seconds: float) -> DrainCost:
     """Drain `feeds` feeds for `seconds`, next to a bare process that does so. Raises HallError."""
     with memory_folder(Path(tempfile.gettempdir())) as folder:
         async with (
-            run_feeds(feeds, per_s) as served,
+            run_feeds(feeds, STATES_PER_S) as served,
             run_helper("feed_drain") as bare,
             open_feed_reader(folder) as lines,
             asyncio.timeout(_START_TIMEOUT_S + seconds),
@@ -218,14 +218,12 @@ async def measure_drain(feeds: int, seconds: float, per_s: float = STATES_PER_S)
             )
 
 
-async def measure_joins(
-    feeds: int, rounds: int, past: int = PAST_EVENTS
-) -> tuple[list[JoinCost], list[JoinCost]]:
+async def measure_joins(feeds: int, rounds: int) -> tuple[list[JoinCost], list[JoinCost]]:
     """Connect to feeds that already run, in turns with bare connections. Return the costs of both.
 
     The first round of each is not counted. Raises HallError.
     """
-    async with run_feeds(feeds, STATES_PER_S, past=past) as served:
+    async with run_feeds(feeds, STATES_PER_S, past=PAST_EVENTS) as served:
         turns = [
             (await _join_bare(served.addresses), await _join_with_archive(served.addresses))
             for _ in range(rounds + 1)

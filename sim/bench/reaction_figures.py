@@ -19,7 +19,7 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack
 from pathlib import Path
-from typing import Final, Self
+from typing import Final
 
 import click
 import msgspec
@@ -31,14 +31,13 @@ from sim.bench.figure_registry import (
     choose_size,
     valued_figure,
 )
+from sim.bench.helper_process import run_helper
 from sim.bench.reaction_plant import CHECKOUT
 from sim.memory_folders import memory_folder
 from sim.people.practice_players import seat_players
 from sim.tables.table_processes import (
     HallError,
     HallPlan,
-    TableProcess,
-    end_program,
     run_simulator,
     start_program,
 )
@@ -52,6 +51,7 @@ PLAIN: Final = "plain"
 ALL_ON: Final = "everything on"
 """A table with machine, gateway and a subscriber."""
 
+_BLOCKS = 5
 _FOLDER = "tests/peers"
 _LIMIT_S = 20.0
 
@@ -118,48 +118,18 @@ async def _collect_samples(deals: int, peers: Sequence[PeerProgram]) -> Samples:
 
         async with (
             run_simulator(plan, runtime_dir, plant) as (plain, all_on),
+            run_helper(
+                "bare_table", *plain.board_ports, plain.control.path, what="the bare table"
+            ) as bare,
             AsyncExitStack() as stack,
         ):
-            bare = await _BareTableProcess.start(plain)
-            stack.push_async_callback(end_program, bare.process)
             stack.push_async_callback(all_on.stop_daemon)
             await all_on.start_daemon()
             people = await stack.enter_async_context(seat_players(all_on))
             for _ in range(deals + 1):
-                await asyncio.gather(bare.deal(), people.play_deal())
+                await asyncio.gather(bare.request(b"deal", int), people.play_deal())
         taken = msgspec.json.decode(samples.read_bytes(), type=Samples)
         return taken[len(taken) // (deals + 1) :]
-
-
-class _BareTableProcess:
-    """A table without people. It deals on request."""
-
-    def __init__(self, process: asyncio.subprocess.Process) -> None:
-        self.process = process
-
-    @classmethod
-    async def start(cls, table: TableProcess) -> Self:
-        """Start the process on the boards of a simulated table."""
-        return cls(
-            await start_program(
-                *table.board_ports,
-                table.control.path,
-                module="sim.bench.bare_table",
-                stdin=asyncio.subprocess.PIPE,
-                stdout=asyncio.subprocess.PIPE,
-                stderr=sys.stderr,
-            )
-        )
-
-    async def deal(self) -> object:
-        """Deal once and return the answer. Raises HallError if the process has ended."""
-        assert self.process.stdin is not None
-        assert self.process.stdout is not None
-        self.process.stdin.write(b"deal\n")
-        line = await self.process.stdout.readline()
-        if not line:
-            raise HallError("the bare table ended by itself; its last words stand above")
-        return line
 
 
 def percentile(values: Sequence[float], percent: int) -> float:
@@ -168,24 +138,23 @@ def percentile(values: Sequence[float], percent: int) -> float:
     return ranked[min(len(ranked) - 1, len(ranked) * percent // 100)]
 
 
-def block_median(
-    samples: Samples, at: int, over: int, percent: int, blocks: int = 5
-) -> tuple[float, float]:
+def block_median(samples: Samples, at: int, over: int, percent: int) -> tuple[float, float]:
     """Return a percentile of the columns `at` and `over`, both from the median block.
 
     The ratio of the two columns in the median block is the median of the ratios of all blocks.
     Raises ValueError for fewer rounds than blocks.
     """
-    size = len(samples) // blocks
+    size = len(samples) // _BLOCKS
     if not size:
-        raise ValueError(f"{len(samples)} rounds are too few for {blocks} blocks")
-    pairs = []
-    for block in range(blocks):
-        part = samples[block * size : (block + 1) * size]
-        pairs.append(
-            tuple(percentile([row[column] for row in part], percent) for column in (at, over))
+        raise ValueError(f"{len(samples)} rounds are too few for {_BLOCKS} blocks")
+    pairs = [
+        tuple(
+            percentile([row[column] for row in samples[begin : begin + size]], percent)
+            for column in (at, over)
         )
-    value, floor = sorted(pairs, key=lambda pair: pair[0] / pair[1])[blocks // 2]
+        for begin in range(0, size * _BLOCKS, size)
+    ]
+    value, floor = sorted(pairs, key=lambda pair: pair[0] / pair[1])[_BLOCKS // 2]
     return value, floor
 
 

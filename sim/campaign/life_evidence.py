@@ -23,8 +23,7 @@ from sim.campaign import life_judge
 from sim.campaign.attempt_log import AttemptLog, AttemptNotes
 from sim.campaign.campaign_lives import FindingKind
 from sim.campaign.ground_truth import CardTracker, Passage
-from sim.campaign.table_host import SETS, TableHost
-from sim.mechanics.mechanics_settings import BACKS
+from sim.campaign.table_host import TableHost
 from sim.mechanics.truth import Truth
 
 _NONCE = 32
@@ -67,12 +66,7 @@ class LifeEvidence:
         self._report = report
         self._snapshots: list[CardSnapshot] = []
         self.left_behind = 0
-        deck = profile.deck
-        self._sets = {
-            one.id: life_judge.JudgedCardSet(deck.packs, deck.cards // deck.packs, BACKS[one.back])
-            for one in SETS
-        }
-        self._cards = deck.cards
+        self._cards = profile.deck.cards
         self._turned_again = profile.turnup.faces()
         host.sim.world.dealer.observe(self._on_lift, ["lift"])
 
@@ -118,7 +112,7 @@ class LifeEvidence:
         released = of["released"].data if "released" in of else {}
         told: dict[str, str] = {name: released[name] for name in _LEAD_FIELDS if name in released}
         wrong = [
-            *life_judge.find_wrong_cards(look.truth, self._sets[promise.card_set]),
+            *life_judge.find_wrong_cards(look.truth, self._host.judged_sets[promise.card_set]),
             *life_judge.find_wrong_places(*lies, promise, self._cards),
             *life_judge.find_wrong_turned_up(told, lies, promise, self._cards, self._turned_again),
         ]

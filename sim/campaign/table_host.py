@@ -22,6 +22,7 @@ from drivers.link.serial_port import LinkPort
 from sim.board_faults import BoardName
 from sim.campaign.campaign_lives import LifePlan
 from sim.campaign.ground_truth import ObservedHardware
+from sim.campaign.life_judge import JudgedCardSet
 from sim.mechanics.fault_menu import SimulatedFault
 from sim.mechanics.mechanics_settings import BACKS, MechanicsSettings, PhysicalSet
 from sim.tables.daemon_death import DaemonDeath, KillableStore, apply_power_loss, kill_daemon
@@ -77,6 +78,11 @@ class TableHost:
         self.crashes: list[str] = []
         self.chief = chief_key(plan.seed)
         self.needs_person: set[str] = set()
+        deck = profile.deck
+        self.judged_sets = {
+            one.id: JudgedCardSet(deck.packs, deck.cards // deck.packs, BACKS[one.back])
+            for one in SETS
+        }
         self._seed, self._profile = plan.seed, profile
         self._runtime_dir = runtime_dir
         self._on_published, self._log, self._wrap_port = on_published, log, wrap_port
@@ -84,8 +90,8 @@ class TableHost:
         self._rng = self._make_rng(plan.seed, "house")
         boots = self._make_rng(plan.seed, "boots")
         settings = MechanicsSettings(
-            packs=profile.deck.packs,
-            jokers=profile.deck.jokers,
+            packs=deck.packs,
+            jokers=deck.jokers,
             sets=tuple(PhysicalSet(one.id, BACKS[one.back]) for one in SETS),
             faults=plan.wear.rates,
             together=plan.wear.together,

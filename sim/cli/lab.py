@@ -23,7 +23,6 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from controller.cli import CliError
 from controller.cli.options import WholeNumber, require_writable
-from sim.tables.process_costs import count_cores
 
 if TYPE_CHECKING:
     from sim.lab.collected_deals import CollectedDeals
@@ -248,8 +247,9 @@ def _collect_all(ctx: click.Context, plan: "CollectionPlan", jobs: int | None) -
 def _collect(plan: "CollectionPlan", jobs: int | None) -> "CollectionResult":
     from sim.lab.collection import collect_deals
 
-    with _show_progress(plan.deals) as on_deals:
-        return collect_deals(plan, os.urandom, jobs=jobs or count_cores(), on_deals=on_deals)
+    with _show_progress(plan.deals) as progress:
+        cores, saw = len(os.sched_getaffinity(0)), partial(_advance, progress)
+        return collect_deals(plan, os.urandom, jobs=jobs or cores, on_deals=saw)
 
 
 def _print_failures(collected: "CollectionResult") -> int:
@@ -325,11 +325,8 @@ def _ignore_ctrl_c() -> Iterator[None]:
 
 
 @contextmanager
-def _show_progress(deals: int) -> Iterator[Callable[[int], None]]:
-    """Show a progress bar of the deals on a terminal, with their rate and the remaining time.
-
-    Yields a function that adds collected deals.
-    """
+def _show_progress(deals: int) -> Iterator[Progress]:
+    """Show a progress bar of the deals on a terminal, with their rate and the remaining time."""
     console = Console(stderr=True)
     with Progress(
         BarColumn(),
@@ -339,10 +336,11 @@ def _show_progress(deals: int) -> Iterator[Callable[[int], None]]:
         console=console,
         disable=not console.is_terminal,
     ) as progress:
-        bar = progress.add_task("", total=deals, rate="…")
+        progress.add_task("", total=deals, rate="…")
+        yield progress
 
-        def add(collected: int) -> None:
-            rate = f"{progress.tasks[0].speed or 0:.0f} a second"
-            progress.update(bar, advance=collected, rate=rate)
 
-        yield add
+def _advance(progress: Progress, deals: int) -> None:
+    """Update the progress bar after deals were collected."""
+    (task,) = progress.tasks
+    progress.update(task.id, advance=deals, rate=f"{task.speed or 0:.0f} a second")

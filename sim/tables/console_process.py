@@ -147,7 +147,6 @@ async def run_console(
     *,
     port: int | None = None,
     store: str | None = None,
-    areas: Callable[[str], str] | None = None,
     people: Sequence[tuple[str, Role, str]] = (),
     hasher: "PasswordHasher | None" = None,
 ) -> AsyncIterator[ConsoleProcess]:
@@ -155,13 +154,10 @@ async def run_console(
 
     The console has its own keys, as every console must. A program that floods a table under another
     key cannot block it. `port`: None takes a free port. `store`: its database; with None an SQLite
-    file in `folder`. `areas` returns a table's area by its id. `people` may log in from the start:
-    name, role, PIN. `hasher` hashes the PINs that the console does not set.
+    file in `folder`. `people` may log in from the start: name, role, PIN. `hasher` hashes the PINs
+    that the console does not set.
     """
-    lines = [
-        _table_toml(table, area_of(number) if areas is None else areas(table.id))
-        for number, table in enumerate(tables)
-    ]
+    lines = [_table_toml(table, area_of(number)) for number, table in enumerate(tables)]
     running = ConsoleProcess(folder / "console.toml", hasher)
     keys = folder / _OWN_KEYS
     make_console_keys(keys, _NAME)
