@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from itertools import combinations
 from pathlib import Path
 from statistics import mean, median, quantiles
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import msgspec
 
@@ -26,10 +26,6 @@ from sim.memory_folders import memory_folder
 from sim.tables.console_process import ConsoleProcess, area_of
 from sim.tables.process_costs import measure_costs, tree_cpu_s
 from sim.tables.table_processes import HallError
-
-if TYPE_CHECKING:
-    from sqlalchemy import Engine
-
 
 MIN_SLOPE_S: Final = 300.0
 """The minimum time for a slope of memory. A shorter time shows only the beginning."""
@@ -363,13 +359,17 @@ async def _measure_alone(
 
 async def _count_lost_events(database: Path, events: int) -> int:
     """Return the number of events missing in the archive, after no more events arrive there."""
+    from sqlalchemy import func, select
+
     from controller.console.store.database import open_engine
+    from controller.console.store.database_schema import EVENTS
 
     engine = open_engine(f"sqlite:///{database}")
     now, kept = 0, -1
     try:
         for _ in range(_MAX_ARCHIVE_CHECKS):
-            now = _count_archived_events(engine)
+            with engine.connect() as base:
+                now = int(base.scalar(select(func.count()).select_from(EVENTS)) or 0)
             if now in (kept, events):
                 break
             kept = now
@@ -377,15 +377,6 @@ async def _count_lost_events(database: Path, events: int) -> int:
     finally:
         engine.dispose()
     return events - now
-
-
-def _count_archived_events(engine: "Engine") -> int:
-    from sqlalchemy import func, select
-
-    from controller.console.store.database_schema import EVENTS
-
-    with engine.connect() as base:
-        return int(base.scalar(select(func.count()).select_from(EVENTS)) or 0)
 
 
 def _span_text(seconds: float) -> str:

@@ -42,10 +42,6 @@ from sim.tables.table_processes import (
     start_program,
 )
 
-_STYLES: Final = ("-", "--", "-.", ":")
-"""The line styles of the plot; each serves ten curves."""
-
-
 PLAIN: Final = "plain"
 """A bare table: only serial links and the dealing loop."""
 ALL_ON: Final = "everything on"
@@ -53,7 +49,6 @@ ALL_ON: Final = "everything on"
 
 _BLOCKS = 5
 _FOLDER = "tests/peers"
-_LIMIT_S = 20.0
 
 
 class PeerProgram(msgspec.Struct, frozen=True):
@@ -67,17 +62,16 @@ def find_peers() -> list[PeerProgram]:
     """Return the peer programs whose libraries are installed."""
     files = sorted((CHECKOUT / _FOLDER).glob("*.py"))
     modules = [".".join((*_FOLDER.split("/"), file.stem)) for file in files]
-    asked = [(module, _peer_name(module)) for module in modules]
-    return [PeerProgram(module, name) for module, name in asked if name]
-
-
-def _peer_name(module: str) -> str:
-    """Return the line that a program prints without arguments, or "" if it fails."""
-    words = [sys.executable, "-m", module]
-    told = subprocess.run(
-        words, cwd=CHECKOUT, capture_output=True, text=True, timeout=_LIMIT_S, check=False
-    )
-    return told.stdout.strip() if told.returncode == 0 else ""
+    found = []
+    for module in modules:
+        # Without arguments a program prints its description. It fails without its library.
+        words = [sys.executable, "-m", module]
+        told = subprocess.run(
+            words, cwd=CHECKOUT, capture_output=True, text=True, timeout=20.0, check=False
+        )
+        if told.returncode == 0 and (name := told.stdout.strip()):
+            found.append(PeerProgram(module, name))
+    return found
 
 
 SPEED: Final = 20.0
@@ -158,10 +152,6 @@ def block_median(samples: Samples, at: int, over: int, percent: int) -> tuple[fl
     return value, floor
 
 
-_DEALS: Final = 7
-_FEW_DEALS: Final = 1
-_FEW_PERCENTS: Final = (50,)
-"""The percentiles with --small. One deal has too few cards for the others."""
 _AIM_RATIOS: Final = {
     (PLAIN, 50): 1.85,
     (PLAIN, 90): 1.7,
@@ -170,7 +160,6 @@ _AIM_RATIOS: Final = {
     (ALL_ON, 90): 1.9,
     (ALL_ON, 99): 2.5,
 }
-_DOCUMENTED: Final = 2.4
 _DOCUMENTED_BESIDE: Final = 1.2
 """The ratio of a whole table to a program that only answers.
 
@@ -182,14 +171,19 @@ The ratio to a program that polls is much lower.
 def measure_reaction() -> list[FigureValue]:
     """Time from a card's event to its route on the line, against a process that echoes bytes."""
     beside = find_peers()
-    percents = choose_size(PERCENTS, _FEW_PERCENTS)
+    # One deal has too few cards for the other percentiles.
+    percents = choose_size(PERCENTS, (50,))
     try:
-        samples = collect_samples(choose_size(_DEALS, _FEW_DEALS), beside)
+        samples = collect_samples(choose_size(7, 1), beside)
     except HallError as error:
         raise click.ClickException(f"reaction: {error}") from error
     if bench_options.plot is not None:
         names = ["echo", PLAIN, ALL_ON, *(one.name for one in beside)]
-        _draw(names, samples, bench_options.plot)
+        columns = zip(*samples, strict=True)
+        try:
+            draw_distribution(dict(zip(names, columns, strict=True)), bench_options.plot)
+        except OSError as error:
+            raise click.ClickException(f"{bench_options.plot}: {error.strerror}") from error
     return [
         *(
             _value(table, samples, at, 0, percent, _AIM_RATIOS[table, percent])
@@ -218,7 +212,8 @@ def draw_distribution(times_us: Mapping[str, Sequence[float]], file: Path) -> No
     axes = figure.subplots()
     for number, (name, all_us) in enumerate(times_us.items()):
         longer = 1 - np.arange(len(all_us)) / len(all_us)
-        style = "k-" if number == 0 else _STYLES[number // 10 % len(_STYLES)]
+        # Each line style serves ten curves.
+        style = "k-" if number == 0 else ("-", "--", "-.", ":")[number // 10 % 4]
         axes.step(np.sort(all_us), longer, style, where="post", label=name, linewidth=1.2)
     axes.set_xscale("log")
     axes.set_yscale("log")
@@ -231,14 +226,6 @@ def draw_distribution(times_us: Mapping[str, Sequence[float]], file: Path) -> No
         figure.savefig(file, format="svg", metadata={"Date": None, "Creator": None})
 
 
-def _draw(names: Sequence[str], samples: Samples, file: Path) -> None:
-    columns = zip(*samples, strict=True)
-    try:
-        draw_distribution(dict(zip(names, columns, strict=True)), file)
-    except OSError as error:
-        raise click.ClickException(f"{file}: {error.strerror}") from error
-
-
 def _value(
     what: str,
     samples: Samples,
@@ -246,7 +233,7 @@ def _value(
     over: int,
     percent: int,
     aim: float | None,
-    documented: float = _DOCUMENTED,
+    documented: float = 2.4,
 ) -> FigureValue:
     value, floor = block_median(samples, at, over, percent)
     return FigureValue(

@@ -198,7 +198,10 @@ class CampaignPeople:
         """Return the next action, or None."""
         silent_s = self._loop.time() - self._state_received_s
         if self._host.table is None or silent_s > SCREEN_SILENT_S:
-            return self._handle_dark_screen(silent_s)
+            # A person starts the daemon if the screen is dark and the daemon needs that.
+            waits = "daemon" in self._host.needs_person and silent_s > SCREEN_SILENT_S + REACT_S
+            may_start = waits and self._memory.may_retry("start_daemon")
+            return self._actions.start_daemon() if may_start else None
         state, truth = self._state, self._host.sim.world.truth()
         if state is None:
             return None
@@ -214,13 +217,6 @@ class CampaignPeople:
         return next((deed for deed in deeds if deed is not None), None)
 
     # Faults and alerts.
-
-    def _handle_dark_screen(self, silent_s: float) -> PeopleAction | None:
-        """Start the daemon if the screen is dark and the daemon needs a person to start it."""
-        waits = "daemon" in self._host.needs_person and silent_s > SCREEN_SILENT_S + REACT_S
-        if waits and self._memory.may_retry("start_daemon"):
-            return self._actions.start_daemon()
-        return None
 
     def _check_safety(self, state: PublicState, truth: Truth) -> PeopleAction | None:
         """Check the emergency stop and the lid by sight, and return an action for them."""

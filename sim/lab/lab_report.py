@@ -99,13 +99,21 @@ def make_report(
     `naive(method, deals)` deals by a naive method. None omits the naive methods.
     """
     retest = fresh() if first.outside and fresh is not None else None
+    many = min(first.deals, UNFAIR_DEALS)
     return LabReport(
         verdict=_verdict(first, retest),
         level=FAMILY_LEVEL,
         family=family_hash(),
         first=first,
         retest=retest,
-        naive=() if naive is None else _judge_unfair_methods(naive, min(first.deals, UNFAIR_DEALS)),
+        naive=()
+        if naive is None
+        else tuple(
+            UnfairMethodResult(
+                method=method, deals=many, outside=judge_deals(naive(method, many)).outside
+            )
+            for method in UNFAIR_METHODS
+        ),
     )
 
 
@@ -136,17 +144,6 @@ def _verdict(first: CollectionJudgement, retest: CollectionJudgement | None) -> 
     if retest is None:
         return "outside, not retested"
     return "outside" if retest.outside else "inside at the retest"
-
-
-def _judge_unfair_methods(
-    deal: Callable[[str, int], CollectedDeals], many: int
-) -> tuple[UnfairMethodResult, ...]:
-    return tuple(
-        UnfairMethodResult(
-            method=method, deals=many, outside=judge_deals(deal(method, many)).outside
-        )
-        for method in UNFAIR_METHODS
-    )
 
 
 _HEADS = ("test", "p", "bound", "95 %", "99 %", "found", "expected")

@@ -265,7 +265,17 @@ async def run_simulator(
 ) -> AsyncIterator[list[TableProcess]]:
     """Run only the simulator, and yield its tables, configured but without daemons."""
     config = runtime_dir / "sim.toml"
-    config.write_text(_sim_toml(plan), encoding="utf-8")
+    deck = plan.rules.deck
+    config.write_text(
+        f"""\
+[mechanics]
+seed = {plan.seed}
+packs = {deck.packs}
+jokers = {"true" if deck.jokers else "false"}
+
+{_card_sets_toml(plan)}""",
+        encoding="utf-8",
+    )
     sim = await start(plan, config, runtime_dir)
     try:
         assert sim.stdout is not None
@@ -346,18 +356,6 @@ def _refuse_in_use(state_dir: Path) -> None:
             JournalStore.open(state_dir).close()
         except JournalError as error:
             raise HallError(str(error)) from error
-
-
-def _sim_toml(plan: HallPlan) -> str:
-    """Return the sim.toml of a hall. Its sets have the packs of the profile."""
-    deck = plan.rules.deck
-    return f"""\
-[mechanics]
-seed = {plan.seed}
-packs = {deck.packs}
-jokers = {"true" if deck.jokers else "false"}
-
-{_card_sets_toml(plan)}"""
 
 
 def _card_sets_toml(plan: HallPlan) -> str:
