@@ -62,10 +62,34 @@ class StateRange:
         return last - first + 1 - self.count
 
 
-class _CountingTables(TableFeeds):
-    """A console's tables that also count the states of each table."""
+class ConsoleFeedReader(TableFeeds):
+    """A console's tables and archive, with a count of the received states.
+
+    `ranges`: the range of states of each table that sent any, since the counts were restarted.
+    """
 
     ranges: dict[str, StateRange]
+
+    def open(self, feeds: Sequence[FeedAddress]) -> None:
+        """Start to receive from these feeds."""
+        self.ranges = {}
+        for one in feeds:
+            self.add(ConfiguredTable(**msgspec.structs.asdict(one)))
+
+    async def wait_until_complete(self) -> None:
+        """Wait until the state of every table has arrived and all its earlier events are on disk.
+
+        New events may arrive later.
+        """
+        while True:
+            if not self.incomplete_tables and all(map(self._is_complete, self.ids)):
+                break
+            await asyncio.sleep(_CHECK_INTERVAL_S)
+        await self.wait_until_stored()
+
+    def count_events(self) -> int:
+        """Return the number of events in the archive."""
+        return sum(1 for table in self.ids for _ in self._archive.events(table))
 
     def _receive(self, table: str, topic: bytes, body: bytes) -> None:
         if topic.startswith(b"state/"):
@@ -76,45 +100,8 @@ class _CountingTables(TableFeeds):
             span.count += 1
         super()._receive(table, topic, body)
 
-
-class ConsoleFeedReader:
-    """A console's tables and archive, with a count of the received states."""
-
-    def __init__(self, tables: _CountingTables, archive: Archive) -> None:
-        self._tables, self._archive = tables, archive
-        self.reset_counts()
-
-    def open(self, feeds: Sequence[FeedAddress]) -> None:
-        """Start to receive from these feeds."""
-        for one in feeds:
-            self._tables.add(ConfiguredTable(**msgspec.structs.asdict(one)))
-
-    def reset_counts(self) -> None:
-        """Restart the counts."""
-        self._tables.ranges = {}
-
-    def state_ranges(self) -> list[StateRange]:
-        """Return the range of states of each table that sent any."""
-        return list(self._tables.ranges.values())
-
-    async def wait_until_complete(self) -> None:
-        """Wait until the state of every table has arrived and all its earlier events are on disk.
-
-        New events may arrive later.
-        """
-        tables = self._tables
-        while True:
-            if not tables.incomplete_tables and all(map(self._is_complete, tables.ids)):
-                break
-            await asyncio.sleep(_CHECK_INTERVAL_S)
-        await tables.wait_until_stored()
-
-    def count_events(self) -> int:
-        """Return the number of events in the archive."""
-        return sum(1 for table in self._tables.ids for _ in self._archive.events(table))
-
     def _is_complete(self, table: str) -> bool:
-        seen = self._tables.snapshot(table)
+        seen = self.snapshot(table)
         return seen.state is not None and seen.contact_times.link is TableLinkState.OPEN
 
 
@@ -132,11 +119,15 @@ async def open_feed_reader(folder: Path) -> AsyncIterator[ConsoleFeedReader]:
         engine, writing = open_engine(f"sqlite:///{folder / 'console.db'}"), WorkerThread("writing")
         stack.callback(engine.dispose)
         stack.callback(writing.close)
-        numbers, archive = count(), Archive(engine)
-        tables = _CountingTables(
-            observer, archive, writing.run, read_wall_clock_ms, lambda: f"bench-{next(numbers)}"
+        numbers = count()
+        lines = ConsoleFeedReader(
+            observer,
+            Archive(engine),
+            writing.run,
+            read_wall_clock_ms,
+            lambda: f"bench-{next(numbers)}",
         )
-        yield ConsoleFeedReader(await stack.enter_async_context(tables), archive)
+        yield await stack.enter_async_context(lines)
 
 
 class _Numbered(msgspec.Struct):
@@ -202,11 +193,11 @@ async def measure_drain(feeds: int, seconds: float) -> DrainCost:
             lines.open(served.addresses)
             await lines.wait_until_complete()
             await asyncio.sleep(_SETTLE_S)
-            lines.reset_counts()
+            lines.ranges = {}
             watched = _CoreShares(bare.process.pid)
             await asyncio.sleep(seconds)
             passed_s, cores, floor_cores = watched.elapsed()
-            spans = lines.state_ranges()
+            spans = lines.ranges.values()
             return DrainCost(
                 feeds=feeds,
                 seconds=round(passed_s, 2),

@@ -165,23 +165,15 @@ async def _run_table() -> AsyncIterator[TableProcess]:
 @valued_figure("memory")
 def measure_memory() -> list[FigureValue]:
     """Resident MiB of a table's machine and gateway after a deal, against a bare interpreter."""
-    machine, gateway = asyncio.run(_resident_mib())
-    floor = _bare_mib()
-    return [
-        FigureValue("machine", machine, floor, FigureUnit.MIB, documented=4.5, aim_value=45),
-        FigureValue("gateway", gateway, floor, FigureUnit.MIB, documented=4.0, aim_value=40),
-    ]
 
+    async def measure_table() -> tuple[float, float]:
+        async with _run_table() as table, seat_players(table) as people:
+            await people.play_deal()
+            assert table.daemon is not None
+            spent = measure_costs(table.daemon.pid)
+            return spent["run machine"].rss_mib, spent["run gateway"].rss_mib
 
-async def _resident_mib() -> tuple[float, float]:
-    async with _run_table() as table, seat_players(table) as people:
-        await people.play_deal()
-        assert table.daemon is not None
-        spent = measure_costs(table.daemon.pid)
-        return spent["run machine"].rss_mib, spent["run gateway"].rss_mib
-
-
-def _bare_mib() -> float:
+    machine, gateway = asyncio.run(measure_table())
     with subprocess.Popen(
         [sys.executable, "-c", "import sys; print(flush=True); sys.stdin.read()"],
         stdin=subprocess.PIPE,
@@ -189,7 +181,11 @@ def _bare_mib() -> float:
     ) as process:
         assert process.stdout is not None
         process.stdout.readline()
-        return resident_mib(process.pid)
+        floor = resident_mib(process.pid)
+    return [
+        FigureValue("machine", machine, floor, FigureUnit.MIB, documented=4.5, aim_value=45),
+        FigureValue("gateway", gateway, floor, FigureUnit.MIB, documented=4.0, aim_value=40),
+    ]
 
 
 @valued_figure("start")

@@ -111,7 +111,6 @@ class PossibleCauses:
 
 
 AttemptOutcome = Literal["ok", "misdeal", "void"]
-REFEREE_ALERT = "TWO_MISDEALS"
 
 
 @dataclass
@@ -142,7 +141,7 @@ class AttemptNotes:
             alerts=tuple(dict.fromkeys(self.alerts)),
             hands=tuple(self.hands),
             needless=self.needless,
-            referee=REFEREE_ALERT in self.alerts,
+            referee="TWO_MISDEALS" in self.alerts,
         )
 
 

@@ -121,15 +121,14 @@ CHANGE_SET_CODES = frozenset(
     }
 )
 """Faults that require another set, and a count of the old one."""
-_CABLE_CODES = frozenset({"LINE_LOST", "PORT_MISSING", "PORT_BUSY", "BOARD_SILENT"})
-"""Faults that require a check of a board's cable or power."""
-_WRONG_BOARD_CODES = frozenset(
+_BOARD_CODES = frozenset(
     {
+        *("LINE_LOST", "PORT_MISSING", "PORT_BUSY", "BOARD_SILENT"),
         *("WRONG_BOARD", "BOARDS_SWAPPED", "WRONG_KIND", "WRONG_PROTOCOL", "WRONG_FIRMWARE"),
         "BACKEND_MISMATCH",
     }
 )
-"""Faults that require the right board at its place."""
+"""Faults that require a check of a board's cable or power, or the right board at its place."""
 _LIFT_CODES = ("STALL", "SENSOR_STUCK", "BOARD_REFUSED", "SUPPLY_LOW")
 """Alerts that name a reason why the lift does not rise."""
 _LOOSE_CARD_CODES = frozenset({"POCKET_NOT_EMPTY", "PATH_NOT_CLEAR"})
@@ -239,7 +238,7 @@ class CampaignPeople:
                 continue
             told = _BOARD.findall(alert.cause)
             names = tuple(name for name in BOARDS if name in told)
-            away = alert.name in _CABLE_CODES | _WRONG_BOARD_CODES
+            away = alert.name in _BOARD_CODES
             if away and names and self._memory.may_retry(f"plug_in {names}"):
                 return self._actions.plug_in(names)
             if alert.name == "WRONG_SETTINGS":

@@ -45,9 +45,6 @@ class DaemonFeed:
     last_written: int = 0
 
 
-PublishListener = Callable[[PublicState | PublicEvent], None]
-
-
 def chief_key(seed: str) -> PrivateKey:
     """Return the chief's key of the life with this seed. Attempts are sealed to this key."""
     return PrivateKey(random.Random(f"chief {seed}").randbytes(32))
@@ -68,7 +65,7 @@ class TableHost:
         state_dir: Path,
         runtime_dir: Path,
         *,
-        on_published: PublishListener,
+        on_published: Callable[[PublicState | PublicEvent], None],
         log: Callable[[str], None],
         wrap_port: Callable[[BoardName, LinkPort], LinkPort],
     ) -> None:

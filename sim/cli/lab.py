@@ -222,8 +222,6 @@ def _find_plan(deals: "CollectedDeals") -> "CollectionPlan | None":
     source = deals.source
     if source.path not in PATHS or source.method not in METHODS:
         return None
-    if source.path == "full" and importlib.util.find_spec("sim") is None:
-        return None
     path = cast(Literal["sequence", "full"], source.path)
     return CollectionPlan(deals=len(deals), path=path, method=source.method, seed=source.seed)
 
@@ -305,13 +303,8 @@ def _check_installed(path: str, method: str, *packages: str) -> None:
             f"this needs {' and '.join(missing)}, of the extra lab: "
             "pip install 'dealtable[lab]', in a checkout pip install -e '.[lab]'"
         )
-    if path == "full":
-        if importlib.util.find_spec("sim") is None:
-            raise CliError(
-                "--path full needs the simulator: install dealtable-sim beside dealtable"
-            )
-        if method != METHODS[0]:
-            raise click.UsageError("--method goes with --path sequence: a whole table deals fairly")
+    if path == "full" and method != METHODS[0]:
+        raise click.UsageError("--method goes with --path sequence: a whole table deals fairly")
 
 
 @contextmanager

@@ -280,19 +280,6 @@ main(["lab", *{words.split()}])
     assert (told.returncode, told.stderr) == (0, "")
 
 
-def test_without_the_simulator_whole_deals_are_refused_in_one_line(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    without(monkeypatch, "sim")
-    refused = run("report", "--deals", 3, "--path", "full")
-    code, _ = report("--deals", 100, "--seed", 1)
-
-    assert refused.exit_code == 2
-    assert "dealtable-sim" in refused.output
-    assert refused.output.count("\n") == 1
-    assert code == 0
-
-
 def without(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     real = importlib.util.find_spec
     monkeypatch.setattr(
