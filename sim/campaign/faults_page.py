@@ -113,18 +113,14 @@ def _menu_table(entries: Mapping[str, FaultMenuEntry]) -> Iterator[str]:
                 entry.what,
                 _STRIKES[entry.strikes],
                 ", ".join(f"`{field}`" for field in entry.takes) or "–",
-                _mild_text(entry.mild),
+                "no"
+                if entry.mild is None
+                else " and ".join(_bound_text(*one) for one in entry.mild.items()) or "always",
                 _blame_text(entry),
             )
             for name, entry in entries.items()
         ),
     )
-
-
-def _mild_text(bounds: Mapping[str, Bound] | None) -> str:
-    if bounds is None:
-        return "no"
-    return " and ".join(_bound_text(field, bound) for field, bound in bounds.items()) or "always"
 
 
 def _bound_text(field: str, bound: Bound) -> str:

@@ -219,16 +219,13 @@ class TableHost:
         store.on_death = lambda: self._on_daemon_death(store)
         store.is_disk_full = lambda: self._disk_fault is not None
         self._store = store
-        self._publish_missed(store)
-        self.feeds.append(DaemonFeed())
-        return store
-
-    def _publish_missed(self, store: KillableStore) -> None:
-        """Pass on the public entries that the previous daemon wrote and did not publish."""
+        # The public entries that the previous daemon wrote and did not publish come first.
         last = max((n for feed in self.feeds for n in feed.numbers), default=0)
         for chained in store.entries(last):
             if chained.entry.public and self.feeds:
                 self._on_published(public_event(chained, "T01", simulated=True))
+        self.feeds.append(DaemonFeed())
+        return store
 
     def _reopen(self) -> JournalStore:
         """Open the journal again after the disk has room. Raises JournalError."""

@@ -10,7 +10,7 @@ import urllib.request
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from nacl.utils import random as entropy
 
@@ -104,7 +104,19 @@ class ConsoleProcess:
 
     async def accept_invitation(self, code: str, pin: str) -> None:
         """Set the PIN of an invited person, as their browser would. Raises HallError."""
-        await self.run_in_thread(lambda: self._post("/api/accept", {"code": code, "pin": pin}))
+        url = f"{self.url}/api/accept"
+        headers = {"X-Dealtable": "1", "Content-Type": "application/json"}
+        body = json.dumps({"code": code, "pin": pin}).encode()
+        asked = urllib.request.Request(url, body, headers, method="POST")
+
+        def post() -> None:
+            with urllib.request.urlopen(asked, timeout=_ANSWER_TIMEOUT_S) as answer:
+                json.load(answer)
+
+        try:
+            await self.run_in_thread(post)
+        except OSError as error:
+            raise HallError(f"{url}: {error}") from error
 
     async def run_in_thread(self, call: Callable[[], Result]) -> Result:
         """Run a blocking call in a thread and return its result."""
@@ -127,17 +139,6 @@ class ConsoleProcess:
         """Return the last line of the log, for an error message."""
         said = self.log.read_text(encoding="utf-8", errors="replace").split("\n")
         return next((line for line in reversed(said) if line.strip()), "it said nothing")
-
-    def _post(self, path: str, body: dict[str, Any]) -> Any:
-        headers = {"X-Dealtable": "1", "Content-Type": "application/json"}
-        asked = urllib.request.Request(
-            self.url + path, json.dumps(body).encode(), headers, method="POST"
-        )
-        try:
-            with urllib.request.urlopen(asked, timeout=_ANSWER_TIMEOUT_S) as answer:
-                return json.load(answer)
-        except OSError as error:
-            raise HallError(f"{self.url}{path}: {error}") from error
 
 
 @asynccontextmanager
