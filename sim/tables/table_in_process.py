@@ -141,17 +141,9 @@ class TableInProcess(HandledTable):
         present = msgspec.structs.replace(command, boot=self.machine.processor.boot)
         return sign_command(present, TABLE_KEY, seed)
 
-    async def send_command(
-        self,
-        role: Role,
-        cmd: str,
-        /,
-        *,
-        about: tuple[int | None, int | None] | None = None,
-        **args: Any,
-    ) -> CommandReply:
+    async def send_command(self, role: Role, cmd: str, /, **args: Any) -> CommandReply:
         """Make a signed command, like `make_command`, and submit it."""
-        return await self.lasting.submit(self.make_command(role, cmd, about=about, **args))
+        return await self.lasting.submit(self.make_command(role, cmd, **args))
 
     def _bound_to(self, cmd: str) -> tuple[int | None, int | None]:
         bound = COMMANDS[cmd].bound_to if cmd in COMMANDS else "none"
