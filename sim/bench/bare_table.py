@@ -27,6 +27,7 @@ from drivers.link.serial_port import LinkPort, SerialPort
 from drivers.typed_boards import DealerBoard, ReaderBoard
 from sim.hardware_in_process import HardwareInProcess
 from sim.mechanics.mechanics_settings import MechanicsSettings, PhysicalSet
+from sim.people.practice_players import DealResult
 from sim.tables.table_processes import ControlClient
 from sim.virtual_loop import VirtualLoop
 
@@ -135,6 +136,15 @@ def mechanical_s(
     even = replace(settings, feed_ms=feed_ms, feed_spread_ms=0.0, flight_spread_ms=0.0)
     with asyncio.Runner(loop_factory=VirtualLoop) as runner:
         return runner.run(_run_attempt(even, profile, sequence))
+
+
+def dealt_mechanical_s(dealt: DealResult, speed: float) -> float:
+    """Return the seconds that the mechanics alone take for the attempt of a deal."""
+    profile = load_profile("international-000")
+    seed, commitment = bytes.fromhex(dealt.seed), bytes.fromhex(dealt.commitment)
+    order = sequence(commitment, seed, dealt.cut, profile.deck.cards)
+    settings = MechanicsSettings(speed=speed)
+    return mechanical_s(settings, profile, order, feeding_ms=dealt.feeding_ms)
 
 
 async def _run_attempt(settings: MechanicsSettings, profile: Profile, sequence: str) -> float:

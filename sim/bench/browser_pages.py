@@ -249,18 +249,6 @@ async def _answer_request(reader: asyncio.StreamReader, writer: asyncio.StreamWr
         writer.close()
 
 
-async def _answer_input(url: str, count: int, pin: str) -> None:
-    """Open the pages, write a line, and answer requests until the input ends."""
-    loop = asyncio.get_running_loop()
-    asked = asyncio.StreamReader()
-    await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(asked), sys.stdin)
-    async with _open_pages(url, count, pin) as pages:
-        click.echo("{}")
-        while line := await asked.readline():
-            told = await (pages.measure_heaps() if line == b"heaps\n" else pages.take_changes())
-            click.echo(msgspec.json.encode(told))
-
-
 @click.command()
 @click.option("--url", required=True, help="the console's address")
 @click.option("--count", default=5, show_default=True, help="pages")
@@ -273,8 +261,15 @@ def main(url: str, count: int, pin: str) -> None:
         assert task is not None
         for number in termination_signals():
             loop.add_signal_handler(number, task.cancel)
+        asked = asyncio.StreamReader()
         with suppress(asyncio.CancelledError):
-            await _answer_input(url, count, pin)
+            await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(asked), sys.stdin)
+            async with _open_pages(url, count, pin) as pages:
+                click.echo("{}")
+                while line := await asked.readline():
+                    heaps = line == b"heaps\n"
+                    told = await (pages.measure_heaps() if heaps else pages.take_changes())
+                    click.echo(msgspec.json.encode(told))
 
     try:
         asyncio.run(run())

@@ -31,7 +31,9 @@ class _ConsoleLoadRun:
         )
         if self._run is None or self._run.load != load:
             try:
-                self._run = asyncio.run(measure_console(load, _print_progress))
+                self._run = asyncio.run(
+                    measure_console(load, lambda line: click.echo(f"console: {line}", err=True))
+                )
             except HallError as error:
                 raise click.ClickException(f"console: {error}") from error
             click.echo(msgspec.json.encode(self._run), err=True)
@@ -40,25 +42,13 @@ class _ConsoleLoadRun:
         return self._run
 
 
-def _print_progress(line: str) -> None:
-    click.echo(f"console: {line}", err=True)
-
-
 _console_load_run = _ConsoleLoadRun()
 
 
-def _bare_drain_cores() -> float:
-    return _console_load_run().floor_cores
-
-
-@timed_figure("console", floor=_bare_drain_cores, documented=2.5, rounds=1)
+@timed_figure("console", floor=lambda: _console_load_run().floor_cores, documented=2.5, rounds=1)
 def drain_feeds() -> float:
     """Share of a core that a console of 400 feeds takes at 4,000 states/s, against decoding."""
     return _console_load_run().alone.cores
-
-
-def _bare_page_s() -> float:
-    return _p95_s(_page_figures().bare)
 
 
 def _missing_browser() -> str | None:
@@ -67,7 +57,13 @@ def _missing_browser() -> str | None:
     )
 
 
-@timed_figure("pixels", floor=_bare_page_s, documented=3.7, rounds=1, find_missing=_missing_browser)
+@timed_figure(
+    "pixels",
+    floor=lambda: _p95_s(_page_figures().bare),
+    documented=3.7,
+    rounds=1,
+    find_missing=_missing_browser,
+)
 def measure_drawing() -> float:
     """Time from a call to its row in five browsers (95th percentile), against a bare page."""
     return _p95_s(_page_figures().drawn)

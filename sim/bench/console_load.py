@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from itertools import combinations
 from pathlib import Path
 from statistics import mean, median, quantiles
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import msgspec
 
@@ -24,12 +24,8 @@ from sim.bench.helper_process import FeedsProcess, HelperProcess, run_feeds, run
 from sim.bench.simulated_feeds import CallChange, FeedAddress
 from sim.memory_folders import memory_folder
 from sim.tables.console_process import ConsoleProcess, area_of
-from sim.tables.process_costs import measure_costs
+from sim.tables.process_costs import measure_costs, tree_cpu_s
 from sim.tables.table_processes import HallError
-
-if TYPE_CHECKING:
-    from sqlalchemy import Engine
-
 
 MIN_SLOPE_S: Final = 300.0
 """The minimum time for a slope of memory. A shorter time shows only the beginning."""
@@ -302,7 +298,7 @@ class _PhaseTimer:
         self.report(f"{name}: {_span_text(seconds)} left, {_resident_mib(self._pid):.1f} MiB")
         if looked is not None:
             await looked.reset()
-        loop, cpu_s, reported_s = asyncio.get_running_loop(), _cpu_s(self._pid), 0.0
+        loop, cpu_s, reported_s = asyncio.get_running_loop(), tree_cpu_s(self._pid), 0.0
         began_s = loop.time()
         samples = [(0.0, _resident_mib(self._pid))]
         while (passed_s := loop.time() - began_s) < seconds:
@@ -317,7 +313,7 @@ class _PhaseTimer:
             samples.append((loop.time() - began_s, _resident_mib(self._pid)))
             if looked is not None:
                 await looked.collect()
-        cores = (_cpu_s(self._pid) - cpu_s) / (loop.time() - began_s)
+        cores = (tree_cpu_s(self._pid) - cpu_s) / (loop.time() - began_s)
         if looked is not None:
             await looked.measure_heap(passed_s)
         return LoadPhase(round(passed_s, 1), round(cores, 4), summarize_memory(samples))
@@ -356,20 +352,24 @@ async def _measure_alone(
         async with asyncio.timeout(_START_TIMEOUT_S):
             await bare.read(dict[str, str])  # the process has received from all feeds
         loop, pid = asyncio.get_running_loop(), bare.process.pid
-        began_s, cpu_s = loop.time(), _cpu_s(pid)
+        began_s, cpu_s = loop.time(), tree_cpu_s(pid)
         phase = await watch.measure_phase("alone", seconds)
-        return phase, round((_cpu_s(pid) - cpu_s) / (loop.time() - began_s), 4)
+        return phase, round((tree_cpu_s(pid) - cpu_s) / (loop.time() - began_s), 4)
 
 
 async def _count_lost_events(database: Path, events: int) -> int:
     """Return the number of events missing in the archive, after no more events arrive there."""
+    from sqlalchemy import func, select
+
     from controller.console.store.database import open_engine
+    from controller.console.store.database_schema import EVENTS
 
     engine = open_engine(f"sqlite:///{database}")
     now, kept = 0, -1
     try:
         for _ in range(_MAX_ARCHIVE_CHECKS):
-            now = _count_archived_events(engine)
+            with engine.connect() as base:
+                now = int(base.scalar(select(func.count()).select_from(EVENTS)) or 0)
             if now in (kept, events):
                 break
             kept = now
@@ -379,21 +379,8 @@ async def _count_lost_events(database: Path, events: int) -> int:
     return events - now
 
 
-def _count_archived_events(engine: "Engine") -> int:
-    from sqlalchemy import func, select
-
-    from controller.console.store.database_schema import EVENTS
-
-    with engine.connect() as base:
-        return int(base.scalar(select(func.count()).select_from(EVENTS)) or 0)
-
-
 def _span_text(seconds: float) -> str:
     return f"{seconds:.0f} s" if seconds < 2 * PROGRESS_INTERVAL_S else f"{seconds / 60:.0f} min"
-
-
-def _cpu_s(pid: int) -> float:
-    return sum(cost.cpu_s for cost in measure_costs(pid).values())
 
 
 def _resident_mib(pid: int) -> float:

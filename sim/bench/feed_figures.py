@@ -41,7 +41,7 @@ from sim.bench.figure_registry import (
 from sim.bench.helper_process import run_feeds, run_helper
 from sim.bench.simulated_feeds import FeedAddress, FeedTotals
 from sim.memory_folders import memory_folder
-from sim.tables.process_costs import measure_costs
+from sim.tables.process_costs import tree_cpu_s
 from sim.tables.table_processes import HallError
 
 _CHECK_INTERVAL_S: Final = 0.01
@@ -62,10 +62,34 @@ class StateRange:
         return last - first + 1 - self.count
 
 
-class _CountingTables(TableFeeds):
-    """A console's tables that also count the states of each table."""
+class ConsoleFeedReader(TableFeeds):
+    """A console's tables and archive, with a count of the received states.
+
+    `ranges`: the range of states of each table that sent any, since the counts were restarted.
+    """
 
     ranges: dict[str, StateRange]
+
+    def open(self, feeds: Sequence[FeedAddress]) -> None:
+        """Start to receive from these feeds."""
+        self.ranges = {}
+        for one in feeds:
+            self.add(ConfiguredTable(**msgspec.structs.asdict(one)))
+
+    async def wait_until_complete(self) -> None:
+        """Wait until the state of every table has arrived and all its earlier events are on disk.
+
+        New events may arrive later.
+        """
+        while True:
+            if not self.incomplete_tables and all(map(self._is_complete, self.ids)):
+                break
+            await asyncio.sleep(_CHECK_INTERVAL_S)
+        await self.wait_until_stored()
+
+    def count_events(self) -> int:
+        """Return the number of events in the archive."""
+        return sum(1 for table in self.ids for _ in self._archive.events(table))
 
     def _receive(self, table: str, topic: bytes, body: bytes) -> None:
         if topic.startswith(b"state/"):
@@ -76,45 +100,8 @@ class _CountingTables(TableFeeds):
             span.count += 1
         super()._receive(table, topic, body)
 
-
-class ConsoleFeedReader:
-    """A console's tables and archive, with a count of the received states."""
-
-    def __init__(self, tables: _CountingTables, archive: Archive) -> None:
-        self._tables, self._archive = tables, archive
-        self.reset_counts()
-
-    def open(self, feeds: Sequence[FeedAddress]) -> None:
-        """Start to receive from these feeds."""
-        for one in feeds:
-            self._tables.add(ConfiguredTable(**msgspec.structs.asdict(one)))
-
-    def reset_counts(self) -> None:
-        """Restart the counts."""
-        self._tables.ranges = {}
-
-    def state_ranges(self) -> list[StateRange]:
-        """Return the range of states of each table that sent any."""
-        return list(self._tables.ranges.values())
-
-    async def wait_until_complete(self) -> None:
-        """Wait until the state of every table has arrived and all its earlier events are on disk.
-
-        New events may arrive later.
-        """
-        tables = self._tables
-        while True:
-            if not tables.incomplete_tables and all(map(self._is_complete, tables.ids)):
-                break
-            await asyncio.sleep(_CHECK_INTERVAL_S)
-        await tables.wait_until_stored()
-
-    def count_events(self) -> int:
-        """Return the number of events in the archive."""
-        return sum(1 for table in self._tables.ids for _ in self._archive.events(table))
-
     def _is_complete(self, table: str) -> bool:
-        seen = self._tables.snapshot(table)
+        seen = self.snapshot(table)
         return seen.state is not None and seen.contact_times.link is TableLinkState.OPEN
 
 
@@ -132,11 +119,15 @@ async def open_feed_reader(folder: Path) -> AsyncIterator[ConsoleFeedReader]:
         engine, writing = open_engine(f"sqlite:///{folder / 'console.db'}"), WorkerThread("writing")
         stack.callback(engine.dispose)
         stack.callback(writing.close)
-        numbers, archive = count(), Archive(engine)
-        tables = _CountingTables(
-            observer, archive, writing.run, read_wall_clock_ms, lambda: f"bench-{next(numbers)}"
+        numbers = count()
+        lines = ConsoleFeedReader(
+            observer,
+            Archive(engine),
+            writing.run,
+            read_wall_clock_ms,
+            lambda: f"bench-{next(numbers)}",
         )
-        yield ConsoleFeedReader(await stack.enter_async_context(tables), archive)
+        yield await stack.enter_async_context(lines)
 
 
 class _Numbered(msgspec.Struct):
@@ -188,11 +179,11 @@ class JoinCost(msgspec.Struct, frozen=True):
     cpu_s: float
 
 
-async def measure_drain(feeds: int, seconds: float, per_s: float = STATES_PER_S) -> DrainCost:
+async def measure_drain(feeds: int, seconds: float) -> DrainCost:
     """Drain `feeds` feeds for `seconds`, next to a bare process that does so. Raises HallError."""
     with memory_folder(Path(tempfile.gettempdir())) as folder:
         async with (
-            run_feeds(feeds, per_s) as served,
+            run_feeds(feeds, STATES_PER_S) as served,
             run_helper("feed_drain") as bare,
             open_feed_reader(folder) as lines,
             asyncio.timeout(_START_TIMEOUT_S + seconds),
@@ -202,11 +193,11 @@ async def measure_drain(feeds: int, seconds: float, per_s: float = STATES_PER_S)
             lines.open(served.addresses)
             await lines.wait_until_complete()
             await asyncio.sleep(_SETTLE_S)
-            lines.reset_counts()
+            lines.ranges = {}
             watched = _CoreShares(bare.process.pid)
             await asyncio.sleep(seconds)
             passed_s, cores, floor_cores = watched.elapsed()
-            spans = lines.state_ranges()
+            spans = lines.ranges.values()
             return DrainCost(
                 feeds=feeds,
                 seconds=round(passed_s, 2),
@@ -218,14 +209,12 @@ async def measure_drain(feeds: int, seconds: float, per_s: float = STATES_PER_S)
             )
 
 
-async def measure_joins(
-    feeds: int, rounds: int, past: int = PAST_EVENTS
-) -> tuple[list[JoinCost], list[JoinCost]]:
+async def measure_joins(feeds: int, rounds: int) -> tuple[list[JoinCost], list[JoinCost]]:
     """Connect to feeds that already run, in turns with bare connections. Return the costs of both.
 
     The first round of each is not counted. Raises HallError.
     """
-    async with run_feeds(feeds, STATES_PER_S, past=past) as served:
+    async with run_feeds(feeds, STATES_PER_S, past=PAST_EVENTS) as served:
         turns = [
             (await _join_bare(served.addresses), await _join_with_archive(served.addresses))
             for _ in range(rounds + 1)
@@ -265,11 +254,11 @@ class _CoreShares:
     """The share of a core that this process and another process take from now on."""
 
     def __init__(self, pid: int) -> None:
-        self._pid, self._watch, self._cpu_s = pid, _Stopwatch(), _cpu_s(pid)
+        self._pid, self._watch, self._cpu_s = pid, _Stopwatch(), tree_cpu_s(pid)
 
     def elapsed(self) -> tuple[float, float, float]:
         """Return the seconds measured, this process's share, and the other process's share."""
-        own, other_s = self._watch.elapsed(), _cpu_s(self._pid) - self._cpu_s
+        own, other_s = self._watch.elapsed(), tree_cpu_s(self._pid) - self._cpu_s
         return own.seconds, own.cpu_s / own.seconds, other_s / own.seconds
 
 
@@ -284,22 +273,8 @@ async def _count_lost_events(lines: ConsoleFeedReader, said: FeedTotals) -> int:
     return events - now
 
 
-def _cpu_s(pid: int) -> float:
-    return sum(cost.cpu_s for cost in measure_costs(pid).values())
-
-
-_FEEDS: Final = (50, 200, 400)
-_FEW_FEEDS: Final = ()
-_SECONDS: Final = 5.0
-_SMALL_SECONDS: Final = 2.0
 _AIMS_CORES: Final = {400: 0.25, 1_000: 0.5}
 """The aim as a share of a core, by number of feeds."""
-_JOINED: Final = 200
-_FEW_JOINED: Final = 40
-_ROUNDS: Final = 5
-_FEW_ROUNDS: Final = 2
-_AIM_S: Final = 1.0
-_AIM_US: Final = 2_000.0
 
 Result = TypeVar("Result")
 
@@ -307,34 +282,31 @@ Result = TypeVar("Result")
 @valued_figure("fan_in")
 def measure_feeds() -> list[FigureValue]:
     """A console's connections without its pages, 10 states/s a table, against decoding them."""
-    tables = sorted({*choose_size(_FEEDS, _FEW_FEEDS), bench_options.feeds})
-    return [
-        _drain_value(_run(measure_drain(feeds, choose_size(_SECONDS, _SMALL_SECONDS))))
-        for feeds in tables
-    ]
+    tables = sorted({*choose_size((50, 200, 400), ()), bench_options.feeds})
+    return [_drain_value(_run(measure_drain(feeds, choose_size(5.0, 2.0)))) for feeds in tables]
 
 
 @valued_figure("join")
 def measure_late_join() -> list[FigureValue]:
     """Time to connect to 200 running tables until nothing is missing, against bare connections."""
-    tables = choose_size(_JOINED, _FEW_JOINED)
-    whole, bare = _run(measure_joins(tables, choose_size(_ROUNDS, _FEW_ROUNDS)))
+    tables = choose_size(200, 40)
+    whole, bare = _run(measure_joins(tables, choose_size(5, 2)))
     return [
         FigureValue(
-            what=f"{tables} tables",
-            value=statistics.median(one.seconds for one in whole),
-            floor=statistics.median(one.seconds for one in bare),
-            unit=FigureUnit.S,
+            f"{tables} tables",
+            statistics.median(one.seconds for one in whole),
+            statistics.median(one.seconds for one in bare),
+            FigureUnit.S,
             documented=4.0,
-            aim_value=_AIM_S,
+            aim_value=1.0,
         ),
         FigureValue(
-            what="processor time a table",
-            value=_cpu_us_per_table(whole, tables),
-            floor=_cpu_us_per_table(bare, tables),
-            unit=FigureUnit.US,
+            "processor time a table",
+            _cpu_us_per_table(whole, tables),
+            _cpu_us_per_table(bare, tables),
+            FigureUnit.US,
             documented=7.0,
-            aim_value=_AIM_US,
+            aim_value=2_000.0,
         ),
     ]
 
@@ -344,10 +316,10 @@ def _drain_value(came: DrainCost) -> FigureValue:
     if wrong := came.violations():
         raise click.ClickException(f"fan_in: {came.feeds} feeds: {'; '.join(wrong)}")
     return FigureValue(
-        what=f"{came.feeds} tables",
-        value=came.cores,
-        floor=came.floor_cores,
-        unit=FigureUnit.CORES,
+        f"{came.feeds} tables",
+        came.cores,
+        came.floor_cores,
+        FigureUnit.CORES,
         documented=2.0,
         aim_value=_AIMS_CORES.get(came.feeds),
     )

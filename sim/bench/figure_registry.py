@@ -36,7 +36,7 @@ class FigureUnit(StrEnum):
     PER_S = "a second"
 
 
-class FigureValue(msgspec.Struct, frozen=True, kw_only=True):
+class FigureValue(msgspec.Struct, frozen=True):
     """One value of a figure and its floor, both in `unit`.
 
     `documented` is the multiple given in BENCHMARKS.md. --check accepts up to three times as much.
@@ -44,17 +44,13 @@ class FigureValue(msgspec.Struct, frozen=True, kw_only=True):
     if `unit` is a rate.
     """
 
-    what: str = ""
+    what: str
     value: float
     floor: float
     unit: FigureUnit
     documented: float
     aim: float | None = None
     aim_value: float | None = None
-
-
-def _nothing_missing() -> str | None:
-    return None
 
 
 class BenchFigure(msgspec.Struct, frozen=True):
@@ -66,7 +62,7 @@ class BenchFigure(msgspec.Struct, frozen=True):
     name: str
     description: str
     run: Callable[[], Sequence[FigureValue]]
-    find_missing: Callable[[], str | None] = _nothing_missing
+    find_missing: Callable[[], str | None] = lambda: None
 
 
 class FigureResult(msgspec.Struct, frozen=True):
@@ -130,7 +126,7 @@ def timed_figure(
     per: int = 1,
     rounds: int = 15,
     aim: float | None = None,
-    find_missing: Callable[[], str | None] = _nothing_missing,
+    find_missing: Callable[[], str | None] = lambda: None,
 ) -> Callable[[W], W]:
     """Register the decorated function as the figure `name`, timed in turns with its floor.
 
@@ -141,11 +137,7 @@ def timed_figure(
     def register(work: W) -> W:
         def run() -> list[FigureValue]:
             value, least = time_in_turns_us(work, floor, per, rounds)
-            return [
-                FigureValue(
-                    value=value, floor=least, unit=FigureUnit.US, documented=documented, aim=aim
-                )
-            ]
+            return [FigureValue("", value, least, FigureUnit.US, documented, aim)]
 
         _register(name, work.__doc__, run, find_missing)
         return work
@@ -176,7 +168,9 @@ def load_figures() -> Mapping[str, BenchFigure]:
 def measure(asked: BenchFigure) -> Iterator[FigureResult]:
     """Measure a figure and yield its values, compared with their floors and aims."""
     for value in asked.run():
-        yield _compare(asked.name, _without_aims(value) if bench_options.small else value)
+        if bench_options.small:  # the aims apply only to the full size
+            value = msgspec.structs.replace(value, aim=None, aim_value=None)
+        yield _compare(asked.name, value)
 
 
 def time_in_turns_us(work: Work, floor: Work, per: int, rounds: int) -> tuple[float, float]:
@@ -205,14 +199,9 @@ def _register(
     name: str,
     doc: str | None,
     run: Callable[[], Sequence[FigureValue]],
-    find_missing: Callable[[], str | None] = _nothing_missing,
+    find_missing: Callable[[], str | None] = lambda: None,
 ) -> None:
     _FIGURES[name] = BenchFigure(name, (doc or "").strip().splitlines()[0], run, find_missing)
-
-
-def _without_aims(value: FigureValue) -> FigureValue:
-    """Return `value` without its aims, which apply only to the full size."""
-    return msgspec.structs.replace(value, aim=None, aim_value=None)
 
 
 def _compare(name: str, value: FigureValue) -> FigureResult:

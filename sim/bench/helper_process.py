@@ -46,9 +46,12 @@ class HelperProcess:
 
 @asynccontextmanager
 async def run_helper(
-    module: str, *words: str, env: Mapping[str, str] | None = None
+    module: str, *words: str, env: Mapping[str, str] | None = None, what: str = ""
 ) -> AsyncIterator[HelperProcess]:
-    """Run a helper module as a process during the block. `env` is added to the environment."""
+    """Run a helper module as a process during the block. `env` is added to the environment.
+
+    `what` is its name in messages, or else the name of the module.
+    """
     process = await start_program(
         *words,
         module=f"sim.bench.{module}",
@@ -58,7 +61,7 @@ async def run_helper(
         env={**os.environ, **(env or {})},
     )
     try:
-        yield HelperProcess(process, module)
+        yield HelperProcess(process, what or module)
     finally:
         await end_program(process)
 

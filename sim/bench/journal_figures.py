@@ -1,4 +1,7 @@
-"""Figures of deals in a real machine's journal: their size, and the bytes written."""
+"""Figures of deals in a real machine's journal: their size, and the bytes written.
+
+`read_metrics` reads the metrics of a running machine through the socket that its gateway uses.
+"""
 
 import asyncio
 import itertools
@@ -9,83 +12,32 @@ from contextlib import closing
 from pathlib import Path
 
 import click
-import msgspec
 
+from controller.config import load_table
+from controller.gateway_protocol import (
+    MAX_MACHINE_LINE_BYTES,
+    AskMetricsMessage,
+    MetricsMessage,
+    decode_machine_line,
+    encode_line,
+)
 from controller.journal.entries import StoredRow, decode
 from controller.journal.packed_board_events import unpack_events
 from controller.journal.store import STORE_NAME, open_read_only
 from sim.bench.figure_registry import FigureUnit, FigureValue, choose_size, valued_figure
-from sim.bench.machine_counters import metrics_difference, read_metrics
 from sim.people.practice_players import seat_players
 from sim.tables.process_costs import find_processes, written_kib
-from sim.tables.table_processes import HallPlan, TableProcess, run_hall
+from sim.tables.table_processes import HallError, HallPlan, TableProcess, run_hall
 
-_KIB = 1024
 _SETTLE_S = 0.5
 """The wait after a deal, until its last rows are written."""
 BLOB_BYTES = 12
 """The smallest record of an event."""
 
 
-class JournalCost(msgspec.Struct, frozen=True, kw_only=True):
-    """The record of several deals, in total.
-
-    `record_kib` is the size of the table of their rows. `bare_kib` is the size of a table with one
-    blob for each of the boards' `events`. `disk_kib`: what the machine wrote to the disk, including
-    its log. `commits`: the number of groups of rows that the machine gave to the writer. Each group
-    is at most one transaction.
-    """
-
-    deals: int
-    cards: int
-    events: int
-    commits: int
-    record_kib: float
-    bare_kib: float
-    disk_kib: float
-
-
-async def measure_journal(table: TableProcess, deals: int) -> JournalCost:
-    """Play `deals` deals after a first one that does not count. Return their cost in the journal.
-
-    Raises click.ClickException if the table's state folder is not on a disk, because nothing is
-    written to a disk then.
-    """
-    assert table.daemon is not None
-    machine = find_processes(table.daemon.pid)["run machine"]
-    async with seat_players(table) as people:
-        await people.play_deal()
-        await asyncio.sleep(_SETTLE_S)
-        rows_before, disk_before_kib = len(_read_journal(table)), written_kib(machine)
-        before = await read_metrics(table)
-        for _ in range(deals):
-            await people.play_deal()
-        await asyncio.sleep(_SETTLE_S)
-        disk_kib = written_kib(machine) - disk_before_kib
-        commits, _ = metrics_difference(before, await read_metrics(table), "journal_write_seconds")
-    if disk_kib <= 0:
-        raise click.ClickException(f"{table.state_dir} is not on a disk: nothing was written")
-    rows = _read_journal(table)[rows_before:]
-    events = sum(_count_events(row) for row in rows)
-    return JournalCost(
-        deals=deals,
-        cards=deals * table.profile.deck.cards,
-        events=events,
-        commits=commits,
-        record_kib=_table_kib("n INTEGER PRIMARY KEY, body BLOB, head BLOB", rows),
-        bare_kib=_table_kib("event BLOB", itertools.repeat((bytes(BLOB_BYTES),), events)),
-        disk_kib=disk_kib,
-    )
-
-
 def _read_journal(table: TableProcess) -> list[StoredRow]:
     with open_read_only(table.state_dir / STORE_NAME) as rows:
         return list(rows)
-
-
-def _count_events(row: StoredRow) -> int:
-    entry = decode(row.body)
-    return len(unpack_events(entry.data, entry.attempt)) if entry.kind == "wire" else 0
 
 
 def _table_kib(columns: str, rows: Iterable[Sequence[object]]) -> float:
@@ -96,55 +48,100 @@ def _table_kib(columns: str, rows: Iterable[Sequence[object]]) -> float:
         db.executemany(f"INSERT INTO one VALUES ({values})", rows)
         (pages,) = db.execute("PRAGMA page_count").fetchone()
         (page_bytes,) = db.execute("PRAGMA page_size").fetchone()
-        return float(pages * page_bytes / _KIB)
+        return float(pages * page_bytes / 1024)
 
 
-_SPEED = 20.0
-_DEALS, _FEW_DEALS = 2, 1
-_ON_DISK = "/var/tmp"
-"""A folder on the disk. /tmp may be in memory."""
+async def read_metrics(table: TableProcess) -> MetricsMessage:
+    """Return the present metrics of a table's machine. Raises HallError."""
+    path = load_table(table.config).socket
+    try:
+        reader, writer = await asyncio.open_unix_connection(str(path), limit=MAX_MACHINE_LINE_BYTES)
+    except OSError as error:
+        raise HallError(f"the machine of table {table.id} is not there: {error}") from error
+    try:
+        writer.write(encode_line(AskMetricsMessage()))
+        async for line in reader:
+            message = decode_machine_line(line)
+            if isinstance(message, MetricsMessage):
+                return message
+    finally:
+        writer.close()
+    raise HallError(f"the machine of table {table.id} hung up")
+
+
+def metrics_difference(before: MetricsMessage, now: MetricsMessage, name: str) -> tuple[int, float]:
+    """Return the increase of a metric between two readings.
+
+    The result is the count and the total seconds, over all labels.
+    """
+    count, total_s = 0, 0.0
+    for message, sign in ((now, 1), (before, -1)):
+        for one in message.distributions:
+            if one.name == name:
+                count += sign * sum(one.counts)
+                total_s += sign * one.sum_s
+    return count, total_s
 
 
 @valued_figure("journal")
 def measure_deal_journal() -> list[FigureValue]:
     """A deal's record against 12 bytes an event, and the bytes written against the record."""
-    left = asyncio.run(_deal_and_measure())
+    return asyncio.run(_measure_journal(choose_size(2, 1)))
+
+
+async def _measure_journal(deals: int) -> list[FigureValue]:
+    """Play `deals` deals after a first one that does not count, and return their figures.
+
+    Raises click.ClickException if the table's state folder is not on a disk, because nothing is
+    written to a disk then.
+    """
+    # /tmp may be in memory.
+    with tempfile.TemporaryDirectory(dir="/var/tmp") as folder:
+        async with (
+            run_hall(HallPlan(Path(folder), speed=20.0)) as (table,),
+            seat_players(table) as people,
+        ):
+            assert table.daemon is not None
+            machine = find_processes(table.daemon.pid)["run machine"]
+            await people.play_deal()
+            await asyncio.sleep(_SETTLE_S)
+            rows_before, disk_before_kib = len(_read_journal(table)), written_kib(machine)
+            before = await read_metrics(table)
+            for _ in range(deals):
+                await people.play_deal()
+            await asyncio.sleep(_SETTLE_S)
+            disk_kib = written_kib(machine) - disk_before_kib
+            now = await read_metrics(table)
+            rows = _read_journal(table)[rows_before:]
+    if disk_kib <= 0:
+        raise click.ClickException(f"{table.state_dir} is not on a disk: nothing was written")
+    # Each commit is a group of rows that the machine gave to the writer.
+    commits, _ = metrics_difference(before, now, "journal_write_seconds")
+    entries = [decode(row.body) for row in rows]
+    events = sum(
+        len(unpack_events(entry.data, entry.attempt)) for entry in entries if entry.kind == "wire"
+    )
+    record_kib = _table_kib("n INTEGER PRIMARY KEY, body BLOB, head BLOB", rows)
+    bare_kib = _table_kib("event BLOB", itertools.repeat((bytes(BLOB_BYTES),), events))
+    cards = float(table.profile.deck.cards)
+    each = 1024 / events
     return [
         FigureValue(
-            what="of a deal",
-            value=left.record_kib / left.deals,
-            floor=left.bare_kib / left.deals,
-            unit=FigureUnit.KIB,
+            *("of a deal", record_kib / deals, bare_kib / deals, FigureUnit.KIB),
             documented=2.6,
             aim_value=150,
         ),
         FigureValue(
-            what="of an event",
-            value=left.record_kib * 1024 / left.events,
-            floor=left.bare_kib * 1024 / left.events,
-            unit=FigureUnit.BYTES,
-            documented=2.6,
+            "of an event", record_kib * each, bare_kib * each, FigureUnit.BYTES, documented=2.6
         ),
         FigureValue(
-            what="written to the disk",
-            value=left.disk_kib / left.deals,
-            floor=left.record_kib / left.deals,
-            unit=FigureUnit.KIB,
+            *("written to the disk", disk_kib / deals, record_kib / deals, FigureUnit.KIB),
             documented=7.0,
             aim=10,
         ),
         FigureValue(
-            what="against one a card",
-            value=left.commits / left.deals,
-            floor=left.cards / left.deals,
-            unit=FigureUnit.COMMITS,
+            *("against one a card", commits / deals, cards, FigureUnit.COMMITS),
             documented=0.25,
             aim=1.0,
         ),
     ]
-
-
-async def _deal_and_measure() -> JournalCost:
-    with tempfile.TemporaryDirectory(dir=_ON_DISK) as folder:
-        async with run_hall(HallPlan(Path(folder), speed=_SPEED)) as (table,):
-            return await measure_journal(table, choose_size(_DEALS, _FEW_DEALS))

@@ -33,14 +33,13 @@ from sim.bench.figure_registry import (
     timed_figure,
     valued_figure,
 )
+from sim.campaign.campaign_lives import LIFE_DEALS
 from sim.mechanics.mechanics_settings import MechanicsSettings
 from sim.people.practice_players import seat_players
 from sim.tables.process_costs import measure_costs, resident_mib
 from sim.tables.table_processes import HallPlan, TableProcess, run_hall
 
 _JOBS = 2
-_LIFE = 25
-_LIVES_A_JOB, _SMALL_LIVES_A_JOB = 3, 1
 _BARE = 10
 
 
@@ -55,18 +54,18 @@ def measure_campaigns() -> list[FigureValue]:
     attempts_per_s = _JOBS * _BARE / bare_s
     return [
         FigureValue(
-            what="hostile, attempts",
-            value=_measure_attempts_per_s("hostile"),
-            floor=attempts_per_s,
-            unit=FigureUnit.PER_S,
+            "hostile, attempts",
+            _measure_attempts_per_s("hostile"),
+            attempts_per_s,
+            FigureUnit.PER_S,
             documented=3.5,
             aim_value=20,
         ),
         FigureValue(
-            what="ideal, cards",
-            value=_measure_attempts_per_s("ideal") * profile.deck.cards,
-            floor=attempts_per_s * profile.deck.cards,
-            unit=FigureUnit.PER_S,
+            "ideal, cards",
+            _measure_attempts_per_s("ideal") * profile.deck.cards,
+            attempts_per_s * profile.deck.cards,
+            FigureUnit.PER_S,
             documented=2.5,
             aim_value=2500,
         ),
@@ -74,28 +73,21 @@ def measure_campaigns() -> list[FigureValue]:
 
 
 def _measure_attempts_per_s(faults: str) -> float:
-    deals = _LIFE * choose_size(_LIVES_A_JOB, _SMALL_LIVES_A_JOB) * _JOBS
-    told = b""
-
-    def run() -> None:
-        nonlocal told
-        words = ("campaign", "--deals", str(deals), "--faults", faults, "--jobs", str(_JOBS))
-        told = subprocess.run(
-            [sys.executable, "-m", "controller.cli", *words, "--json"],
-            check=True,
-            stdout=subprocess.PIPE,
-        ).stdout
-
-    took_s = time_s(run)
+    deals = LIFE_DEALS * choose_size(3, 1) * _JOBS
+    words = ("campaign", "--deals", str(deals), "--faults", faults, "--jobs", str(_JOBS))
+    begun_s = now_s()
+    told = subprocess.run(
+        [sys.executable, "-m", "controller.cli", *words, "--json"],
+        check=True,
+        stdout=subprocess.PIPE,
+    ).stdout
+    took_s = now_s() - begun_s
     attempts: int = json.loads(told)["attempts"]
     return attempts / took_s
 
 
 _LAID, _PLAYED = "KK66 ♥2", "♦789T ♥2"
 _TURNS = 10
-_ROUNDS = 15
-_AIM_S = 0.005
-"""The aim for one ruling."""
 _SET = composition(2, jokers=True)
 _TEN_CARD_PLAYS = tuple(
     parse_play(text, 2, _SET).faces
@@ -125,14 +117,10 @@ def rule_on_plays() -> None:
 @valued_figure("rulings")
 def measure_rulings() -> list[FigureValue]:
     """Rulings a second on two plays with a wild card each, against reading the typed plays."""
-    value_us, floor_us = time_in_turns_us(rule_on_plays, _plays_alone, _TURNS, _ROUNDS)
+    value_us, floor_us = time_in_turns_us(rule_on_plays, _plays_alone, _TURNS, rounds=15)
     return [
         FigureValue(
-            value=1e6 / value_us,
-            floor=1e6 / floor_us,
-            unit=FigureUnit.PER_S,
-            documented=5.0,
-            aim_value=1 / _AIM_S,
+            "", 1e6 / value_us, 1e6 / floor_us, FigureUnit.PER_S, documented=5.0, aim_value=200
         )
     ]
 
@@ -164,51 +152,28 @@ def show_help() -> None:
     )
 
 
-_SPEED = 10.0
-_STARTS, _FEW_STARTS = 5, 1
 _PACKAGES = "click, gpiozero, msgspec, nacl.signing, serial, structlog, zmq.asyncio"
 
 
 @asynccontextmanager
-async def _run_table(speed: float = _SPEED) -> AsyncIterator[TableProcess]:
+async def _run_table() -> AsyncIterator[TableProcess]:
     with tempfile.TemporaryDirectory() as folder:
-        async with run_hall(HallPlan(Path(folder), speed=speed)) as (table,):
+        async with run_hall(HallPlan(Path(folder), speed=10.0)) as (table,):
             yield table
 
 
 @valued_figure("memory")
 def measure_memory() -> list[FigureValue]:
     """Resident MiB of a table's machine and gateway after a deal, against a bare interpreter."""
-    machine, gateway = asyncio.run(_resident_mib())
-    floor = _bare_mib()
-    return [
-        FigureValue(
-            what="machine",
-            value=machine,
-            floor=floor,
-            unit=FigureUnit.MIB,
-            documented=4.5,
-            aim_value=45,
-        ),
-        FigureValue(
-            what="gateway",
-            value=gateway,
-            floor=floor,
-            unit=FigureUnit.MIB,
-            documented=4.0,
-            aim_value=40,
-        ),
-    ]
 
+    async def measure_table() -> tuple[float, float]:
+        async with _run_table() as table, seat_players(table) as people:
+            await people.play_deal()
+            assert table.daemon is not None
+            spent = measure_costs(table.daemon.pid)
+            return spent["run machine"].rss_mib, spent["run gateway"].rss_mib
 
-async def _resident_mib() -> tuple[float, float]:
-    async with _run_table() as table, seat_players(table) as people:
-        await people.play_deal()
-        spent = measure_costs(_daemon_pid(table))
-        return spent["run machine"].rss_mib, spent["run gateway"].rss_mib
-
-
-def _bare_mib() -> float:
+    machine, gateway = asyncio.run(measure_table())
     with subprocess.Popen(
         [sys.executable, "-c", "import sys; print(flush=True); sys.stdin.read()"],
         stdin=subprocess.PIPE,
@@ -216,39 +181,25 @@ def _bare_mib() -> float:
     ) as process:
         assert process.stdout is not None
         process.stdout.readline()
-        return resident_mib(process.pid)
-
-
-def _packages_alone() -> object:
-    return subprocess.run([sys.executable, "-c", f"import {_PACKAGES}"], check=True)
-
-
-class _TimedStarts:
-    """Starts of one table, each followed by an import of its packages alone."""
-
-    took_s = 0.0
-
-    def packages_alone(self) -> float:
-        """Start the table and store the time. Return the time to import its packages alone."""
-        self.took_s = asyncio.run(_time_start_s())
-        return time_s(_packages_alone)
+        floor = resident_mib(process.pid)
+    return [
+        FigureValue("machine", machine, floor, FigureUnit.MIB, documented=4.5, aim_value=45),
+        FigureValue("gateway", gateway, floor, FigureUnit.MIB, documented=4.0, aim_value=40),
+    ]
 
 
 @valued_figure("start")
 def measure_start() -> list[FigureValue]:
     """Time from a table's start until it can deal, against the import of its packages."""
-    starts = _TimedStarts()
+    packages = [sys.executable, "-c", f"import {_PACKAGES}"]
     value_us, floor_us = time_in_turns_us(
-        lambda: starts.took_s, starts.packages_alone, 1, choose_size(_STARTS, _FEW_STARTS)
+        lambda: asyncio.run(_time_start_s()),
+        lambda: subprocess.run(packages, check=True),
+        per=1,
+        rounds=choose_size(5, 1),
     )
     return [
-        FigureValue(
-            value=value_us / 1e6,
-            floor=floor_us / 1e6,
-            unit=FigureUnit.S,
-            documented=3.5,
-            aim_value=1.0,
-        )
+        FigureValue("", value_us / 1e6, floor_us / 1e6, FigureUnit.S, documented=3.5, aim_value=1.0)
     ]
 
 
@@ -265,11 +216,6 @@ async def _time_start_s() -> float:
                 ):
                     return now_s() - begun_s
     raise AssertionError("a feed does not end")
-
-
-def _daemon_pid(table: TableProcess) -> int:
-    assert table.daemon is not None
-    return table.daemon.pid
 
 
 _FRAMES = 1000

@@ -15,7 +15,7 @@ import sys
 import time
 import tty
 from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import Final
@@ -105,38 +105,6 @@ class TimedLine(PtyLine):
         return held
 
 
-class TimedTable:
-    """The serial lines of one table. `time_route` writes the held event and times the route."""
-
-    def __init__(self, frames: HeldFrames, line: Callable[[BoardName], TimedLine]) -> None:
-        self._frames, self._line = frames, line
-
-    @property
-    def due(self) -> asyncio.Event:
-        """Set while an event is held back for its turn."""
-        return self._frames.due
-
-    def time_route(self) -> float | None:
-        """Write the held event. Return the microseconds until its route.
-
-        Returns None if no event is held, or if a line is not open.
-        """
-        holder, dealer = self._frames.holding_line, self._line("dealer")
-        if holder is None:
-            return None
-        data = holder.release_frame()
-        out, back = holder.board_fd, dealer.board_fd
-        if out is None or back is None:
-            return None
-        try:
-            dealer.deliver_to_board(_read_pending(back))
-            took_us, said = time_answer(out, back, data, _has_route)
-        except OSError:  # the daemon has just closed the line
-            return None
-        dealer.deliver_to_board(said)
-        return took_us
-
-
 def time_answer(
     out: int, back: int, data: bytes, whole: Callable[[bytes], bool]
 ) -> tuple[float, bytes]:
@@ -163,18 +131,6 @@ def time_answer(
     return ROUTE_TIMEOUT_MS * 1000.0, said
 
 
-def _has_route(said: bytes) -> bool:
-    return any(payload[0] == protocol.ROUTE for payload in Decoder().feed(said))
-
-
-def _read_pending(end: int) -> bytes:
-    """Return the bytes written before, which do not contain the route."""
-    try:
-        return os.read(end, _MAX_READ_BYTES)
-    except BlockingIOError:
-        return b""
-
-
 GAP_S: Final = (0.001, 0.004)
 """The wait between two turns."""
 ROUND_TIMEOUT_S: Final = 0.1
@@ -190,22 +146,55 @@ Turn = Callable[[], float | None]
 
 
 class TimedHardware(HardwareOnPtys):
-    """A simulated table with timed serial lines."""
+    """A simulated table with timed serial lines.
+
+    `time_route` writes the held event and times the route.
+    """
 
     def __init__(self, plan: TablePlan, boots: Callable[[], int]) -> None:
         self._frames = HeldFrames()
         self._lines: dict[BoardName, TimedLine] = {}
         super().__init__(plan, boots)
-        self.timed = TimedTable(self._frames, self._lines.__getitem__)
+
+    @property
+    def due(self) -> asyncio.Event:
+        """Set while an event is held back for its turn."""
+        return self._frames.due
 
     def make_line(self, name: BoardName, spoil: PtyNoise) -> TimedLine:
         """Return the serial line of a board."""
         return self._lines.setdefault(name, TimedLine(self.plan.folder / name, spoil, self._frames))
 
+    def time_route(self) -> float | None:
+        """Write the held event. Return the microseconds until its route.
+
+        Returns None if no event is held, or if a line is not open.
+        """
+        holder, dealer = self._frames.holding_line, self._lines["dealer"]
+        if holder is None:
+            return None
+        data = holder.release_frame()
+        out, back = holder.board_fd, dealer.board_fd
+        if out is None or back is None:
+            return None
+        try:
+            before = b""
+            with suppress(BlockingIOError):
+                before = os.read(back, _MAX_READ_BYTES)  # it does not contain the route
+            dealer.deliver_to_board(before)
+            took_us, said = time_answer(
+                *(out, back, data),
+                lambda said: any(one[0] == protocol.ROUTE for one in Decoder().feed(said)),
+            )
+        except OSError:  # the daemon has just closed the line
+            return None
+        dealer.deliver_to_board(said)
+        return took_us
+
 
 async def run_rounds(
     floor: Turn,
-    tables: Sequence[TimedTable],
+    tables: Sequence[TimedHardware],
     beside: Sequence[Turn],
     rng: random.Random,
     samples: list[list[float]],
@@ -228,7 +217,7 @@ async def run_rounds(
             samples.append([us for us in told if us is not None])
 
 
-async def _wait_until_due(tables: Sequence[TimedTable]) -> list[int]:
+async def _wait_until_due(tables: Sequence[TimedHardware]) -> list[int]:
     """Return the tables with a held event, once all have one or the limit is over."""
     waits = [asyncio.ensure_future(table.due.wait()) for table in tables]
     try:
@@ -251,7 +240,10 @@ async def run_answerer(module: str) -> AsyncIterator[Turn]:
     process = await start_program(os.ttyname(theirs), module=module, cwd=CHECKOUT)
     try:
         await _wait_until_ready(ours, process)
-        yield lambda: time_answer(ours, ours, echo_process.READ_FRAME, _is_answer)[0]
+        yield lambda: time_answer(
+            *(ours, ours, echo_process.READ_FRAME),
+            lambda said: len(said) >= len(echo_process.ROUTE_FRAME),
+        )[0]
     finally:
         await end_program(process)
         os.close(theirs)
@@ -273,10 +265,6 @@ async def _wait_until_ready(end: int, process: asyncio.subprocess.Process) -> No
     if not there.is_set():
         raise RuntimeError(f"a program ended with {process.returncode}, without its answer")
     os.read(end, len(echo_process.ROUTE_FRAME))
-
-
-def _is_answer(said: bytes) -> bool:
-    return len(said) >= len(echo_process.ROUTE_FRAME)
 
 
 @click.command()
@@ -333,9 +321,7 @@ async def _run_plant(
         gc.collect()
         gc.freeze()
         gc.disable()
-        playing = asyncio.ensure_future(
-            run_rounds(floor, [table.timed for table in tables], beside, rng, samples)
-        )
+        playing = asyncio.ensure_future(run_rounds(floor, tables, beside, rng, samples))
         ending = asyncio.ensure_future(stop.wait())
         await asyncio.wait((playing, ending), return_when=asyncio.FIRST_COMPLETED)
         for task in (playing, ending):

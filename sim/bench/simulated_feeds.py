@@ -19,7 +19,7 @@ import sys
 import zlib
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any, Final
 
@@ -148,16 +148,10 @@ class SimulatedFeed:
     `is_calling`: True while a call for a referee is published.
     """
 
-    def __init__(
-        self,
-        context: zmq.asyncio.Context,
-        state: PublicState,
-        keys: tuple[bytes, bytes] | None = None,
-        ports: tuple[int, int] | None = None,
-    ) -> None:
-        """Bind to free ports of this computer, or to `ports`. Raises ZMQError."""
+    def __init__(self, context: zmq.asyncio.Context, state: PublicState) -> None:
+        """Bind to free ports of this computer. Raises ZMQError."""
         self.id = state.table
-        public, secret = keys or zmq.curve_keypair()
+        public, secret = zmq.curve_keypair()
         self._quiet_template = StateTemplate(msgspec.structs.replace(state, calls=[]))
         call = RefereeCall(seat="N", reason="button", since=state.time)
         self._calling_template = StateTemplate(msgspec.structs.replace(state, calls=[call]))
@@ -172,8 +166,8 @@ class SimulatedFeed:
         plain: zmq.Context[Any] = zmq.Context.shadow(
             context.underlying
         )  # asyncio's sockets need more processor time to send
-        self._feed = _bind_socket(plain, zmq.PUB, secret, ports and ports[0])
-        self._commands = _bind_socket(context, zmq.ROUTER, secret, ports and ports[1])
+        self._feed = _bind_socket(plain, zmq.PUB, secret)
+        self._commands = _bind_socket(context, zmq.ROUTER, secret)
         self.address = FeedAddress(
             id=state.table,
             feed=self._feed.getsockopt_string(zmq.LAST_ENDPOINT),
@@ -213,10 +207,7 @@ class SimulatedFeed:
 
 
 async def pace_feeds(
-    feeds: Sequence[SimulatedFeed],
-    per_s: float,
-    act: Callable[[SimulatedFeed], None],
-    step_s: float = SEND_INTERVAL_S,
+    feeds: Sequence[SimulatedFeed], per_s: float, act: Callable[[SimulatedFeed], None]
 ) -> None:
     """Call `act` for each feed `per_s` times a second, evenly spread, until cancelled."""
     loop = asyncio.get_running_loop()
@@ -226,7 +217,7 @@ async def pace_feeds(
         for number in range(done, due):
             act(feeds[number % len(feeds)])
         done = max(done, due)
-        await asyncio.sleep(step_s)
+        await asyncio.sleep(SEND_INTERVAL_S)
 
 
 class FeedRates(msgspec.Struct, frozen=True):
@@ -242,48 +233,39 @@ class FeedRates(msgspec.Struct, frozen=True):
     past: int = 0
 
 
-async def serve_feeds(
-    ids: Iterable[str],
-    pace: FeedRates,
-    now: Callable[[], str],
-    now_ms: Callable[[], float],
-    on_open: Callable[[list[FeedAddress]], None],
-    quiet: asyncio.Event,
-    on_quiet: Callable[[FeedTotals], None] = lambda said: None,
-) -> None:
-    """Open a feed for each id, report the addresses to `on_open`, and serve until cancelled.
+async def serve_feeds(ids: Iterable[str], pace: FeedRates, quiet: asyncio.Event) -> None:
+    """Open a feed for each id, print the addresses, and serve until cancelled.
 
-    After `quiet` is set, the feeds publish only states. `on_quiet` then receives the totals.
+    After `quiet` is set, the totals are printed, and the feeds publish only states.
     """
     called: list[CallChange] = []
 
     def say(feed: SimulatedFeed) -> None:
-        feed.publish_state(now())
+        feed.publish_state(read_wall_clock())
 
     def grow(feed: SimulatedFeed) -> None:
-        feed.publish_event(feed.chain.append_event(now()))
+        feed.publish_event(feed.chain.append_event(read_wall_clock()))
 
     def call(feed: SimulatedFeed) -> None:
         feed.is_calling = not feed.is_calling
-        called.append(CallChange(feed.id, now_ms(), feed.is_calling))
-        feed.publish_state(now())
+        called.append(CallChange(feed.id, read_wall_clock_ms(), feed.is_calling))
+        say(feed)
 
     loop = asyncio.get_running_loop()
     async with _open_feeds(ids) as feeds:
         for feed in feeds:
             for _ in range(pace.past):
-                feed.chain.append_event(now())
+                feed.chain.append_event(read_wall_clock())
         began_s, first = loop.time(), sum(feed.seq for feed in feeds)
-        on_open([feed.address for feed in feeds])
+        click.echo(msgspec.json.encode([feed.address for feed in feeds]))
         async with _run_tasks(pace_feeds(feeds, pace.per_s, say)):
             growing = pace_feeds(feeds, pace.events_per_s, grow)
             calling = pace_feeds(feeds[: pace.callers], pace.calls_per_s, call)
             async with _run_tasks(growing, calling):
                 await quiet.wait()
             states, passed_s = sum(feed.seq for feed in feeds) - first, loop.time() - began_s
-            on_quiet(
-                FeedTotals(passed_s, states, {feed.id: feed.chain.n for feed in feeds}, called)
-            )
+            events = {feed.id: feed.chain.n for feed in feeds}
+            click.echo(msgspec.json.encode(FeedTotals(passed_s, states, events, called)))
             await asyncio.Event().wait()
 
 
@@ -316,15 +298,13 @@ async def _run_tasks(*running: Coroutine[Any, Any, None]) -> AsyncIterator[None]
         await asyncio.gather(*tasks, return_exceptions=True)
 
 
-def _bind_socket(
-    context: "zmq.Context[Any]", kind: zmq.SocketType, secret: bytes, port: int | None
-) -> Any:
+def _bind_socket(context: "zmq.Context[Any]", kind: zmq.SocketType, secret: bytes) -> Any:
     socket = context.socket(kind)
     for option, value in SOCKET_OPTIONS.items():
         socket.setsockopt(option, value)
     socket.curve_server = True
     socket.curve_secretkey = secret
-    socket.bind(f"tcp://127.0.0.1:{port or '*'}")
+    socket.bind("tcp://127.0.0.1:*")
     return socket
 
 
@@ -338,9 +318,6 @@ def _bind_socket(
 def main(count: int, **pace: float) -> None:
     """Publish simulated feeds until the input ends."""
     ids = [f"T{number:03}" for number in range(1, count + 1)]
-
-    def tell(what: object) -> None:
-        click.echo(msgspec.json.encode(what))
 
     async def run() -> None:
         loop = asyncio.get_running_loop()
@@ -359,11 +336,8 @@ def main(count: int, **pace: float) -> None:
                 task.cancel()
 
         loop.add_reader(sys.stdin, read)
-        at = msgspec.convert(pace, FeedRates, strict=False)
-        try:
-            await serve_feeds(ids, at, read_wall_clock, read_wall_clock_ms, tell, quiet, tell)
-        except asyncio.CancelledError:
-            return
+        with suppress(asyncio.CancelledError):
+            await serve_feeds(ids, msgspec.convert(pace, FeedRates, strict=False), quiet)
 
     asyncio.run(run())
 

@@ -31,7 +31,6 @@ CONSEQUENCES = frozenset({"TWO_MISDEALS", "SET_BARRED"})
 ACT_BLAME_S = 2.0
 """The time before the next attempt for which an action of people may still explain an alert."""
 
-_STRIKES_AT_A_FILLING = "set"
 _FAULT_FIELDS = msgspec.structs.fields(SimulatedFault)
 
 
@@ -107,13 +106,11 @@ class PossibleCauses:
         return tuple(
             one.fault
             for one in self._strikes
-            if one.at_s > self._verdict_s
-            and fault_menu()[one.fault.name].strikes != _STRIKES_AT_A_FILLING
+            if one.at_s > self._verdict_s and fault_menu()[one.fault.name].strikes != "set"
         )
 
 
 AttemptOutcome = Literal["ok", "misdeal", "void"]
-REFEREE_ALERT = "TWO_MISDEALS"
 
 
 @dataclass
@@ -144,7 +141,7 @@ class AttemptNotes:
             alerts=tuple(dict.fromkeys(self.alerts)),
             hands=tuple(self.hands),
             needless=self.needless,
-            referee=REFEREE_ALERT in self.alerts,
+            referee="TWO_MISDEALS" in self.alerts,
         )
 
 
@@ -217,8 +214,7 @@ class AttemptLog:
         self.notes.append(notes)
 
     def _on_verdict(self, event: PublicEvent) -> None:
-        data = event.data
-        self._end(data["outcome"], tuple(data["reasons"]))
+        self._end(event.data["outcome"], tuple(event.data["reasons"]))
 
     def _on_withdrawn(self, event: PublicEvent) -> None:
         reasons = tuple(event.data["reasons"])

@@ -8,13 +8,11 @@ import traceback
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from types import FrameType
-from typing import Literal, NoReturn, Protocol
+from typing import Literal, NoReturn
 
 import msgspec
 
 from controller.host.toml_files import FileError
-from drivers.link.serial_port import LinkPort
-from sim.board_faults import BoardName
 from sim.mechanics.fault_menu import (
     FaultError,
     SimulatedFault,
@@ -133,21 +131,6 @@ class CardHistory(msgspec.Struct, frozen=True):
     landed_s: float | None
 
 
-class LifeObserver(Protocol):
-    """An observer of one life, which writes a log. Campaigns use none. All arguments are values."""
-
-    def wrap_port(self, board: BoardName, port: LinkPort) -> LinkPort:
-        """Return the host's end of a line for the daemon. The observer may add a recorder to it."""
-
-    def add_line(self, at_s: float, deal: int | None, attempt: int | None, words: str) -> None:
-        """Add one line: a fault that struck, an action of people, a public event, or a verdict."""
-
-    def add_cards(
-        self, at_s: float, deal: int, attempt: int, histories: tuple[CardHistory, ...]
-    ) -> None:
-        """Add the history of each card, at the end of an attempt."""
-
-
 LIFE_DEALS = 25
 """The number of deals of one life.
 
@@ -233,9 +216,6 @@ def load_faults(text: str) -> WearLevel:
 LIFE_CPU_S = 600.0
 """The limit of CPU time for one life, in seconds: a hundred times the usual time."""
 
-_REPEAT_S = 10.0
-"""The CPU time after which a life that is still cleaning up is interrupted again."""
-
 RunLife = Callable[[LifePlan], LifeReport]
 
 
@@ -304,7 +284,10 @@ class _LifeQueue:
             if report is None:  # After a worker has died, no further life is started.
                 self._worker_died = True
                 report = _failure_report(plan, "crashed", "its process died")
-            self._store(number, report)
+            self._reports[number] = report
+            if self._stop and report.findings and self._is_needed(number):
+                self._last = number
+            self._on_report(report)
             if self._last is not None and not any(map(self._is_needed, self._running)):
                 return
 
@@ -325,12 +308,6 @@ class _LifeQueue:
     def _is_needed(self, number: int) -> bool:
         return self._last is None or number <= self._last
 
-    def _store(self, number: int, report: LifeReport) -> None:
-        self._reports[number] = report
-        if self._stop and report.findings and self._is_needed(number):
-            self._last = number
-        self._on_report(report)
-
 
 def run_guarded(run: RunLife, plan: LifePlan) -> LifeReport:
     """Run one life in a worker. An exception becomes a finding of the life's seed.
@@ -338,7 +315,8 @@ def run_guarded(run: RunLife, plan: LifePlan) -> LifeReport:
     A life that takes more than LIFE_CPU_S of CPU time is ended.
     """
     signal.signal(signal.SIGPROF, _on_cpu_timeout)
-    signal.setitimer(signal.ITIMER_PROF, LIFE_CPU_S, _REPEAT_S)
+    # A life that is still cleaning up 10 s later is interrupted again.
+    signal.setitimer(signal.ITIMER_PROF, LIFE_CPU_S, 10.0)
     try:
         return run(plan)
     except LifeTooLong:

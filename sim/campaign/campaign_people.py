@@ -121,15 +121,14 @@ CHANGE_SET_CODES = frozenset(
     }
 )
 """Faults that require another set, and a count of the old one."""
-_CABLE_CODES = frozenset({"LINE_LOST", "PORT_MISSING", "PORT_BUSY", "BOARD_SILENT"})
-"""Faults that require a check of a board's cable or power."""
-_WRONG_BOARD_CODES = frozenset(
+_BOARD_CODES = frozenset(
     {
+        *("LINE_LOST", "PORT_MISSING", "PORT_BUSY", "BOARD_SILENT"),
         *("WRONG_BOARD", "BOARDS_SWAPPED", "WRONG_KIND", "WRONG_PROTOCOL", "WRONG_FIRMWARE"),
         "BACKEND_MISMATCH",
     }
 )
-"""Faults that require the right board at its place."""
+"""Faults that require a check of a board's cable or power, or the right board at its place."""
 _LIFT_CODES = ("STALL", "SENSOR_STUCK", "BOARD_REFUSED", "SUPPLY_LOW")
 """Alerts that name a reason why the lift does not rise."""
 _LOOSE_CARD_CODES = frozenset({"POCKET_NOT_EMPTY", "PATH_NOT_CLEAR"})
@@ -170,6 +169,12 @@ class CampaignPeople:
         self._state_received_s = self._loop.time()
         self._last_clearing: tuple[int | None, str] = (None, "")
         self._taken_attempt: int | None = None
+        self._steps = {
+            MachinePhase.EMPTY: self._begin,
+            MachinePhase.COMMITTED: self._cut,
+            MachinePhase.HELD: self._release,
+            MachinePhase.RELEASED: self._take_and_load,
+        }
 
     def observe(self, state: PublicState) -> None:
         """Record the state that the screen shows now."""
@@ -192,35 +197,25 @@ class CampaignPeople:
         """Return the next action, or None."""
         silent_s = self._loop.time() - self._state_received_s
         if self._host.table is None or silent_s > SCREEN_SILENT_S:
-            return self._handle_dark_screen(silent_s)
+            # A person starts the daemon if the screen is dark and the daemon needs that.
+            waits = "daemon" in self._host.needs_person and silent_s > SCREEN_SILENT_S + REACT_S
+            may_start = waits and self._memory.may_retry("start_daemon")
+            return self._actions.start_daemon() if may_start else None
         state, truth = self._state, self._host.sim.world.truth()
         if state is None:
             return None
         self._memory.notice(state, truth)
         if self._memory.has_lasted("STORAGE_FAILED", REACT_S):
-            return self._handle_full_disk()
-        looks = (self._check_safety, self._check_boards, self._handle_failure, self._continue_deal)
+            # Without room on the disk no other action helps.
+            full = "disk" in self._host.needs_person and self._memory.may_retry("make_room")
+            return self._actions.free_disk() if full else None
+        looks = [self._check_safety, self._check_boards, self._handle_failure]
+        if state.machine.phase in self._steps:
+            looks.append(self._steps[state.machine.phase])
         deeds = (look(state, truth) for look in looks)
         return next((deed for deed in deeds if deed is not None), None)
 
     # Faults and alerts.
-
-    def _handle_dark_screen(self, silent_s: float) -> PeopleAction | None:
-        """Start the daemon if the screen is dark and the daemon needs a person to start it."""
-        waits = "daemon" in self._host.needs_person
-        if (
-            waits
-            and silent_s > SCREEN_SILENT_S + REACT_S
-            and self._memory.may_retry("start_daemon")
-        ):
-            return self._actions.start_daemon()
-        return None
-
-    def _handle_full_disk(self) -> PeopleAction | None:
-        """Make room on a full disk. Without room no other action helps."""
-        if "disk" in self._host.needs_person and self._memory.may_retry("make_room"):
-            return self._actions.free_disk()
-        return None
 
     def _check_safety(self, state: PublicState, truth: Truth) -> PeopleAction | None:
         """Check the emergency stop and the lid by sight, and return an action for them."""
@@ -243,7 +238,7 @@ class CampaignPeople:
                 continue
             told = _BOARD.findall(alert.cause)
             names = tuple(name for name in BOARDS if name in told)
-            away = alert.name in _CABLE_CODES | _WRONG_BOARD_CODES
+            away = alert.name in _BOARD_CODES
             if away and names and self._memory.may_retry(f"plug_in {names}"):
                 return self._actions.plug_in(names)
             if alert.name == "WRONG_SETTINGS":
@@ -292,10 +287,6 @@ class CampaignPeople:
         return None
 
     # The steps of a deal.
-
-    def _continue_deal(self, state: PublicState, truth: Truth) -> PeopleAction | None:
-        step = _STEPS.get(state.machine.phase)
-        return None if step is None else step(self, state, truth)
 
     def _begin(self, state: PublicState, truth: Truth) -> PeopleAction | None:
         """Begin a deal.
@@ -368,11 +359,3 @@ class CampaignPeople:
             f"phase {state.machine.phase.value}, attempt {state.machine.attempt}, "
             f"alerts {alerts}, last done {self._actions.last}{dark}"
         )
-
-
-_STEPS: dict[MachinePhase, Callable[[CampaignPeople, PublicState, Truth], PeopleAction | None]] = {
-    MachinePhase.EMPTY: CampaignPeople._begin,
-    MachinePhase.COMMITTED: CampaignPeople._cut,
-    MachinePhase.HELD: CampaignPeople._release,
-    MachinePhase.RELEASED: CampaignPeople._take_and_load,
-}

@@ -74,8 +74,12 @@ def merge_reports(
     """Return the report of a campaign from the reports of its lives, in the order of the lives."""
     attempts = [attempt for report in reports for attempt in report.attempts]
     findings = tuple(finding for report in reports for finding in report.findings)
-    deals = [deal for report in reports for deal in _attempts_by_deal(report)]
-    zeros = Counter(finding.kind for finding in findings)
+    deals = [
+        tuple(deal)
+        for report in reports
+        for _, deal in groupby(report.attempts, key=lambda attempt: attempt.deal)
+    ]
+    zeros: Counter[str] = Counter(finding.kind for finding in findings)
     return CampaignReport(
         attempts=len(attempts),
         deals=sum(report.deals for report in reports),
@@ -93,24 +97,21 @@ def merge_reports(
         virtual_s=round(sum(report.ended_s for report in reports), 3),
         faults=count_faults(reports),
         findings=findings,
-        wrong_released=zeros["wrong_released"],
-        wrong_blame=zeros["wrong_blame"],
-        events_lost=zeros["events_lost"],
-        events_doubled=zeros["events_doubled"],
-        stuck=zeros["stuck"],
-        crashed=zeros["crashed"],
-        unproved=zeros["unproved"],
+        **{kind: zeros[kind] for kind in MUST_BE_ZERO},
     )
 
 
 def count_faults(reports: Iterable[LifeReport]) -> dict[str, FaultRow]:
     """Return the effects of each fault, in the menu's order, including faults that never struck."""
-    rows = {key: FaultRow() for key in _row_keys()}
+    rows: dict[str, FaultRow] = {}
+    for name, entry in fault_menu().items():
+        field, codes = blame_field(entry)
+        rows |= {f"{name}:{field}={value}" if field else name: FaultRow() for value in codes}
     for report in reports:
         for words, times in report.strikes:
             rows.setdefault(row_key(words), FaultRow()).injected += times
         for attempt in report.attempts:
-            for key, active in _group_by_row(attempt.struck):
+            for key, active in groupby(sorted(attempt.struck, key=row_key), key=row_key):
                 _count_attempt(rows.setdefault(key, FaultRow()), attempt, active)
     return rows
 
@@ -202,29 +203,11 @@ def _findings(report: CampaignReport) -> Iterator[str]:
         yield f"  dealtable campaign --faults {report.level} --replay {where}"
 
 
-def _attempts_by_deal(report: LifeReport) -> Iterator[tuple[LifeAttempt, ...]]:
-    """Yield the attempts of each deal."""
-    for _, attempts in groupby(report.attempts, key=lambda attempt: attempt.deal):
-        yield tuple(attempts)
-
-
 def _is_ready(deal: tuple[LifeAttempt, ...]) -> bool:
     return deal[-1].outcome == "ok"
 
 
-def _row_keys() -> Iterator[str]:
-    for name, entry in fault_menu().items():
-        field, codes = blame_field(entry)
-        yield from (f"{name}:{field}={value}" if field else name for value in codes)
-
-
-def _group_by_row(struck: tuple[str, ...]) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Yield each row in which an attempt counts once, with the attempt's faults of that row."""
-    for key, same in groupby(sorted(struck, key=row_key), key=row_key):
-        yield key, tuple(same)
-
-
-def _count_attempt(row: FaultRow, attempt: LifeAttempt, active: tuple[str, ...]) -> None:
+def _count_attempt(row: FaultRow, attempt: LifeAttempt, active: Iterable[str]) -> None:
     """Count an attempt in which these faults of one row were active."""
     row.active += 1
     row.recovered += attempt.outcome == "ok" and not attempt.hands

@@ -1,6 +1,5 @@
 """The page sim/FAULTS.md: the menu of faults, and the effects of each fault in a campaign."""
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import msgspec
@@ -57,7 +56,6 @@ action (*recovered*), with right hands and a person's action (*by hand*), *misde
 some of them the *referee* was called. *Detected as*: the number of these attempts in which one of
 the right codes was the reason or an alert."""
 _TABLE = "## Detection and recovery"
-_CELL = re.compile(r"^\| ([a-z_]+)(?::[^|]*)? \|", re.MULTILINE)
 
 
 def render_menu() -> str:
@@ -101,11 +99,6 @@ def split_page(page: str) -> tuple[str, str]:
     return first, heading + rest
 
 
-def faults_in_page(page: str) -> set[str]:
-    """Return the names of the faults in a page's table of detection and recovery."""
-    return set(_CELL.findall(split_page(page)[1])) - {COLUMNS[0]}
-
-
 def update_menu(page: str) -> str:
     """Return the page with the current menu and an unchanged campaign part."""
     return render_menu() + split_page(page)[1]
@@ -120,18 +113,14 @@ def _menu_table(entries: Mapping[str, FaultMenuEntry]) -> Iterator[str]:
                 entry.what,
                 _STRIKES[entry.strikes],
                 ", ".join(f"`{field}`" for field in entry.takes) or "–",
-                _mild_text(entry.mild),
+                "no"
+                if entry.mild is None
+                else " and ".join(_bound_text(*one) for one in entry.mild.items()) or "always",
                 _blame_text(entry),
             )
             for name, entry in entries.items()
         ),
     )
-
-
-def _mild_text(bounds: Mapping[str, Bound] | None) -> str:
-    if bounds is None:
-        return "no"
-    return " and ".join(_bound_text(field, bound) for field, bound in bounds.items()) or "always"
 
 
 def _bound_text(field: str, bound: Bound) -> str:

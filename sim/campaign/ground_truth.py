@@ -67,18 +67,9 @@ class ObservedHardware(HardwareInProcess):
         had = self.has_power(name)
         super().start(name, reset_cause, **named)
         board = self._slots[name].board
-        if not had and board is not None:
-            self._observe_core(name, board.core)
-
-    def kill(self, name: BoardName) -> None:
-        """Cut a board's power. Events that the board has not sent are lost."""
-        super().kill(name)
-        core = self._cores.pop(name, None)
-        if core is not None:
-            boot = next(one for one in reversed(self.board_runs) if one.board == name)
-            boot.is_alive, boot.kept = False, core.memory.kept
-
-    def _observe_core(self, name: BoardName, core: Any) -> None:
+        if had or board is None:
+            return
+        core: Any = board.core
         boot = BoardRun(name, core.boot)
         self.board_runs.append(boot)
         self._cores[name] = core
@@ -90,6 +81,14 @@ class ObservedHardware(HardwareInProcess):
             add(body)
 
         core.memory.add = tapped
+
+    def kill(self, name: BoardName) -> None:
+        """Cut a board's power. Events that the board has not sent are lost."""
+        super().kill(name)
+        core = self._cores.pop(name, None)
+        if core is not None:
+            boot = next(one for one in reversed(self.board_runs) if one.board == name)
+            boot.is_alive, boot.kept = False, core.memory.kept
 
 
 Source = Literal["hopper", "tray"]
@@ -150,7 +149,9 @@ class CardTracker:
             while same < min(len(known), len(lies)) and known[same] == lies[same]:
                 same += 1
             for card in lies[same:]:
-                self._land(card, outlet)
+                passage = self._last_passages.get(card)
+                if passage is not None and passage.landed is None:
+                    passage.landed, passage.landed_s = outlet, self._world.clock.now_s()
             self._known_stacks[outlet] = lies
 
     def close(self) -> None:
@@ -175,25 +176,17 @@ class CardTracker:
         self._arrival = (filling, tally.arrived)
         self._arrivals += 1
         for card in self._world.window.cards:
-            source: Source = "tray" if self._came_from_tray(card.id, filling) else "hopper"
+            before = self._last_passages.get(card.id)
+            again = before is not None and (before.landed, before.filling) == (TRAY, filling)
+            source: Source = "tray" if again else "hopper"
             passage = Passage(self._arrivals, card, source, filling, tally.arrived, now_s)
             self._passages.append(passage)
             self._last_passages[card.id] = passage
-
-    def _came_from_tray(self, card: int, filling: int) -> bool:
-        """Return True if a card came to the window from the tray, not from the hopper."""
-        before = self._last_passages.get(card)
-        return before is not None and (before.landed, before.filling) == (TRAY, filling)
 
     def _on_answer(self, answer: EngineAnswer) -> None:
         for card in self._world.window.cards[:1]:
             if card.id in self._last_passages:
                 self._last_passages[card.id].answers.append(answer)
-
-    def _land(self, card: int, outlet: int) -> None:
-        passage = self._last_passages.get(card)
-        if passage is not None and passage.landed is None:
-            passage.landed, passage.landed_s = outlet, self._world.clock.now_s()
 
 
 def card_histories(

@@ -14,13 +14,10 @@ from pathlib import Path
 from controller.host.loggers import structlog
 from controller.messages import PublicEvent, PublicState
 from controller.rules.profile_files import load_profile
-from drivers.link.serial_port import LinkPort
-from sim.board_faults import BoardName
 from sim.campaign.attempt_log import AttemptLog, PossibleCauses, fault_text
 from sim.campaign.campaign_lives import (
     FindingKind,
     LifeFinding,
-    LifeObserver,
     LifePlan,
     LifeReport,
     MomentFault,
@@ -28,8 +25,9 @@ from sim.campaign.campaign_lives import (
 from sim.campaign.campaign_people import CampaignPeople, TableStuck
 from sim.campaign.ground_truth import CardTracker, card_histories
 from sim.campaign.life_evidence import LifeEvidence
+from sim.campaign.replay_log import ReplayLog
 from sim.campaign.table_host import TableHost
-from sim.mechanics.fault_menu import FaultStrike, SimulatedFault, fault_menu
+from sim.mechanics.fault_menu import FaultStrike, fault_menu
 from sim.mechanics.world import World
 from sim.virtual_loop import VirtualLoop
 
@@ -56,15 +54,13 @@ class MomentTrigger:
         """Record an event: a public event by its kind, or a move of NAMED_MOVES."""
         for moment in [one for one in self._pending if one.after_event == name]:
             self._pending.remove(moment)
-            self._loop.call_later(moment.after_ms / 1000, self._strike, moment.fault)
+            after_s = moment.after_ms / 1000
+            self._loop.call_later(after_s, self._world.add_fault, moment.fault)
 
     def _on_sensor(self, sensor: str, value: int) -> None:
         move = NAMED_MOVES.get((sensor, value))
         if move is not None:
             self.notify(move)
-
-    def _strike(self, fault: SimulatedFault) -> None:
-        self._world.add_fault(fault)
 
 
 PROFILE = "international-000"
@@ -73,7 +69,7 @@ SETTLE_S = 4.0
 """The time after the last deal during which a table may still receive events of its boards."""
 
 
-def run_life(plan: LifePlan, observer: LifeObserver | None = None) -> LifeReport:
+def run_life(plan: LifePlan, observer: ReplayLog | None = None) -> LifeReport:
     """Run one life and judge it."""
     folder = Path(tempfile.mkdtemp(prefix="dt-", dir=_IN_MEMORY))
     try:
@@ -85,14 +81,14 @@ def run_life(plan: LifePlan, observer: LifeObserver | None = None) -> LifeReport
         shutil.rmtree(folder)
 
 
-async def _run_life(plan: LifePlan, folder: Path, observer: LifeObserver | None) -> LifeReport:
+async def _run_life(plan: LifePlan, folder: Path, observer: ReplayLog | None) -> LifeReport:
     return await _Life(plan, folder, observer).run()
 
 
 class _Life:
     """One life while it runs."""
 
-    def __init__(self, plan: LifePlan, folder: Path, observer: LifeObserver | None) -> None:
+    def __init__(self, plan: LifePlan, folder: Path, observer: ReplayLog | None) -> None:
         self._plan, self._observer = plan, observer
         self._loop = asyncio.get_running_loop()
         self._findings: list[LifeFinding] = []
@@ -110,7 +106,7 @@ class _Life:
             runtime_dir,
             on_published=self._on_published,
             log=self._log,
-            wrap_port=self._wrap_port,
+            wrap_port=(lambda board, port: port) if observer is None else observer.wrap_port,
         )
         world = self._host.sim.world
         self._tracker = CardTracker(world)
@@ -208,9 +204,6 @@ class _Life:
     def _on_hand(self, name: str) -> None:
         self._attempts.note_hand(name)
         self._log(f"people: {name}")
-
-    def _wrap_port(self, board: BoardName, port: LinkPort) -> LinkPort:
-        return port if self._observer is None else self._observer.wrap_port(board, port)
 
     def _log(self, words: str) -> None:
         if self._observer is not None:

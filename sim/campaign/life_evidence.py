@@ -23,8 +23,7 @@ from sim.campaign import life_judge
 from sim.campaign.attempt_log import AttemptLog, AttemptNotes
 from sim.campaign.campaign_lives import FindingKind
 from sim.campaign.ground_truth import CardTracker, Passage
-from sim.campaign.table_host import SETS, TableHost
-from sim.mechanics.mechanics_settings import BACKS
+from sim.campaign.table_host import TableHost
 from sim.mechanics.truth import Truth
 
 _NONCE = 32
@@ -67,12 +66,7 @@ class LifeEvidence:
         self._report = report
         self._snapshots: list[CardSnapshot] = []
         self.left_behind = 0
-        deck = profile.deck
-        self._sets = {
-            one.id: life_judge.JudgedCardSet(deck.packs, deck.cards // deck.packs, BACKS[one.back])
-            for one in SETS
-        }
-        self._cards = deck.cards
+        self._cards = profile.deck.cards
         self._turned_again = profile.turnup.faces()
         host.sim.world.dealer.observe(self._on_lift, ["lift"])
 
@@ -83,7 +77,8 @@ class LifeEvidence:
 
     def judge_life(self) -> None:
         """Judge the whole life. Its journal must be closed."""
-        entries = list(_read_entries(self._host))
+        with open_read_only(self._host.state_dir / STORE_NAME) as rows:
+            entries = [decode(row.body) for row in rows]
         for look in self._snapshots:
             self._judge_snapshot(look, entries)
         self._judge_order(entries)
@@ -117,7 +112,7 @@ class LifeEvidence:
         released = of["released"].data if "released" in of else {}
         told: dict[str, str] = {name: released[name] for name in _LEAD_FIELDS if name in released}
         wrong = [
-            *life_judge.find_wrong_cards(look.truth, self._sets[promise.card_set]),
+            *life_judge.find_wrong_cards(look.truth, self._host.judged_sets[promise.card_set]),
             *life_judge.find_wrong_places(*lies, promise, self._cards),
             *life_judge.find_wrong_turned_up(told, lies, promise, self._cards, self._turned_again),
         ]
@@ -172,11 +167,6 @@ class LifeEvidence:
             self._report("events_lost", words)
         for words in doubled:
             self._report("events_doubled", words)
-
-
-def _read_entries(house: TableHost) -> Iterator[JournalEntry]:
-    with open_read_only(house.state_dir / STORE_NAME) as rows:
-        yield from (decode(row.body) for row in rows)
 
 
 def _read_board_events(

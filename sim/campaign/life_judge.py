@@ -9,6 +9,7 @@ right.
 import hashlib
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from operator import attrgetter
 
 import msgspec
 
@@ -22,6 +23,7 @@ from sim.mechanics.truth import Truth
 POCKETS = "NWSE"
 _STREAM_BYTES = 4096
 """The number of bytes that are taken from the stream: many times the amount that a deal needs."""
+_core_fields = attrgetter(*CoreEvent.__struct_fields__)
 _OTHER_PLACES = ("hopper", "shuffler", "feeder", "window", "path")
 UNSEEN_FAULTS = frozenset({"sensor_stuck", "sensor_late", "hopper_early", "left_in_path"})
 """Faults that can hide an extra card from the sensors (deploy/THREATS.md)."""
@@ -282,8 +284,8 @@ def find_lost_events(
         if missing:
             yield f"{boot.board}: events {shorten(missing)} of {len(sent)} are not in the journal"
         for number, events in known.items():
-            if sent.get(number) != _core_event(events[0]):
-                yield f"{boot.board}: event {number} was {sent.get(number)}, recorded {events[0]}"
+            if sent.get(number) != CoreEvent(*_core_fields(events[0])):
+                yield f"{boot.board}: event {number} was {sent.get(number)}, noted {events[0]}"
 
 
 def find_doubled_events(
@@ -335,15 +337,3 @@ def _group_by_boot(
     for event in journal:
         found.setdefault(event.boot, {}).setdefault(event.number, []).append(event)
     return found
-
-
-def _core_event(event: LoggedBoardEvent) -> CoreEvent:
-    return CoreEvent(
-        event.number,
-        event.attempt,
-        event.code,
-        event.seen,
-        event.landed,
-        event.index,
-        event.place,
-    )

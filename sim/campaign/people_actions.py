@@ -12,12 +12,11 @@ from typing import Any
 from controller.messages import CommandReply, Role
 from controller.rules.profile import Profile
 from sim.board_faults import BoardName
-from sim.campaign.life_judge import JudgedCardSet, find_wrong_set
+from sim.campaign.life_judge import find_wrong_set
 from sim.campaign.table_host import SETS, TableHost
 from sim.mechanics.card_handling import OutOfReach
 from sim.mechanics.cards import PhysicalCard
 from sim.mechanics.fault_menu import SimulatedFault
-from sim.mechanics.mechanics_settings import BACKS
 
 PeopleAction = Coroutine[Any, Any, None]
 ANSWER_TIMEOUT_S = 5.0
@@ -47,12 +46,7 @@ class PeopleActions:
         self.last = "nothing"
         self._host, self._world = host, host.sim.world
         self._on_hand, self._on_action = on_hand, on_action
-        deck = profile.deck
-        self._cards = deck.cards
-        self._sets = {
-            one.id: JudgedCardSet(deck.packs, deck.cards // deck.packs, BACKS[one.back])
-            for one in SETS
-        }
+        self._cards = profile.deck.cards
         self._loop = asyncio.get_running_loop()
         self._pending_answers: dict[str, asyncio.Future[CommandReply]] = {}
         self._asked_at_s: dict[str, float] = {}
@@ -167,10 +161,8 @@ class PeopleActions:
         """
         asked = self._pending_answers.get(cmd)
         waits = asked is not None and not asked.done()
-        if (
-            waits
-            or self._loop.time() - self._asked_at_s.get(cmd, -RETRY_INTERVAL_S) < RETRY_INTERVAL_S
-        ):
+        asked_at_s = self._asked_at_s.get(cmd, -RETRY_INTERVAL_S)
+        if waits or self._loop.time() - asked_at_s < RETRY_INTERVAL_S:
             return None
         return self._send(cmd, role, action_name, args)
 
@@ -195,7 +187,7 @@ class PeopleActions:
 
     def _make_whole(self, name: str) -> None:
         """Replace a set beside the machine by a new set, unless it is complete."""
-        pile, right = self._world.people.beside[name], self._sets[name]
+        pile, right = self._world.people.beside[name], self._host.judged_sets[name]
         if any(find_wrong_set(tuple(pile), right)):
             self._world.people.box.extend(pile)
             pile[:] = self._world.new_set(self._cards, right.back, right.faces)

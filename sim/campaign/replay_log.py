@@ -14,7 +14,6 @@ from sim.campaign.campaign_lives import CardHistory
 from sim.campaign.campaign_report import align_columns
 from sim.mechanics.window import FULL_CONFIDENCE
 
-_TRAY = {"TRAY": "tray"}
 _BACKS = {BACK_A: "A", BACK_B: "B"}
 _HEADINGS = (
     "index", "s", "card", "back", "of", "lay", "read as", "sent to", "gate at", "landed s",
@@ -23,7 +22,7 @@ _HEADINGS = (
 
 
 class ReplayLog:
-    """An observer of a life that writes a log in lines.
+    """An observer of one life, which writes a log in lines. Campaigns use none.
 
     `deal` limits the log to one deal; None for all.
     """
@@ -37,13 +36,16 @@ class ReplayLog:
         self._chunks_read = 0
 
     def wrap_port(self, board: BoardName, port: LinkPort) -> LinkPort:
-        """Return a port that records the bytes on a line."""
+        """Return the host's end of a line for the daemon. It records the bytes on the line."""
         if self._recording is None:
             self._recording = MemoryRecording(asyncio.get_running_loop().time)
         return RecordingPort(port, board, self._recording.add_chunk)
 
     def add_line(self, at_s: float, deal: int | None, attempt: int | None, words: str) -> None:
-        """Add one line. A line without a deal is logged with the last deal before it."""
+        """Add one line: a fault that struck, an action of people, a public event, or a verdict.
+
+        A line without a deal is logged with the last deal before it.
+        """
         self._begin_attempt(deal, attempt)
         self._add(f"{at_s:11.3f}  {words}")
 
@@ -54,7 +56,11 @@ class ReplayLog:
         self._begin_attempt(deal, attempt)
         self._add(f"{at_s:11.3f}  what each card did:")
         routes = self._routes(attempt)
-        told = [_history_cells(tale, routes) for tale in sorted(histories, key=_sort_key)]
+        # Fed cards come in their order, then the cards that were never fed.
+        tales = sorted(
+            histories, key=lambda one: (one.index is None, one.index or 0, one.window_s or 0.0)
+        )
+        told = [_history_cells(tale, routes) for tale in tales]
         for each in align_columns([_HEADINGS, *told]):
             self._add(f"  {each}".rstrip())
 
@@ -82,8 +88,8 @@ class ReplayLog:
         for one in read_frames(asked):
             fields = dict(one.fields)
             if one.name == "ROUTE" and fields["attempt"] == attempt:
-                pocket = _TRAY.get(str(fields["pocket"]), str(fields["pocket"]))
-                found.setdefault(int(fields["index"]), pocket)
+                pocket = str(fields["pocket"])
+                found.setdefault(int(fields["index"]), "tray" if pocket == "TRAY" else pocket)
         return found
 
     def _begin_attempt(self, deal: int | None, attempt: int | None) -> None:
@@ -95,11 +101,6 @@ class ReplayLog:
     def _add(self, words: str) -> None:
         if self._deal in (None, self._attempt[0]):
             self._lines.append(words)
-
-
-def _sort_key(tale: CardHistory) -> tuple[bool, int, float]:
-    """Return the sort key of a card: fed cards in their order, then the cards never fed."""
-    return (tale.index is None, tale.index or 0, tale.window_s or 0.0)
 
 
 def _history_cells(tale: CardHistory, routes: Mapping[int, str]) -> tuple[str, ...]:

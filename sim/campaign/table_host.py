@@ -22,6 +22,7 @@ from drivers.link.serial_port import LinkPort
 from sim.board_faults import BoardName
 from sim.campaign.campaign_lives import LifePlan
 from sim.campaign.ground_truth import ObservedHardware
+from sim.campaign.life_judge import JudgedCardSet
 from sim.mechanics.fault_menu import SimulatedFault
 from sim.mechanics.mechanics_settings import BACKS, MechanicsSettings, PhysicalSet
 from sim.tables.daemon_death import DaemonDeath, KillableStore, apply_power_loss, kill_daemon
@@ -30,8 +31,6 @@ from sim.tables.table_in_process import TableInProcess, run_table_in_process
 SETS = (CardSetSection(id="S1", back="A"), CardSetSection(id="S2", back="B"))
 SIGNERS = {role: random.Random(f"people {role}").randbytes(32) for role in Role}
 """People's keys, which stay the same for all daemons."""
-RESTART_DELAY_S = 1.0
-"""The time until a dead daemon is started again, if the fault does not give a time."""
 _MAX_ROWS_TO_DEATH = 3
 """A kill occurs between the rows of the next commit, at most this many rows after its first row."""
 _KILL_TIMEOUT_S = 2.0
@@ -44,9 +43,6 @@ class DaemonFeed:
 
     numbers: list[int] = field(default_factory=list)
     last_written: int = 0
-
-
-PublishListener = Callable[[PublicState | PublicEvent], None]
 
 
 def chief_key(seed: str) -> PrivateKey:
@@ -69,7 +65,7 @@ class TableHost:
         state_dir: Path,
         runtime_dir: Path,
         *,
-        on_published: PublishListener,
+        on_published: Callable[[PublicState | PublicEvent], None],
         log: Callable[[str], None],
         wrap_port: Callable[[BoardName, LinkPort], LinkPort],
     ) -> None:
@@ -79,6 +75,11 @@ class TableHost:
         self.crashes: list[str] = []
         self.chief = chief_key(plan.seed)
         self.needs_person: set[str] = set()
+        deck = profile.deck
+        self.judged_sets = {
+            one.id: JudgedCardSet(deck.packs, deck.cards // deck.packs, BACKS[one.back])
+            for one in SETS
+        }
         self._seed, self._profile = plan.seed, profile
         self._runtime_dir = runtime_dir
         self._on_published, self._log, self._wrap_port = on_published, log, wrap_port
@@ -86,8 +87,8 @@ class TableHost:
         self._rng = self._make_rng(plan.seed, "house")
         boots = self._make_rng(plan.seed, "boots")
         settings = MechanicsSettings(
-            packs=profile.deck.packs,
-            jokers=profile.deck.jokers,
+            packs=deck.packs,
+            jokers=deck.jokers,
             sets=tuple(PhysicalSet(one.id, BACKS[one.back]) for one in SETS),
             faults=plan.wear.rates,
             together=plan.wear.together,
@@ -95,7 +96,13 @@ class TableHost:
         self.sim = ObservedHardware(
             settings, self._make_rng(plan.seed, "mechanics"), boots=lambda: boots.getrandbits(32)
         )
-        self.sim.world.outside_handlers["host"] = self._carry_out
+        handlers = {
+            "daemon_killed": self._kill_daemon,
+            "power_lost": self._lose_power,
+            "disk_full": self._fill_disk,
+            "clock_jump": self._jump_clock,
+        }
+        self.sim.world.outside_handlers["host"] = lambda fault: handlers[fault.name](fault)
         self._store: KillableStore | None = None
         self._daemon_died = asyncio.Event()
         self._death_fault: SimulatedFault | None = None
@@ -164,13 +171,6 @@ class TableHost:
         if error is not None and error.code == "NOT_CARRIED_OUT":
             self._record_crash(RuntimeError(error.message))
 
-    async def _cancel_commands(self, *others: asyncio.Future[Any]) -> None:
-        """Cancel all commands of a daemon that has ended."""
-        asked = [*self._pending_commands, *others]
-        for one in asked:
-            one.cancel()
-        await asyncio.gather(*asked, return_exceptions=True)
-
     # The daemon.
 
     async def _run_daemon(self, people: "asyncio.Future[None]") -> None:
@@ -204,8 +204,10 @@ class TableHost:
             self._record_crash(error)
         finally:
             self.table = None
-            dying.cancel()
-            await self._cancel_commands(dying)
+            pending = [*self._pending_commands, dying]
+            for one in pending:
+                one.cancel()
+            await asyncio.gather(*pending, return_exceptions=True)
             assert self._store is not None
             if self._store.is_alive and not self._store.is_closed:
                 self.feeds[-1].last_written = self._store.last()[0]
@@ -217,16 +219,13 @@ class TableHost:
         store.on_death = lambda: self._on_daemon_death(store)
         store.is_disk_full = lambda: self._disk_fault is not None
         self._store = store
-        self._publish_missed(store)
-        self.feeds.append(DaemonFeed())
-        return store
-
-    def _publish_missed(self, store: KillableStore) -> None:
-        """Pass on the public entries that the previous daemon wrote and did not publish."""
+        # The public entries that the previous daemon wrote and did not publish come first.
         last = max((n for feed in self.feeds for n in feed.numbers), default=0)
         for chained in store.entries(last):
             if chained.entry.public and self.feeds:
                 self._on_published(public_event(chained, "T01", simulated=True))
+        self.feeds.append(DaemonFeed())
+        return store
 
     def _reopen(self) -> JournalStore:
         """Open the journal again after the disk has room. Raises JournalError."""
@@ -264,10 +263,8 @@ class TableHost:
 
     # Faults of the environment.
 
-    def _carry_out(self, fault: SimulatedFault) -> None:
-        _FAULT_HANDLERS[fault.name](self, fault)
-
-    def _kill_daemon(self, fault: SimulatedFault) -> None:
+    def _begin_death(self, fault: SimulatedFault) -> KillableStore | None:
+        """Return the store of the daemon that `fault` ends, or None if no daemon is alive."""
         store = self._store
         if (
             self._death_fault is not None
@@ -276,8 +273,14 @@ class TableHost:
             or self.table is None
         ):
             self.sim.world.end_fault(fault)  # a dead daemon cannot die again
-            return
+            return None
         self._death_fault = fault
+        return store
+
+    def _kill_daemon(self, fault: SimulatedFault) -> None:
+        store = self._begin_death(fault)
+        if store is None:
+            return
         if self._disk_fault is None and self._rng.random() < 0.5:
             store.death = DaemonDeath(store.last()[0] + 1 + self._rng.randrange(_MAX_ROWS_TO_DEATH))
             self._call_later(_KILL_TIMEOUT_S, lambda: self._on_daemon_death(store))
@@ -285,18 +288,10 @@ class TableHost:
             self._on_daemon_death(store)
 
     def _lose_power(self, fault: SimulatedFault) -> None:
-        store = self._store
-        if (
-            self._death_fault is not None
-            or store is None
-            or not store.is_alive
-            or self.table is None
-        ):
-            self.sim.world.end_fault(fault)
-            return
-        self._death_fault = fault
-        self.sim.set_power(on=False)
-        self._on_daemon_death(store)
+        store = self._begin_death(fault)
+        if store is not None:
+            self.sim.set_power(on=False)
+            self._on_daemon_death(store)
 
     def _on_daemon_death(self, store: KillableStore) -> None:
         wrote = 0 if store.is_closed else store.last()[0]
@@ -346,11 +341,3 @@ class TableHost:
         self._death_fault = None
         self.sim.world.end_fault(fault)
         self._log("the daemon starts")
-
-
-_FAULT_HANDLERS: dict[str, Callable[[TableHost, SimulatedFault], None]] = {
-    "daemon_killed": TableHost._kill_daemon,
-    "power_lost": TableHost._lose_power,
-    "disk_full": TableHost._fill_disk,
-    "clock_jump": TableHost._jump_clock,
-}

@@ -101,19 +101,14 @@ def command(
     A figure that needs a missing program, such as Chromium, is left out. One line names the figure
     and the program before anything is measured.
     """
-    if plot is not None and importlib.util.find_spec("matplotlib") is None:
-        raise click.UsageError("--plot needs matplotlib: pip install 'dealtable[lab]'")
-    if plot is not None and names and "reaction" not in names:
-        raise click.UsageError("--plot needs the figure `reaction`")
     if plot is not None:
+        if importlib.util.find_spec("matplotlib") is None:
+            raise click.UsageError("--plot needs matplotlib: pip install 'dealtable[lab]'")
+        if names and "reaction" not in names:
+            raise click.UsageError("--plot draws what `reaction` measured, which is not asked for")
         require_writable(plot)
-    bench_options.seconds, bench_options.feeds, bench_options.browsers, bench_options.plot = (
-        seconds,
-        feeds,
-        browsers,
-        plot,
-    )
-    bench_options.small = small
+    bench_options.seconds, bench_options.feeds = seconds, feeds
+    bench_options.browsers, bench_options.plot, bench_options.small = browsers, plot, small
     if small:
         for name, value in _SMALL_LOAD.items():
             if ctx.get_parameter_source(name) is ParameterSource.DEFAULT:

@@ -1,6 +1,5 @@
 """`dealtable campaign`: thousands of deals with faults, judged by the truth of the mechanics."""
 
-import os
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -25,17 +24,17 @@ from sim.campaign.campaign_lives import (
     WEAR_LEVELS,
     CampaignPlan,
     LifeReport,
-    ReplayRequest,
     load_faults,
     parse_replay,
     plan_life,
     plan_lives,
     run_lives,
 )
-from sim.campaign.campaign_report import CampaignReport, merge_reports, render_campaign_report
+from sim.campaign.campaign_report import merge_reports, render_campaign_report
 from sim.campaign.faults_page import render_faults_page
 from sim.campaign.life import run_life
 from sim.campaign.replay_log import ReplayLog
+from sim.tables.process_costs import count_cores
 
 EPILOG = f"""\b
 Examples:
@@ -118,7 +117,7 @@ def command(
     if replay is not None:
         if stop or page is not None or jobs is not None:
             raise click.UsageError("--stop, --page and --jobs do not go with --replay")
-        ctx.exit(_run_replay(_parse_replay(replay), faults, journal, wire, as_json))
+        ctx.exit(_run_replay(replay, faults, journal, wire, as_json))
     if wire is not None:
         raise click.UsageError("--wire goes with --replay: only a replay records the serial lines")
     if page is not None:
@@ -127,7 +126,7 @@ def command(
     with _show_progress(deals) as progress:
         saw = partial(_advance, progress)
         ran = run_lives(
-            plan_lives(plan), run_life, jobs=jobs or _count_cores(), stop=stop, on_report=saw
+            plan_lives(plan), run_life, jobs=jobs or count_cores(), stop=stop, on_report=saw
         )
     if not as_json:
         click.echo(_format_pace(progress), err=True)
@@ -137,24 +136,9 @@ def command(
     )
     if page is not None:
         page.write_text(render_faults_page(report), "utf-8")
-    ctx.exit(_exit_code(report))
-
-
-def _exit_code(report: CampaignReport) -> int:
     if report.findings:
-        return 1
-    return _EXIT_INTERRUPTED if report.interrupted else 0
-
-
-def _count_cores() -> int:
-    return len(os.sched_getaffinity(0))
-
-
-def _parse_replay(text: str) -> ReplayRequest:
-    try:
-        return parse_replay(text)
-    except ValueError as error:
-        raise CliError(str(error)) from None
+        ctx.exit(1)
+    ctx.exit(_EXIT_INTERRUPTED if report.interrupted else 0)
 
 
 def _make_journal_folder(folder: Path) -> None:
@@ -169,9 +153,13 @@ def _make_journal_folder(folder: Path) -> None:
 
 
 def _run_replay(
-    what: ReplayRequest, faults: str, journal: Path | None, wire: Path | None, as_json: bool
+    asked: str, faults: str, journal: Path | None, wire: Path | None, as_json: bool
 ) -> int:
     """Run one life again and print its log. Return the exit code."""
+    try:
+        what = parse_replay(asked)
+    except ValueError as error:
+        raise CliError(str(error)) from None
     story = ReplayLog(what.deal)
     plan = plan_life(what.life_seed, what.deal or LIFE_DEALS, load_faults(faults), journal)
     report = run_life(plan, story)

@@ -5,7 +5,7 @@ import contextlib
 import os
 import sys
 import tempfile
-from collections.abc import Coroutine, Sequence
+from collections.abc import Coroutine
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
@@ -17,23 +17,23 @@ from controller.cli.options import DecimalNumber, WholeNumber
 from controller.client.client import NoAnswer
 from controller.roster import CLIENTS_FOLDER
 from controller.service.process_signals import termination_signals
-from sim.board_process import find_micropython
-from sim.cli import demo_view as summary
 from sim.cli.demo_view import (
     DEMO_LOGINS,
     DEMO_PIN,
     DemoProgress,
     DemoResult,
     DemoView,
+    format_summary_json,
+    format_summary_lines,
     open_demo_console,
 )
+from sim.cli.sim import choose_interpreter
 from sim.hardware_on_ptys import refuse_host_faults
 from sim.mechanics.fault_menu import FaultError, parse_fault
 from sim.people.match_players import seat_match_players
 from sim.people.practice_players import DealResult, seat_players
 from sim.tables.console_process import ConsoleProcess
-from sim.tables.process_costs import costs_since
-from sim.tables.process_costs import measure_costs as spent
+from sim.tables.process_costs import costs_since, measure_costs
 from sim.tables.table_processes import (
     HallError,
     HallPlan,
@@ -138,9 +138,12 @@ def command(
     if (as_json or costs) and not once:
         raise click.UsageError("--json and --costs go with --once")
     if console_port is not None and (once or no_console):
-        raise click.UsageError("--console-port does not go with --once or --no-console")
-    _check_faults(faults)
-    _check_firmware(firmware, boards)
+        raise click.UsageError("--console-port goes with a console: not with --once, --no-console")
+    try:
+        refuse_host_faults(parse_fault(fault) for fault in faults)
+    except FaultError as error:
+        raise CliError(str(error)) from error
+    choose_interpreter(firmware, boards, tables)
     raise_open_file_limit()
     folder = state_dir or Path(tempfile.mkdtemp(prefix="dealtable-"))
     plan = HallPlan(folder.absolute(), tables, speed, seed, firmware, boards, faults, port)
@@ -159,29 +162,12 @@ def command(
         raise click.ClickException("interrupted before all deals were dealt")
     if outcome is not None:
         if as_json:
-            click.echo(summary.format_summary_json(plan, outcome, costs))
+            click.echo(format_summary_json(plan, outcome, costs))
         else:
-            for line in summary.format_summary_lines(plan, outcome, costs):
+            for line in format_summary_lines(plan, outcome, costs):
                 click.echo(line)
         if wrong := outcome.list_problems():
             raise click.ClickException("; ".join(wrong))
-
-
-def _check_faults(faults: Sequence[str]) -> None:
-    try:
-        refuse_host_faults(parse_fault(fault) for fault in faults)
-    except FaultError as error:
-        raise CliError(str(error)) from error
-
-
-def _check_firmware(firmware: str, boards: str | None) -> None:
-    try:
-        if firmware == "micropython":
-            if boards == "inside":
-                raise CliError("--boards inside runs under CPython: MicroPython needs processes")
-            find_micropython()
-    except FileNotFoundError as error:
-        raise CliError(str(error)) from error
 
 
 async def _run_demo(options: _DemoOptions) -> DemoResult | None:
@@ -251,11 +237,11 @@ async def _deal_once(
 ) -> DemoResult:
     """Deal at every table, and return the deals and their costs."""
     loop, me = asyncio.get_running_loop(), os.getpid()
-    before, begun_s = spent(me), loop.time()
+    before, begun_s = measure_costs(me), loop.time()
     rows = await asyncio.gather(
         *(_deal_at_table(options, *one, progress) for one in enumerate(tables))
     )
-    took = costs_since(before, spent(me))
+    took = costs_since(before, measure_costs(me))
     return DemoResult(
         places,
         [one for dealt, _ in rows for one in dealt],

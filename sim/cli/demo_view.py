@@ -21,12 +21,9 @@ from rich.text import Text
 
 from controller.cli.console import find_missing_library, format_missing_library
 from controller.client.discovery import write_endpoints
-from controller.deal.sequence import sequence
 from controller.messages import MachinePhase, PublicState, Role
-from controller.rules.profile_files import load_profile
 from controller.seats import POCKETS
-from sim.bench.bare_table import mechanical_s
-from sim.mechanics.mechanics_settings import MechanicsSettings
+from sim.bench.bare_table import dealt_mechanical_s
 from sim.people.practice_players import DealResult
 from sim.tables.console_process import ConsoleProcess, run_console
 from sim.tables.process_costs import ProcessCost, count_cores
@@ -195,7 +192,9 @@ class DemoView:
         rows.add_row("phase", phase)
         rows.add_row("deal", f"{machine.deal or '–'}, attempt {machine.of_deal or '–'}")
         rows.add_row("fed", ProgressBar(total=108, completed=machine.fed, width=40))
-        rows.add_row("pockets", self._format_pocket_counts(state.table))
+        counts = zip(POCKETS, self._pockets.get(state.table, [0] * len(POCKETS)), strict=True)
+        pockets = "   ".join(f"{pocket} {count:2}" for pocket, count in counts)
+        rows.add_row("pockets", f"{pockets}   (the mechanics')")
         if state.fairness:
             proof = state.fairness[-1]
             cut = "uncut" if proof.uncut else f"cut {proof.cut or '…'}"
@@ -206,11 +205,6 @@ class DemoView:
         counters = state.counters
         title = f"{state.table} (simulated): {counters.deals} deals, {counters.redeals} redeals"
         return Panel(rows, title=Text(title))
-
-    def _format_pocket_counts(self, table: str) -> str:
-        counts = self._pockets.get(table, [0] * len(POCKETS))
-        pairs = zip(POCKETS, counts, strict=True)
-        return "   ".join(f"{pocket} {count:2}" for pocket, count in pairs) + "   (the mechanics')"
 
 
 _UNCOUNTED_PHASES = frozenset({MachinePhase.DEALING, MachinePhase.HELD})
@@ -232,14 +226,11 @@ class DemoProgress:
         self._dealt: dict[str, int] = {}
         self._fed: dict[str, int] = {}
         console = console or Console(stderr=True)
-        columns = (
+        self._bar = Progress(
             TextColumn("{task.description}", markup=False),
             BarColumn(),
             MofNCompleteColumn(),
             TextColumn("{task.fields[unit]}"),
-        )
-        self._bar = Progress(
-            *columns,
             console=console,
             transient=True,
             auto_refresh=False,
@@ -378,11 +369,6 @@ def _format_cost(kind: str, cost: ProcessCost, deals: int, table_s: float) -> st
 
 def _make_deal_row(plan: HallPlan, dealt: DealResult) -> dict[str, Any]:
     """Return a deal for the summary, with the time that the mechanics alone would take."""
-    profile = load_profile("international-000")
-    seed = bytes.fromhex(dealt.seed)
-    order = sequence(bytes.fromhex(dealt.commitment), seed, dealt.cut, profile.deck.cards)
     row: dict[str, Any] = msgspec.to_builtins(dealt)
     del row["wrong"], row["feeding_ms"]
-    settings = MechanicsSettings(speed=plan.speed)
-    alone_s = mechanical_s(settings, profile, order, feeding_ms=dealt.feeding_ms)
-    return row | {"mechanical_s": round(alone_s, 4)}
+    return row | {"mechanical_s": round(dealt_mechanical_s(dealt, plan.speed), 4)}

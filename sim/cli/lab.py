@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import TYPE_CHECKING, Literal, cast
 
 import click
 import msgspec
@@ -106,7 +106,9 @@ def collect_command(
     interrupted.
     """
     _check_installed(path, method, "numpy")
-    _check_out(out)
+    if out.exists():
+        raise CliError(f"{out}: is there already; name another file")
+    require_writable(out)
     from sim.lab.collected_deals import save_deals
     from sim.lab.collection import CollectionPlan
 
@@ -162,7 +164,8 @@ def report_command(
     if bool(files) == (deals is not None):
         raise click.UsageError("name either FILE or --deals")
     _check_installed(path, method, "numpy", "scipy", *(["matplotlib"] if html else []))
-    from sim.lab.lab_report import judge_collection, make_report
+    from sim.lab.collection import CollectionPlan
+    from sim.lab.lab_report import judge_collection, make_report, render_lab_report
 
     if html is not None:
         require_writable(html)
@@ -170,7 +173,7 @@ def report_command(
         dealt, digests = _load_files(files)
         plan = _find_plan(dealt)
     else:
-        plan = _make_plan(deals or 0, path, method, seed)
+        plan = CollectionPlan(deals=deals or 0, path=path, method=method, seed=seed)
         dealt, digests = _collect_all(ctx, plan, jobs), {}
     first, judgement = judge_collection(dealt, digests)
     shown = [(dealt, judgement)]
@@ -178,14 +181,8 @@ def report_command(
     report = make_report(first, fresh, partial(_collect_unfair, plan.seed if plan else seed))
     if html is not None:
         _write_page(html, report, *shown[-1])
-    _print_report(report, as_json=as_json)
-    ctx.exit(0 if report.is_inside else 1)
-
-
-def _print_report(report: "LabReport", *, as_json: bool) -> None:
-    from sim.lab.lab_report import render_lab_report
-
     click.echo(msgspec.json.encode(report) if as_json else render_lab_report(report), nl=as_json)
+    ctx.exit(0 if report.is_inside else 1)
 
 
 def _make_retest(
@@ -219,29 +216,21 @@ def _make_retest(
     return lambda: judged(_collect_all(ctx, again, jobs), {})
 
 
-def _make_plan(
-    deals: int, path: Literal["sequence", "full"], method: str, seed: int | None
-) -> "CollectionPlan":
-    from sim.lab.collection import CollectionPlan
-
-    return CollectionPlan(deals=deals, path=path, method=method, seed=seed)
-
-
 def _find_plan(deals: "CollectedDeals") -> "CollectionPlan | None":
     """Return the plan to collect deals like these, or None if they were collected elsewhere."""
+    from sim.lab.collection import CollectionPlan
+
     source = deals.source
     if source.path not in PATHS or source.method not in METHODS:
         return None
-    if source.path == "full" and importlib.util.find_spec("sim") is None:
-        return None
     path = cast(Literal["sequence", "full"], source.path)
-    return _make_plan(len(deals), path, source.method, source.seed)
+    return CollectionPlan(deals=len(deals), path=path, method=source.method, seed=source.seed)
 
 
 def _collect_unfair(seed: int | None, method: str, deals: int) -> "CollectedDeals":
-    from sim.lab.collection import collect_deals
+    from sim.lab.collection import CollectionPlan, collect_deals
 
-    return collect_deals(_make_plan(deals, "sequence", method, seed), os.urandom).deals
+    return collect_deals(CollectionPlan(deals=deals, method=method, seed=seed), os.urandom).deals
 
 
 def _collect_all(ctx: click.Context, plan: "CollectionPlan", jobs: int | None) -> "CollectedDeals":
@@ -258,10 +247,8 @@ def _collect(plan: "CollectionPlan", jobs: int | None) -> "CollectionResult":
     from sim.lab.collection import collect_deals
 
     with _show_progress(plan.deals) as progress:
-        saw = partial(_advance, progress)
-        return collect_deals(
-            plan, os.urandom, jobs=jobs or len(os.sched_getaffinity(0)), on_deals=saw
-        )
+        cores, saw = len(os.sched_getaffinity(0)), partial(_advance, progress)
+        return collect_deals(plan, os.urandom, jobs=jobs or cores, on_deals=saw)
 
 
 def _print_failures(collected: "CollectionResult") -> int:
@@ -317,20 +304,8 @@ def _check_installed(path: str, method: str, *packages: str) -> None:
             f"this needs {' and '.join(missing)} of the extra lab: "
             "pip install 'dealtable[lab]', or in a checkout pip install -e '.[lab]'"
         )
-    if path == "full":
-        if importlib.util.find_spec("sim") is None:
-            raise CliError(
-                "--path full needs the simulator: install dealtable-sim beside dealtable"
-            )
-        if method != METHODS[0]:
-            raise click.UsageError("--method goes with --path sequence: a whole table deals fairly")
-
-
-def _check_out(out: Path) -> None:
-    """Check that the output file can be written. Raises CliError."""
-    if out.exists():
-        raise CliError(f"{out}: the file exists; name another file")
-    require_writable(out)
+    if path == "full" and method != METHODS[0]:
+        raise click.UsageError("--method goes with --path sequence: a whole table deals fairly")
 
 
 @contextmanager
@@ -347,13 +322,14 @@ def _ignore_ctrl_c() -> Iterator[None]:
 def _show_progress(deals: int) -> Iterator[Progress]:
     """Show a progress bar of the deals on a terminal, with their rate and the remaining time."""
     console = Console(stderr=True)
-    columns: tuple[Any, ...] = (
+    with Progress(
         BarColumn(),
         MofNCompleteColumn(),
         TextColumn("deals, {task.fields[rate]}, left:"),
         TimeRemainingColumn(),
-    )
-    with Progress(*columns, console=console, disable=not console.is_terminal) as progress:
+        console=console,
+        disable=not console.is_terminal,
+    ) as progress:
         progress.add_task("", total=deals, rate="…")
         yield progress
 

@@ -2,7 +2,6 @@
 
 import asyncio
 import gc
-import os
 import random
 import sys
 import textwrap
@@ -35,6 +34,7 @@ from sim.mechanics.fault_menu import (
 )
 from sim.mechanics.mechanics_settings import BACKS, MechanicsSettings, PhysicalSet
 from sim.memory_folders import memory_folder
+from sim.tables.process_costs import count_cores
 from sim.worker_processes import SimulatorWorkers, WorkerEnded, raise_open_file_limit
 
 # The tables of a hall start this long after one another, so that their heartbeats and polls do not
@@ -136,7 +136,7 @@ def command(
             folder=root,
             settings=_make_settings(chosen, speed, faults, faults_file),
             seed=chosen.mechanics.seed,
-            interpreter=_choose_interpreter(firmware or chosen.sim.firmware, boards, tables),
+            interpreter=choose_interpreter(firmware or chosen.sim.firmware, boards, tables),
             attendant=chosen.sim.attendant and not no_attendant,
             dealer_id=chosen.sim.dealer_id,
             reader_id=chosen.sim.reader_id,
@@ -144,16 +144,16 @@ def command(
             relay=relay,
         )
         plans = plan_tables(plan, tables, root)
-        processes = min(tables, len(os.sched_getaffinity(0)))
+        processes = min(tables, count_cores())
         raise_open_file_limit()
         try:
             with asyncio.Runner(loop_factory=exact_loop) as runner:
                 if part is None and processes > 1:
                     runner.run(_run_workers(_worker_commands(root, processes), plans, as_json))
                 else:
-                    runner.run(
-                        _run_tables(_select_part(plans, part), as_json, is_part=part is not None)
-                    )
+                    first, _, every = (part or "1/1").partition("/")
+                    chosen_plans = plans[int(first) - 1 :: int(every)]
+                    runner.run(_run_tables(chosen_plans, as_json, is_part=part is not None))
         except WorkerEnded as error:
             raise click.ClickException(str(error)) from error
 
@@ -181,7 +181,7 @@ def _make_settings(
     )
 
 
-def _choose_interpreter(name: str, boards: str | None, tables: int) -> Interpreter | None:
+def choose_interpreter(name: str, boards: str | None, tables: int) -> Interpreter | None:
     """Return the interpreter of the board processes, or None for boards inside this process.
 
     Raises CliError if MicroPython is missing, or is requested inside this process.
@@ -210,14 +210,6 @@ def _worker_commands(root: Path, processes: int) -> list[list[str]]:
                 words += [option.opts[0], str(one)]
     command = [sys.executable, "-m", "controller.cli", "sim", *words, "--runtime-dir", str(root)]
     return [[*command, "--part", f"{part + 1}/{processes}"] for part in range(processes)]
-
-
-def _select_part(plans: list[TablePlan], part: str | None) -> list[TablePlan]:
-    """Return every Nth plan from the Kth on, for part "K/N". Without a part return all plans."""
-    if part is None:
-        return plans
-    first, _, every = part.partition("/")
-    return plans[int(first) - 1 :: int(every)]
 
 
 def _make_stop_event() -> asyncio.Event:
@@ -255,7 +247,15 @@ async def _run_workers(parts: list[list[str]], plans: list[TablePlan], as_json: 
     """
     stop = asyncio.ensure_future(_make_stop_event().wait())
     async with SimulatorWorkers(parts) as workers:
-        work = asyncio.ensure_future(_print_tables(workers, len(parts), len(plans), as_json))
+
+        async def print_tables() -> None:
+            for number in range(len(plans)):
+                line = await workers.read_line(number % len(parts))
+                _print_table(msgspec.json.decode(line), as_json)
+            sys.stdout.flush()
+            await workers.wait_for_exit()
+
+        work = asyncio.ensure_future(print_tables())
         await asyncio.wait((stop, work), return_when=asyncio.FIRST_COMPLETED)
         stop.cancel()
         if work.done():
@@ -263,13 +263,6 @@ async def _run_workers(parts: list[list[str]], plans: list[TablePlan], as_json: 
         work.cancel()
         with suppress(asyncio.CancelledError):
             await work
-
-
-async def _print_tables(workers: SimulatorWorkers, parts: int, tables: int, as_json: bool) -> None:
-    for number in range(tables):
-        _print_table(msgspec.json.decode(await workers.read_line(number % parts)), as_json)
-    sys.stdout.flush()
-    await workers.wait_for_exit()
 
 
 def _print_table(info: dict[str, Any], as_json: bool) -> None:

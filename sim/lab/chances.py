@@ -5,7 +5,7 @@ order of the cards. A chance given here for some cards therefore holds for any o
 they are chosen without knowledge of the pockets.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from functools import cache
 from itertools import pairwise, product
@@ -24,9 +24,6 @@ TRIPLE = PAIR * Fraction(HAND - 2, N - 2)
 """The chance that three given cards are in one hand."""
 TWO_PAIRS = PAIR * Fraction(perm(HAND - 2, 2) + (SEATS - 1) * perm(HAND, 2), perm(N - 2, 2))
 """The chance that two given cards share a hand, and two others share that or another hand."""
-
-SPREAD = Fraction(N, N - 1)
-"""The factor 108/107: drawing without replacement increases the variance of counts by seat."""
 
 
 def pairs_covariance(same: float, sharing: float, disjoint: float) -> float:
@@ -218,7 +215,10 @@ def _two_hands() -> Fraction:
     """Return the chance that one hand has four of a rank and another hand four of another rank."""
     rest = N - 2 * RANK
     ways = 0
-    for a, b, c, d in _counts():
+    # The counts of rank one (a, b) and of rank two (c, d) in the two hands.
+    for a, b, c, d in product(range(RANK + 1), repeat=4):
+        if a < 4 or d < 4 or a + b > RANK or c + d > RANK:
+            continue
         first, second = HAND - a - c, HAND - b - d
         ways += (
             comb(RANK, a)
@@ -229,13 +229,6 @@ def _two_hands() -> Fraction:
             * comb(rest - first, second)
         )
     return Fraction(ways, comb(N, HAND) * comb(N - HAND, HAND))
-
-
-def _counts() -> Iterator[tuple[int, int, int, int]]:
-    """Yield the possible counts of rank one (a, b) and of rank two (c, d) in the two hands."""
-    for a, b, c, d in product(range(RANK + 1), repeat=4):
-        if a >= 4 and d >= 4 and a + b <= RANK and c + d <= RANK:
-            yield a, b, c, d
 
 
 def _hand(cards: int, here: int) -> Fraction:

@@ -12,7 +12,7 @@ import tempfile
 import zipfile
 import zlib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass
 from enum import IntEnum
 from pathlib import Path
 from typing import IO
@@ -101,13 +101,12 @@ class CollectedDeals:
 
     def __getitem__(self, rows: slice) -> "CollectedDeals":
         """Return the deals of these rows."""
-        collected = None if self.collected is None else self.collected[rows]
         return CollectedDeals(
             self.cards[rows],
             self.waiting[rows],
             self.seats[rows],
             self.verdicts[rows],
-            collected,
+            None if self.collected is None else self.collected[rows],
             self.follows[rows],
             self.source,
         )
@@ -151,7 +150,7 @@ def check_deals(deals: CollectedDeals) -> None:
     A valid deal gives 108 cards to four hands of 27.
     """
     shape = deals.cards.shape
-    for name, column in _columns(deals):
+    for name, column in _row_columns(deals).items():
         if column.shape != shape:
             raise InvalidDeals(f"{name}: {column.shape} numbers, and the cards have {shape}")
     if deals.follows.shape != shape[:1]:
@@ -167,15 +166,17 @@ def check_deals(deals: CollectedDeals) -> None:
 
 def join_deals(parts: Sequence[CollectedDeals], source: DealsSource) -> CollectedDeals:
     """Return all parts as one collection. The first deal of each part follows no other deal."""
-    stacks = None if any(one.collected is None for one in parts) else True
+
+    def stack_rows(name: str) -> Rows:
+        rows = (getattr(one, name) for one in parts)
+        return np.concatenate([np.zeros((0, CARDS), np.uint8), *rows])
+
     return CollectedDeals(
-        _stack_rows([one.cards for one in parts]),
-        _stack_rows([one.waiting for one in parts]),
-        _stack_rows([one.seats for one in parts]),
-        _stack_rows([one.verdicts for one in parts]),
-        _stack_rows([one.collected for one in parts if one.collected is not None])
-        if stacks
-        else None,
+        stack_rows("cards"),
+        stack_rows("waiting"),
+        stack_rows("seats"),
+        stack_rows("verdicts"),
+        None if any(one.collected is None for one in parts) else stack_rows("collected"),
         np.concatenate([np.zeros(0, np.bool_), *(one.follows for one in parts)]),
         source,
     )
@@ -194,23 +195,14 @@ def number_cards(faces: ArrayLike) -> Rows:
     return (row + FACE_COUNT * copies).astype(np.uint8)
 
 
-def with_source(deals: CollectedDeals, source: DealsSource) -> CollectedDeals:
-    """Return the same deals with another source."""
-    return replace(deals, source=source)
-
-
 def deal_columns(deals: CollectedDeals) -> dict[str, NDArray[np.uint8] | Flags]:
     """Return the existing arrays by the names of their columns."""
-    return dict(_columns(deals)) | {"follows": deals.follows}
+    return _row_columns(deals) | {_FLAGS: deals.follows}
 
 
-def _columns(deals: CollectedDeals) -> list[tuple[str, Rows]]:
-    named = [(one.name, getattr(deals, one.name)) for one in fields(CollectedDeals)]
-    return [
-        (name, column)
-        for name, column in named
-        if name not in ("follows", "source", None) and column is not None
-    ]
+def _row_columns(deals: CollectedDeals) -> dict[str, Rows]:
+    columns = {name: getattr(deals, name) for name in (*_ROWS, _STACK)}
+    return {name: column for name, column in columns.items() if column is not None}
 
 
 def _bad_rows(deals: CollectedDeals) -> Iterator[tuple[str, NDArray[np.bool_]]]:
@@ -238,10 +230,6 @@ def _as_rows(name: str, numbers: ArrayLike) -> Rows:
     if row.dtype.kind not in "iu" or (row.size and (row.min() < 0 or row.max() > 255)):
         raise InvalidDeals(f"{name}: whole numbers 0…255 are wanted")
     return row.astype(np.uint8)
-
-
-def _stack_rows(parts: Sequence[Rows]) -> Rows:
-    return np.concatenate([np.zeros((0, CARDS), np.uint8), *parts])
 
 
 MAX_DEALS = 10_000_000
@@ -314,20 +302,13 @@ def read_deals(file: IO[bytes]) -> CollectedDeals:
 
 
 def _unpack(archive: zipfile.ZipFile) -> CollectedDeals:
-    there = set(archive.namelist())
-    numbers = {name: _read_array(archive, name, _BYTE, 2) for name in _ROWS}
-    stack = _read_array(archive, _STACK, _BYTE, 2) if f"{_STACK}.npy" in there else None
-    flags = _read_array(archive, _FLAGS, _FLAG, 1)
+    has_stack = f"{_STACK}.npy" in archive.namelist()
+    cards, waiting, seats, verdicts = (_read_array(archive, name, _BYTE, 2) for name in _ROWS)
+    stack = _read_array(archive, _STACK, _BYTE, 2) if has_stack else None
+    flags = _read_array(archive, _FLAGS, _FLAG, 1).view(np.bool_)
     told = _read_array(archive, _SOURCE, _BYTE, 1, _MAX_SOURCE_BYTES).tobytes()
-    deals = CollectedDeals(
-        numbers["cards"],
-        numbers["waiting"],
-        numbers["seats"],
-        numbers["verdicts"],
-        stack,
-        flags.view(np.bool_),
-        msgspec.json.decode(told, type=DealsSource),
-    )
+    source = msgspec.json.decode(told, type=DealsSource)
+    deals = CollectedDeals(cards, waiting, seats, verdicts, stack, flags, source)
     check_deals(deals)
     return deals
 

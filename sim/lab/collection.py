@@ -3,7 +3,6 @@
 With a seed, the collected deals do not depend on the number of processes.
 """
 
-import importlib
 import random
 import traceback
 from collections.abc import Callable, Iterator, Sequence
@@ -101,10 +100,9 @@ def run_part(part: CollectionPart, entropy: Entropy) -> CollectedDeals:
         entropy = random.Random(name).randbytes
     if plan.path == "sequence":
         return deal_chain(part.deals, plan.method, entropy, f"lab-{part.number}")
-    full = importlib.import_module("sim.lab.journal_deals")  # this import needs the simulator
-    deals = full.deal_life(part.deals, entropy)
-    assert isinstance(deals, CollectedDeals)
-    return deals
+    from sim.lab.journal_deals import deal_life  # this import loads the simulator
+
+    return deal_life(part.deals, entropy)
 
 
 class _PartQueue:

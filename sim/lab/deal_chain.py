@@ -6,7 +6,6 @@ together are together in the stack, and a few riffles leave much of this order.
 
 import random
 from collections.abc import Callable, Sequence
-from functools import cache
 from itertools import groupby
 from typing import NamedTuple
 
@@ -14,7 +13,6 @@ from controller.deal import ledger as book
 from controller.deal.ledger import MAX_TRAY_CARDS, TRAY, Ledger
 from controller.deal.ledger import SEATS as LETTERS
 from controller.deal.sequence import SEED_BYTES, commitment, context, sequence
-from controller.rules.profile import Profile
 from controller.rules.profile_files import load_profile
 from controller.rules.regulations_page import profile_hash
 from controller.seats import SEATS
@@ -129,9 +127,8 @@ def draw_verdicts(chance: random.Random) -> list[int] | None:
 def deal_fairly(letters: str, said: Sequence[int], chance: random.Random) -> PocketPlan:
     """Deal by the sequence, with the ledger's rule for cards from the tray, as a table does."""
     waiting = [_SEAT_NUMBERS[letter] for letter in letters]
-    if max(said) < ReadingOutcome.TRAY:
-        return PocketPlan(waiting, list(waiting))
-    return PocketPlan(waiting, route_through_tray(letters, said))
+    in_tray = max(said) >= ReadingOutcome.TRAY
+    return PocketPlan(waiting, route_through_tray(letters, said) if in_tray else list(waiting))
 
 
 def deal_to_random_pocket(letters: str, said: Sequence[int], chance: random.Random) -> PocketPlan:
@@ -236,6 +233,7 @@ def deal_chain(deals: int, method: str, entropy: Entropy, match: str = "lab") ->
     two chains have the same context.
     """
     book = load_profile(PROFILE)
+    rules_hash = profile_hash(book)
     chance = random.Random(entropy(SEED_BYTES))
     deal = METHODS[method]
     rows: list[tuple[list[int], list[int], list[int], list[int], list[int]]] = []
@@ -243,7 +241,10 @@ def deal_chain(deals: int, method: str, entropy: Entropy, match: str = "lab") ->
     while len(rows) < deals:
         attempt += 1
         fed = riffle_stack(stack, book.shuffles(len(rows) + 1), chance)
-        letters = _make_sequence(book, match, len(rows) + 1, attempt, entropy, chance)
+        # The sequence is made as at a table from seed, commitment and cut.
+        seed = entropy(SEED_BYTES)
+        bound_to = context(_TABLE_KEY, match, len(rows) + 1, attempt, rules_hash, "S1")
+        letters = sequence(commitment(bound_to, seed), seed, chance.choice(book.cuts()), CARDS)
         said = draw_verdicts(chance)
         if said is None:
             given_up += 1
@@ -257,18 +258,3 @@ def deal_chain(deals: int, method: str, entropy: Entropy, match: str = "lab") ->
         path="sequence", method=method, asked=deals, given_up=given_up, passes=book.shuffles(2)
     )
     return make_deals(cards, waits, hands, looks, stacks, source=source)
-
-
-def _make_sequence(
-    book: Profile, match: str, deal: int, attempt: int, entropy: Entropy, chance: random.Random
-) -> str:
-    """Return the sequence of one attempt, made as at a table from seed, commitment and cut."""
-    seed = entropy(SEED_BYTES)
-    bound_to = context(_TABLE_KEY, match, deal, attempt, _profile_hash(), "S1")
-    cut = chance.choice(book.cuts())
-    return sequence(commitment(bound_to, seed), seed, cut, CARDS)
-
-
-@cache
-def _profile_hash() -> bytes:
-    return profile_hash(load_profile(PROFILE))

@@ -267,7 +267,12 @@ class FamilyJudgement(msgspec.Struct, frozen=True):
 def judge_deals(deals: CollectedDeals) -> FamilyJudgement:
     """Run all tests of the family on these deals, and judge them together."""
     seen = DealMeasures(deals)
-    answers = [_run_test(question, seen) for question in FAMILY]
+    answers = [
+        not_answerable(f"fewer than {question.min_deals} deals")
+        if len(seen) < question.min_deals
+        else question.run(seen)
+        for question in FAMILY
+    ]
     bounds, rejected = holm_bounds([answer.p for answer in answers], 1 - FAMILY_LEVEL)
     return FamilyJudgement(
         len(deals),
@@ -285,38 +290,24 @@ def holm_bounds(chances: Sequence[float | None], risk: float) -> tuple[list[floa
     the first that is not rejected. A fair collection has a rejected chance with the probability
     `risk` at most, even if the tests depend on each other. A missing chance counts as 1.
     """
-    ranked = sorted(range(len(chances)), key=lambda place: _p_or_one(chances[place]))
+    known = [1.0 if chance is None else chance for chance in chances]
+    ranked = sorted(range(len(known)), key=known.__getitem__)
     bounds, rejected = [0.0] * len(chances), [False] * len(chances)
     going = True
     for rank, place in enumerate(ranked):
         bounds[place] = risk / (len(chances) - rank)
-        going = going and _p_or_one(chances[place]) < bounds[place]
+        going = going and known[place] < bounds[place]
         rejected[place] = going
     return bounds, rejected
-
-
-def _run_test(question: FamilyTest, seen: DealMeasures) -> StatisticResult:
-    if len(seen) < question.min_deals:
-        return not_answerable(f"fewer than {question.min_deals} deals")
-    return question.run(seen)
-
-
-def _p_or_one(chance: float | None) -> float:
-    return 1.0 if chance is None else chance
 
 
 def _judged_test(name: str, answer: StatisticResult, bound: float, outside: bool) -> JudgedTest:
     at = [None if answer.p is None else answer.p >= 1 - level for level in SINGLE_LEVELS]
     return JudgedTest(
         name=name,
-        statistic=answer.statistic,
-        freedom=answer.freedom,
-        seen=answer.seen,
-        expected=answer.expected,
-        p=answer.p,
         bound=bound,
         outside=outside,
         at_95=at[0],
         at_99=at[1],
-        why=answer.why,
+        **answer._asdict(),
     )

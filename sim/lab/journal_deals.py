@@ -119,9 +119,7 @@ def _verdicts(seen: CardCourse) -> list[int]:
     """Return the verdict for each place. Up to two rounds through the tray are distinguished."""
     said = [int(ReadingOutcome.ACCEPTED)] * CARDS
     for place, card in seen.cards_by_place().items():
-        rounds = sum(
-            one.landed == TRAY and one.place == place for one in seen.cards.values()
-        )  # fmt: skip
+        rounds = sum(one.landed == TRAY and one.place == place for one in seen.cards.values())
         # the second card of a doubled pair waited under the index of another card
         if rounds or card.from_tray:
             said[place - 1] = ReadingOutcome.TRAY if rounds < 2 else ReadingOutcome.TRAY_TWICE

@@ -31,7 +31,6 @@ from sim.lab.lab_report import (
 )
 from sim.lab.order_tests import SAME_SEAT_VARIANCE, pair_degrees
 
-_DPI = 110
 _MIN_CHANCE = 1e-12
 
 
@@ -58,22 +57,17 @@ def draw_pictures(deals: CollectedDeals, judgement: FamilyJudgement) -> tuple[Re
         ("runs-jokers", "The longest run of a pocket, and a seat's jokers, beside exact chances.",
          lambda: _draw_runs_and_jokers(seen)),
     ]  # fmt: skip
-    return tuple(ReportPicture(name, caption, _png(draw())) for name, caption, draw in drawn)
-
-
-def _png(figure: Figure) -> bytes:
-    out = io.BytesIO()
-    FigureCanvasAgg(figure)
-    figure.savefig(out, format="png", dpi=_DPI)
-    return out.getvalue()
-
-
-def _figure(width: float, height: float) -> Figure:
-    return Figure(figsize=(width, height), layout="constrained")
+    pictures = []
+    for name, caption, draw in drawn:
+        figure, out = draw(), io.BytesIO()
+        FigureCanvasAgg(figure)
+        figure.savefig(out, format="png", dpi=110)
+        pictures.append(ReportPicture(name, caption, out.getvalue()))
+    return tuple(pictures)
 
 
 def _draw_chances(judgement: FamilyJudgement) -> Figure:
-    figure = _figure(8, 6)
+    figure = Figure(figsize=(8, 6), layout="constrained")
     axes = figure.subplots()
     asked = [result for result in judgement.results if result.p is not None]
     names = [result.name for result in reversed(asked)]
@@ -98,7 +92,7 @@ def _draw_by_label(deals: CollectedDeals, labels: int) -> Figure:
         )
     expected = np.maximum(found.expected, 1)[:, None]
     off = (found.counts - expected) / np.sqrt(expected * 3 / 4)
-    figure = _figure(11, 2.6)
+    figure = Figure(figsize=(11, 2.6), layout="constrained")
     axes = figure.subplots()
     image = axes.imshow(off.T, cmap="RdBu", vmin=-4, vmax=4, aspect="auto")
     axes.set_yticks(range(len(SEATS)), SEATS)
@@ -122,7 +116,7 @@ def _draw_pairs(seen: DealMeasures) -> Figure:
          pairs_variance(pair_degrees(1))),
         ("cards at the seat of the deal before", seen.carried_over, 27.0, SAME_SEAT_VARIANCE),
     ]  # fmt: skip
-    figure = _figure(9, 6)
+    figure = Figure(figsize=(9, 6), layout="constrained")
     for axes, (title, figures, mean, variance) in zip(
         figure.subplots(2, 2).ravel(), shown, strict=True
     ):
@@ -146,7 +140,7 @@ def _draw_histogram(
 
 
 def _draw_runs_and_jokers(seen: DealMeasures) -> Figure:
-    figure = _figure(9, 3.2)
+    figure = Figure(figsize=(9, 3.2), layout="constrained")
     left, right = figure.subplots(1, 2)
     exact = [float(chance) for chance in longest_run_chances()[:13]]
     _draw_side_by_side(
@@ -271,6 +265,12 @@ th { background: #f0f2f5 } .out { background: #fbe3e3 } figure { margin: 1.2rem 
 img { max-width: 100% } .verdict { font-size: 1.15rem; padding: .6rem 1rem; border: 2px solid }
 .right { border-color: #2e7d32 } .wrong { border-color: #c62828 } code { font-size: .9em }
 """
+_LIMITS = (
+    "<h2>7. What this cannot show</h2><p>Statistics show that something is there, never that "
+    "nothing is: that nobody can foretell a deal follows from the proof "
+    "(<code>dealtable verify</code>), not from any count. Simulated deals say nothing of a "
+    "real machine's sensors and motors.</p>"
+)
 _HEADS = ("test", "p", "bound", "at 95 %", "at 99 %", "found", "expected")
 
 
@@ -284,10 +284,16 @@ def render_lab_page(report: LabReport, pictures: Sequence[ReportPicture], issued
         _family_section(report),
         _results_section("3. Results", report.first),
         _results_section("3a. The retest", report.retest) if report.retest else "",
-        _pictures_section(pictures),
+        "<h2>4. Pictures</h2>"
+        + "".join(
+            f'<figure><img alt="{escape(one.name)}" src="data:image/png;base64,'
+            f'{base64.b64encode(one.png).decode()}"><figcaption>{escape(one.caption)}</figcaption>'
+            "</figure>"
+            for one in pictures
+        ),
         _unfair_section(report),
         _clauses_section(report),
-        _limits_section(),
+        _LIMITS,
     ]
     return (
         '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
@@ -337,16 +343,6 @@ def _results_section(title: str, one: CollectionJudgement) -> str:
     )
 
 
-def _pictures_section(pictures: Sequence[ReportPicture]) -> str:
-    shown = [
-        f'<figure><img alt="{escape(one.name)}" src="data:image/png;base64,'
-        f'{base64.b64encode(one.png).decode()}"><figcaption>{escape(one.caption)}</figcaption>'
-        "</figure>"
-        for one in pictures
-    ]
-    return "<h2>4. Pictures</h2>" + "".join(shown)
-
-
 def _unfair_section(report: LabReport) -> str:
     rows = [
         (one.method, str(one.deals), ", ".join(one.outside) or "not caught with so few deals")
@@ -372,15 +368,6 @@ def _clauses_section(report: LabReport) -> str:
         rows.append((clause.name, clause.asks, clause.source, clause.shown, names or "–"))
     return "<h2>6. Clauses</h2>" + _table(
         ("clause", "requirement", "source", "evidence", "tests of this report"), rows
-    )
-
-
-def _limits_section() -> str:
-    return (
-        "<h2>7. Limits</h2><p>Statistics can show that a bias exists, never that none exists. That "
-        "a deal cannot be predicted follows from the proof (<code>dealtable verify</code>), not "
-        "from any count. Simulated deals show nothing about a real machine's sensors and motors."
-        "</p>"
     )
 
 

@@ -99,13 +99,21 @@ def make_report(
     `naive(method, deals)` deals by a naive method. None omits the naive methods.
     """
     retest = fresh() if first.outside and fresh is not None else None
+    many = min(first.deals, UNFAIR_DEALS)
     return LabReport(
         verdict=_verdict(first, retest),
         level=FAMILY_LEVEL,
         family=family_hash(),
         first=first,
         retest=retest,
-        naive=() if naive is None else _judge_unfair_methods(naive, min(first.deals, UNFAIR_DEALS)),
+        naive=()
+        if naive is None
+        else tuple(
+            UnfairMethodResult(
+                method=method, deals=many, outside=judge_deals(naive(method, many)).outside
+            )
+            for method in UNFAIR_METHODS
+        ),
     )
 
 
@@ -138,24 +146,13 @@ def _verdict(first: CollectionJudgement, retest: CollectionJudgement | None) -> 
     return "outside" if retest.outside else "inside at the retest"
 
 
-def _judge_unfair_methods(
-    deal: Callable[[str, int], CollectedDeals], many: int
-) -> tuple[UnfairMethodResult, ...]:
-    return tuple(
-        UnfairMethodResult(
-            method=method, deals=many, outside=judge_deals(deal(method, many)).outside
-        )
-        for method in UNFAIR_METHODS
-    )
-
-
 _HEADS = ("test", "p", "bound", "95 %", "99 %", "found", "expected")
 _MARKS = {True: "in", False: "out", None: "–"}
 
 
 def render_lab_report(report: LabReport) -> str:
     """Return the report as text lines for people."""
-    lines = [*_collection_lines(report.first)]
+    lines = list(_collection_lines(report.first))
     if report.retest is not None:
         lines += ["", "retest:", *_collection_lines(report.retest)]
     if report.naive:
@@ -211,7 +208,15 @@ FAMILY_BEGIN, FAMILY_END = (
 
 def render_family() -> str:
     """Return the lines of the family for the page, between FAMILY_BEGIN and FAMILY_END."""
-    return "\n".join(_family_lines()) + "\n"
+    rows = (
+        f"| `{one.name}` | {one.counted} | {one.expected} | {', '.join(one.shows)} |\n"
+        for one in FAMILY
+    )
+    return (
+        f"{len(FAMILY)} tests; SHA-256 of the list `{family_hash()}`.\n\n"
+        "| test | what is counted | in fair deals, and why | for |\n|---|---|---|---|\n"
+        + "".join(rows)
+    )
 
 
 def update_page(page: str) -> str:
@@ -221,12 +226,3 @@ def update_page(page: str) -> str:
     if not (found and end):
         raise ValueError(f"the page has no {FAMILY_BEGIN} or no {FAMILY_END}")
     return f"{before}{FAMILY_BEGIN}\n{render_family()}{FAMILY_END}{after}"
-
-
-def _family_lines() -> Iterator[str]:
-    yield f"{len(FAMILY)} tests; SHA-256 of the list `{family_hash()}`."
-    yield ""
-    yield "| test | what is counted | in fair deals, and why | for |"
-    yield "|---|---|---|---|"
-    for one in FAMILY:
-        yield f"| `{one.name}` | {one.counted} | {one.expected} | {', '.join(one.shows)} |"

@@ -1,6 +1,6 @@
 """Tests of the pockets in order: the sequence, place by place, and the collected stack."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from itertools import combinations
 
 import numpy as np
@@ -175,8 +175,10 @@ def collected_seat(seen: DealMeasures) -> StatisticResult:
     if depths is None:
         return not_answerable(_NO_STACK)
     found = deal_statistics.SeatCounts(CARDS)
-    for begin, block in _blocks(seen):
-        found.add(depths[begin : begin + len(block)], block.deals.seats)
+    begin = 0
+    for block in seen.deals.blocks():
+        found.add(depths[begin : begin + len(block)], block.seats)
+        begin += len(block)
     return chi_square_result(*found.chi_square())
 
 
@@ -255,12 +257,12 @@ def _standardised(seen: DealMeasures) -> dict[str, Floats]:
     }
     if seen.neighbours_together is not None:
         figures["collected"] = (seen.neighbours_together, pair_degrees(1))
-    return {name: _scaled(counts, degrees) for name, (counts, degrees) in figures.items()}
-
-
-def _scaled(counts: Ints, degrees: list[int]) -> Floats:
-    mean = sum(degrees) // 2 * float(PAIR)
-    return np.asarray((counts - mean) / pairs_variance(degrees) ** 0.5)
+    return {
+        name: np.asarray(
+            (counts - sum(degrees) // 2 * float(PAIR)) / pairs_variance(degrees) ** 0.5
+        )
+        for name, (counts, degrees) in figures.items()
+    }
 
 
 def shared_pair_correlations(seen: DealMeasures) -> dict[tuple[str, str], Floats]:
@@ -323,10 +325,3 @@ def _strongest(found: dict[str, tuple[float, float]]) -> StatisticResult:
         "0 behind what pairs in common make",
         deal_statistics.p_of_least(chances.values()),
     )
-
-
-def _blocks(seen: DealMeasures) -> Iterator[tuple[int, DealMeasures]]:
-    begin = 0
-    for block in seen.deals.blocks():
-        yield begin, DealMeasures(block)
-        begin += len(block)

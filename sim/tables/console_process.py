@@ -10,12 +10,11 @@ import urllib.request
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from nacl.utils import random as entropy
 
 from controller.cli.console import make_console_keys
-from controller.client.discovery import Endpoints
 from controller.keys.enrolment import admit_file
 from controller.messages import Role
 from controller.roster import KEYS_FOLDER, TABLE_NAME, read_certificate
@@ -105,7 +104,19 @@ class ConsoleProcess:
 
     async def accept_invitation(self, code: str, pin: str) -> None:
         """Set the PIN of an invited person, as their browser would. Raises HallError."""
-        await self.run_in_thread(lambda: self._post("/api/accept", {"code": code, "pin": pin}))
+        url = f"{self.url}/api/accept"
+        headers = {"X-Dealtable": "1", "Content-Type": "application/json"}
+        body = json.dumps({"code": code, "pin": pin}).encode()
+        asked = urllib.request.Request(url, body, headers, method="POST")
+
+        def post() -> None:
+            with urllib.request.urlopen(asked, timeout=_ANSWER_TIMEOUT_S) as answer:
+                json.load(answer)
+
+        try:
+            await self.run_in_thread(post)
+        except OSError as error:
+            raise HallError(f"{url}: {error}") from error
 
     async def run_in_thread(self, call: Callable[[], Result]) -> Result:
         """Run a blocking call in a thread and return its result."""
@@ -129,17 +140,6 @@ class ConsoleProcess:
         lines = self.log.read_text(encoding="utf-8", errors="replace").split("\n")
         return next((line for line in reversed(lines) if line.strip()), "the log is empty")
 
-    def _post(self, path: str, body: dict[str, Any]) -> Any:
-        headers = {"X-Dealtable": "1", "Content-Type": "application/json"}
-        asked = urllib.request.Request(
-            self.url + path, json.dumps(body).encode(), headers, method="POST"
-        )
-        try:
-            with urllib.request.urlopen(asked, timeout=_ANSWER_TIMEOUT_S) as answer:
-                return json.load(answer)
-        except OSError as error:
-            raise HallError(f"{self.url}{path}: {error}") from error
-
 
 @asynccontextmanager
 async def run_console(
@@ -148,7 +148,6 @@ async def run_console(
     *,
     port: int | None = None,
     store: str | None = None,
-    areas: Callable[[str], str] | None = None,
     people: Sequence[tuple[str, Role, str]] = (),
     hasher: "PasswordHasher | None" = None,
 ) -> AsyncIterator[ConsoleProcess]:
@@ -156,23 +155,21 @@ async def run_console(
 
     The console has its own keys, as every console must. A program that floods a table under another
     key cannot block it. `port`: None takes a free port. `store`: its database; with None an SQLite
-    file in `folder`. `areas` returns a table's area by its id. `people` may log in from the start:
-    name, role, PIN. `hasher` hashes the PINs that the console does not set.
+    file in `folder`. `people` may log in from the start: name, role, PIN. `hasher` hashes the PINs
+    that the console does not set.
     """
-    lines = [
-        _table_toml(table.endpoints, table.state_dir, area)
-        for table, area in (
-            (table, area_of(number) if areas is None else areas(table.id))
-            for number, table in enumerate(tables)
-        )
-    ]
+    lines = [_table_toml(table, area_of(number)) for number, table in enumerate(tables)]
     running = ConsoleProcess(folder / "console.toml", hasher)
     keys = folder / _OWN_KEYS
     make_console_keys(keys, _NAME)
     for table in tables:
         for role in Role:
             admit_file(table.state_dir, keys / f"{role.value}.key")
-    _write_config(running.config, _console_toml(port, store, keys, lines))
+    own = f'[console]\nname = "{_NAME}"\nlisten = "127.0.0.1:{port or 0}"\nkeys = "{keys}"\n'
+    if store is not None:
+        own += f'store = "{store}"\n'
+    running.config.parent.mkdir(parents=True, exist_ok=True)
+    running.config.write_text("\n".join([own, *lines]), encoding="utf-8")
     for name, role, pin in people:
         await running.add_account(name, role, pin)
     try:
@@ -182,20 +179,9 @@ async def run_console(
         await running.stop()
 
 
-def _write_config(config: Path, text: str) -> None:
-    config.parent.mkdir(parents=True, exist_ok=True)
-    config.write_text(text, encoding="utf-8")
-
-
-def _console_toml(port: int | None, store: str | None, keys: Path, lines: Sequence[str]) -> str:
-    own = f'[console]\nname = "{_NAME}"\nlisten = "127.0.0.1:{port or 0}"\nkeys = "{keys}"\n'
-    if store is not None:
-        own += f'store = "{store}"\n'
-    return "\n".join([own, *lines])
-
-
-def _table_toml(where: Endpoints, state_dir: Path, area: str) -> str:
-    verify = read_certificate(state_dir / KEYS_FOLDER / f"{TABLE_NAME}.key").verify
+def _table_toml(table: TableProcess, area: str) -> str:
+    where = table.endpoints
+    verify = read_certificate(table.state_dir / KEYS_FOLDER / f"{TABLE_NAME}.key").verify
     return (
         f'[[tables]]\nid = "{where.table}"\narea = "{area}"\nfeed = "{where.feed}"\n'
         f"commands = \"{where.commands}\"\nserver_key = '{where.server_key}'\n"

@@ -36,7 +36,10 @@ def measure_costs(root: int) -> dict[str, ProcessCost]:
     found: dict[str, list[tuple[float, float, float]]] = defaultdict(list)
     for pid in _process_tree(root):
         try:
-            found[_process_kind(pid)].append((_cpu_s(pid), *_memory_mib(pid)))
+            tasks = (_PROC / str(pid) / "task").iterdir()
+            # The scheduler counts in nanoseconds.
+            times_ns = [int((task / "schedstat").read_text().split()[0]) for task in tasks]
+            found[_process_kind(pid)].append((sum(times_ns) / 1e9, *_memory_mib(pid)))
         except (OSError, IndexError, KeyError):
             continue
     return {
@@ -62,6 +65,11 @@ def find_processes(root: int) -> dict[str, int]:
 def resident_mib(pid: int) -> float:
     """Return the resident memory of a process in MiB, with shared pages."""
     return _memory_mib(pid)[0]
+
+
+def tree_cpu_s(pid: int) -> float:
+    """Return the processor time so far of a process and all its descendants, in seconds."""
+    return sum(cost.cpu_s for cost in measure_costs(pid).values())
 
 
 def written_kib(pid: int) -> float:
@@ -100,12 +108,6 @@ def _process_kind(pid: int) -> str:
     command = words.index("controller.cli") + 1 if "controller.cli" in words else 2
     part = words[command + 1]
     return f"run {part}" if words[command] == "run" and part[:1] != "-" else words[command]
-
-
-def _cpu_s(pid: int) -> float:
-    """Return the processor time in seconds, with the scheduler's nanosecond resolution."""
-    tasks = (_PROC / str(pid) / "task").iterdir()
-    return sum(int((task / "schedstat").read_text().split()[0]) for task in tasks) / 1e9
 
 
 def _memory_mib(pid: int) -> tuple[float, float]:

@@ -27,8 +27,8 @@ from controller.config import (
     PlaySection,
     ReaderSection,
     TableConfig,
+    TableSection,
 )
-from controller.config import TableSection as TableSection
 from controller.journal.committer import InlineCommitter
 from controller.journal.entries import JournalError
 from controller.journal.journal import Journal
@@ -141,17 +141,9 @@ class TableInProcess(HandledTable):
         present = msgspec.structs.replace(command, boot=self.machine.processor.boot)
         return sign_command(present, TABLE_KEY, seed)
 
-    async def send_command(
-        self,
-        role: Role,
-        cmd: str,
-        /,
-        *,
-        about: tuple[int | None, int | None] | None = None,
-        **args: Any,
-    ) -> CommandReply:
+    async def send_command(self, role: Role, cmd: str, /, **args: Any) -> CommandReply:
         """Make a signed command, like `make_command`, and submit it."""
-        return await self.lasting.submit(self.make_command(role, cmd, about=about, **args))
+        return await self.lasting.submit(self.make_command(role, cmd, **args))
 
     def _bound_to(self, cmd: str) -> tuple[int | None, int | None]:
         bound = COMMANDS[cmd].bound_to if cmd in COMMANDS else "none"
@@ -243,13 +235,17 @@ async def run_table_in_process(
     boots = random.Random(f"boots {seed}")
     profile = profile or load_profile("international-000")
     table = sim or HardwareInProcess(
-        _pack_sets(settings, profile, card_sets),
+        replace(
+            settings,
+            packs=profile.deck.packs,
+            jokers=profile.deck.jokers,
+            sets=tuple(PhysicalSet(one.id, BACKS[one.back]) for one in card_sets),
+        ),
         mechanics,
         boots=partial(boots.getrandbits, 32),
         ids=board_ids,
         delay_ms=delay_ms,
     )
-    first = store or JournalStore.in_memory()
     signers = signers or {role: chance.randbytes(32) for role in Role}
     config = TableConfig(
         table=TableSection(
@@ -271,13 +267,7 @@ async def run_table_in_process(
         now = _START_TIME + timedelta(seconds=loop.time() + clock_offset_s())
         return now.isoformat(timespec="milliseconds")
 
-    opened = iter([first])
-
-    def open_again() -> JournalStore:
-        if reopen is None:
-            raise JournalError("this journal cannot be opened again")
-        return reopen()
-
+    opened = iter([store or JournalStore.in_memory()])
     seal = bytes(PrivateKey(chance.randbytes(32)).public_key)
     sealed_to = chief if callable(chief) else lambda: chief or seal
     key_file = AttemptKeyFiles(runtime_dir, state_dir)
@@ -287,7 +277,11 @@ async def run_table_in_process(
             at.publish(value)
 
     async def build() -> TableMachine:
-        store = next(opened, None) or open_again()
+        store = next(opened, None)
+        if store is None:
+            if reopen is None:
+                raise JournalError("this journal cannot be opened again")
+            store = reopen()
         boot = chance.randbytes(4).hex()
         given = MachineDeps(
             journal=Journal(store, InlineCommitter(store), wall=wall, boot=boot),
@@ -320,18 +314,6 @@ async def run_table_in_process(
         if sim is None:
             table.close()
         await lasting.close()
-
-
-def _pack_sets(
-    settings: MechanicsSettings, profile: Profile, card_sets: tuple[CardSetSection, ...]
-) -> MechanicsSettings:
-    """Return the settings with the table's sets, packed according to its rulebook."""
-    return replace(
-        settings,
-        packs=profile.deck.packs,
-        jokers=profile.deck.jokers,
-        sets=tuple(PhysicalSet(one.id, BACKS[one.back]) for one in card_sets),
-    )
 
 
 def _roster(signers: Mapping[Role, bytes]) -> Roster:

@@ -5,10 +5,9 @@ pids, in the reverse order of their start. None remains.
 """
 
 import asyncio
-import os
 import signal
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -146,28 +145,23 @@ class TableProcess:
             topics=topics,
         )
 
-    async def start_daemon(
-        self, timeout_s: float | None = None, environment: Mapping[str, str] | None = None
-    ) -> None:
-        """Start `dealtable run` and wait for its gateway. Raises HallError.
-
-        `timeout_s`: the time limit for the gateway; None for START_TIMEOUT_S. `environment`:
-        variables in addition to this process's own.
-        """
+    async def start_daemon(self) -> None:
+        """Start `dealtable run` and wait for its gateway. Raises HallError."""
         remove_endpoints(self.state_dir)  # a killed daemon does not remove its endpoints
         with self.log.open("ab") as file:
-            self.daemon = await start_program(
-                *("run", "--config", str(self.config)),
-                stderr=file,
-                env={**os.environ, **(environment or {})},
-            )
-        await _wait_until(
-            self._is_gateway_open,
-            self.daemon,
-            f"the daemon of table {self.id}",
-            self.log,
-            START_TIMEOUT_S if timeout_s is None else timeout_s,
-        )
+            self.daemon = await start_program("run", "--config", str(self.config), stderr=file)
+        try:
+            async with asyncio.timeout(START_TIMEOUT_S):
+                while not self._is_gateway_open():
+                    if self.daemon.returncode is not None:
+                        raise HallError(
+                            f"the daemon of table {self.id} ended by itself; see {self.log}"
+                        )
+                    await asyncio.sleep(POLL_INTERVAL_S)
+        except TimeoutError:
+            raise HallError(
+                f"the daemon of table {self.id} is not there after {START_TIMEOUT_S:g} s"
+            ) from None
 
     async def stop_daemon(self) -> int | None:
         """End the daemon as Ctrl-C does. Return its exit status, or None if none was started."""
@@ -193,9 +187,11 @@ async def run_hall(
     async with AsyncExitStack() as stack:
         runtime_dir = stack.enter_context(memory_folder())
         tables = await stack.enter_async_context(run_simulator(plan, runtime_dir))
-        stack.push_async_callback(_stop_daemons, tables)
-        await _start_daemons(tables, on_started)
-        yield tables
+        try:
+            await _start_daemons(tables, on_started)
+            yield tables
+        finally:
+            await asyncio.gather(*(table.stop_daemon() for table in tables))
 
 
 async def wait_for_process_end(tables: Sequence[TableProcess]) -> NoReturn:
@@ -244,10 +240,6 @@ async def _start_daemons(tables: Sequence[TableProcess], on_started: Callable[[i
         await asyncio.gather(*starts, return_exceptions=True)
 
 
-async def _stop_daemons(tables: Sequence[TableProcess]) -> None:
-    await asyncio.gather(*(table.stop_daemon() for table in tables))
-
-
 async def start_simulator(
     plan: HallPlan, config: Path, runtime_dir: Path
 ) -> asyncio.subprocess.Process:
@@ -273,7 +265,17 @@ async def run_simulator(
 ) -> AsyncIterator[list[TableProcess]]:
     """Run only the simulator, and yield its tables, configured but without daemons."""
     config = runtime_dir / "sim.toml"
-    config.write_text(_sim_toml(plan), encoding="utf-8")
+    deck = plan.rules.deck
+    config.write_text(
+        f"""\
+[mechanics]
+seed = {plan.seed}
+packs = {deck.packs}
+jokers = {"true" if deck.jokers else "false"}
+
+{_card_sets_toml(plan)}""",
+        encoding="utf-8",
+    )
     sim = await start(plan, config, runtime_dir)
     try:
         assert sim.stdout is not None
@@ -356,18 +358,6 @@ def _refuse_in_use(state_dir: Path) -> None:
             raise HallError(str(error)) from error
 
 
-def _sim_toml(plan: HallPlan) -> str:
-    """Return the sim.toml of a hall. Its sets have the packs of the profile."""
-    deck = plan.rules.deck
-    return f"""\
-[mechanics]
-seed = {plan.seed}
-packs = {deck.packs}
-jokers = {"true" if deck.jokers else "false"}
-
-{_card_sets_toml(plan)}"""
-
-
 def _card_sets_toml(plan: HallPlan) -> str:
     return "\n".join(
         f'[[card_set]]\nid = "{card_set.id}"\nback = "{card_set.back}"\n'
@@ -402,24 +392,3 @@ async def end_program(process: asyncio.subprocess.Process) -> int:
     except TimeoutError:
         process.kill()
         return await process.wait()
-
-
-async def _wait_until(
-    condition: Callable[[], bool],
-    process: asyncio.subprocess.Process,
-    what: str,
-    log: Path,
-    timeout_s: float,
-) -> None:
-    """Wait until `condition()` is true.
-
-    Raises HallError if the process ends first or the time is up.
-    """
-    try:
-        async with asyncio.timeout(timeout_s):
-            while not condition():
-                if process.returncode is not None:
-                    raise HallError(f"{what} ended unexpectedly; see {log}")
-                await asyncio.sleep(POLL_INTERVAL_S)
-    except TimeoutError:
-        raise HallError(f"{what} did not start within {timeout_s:g} s") from None

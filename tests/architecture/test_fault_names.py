@@ -20,7 +20,6 @@ HOUSE = (
 NO_FAULTS = {
     *("STATE_DIR", "DEALTABLE_LOG_LEVEL", "LG_WD", "SC_CLK_TCK", "PRETTY_NAME"),
     *("NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID"),  # systemd's words to a service
-    *("DEALTABLE_DISTURBED", "LD_PRELOAD"),  # what `bench reaction` disturbs a table with
 }
 
 

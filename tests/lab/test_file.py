@@ -18,7 +18,6 @@ from sim.lab.collected_deals import (
     number_cards,
     read_deals,
     save_deals,
-    with_source,
 )
 from tests.lab.dealing import production, same
 
@@ -146,7 +145,3 @@ def test_faces_become_cards_by_the_order_in_which_twins_come() -> None:
     assert np.array_equal(cards % 54, faces)
     first = [int(np.flatnonzero(faces[0] == face)[0]) for face in range(54)]
     assert (cards[0, first] < 54).all()
-
-
-def test_a_source_can_be_named_anew() -> None:
-    assert with_source(production(1), DealsSource(path="bench")).source.path == "bench"

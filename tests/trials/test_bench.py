@@ -65,9 +65,7 @@ def a_figure(
     aim: float | None = None,
     aim_value: float | None = None,
 ) -> BenchFigure:
-    one = FigureValue(
-        value=value, floor=floor, unit=unit, documented=2.0, aim=aim, aim_value=aim_value
-    )
+    one = FigureValue("", value, floor, unit, documented=2.0, aim=aim, aim_value=aim_value)
     return BenchFigure("f", "A figure.", lambda: [one])
 
 
@@ -161,7 +159,7 @@ def test_without_chromium_the_other_figures_are_measured_and_one_line_comes_befo
 ) -> None:
     def run() -> Sequence[FigureValue]:
         click.echo("f is measured", err=True)
-        return [FigureValue(value=1.0, floor=1.0, unit=FigureUnit.S, documented=1.0)]
+        return [FigureValue("", 1.0, 1.0, FigureUnit.S, documented=1.0)]
 
     mocker.patch.dict(figure_registry._FIGURES, {"f": BenchFigure("f", "A figure.", run)})
     done = bench("f", "pixels", *check, "--json")

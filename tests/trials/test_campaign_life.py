@@ -30,6 +30,7 @@ from sim.campaign.attempt_log import AttemptLog, AttemptNotes
 from sim.campaign.campaign_lives import CardHistory, LifePlan, LifeReport
 from sim.campaign.life import run_life
 from sim.campaign.life_evidence import LifeEvidence
+from sim.campaign.replay_log import ReplayLog
 from sim.campaign.table_host import TableHost
 from sim.mechanics.fault_menu import SimulatedFault, WearLevel, parse_fault
 from sim.tables.daemon_death import DaemonDeath, KillableStore
@@ -111,8 +112,9 @@ def test_the_journal_of_a_life_lies_where_it_was_asked_for(tmp_path: Path) -> No
 
 
 def test_an_onlooker_sees_lines_words_and_cards() -> None:
-    class Watcher:
+    class Watcher(ReplayLog):
         def __init__(self) -> None:
+            super().__init__()
             self.lines: list[BoardName] = []
             self.words: list[str] = []
             self.tales: list[tuple[CardHistory, ...]] = []

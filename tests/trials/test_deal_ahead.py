@@ -13,7 +13,6 @@ from controller.config import CardSetSection
 from controller.journal.store import JournalStore
 from controller.journal.verify import verify
 from controller.messages import AttemptOutcome, PublicEvent, PublicState
-from sim.bench.deal_figures import simulate_waiting, waiting_table
 from sim.mechanics.fault_menu import SimulatedFault
 from sim.mechanics.mechanics_settings import BACKS, MechanicsSettings
 from sim.mechanics.truth import Truth
@@ -133,11 +132,31 @@ async def test_sets_alternate_over_many_deals_and_redeals_and_are_never_mixed_up
     record_property("deals", told)
 
 
-def test_with_deal_ahead_nobody_waits_for_the_machine(
-    scale: Callable[[int], int], record_property: Callable[[str, object], None]
+@pytest.mark.virtual
+@pytest.mark.parametrize("ahead", [True, False])
+async def test_with_deal_ahead_nobody_waits_for_the_machine(
+    ahead: bool,
+    runtime_dir: Path,
+    scale: Callable[[int], int],
+    record_property: Callable[[str, object], None],
 ) -> None:
-    deals = max(3, scale(100))
-    without, ahead = (simulate_waiting(deals, ahead=ahead) for ahead in (False, True))
-    record_property("waiting", waiting_table((without, ahead)))
-    assert ahead.machine.most_s == 0
-    assert without.machine.least_s > 14  # two shuffles, and 108 cards at ten a second
+    left = deals = max(3, scale(100))
+    async with run_table_in_process(
+        MechanicsSettings(), runtime_dir, seed=1, card_sets=TWO_SETS, deal_ahead=ahead
+    ) as table:
+        people = SimulatedPlayers(
+            table, random.Random(1), deal_ahead=ahead, durations=PlayerDurations()
+        )
+        while left > 0:
+            await people.begin_match(f"M{left}")
+            left -= await people.play(left + 1) - 1
+            await people.sign()
+        released = [event for event in table.events if event.kind == "released"]
+    # The first deal of a match has no deal before it.
+    waits_s = [event.data["due_to_ready_ms"] / 1000 for event in released if event.deal != 1]
+    record_property("waiting", f"{sorted(waits_s)}")
+    assert len(waits_s) >= deals
+    if ahead:
+        assert max(waits_s) == 0
+    else:
+        assert min(waits_s) > 14  # two shuffles, and 108 cards at ten a second

@@ -12,8 +12,6 @@ from drivers.firmware import protocol
 from drivers.firmware.framing import Decoder
 from sim.bench.echo_process import READ_FRAME, ROUTE_FRAME
 from sim.bench.reaction_figures import (
-    BUSY_GATEWAY,
-    TableVariant,
     block_median,
     draw_distribution,
     percentile,
@@ -78,13 +76,6 @@ def test_one_wild_block_of_five_says_nothing() -> None:
 def test_too_few_rounds_for_the_blocks_are_refused() -> None:
     with pytest.raises(ValueError, match="3 rounds are too few for 5 blocks"):
         block_median([[1.0, 1.0]] * 3, 1, 0, 50)
-
-
-def test_a_disturbed_table_is_told_what_disturbs_which_part(tmp_path: Path) -> None:
-    told = BUSY_GATEWAY.environment(tmp_path)
-    assert told["DEALTABLE_DISTURBED"] == "gateway:hog"
-    assert (Path(told["PYTHONPATH"]) / "sitecustomize.py").is_file()
-    assert TableVariant("as it is").environment(tmp_path) == {}
 
 
 def test_a_peer_answers_an_event_with_a_route_as_long_as_the_floors() -> None:
