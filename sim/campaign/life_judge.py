@@ -285,7 +285,7 @@ def find_lost_events(
             yield f"{boot.board}: events {shorten(missing)} of {len(sent)} are not in the journal"
         for number, events in known.items():
             if sent.get(number) != CoreEvent(*_core_fields(events[0])):
-                yield f"{boot.board}: event {number} was {sent.get(number)}, noted {events[0]}"
+                yield f"{boot.board}: event {number} was {sent.get(number)}, recorded {events[0]}"
 
 
 def find_doubled_events(
