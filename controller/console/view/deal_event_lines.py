@@ -7,7 +7,6 @@ from controller.console.view.phrases import (
     DealContext,
     DescribeEvent,
     EventData,
-    add_leader,
     fault_words,
     join_words,
     name_of,
@@ -44,23 +43,6 @@ def describe_turned_up_card(data: EventData, context: DealContext) -> Words:
     return Words(f"turned up: {card.en}", f"翻牌：{card.zh}")
 
 
-def describe_hands_dealt(data: EventData, context: DealContext) -> Words:
-    """Describe hands that were dealt by hand and are complete, with the leader."""
-    return _add_leader_of(data, Words("all four hands are complete", "四手牌已备齐"))
-
-
-def describe_hands_released(data: EventData, context: DealContext) -> Words:
-    """Describe the release of the hands, with the leader."""
-    return _add_leader_of(
-        data, Words("the hands are released: the deal begins", "手牌已放行，本副开始")
-    )
-
-
-def _add_leader_of(data: EventData, words: Words) -> Words:
-    """Add the leader and the leader's card, if the event contains them."""
-    return add_leader(words, data.get("turned_to"), data.get("turned_up"))
-
-
 def describe_misdeal(data: EventData, context: DealContext) -> Words:
     """Describe a misdeal with its reasons."""
     why = fault_words(data.get("reasons", ()))
@@ -77,13 +59,9 @@ def describe_recount(data: EventData, context: DealContext) -> Words:
 
 def _by_seat(counts: EventData) -> Words:
     """Return the number of each seat in one line, in playing order."""
-    return join_words(
-        Words(
-            f"{name_of(SEAT_NAMES, seat).en} {n}",
-            f"{name_of(SEAT_NAMES, seat).zh}{n}",
-        )
-        for seat, n in sorted(counts.items(), key=lambda one: "NWSE".find(one[0]))
-    )
+    ordered = sorted(counts.items(), key=lambda one: "NWSE".find(one[0]))
+    named = [(name_of(SEAT_NAMES, seat), n) for seat, n in ordered]
+    return join_words(Words(f"{who.en} {n}", f"{who.zh}{n}") for who, n in named)
 
 
 def describe_anti_tribute(data: EventData, context: DealContext) -> Words:
@@ -95,20 +73,12 @@ def describe_anti_tribute(data: EventData, context: DealContext) -> Words:
 
 def describe_tribute_values(data: EventData, context: DealContext) -> Words:
     """Describe which value each tribute must have."""
-    told = join_words(
-        Words(
-            f"{name_of(SEAT_NAMES, seat).en} {value_words(counts).en}",
-            f"{name_of(SEAT_NAMES, seat).zh}{value_words(counts).zh}",
-        )
+    due = [
+        (name_of(SEAT_NAMES, seat), value_words(counts))
         for seat, counts in data.get("values", {}).items()
-    )
+    ]
+    told = join_words(Words(f"{who.en} {card.en}", f"{who.zh}{card.zh}") for who, card in due)
     return Words(f"tribute due: {told.en}", f"应贡：{told.zh}")
-
-
-def describe_tribute_choice(data: EventData, context: DealContext) -> Words:
-    """Describe which tribute UP takes."""
-    who = name_of(SEAT_NAMES, data.get("payer"))
-    return Words(f"UP takes the tribute of {who.en}", f"上游收{who.zh}的贡牌")
 
 
 def return_line(en: str, zh: str) -> DescribeEvent:
@@ -138,13 +108,8 @@ def describe_seat_out(data: EventData, context: DealContext) -> Words:
 
 def describe_places(order: Any) -> Words:
     """Return the seat of each place, and the class of the win if the order is a valid finish."""
-    told = join_words(
-        Words(
-            f"{place.en} {name_of(SEAT_NAMES, seat).en}",
-            f"{place.zh}{name_of(SEAT_NAMES, seat).zh}",
-        )
-        for place, seat in zip(phrases.PLACE_NAMES, order, strict=False)
-    )
+    named = zip(phrases.PLACE_NAMES, [name_of(SEAT_NAMES, seat) for seat in order], strict=False)
+    told = join_words(Words(f"{place.en} {who.en}", f"{place.zh}{who.zh}") for place, who in named)
     try:
         won = name_of(phrases.RESULT_CLASSES, parse_finish(order).result_class)
     except FinishError:

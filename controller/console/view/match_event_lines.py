@@ -13,11 +13,13 @@ from controller.console.view.phrases import (
     DescribeEvent,
     EventData,
     constant_line,
+    leader_line,
     name_of,
+    offence_words,
     reason_line,
     seat_line,
+    template_line,
 )
-from controller.rules.penalties.offences import find_offence
 from controller.rules.penalties.penalty_record import Penalty
 from controller.rules.penalties.proposals import Consequences, penalty_words
 from controller.seats import SEAT_NAMES, SIDE_NAMES
@@ -27,10 +29,8 @@ from controller.words import signer_words as by_words
 
 def describe_correction(data: EventData, context: DealContext) -> Words:
     """Describe a corrected result, and how the later deals are treated."""
-    told, choice = (
-        describe_places(data.get("order", ())),
-        name_of(phrases.CORRECTION_CHOICES, data.get("choice")),
-    )
+    told = describe_places(data.get("order", ()))
+    choice = name_of(phrases.CORRECTION_CHOICES, data.get("choice"))
     deal, why = data.get("deal"), data.get("reason")
     by = decided_by_words(data.get("by"), data.get("entered_by"))
     return Words(
@@ -61,18 +61,16 @@ def describe_added_time(data: EventData, context: DealContext) -> Words:
     seconds = data.get("seconds", 0)
     if not seconds:
         return Words("no time is added", "不补时")
-    return Words(f"time added: {_minutes(seconds)}", f"补时{_minutes(seconds)}")
-
-
-def _minutes(seconds: int) -> str:
-    return f"{seconds // 60}:{seconds % 60:02}"
+    minutes = f"{seconds // 60}:{seconds % 60:02}"
+    return Words(f"time added: {minutes}", f"补时{minutes}")
 
 
 def describe_ruling_proposal(data: EventData, context: DealContext) -> Words:
     """Describe a proposed ruling: who is charged, with which offence, and the penalty."""
     charge, proposal = data.get("charge", {}), data.get("proposal", {})
-    who = _accused_words(charge)
-    what, penalty = _offence_words(charge), _penalty_words(proposal)
+    side, seat = charge.get("side"), charge.get("seat")
+    who = name_of(SIDE_NAMES, side) if seat is None else name_of(SEAT_NAMES, seat)
+    what, penalty = offence_words(str(charge.get("offence"))), _penalty_words(proposal)
     number, by = _ruling_number(data, charge.get("deal")), by_words(data.get("by"))
     return Words(
         f"ruling {number.en} proposed by {by.en}: {who.en}, {what.en}: {penalty.en}",
@@ -91,20 +89,6 @@ def _ruling_number(data: EventData, deal: int | None) -> Words:
     if deal is None:
         return Words(number, number)
     return Words(f"{number} (deal {deal})", f"{number}（第{deal}副）")
-
-
-def _accused_words(charge: EventData) -> Words:
-    seat = charge.get("seat")
-    return name_of(SIDE_NAMES, charge.get("side")) if seat is None else name_of(SEAT_NAMES, seat)
-
-
-def _offence_words(charge: EventData) -> Words:
-    name = str(charge.get("offence"))
-    try:
-        row = find_offence(name)
-    except LookupError:
-        return Words(name, name)
-    return Words(row.en, row.zh)
 
 
 def describe_ruling_approval(data: EventData, context: DealContext) -> Words:
@@ -139,15 +123,6 @@ def ruling_line(en: str, zh: str) -> DescribeEvent:
     return tell
 
 
-def describe_correction_confirmation(data: EventData, context: DealContext) -> Words:
-    """Describe that the chief confirmed a correction that a referee entered as the chief's."""
-    deal, by = data.get("deal"), by_words(data.get("by"))
-    return Words(
-        f"the oral correction of deal {deal} is confirmed by {by.en}",
-        f"{by.zh}确认第{deal}副成绩的口头更正",
-    )
-
-
 def describe_signature(data: EventData, context: DealContext) -> Words:
     """Describe a signature: who signed the sheet, and for which seat, side or role."""
     signer, person = data.get("signer"), data.get("person")
@@ -165,16 +140,12 @@ def describe_match_event(data: EventData, context: DealContext) -> Words:
 
 def advance_match_context(data: EventData, context: DealContext) -> DealContext:
     """Return the context after an event."""
-    change = _CONTEXT_CHANGES.get(str(data.get("event")))
-    if change is None:
-        return context
-    return msgspec.structs.replace(change(data, context), charged=_deals_of_charges(data, context))
-
-
-def _deals_of_charges(data: EventData, context: DealContext) -> Mapping[str, int]:
-    if data.get("event") != "RulingProposed":
-        return context.charged
-    return {**context.charged, str(data.get("id")): data["charge"]["deal"]}
+    event, charged = str(data.get("event")), context.charged
+    if event == "RulingProposed":
+        charged = {**charged, str(data.get("id")): data["charge"]["deal"]}
+    change = _CONTEXT_CHANGES.get(event)
+    after = context if change is None else change(data, context)
+    return msgspec.structs.replace(after, charged=charged)
 
 
 def is_quiet(data: EventData, context: DealContext) -> bool:
@@ -190,10 +161,10 @@ LINE_BY_MATCH_EVENT: Final[Mapping[str, DescribeEvent]] = {
     "Shuffled": seat_line("{seat} has shuffled", "{seat}已洗牌"),
     "Cut": deal.describe_match_cut,
     "TurnedUp": deal.describe_turned_up_card,
-    "Dealt": deal.describe_hands_dealt,
+    "Dealt": leader_line("all four hands are complete", "四手牌已备齐"),
     "Misdealt": deal.describe_misdeal,
     "ReleaseOrdered": constant_line("the hands are being released", "放行中"),
-    "Released": deal.describe_hands_released,
+    "Released": leader_line("the hands are released: the deal begins", "手牌已放行，本副开始"),
     "Counted": seat_line("{seat} has counted: the number is right", "{seat}清点无误"),
     "CountClaimed": seat_line("{seat} claims a wrong count", "{seat}申告张数不符"),
     "Recounted": deal.describe_recount,
@@ -201,7 +172,9 @@ LINE_BY_MATCH_EVENT: Final[Mapping[str, DescribeEvent]] = {
     "AntiAnswered": deal.describe_anti_tribute,
     "TributeLaid": seat_line("{seat} has laid the tribute", "{seat}已贡牌"),
     "TributeValued": deal.describe_tribute_values,
-    "TributeChosen": deal.describe_tribute_choice,
+    "TributeChosen": template_line(
+        "UP takes the tribute of {payer}", "上游收{payer}的贡牌", payer=SEAT_NAMES
+    ),
     "ReturnLaid": deal.return_line("{seat} has given a card back", "{seat}已还牌"),
     "ReturnCorrected": deal.return_line("{seat} gave another card back instead", "{seat}更换还牌"),
     "ReturnsSwapped": constant_line("the losers took each other's return card", "双方互换还牌"),
@@ -217,7 +190,10 @@ LINE_BY_MATCH_EVENT: Final[Mapping[str, DescribeEvent]] = {
     "ExtraDealOrdered": reason_line("an extra deal is ordered", "加打一副"),
     "DealStopped": reason_line("the deal is stopped and does not count", "终止本副，本副不计"),
     "Corrected": describe_correction,
-    "CorrectionConfirmed": describe_correction_confirmation,
+    "CorrectionConfirmed": template_line(
+        "the oral correction of deal {deal} is confirmed by {by}",
+        "{by}确认第{deal}副成绩的口头更正",
+    ),
     "Suspended": describe_suspension,
     "Resumed": constant_line("play continues", "恢复比赛"),
     "AreaPaused": describe_area_stop,
@@ -243,10 +219,6 @@ def _start_deal(data: EventData, context: DealContext) -> DealContext:
     return DealContext(whole=True, by_hand=context.by_hand)
 
 
-def _end_deal(data: EventData, context: DealContext) -> DealContext:
-    return DealContext()
-
-
 def _add_out(data: EventData, context: DealContext) -> DealContext:
     seat = str(data.get("seat"))
     outs = context.outs if seat in context.outs else (*context.outs, seat)
@@ -267,9 +239,7 @@ _CONTEXT_CHANGES: Final[Mapping[str, Callable[[EventData, DealContext], DealCont
     "ResultEntered": lambda data, before: msgspec.structs.replace(
         before, outs=tuple(data.get("order", ()))
     ),
-    "Confirmed": lambda data, before: before,
-    "DealVoided": _end_deal,
+    "DealVoided": lambda data, before: DealContext(),
     "Misdealt": lambda data, before: DealContext(by_hand=before.by_hand),
-    "DealStopped": _end_deal,
-    "RulingProposed": lambda data, before: before,
+    "DealStopped": lambda data, before: DealContext(),
 }
