@@ -155,13 +155,12 @@ class TablePages:
         page.viewers += 1
         try:
             if not page.tasks:
-                page.tasks = [
-                    asyncio.create_task(
-                        _run_or_fail(page, self._refresh_offers(table, role, page))
-                    ),
-                    asyncio.create_task(_run_or_fail(page, self._load_page(table, page))),
-                    asyncio.create_task(_run_or_fail(page, self._tick(table, page))),
-                ]
+                updates = (
+                    self._refresh_offers(table, role, page),
+                    self._load_page(table),
+                    self._tick(table, page),
+                )
+                page.tasks = [asyncio.create_task(_run_or_fail(page, each)) for each in updates]
             yield page.parts, page.failed
         finally:
             page.viewers -= 1
@@ -204,16 +203,20 @@ class TablePages:
 
     def _table_part(self, snapshot: TableSnapshot) -> TablePartView:
         how, since_ms = snapshot.freshness(self._now_ms())
+        state, received_ms = snapshot.state, snapshot.contact_times.received_ms
+        stop = None
+        if state is not None and is_playing(state):
+            stop = area_stop_of(state, received_ms)
         return TablePartView(
             id=snapshot.table,
             area=snapshot.area,
             standing=how,
             since_ms=0 if how is Freshness.LIVE else since_ms,
-            heard_ms=None if how is Freshness.LIVE else snapshot.contact_times.received_ms,
+            heard_ms=None if how is Freshness.LIVE else received_ms,
             skew_ms=snapshot.contact_times.skew_ms,
-            rules=None if snapshot.state is None else rulebook_name(snapshot.state.match.profile),
-            hardware=None if snapshot.state is None else describe_hardware(snapshot.state.boards),
-            stop=_area_stop(snapshot),
+            rules=None if state is None else rulebook_name(state.match.profile),
+            hardware=None if state is None else describe_hardware(state.boards),
+            stop=stop,
         )
 
     async def _tick(self, table: str, page: _TablePage) -> None:
@@ -224,7 +227,7 @@ class TablePages:
             if table in self._failed_reads:
                 self._commands_changed(table)
 
-    async def _load_page(self, table: str, page: _TablePage) -> None:
+    async def _load_page(self, table: str) -> None:
         """Publish the newest commands and events."""
         await self._publish_commands(table)
         if table not in self._events:
@@ -318,7 +321,10 @@ class TablePages:
         while True:
             page.changed.clear()
             state = self._state(table)
-            now = None if state is None else _offers_basis(state)
+            # The parts of a state that determine the possible commands.
+            now = None
+            if state is not None:
+                now = state.boot, state.head, state.machine.phase, state.match.phase
             if now is None or now == asked:
                 await page.changed.wait()
                 continue
@@ -363,21 +369,6 @@ async def _run_or_fail(page: _TablePage, coroutine: Coroutine[Any, Any, None]) -
     except Exception:
         _log.exception("page not updated")
         page.failed.set()
-
-
-def _area_stop(snapshot: TableSnapshot) -> AreaStopView | None:
-    state = snapshot.state
-    playing = state is not None and is_playing(state)
-    return (
-        area_stop_of(state, snapshot.contact_times.received_ms)
-        if state is not None and playing
-        else None
-    )
-
-
-def _offers_basis(state: PublicState) -> tuple[Any, ...]:
-    """Return the parts of a state that determine the possible commands."""
-    return state.boot, state.head, state.machine.phase, state.match.phase
 
 
 def _newest_lines(lines: tuple[TableEventLine, ...]) -> list[TableEventLine]:
