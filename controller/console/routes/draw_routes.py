@@ -36,17 +36,7 @@ _MAX_TRIES: Final = 50
 
 async def list_columns(_: ConsoleRequest) -> dict[str, list[dict[str, Any]]]:
     """List the columns of a draw with their contents."""
-    told = [
-        {
-            "zh": one.zh,
-            "en": one.en,
-            "needed": one.needed,
-            "about": one.about,
-            "example": one.example,
-        }
-        for one in COLUMNS.values()
-    ]
-    return {"columns": told}
+    return {"columns": [one._asdict() for one in COLUMNS.values()]}
 
 
 async def get_example_draw(request: ConsoleRequest) -> Response:
