@@ -19,10 +19,10 @@ import click
 import msgspec
 
 from controller.client.client import ClientIdentity
+from controller.client.connection import TableConnectionState
 from controller.console.commands.table_clients import load_identity
 from controller.console.console_config import ConfiguredTable
 from controller.console.feed.table_feeds import TableFeeds
-from controller.console.freshness import TableLinkState
 from controller.console.store.archive import Archive
 from controller.console.store.database import WorkerThread, open_engine
 from controller.host.loggers import structlog
@@ -115,7 +115,7 @@ class ConsoleFeedReader:
 
     def _is_complete(self, table: str) -> bool:
         seen = self._tables.snapshot(table)
-        return seen.state is not None and seen.contact_times.link is TableLinkState.OPEN
+        return seen.state is not None and seen.contact_times.link is TableConnectionState.OPEN
 
 
 @asynccontextmanager

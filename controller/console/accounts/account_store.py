@@ -105,9 +105,8 @@ class Accounts:
         change of role or table ends the sessions of the account, so that the permissions of an
         unattended tablet never change while it is logged in.
         """
-        code = "".join(
-            _CODE_LETTERS[byte % len(_CODE_LETTERS)] for byte in self._entropy(_CODE_LENGTH)
-        )
+        letters = len(_CODE_LETTERS)
+        code = "".join(_CODE_LETTERS[byte % letters] for byte in self._entropy(_CODE_LENGTH))
         said = {
             "role": person.role.value,
             "language": person.language,
@@ -333,10 +332,7 @@ def _account_of_row(row: Row[Any]) -> Account:
 
 def _listed_account_of_row(row: Row[Any]) -> ListedAccount:
     return ListedAccount(
-        name=row.name,
-        role=Role(row.role),
-        language=row.language,
-        table=row.table_id,
+        **msgspec.structs.asdict(_account_of_row(row)),
         invited_until_ms=row.until_ms,
         has_pin=row.pin is not None,
     )

@@ -119,12 +119,17 @@ class MatchTransfer:
         """Return the possible transfers of a table, from the tables' states and the archive."""
         here = self._tables.snapshot(table).state
         left = await self._read(lambda: self._departed_match(table))
-        idle = [one for one in self._tables.ids if one != table and _is_free(self._state(one))]
+        states = {one: state for one in self._tables.ids if (state := self._state(one)) is not None}
+        idle = [
+            one
+            for one, state in states.items()
+            if one != table and state.match.phase in _FREE_PHASES
+        ]
         coming = await self._read(lambda: [self._departed_match(one) for one in idle])
         return TransferOptions(
             left=left,
             tables=[
-                _transfer_target(self._state(one), one) for one in idle if self._can_take(one, here)
+                _transfer_target(one, states[one]) for one in idle if self._can_take(one, here)
             ],
             incoming=[
                 TransferTarget(table=one.table, en=f"match {one.match}", zh=f"对局{one.match}")
@@ -321,12 +326,7 @@ def _part_count(step: TransferStep, part: dict[str, Any]) -> int:
     return count
 
 
-def _is_free(state: PublicState | None) -> bool:
-    return state is not None and state.match.phase in _FREE_PHASES
-
-
-def _transfer_target(state: PublicState | None, table: str) -> TransferTarget:
-    assert state is not None  # A free table has a state.
+def _transfer_target(table: str, state: PublicState) -> TransferTarget:
     number = state.match.table_no
     if number is None:
         return TransferTarget(table=table)

@@ -54,11 +54,7 @@ class EventIntake:
     def completeness(self, table: str) -> Completeness:
         """Return how much of a table's past is stored, or queued for the disk."""
         past = self._completeness.get(table)
-        return (
-            Completeness(mark=self._stored_marks.get(table, JOURNAL_START))
-            if past is None
-            else past
-        )
+        return past or Completeness(mark=self._stored_marks.get(table, JOURNAL_START))
 
     def add_event(self, stored: StoredEvent) -> None:
         """Add an event of the feed."""

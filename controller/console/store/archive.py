@@ -184,18 +184,6 @@ class Archive:
                 return
             since = rows[-1].n
 
-    def contradicting_numbers(self, table: str) -> list[int]:
-        """Return the entry numbers at which a table has two different entries, in any journals."""
-        twice = (
-            select(EVENTS.c.n)
-            .where(EVENTS.c.table_id == table)
-            .group_by(EVENTS.c.n)
-            .having(func.count() > 1)
-            .order_by(EVENTS.c.n)
-        )
-        with self._engine.connect() as base:
-            return list(base.scalars(twice))
-
     def _last_number(self, which: ColumnElement[bool]) -> int:
         asked = select(EVENTS.c.n).where(which).order_by(EVENTS.c.n.desc()).limit(1)
         with self._engine.connect() as base:
@@ -245,8 +233,7 @@ class Archive:
         """Write a signed head. Return the conflict with earlier heads, if this head is new and has
         one.
         """
-        of = HEADS.c.table_id == shown.table
-        kept = select(HEADS).where(of)
+        kept = select(HEADS).where(HEADS.c.table_id == shown.table)
         same = base.execute(kept.where(HEADS.c.n == shown.n, HEADS.c.head != shown.head)).first()
         furthest = base.execute(kept.order_by(HEADS.c.n.desc())).first()
         if not self._insert_new(base, HEADS, [_head_row(shown)]):

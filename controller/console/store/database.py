@@ -13,18 +13,11 @@ from collections.abc import Callable, Mapping
 from importlib import import_module
 from typing import Any, Final, NamedTuple, TypeVar
 
-from sqlalchemy import (
-    Engine,
-    create_engine,
-    event,
-)
+from sqlalchemy import Engine, create_engine, event
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 
-from controller.console.store.database_schema import (
-    DatabaseTooNew,
-    migrate,
-)
+from controller.console.store.database_schema import DatabaseTooNew, migrate
 
 Result = TypeVar("Result")
 

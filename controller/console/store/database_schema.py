@@ -293,14 +293,10 @@ def _journal_of(head: str, entries: Sequence[PublicEvent]) -> list[PublicEvent]:
     return found
 
 
-def _index_commands(base: Connection) -> None:
-    """Create an index that finds entries of commands without reading a table's whole journal."""
-    _COMMAND_INDEX.create(base, checkfirst=True)
-
-
 MIGRATIONS: Final[Mapping[int, Callable[[Connection], None]]] = {
     1: _number_journals,
-    2: _index_commands,
+    # An index that finds entries of commands without reading a table's whole journal.
+    2: lambda base: _COMMAND_INDEX.create(base, checkfirst=True),
 }
 """By version: the function that updates to the next version. Each may run twice without harm."""
 
