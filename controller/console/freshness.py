@@ -124,13 +124,8 @@ def with_state(
     """Return the times of a table that published `state` at `now_ms`, and `before` before that."""
     if before is not None and (before.boot, before.seq) == (state.boot, state.seq):
         return replace(times, received_ms=now_ms)
-    skew_ms = _rounded_skew(times.skew_ms, now_ms - stamp_to_epoch_ms(state.time))
+    skew_ms, found_ms = times.skew_ms, now_ms - stamp_to_epoch_ms(state.time)
+    # A small difference does not count, so that the skew does not change with each state.
+    if abs(found_ms - skew_ms) >= MIN_SKEW_MS:
+        skew_ms = round(found_ms / 1000) * 1000
     return replace(times, received_ms=now_ms, changed_ms=now_ms, skew_ms=skew_ms)
-
-
-def _rounded_skew(known_ms: int, found_ms: int) -> int:
-    """Return the skew of a table's clock in ms: the known one, or the found one in whole seconds.
-
-    The known skew stays if the difference is small, so that it does not change with each state.
-    """
-    return known_ms if abs(found_ms - known_ms) < MIN_SKEW_MS else round(found_ms / 1000) * 1000

@@ -31,8 +31,7 @@ EVERYBODY: Final[Roles] = WITH_DISPLAYS - {Role.TABLE}
 """All roles of people. The role of a table's display is not among them."""
 CHIEF: Final[Roles] = frozenset({Role.CHIEF})
 REFEREES: Final[Roles] = CHIEF | {Role.REFEREE}
-TECHNICIAN: Final[Roles] = frozenset({Role.TECHNICIAN})
-STAFF: Final[Roles] = REFEREES | TECHNICIAN
+STAFF: Final[Roles] = REFEREES | {Role.TECHNICIAN}
 _READ_METHODS: Final = frozenset({"GET", "HEAD"})
 SESSION_COOKIE: Final = "dealtable"
 REQUEST_HEADER: Final = "X-Dealtable"

@@ -139,7 +139,7 @@ def test_heavy_penalties_in_force_and_lost_matches_are_told() -> None:
 )
 def test_a_key_that_is_not_the_tables_is_told(contact: TableConnectionState) -> None:
     view = build_chief_view([heard("T1", calm(), contact)], NOW_MS)
-    assert finding_kinds(view) == [contact.value]
+    assert finding_kinds(view) == [contact.name.lower()]
     assert view.integrity[0].since_ms == NOW_MS - 100
 
 

@@ -163,7 +163,10 @@ class AreaActions:
             known = await self.find(act.id)
             if known is None:
                 await self._log_action(act)
-        if known is not None and not _is_same_action(known, act):
+        if known is not None and (
+            (known.area, known.act, known.cmd, known.args, known.person)
+            != (act.area, act.act, act.cmd, act.args, act.person)
+        ):
             raise RequestError(
                 409, f"{act.id} is the id of another command", f"{act.id}是另一命令的编号"
             )
@@ -334,8 +337,3 @@ def _status_of(reply: CommandReply | None) -> StatusAndError:
     if reply is None:
         return "silent", None
     return ("accepted", None) if reply.ok else ("refused", reply.error)
-
-
-def _is_same_action(known: LoggedAreaAction, act: LoggedAreaAction) -> bool:
-    meant = (act.area, act.act, act.cmd, act.args, act.person)
-    return meant == (known.area, known.act, known.cmd, known.args, known.person)

@@ -130,18 +130,14 @@ class Hall:
             await asyncio.sleep(TICK_INTERVAL_S)
 
     def _is_outdated(self, table: str, now_ms: int) -> bool:
+        """Return whether a table's freshness has changed, or the chief must see that it waits."""
         how, _ = self._tables.snapshot(table).freshness(now_ms)
-        shown = self._freshness.get(table)
-        return shown is None or shown[0] is not how or self._is_newly_escalated(table, now_ms)
-
-    def _is_newly_escalated(self, table: str, now_ms: int) -> bool:
-        shown = self._waiting_tables.get(table)
-        if shown is None:
-            return False
-        again = build_waiting_table(
-            table, shown.reasons, self._call_assignments.assigned_to(table), now_ms
-        )
-        return again is not None and again.chiefs != shown.chiefs
+        shown, waits = self._freshness.get(table), self._waiting_tables.get(table)
+        if shown is None or shown[0] is not how or waits is None:
+            return shown is None or shown[0] is not how
+        taken_by = self._call_assignments.assigned_to(table)
+        again = build_waiting_table(table, waits.reasons, taken_by, now_ms)
+        return again is not None and again.chiefs != waits.chiefs
 
     def _publish(self) -> None:
         due, self._changed_tables = self._changed_tables, set()

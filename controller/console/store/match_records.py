@@ -60,7 +60,8 @@ class ScoreSheetStore:
         try:
             with self._engine.begin() as base:
                 if not row["signed"]:
-                    base.execute(delete(SHEETS).where(*_has_key_of(row)))
+                    own = [column == row[column.name] for column in SHEETS.primary_key.columns]
+                    base.execute(delete(SHEETS).where(*own))
                 return bool(base.execute(self._insert.returning(SHEETS.c.signed), [row]).all())
         # OverflowError: a number that is too large for the database.
         except (SQLAlchemyError, OverflowError) as error:
@@ -93,10 +94,6 @@ class ScoreSheetStore:
         )
         with self._engine.connect() as base:
             return [_stored_sheet(row) for row in base.execute(asked)]
-
-
-def _has_key_of(row: dict[str, Any]) -> list[ColumnElement[bool]]:
-    return [column == row[column.name] for column in SHEETS.primary_key.columns]
 
 
 def signature_count(sheet: ScoreSheet) -> int:

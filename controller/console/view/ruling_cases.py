@@ -10,7 +10,7 @@ from typing import Any, Final, Literal
 import msgspec
 
 from controller.commands.ruling_arguments import ChargeArgs
-from controller.messages import PublicEvent, PublicRuling, Seat, Side
+from controller.messages import PublicEvent, PublicRuling
 from controller.rules.penalties.charges import (
     Charge,
     LapseReason,
@@ -197,37 +197,17 @@ class LapseView(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     article: str | None
 
 
-class RulingView(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+class RulingView(PublicRuling, frozen=True, kw_only=True, gc=False):
     """A ruling as the desk shows it. Fields that only entries contain are null without them.
 
     `decided`, `rejected`: who did it, in words. For an oral decision of the chief, they also name
     the person who entered it.
     """
 
-    id: str
-    offence: str
-    offence_en: str
-    offence_zh: str
     kind_en: str = ""
     kind_zh: str = ""
-    deal: int
-    side: Side
-    seat: Seat | None
     person: str | None = None
     answer: PenaltyChoice | None = None
-    penalty: str
-    penalty_en: str
-    penalty_zh: str
-    article: str | None
-    needs: Literal["referee", "chief"]
-    state: Literal["proposed", "decided", "rejected"]
-    by: str
-    approved_by: str | None = None
-    rejected_by: str | None = None
-    verbal: bool = False
-    entered_by: str | None = None
-    confirmed_by: str | None = None
-    rejection_entered_by: str | None = None
     decided: Words | None = None
     rejected: Words | None = None
     changed_from: Words | None = None
@@ -238,7 +218,6 @@ class RulingView(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     lapse_disputed: bool = False
     lapses: tuple[LapseView, ...] = ()
     charge: dict[str, Any] | None = None
-    at_ms: int | None = None
     ended_ms: int | None = None
 
 
