@@ -85,10 +85,6 @@ def test_tables_do_not_mix(archive: Archive) -> None:
     assert [one.table for one in archive.events("T02")] == ["T02"]
 
 
-def test_a_match_is_found_by_its_id(archive: Archive) -> None:
-    archive.keep([told(1, match="M1"), told(2, match="M2"), told(3, match="M1")])
-
-
 def test_a_table_that_tells_another_past_has_both_kept(archive: Archive) -> None:
     archive.keep([told(1), told(2)])
     archive.keep([told(2, head="f" * 64)])

@@ -86,7 +86,7 @@ class EventIntake:
 
     def mark_gap(self, table: str) -> None:
         """Record that events of a table may have been missed while it was not connected."""
-        self._completeness[table] = of.with_gap(self.completeness(table))
+        self._completeness[table] = replace(self.completeness(table), may_be_incomplete=True)
 
     def flush(self) -> None:
         """Pass the collected events to the writer. Events that the writer refuses are requested
@@ -150,7 +150,7 @@ class EventIntake:
             if one.event.n > past.mark.n and one.event.n not in heard:
                 self._on_event(one.event)
         if marks:
-            self._completeness[table] = of.with_mark(past, marks[table])
+            self._completeness[table] = replace(past, mark=marks[table])
         return done
 
     def finish_fill(self, table: str, mark: JournalMark, head: str) -> Completeness:

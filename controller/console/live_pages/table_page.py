@@ -5,7 +5,7 @@ A page exists only while it has viewers, and for a short time after.
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from typing import Any, Final
 
 import msgspec
@@ -24,7 +24,7 @@ from controller.console.view.event_lines import TableEventLine, describe_events
 from controller.console.view.hardware import HardwareView, describe_hardware
 from controller.console.view.phrases import rulebook_name
 from controller.host.loggers import structlog
-from controller.messages import PublicEvent, PublicState, Role
+from controller.messages import PublicEvent, Role
 from controller.words import Words
 
 _log = structlog.get_logger("console")
@@ -320,23 +320,17 @@ class TablePages:
         asked: tuple[Any, ...] | None = None
         while True:
             page.changed.clear()
-            state = self._state(table)
-            # The parts of a state that determine the possible commands.
             now = None
-            if state is not None:
-                now = state.boot, state.head, state.machine.phase, state.match.phase
+            with suppress(KeyError):  # The table does not belong to the console any more.
+                if (state := self._tables.snapshot(table).state) is not None:
+                    # The parts of a state that determine the possible commands.
+                    now = state.boot, state.head, state.machine.phase, state.match.phase
             if now is None or now == asked:
                 await page.changed.wait()
                 continue
             answered = await self._load_offers(table, role, page)
             asked = now if answered else None
             await asyncio.sleep(OFFERS_INTERVAL_S)
-
-    def _state(self, table: str) -> PublicState | None:
-        try:
-            return self._tables.snapshot(table).state
-        except KeyError:  # The table does not belong to the console any more.
-            return None
 
     async def _load_offers(self, table: str, role: Role, page: _TablePage) -> bool:
         """Request and publish the possible commands. Return whether the table answered."""
