@@ -279,7 +279,14 @@ class Accounts:
             .order_by(ACCOUNTS.c.name)
         )
         with self._engine.connect() as base:
-            return [_listed_account_of_row(row) for row in base.execute(asked)]
+            return [
+                ListedAccount(
+                    **msgspec.structs.asdict(_account_of_row(row)),
+                    invited_until_ms=row.until_ms,
+                    has_pin=row.pin is not None,
+                )
+                for row in base.execute(asked)
+            ]
 
     def invited_until_ms(self, name: str) -> int | None:
         """Return the time at which an unused invitation expires or expired. None: there is none."""
@@ -328,14 +335,6 @@ def _refuse_if_waiting(left_s: int) -> None:
 
 def _account_of_row(row: Row[Any]) -> Account:
     return Account(name=row.name, role=Role(row.role), language=row.language, table=row.table_id)
-
-
-def _listed_account_of_row(row: Row[Any]) -> ListedAccount:
-    return ListedAccount(
-        **msgspec.structs.asdict(_account_of_row(row)),
-        invited_until_ms=row.until_ms,
-        has_pin=row.pin is not None,
-    )
 
 
 def _digest(secret: str) -> str:

@@ -218,18 +218,12 @@ class Hall:
         for shown in self._parts_by_role.values():
             shown.drop(f"row/{table}")
 
-    def _without_unrenderable(self, snapshot: TableSnapshot) -> TableSnapshot:
-        """Return the snapshot, without its state if that cannot be shown.
-
-        Then the parts made of all tables can still be built.
-        """
-        if snapshot.table in self._unrenderable:
-            return msgspec.structs.replace(snapshot, state=None)
-        return snapshot
-
     def _publish_hall_parts(self, now_ms: int) -> None:
+        seen = [self._tables.snapshot(table) for table in self._tables.ids]
+        # Without the states that cannot be shown, these parts can still be built.
         seen = [
-            self._without_unrenderable(self._tables.snapshot(table)) for table in self._tables.ids
+            msgspec.structs.replace(one, state=None) if one.table in self._unrenderable else one
+            for one in seen
         ]
         for name, (made, roles) in self._hall_parts.items():
             try:

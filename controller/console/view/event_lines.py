@@ -78,8 +78,9 @@ def advance_context(event: PublicEvent, context: DealContext) -> DealContext:
     """Return the context for the line of the next entry."""
     if event.kind in ("match", "match_told"):
         try:
-            for data in _match_event_data(event):
-                context = match_event_lines.advance_match_context(data, context)
+            alone = event.kind == "match"
+            for one in [{"event": event.data}] if alone else event.data.get("told", ()):
+                context = match_event_lines.advance_match_context(one.get("event", {}), context)
         except _MALFORMED_ERRORS:
             return NO_CONTEXT
     elif event.kind == "released":
@@ -100,12 +101,6 @@ def describe_events(
         lines.append(describe_event(event, context))
         context = advance_context(event, context)
     return tuple(lines)
-
-
-def _match_event_data(event: PublicEvent) -> Iterable[EventData]:
-    if event.kind == "match":
-        return (event.data,)
-    return (one.get("event", {}) for one in event.data.get("told", ()))
 
 
 def _is_quiet(event: PublicEvent, context: DealContext) -> bool:
