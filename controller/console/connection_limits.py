@@ -47,8 +47,7 @@ class LimitedConnection(H11Protocol):
     def __init__(self, *args: Any, **more: Any) -> None:
         """Create a connection without a timer."""
         super().__init__(*args, **more)
-        self._request_timer: asyncio.TimerHandle | None = None
-        self._write_timer: asyncio.TimerHandle | None = None
+        self._timers: dict[str, asyncio.TimerHandle] = {}
         self.may_continue: Callable[[LimitedConnection], bool] = lambda door: True
         self.on_lost: Callable[[LimitedConnection], None] = lambda door: None
 
@@ -76,18 +75,19 @@ class LimitedConnection(H11Protocol):
         its browser.
         """
         super().pause_writing()
-        if self._write_timer is None:
-            self._write_timer = self.loop.call_later(WRITE_TIMEOUT_S, self.transport.abort)
+        if "write" not in self._timers:
+            abort = self.transport.abort
+            self._timers["write"] = self.loop.call_later(WRITE_TIMEOUT_S, abort)
 
     def resume_writing(self) -> None:
         """Stop the timer of the write."""
-        self._cancel_write_timer()
+        self._cancel_timer("write")
         super().resume_writing()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Cancel the timers."""
-        self._cancel_request_timer()
-        self._cancel_write_timer()
+        self._cancel_timer("request")
+        self._cancel_timer("write")
         super().connection_lost(exc)
         self.on_lost(self)
 
@@ -95,19 +95,15 @@ class LimitedConnection(H11Protocol):
         """Limit the time without a request. Between two requests uvicorn's own timer runs first."""
         asked = self.cycle is not None and not self.cycle.response_complete
         if asked or self.timeout_keep_alive_task is not None:
-            self._cancel_request_timer()
-        elif self._request_timer is None:
-            self._request_timer = self.loop.call_later(REQUEST_TIMEOUT_S, self.transport.close)
+            self._cancel_timer("request")
+        elif "request" not in self._timers:
+            close = self.transport.close
+            self._timers["request"] = self.loop.call_later(REQUEST_TIMEOUT_S, close)
 
-    def _cancel_request_timer(self) -> None:
-        if self._request_timer is not None:
-            self._request_timer.cancel()
-            self._request_timer = None
-
-    def _cancel_write_timer(self) -> None:
-        if self._write_timer is not None:
-            self._write_timer.cancel()
-            self._write_timer = None
+    def _cancel_timer(self, name: str) -> None:
+        timer = self._timers.pop(name, None)
+        if timer is not None:
+            timer.cancel()
 
 
 class ConnectionLimiter:

@@ -124,9 +124,6 @@ so that a hall full of telephones does not delay a referee."""
 class BackgroundService(Protocol):
     """A part that runs as long as the console."""
 
-    def start(self) -> None:
-        """Start the part, on the event loop."""
-
     async def close(self) -> None:
         """End the part, with all its tasks."""
 
@@ -212,10 +209,8 @@ class RefereeConsole:
             tables, self.dispatcher, self.hall, self.archive, self.read_after_flush, now_ms
         )
         sheets = ScoreSheetStore(engine, now_ms)
-        self.services: list[BackgroundService] = [
-            SheetKeeper(tables, self.dispatcher, sheets, write),
-            self.chief_notes,
-        ]
+        self.sheet_keeper = SheetKeeper(tables, self.dispatcher, sheets, write)
+        self.services: list[BackgroundService] = [self.sheet_keeper, self.chief_notes]
         self.stream_limits, self.alert_sounds = StreamLimits(), AlertSounds()
         self.command_buckets = TokenBuckets(COMMAND_BURST, COMMANDS_PER_SECOND)
         self.run_id = entropy(8).hex()
@@ -274,8 +269,8 @@ class RefereeConsole:
         await self.area_actions.load()
         self.table_pages.start()
         self.hall.start()
-        for keeper in self.services:
-            keeper.start()
+        self.sheet_keeper.start()
+        self.chief_notes.start()
 
     async def close(self) -> None:
         """End all parts, the services first. An error in one part does not stop the others' end."""

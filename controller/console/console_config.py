@@ -189,8 +189,11 @@ def write_tables(path: Path, tables: tuple[ConfiguredTable, ...]) -> None:
     for table in tables:
         lines += ["", "[[tables]]"]
         values = msgspec.to_builtins(table, enc_hook=str)
+        # A basic string of TOML has the same escapes as JSON.
         lines += [
-            f"{key} = {_toml_string(value)}" for key, value in values.items() if value is not None
+            f"{key} = {msgspec.json.encode(value).decode()}"
+            for key, value in values.items()
+            if value is not None
         ]
     replace_file(path, ("\n".join(lines) + "\n").encode(), _MODE)
 
@@ -201,11 +204,6 @@ def _refuse_duplicates(tables: tuple[ConfiguredTable, ...]) -> None:
         known = first.setdefault(table.id, number)
         if known != number:
             raise ValueError(f"tables[{number}].id: expected another id than tables[{known}] has")
-
-
-def _toml_string(text: str) -> str:
-    """Return a text as a basic string of TOML, which has the same escapes as JSON."""
-    return msgspec.json.encode(text).decode()
 
 
 def _resolve_store(store: str, folder: Path) -> str:

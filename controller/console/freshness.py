@@ -29,16 +29,6 @@ MIN_SKEW_MS: Final = 2_000
 """Clocks that differ by less than this count as equal, because a state needs time to arrive."""
 
 
-class TableLinkState(StrEnum):
-    """The state of the connection to a table."""
-
-    CONNECTING = "connecting"
-    OPEN = "open"
-    DOWN = "down"
-    KEY_REFUSED = "key_refused"
-    OTHER_KEY = "other_key"
-
-
 class Freshness(StrEnum):
     """Whether a shown state is the table's present one, and if not, why not."""
 
@@ -61,7 +51,7 @@ class ContactTimes(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     message came before that time, only the console may be the cause.
     """
 
-    link: TableLinkState = TableLinkState.CONNECTING
+    link: TableConnectionState = TableConnectionState.CONNECTING
     link_since_ms: int = 0
     received_ms: int | None = None
     changed_ms: int | None = None
@@ -91,8 +81,8 @@ def shift_contact_times(times: ContactTimes, by_ms: int) -> ContactTimes:
 
 
 _FRESHNESS_BY_LINK: Final = {
-    TableLinkState.KEY_REFUSED: Freshness.KEY_REFUSED,
-    TableLinkState.OTHER_KEY: Freshness.OTHER_KEY,
+    TableConnectionState.KEY_REFUSED: Freshness.KEY_REFUSED,
+    TableConnectionState.OTHER_KEY: Freshness.OTHER_KEY,
 }
 
 
@@ -111,7 +101,7 @@ def freshness_of(times: ContactTimes, now_ms: int) -> tuple[Freshness, int]:
     if times.received_ms is None or times.changed_ms is None:
         waited = has_listened and now_ms - times.link_since_ms > SILENT_AFTER_MS
         return (Freshness.SILENT if waited else Freshness.CONNECTING), times.link_since_ms
-    lost = times.link is TableLinkState.DOWN or times.received_ms < times.link_since_ms
+    lost = times.link is TableConnectionState.DOWN or times.received_ms < times.link_since_ms
     if (
         lost
         or times.received_ms < times.listening_since_ms
@@ -123,36 +113,19 @@ def freshness_of(times: ContactTimes, now_ms: int) -> tuple[Freshness, int]:
     return Freshness.LIVE, times.received_ms
 
 
-LINK_BY_LINE_STATE: Final = {
-    TableConnectionState.CONNECTING: TableLinkState.CONNECTING,
-    TableConnectionState.OPEN: TableLinkState.OPEN,
-    TableConnectionState.DOWN: TableLinkState.DOWN,
-    TableConnectionState.KEY_REFUSED: TableLinkState.KEY_REFUSED,
-    TableConnectionState.OTHER_KEY: TableLinkState.OTHER_KEY,
-}
-"""The state of the link for each state of the connection."""
-
-
 def with_line_state(times: ContactTimes, line: TableConnectionState, now_ms: int) -> ContactTimes:
     """Return the times of a table after a change of its connection."""
-    contact = LINK_BY_LINE_STATE[line]
-    return times if contact is times.link else replace(times, link=contact, link_since_ms=now_ms)
+    return times if line is times.link else replace(times, link=line, link_since_ms=now_ms)
 
 
 def with_state(
     times: ContactTimes, before: PublicState | None, state: PublicState, now_ms: int
 ) -> ContactTimes:
     """Return the times of a table that published `state` at `now_ms`, and `before` before that."""
-    is_news = before is None or (before.boot, before.seq) != (state.boot, state.seq)
-    if not is_news:
+    if before is not None and (before.boot, before.seq) == (state.boot, state.seq):
         return replace(times, received_ms=now_ms)
-    skew_ms = _rounded_skew(times.skew_ms, now_ms - stamp_to_epoch_ms(state.time))
+    skew_ms, found_ms = times.skew_ms, now_ms - stamp_to_epoch_ms(state.time)
+    # A small difference does not count, so that the skew does not change with each state.
+    if abs(found_ms - skew_ms) >= MIN_SKEW_MS:
+        skew_ms = round(found_ms / 1000) * 1000
     return replace(times, received_ms=now_ms, changed_ms=now_ms, skew_ms=skew_ms)
-
-
-def _rounded_skew(known_ms: int, found_ms: int) -> int:
-    """Return the skew of a table's clock in ms: the known one, or the found one in whole seconds.
-
-    The known skew stays if the difference is small, so that it does not change with each state.
-    """
-    return known_ms if abs(found_ms - known_ms) < MIN_SKEW_MS else round(found_ms / 1000) * 1000

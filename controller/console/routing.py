@@ -31,8 +31,7 @@ EVERYBODY: Final[Roles] = WITH_DISPLAYS - {Role.TABLE}
 """All roles of people. The role of a table's display is not among them."""
 CHIEF: Final[Roles] = frozenset({Role.CHIEF})
 REFEREES: Final[Roles] = CHIEF | {Role.REFEREE}
-TECHNICIAN: Final[Roles] = frozenset({Role.TECHNICIAN})
-STAFF: Final[Roles] = REFEREES | TECHNICIAN
+STAFF: Final[Roles] = REFEREES | {Role.TECHNICIAN}
 _READ_METHODS: Final = frozenset({"GET", "HEAD"})
 SESSION_COOKIE: Final = "dealtable"
 REQUEST_HEADER: Final = "X-Dealtable"
@@ -221,7 +220,8 @@ def page(path: str, file: str, roles: Roles | None = EVERYBODY) -> Route:
             if person is None:
                 return RedirectResponse(f"/login?next={quote(request.scope['path'])}", 303)
             if person.role not in roles:
-                return RedirectResponse(home_page(person), 303)
+                home = "/" if person.table is None else f"/display/{person.table}"
+                return RedirectResponse(home, 303)
             if request.path_params.get("id", "") not in ("", *console.tables.ids):
                 return missing_page()
         return FileResponse(_PAGES_FOLDER / file, headers={"Cache-Control": "no-cache"})
@@ -256,11 +256,6 @@ def _with_error_responses(path: str, endpoint: Endpoint) -> Endpoint:
     return answered
 
 
-def home_page(person: Account) -> str:
-    """Return the first page of a person."""
-    return "/" if person.table is None else f"/display/{person.table}"
-
-
 def admit(person: Account | None, roles: Roles) -> Account:
     """Return the person if they have one of the roles.
 
@@ -269,10 +264,8 @@ def admit(person: Account | None, roles: Roles) -> Account:
     if person is None:
         raise RequestError(401, "please log in", "请先登录")
     if person.role not in roles:
-        own, allowed = (
-            roles_with_article([person.role]),
-            roles_with_article(role for role in Role if role in roles),
-        )
+        own = roles_with_article([person.role])
+        allowed = roles_with_article(role for role in Role if role in roles)
         raise RequestError(
             403,
             f"not allowed for {own.en}, only for: {allowed.en}",
@@ -296,4 +289,16 @@ def json_response(value: object, status: int = 200) -> Response:
         status,
         headers={"Cache-Control": "no-store"},
         media_type="application/json",
+    )
+
+
+def file_response(body: bytes, media_type: str, name: str) -> Response:
+    """Return a file to be saved under `name`, which must not be cached."""
+    return Response(
+        body,
+        media_type=media_type,
+        headers={
+            "Cache-Control": "no-store",
+            "Content-Disposition": f'attachment; filename="{name}"',
+        },
     )

@@ -9,10 +9,9 @@ from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from pathlib import Path
 from types import ModuleType
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import uvicorn
-from sqlalchemy import Engine
 from starlette.applications import Starlette
 from starlette.datastructures import MutableHeaders
 from starlette.exceptions import HTTPException
@@ -34,7 +33,6 @@ from controller.console.request_error import RequestError
 from controller.console.routing import REQUEST_HEADER, error_response, missing_page
 from controller.console.store.archive import Archive
 from controller.console.store.database import WorkerThread, open_engine
-from controller.console.table_snapshots import RunBlocking
 from controller.messages import Role
 from controller.signing.releases import Manifest
 
@@ -195,11 +193,14 @@ async def open_console(
         return load_identity(console.config.key_folder_of(line), Role.OBSERVER)
 
     async with AsyncExitStack() as stack:
-        store, running = _open_database(stack, config.console.store), TaskSupervisor()
+        engine, running = open_engine(config.console.store), TaskSupervisor()
+        stack.callback(engine.dispose)
+        threads = [WorkerThread(name) for name in ("writing", "reading", "checking")]
+        for thread in threads:
+            stack.callback(thread.close)
+        write, read, check = (thread.run for thread in threads)
         tables = await stack.enter_async_context(
-            TableFeeds(
-                observer, Archive(store.engine), store.write, now_ms, ids, start_task=running.start
-            )
+            TableFeeds(observer, Archive(engine), write, now_ms, ids, start_task=running.start)
         )
         clients = TableClients(
             tables.context,
@@ -211,16 +212,16 @@ async def open_console(
         console = RefereeConsole(
             config,
             tables,
-            store.engine,
-            store.write,
-            store.read,
+            engine,
+            write,
+            read,
             clients.client_for,
             now_ms=now_ms,
             entropy=entropy,
             path=path,
             manifest=manifest,
             unsigned_heads=lambda table: tables.rejections(table).unsigned_heads,
-            check=store.check,
+            check=check,
             running=running,
         )
         for line in config.tables:
@@ -228,25 +229,6 @@ async def open_console(
         stack.push_async_callback(console.close)
         await console.start()
         yield console
-
-
-class _Database(NamedTuple):
-    """The database, and the functions that run calls on its three threads."""
-
-    engine: Engine
-    write: RunBlocking
-    read: RunBlocking
-    check: RunBlocking
-
-
-def _open_database(stack: AsyncExitStack, url: str) -> _Database:
-    """Open the database and its threads. The stack closes them. Raises StoreError."""
-    engine = open_engine(url)
-    stack.callback(engine.dispose)
-    threads = [WorkerThread(name) for name in ("writing", "reading", "checking")]
-    for thread in threads:
-        stack.callback(thread.close)
-    return _Database(engine, *(thread.run for thread in threads))
 
 
 async def serve(
@@ -264,7 +246,7 @@ async def serve(
     own = console.config.console
     with _bound_socket(own) as listening:
         tls = _tls_context(own)
-        server = _UvicornServer(_uvicorn_config(app or make_app(console)))
+        server = _UvicornServer(app or make_app(console))
         serving = asyncio.ensure_future(server.serve(sockets=[]))
         waited = (stop.wait(), console.stopping.wait())
         ends: list[asyncio.Task[Any]] = [asyncio.create_task(end) for end in waited]
@@ -297,7 +279,18 @@ def console_address(own: ConsoleSettings, port: int) -> str:
 class _UvicornServer(uvicorn.Server):
     """A server that does not handle signals. `ready` is set when the server answers."""
 
-    def __init__(self, config: uvicorn.Config) -> None:
+    def __init__(self, app: Starlette) -> None:
+        config = uvicorn.Config(
+            app,
+            http=LimitedConnection,
+            lifespan="off",
+            ws="none",
+            log_config=None,
+            access_log=False,
+            server_header=False,
+            proxy_headers=False,
+            timeout_graceful_shutdown=_SHUTDOWN_TIMEOUT_S,
+        )
         super().__init__(config)
         self.ready = asyncio.Event()
 
@@ -314,20 +307,6 @@ class _UvicornServer(uvicorn.Server):
     def capture_signals(self) -> Iterator[None]:
         """Capture no signal."""
         yield
-
-
-def _uvicorn_config(app: Starlette) -> uvicorn.Config:
-    return uvicorn.Config(
-        app,
-        http=LimitedConnection,
-        lifespan="off",
-        ws="none",
-        log_config=None,
-        access_log=False,
-        server_header=False,
-        proxy_headers=False,
-        timeout_graceful_shutdown=_SHUTDOWN_TIMEOUT_S,
-    )
 
 
 def _tls_context(own: ConsoleSettings) -> ssl.SSLContext | None:

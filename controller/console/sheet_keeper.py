@@ -42,12 +42,8 @@ class SheetKeeper:
         sheets: ScoreSheetStore,
         write: RunBlocking,
     ) -> None:
-        self._tables, self._dispatcher, self._sheets, self._write = (
-            tables,
-            dispatcher,
-            sheets,
-            write,
-        )
+        self._tables, self._dispatcher = tables, dispatcher
+        self._sheets, self._write = sheets, write
         self._wanted: dict[str, SheetVersion] = {}
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._unsubscribe: Unsubscribe = lambda: None

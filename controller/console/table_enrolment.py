@@ -68,9 +68,6 @@ class TableDiscovery:
         self._invalid_count = 0
         self.listen_error: str | None = None
 
-    def start(self) -> None:
-        """Do nothing. The search begins at its first use, because a finished hall needs none."""
-
     def list_found(self) -> tuple[TableAnnouncement, ...]:
         """Return the tables found so far, by name. Start the search if it does not run.
 

@@ -19,11 +19,8 @@ Unsubscribe = Callable[[], None]
 Result = TypeVar("Result")
 
 
-class StartTask(Protocol):
-    """A function that starts a task, which runs until it is cancelled."""
-
-    def __call__(self, running: Coroutine[Any, Any, None], /) -> "asyncio.Task[None]":
-        """Start the coroutine, and return its task."""
+StartTask = Callable[[Coroutine[Any, Any, None]], "asyncio.Task[None]"]
+"""Starts a task, which runs until it is cancelled, and returns it."""
 
 
 class RunBlocking(Protocol):

@@ -19,10 +19,10 @@ import click
 import msgspec
 
 from controller.client.client import ClientIdentity
+from controller.client.connection import TableConnectionState
 from controller.console.commands.table_clients import load_identity
 from controller.console.console_config import ConfiguredTable
 from controller.console.feed.table_feeds import TableFeeds
-from controller.console.freshness import TableLinkState
 from controller.console.store.archive import Archive
 from controller.console.store.database import WorkerThread, open_engine
 from controller.host.loggers import structlog
@@ -101,8 +101,8 @@ class ConsoleFeedReader(TableFeeds):
         super()._receive(table, topic, body)
 
     def _is_complete(self, table: str) -> bool:
-        seen = self.snapshot(table)
-        return seen.state is not None and seen.contact_times.link is TableLinkState.OPEN
+        seen = self._tables.snapshot(table)
+        return seen.state is not None and seen.contact_times.link is TableConnectionState.OPEN
 
 
 @asynccontextmanager

@@ -176,7 +176,7 @@ async def test_a_display_is_bound_to_its_table_and_stands_still_with_it(
           const order = (cmd) => ({ id: `display-${cmd}`, cmd, args: {} });
           return Promise.all([
             ask(`/stream/display/${other}`), ask(`/stream/table/${table}`), ask("/stream/hall"),
-            ask("/api/people"), ask(`/api/tables/${table}/events?since=0`),
+            ask("/api/people"), ask(`/api/tables/${table}/told`),
             ask(`/api/tables/${other}/do`, order("call")),
             ask(`/api/tables/${table}/do`, order("release")),
           ]);

@@ -6,7 +6,7 @@ import msgspec
 import pytest
 from playwright.async_api import Page, Route, expect
 
-from controller.console.freshness import TableLinkState
+from controller.client.connection import TableConnectionState
 from controller.messages import PublicPair, PublicSeatClock, Role, Tribute
 from tests.browser.ears import EARS
 from tests.browser.halls import Hall, listed
@@ -141,10 +141,10 @@ async def test_a_sound_that_the_browser_still_holds_back_says_so(hall: Hall) -> 
 
 
 async def test_all_that_a_table_waits_for_is_one_row_in_words(hall: Hall) -> None:
-    hall.tables.cut_off("T06", TableLinkState.DOWN, ago_s=3700)
+    hall.tables.cut_off("T06", TableConnectionState.DOWN, ago_s=3700)
     page = await hall.page("ref")
     row = page.locator("li[data-table=T02]")
-    hall.tables.cut_off("T02", TableLinkState.DOWN, ago_s=3700)
+    hall.tables.cut_off("T02", TableConnectionState.DOWN, ago_s=3700)
     also = hall.said("row.also", words=hall.said.either("失联（自", "silent since"))
     await expect(row).to_contain_text(also)
     aloud = hall.said.either("北家召请裁判.*失联", "North calls the referee.*silent")
@@ -301,8 +301,8 @@ async def test_the_hall_shows_the_areas_states_and_levels_that_are_asked_for(hal
 
 async def test_tables_that_are_not_heard_say_why_and_since_when(hall: Hall) -> None:
     page = await hall.page("ref")
-    hall.tables.cut_off("T05", TableLinkState.OTHER_KEY, ago_s=65)
-    hall.tables.cut_off("T06", TableLinkState.DOWN, ago_s=3700)
+    hall.tables.cut_off("T05", TableConnectionState.OTHER_KEY, ago_s=65)
+    hall.tables.cut_off("T06", TableConnectionState.DOWN, ago_s=3700)
     silent = hall.said("standing.silent", time=r"\d\d:\d\d")
     for table, words in (
         ("T05", hall.said.either("密钥不符", "different key since ")),

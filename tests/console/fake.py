@@ -22,11 +22,12 @@ from nacl.utils import random as entropy
 from starlette.routing import BaseRoute
 
 from controller.client.client import NoAnswer
+from controller.client.connection import TableConnectionState
 from controller.commands.registry import refusal_reply
 from controller.console.accounts.account_store import Account, Accounts
 from controller.console.console import RefereeConsole
 from controller.console.console_config import ConfiguredTable, ConsoleConfig, ConsoleSettings
-from controller.console.freshness import ContactTimes, TableLinkState
+from controller.console.freshness import ContactTimes
 from controller.console.server import make_app, route_modules, routes_of, serve
 from controller.console.store.archive import Archive, StoredEvent
 from controller.console.store.database import open_engine
@@ -229,7 +230,7 @@ class Scripted:
                 state=None,
                 body=None,
                 contact_times=ContactTimes(
-                    link=TableLinkState.KEY_REFUSED, link_since_ms=NOW_MS - 60_000
+                    link=TableConnectionState.KEY_REFUSED, link_since_ms=NOW_MS - 60_000
                 ),
             )
 
@@ -281,13 +282,16 @@ class Scripted:
             state=said,
             body=msgspec.json.encode(said),
             contact_times=ContactTimes(
-                link=TableLinkState.OPEN, link_since_ms=now - 9999, received_ms=now, changed_ms=now
+                link=TableConnectionState.OPEN,
+                link_since_ms=now - 9999,
+                received_ms=now,
+                changed_ms=now,
             ),
         )
         for told in self._changed[:]:
             told(table)
 
-    def cut_off(self, table: str, contact: TableLinkState, ago_s: float = 0) -> None:
+    def cut_off(self, table: str, contact: TableConnectionState, ago_s: float = 0) -> None:
         """Let nothing be heard of a table any more, since so many seconds, and why."""
         self._cut_off.add(table)
         at_ms = self.clock.ms - int(ago_s * 1000)

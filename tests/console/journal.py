@@ -3,9 +3,19 @@
 import hashlib
 from typing import Any
 
+from sqlalchemy import Engine, func, select
+
+from controller.console.store.database_schema import EVENTS
 from controller.messages import PublicEvent
 
 ZERO = "0" * 64
+
+
+def contradicting_numbers(engine: Engine, table: str) -> list[int]:
+    """Return the numbers at which the archive has two different entries of a table."""
+    twice = select(EVENTS.c.n).where(EVENTS.c.table_id == table).group_by(EVENTS.c.n)
+    with engine.connect() as base:
+        return list(base.scalars(twice.having(func.count() > 1).order_by(EVENTS.c.n)))
 
 
 class Journal:

@@ -6,7 +6,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from controller.console.freshness import ContactTimes, TableLinkState, stamp_to_epoch_ms
+from controller.client.connection import TableConnectionState
+from controller.console.freshness import ContactTimes, stamp_to_epoch_ms
 from controller.console.table_snapshots import TableSnapshot
 from controller.console.view.area_clocks import AreaView, DifferingClock, SlowTable, build_areas
 from controller.messages import PublicState
@@ -41,7 +42,7 @@ def heard(
         return TableSnapshot(table=table, area=area)
     at_ms = stamp_to_epoch_ms(said.time) + late_ms
     told = ContactTimes(
-        link=TableLinkState.OPEN, link_since_ms=0, received_ms=at_ms, changed_ms=at_ms
+        link=TableConnectionState.OPEN, link_since_ms=0, received_ms=at_ms, changed_ms=at_ms
     )
     return TableSnapshot(table=table, area=area, state=said, contact_times=told)
 
@@ -110,7 +111,7 @@ def test_tables_that_are_silent_have_no_word_in_the_clock_of_their_area() -> Non
     """They may stand still with the others by now; nobody knows."""
     now_ms = NOW_MS + 60_000
     live = ContactTimes(
-        link=TableLinkState.OPEN, link_since_ms=0, received_ms=now_ms, changed_ms=now_ms
+        link=TableConnectionState.OPEN, link_since_ms=0, received_ms=now_ms, changed_ms=now_ms
     )
     stands = heard("T1", standing_still())
     seen = [

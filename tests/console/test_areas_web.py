@@ -10,12 +10,12 @@ import msgspec
 import pytest
 
 from controller.client.client import NoAnswer
+from controller.client.connection import TableConnectionState
 from controller.commands.registry import refusal_reply
 from controller.console.accounts.account_store import Account
 from controller.console.commands.area_actions import AreaActionLog, AreaActions
 from controller.console.commands.command_log import CommandLog, LoggedCommand
 from controller.console.console import RefereeConsole
-from controller.console.freshness import TableLinkState
 from controller.console.routes.area_routes import command_id
 from controller.console.store.database import StoreError
 from controller.messages import ClientCommand, CommandReply, Role
@@ -455,7 +455,7 @@ async def test_tables_whose_last_word_is_old_are_ordered_or_named_as_left_out(
         if known is not None:
             tables.say(name, known)
     for name in ("T09", "T10"):  # one plays, one was over, by their last words
-        tables.cut_off(name, TableLinkState.DOWN, ago_s=3600)
+        tables.cut_off(name, TableConnectionState.DOWN, ago_s=3600)
     async with logged_in(console, "chief") as client:
         await client.post("/api/areas/B/hold", json={"id": "press-0001", "reason": "x"})
     assert {table for table, _ in sent} == {"T07", "T08", "T09"}
@@ -469,7 +469,7 @@ async def test_where_no_table_is_known_to_be_meant_those_left_out_are_named_all_
     for name in tables.ids:
         if name != "T10":
             tables.remove(name)
-    tables.cut_off("T10", TableLinkState.DOWN, ago_s=3600)  # over, by its last word
+    tables.cut_off("T10", TableConnectionState.DOWN, ago_s=3600)  # over, by its last word
     async with logged_in(console, "chief") as client:
         said = {"id": "press-0001", "reason": "x"}
         answer = await client.post("/api/areas/B/hold", json=said)

@@ -5,7 +5,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from controller.console.freshness import ContactTimes, TableLinkState, stamp_to_epoch_ms
+from controller.client.connection import TableConnectionState
+from controller.console.freshness import ContactTimes, stamp_to_epoch_ms
 from controller.console.table_snapshots import TableSnapshot
 from controller.console.view.chief_page import ChiefView, build_chief_view, open_matter_names
 from controller.console.view.integrity import HallNotes, OpenedHandNote, Workload
@@ -23,7 +24,7 @@ MINUTE_MS = 60_000
 def heard(
     table: str,
     said: PublicState | None,
-    contact: TableLinkState = TableLinkState.OPEN,
+    contact: TableConnectionState = TableConnectionState.OPEN,
     area: str = "A",
 ) -> TableSnapshot:
     """Return a table as it was heard just now."""
@@ -133,10 +134,12 @@ def test_heavy_penalties_in_force_and_lost_matches_are_told() -> None:
 # What may be wrong.
 
 
-@pytest.mark.parametrize("contact", [TableLinkState.OTHER_KEY, TableLinkState.KEY_REFUSED])
-def test_a_key_that_is_not_the_tables_is_told(contact: TableLinkState) -> None:
+@pytest.mark.parametrize(
+    "contact", [TableConnectionState.OTHER_KEY, TableConnectionState.KEY_REFUSED]
+)
+def test_a_key_that_is_not_the_tables_is_told(contact: TableConnectionState) -> None:
     view = build_chief_view([heard("T1", calm(), contact)], NOW_MS)
-    assert finding_kinds(view) == [contact.value]
+    assert finding_kinds(view) == [contact.name.lower()]
     assert view.integrity[0].since_ms == NOW_MS - 100
 
 

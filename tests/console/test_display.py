@@ -12,8 +12,8 @@ from msgspec import inspect
 
 from controller.commands.registry import COMMANDS
 from controller.console.freshness import Freshness
-from controller.console.view.display_seats import DISPLAY_COMMANDS, SeatButton
-from controller.console.view.table_display import SHOWN_FIELDS, DisplayView, build_display
+from controller.console.view.display_seats import SeatButton
+from controller.console.view.table_display import DisplayView, build_display
 from controller.match.phase import MatchPhase as Stage
 from controller.messages import MachinePhase, PublicMatch, PublicState, Role, Seat
 from controller.seats import SEATS
@@ -21,6 +21,76 @@ from sim.mechanics.mechanics_settings import MechanicsSettings
 from sim.people.simulated_players import PlayerDurations, SimulatedPlayers
 from sim.tables.table_in_process import run_table_in_process
 from tests.console.states import alert, call, state
+
+DISPLAY_COMMANDS = frozenset(
+    {"seat", "cut", "confirm", "out", "call", "claim_count", "answer", "choose"}
+)
+"""All commands that a display may send to its table."""
+SHOWN_FIELDS = frozenset(
+    {
+        "simulated",
+        "mode",
+        "machine.phase",
+        "machine.deal",
+        "machine.attempt",
+        "machine.fed",
+        "machine.ready_in_s",
+        "machine.cutters",
+        "machine.counter",
+        "match.event",
+        "match.round",
+        "match.match_no",
+        "match.table_no",
+        "match.game",
+        "match.phase",
+        "match.phase_en",
+        "match.phase_zh",
+        "match.next_en",
+        "match.next_zh",
+        "match.waiting_for",
+        "match.deal",
+        "match.attempt",
+        "match.by_hand",
+        "match.extra",
+        "match.pairs",
+        "match.seated",
+        "match.suspended",
+        "match.levels",
+        "match.level",
+        "match.owner",
+        "match.cut_range",
+        "match.leader",
+        "match.led",
+        "match.turned_up",
+        "match.tribute.payers",
+        "match.tribute.laid",
+        "match.tribute.payments",
+        "match.tribute.returns.giver",
+        "match.tribute.returns.to",
+        "match.tribute.returns.rule",
+        "match.tribute.given",
+        "match.tribute.equal",
+        "match.tribute.choice_open",
+        "match.tribute.chooser",
+        "match.choices.asked",
+        "match.outs",
+        "match.order",
+        "match.dead",
+        "match.clock",
+        "match.announced",
+        "match.clocks",
+        "fairness.deal",
+        "fairness.attempt",
+        "fairness.commitment",
+        "fairness.cut",
+        "fairness.uncut",
+        "fairness.reveal",
+        "calls.seat",
+        "calls.reason",
+    }
+)
+"""The fields of a state from which a display may be made. From `fairness.reveal` it may only use
+whether it is there. A test changes each other field and checks that the display stays the same."""
 
 BRISK: Final = PlayerDurations(
     load=(2, 3), count=(2, 3), exchange=(1, 2), play=(3, 5), confirm=(1, 2)

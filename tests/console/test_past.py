@@ -16,9 +16,7 @@ from controller.client.connection import (
 from controller.console.feed import journal_positions as of
 from controller.console.feed.journal_positions import JOURNAL_START, Completeness
 from controller.console.freshness import (
-    LINK_BY_LINE_STATE,
     ContactTimes,
-    TableLinkState,
     stamp_to_epoch_ms,
     with_line_state,
     with_state,
@@ -152,11 +150,6 @@ def test_a_refused_key_is_tried_again_and_other_ends_are_not() -> None:
         next_state(once, zmq.Event.HANDSHAKE_FAILED_NO_DETAIL).state
         is TableConnectionState.OTHER_KEY
     )
-
-
-def test_every_state_of_a_line_is_a_contact() -> None:
-    assert set(LINK_BY_LINE_STATE) == set(TableConnectionState)
-    assert set(LINK_BY_LINE_STATE.values()) == set(TableLinkState)
 
 
 def test_the_same_number_of_the_same_run_is_no_news() -> None:

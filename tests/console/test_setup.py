@@ -415,9 +415,6 @@ Ending = Callable[[], Awaitable[None]]
 class _Breaks:
     """Something that runs, and fails at its end."""
 
-    def start(self) -> None:
-        """Begin."""
-
     async def close(self) -> None:
         raise ZeroDivisionError
 

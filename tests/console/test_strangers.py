@@ -279,7 +279,6 @@ WHO = {
     "POST /api/tables/{id}/carry": "referees",
     "GET /api/tables/{id}/desk": "people",
     "POST /api/tables/{id}/do": "doers",
-    "GET /api/tables/{id}/events": "people",
     "POST /api/tables/{id}/foresee": "referees",
     "POST /api/tables/{id}/leave": "staff",
     "GET /api/tables/{id}/lost_time": "referees",

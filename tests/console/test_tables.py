@@ -20,7 +20,7 @@ from controller.console.freshness import ContactTimes, Freshness
 from controller.console.store.archive import Archive
 from controller.console.store.database import WorkerThread, open_engine
 from sim.bench.simulated_feeds import SimulatedFeed, StateTemplate
-from tests.console.journal import Journal
+from tests.console.journal import Journal, contradicting_numbers
 from tests.console.postgres import Cluster, new_database
 from tests.console.states import state
 from tests.waiting import until
@@ -204,7 +204,9 @@ async def test_a_table_with_another_past_has_both_kept_and_the_present_one_shown
         await live(tables)
         sim.happens()
         await all_kept(tables, [sim])
-        assert tables._archive.contradicting_numbers(sim.journal.table) == list(range(1, 10))
+        assert contradicting_numbers(tables._archive._engine, sim.journal.table) == list(
+            range(1, 10)
+        )
     sim.journal = Journal(sim.journal.table, past="a third")
     async with opened(url) as tables:
         tables.add(sim.line)

@@ -196,7 +196,7 @@ async def test_who_is_not_logged_in_is_sent_to_log_in_and_back(
         ("t01", "GET", "/stream/hall", None),
         ("t01", "GET", "/stream/table/T01", None),
         ("t01", "GET", "/stream/display/T02", None),
-        ("t01", "GET", "/api/tables/T01/events", None),
+        ("t01", "GET", "/api/tables/T01/told", None),
         ("t01", "POST", "/api/tables/T02/do", HOLD | {"cmd": "confirm", "args": {}}),
         ("t01", "POST", "/api/tables/T01/do", HOLD),
     ],
@@ -375,14 +375,14 @@ async def test_a_display_sees_its_own_page_and_no_other(console: RefereeConsole)
         assert answer.json()["reply"]["ok"]
 
 
-async def test_the_journal_of_a_table_is_read_behind_a_number(console: RefereeConsole) -> None:
+async def test_the_journal_of_a_table_is_read_before_a_number(console: RefereeConsole) -> None:
     async with logged_in(console, "obs") as client:
-        read = (await client.get("/api/tables/T01/events", params={"since": "1"})).json()
-        assert [one["n"] for one in read["events"]] == [2, 3]
-        for since in ("-1", "x", "1" * 30):
-            answer = await client.get("/api/tables/T01/events", params={"since": since})
+        read = (await client.get("/api/tables/T01/told", params={"before": "3"})).json()
+        assert [one["n"] for one in read["told"]] == [1, 2]
+        for before in ("-1", "x", "1" * 30):
+            answer = await client.get("/api/tables/T01/told", params={"before": before})
             assert refused(answer)[0] == 400
-        assert refused(await client.get("/api/tables/T99/events"))[0] == 404
+        assert refused(await client.get("/api/tables/T99/told"))[0] == 404
 
 
 async def test_every_fault_is_told_in_words(console: RefereeConsole) -> None:

@@ -6,7 +6,8 @@ from typing import Any
 
 import msgspec
 
-from controller.console.freshness import ContactTimes, TableLinkState, stamp_to_epoch_ms
+from controller.client.connection import TableConnectionState
+from controller.console.freshness import ContactTimes, stamp_to_epoch_ms
 from controller.console.live_pages.hall_page import Hall
 from controller.console.table_snapshots import TableSnapshot
 from controller.messages import Role
@@ -38,7 +39,7 @@ class Tables(Scripted):
         """Publish a state of a table."""
         said = state(table=table, **changes)
         heard = ContactTimes(
-            link=TableLinkState.OPEN,
+            link=TableConnectionState.OPEN,
             link_since_ms=AT_MS,
             received_ms=clock_ms(),
             changed_ms=clock_ms(),

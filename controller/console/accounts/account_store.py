@@ -105,9 +105,8 @@ class Accounts:
         change of role or table ends the sessions of the account, so that the permissions of an
         unattended tablet never change while it is logged in.
         """
-        code = "".join(
-            _CODE_LETTERS[byte % len(_CODE_LETTERS)] for byte in self._entropy(_CODE_LENGTH)
-        )
+        letters = len(_CODE_LETTERS)
+        code = "".join(_CODE_LETTERS[byte % letters] for byte in self._entropy(_CODE_LENGTH))
         said = {
             "role": person.role.value,
             "language": person.language,
@@ -280,7 +279,14 @@ class Accounts:
             .order_by(ACCOUNTS.c.name)
         )
         with self._engine.connect() as base:
-            return [_listed_account_of_row(row) for row in base.execute(asked)]
+            return [
+                ListedAccount(
+                    **msgspec.structs.asdict(_account_of_row(row)),
+                    invited_until_ms=row.until_ms,
+                    has_pin=row.pin is not None,
+                )
+                for row in base.execute(asked)
+            ]
 
     def invited_until_ms(self, name: str) -> int | None:
         """Return the time at which an unused invitation expires or expired. None: there is none."""
@@ -329,17 +335,6 @@ def _refuse_if_waiting(left_s: int) -> None:
 
 def _account_of_row(row: Row[Any]) -> Account:
     return Account(name=row.name, role=Role(row.role), language=row.language, table=row.table_id)
-
-
-def _listed_account_of_row(row: Row[Any]) -> ListedAccount:
-    return ListedAccount(
-        name=row.name,
-        role=Role(row.role),
-        language=row.language,
-        table=row.table_id,
-        invited_until_ms=row.until_ms,
-        has_pin=row.pin is not None,
-    )
 
 
 def _digest(secret: str) -> str:

@@ -73,13 +73,17 @@ class LoginThrottle:
     def count_failure(self, name: str, host: str, *, known: bool) -> int:
         """Count a wrong PIN. Return how many seconds the name has to wait from now."""
         for key in self._keys(name, host, known):
-            wrong = self._failure_count(key) + 1
+            wrong, until_ms = self._failures.get(key, (0, 0))
+            wrong = 1 if self._now_ms() > until_ms + FORGET_AFTER_MS else wrong + 1
             doubled = FIRST_WAIT_MS << min(max(wrong - _FREE_ATTEMPTS[key[0]], 0), 10)
             until_ms = self._now_ms() + min(doubled, MAX_WAIT_MS)
             # The dictionary stays sorted by age: the newest key is last.
             self._failures.pop(key, None)
             self._failures[key] = wrong, until_ms
-        self._forget_oldest()
+        # The failures of addresses are limited here, those of names by the number of accounts.
+        of_hosts = [key for key in self._failures if key[0] in ("host", "home")]
+        for key in of_hosts[: max(len(of_hosts) - MAX_ADDRESSES, 0)]:
+            del self._failures[key]
         return self.wait_s(name, host, known=known)
 
     def count_success(self, name: str, host: str) -> None:
@@ -115,23 +119,10 @@ class LoginThrottle:
     def _unknown_name_bucket(self, name: str) -> str:
         return hashlib.blake2b(name.encode(), key=self._secret).hexdigest()[:_UNKNOWN_NAME_DIGITS]
 
-    def _failure_count(self, key: _Key) -> int:
-        wrong, until_ms = self._failures.get(key, (0, 0))
-        return 0 if self._now_ms() > until_ms + FORGET_AFTER_MS else wrong
-
     def _remaining_s(self, key: _Key) -> int:
         wrong, until_ms = self._failures.get(key, (0, 0))
         left_ms = until_ms - self._now_ms()
-        if (
-            wrong < _FREE_ATTEMPTS[key[0]] or left_ms > MAX_WAIT_MS
-        ):  # More than the longest wait: the clock was set back meanwhile.
+        # More than the longest wait: the clock was set back meanwhile.
+        if wrong < _FREE_ATTEMPTS[key[0]] or left_ms > MAX_WAIT_MS:
             return 0
         return max((left_ms + 999) // 1000, 0)
-
-    def _forget_oldest(self) -> None:
-        """Limit the stored failures of addresses. Those of names are limited by the number of
-        accounts.
-        """
-        of_hosts = [key for key in self._failures if key[0] in ("host", "home")]
-        for key in of_hosts[: max(len(of_hosts) - MAX_ADDRESSES, 0)]:
-            del self._failures[key]

@@ -195,9 +195,8 @@ class Sessions:
 
         `host`: the address of the client, or "" if it is not counted.
         """
-        self._accounts.refuse_while_waiting(
-            name, host
-        )  # Checked first, so that clients that have to wait do not use up the places of others.
+        # Checked first, so that clients that have to wait do not use up the places of others.
+        self._accounts.refuse_while_waiting(name, host)
         of_one = sum(one == host != "" for one in self._checking_addresses)
         if len(self._checking_addresses) >= MAX_PIN_CHECKS or of_one >= MAX_PIN_CHECKS_PER_ADDRESS:
             raise NotAllowed("too many log in at once: try again", "登录人数过多，请稍后再试")

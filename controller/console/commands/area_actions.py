@@ -131,12 +131,8 @@ class AreaActions:
         action_log: AreaActionLog,
         run_blocking: RunBlocking,
     ) -> None:
-        self._dispatcher, self._command_log, self._action_log, self._run_blocking = (
-            dispatcher,
-            command_log,
-            action_log,
-            run_blocking,
-        )
+        self._dispatcher, self._command_log = dispatcher, command_log
+        self._action_log, self._run_blocking = action_log, run_blocking
         self._log_lock = asyncio.Lock()
         self._shown_actions: dict[str, LoggedAreaAction] = {}
         self._status_by_command: dict[str, StatusAndError] = {}
@@ -146,9 +142,8 @@ class AreaActions:
 
     async def load(self) -> None:
         """Load the stored actions. Raises StoreError."""
-        for act in reversed(
-            await self._run_blocking(lambda: self._action_log.newest(MAX_LOADED_ACTIONS))
-        ):
+        known = await self._run_blocking(lambda: self._action_log.newest(MAX_LOADED_ACTIONS))
+        for act in reversed(known):
             self._show(act, await self._run_blocking(partial(self._load_statuses, act)))
         sent: dict[str, list[str]] = {}
         for act in self._shown_actions.values():
@@ -168,7 +163,10 @@ class AreaActions:
             known = await self.find(act.id)
             if known is None:
                 await self._log_action(act)
-        if known is not None and not _is_same_action(known, act):
+        if known is not None and (
+            (known.area, known.act, known.cmd, known.args, known.person)
+            != (act.area, act.act, act.cmd, act.args, act.person)
+        ):
             raise RequestError(
                 409, f"{act.id} is the id of another command", f"{act.id}是另一命令的编号"
             )
@@ -235,11 +233,8 @@ class AreaActions:
 
         If there are still too many of its kind, remove the oldest too.
         """
-        alike = [
-            one
-            for one in self._shown_actions.values()
-            if (one.area, one.act) == (act.area, act.act)
-        ]
+        shown, kind = self._shown_actions.values(), (act.area, act.act)
+        alike = [one for one in shown if (one.area, one.act) == kind]
         for n, one in enumerate(alike):
             self._replaced_commands.update(
                 one.orders[table] for table in act.orders if table in one.orders
@@ -289,12 +284,14 @@ class AreaActions:
         try:
             told = await self._ask_or_send(person, act, table, command_id)
         except (RequestError, StoreError) as wrong:
-            error = STORE_UNAVAILABLE if isinstance(wrong, StoreError) else _failure_of(wrong)
-            if (
-                command_id in self._status_by_command
-                and self._status_by_command[command_id][0] == "unsent"
-            ):
-                ours = isinstance(wrong, StoreError) or wrong.status >= _FIRST_SERVER_ERROR
+            error, ours = STORE_UNAVAILABLE, True
+            if isinstance(wrong, RequestError):
+                ours = wrong.status >= _FIRST_SERVER_ERROR
+                error = Failure(
+                    code="", message=wrong.en, action="", message_zh=wrong.zh, action_zh=""
+                )
+            known = self._status_by_command.get(command_id)
+            if known is not None and known[0] == "unsent":
                 self._status_by_command[command_id] = ("unsent" if ours else "refused"), error
             return CommandReply(id=command_id, ok=False, error=error)
         self._note_result(command_id, told)
@@ -340,12 +337,3 @@ def _status_of(reply: CommandReply | None) -> StatusAndError:
     if reply is None:
         return "silent", None
     return ("accepted", None) if reply.ok else ("refused", reply.error)
-
-
-def _failure_of(wrong: RequestError) -> Failure:
-    return Failure(code="", message=wrong.en, action="", message_zh=wrong.zh, action_zh="")
-
-
-def _is_same_action(known: LoggedAreaAction, act: LoggedAreaAction) -> bool:
-    meant = (act.area, act.act, act.cmd, act.args, act.person)
-    return meant == (known.area, known.act, known.cmd, known.args, known.person)

@@ -201,7 +201,19 @@ class CommandDispatcher:
             lambda: self._command_log.newest(table, MAX_SHOWN_COMMANDS)
         )
         seen = await self.find_executed(table, [one.command.id for one in given])
-        return [self._status_view(one, seen.get(one.command.id)) for one in given]
+        return [
+            CommandStatusView(
+                id=one.command.id,
+                cmd=one.command.cmd,
+                person=one.person,
+                role=one.role,
+                at_ms=one.at_ms,
+                fate=self._status(one),
+                seen=seen.get(one.command.id),
+                error=None if one.reply is None else one.reply.error,
+            )
+            for one in given
+        ]
 
     async def find_executed(self, table: str, command_ids: Collection[str]) -> dict[str, int]:
         """Return the commands that a table's journal contains, with their entry numbers.
@@ -210,13 +222,11 @@ class CommandDispatcher:
         """
         known = self._entry_of_command.get(table, {})
         unknown = [order for order in command_ids if order not in known]
-        found = (
-            await self._run_blocking(lambda: self._find_archived(table, unknown)) if unknown else {}
-        )
-        told = {
-            **found,
-            **{o: n for o in command_ids if (n := self._entry_of_command.get(table, {}).get(o))},
-        }
+        told: dict[str, int] = {}
+        if unknown:
+            told.update(await self._run_blocking(lambda: self._find_archived(table, unknown)))
+        known = self._entry_of_command.get(table, {})
+        told |= {order: n for order in command_ids if (n := known.get(order))}
         for order in unknown:
             self._remember(table, order, told.get(order))
         return told
@@ -390,19 +400,6 @@ class CommandDispatcher:
             return command_result
         result = unseal_result(self._key_folder_of(table), Role.CHIEF, reply.result)
         return CommandResult(msgspec.structs.replace(reply, result=result))
-
-    def _status_view(self, given: LoggedCommand, entry_n: int | None) -> CommandStatusView:
-        command = given.command
-        return CommandStatusView(
-            id=command.id,
-            cmd=command.cmd,
-            person=given.person,
-            role=given.role,
-            at_ms=given.at_ms,
-            fate=self._status(given),
-            seen=entry_n,
-            error=None if given.reply is None else given.reply.error,
-        )
 
     def _status(self, given: LoggedCommand) -> CommandStatus:
         if given.reply is None:

@@ -18,8 +18,9 @@ from controller.console.freshness import Freshness
 from controller.console.request_error import RequestError
 from controller.console.store.archive import Archive
 from controller.console.table_snapshots import RunBlocking, Tables
-from controller.messages import CommandReply, Failure, PublicEvent, PublicState
+from controller.messages import CommandReply, PublicEvent, PublicState
 from controller.signing.signed_commands import BadSignature, check_document
+from controller.words import Words
 
 StepStatus = Literal["done", "refused", "unknown"]
 
@@ -119,12 +120,17 @@ class MatchTransfer:
         """Return the possible transfers of a table, from the tables' states and the archive."""
         here = self._tables.snapshot(table).state
         left = await self._read(lambda: self._departed_match(table))
-        idle = [one for one in self._tables.ids if one != table and _is_free(self._state(one))]
+        states = {one: state for one in self._tables.ids if (state := self._state(one)) is not None}
+        idle = [
+            one
+            for one, state in states.items()
+            if one != table and state.match.phase in _FREE_PHASES
+        ]
         coming = await self._read(lambda: [self._departed_match(one) for one in idle])
         return TransferOptions(
             left=left,
             tables=[
-                _transfer_target(self._state(one), one) for one in idle if self._can_take(one, here)
+                _transfer_target(one, states[one]) for one in idle if self._can_take(one, here)
             ],
             incoming=[
                 TransferTarget(table=one.table, en=f"match {one.match}", zh=f"对局{one.match}")
@@ -270,23 +276,12 @@ class MatchTransfer:
 
 _MAX_PARTS: Final = 999
 _PART_FIELDS: Final = frozenset({"digest", "sig", "part", "parts", "text"})
-_WENT_ELSEWHERE: Final = Failure(
-    code="",
-    message="the match was transferred to another table meanwhile",
-    action="",
-    message_zh="该对局已转往另一张台",
+_WENT_ELSEWHERE: Final = Words(
+    "the match was transferred to another table meanwhile", "该对局已转往另一张台"
 )
-_PARTS_MISSING: Final = Failure(
-    code="",
-    message="the other table lacks parts: try again",
-    action="",
-    message_zh="数据未齐，请重试",
-)
-_NOT_SIGNED_BY_TABLE: Final = Failure(
-    code="",
-    message="the document is not signed by that table",
-    action="",
-    message_zh="数据没有该台的签名",
+_PARTS_MISSING: Final = Words("the other table lacks parts: try again", "数据未齐，请重试")
+_NOT_SIGNED_BY_TABLE: Final = Words(
+    "the document is not signed by that table", "数据没有该台的签名"
 )
 
 
@@ -295,15 +290,14 @@ def _require_result(step: TransferStep, reply: CommandReply | None) -> dict[str,
     if reply is None:
         raise _StepFailed(msgspec.structs.replace(step, fate="unknown"))
     if reply.error is not None:
-        raise _StepFailed(_refused_step(step, reply.error))
+        en = f"{reply.error.message}: {reply.error.action}".removesuffix(": ")
+        zh = f"{reply.error.message_zh}：{reply.error.action_zh}".removesuffix("：")
+        raise _StepFailed(_refused_step(step, Words(en, zh)))
     return reply.result or {}
 
 
-def _refused_step(step: TransferStep, why: Failure) -> TransferStep:
-    en, zh = f"{why.message}: {why.action}", f"{why.message_zh}：{why.action_zh}"
-    return msgspec.structs.replace(
-        step, fate="refused", en=en.removesuffix(": "), zh=zh.removesuffix("：")
-    )
+def _refused_step(step: TransferStep, why: Words) -> TransferStep:
+    return msgspec.structs.replace(step, fate="refused", en=why.en, zh=why.zh)
 
 
 def _check_signature(step: TransferStep, part: dict[str, Any], verify: str) -> None:
@@ -321,12 +315,7 @@ def _part_count(step: TransferStep, part: dict[str, Any]) -> int:
     return count
 
 
-def _is_free(state: PublicState | None) -> bool:
-    return state is not None and state.match.phase in _FREE_PHASES
-
-
-def _transfer_target(state: PublicState | None, table: str) -> TransferTarget:
-    assert state is not None  # A free table has a state.
+def _transfer_target(table: str, state: PublicState) -> TransferTarget:
     number = state.match.table_no
     if number is None:
         return TransferTarget(table=table)

@@ -94,7 +94,15 @@ class Backfill:
     def note_disconnected(self, table: str) -> None:
         """Record that a table is disconnected and cannot be asked."""
         self._connected.discard(table)
-        self._cancel(table)
+        timer = self._timers.pop(table, None)
+        if timer is not None:
+            timer.cancel()
+        task = self._fill_tasks.pop(table, None)
+        if task is not None:
+            self._intake.mark_gap(table)
+            task.cancel()
+            self._cancelled_tasks.add(task)
+            task.add_done_callback(self._cancelled_tasks.discard)
 
     def set_paused(self, paused: bool) -> None:
         """Pause or resume all requests. On resume, ask every incomplete table."""
@@ -139,17 +147,6 @@ class Backfill:
     def _fill_done(self, table: str, task: asyncio.Task[None]) -> None:
         if self._fill_tasks.get(table) is task:
             del self._fill_tasks[table]
-
-    def _cancel(self, table: str) -> None:
-        timer = self._timers.pop(table, None)
-        if timer is not None:
-            timer.cancel()
-        task = self._fill_tasks.pop(table, None)
-        if task is not None:
-            self._intake.mark_gap(table)
-            task.cancel()
-            self._cancelled_tasks.add(task)
-            task.add_done_callback(self._cancelled_tasks.discard)
 
     async def _run_fill(self, table: str) -> None:
         async with self._slots:

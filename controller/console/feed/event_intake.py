@@ -54,11 +54,7 @@ class EventIntake:
     def completeness(self, table: str) -> Completeness:
         """Return how much of a table's past is stored, or queued for the disk."""
         past = self._completeness.get(table)
-        return (
-            Completeness(mark=self._stored_marks.get(table, JOURNAL_START))
-            if past is None
-            else past
-        )
+        return past or Completeness(mark=self._stored_marks.get(table, JOURNAL_START))
 
     def add_event(self, stored: StoredEvent) -> None:
         """Add an event of the feed."""
@@ -90,7 +86,7 @@ class EventIntake:
 
     def mark_gap(self, table: str) -> None:
         """Record that events of a table may have been missed while it was not connected."""
-        self._completeness[table] = of.with_gap(self.completeness(table))
+        self._completeness[table] = replace(self.completeness(table), may_be_incomplete=True)
 
     def flush(self) -> None:
         """Pass the collected events to the writer. Events that the writer refuses are requested
@@ -154,7 +150,7 @@ class EventIntake:
             if one.event.n > past.mark.n and one.event.n not in heard:
                 self._on_event(one.event)
         if marks:
-            self._completeness[table] = of.with_mark(past, marks[table])
+            self._completeness[table] = replace(past, mark=marks[table])
         return done
 
     def finish_fill(self, table: str, mark: JournalMark, head: str) -> Completeness:

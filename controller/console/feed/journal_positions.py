@@ -71,11 +71,6 @@ def is_continued_by(mark: JournalMark, page: Sequence[PublicEvent]) -> bool:
     return mark.n == 0 or (bool(page) and (page[0].n, page[0].head) == (mark.n, mark.head))
 
 
-def with_gap(completeness: Completeness) -> Completeness:
-    """Return the completeness after a time in which the table was not connected."""
-    return replace(completeness, may_be_incomplete=True)
-
-
 def with_fill_begun(completeness: Completeness) -> Completeness:
     """Return the completeness when a request begins. Gaps are noted again from now on."""
     return replace(completeness, may_be_incomplete=False, newest_unlinked=0)
@@ -91,11 +86,6 @@ def with_new_journal(completeness: Completeness) -> Completeness:
         mark=replace(JOURNAL_START, journal=completeness.mark.journal + 1),
         confirmed_head="",
     )
-
-
-def with_mark(completeness: Completeness, mark: JournalMark) -> Completeness:
-    """Return the completeness after a part of the table's answer, up to `mark`."""
-    return replace(completeness, mark=mark)
 
 
 def with_fill_finished(completeness: Completeness, mark: JournalMark, head: str) -> Completeness:

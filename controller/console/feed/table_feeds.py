@@ -136,19 +136,28 @@ class TableFeeds:
         self._last_check_s = self._loop.time()
         self._marks = await self._write(self._archive.marks)
         self._sockets = FeedSockets(
-            self._receive, self._count_malformed, self._line_changed, self._publish, self._retry_s
+            self._receive,
+            lambda table: self._count_rejection(self._feeds[table], MessageRejected("junk")),
+            self._line_changed,
+            self._publish,
+            self._retry_s,
         )
         self._writer = EventWriter(
             self._archive,
             self._write,
             self._now_ms,
             self._note_written,
-            self._store_changed,
+            lambda: self._backfill.set_paused(self._writer.is_away),
             self._store_retry_s,
             self._max_waiting,
             self._start_task,
         )
-        self._intake = EventIntake(self._writer, self._marks, self._note_event, self._note_gap)
+        self._intake = EventIntake(
+            self._writer,
+            self._marks,
+            self._note_event,
+            lambda table: self._backfill.ask_soon(table),
+        )
         self._backfill = Backfill(
             self._intake, self._open_event_source, self._head_of, self._settle_s, self._audit_s
         )
@@ -275,9 +284,6 @@ class TableFeeds:
             return
         self._intake.add_event(StoredEvent(event, body))
 
-    def _count_malformed(self, table: str) -> None:
-        self._count_rejection(self._feeds[table], MessageRejected("junk"))
-
     def _line_changed(self, table: str, state: TableConnectionState) -> None:
         self._check_for_stall()
         one = self._feeds[table]
@@ -301,7 +307,10 @@ class TableFeeds:
                 one = self._feeds.get(table)
                 if one is not None and one.new_state is not None:
                     body, one.new_state = one.new_state, None
-                    self._accept_state_safely(one, body, now_ms)
+                    try:
+                        self._accept_state(one, body, now_ms)
+                    except Exception:  # One table's state must not affect the other tables.
+                        _log.exception("state not taken", table=table)
             for table in due:
                 self._publish_change(table)
         now_s = self._loop.time()
@@ -310,13 +319,6 @@ class TableFeeds:
             self._next_flush_s = now_s + FLUSH_INTERVAL_S
             self._intake.flush()
 
-    def _accept_state_safely(self, one: _TableFeed, body: bytes, now_ms: int) -> None:
-        """Accept a state. An exception with one table must not affect the other tables."""
-        try:
-            self._accept_state(one, body, now_ms)
-        except Exception:
-            _log.exception("state not taken", table=one.configured.id)
-
     def _accept_state(self, one: _TableFeed, body: bytes, now_ms: int) -> None:
         seen = one.snapshot
         try:
@@ -324,7 +326,7 @@ class TableFeeds:
         except MessageRejected as wrong:
             self._count_rejection(one, wrong)
             return
-        undealt_ms = seen.deal_due_since_ms if seen.deal_due_since_ms is not None else now_ms
+        undealt_ms = now_ms if seen.deal_due_since_ms is None else seen.deal_due_since_ms
         one.snapshot = TableSnapshot(
             table=seen.table,
             area=seen.area,
@@ -406,12 +408,6 @@ class TableFeeds:
         self._intake.note_written(written.marks)
         for wrong in written.disagreements:
             _log.error("another past", table=wrong.shown.table, what=wrong.en)
-
-    def _store_changed(self) -> None:
-        self._backfill.set_paused(self._writer.is_away)
-
-    def _note_gap(self, table: str) -> None:
-        self._backfill.ask_soon(table)
 
     def _head_of(self, table: str) -> str:
         state = self._feeds[table].snapshot.state

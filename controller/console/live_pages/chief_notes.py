@@ -80,12 +80,8 @@ class ChiefNotes:
         start_task: StartTask = asyncio.create_task,
     ) -> None:
         self._start_task = start_task
-        self._tables, self._archive, self._assigned_to, self._read = (
-            tables,
-            archive,
-            assigned_to,
-            read,
-        )
+        self._tables, self._archive = tables, archive
+        self._assigned_to, self._read = assigned_to, read
         self._manifest, self._unsigned_heads = manifest, unsigned_heads
         self._first_seen_ms: dict[str, int] = {}
         self._match_started_at: dict[str, JournalPosition] = {}
@@ -123,15 +119,19 @@ class ChiefNotes:
 
     def view(self, snapshots: Sequence[TableSnapshot], now_ms: int) -> ChiefView:
         """Return the chief's part of the hall's stream, and update the notes."""
-        self._note_open_matters(snapshots, now_ms)
+        found = [(one.table, one.state) for one in snapshots if one.state is not None]
+        names = {name for table, state in found for name in open_matter_names(table, state)}
+        self._first_seen_ms = {name: self._first_seen_ms.get(name, now_ms) for name in names}
         self._note_assignments(snapshots, now_ms)
+        people = {way.person for way in self._assignments.values()}
+        people |= self._finished_count.keys() | self._command_count.keys()
         heads = {one.table: self._unsigned_heads(one.table) for one in snapshots}
         noted = HallNotes(
             first_seen_ms=self._first_seen_ms,
             opened_hands=[each.hand for hands in self._opened_hands.values() for each in hands],
             disagreements=self._disagreements,
             unsigned_heads=heads,
-            workloads=self._workloads(),
+            workloads=[self._workload_of(person) for person in sorted(people)],
             manifest=self._manifest,
         )
         return build_chief_view(snapshots, now_ms, noted)
@@ -172,11 +172,6 @@ class ChiefNotes:
         if person in self._command_count or len(self._command_count) < MAX_PEOPLE:
             self._command_count[person] += 1
 
-    def _note_open_matters(self, snapshots: Sequence[TableSnapshot], now_ms: int) -> None:
-        found = [(one.table, one.state) for one in snapshots if one.state is not None]
-        names = {name for table, state in found for name in open_matter_names(table, state)}
-        self._first_seen_ms = {name: self._first_seen_ms.get(name, now_ms) for name in names}
-
     def _note_assignments(self, snapshots: Sequence[TableSnapshot], now_ms: int) -> None:
         going = {
             one.table: who for one in snapshots if (who := self._assigned_to(one.table)) is not None
@@ -188,13 +183,6 @@ class ChiefNotes:
                 self._finished_ms[way.person] += now_ms - way.since_ms
         for table, person in going.items():
             self._assignments.setdefault(table, TimedAssignment(person, now_ms))
-
-    def _workloads(self) -> list[Workload]:
-        people = sorted(
-            {way.person for way in self._assignments.values()}
-            | {*self._finished_count, *self._command_count}
-        )
-        return [self._workload_of(person) for person in people]
 
     def _workload_of(self, person: str) -> Workload:
         ways = {table: way for table, way in self._assignments.items() if way.person == person}
@@ -211,9 +199,8 @@ class ChiefNotes:
     async def _poll_archive(self) -> None:
         """Read the notes of each match once, then the contradicting heads repeatedly."""
         for table in self._tables.ids:
-            for kept in (
-                await self._query_archive(partial(_read_match_notes, self._archive, table)) or ()
-            ):
+            read = partial(_read_match_notes, self._archive, table)
+            for kept in await self._query_archive(read) or ():
                 if isinstance(kept, OpenedHandEntry):
                     self._note_opened_hand(table, kept)
                 else:
@@ -243,11 +230,11 @@ def _read_match_notes(
         position_of(one) for kind in _MATCH_START_KINDS for one in archive.newest(table, 1, kind)
     ]
     begun = sorted(began, key=lambda at: at.n)[-1:]
-    hands = [
-        _opened_hand_entry(one)
-        for one in archive.newest(table, MAX_OPENED_HANDS, _OPENED_HAND_KIND)
-    ]
-    return (*begun, *hands)  # `ChiefNotes` ignores the hands of earlier matches.
+    hands = archive.newest(table, MAX_OPENED_HANDS, _OPENED_HAND_KIND)
+    return (
+        *begun,
+        *map(_opened_hand_entry, hands),
+    )  # `ChiefNotes` ignores the hands of earlier matches.
 
 
 def _opened_hand_entry(event: PublicEvent) -> OpenedHandEntry:

@@ -67,7 +67,7 @@ class Hall:
         self._waiting_tables: dict[str, WaitingTable] = {}
         self._unrenderable: dict[str, int] = {}
         self._failed_parts: set[str] = set()
-        self._unsubscribe: list[Unsubscribe] = []
+        self._unsubscribe: Unsubscribe = lambda: None
         self._tasks: list[asyncio.Task[None]] = []
         self._changes = asyncio.Event()
         self.on_wait_changed: Callable[[str], None] = lambda table: None
@@ -77,14 +77,13 @@ class Hall:
         self._changed_tables.update(self._tables.ids)
         self._publish_waits()
         self._publish()
-        self._unsubscribe.append(self._tables.on_change(self._mark_changed))
+        self._unsubscribe = self._tables.on_change(self._mark_changed)
         self._call_assignments.on_change = self._mark_changed
         self._tasks = [self._start_task(self._publish_changes()), self._start_task(self._tick())]
 
     async def close(self) -> None:
         """Stop the tasks."""
-        for undo in self._unsubscribe:
-            undo()
+        self._unsubscribe()
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
@@ -131,18 +130,14 @@ class Hall:
             await asyncio.sleep(TICK_INTERVAL_S)
 
     def _is_outdated(self, table: str, now_ms: int) -> bool:
+        """Return whether a table's freshness has changed, or the chief must see that it waits."""
         how, _ = self._tables.snapshot(table).freshness(now_ms)
-        shown = self._freshness.get(table)
-        return shown is None or shown[0] is not how or self._is_newly_escalated(table, now_ms)
-
-    def _is_newly_escalated(self, table: str, now_ms: int) -> bool:
-        shown = self._waiting_tables.get(table)
-        if shown is None:
-            return False
-        again = build_waiting_table(
-            table, shown.reasons, self._call_assignments.assigned_to(table), now_ms
-        )
-        return again is not None and again.chiefs != shown.chiefs
+        shown, waits = self._freshness.get(table), self._waiting_tables.get(table)
+        if shown is None or shown[0] is not how or waits is None:
+            return shown is None or shown[0] is not how
+        taken_by = self._call_assignments.assigned_to(table)
+        again = build_waiting_table(table, waits.reasons, taken_by, now_ms)
+        return again is not None and again.chiefs != waits.chiefs
 
     def _publish(self) -> None:
         due, self._changed_tables = self._changed_tables, set()
@@ -164,8 +159,9 @@ class Hall:
     def _publish_row(self, snapshot: TableSnapshot, now_ms: int) -> None:
         """Publish a table's row. If the state cannot be shown, the row is marked as stale."""
         how, since_ms = snapshot.freshness(now_ms)
-        if how is Freshness.LIVE:  # The start time stays, so that not every state changes the row.
-            since_ms = self._live_since(snapshot.table, since_ms)
+        known = self._freshness.get(snapshot.table)
+        if how is Freshness.LIVE and known is not None and known[0] is Freshness.LIVE:
+            since_ms = known[1]  # The start time stays, so that not every state changes the row.
         try:
             self._put_row(snapshot, snapshot.state, how, since_ms, now_ms)
             self._unrenderable.pop(snapshot.table, None)
@@ -213,10 +209,6 @@ class Hall:
         for shown in self._parts_by_role.values():
             shown.put_json(f"row/{table}", body)
 
-    def _live_since(self, table: str, since_ms: int) -> int:
-        known = self._freshness.get(table)
-        return known[1] if known is not None and known[0] is Freshness.LIVE else since_ms
-
     def _remove_row(self, table: str) -> None:
         """Remove a table from the page, and the assignment to it."""
         self._freshness.pop(table, None)
@@ -226,20 +218,12 @@ class Hall:
         for shown in self._parts_by_role.values():
             shown.drop(f"row/{table}")
 
-    def _without_unrenderable(self, snapshot: TableSnapshot) -> TableSnapshot:
-        """Return the snapshot, without its state if that cannot be shown.
-
-        Then the parts made of all tables can still be built.
-        """
-        return (
-            msgspec.structs.replace(snapshot, state=None)
-            if snapshot.table in self._unrenderable
-            else snapshot
-        )
-
     def _publish_hall_parts(self, now_ms: int) -> None:
+        seen = [self._tables.snapshot(table) for table in self._tables.ids]
+        # Without the states that cannot be shown, these parts can still be built.
         seen = [
-            self._without_unrenderable(self._tables.snapshot(table)) for table in self._tables.ids
+            msgspec.structs.replace(one, state=None) if one.table in self._unrenderable else one
+            for one in seen
         ]
         for name, (made, roles) in self._hall_parts.items():
             try:

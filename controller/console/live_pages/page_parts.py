@@ -40,16 +40,22 @@ class PageParts:
         """Publish `value` under a name. Return True if the part has changed."""
         return self.put_json(name, msgspec.json.encode(value))
 
-    def put_json(self, name: str, body: bytes) -> bool:
+    def put_json(self, name: str, body: bytes | None) -> bool:
         """Publish a value that is already JSON, because several pages may share it.
 
-        Return True if the part has changed.
+        None removes the part. Return True if the part has changed.
         """
-        return self._set(name, body)
+        if name in self._parts and self._parts[name][1] == body:
+            return False
+        self._version += 1
+        self._parts[name] = self._version, body
+        self._change.set()
+        self._change = asyncio.Event()
+        return True
 
     def drop(self, name: str) -> bool:
         """Remove the part of a name. Return True if there was one."""
-        return name in self._parts and self._set(name, None)
+        return name in self._parts and self.put_json(name, None)
 
     def changes_since(self, version: int) -> tuple[int, dict[str, bytes | None]]:
         """Return the present version, and every part that changed after `version`.
@@ -67,15 +73,6 @@ class PageParts:
         """Wait until there is a version after `version`."""
         while self._version <= version:
             await self._change.wait()
-
-    def _set(self, name: str, body: bytes | None) -> bool:
-        if name in self._parts and self._parts[name][1] == body:
-            return False
-        self._version += 1
-        self._parts[name] = self._version, body
-        self._change.set()
-        self._change = asyncio.Event()
-        return True
 
 
 async def event_stream(

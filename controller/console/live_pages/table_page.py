@@ -5,7 +5,7 @@ A page exists only while it has viewers, and for a short time after.
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from typing import Any, Final
 
 import msgspec
@@ -24,7 +24,7 @@ from controller.console.view.event_lines import TableEventLine, describe_events
 from controller.console.view.hardware import HardwareView, describe_hardware
 from controller.console.view.phrases import rulebook_name
 from controller.host.loggers import structlog
-from controller.messages import PublicEvent, PublicState, Role
+from controller.messages import PublicEvent, Role
 from controller.words import Words
 
 _log = structlog.get_logger("console")
@@ -155,13 +155,12 @@ class TablePages:
         page.viewers += 1
         try:
             if not page.tasks:
-                page.tasks = [
-                    asyncio.create_task(
-                        _run_or_fail(page, self._refresh_offers(table, role, page))
-                    ),
-                    asyncio.create_task(_run_or_fail(page, self._load_page(table, page))),
-                    asyncio.create_task(_run_or_fail(page, self._tick(table, page))),
-                ]
+                updates = (
+                    self._refresh_offers(table, role, page),
+                    self._load_page(table),
+                    self._tick(table, page),
+                )
+                page.tasks = [asyncio.create_task(_run_or_fail(page, each)) for each in updates]
             yield page.parts, page.failed
         finally:
             page.viewers -= 1
@@ -204,16 +203,20 @@ class TablePages:
 
     def _table_part(self, snapshot: TableSnapshot) -> TablePartView:
         how, since_ms = snapshot.freshness(self._now_ms())
+        state, received_ms = snapshot.state, snapshot.contact_times.received_ms
+        stop = None
+        if state is not None and is_playing(state):
+            stop = area_stop_of(state, received_ms)
         return TablePartView(
             id=snapshot.table,
             area=snapshot.area,
             standing=how,
             since_ms=0 if how is Freshness.LIVE else since_ms,
-            heard_ms=None if how is Freshness.LIVE else snapshot.contact_times.received_ms,
+            heard_ms=None if how is Freshness.LIVE else received_ms,
             skew_ms=snapshot.contact_times.skew_ms,
-            rules=None if snapshot.state is None else rulebook_name(snapshot.state.match.profile),
-            hardware=None if snapshot.state is None else describe_hardware(snapshot.state.boards),
-            stop=_area_stop(snapshot),
+            rules=None if state is None else rulebook_name(state.match.profile),
+            hardware=None if state is None else describe_hardware(state.boards),
+            stop=stop,
         )
 
     async def _tick(self, table: str, page: _TablePage) -> None:
@@ -224,7 +227,7 @@ class TablePages:
             if table in self._failed_reads:
                 self._commands_changed(table)
 
-    async def _load_page(self, table: str, page: _TablePage) -> None:
+    async def _load_page(self, table: str) -> None:
         """Publish the newest commands and events."""
         await self._publish_commands(table)
         if table not in self._events:
@@ -317,20 +320,17 @@ class TablePages:
         asked: tuple[Any, ...] | None = None
         while True:
             page.changed.clear()
-            state = self._state(table)
-            now = None if state is None else _offers_basis(state)
+            now = None
+            with suppress(KeyError):  # The table does not belong to the console any more.
+                if (state := self._tables.snapshot(table).state) is not None:
+                    # The parts of a state that determine the possible commands.
+                    now = state.boot, state.head, state.machine.phase, state.match.phase
             if now is None or now == asked:
                 await page.changed.wait()
                 continue
             answered = await self._load_offers(table, role, page)
             asked = now if answered else None
             await asyncio.sleep(OFFERS_INTERVAL_S)
-
-    def _state(self, table: str) -> PublicState | None:
-        try:
-            return self._tables.snapshot(table).state
-        except KeyError:  # The table does not belong to the console any more.
-            return None
 
     async def _load_offers(self, table: str, role: Role, page: _TablePage) -> bool:
         """Request and publish the possible commands. Return whether the table answered."""
@@ -363,21 +363,6 @@ async def _run_or_fail(page: _TablePage, coroutine: Coroutine[Any, Any, None]) -
     except Exception:
         _log.exception("page not updated")
         page.failed.set()
-
-
-def _area_stop(snapshot: TableSnapshot) -> AreaStopView | None:
-    state = snapshot.state
-    playing = state is not None and is_playing(state)
-    return (
-        area_stop_of(state, snapshot.contact_times.received_ms)
-        if state is not None and playing
-        else None
-    )
-
-
-def _offers_basis(state: PublicState) -> tuple[Any, ...]:
-    """Return the parts of a state that determine the possible commands."""
-    return state.boot, state.head, state.machine.phase, state.match.phase
 
 
 def _newest_lines(lines: tuple[TableEventLine, ...]) -> list[TableEventLine]:

@@ -154,20 +154,16 @@ def _client_address(request: ConsoleRequest) -> str:
     return "" if client is None else limited_address(client.host)
 
 
-def _is_encrypted(request: ConsoleRequest) -> bool:
-    """Return whether a browser uses TLS: to the console, or to the proxy of its public address."""
-    url, public_url = request.http_request.url, request.console.config.console.public_url
-    return url.scheme == "https" or public_url == f"https://{url.netloc}"
-
-
 def _with_cookie(request: ConsoleRequest, person: Account, token: str) -> Response:
     response = json_response(own_account_json(person))
+    # The browser uses TLS to the console, or to the proxy of its public address.
+    url, public_url = request.http_request.url, request.console.config.console.public_url
     response.set_cookie(
         SESSION_COOKIE,
         token,
         max_age=SESSION_MS // 1000,
         path="/",
-        secure=_is_encrypted(request),
+        secure=url.scheme == "https" or public_url == f"https://{url.netloc}",
         httponly=True,
         samesite="strict",
     )

@@ -24,7 +24,6 @@ from controller.console.view.draw_validation import (
 )
 from controller.console.view.penalty_counters import earlier_penalties
 from controller.faults import Language
-from controller.messages import PublicMatch
 from controller.rules.penalties.penalty_record import PenaltyRecord
 
 _ALL_AREAS: Final = "*"
@@ -36,17 +35,7 @@ _MAX_TRIES: Final = 50
 
 async def list_columns(_: ConsoleRequest) -> dict[str, list[dict[str, Any]]]:
     """List the columns of a draw with their contents."""
-    told = [
-        {
-            "zh": one.zh,
-            "en": one.en,
-            "needed": one.needed,
-            "about": one.about,
-            "example": one.example,
-        }
-        for one in COLUMNS.values()
-    ]
-    return {"columns": told}
+    return {"columns": [one._asdict() for one in COLUMNS.values()]}
 
 
 async def get_example_draw(request: ConsoleRequest) -> Response:
@@ -119,28 +108,20 @@ def _preview_with_states(request: ConsoleRequest, read: Draw) -> dict[str, Any]:
     rows = []
     for row in preview(read):
         state = request.console.tables.snapshot(row["table"]).state
-        match = None if state is None else state.match
-        here = match is not None and match.match == row["match_id"]
-        rows.append(
-            row
-            | {
-                "now_en": "" if match is None else match.phase_en,
-                "now_zh": "" if match is None else match.phase_zh,
-                "now": None if match is None else match.match,
-                "here": here,
-                "busy": match is not None and _is_in_play(match) and not here,
-            }
-        )
+        now: dict[str, Any] = {"now_en": "", "now_zh": "", "now": None}
+        here = busy = False
+        if state is not None:
+            match = state.match
+            now = {"now_en": match.phase_en, "now_zh": match.phase_zh, "now": match.match}
+            here = match.match == row["match_id"]
+            busy = match.match is not None and match.started and match.verdict is None and not here
+        rows.append(row | now | {"here": here, "busy": busy})
     return {
         "digest": read.digest,
         "encoding": read.encoding,
         "matches": rows,
         "faults": read.faults,
     }
-
-
-def _is_in_play(match: PublicMatch) -> bool:
-    return match.match is not None and match.started and match.verdict is None
 
 
 async def _lay_out(request: ConsoleRequest, drawn: DrawnMatch) -> dict[str, Any]:

@@ -1,12 +1,13 @@
 """Score sheets, and the history of matches: their attempts and their public events."""
 
+import re
 from typing import Final, cast
 
 import msgspec
 from starlette.responses import Response
 
 from controller.console.request_error import RequestError
-from controller.console.routing import EVERYBODY, ConsoleRequest, page, route
+from controller.console.routing import EVERYBODY, ConsoleRequest, file_response, page, route
 from controller.console.store.match_records import AttemptRecords, ScoreSheetStore, StoredSheet
 from controller.console.view.match_list import (
     AttemptLine,
@@ -25,8 +26,6 @@ from controller.console.view.sheet_page import (
 )
 from controller.faults import Language
 from controller.sheet.form import ScoreSheet
-
-_CSV: Final = "text/csv; charset=utf-8"
 
 
 async def get_table_sheet(request: ConsoleRequest) -> SheetPageView:
@@ -66,7 +65,9 @@ async def _table_sheet(request: ConsoleRequest) -> SheetPageView:
     try:
         reply = await request.console.dispatcher.query(table, "sheet")
     except RequestError:
-        last = [one for one in await _newest_sheets(request) if one.table == table]
+        sheets = ScoreSheetStore(request.console.engine, request.console.now_ms)
+        newest = await request.console.read(sheets.newest)
+        last = [one for one in newest if one.table == table]
         if not last:
             raise
         return build_sheet_view(last[0].sheet, (), last[0].kept_ms)
@@ -103,11 +104,6 @@ async def _stored_sheets(
     return await request.console.read(lambda: sheets.versions_of(match, table))
 
 
-async def _newest_sheets(request: ConsoleRequest) -> list[StoredSheet]:
-    sheets = ScoreSheetStore(request.console.engine, request.console.now_ms)
-    return await request.console.read(sheets.newest)
-
-
 def _versions(kept: list[StoredSheet]) -> list[StoredVersion]:
     return [
         StoredVersion(
@@ -121,24 +117,8 @@ def _csv_response(sheet: ScoreSheet, request: ConsoleRequest) -> Response:
     language = request.query("language") or request.person.language
     if language not in ("zh", "en"):
         raise RequestError(400, "language: expected zh or en", "language须为zh或en")
-    name = sheet_file_name(sheet, ".csv")
-    return Response(
-        sheet_csv(sheet, cast(Language, language)).encode(),
-        media_type=_CSV,
-        headers={
-            "Cache-Control": "no-store",
-            "Content-Disposition": f'attachment; filename="{name}"',
-        },
-    )
-
-
-MATCH_ROUTES: Final = (
-    page("/table/{id}/sheet", "sheet.html", roles=EVERYBODY),
-    page("/sheets/{match:path}", "sheet.html", roles=EVERYBODY),
-    route("/api/tables/{id}/sheet", get_table_sheet, roles=EVERYBODY),
-    route("/api/tables/{id}/sheet.csv", get_table_sheet_csv, roles=EVERYBODY),
-    route("/api/sheets/{match:path}", get_stored_sheet, roles=EVERYBODY),
-)
+    body = sheet_csv(sheet, cast(Language, language)).encode()
+    return file_response(body, "text/csv; charset=utf-8", sheet_file_name(sheet, ".csv"))
 
 
 async def list_matches(request: ConsoleRequest) -> dict[str, list[MatchListRow]]:
@@ -153,43 +133,32 @@ async def list_matches(request: ConsoleRequest) -> dict[str, list[MatchListRow]]
 
 async def list_attempts(request: ConsoleRequest) -> dict[str, list[AttemptLine]]:
     """List the attempts of a match at a table, and whether each attempt can be checked."""
-    proofs, table, match = (
-        AttemptRecords(request.console.engine),
-        request.path_params["id"],
-        request.path_params["match"],
-    )
+    proofs = AttemptRecords(request.console.engine)
+    table, match = request.path_params["id"], request.path_params["match"]
     found = await request.console.read_after_flush(lambda: proofs.attempts(table, match))
     return {"attempts": build_attempt_lines(found)}
 
 
 async def get_match_record(request: ConsoleRequest) -> Response:
     """Return all public events of a match at a table, as lines for `dealtable verify`."""
-    proofs, table, match = (
-        AttemptRecords(request.console.engine),
-        request.path_params["id"],
-        request.path_params["match"],
-    )
+    proofs = AttemptRecords(request.console.engine)
+    table, match = request.path_params["id"], request.path_params["match"]
     rows = await request.console.read_after_flush(lambda: proofs.rows_of_match(table, match))
     if not rows:
         raise RequestError(404, "the archive has no events of this match", "没有这局的事件存档")
-    safe = "".join(
-        sign if sign.isascii() and sign.isalnum() else "_" for sign in f"{table}_{match}"
-    )
-    return Response(
-        b"".join(row + b"\n" for row in rows),
-        media_type="application/jsonl",
-        headers={
-            "Cache-Control": "no-store",
-            "Content-Disposition": f'attachment; filename="events-{safe}.jsonl"',
-        },
-    )
+    safe = re.sub("[^A-Za-z0-9]", "_", f"{table}_{match}")
+    body = b"".join(row + b"\n" for row in rows)
+    return file_response(body, "application/jsonl", f"events-{safe}.jsonl")
 
 
-HISTORY_ROUTES: Final = (
+ROUTES: Final = (
+    page("/table/{id}/sheet", "sheet.html", roles=EVERYBODY),
+    page("/sheets/{match:path}", "sheet.html", roles=EVERYBODY),
+    route("/api/tables/{id}/sheet", get_table_sheet, roles=EVERYBODY),
+    route("/api/tables/{id}/sheet.csv", get_table_sheet_csv, roles=EVERYBODY),
+    route("/api/sheets/{match:path}", get_stored_sheet, roles=EVERYBODY),
     page("/history", "history.html", roles=EVERYBODY),
     route("/api/history", list_matches, roles=EVERYBODY),
     route("/api/tables/{id}/attempts/{match:path}", list_attempts, roles=EVERYBODY),
     route("/api/tables/{id}/record/{match:path}", get_match_record, roles=EVERYBODY),
 )
-
-ROUTES: Final = (*MATCH_ROUTES, *HISTORY_ROUTES)

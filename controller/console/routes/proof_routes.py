@@ -9,7 +9,7 @@ from typing import Final
 from starlette.responses import Response
 
 from controller.console.request_error import RequestError
-from controller.console.routing import ConsoleRequest, Handler, page, route
+from controller.console.routing import ConsoleRequest, Handler, file_response, page, route
 from controller.console.store.match_records import AttemptRecords, AttemptRows, ScoreSheetStore
 from controller.console.view.proof_page import (
     ProofView,
@@ -30,28 +30,23 @@ async def get_proof(request: ConsoleRequest) -> ProofView | Response:
 
     With `format=events`, return only the events, as lines for `dealtable verify`.
     """
-    table, attempt = request.path_params["id"], _attempt_number(request.path_params["attempt"])
+    table, text = request.path_params["id"], request.path_params["attempt"]
+    if not (text.isascii() and text.isdigit() and len(text) < 10):
+        raise RequestError(404, "there is no such attempt", "没有这次发牌")
+    attempt = int(text)
     rows = await _attempt_rows(request, table, attempt)
     over = rows is not None and await _is_over(request, table, rows)
-    events = tuple(request.console.config.console.events)
-    known = await request.console.read(lambda: _load_rulebooks(events))
+    known = await _read_rulebooks(request)
     shown = build_proof_view(table, attempt, rows, known, over=over)
     if request.query("format") != "events":
         return shown
-    return Response(
-        b"".join(bytes(row) + b"\n" for row in shown.events),
-        media_type="application/jsonl",
-        headers={
-            "Cache-Control": "no-store",
-            "Content-Disposition": f'attachment; filename="attempt-{attempt}.jsonl"',
-        },
-    )
+    body = b"".join(bytes(row) + b"\n" for row in shown.events)
+    return file_response(body, "application/jsonl", f"attempt-{attempt}.jsonl")
 
 
 async def list_rulebooks(request: ConsoleRequest) -> dict[str, list[RulebookTexts]]:
     """Return the available rulebooks of the requested hashes (`hash`, repeated)."""
-    events = tuple(request.console.config.console.events)
-    known = await request.console.read(lambda: _load_rulebooks(events))
+    known = await _read_rulebooks(request)
     named = dict.fromkeys(request.http_request.query_params.getlist("hash"))
     return {"rulebooks": [known[one] for one in named if one in known]}
 
@@ -91,6 +86,11 @@ async def _is_over(request: ConsoleRequest, table: str, rows: AttemptRows) -> bo
     )
 
 
+async def _read_rulebooks(request: ConsoleRequest) -> RulebooksByHash:
+    events = tuple(request.console.config.console.events)
+    return await request.console.read(lambda: _load_rulebooks(events))
+
+
 @cache
 def _load_rulebooks(events: Sequence[Path]) -> RulebooksByHash:
     """Return all rulebooks, also with the regulations of each event."""
@@ -113,12 +113,6 @@ def _limit_anonymous(handler: Handler) -> Handler:
             return await handler(asked)
 
     return asked_in_turn
-
-
-def _attempt_number(text: str) -> int:
-    if not (text.isascii() and text.isdigit() and len(text) < 10):
-        raise RequestError(404, "there is no such attempt", "没有这次发牌")
-    return int(text)
 
 
 ROUTES: Final = (

@@ -106,14 +106,14 @@ class NonsenseAnswer(msgspec.Struct, frozen=True, kw_only=True, tag_field="type"
 
 
 async def _get_rulebook(request: ConsoleRequest) -> RulebookView:
-    return _load_rulebook(_known_profile(request.path_params["profile"]))
+    return _load_rulebook(request.path_params["profile"])
 
 
 async def _judge_question(request: ConsoleRequest) -> PlayRuling | ContainedKinds | NonsenseAnswer:
     """Return the answer to a question on combinations."""
     question = await request.read_json(CombinationQuestion)
     try:
-        return judge_question(_load_profile(_known_profile(question.profile)), question)
+        return judge_question(_load_profile(question.profile), question)
     except QuestionError as mistake:
         return NonsenseAnswer(en=mistake.words.en, zh=mistake.words.zh)
 
@@ -124,7 +124,7 @@ async def _get_desk(request: ConsoleRequest) -> RulingDeskView:
     match = state.match
     if match.match is None:
         return RulingDeskView()
-    profile = _load_profile(_known_profile(match.profile))
+    profile = _load_profile(match.profile)
     counts = cards_due(match, profile.hand)
     if not isinstance(profile, GuandanProfile):
         return RulingDeskView(counts=counts)
@@ -210,14 +210,10 @@ async def _ruling_record(request: ConsoleRequest) -> RulingRecord:
     return await request.console.read_after_flush(found)
 
 
-def _known_profile(name: str) -> str:
-    if name not in profile_names():
-        raise RequestError(404, f"no rulebook is called {name!r}", f"没有名为{name}的规则")
-    return name
-
-
 @cache
 def _load_profile(name: str) -> Profile:
+    if name not in profile_names():
+        raise RequestError(404, f"no rulebook is called {name!r}", f"没有名为{name}的规则")
     return load_profile(name)
 
 

@@ -23,6 +23,7 @@ from controller.messages import Role
 
 _RETRY_LINE: Final = b"retry: %d\n\n" % RECONNECT_DELAY_MS
 _HEADERS: Final = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+_log = structlog.get_logger("console")
 
 
 async def stream_hall(request: ConsoleRequest) -> Response:
@@ -143,19 +144,12 @@ def _stream_response(events: AsyncIterator[bytes]) -> Response:
     return StreamingResponse(events, media_type="text/event-stream", headers=_HEADERS)
 
 
-_log = structlog.get_logger("console")
-STREAM_ROUTES: Final = (
+ROUTES: Final = (
     route("/stream/hall", stream_hall),
     route("/stream/table/{id}", stream_table),
     route("/stream/display/{id}", stream_display, roles=STAFF | {Role.TABLE}),
     route("/api/ring", claim_sound, ("POST",), rate_limited=False),
-)
-
-
-HALL_PAGE_ROUTES: Final = (
     page("/", "hall.html", roles=EVERYBODY),
     page("/wall", "wall.html", roles=EVERYBODY),
     page("/chief", "chief.html", roles=CHIEF),
 )
-
-ROUTES: Final = (*STREAM_ROUTES, *HALL_PAGE_ROUTES)

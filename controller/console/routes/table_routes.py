@@ -30,9 +30,6 @@ from controller.console.view.event_lines import describe_events
 from controller.faults import Language, fault_catalogue
 from controller.messages import PublicEvent, Role
 
-_MAX_EVENTS: Final = 1_000
-_SENDERS: Final = STAFF | {Role.TABLE}
-
 
 async def send_command(request: ConsoleRequest) -> dict[str, Any]:
     """Send a command, and return its result. A repeated id returns the same command's result."""
@@ -88,30 +85,6 @@ async def leave_call(request: ConsoleRequest) -> dict[str, Any]:
     return {"taken_by": None}
 
 
-async def list_events(request: ConsoleRequest) -> dict[str, Any]:
-    """List a table's public events after number `since`, in the order of their numbers."""
-    table, since = request.table, request.number("since")
-
-    def page() -> list[PublicEvent]:
-        found: list[PublicEvent] = []
-        for event in request.console.archive.events(table, since):
-            found.append(event)
-            if len(found) == _MAX_EVENTS:
-                break
-        return found
-
-    return {"events": await request.console.read_after_flush(page)}
-
-
-TABLE_ROUTES: Final = (
-    route("/api/tables/{id}/do", send_command, ("POST",), roles=_SENDERS),
-    route("/api/tables/{id}/orders/{order}/again", ask_command_again, ("POST",), roles=STAFF),
-    route("/api/tables/{id}/take", take_call, ("POST",), roles=STAFF),
-    route("/api/tables/{id}/leave", leave_call, ("POST",), roles=STAFF),
-    route("/api/tables/{id}/events", list_events),
-)
-
-
 async def list_transfer_options(request: ConsoleRequest) -> TransferOptions:
     """Return the tables to which the match could be transferred, and the unfinished transfers."""
     return await _match_transfer(request.console).find_options(request.table)
@@ -138,12 +111,6 @@ def _match_transfer(console: RefereeConsole) -> MatchTransfer:
     )
 
 
-TRANSFER_ROUTES: Final = (
-    route("/api/tables/{id}/carry", list_transfer_options, roles=REFEREES),
-    route("/api/tables/{id}/carry", transfer_match, ("POST",), roles=REFEREES),
-)
-
-
 async def list_commands(request: ConsoleRequest) -> Mapping[str, CommandFormView]:
     """List the commands, with their roles and arguments."""
     return command_forms()
@@ -157,15 +124,10 @@ async def list_faults(request: ConsoleRequest) -> Mapping[str, Mapping[Language,
     }
 
 
-CATALOGUE_ROUTES: Final = (
-    route("/api/commands", list_commands, roles=WITH_DISPLAYS),
-    route("/api/faults", list_faults, roles=WITH_DISPLAYS),
-)
-
-
 _LINES_PER_PAGE: Final = 100
 _ENTRIES_PER_PAGE: Final = 400
 """Entries that are read for one page. Some are private, and some only describe later entries."""
+_NO_END: Final = 10**14
 
 
 async def list_event_lines(request: ConsoleRequest) -> dict[str, Any]:
@@ -188,12 +150,15 @@ async def list_event_lines(request: ConsoleRequest) -> dict[str, Any]:
     return {"told": page, "before": first, "more": first > 1}
 
 
-_NO_END: Final = 10**14
-
-
-TABLE_PAGE_ROUTES: Final = (
+ROUTES: Final = (
+    route("/api/tables/{id}/do", send_command, ("POST",), roles=STAFF | {Role.TABLE}),
+    route("/api/tables/{id}/orders/{order}/again", ask_command_again, ("POST",), roles=STAFF),
+    route("/api/tables/{id}/take", take_call, ("POST",), roles=STAFF),
+    route("/api/tables/{id}/leave", leave_call, ("POST",), roles=STAFF),
+    route("/api/tables/{id}/carry", list_transfer_options, roles=REFEREES),
+    route("/api/tables/{id}/carry", transfer_match, ("POST",), roles=REFEREES),
+    route("/api/commands", list_commands, roles=WITH_DISPLAYS),
+    route("/api/faults", list_faults, roles=WITH_DISPLAYS),
     page("/table/{id}", "table.html", roles=EVERYBODY),
     route("/api/tables/{id}/told", list_event_lines, roles=EVERYBODY),
 )
-
-ROUTES: Final = (*TABLE_ROUTES, *TRANSFER_ROUTES, *CATALOGUE_ROUTES, *TABLE_PAGE_ROUTES)

@@ -107,11 +107,9 @@ class Archive:
                 for row in base.execute(select(JOURNAL_MARKS)).all()
             }
 
-    def disagreements(self, table: str | None = None) -> list[HeadConflict]:
-        """Return the conflicts between signed heads, of one table or of all tables."""
+    def disagreements(self) -> list[HeadConflict]:
+        """Return the conflicts between signed heads of all tables."""
         asked = select(DISAGREEMENTS.c.body)
-        if table is not None:
-            asked = asked.where(DISAGREEMENTS.c.table_id == table)
         with self._engine.connect() as base:
             return [_DISAGREEMENT_DECODER.decode(body) for body in base.scalars(asked)]
 
@@ -160,20 +158,14 @@ class Archive:
                     found.setdefault(order, entry.n)
         return found
 
-    def events(
-        self, table: str, since: int = 0, match_id: str | None = None
-    ) -> Iterator[PublicEvent]:
-        """Yield a table's events after number `since`, in order. `match_id`: only events of this
-        match.
-        """
+    def events(self, table: str, since: int = 0) -> Iterator[PublicEvent]:
+        """Yield a table's events after number `since`, in order."""
         # The journal is read once, because another may begin while events are read.
         with self._engine.connect() as base:
             journal = base.scalar(select(_present_journal(table)))
         asked = select(EVENTS.c.n, EVENTS.c.body).where(
             EVENTS.c.table_id == table, EVENTS.c.journal == journal
         )
-        if match_id is not None:
-            asked = asked.where(EVENTS.c.match_id == match_id)
         while True:
             page = asked.where(EVENTS.c.n > since).order_by(EVENTS.c.n).limit(PAGE_ROWS)
             with self._engine.connect() as base:
@@ -183,18 +175,6 @@ class Archive:
             if len(rows) < PAGE_ROWS:
                 return
             since = rows[-1].n
-
-    def contradicting_numbers(self, table: str) -> list[int]:
-        """Return the entry numbers at which a table has two different entries, in any journals."""
-        twice = (
-            select(EVENTS.c.n)
-            .where(EVENTS.c.table_id == table)
-            .group_by(EVENTS.c.n)
-            .having(func.count() > 1)
-            .order_by(EVENTS.c.n)
-        )
-        with self._engine.connect() as base:
-            return list(base.scalars(twice))
 
     def _last_number(self, which: ColumnElement[bool]) -> int:
         asked = select(EVENTS.c.n).where(which).order_by(EVENTS.c.n.desc()).limit(1)
@@ -245,11 +225,12 @@ class Archive:
         """Write a signed head. Return the conflict with earlier heads, if this head is new and has
         one.
         """
-        of = HEADS.c.table_id == shown.table
-        kept = select(HEADS).where(of)
+        kept = select(HEADS).where(HEADS.c.table_id == shown.table)
         same = base.execute(kept.where(HEADS.c.n == shown.n, HEADS.c.head != shown.head)).first()
         furthest = base.execute(kept.order_by(HEADS.c.n.desc())).first()
-        if not self._insert_new(base, HEADS, [_head_row(shown)]):
+        head = msgspec.structs.asdict(shown)
+        head["table_id"] = head.pop("table")
+        if not self._insert_new(base, HEADS, [head]):
             return ()
         wrong = head_conflict(_optional_head(same), _optional_head(furthest), shown)
         if wrong is None:
@@ -284,11 +265,6 @@ def _event_row(stored: StoredEvent) -> dict[str, Any]:
         "body": stored.body,
         "journal": stored.journal,
     }
-
-
-def _head_row(head: KeptHead) -> dict[str, Any]:
-    said = {"table_id": head.table, "table_key": head.table_key, "n": head.n, "head": head.head}
-    return said | {"sig": head.sig, "time": head.time}
 
 
 def _head_of_row(row: Row[Any]) -> KeptHead:

@@ -13,18 +13,11 @@ from collections.abc import Callable, Mapping
 from importlib import import_module
 from typing import Any, Final, NamedTuple, TypeVar
 
-from sqlalchemy import (
-    Engine,
-    create_engine,
-    event,
-)
+from sqlalchemy import Engine, create_engine, event
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 
-from controller.console.store.database_schema import (
-    DatabaseTooNew,
-    migrate,
-)
+from controller.console.store.database_schema import DatabaseTooNew, migrate
 
 Result = TypeVar("Result")
 
@@ -77,16 +70,13 @@ class WorkerThread:
     def _deliver(
         self, set_outcome: Callable[[Any], None], answer: asyncio.Future[Any], outcome: object
     ) -> None:
+        def deliver() -> None:
+            if not answer.done():
+                set_outcome(outcome)
+
         # The loop may be closed already: the process ends and no caller waits.
         with contextlib.suppress(RuntimeError):
-            self._loop.call_soon_threadsafe(_set_outcome, set_outcome, answer, outcome)
-
-
-def _set_outcome(
-    set_outcome: Callable[[Any], None], answer: asyncio.Future[Any], outcome: object
-) -> None:
-    if not answer.done():
-        set_outcome(outcome)
+            self._loop.call_soon_threadsafe(deliver)
 
 
 class StoreError(Exception):

@@ -2,7 +2,7 @@
 
 from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 from sqlalchemy import (
@@ -40,6 +40,14 @@ VERSION_ROWS: Final = Table(
 """The version of the tables in the database: one row. Version 1 did not have this table."""
 
 
+def _entry_key() -> tuple[Column[Any], ...]:
+    return (
+        Column("table_id", String(24), primary_key=True),
+        Column("n", BigInteger, primary_key=True),
+        Column("head", String(64), primary_key=True),
+    )
+
+
 def _journal_column() -> Column[int]:
     return Column("journal", Integer, nullable=False, server_default="1")
 
@@ -47,9 +55,7 @@ def _journal_column() -> Column[int]:
 EVENTS: Final = Table(
     "events",
     METADATA,
-    Column("table_id", String(24), primary_key=True),
-    Column("n", BigInteger, primary_key=True),
-    Column("head", String(64), primary_key=True),
+    *_entry_key(),
     Column("kind", String(64), nullable=False),
     Column("match_id", String(64)),
     Column("deal", Integer),
@@ -81,9 +87,7 @@ _COMMAND_INDEX: Final = Index(
 HEADS: Final = Table(
     "heads",
     METADATA,
-    Column("table_id", String(24), primary_key=True),
-    Column("n", BigInteger, primary_key=True),
-    Column("head", String(64), primary_key=True),
+    *_entry_key(),
     Column("table_key", String(40), nullable=False),
     Column("sig", String(128), nullable=False),
     Column("time", String(40), nullable=False),
@@ -95,9 +99,7 @@ shown.
 DISAGREEMENTS: Final = Table(
     "disagreements",
     METADATA,
-    Column("table_id", String(24), primary_key=True),
-    Column("n", BigInteger, primary_key=True),
-    Column("head", String(64), primary_key=True),
+    *_entry_key(),
     Column("body", LargeBinary, nullable=False),
 )
 """Signed heads that contradict a head that was stored before. `body` contains both: the table has
@@ -293,14 +295,10 @@ def _journal_of(head: str, entries: Sequence[PublicEvent]) -> list[PublicEvent]:
     return found
 
 
-def _index_commands(base: Connection) -> None:
-    """Create an index that finds entries of commands without reading a table's whole journal."""
-    _COMMAND_INDEX.create(base, checkfirst=True)
-
-
 MIGRATIONS: Final[Mapping[int, Callable[[Connection], None]]] = {
     1: _number_journals,
-    2: _index_commands,
+    # An index that finds entries of commands without reading a table's whole journal.
+    2: lambda base: _COMMAND_INDEX.create(base, checkfirst=True),
 }
 """By version: the function that updates to the next version. Each may run twice without harm."""
 

@@ -137,7 +137,8 @@ class EventWriter:
         while self._batches or not self._closing.is_set():
             if not self._batches:
                 self._added.clear()
-                await self._wait_for_batches()
+                # A wait for a batch, or until it is time to check the database.
+                await _wait_up_to(IDLE_CHECK_INTERVAL_S, self._added)
                 if not self._batches and self._closing.is_set():
                     break
             group = self._next_group()
@@ -148,10 +149,13 @@ class EventWriter:
                 self._signal_attempt()
                 if self._closing.is_set():
                     break
-                await self._wait_before_retry()
+                await _wait_up_to(self._retry_s, self._closing)
                 continue
             self._finish_group(group)
-            self._mark_back()
+            if self._away_since_ms is not None:
+                _log.info("the store is back", away_ms=self._now_ms() - self._away_since_ms)
+                self._away_since_ms, self._error = None, ""
+                self._on_status()
             self._on_written(written)
             self._signal_attempt()
 
@@ -169,20 +173,9 @@ class EventWriter:
         except Exception:
             _log.exception("not told that nothing is kept")
 
-    async def _wait_for_batches(self) -> None:
-        """Wait for a batch, or until it is time to check the database."""
-        with suppress(TimeoutError):
-            async with asyncio.timeout(IDLE_CHECK_INTERVAL_S):
-                await self._added.wait()
-
     def _signal_attempt(self) -> None:
         self._attempted.set()
         self._attempted = asyncio.Event()
-
-    async def _wait_before_retry(self) -> None:
-        with suppress(TimeoutError):
-            async with asyncio.timeout(self._retry_s):
-                await self._closing.wait()
 
     def _next_group(self) -> list[WriteBatch]:
         """Return the batches to write next. They stay in the queue until they are on the disk."""
@@ -211,8 +204,8 @@ class EventWriter:
             _log.warning("the store is away, events wait in memory", why=self._error, exc_info=ours)
             self._on_status()
 
-    def _mark_back(self) -> None:
-        if self._away_since_ms is not None:
-            _log.info("the store is back", away_ms=self._now_ms() - self._away_since_ms)
-            self._away_since_ms, self._error = None, ""
-            self._on_status()
+
+async def _wait_up_to(timeout_s: float, event: asyncio.Event) -> None:
+    with suppress(TimeoutError):
+        async with asyncio.timeout(timeout_s):
+            await event.wait()

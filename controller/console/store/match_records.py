@@ -3,7 +3,7 @@
 A signed sheet stays readable after its table is removed.
 """
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import Any, Final
 
 import msgspec
@@ -60,7 +60,8 @@ class ScoreSheetStore:
         try:
             with self._engine.begin() as base:
                 if not row["signed"]:
-                    base.execute(delete(SHEETS).where(*_has_key_of(row)))
+                    own = [column == row[column.name] for column in SHEETS.primary_key.columns]
+                    base.execute(delete(SHEETS).where(*own))
                 return bool(base.execute(self._insert.returning(SHEETS.c.signed), [row]).all())
         # OverflowError: a number that is too large for the database.
         except (SQLAlchemyError, OverflowError) as error:
@@ -93,10 +94,6 @@ class ScoreSheetStore:
         )
         with self._engine.connect() as base:
             return [_stored_sheet(row) for row in base.execute(asked)]
-
-
-def _has_key_of(row: dict[str, Any]) -> list[ColumnElement[bool]]:
-    return [column == row[column.name] for column in SHEETS.primary_key.columns]
 
 
 def signature_count(sheet: ScoreSheet) -> int:
@@ -161,8 +158,9 @@ class AttemptRecords:
             ).all()
             if not steps:
                 return None
+            near_records = [_is_near(row.n, row.n) for row in steps if row.kind == "record"]
             block = [row.n for row in steps if row.kind != "record"] or [steps[0].n]
-            asked = or_(_is_near(block[0], block[-1]), own, *_are_near_records(steps))
+            asked = or_(_is_near(block[0], block[-1]), own, *near_records)
             rows = base.scalars(
                 select(EVENTS.c.body)
                 .where(of_table, asked)
@@ -251,10 +249,6 @@ def _is_in_journal_of_attempt(table: str, attempt: int) -> ColumnElement[bool]:
 
 def _is_near(first: int, last: int) -> ColumnElement[bool]:
     return EVENTS.c.n.between(first - _NEIGHBOUR_ROWS, last + _NEIGHBOUR_ROWS)
-
-
-def _are_near_records(steps: Sequence[Any]) -> Iterable[ColumnElement[bool]]:
-    return [_is_near(row.n, row.n) for row in steps if row.kind == "record"]
 
 
 def _named_match(bodies: Iterable[bytes]) -> str | None:

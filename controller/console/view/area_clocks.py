@@ -186,6 +186,7 @@ def _build_area(name: str, snapshots: Sequence[TableSnapshot], now_ms: int) -> A
     stops = [
         (one.table, area_stop_of(state, one.contact_times.received_ms)) for one, state in heard
     ]
+    said = Counter(state.match.announced for _, state in heard)
     up_ms = median_low([clock.ends_ms for clock in alike]) if running else None
     left_s = median_low([clock.left_s for clock in alike]) if alike and not running else None
     return AreaView(
@@ -194,7 +195,10 @@ def _build_area(name: str, snapshots: Sequence[TableSnapshot], now_ms: int) -> A
         event=_most_common(state.match.event for _, state in known),
         round=_most_common(state.match.round for _, state in known),
         live=sum(_is_live(one, now_ms) for one in snapshots),
-        waiting=sum(_is_waiting(one, now_ms) for one in snapshots),
+        waiting=sum(
+            any(reason.rank < Urgency.UNHEARD for reason in list_table_reasons(one, now_ms))
+            for one in snapshots
+        ),
         not_started=sum(is_waiting_to_start(state) for _, state in known),
         playing=len(playing),
         over=sum(is_over(state) for _, state in known),
@@ -206,7 +210,12 @@ def _build_area(name: str, snapshots: Sequence[TableSnapshot], now_ms: int) -> A
         left_s=left_s,
         stop=most_common_stop([stop for _, stop in stops if stop is not None]),
         held=tuple(table for table, stop in stops if stop is not None),
-        announced=_common_announcement(state for _, state in heard),
+        announced=max(
+            # Of two that are equally common, the later.
+            (one for one in ANNOUNCEMENTS if said[one]),
+            key=lambda one: (said[one], ANNOUNCEMENTS.index(one)),
+            default=None,
+        ),
         added=tuple(
             TableAddedTime(clock.table, clock.added_s) for clock in clocks if clock.added_s
         ),
@@ -271,17 +280,6 @@ def _slow_tables(playing: Sequence[tuple[TableSnapshot, PublicState]]) -> Iterab
     for (one, _), deal in zip(playing, deals, strict=True):
         if middle - deal >= MIN_DEALS_BEHIND:
             yield SlowTable(one.table, middle - deal)
-
-
-def _common_announcement(states: Iterable[PublicState]) -> str | None:
-    """Return the last announcement of most clocks. If two are equally common, return the later."""
-    said = Counter(state.match.announced for state in states)
-    known = [one for one in ANNOUNCEMENTS if said[one]]
-    return max(known, key=lambda one: (said[one], ANNOUNCEMENTS.index(one)), default=None)
-
-
-def _is_waiting(snapshot: TableSnapshot, now_ms: int) -> bool:
-    return any(one.rank < Urgency.UNHEARD for one in list_table_reasons(snapshot, now_ms))
 
 
 def _most_common(values: Iterable[T | None]) -> T | None:

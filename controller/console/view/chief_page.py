@@ -5,6 +5,7 @@ the matter (`open_matter_names`).
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from statistics import median_low
 from typing import Final
 
@@ -81,11 +82,15 @@ def list_approvals(
     """Yield a table's rulings that wait for the chief."""
     for ruling in state.match.rulings:
         if _needs_chief(ruling):
+            verbal = _is_unconfirmed_word(ruling)
+            by = decided_by_words(ruling.by)
+            if verbal:
+                by = decided_by_words(ruling.approved_by, ruling.entered_by)
             yield PendingApproval(
                 table=table,
                 ruling=ruling,
-                verbal=_is_unconfirmed_word(ruling),
-                by=_author_words(ruling),
+                verbal=verbal,
+                by=by,
                 since_ms=first_seen.get(_ruling_name(table, state.match, ruling)),
             )
 
@@ -125,12 +130,6 @@ def _needs_chief(ruling: PublicRuling) -> bool:
 
 def _is_unconfirmed_word(ruling: PublicRuling) -> bool:
     return ruling.state == "decided" and ruling.verbal and ruling.confirmed_by is None
-
-
-def _author_words(ruling: PublicRuling) -> Words:
-    if _is_unconfirmed_word(ruling):
-        return decided_by_words(ruling.approved_by, ruling.entered_by)
-    return decided_by_words(ruling.by)
 
 
 def _ruling_name(table: str, match: PublicMatch, ruling: PublicRuling) -> str:
@@ -189,7 +188,11 @@ def estimate_overruns(
 ) -> Iterator[OverrunEstimate]:
     """Yield each table with a deal that ends half a minute or more after the match's time is up."""
     paces = [pace for one, state in playing if (pace := _deal_pace(one, state)) is not None]
-    usual = _area_paces(paces)
+    by_area: dict[str, list[int]] = {}
+    for each in paces:
+        if each.pace_ms is not None:
+            by_area.setdefault(each.snapshot.area, []).append(each.pace_ms)
+    usual = {area: median_low(those) for area, those in by_area.items()}
     for each in paces:
         pace_ms = each.pace_ms or usual.get(each.snapshot.area)
         if pace_ms is None:
@@ -222,15 +225,6 @@ def _deal_pace(snapshot: TableSnapshot, state: PublicState) -> _DealPace | None:
         pace_ms = max(0, match.began_ms - match.start_ms) // deals
     began_ms = up_ms - (match.clock.deadline_ms - match.began_ms)
     return _DealPace(snapshot, match, up_ms, began_ms, pace_ms, deals)
-
-
-def _area_paces(paces: Iterable[_DealPace]) -> dict[str, int]:
-    """Return the median pace of each area."""
-    found: dict[str, list[int]] = {}
-    for each in paces:
-        if each.pace_ms is not None:
-            found.setdefault(each.snapshot.area, []).append(each.pace_ms)
-    return {area: median_low(those) for area, those in found.items()}
 
 
 HEAVY_PENALTIES: Final = frozenset({"foul", "match_forfeit", "disqualification"})
@@ -297,19 +291,12 @@ def build_chief_view(
     """Return the chief's page for all tables of a hall."""
     known = [(one, one.state) for one in snapshots if one.state is not None]
     playing = [(one, state) for one, state in known if is_playing(state)]
-    his = [
-        each
-        for one, state in known
-        for each in list_approvals(one.table, state, notes.first_seen_ms)
-    ]
-    words = [
-        each
-        for one, state in known
-        for each in list_unconfirmed_corrections(one.table, state, notes.first_seen_ms)
-    ]
+    since = notes.first_seen_ms
+    approvals = [list_approvals(one.table, state, since) for one, state in known]
+    spoken = [list_unconfirmed_corrections(one.table, state, since) for one, state in known]
     return ChiefView(
-        approvals=tuple(sorted(his, key=lambda one: one.since_ms or 0)),
-        spoken=tuple(sorted(words, key=lambda one: one.since_ms or 0)),
+        approvals=tuple(sorted(chain(*approvals), key=lambda one: one.since_ms or 0)),
+        spoken=tuple(sorted(chain(*spoken), key=lambda one: one.since_ms or 0)),
         integrity=tuple(
             finding for one in snapshots for finding in list_integrity_findings(one, now_ms, notes)
         ),
@@ -320,7 +307,7 @@ def build_chief_view(
         at_a=tuple(
             each for one, state in playing for each in _tables_at_level_a(one.table, state.match)
         ),
-        unsigned=tuple(list_unsigned_sheets(known, notes.first_seen_ms)),
+        unsigned=tuple(list_unsigned_sheets(known, since)),
         outcomes=tuple(
             each for one, state in known for each in _heavy_outcomes(one.table, state.match)
         ),

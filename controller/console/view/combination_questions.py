@@ -37,8 +37,6 @@ class PlayedCards(msgspec.Struct, frozen=True, kw_only=True):
 class CombinationQuestion(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A question on combinations. `on`: the play to beat, or None for a lead.
 
-    `on`: the play to beat, or None for a lead.
-
     `contained`: which kinds the play contains (seed 000 A16.3.1). `level`: 2 … A, or None in Big
     Two.
     """
@@ -88,14 +86,13 @@ def judge_question(profile: Profile, question: CombinationQuestion) -> PlayRulin
 
 def list_combination_kinds(profile: Profile) -> list[CombinationKindView]:
     """Return the combinations of a rulebook. `ranked`: its declaration names the ranks."""
-    if isinstance(profile, BigTwoProfile):
-        return [
-            CombinationKindView(kind=kind, en=name.en, zh=name.zh, ranked=False)
-            for kind, name in BIG_TWO_KINDS.items()
-        ]
+    big_two = isinstance(profile, BigTwoProfile)
+    names = BIG_TWO_KINDS.items() if big_two else COMBO_NAMES.items()
     return [
-        CombinationKindView(kind=kind, en=name.en, zh=name.zh, ranked=kind in SEQUENCE_KINDS)
-        for kind, name in COMBO_NAMES.items()
+        CombinationKindView(
+            kind=kind, en=name.en, zh=name.zh, ranked=not big_two and kind in SEQUENCE_KINDS
+        )
+        for kind, name in names
     ]
 
 
@@ -107,20 +104,15 @@ def cards_due(match: PublicMatch, hand: int) -> tuple[CardsDue, ...]:
     card on the table may be counted or not.
     """
     cards: dict[Seat, int] = dict.fromkeys(SEATS, hand)
+    laid: Sequence[Seat] = ()
     exchange = match.tribute
-    if exchange is None or exchange.anti:
-        return _by_seat(cards, ())
-    for payment in exchange.payments:
-        cards[payment.giver] -= 1
-        cards[payment.to] += 1
-    for back in exchange.returns:
-        if back.giver in exchange.given:
-            cards[back.giver] -= 1
-            cards[back.to] += 1
-    return _by_seat(cards, () if exchange.payments else exchange.laid)
-
-
-def _by_seat(cards: dict[Seat, int], laid: Sequence[Seat]) -> tuple[CardsDue, ...]:
+    if exchange is not None and not exchange.anti:
+        passed = [(one.giver, one.to) for one in exchange.payments]
+        passed += [(one.giver, one.to) for one in exchange.returns if one.giver in exchange.given]
+        for giver, to in passed:
+            cards[giver] -= 1
+            cards[to] += 1
+        laid = () if exchange.payments else exchange.laid
     return tuple(
         CardsDue(seat=seat, cards=number, or_one_less=seat in laid)
         for seat, number in cards.items()

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from enum import Enum
+from functools import cache
 from typing import Any, Final, Literal, get_args, get_origin, get_type_hints
 
 import msgspec
@@ -12,8 +13,7 @@ from controller.commands.match_arguments import PairDetailsBySide
 from controller.commands.registry import COMMANDS, BoundTo, CommandSpec
 from controller.console.view.phrases import name_of
 from controller.messages import Role
-from controller.words import COMMAND_WORDS as CALLED
-from controller.words import Words
+from controller.words import COMMAND_WORDS, Words
 
 ARGUMENT_NAMES: Final[Mapping[str, Words]] = {
     "since": Words("after entry", "自条目"),
@@ -131,33 +131,27 @@ class CommandFormView(msgspec.Struct, frozen=True, kw_only=True):
     args: list[ArgumentView]
 
 
+@cache
 def command_forms() -> Mapping[str, CommandFormView]:
     """Return the forms of all commands by name."""
-    return _FORMS
+    return {cmd: _command_form(cmd, command) for cmd, command in COMMANDS.items()}
 
 
 def _command_form(cmd: str, command: CommandSpec) -> CommandFormView:
-    label, said = name_of(CALLED, cmd), get_type_hints(command.args)
+    label, annotations = name_of(COMMAND_WORDS, cmd), get_type_hints(command.args)
+    has_chinese = any(char > "\u2fff" for char in command.help)
+    shape = inspect.type_info(command.args)
+    assert isinstance(shape, inspect.StructType)
     return CommandFormView(
         roles=[role for role in Role if role in command.roles],
         signed=command.signed,
         bound=command.bound_to,
         label_en=label.en,
         label_zh=label.zh,
-        does_en=command.help.partition(" (")[0] if _has_chinese(command.help) else command.help,
+        does_en=command.help.partition(" (")[0] if has_chinese else command.help,
         does_zh=label.zh,
-        args=[_argument_view(field, said[field.name]) for field in _struct_fields(command.args)],
+        args=[_argument_view(field, annotations[field.name]) for field in shape.fields],
     )
-
-
-def _has_chinese(text: str) -> bool:
-    return any(char > "\u2fff" for char in text)
-
-
-def _struct_fields(form: type[msgspec.Struct]) -> tuple[inspect.Field, ...]:
-    shape = inspect.type_info(form)
-    assert isinstance(shape, inspect.StructType)
-    return shape.fields
 
 
 def _argument_view(field: inspect.Field, annotation: Any) -> ArgumentView:
@@ -233,4 +227,3 @@ _KIND_BY_STRUCT: Final[Mapping[type, ArgumentKind]] = {
     CountsForSeats: "counts",
     PairDetailsBySide: "pairs",
 }
-_FORMS: Final = {cmd: _command_form(cmd, order) for cmd, order in COMMANDS.items()}

@@ -4,7 +4,7 @@ Each button is a complete command. So the meaning of a touch is decided here, wh
 it, and not in a browser.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
 import msgspec
@@ -12,11 +12,6 @@ import msgspec
 from controller.commands.registry import COMMANDS
 from controller.messages import PublicMatch, PublicState, Seat
 from controller.seats import side_of
-
-DISPLAY_COMMANDS: Final = frozenset(
-    {"seat", "cut", "confirm", "out", "call", "claim_count", "answer", "choose"}
-)
-"""All commands that a display may send to its table."""
 
 
 class SeatButton(msgspec.Struct, frozen=True, gc=False, kw_only=True):
@@ -68,15 +63,7 @@ def _own_buttons(seat: Seat, match: PublicMatch) -> Iterator[SeatButton]:
 
 def _confirm_button_for(text_id: str) -> Callable[[Seat, PublicMatch], Iterator[SeatButton]]:
     """Return a function that yields the green button with the text `text_id`."""
-
-    def green(seat: Seat, match: PublicMatch) -> Iterator[SeatButton]:
-        yield _confirm_button(seat, match, text_id)
-
-    return green
-
-
-def _seat_button(seat: Seat, match: PublicMatch) -> Iterator[SeatButton]:
-    yield _button("seat", {"seat": seat}, match, "sit")
+    return lambda seat, match: iter([_confirm_button(seat, match, text_id)])
 
 
 def _return_buttons(seat: Seat, match: PublicMatch) -> Iterator[SeatButton]:
@@ -106,8 +93,8 @@ def _play_buttons(seat: Seat, match: PublicMatch) -> Iterator[SeatButton]:
         yield _confirm_button(seat, match, "is_out", about_seat=out)
 
 
-_BUTTONS_BY_PHASE: Final = {
-    "setup": _seat_button,
+_BUTTONS_BY_PHASE: Final[Mapping[str, Callable[[Seat, PublicMatch], Iterator[SeatButton]]]] = {
+    "setup": lambda seat, match: iter([_button("seat", {"seat": seat}, match, "sit")]),
     "count_check": _confirm_button_for("counted"),
     "tribute": _confirm_button_for("laid"),
     "return": _return_buttons,

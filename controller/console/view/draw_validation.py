@@ -140,14 +140,20 @@ class _DrawReader:
                 self.add_fault(
                     line, key, "a character that cannot be printed", "含有无法显示的字符"
                 )
-        table = self._table(line, cells.get("table", ""))
+        table_no = cells.get("table", "")
+        table = self._tables.get(_number(table_no))
+        if table_no and table is None:
+            self.add_fault(
+                line, "table", f"there is no table {table_no} here", f"此处没有{table_no}号台"
+            )
         args = self._args(line, cells)
         if len(self.faults) > before or table is None:
             return
         try:
             laid = msgspec.convert(args, SetMatchArgs)
         except msgspec.ValidationError as error:
-            self._add_rejection(line, str(error))
+            # A fault that a table would refuse for another reason.
+            self.add_fault(line, None, f"a table refuses this row: {error}", "机器不接受此行内容")
             return
         self.matches.append(DrawnMatch(line=line, table=table, args=laid))
 
@@ -165,12 +171,6 @@ class _DrawReader:
                 twice = _DUPLICATE_WORDS[kind]
                 en, zh = twice.en.format(line=first), twice.zh.format(line=first)
                 self.add_fault(laid.line, column, f"{value}: {en}", f"{value}：{zh}")
-
-    def _table(self, line: int, cell: str) -> str | None:
-        found = self._tables.get(_number(cell))
-        if cell and found is None:
-            self.add_fault(line, "table", f"there is no table {cell} here", f"此处没有{cell}号台")
-        return found
 
     def _args(self, line: int, cells: Mapping[str, str]) -> dict[str, Any]:
         number, match = self._int(line, cells, "round", 999), self._int(line, cells, "match", 9999)
@@ -195,8 +195,8 @@ class _DrawReader:
             "table_no": table_no,
             "stage": stage,
             "pairs": {
-                "NS": _pair(cells, "ns", {"N": "north", "S": "south"}),
-                "EW": _pair(cells, "ew", {"W": "west", "E": "east"}),
+                "NS": _pair(cells, "ns", "NS"),
+                "EW": _pair(cells, "ew", "WE"),
             },
         }
 
@@ -208,10 +208,6 @@ class _DrawReader:
             self.add_fault(line, key, f"expected a number from 1 to {most}", f"应为1至{most}的数")
             return 0
         return int(cell)
-
-    def _add_rejection(self, line: int, why: str) -> None:
-        """Add a fault for a row that a table would refuse for another reason."""
-        self.add_fault(line, None, f"a table refuses this row: {why}", "机器不接受此行内容")
 
 
 _COLUMN_OF_SEAT: Final = {"N": "north", "S": "south", "E": "east", "W": "west"}
@@ -233,12 +229,12 @@ def _unique_values(drawn: DrawnMatch) -> Iterator[tuple[str, str, str]]:
             yield "player", _COLUMN_OF_SEAT[seat], player
 
 
-def _pair(cells: Mapping[str, str], side: str, seats: Mapping[str, str]) -> dict[str, Any]:
-    players = {seat: cells[key] for seat, key in seats.items() if cells.get(key)}
+def _pair(cells: Mapping[str, str], side: str, seats: str) -> dict[str, Any]:
+    named = {seat: cells.get(_COLUMN_OF_SEAT[seat]) for seat in seats}
     return {
         "id": cells.get(f"{side}_id", ""),
         "name": cells.get(f"{side}_name", ""),
-        "players": players,
+        "players": {seat: player for seat, player in named.items() if player},
     }
 
 

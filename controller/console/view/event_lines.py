@@ -15,9 +15,10 @@ from controller.console.view.phrases import (
     DealContext,
     DescribeEvent,
     EventData,
-    add_leader,
     constant_line,
+    fault_cause,
     fault_words,
+    leader_line,
     name_of,
     template_line,
 )
@@ -77,8 +78,9 @@ def advance_context(event: PublicEvent, context: DealContext) -> DealContext:
     """Return the context for the line of the next entry."""
     if event.kind in ("match", "match_told"):
         try:
-            for data in _match_event_data(event):
-                context = match_event_lines.advance_match_context(data, context)
+            alone = event.kind == "match"
+            for one in [{"event": event.data}] if alone else event.data.get("told", ()):
+                context = match_event_lines.advance_match_context(one.get("event", {}), context)
         except _MALFORMED_ERRORS:
             return NO_CONTEXT
     elif event.kind == "released":
@@ -99,12 +101,6 @@ def describe_events(
         lines.append(describe_event(event, context))
         context = advance_context(event, context)
     return tuple(lines)
-
-
-def _match_event_data(event: PublicEvent) -> Iterable[EventData]:
-    if event.kind == "match":
-        return (event.data,)
-    return (one.get("event", {}) for one in event.data.get("told", ()))
 
 
 def _is_quiet(event: PublicEvent, context: DealContext) -> bool:
@@ -155,11 +151,6 @@ def _describe_verdict(data: EventData, context: DealContext) -> Words:
     )
 
 
-def _describe_release(data: EventData, context: DealContext) -> Words:
-    out = Words("the hands are released", "手牌已放行")
-    return add_leader(out, data.get("leader"), data.get("turned_up"))
-
-
 def _fault_reasons_line(en: str, zh: str) -> DescribeEvent:
     """Return a function that describes an entry with the faults that are its reasons."""
 
@@ -173,17 +164,13 @@ def _fault_reasons_line(en: str, zh: str) -> DescribeEvent:
 
 def _describe_match_start(data: EventData, context: DealContext) -> Words:
     said = data.get("meeting", {})
-    names = [pair.get("name", "") for pair in _pairs(said)]
+    pairs = said.get("pairs", {})
+    names = [pairs[side].get("name", "") for side in ("NS", "EW") if side in pairs]
     rules = phrases.rulebook_name(str(data.get("profile")))
     return Words(
         f"match {data.get('match')} is laid out: {' v '.join(names)} ({rules.en})",
         f"排定对阵{data.get('match')}：{'对'.join(names)}（{rules.zh}）",
     )
-
-
-def _pairs(said: EventData) -> Iterable[EventData]:
-    pairs = said.get("pairs", {})
-    return [pairs[side] for side in ("NS", "EW") if side in pairs]
 
 
 def _describe_match_events(data: EventData, context: DealContext) -> Words:
@@ -203,11 +190,8 @@ def _describe_start(data: EventData, context: DealContext) -> Words:
 
 def _describe_command(data: EventData, context: DealContext) -> Words:
     what = name_of(COMMAND_WORDS, data.get("cmd"))
-    person, key, role = (
-        data.get("person"),
-        data.get("who"),
-        name_of(ROLE_WORDS, data.get("role")),
-    )
+    person, key = data.get("person"), data.get("who")
+    role = name_of(ROLE_WORDS, data.get("role"))
     end = _describe_answer(data)
     if key == PANEL_KEY:
         return Words(f"a button at the table: {what.en}{end.en}", f"本台按钮：{what.zh}{end.zh}")
@@ -254,13 +238,7 @@ def _fault_line(over: bool) -> DescribeEvent:
     """Return a function that describes a fault with its evidence. `over`: the fault has ended."""
 
     def tell(data: EventData, before: DealContext) -> Words:
-        name, evidence = str(data.get("name")), data.get("evidence") or {}
-        row = fault_catalogue().get(name)
-        words = (
-            Words(name, name)
-            if row is None
-            else Words(row.cause(evidence), row.cause(evidence, "zh"))
-        )
+        words = fault_cause(str(data.get("name")), data.get("evidence") or {})
         if over:
             return Words(f"over: {words.en}", f"已解除：{words.zh}")
         return Words(f"fault: {words.en}", f"告警：{words.zh}")
@@ -281,7 +259,7 @@ LINE_BY_KIND: Final[Mapping[str, DescribeEvent]] = {
     ),
     "held": constant_line("the hands are ready and locked in", "牌已备好，待放行"),
     "verdict": _describe_verdict,
-    "released": _describe_release,
+    "released": leader_line("the hands are released", "手牌已放行", "leader"),
     "sealed_to_chief": _fault_reasons_line(
         "only the chief can open this attempt", "本次发牌仅裁判长可解封"
     ),

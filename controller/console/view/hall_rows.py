@@ -1,13 +1,13 @@
 """One table in the hall's list. A referee must be able to read it from across the room."""
 
-from typing import Any, Literal
+from typing import Literal
 
 import msgspec
 
 from controller.console.freshness import Freshness
 from controller.console.view.area_clocks import AreaStopView, area_stop_of, clock_end_ms, is_playing
 from controller.console.view.wait_reasons import Urgency, WaitingTable
-from controller.messages import PublicMatch, PublicPair, PublicState, Side
+from controller.messages import PublicPair, PublicState, Side
 
 RowLight = Literal["dark", "calm", "busy", "waits", "stands"]
 
@@ -96,6 +96,7 @@ def build_hall_row(
     how, since_ms = freshness
     if state is None:
         return HallRow(table=table, area=area, standing=how, since_ms=since_ms, light="dark")
+    match, up_ms = state.match, clock_end_ms(state, received_ms)
     return HallRow(
         table=table,
         area=area,
@@ -107,59 +108,29 @@ def build_hall_row(
         fed=state.machine.fed // FED_STEP * FED_STEP,
         machine=state.machine.phase.value,
         taken_by=taken_by,
-        **_match_fields(state.match),
-        **_play_fields(state.match),
-        **_clock_fields(state, received_ms),
-        **_paper_fields(state.match),
+        table_no=match.table_no,
+        event=match.event,
+        round=match.round,
+        match_no=match.match_no,
+        pairs={side: build_pair_name(pair) for side, pair in match.pairs.items() if pair},
+        levels=match.levels,
+        level=match.level,
+        deal=match.deal,
+        phase=match.phase,
+        phase_en=match.phase_en,
+        phase_zh=match.phase_zh,
+        next_en=match.next_en,
+        next_zh=match.next_zh,
+        suspended=match.suspended,
+        ends_ms=up_ms,
+        left_s=match.clock.left_s if match.clock is not None and up_ms is None else None,
+        stop=area_stop_of(state, received_ms) if is_playing(state) else None,
+        added_s=match.added_time_s,
+        announced=match.announced,
+        signed=len(match.signed),
+        unsigned=len(match.signers) if match.verdict is not None else 0,
+        rulings=sum(ruling.state == "proposed" for ruling in match.rulings),
     )
-
-
-def _match_fields(match: PublicMatch) -> dict[str, Any]:
-    """Return which match of which event it is, and its pairs."""
-    return {
-        "table_no": match.table_no,
-        "event": match.event,
-        "round": match.round,
-        "match_no": match.match_no,
-        "pairs": {side: build_pair_name(pair) for side, pair in match.pairs.items() if pair},
-    }
-
-
-def _play_fields(match: PublicMatch) -> dict[str, Any]:
-    """Return how far the match is played, and what comes next."""
-    return {
-        "levels": match.levels,
-        "level": match.level,
-        "deal": match.deal,
-        "phase": match.phase,
-        "phase_en": match.phase_en,
-        "phase_zh": match.phase_zh,
-        "next_en": match.next_en,
-        "next_zh": match.next_zh,
-        "suspended": match.suspended,
-    }
-
-
-def _clock_fields(state: PublicState, received_ms: int | None) -> dict[str, Any]:
-    """Return the match's clock, and the stop of the area's clocks."""
-    match, up_ms = state.match, clock_end_ms(state, received_ms)
-    clock = match.clock
-    return {
-        "ends_ms": up_ms,
-        "left_s": clock.left_s if clock is not None and up_ms is None else None,
-        "stop": area_stop_of(state, received_ms) if is_playing(state) else None,
-        "added_s": match.added_time_s,
-        "announced": match.announced,
-    }
-
-
-def _paper_fields(match: PublicMatch) -> dict[str, Any]:
-    """Return how many signatures there are and are missing, and how many rulings are proposed."""
-    return {
-        "signed": len(match.signed),
-        "unsigned": len(match.signers) if match.verdict is not None else 0,
-        "rulings": sum(ruling.state == "proposed" for ruling in match.rulings),
-    }
 
 
 def _row_light(state: PublicState, freshness: Freshness, wait: WaitingTable | None) -> RowLight:

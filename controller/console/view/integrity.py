@@ -102,7 +102,10 @@ def list_integrity_findings(
         yield _finding(table, "unsigned_head", Words(en, f"{heads}个日志链头签名与密钥不符"))
     for hand in notes.opened_hands:
         if hand.table == table:
-            yield _opened_hand_finding(hand)
+            seat = SEAT_NAMES.get(hand.seat, Words(hand.seat, hand.seat))
+            en, zh = f"{hand.by} has looked at {seat.en}'s hand", f"{hand.by}开验了{seat.zh}手牌"
+            words = Words(en, zh)
+            yield _finding(table, "hand_opened", words, since_ms=hand.at_ms, deal=hand.deal)
     if snapshot.state is not None:
         yield from _release_findings(table, snapshot.state, notes.manifest)
         yield from _set_findings(table, snapshot.state)
@@ -126,12 +129,6 @@ def _finding(
     return IntegrityFinding(
         table=table, kind=kind, words_en=words.en, words_zh=words.zh, since_ms=since_ms, deal=deal
     )
-
-
-def _opened_hand_finding(hand: OpenedHandNote) -> IntegrityFinding:
-    seat = SEAT_NAMES.get(hand.seat, Words(hand.seat, hand.seat))
-    en, zh = f"{hand.by} has looked at {seat.en}'s hand", f"{hand.by}开验了{seat.zh}手牌"
-    return _finding(hand.table, "hand_opened", Words(en, zh), since_ms=hand.at_ms, deal=hand.deal)
 
 
 def _release_findings(

@@ -1,23 +1,27 @@
-"""The events of a match in words: rulings, corrections, time, signatures."""
+"""The events of a match in words: deals and cards, rulings, corrections, time, signatures."""
 
 from collections.abc import Callable, Mapping
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 
-from controller.console.view import deal_event_lines as deal
 from controller.console.view import phrases
-from controller.console.view.deal_event_lines import describe_places
 from controller.console.view.phrases import (
     DealContext,
     DescribeEvent,
     EventData,
     constant_line,
+    fault_words,
+    join_words,
+    leader_line,
     name_of,
+    offence_words,
     reason_line,
     seat_line,
+    template_line,
+    value_words,
 )
-from controller.rules.penalties.offences import find_offence
+from controller.rules.deal_result import FinishError, parse_finish
 from controller.rules.penalties.penalty_record import Penalty
 from controller.rules.penalties.proposals import Consequences, penalty_words
 from controller.seats import SEAT_NAMES, SIDE_NAMES
@@ -25,12 +29,138 @@ from controller.words import ROLE_WORDS, Words, decided_by_words, reason_words
 from controller.words import signer_words as by_words
 
 
+def describe_seat_taken(data: EventData, context: DealContext) -> Words:
+    """Describe a taken seat, with the person if the event names one."""
+    who, person = name_of(SEAT_NAMES, data.get("seat")), data.get("person")
+    if person is None:
+        return Words(f"{who.en} is seated", f"{who.zh}已就位")
+    return Words(f"{who.en} is seated: {person}", f"{who.zh}已就位：{person}")
+
+
+def describe_match_cut(data: EventData, context: DealContext) -> Words:
+    """Describe how many cards were cut and by which seat, or that the set was not cut."""
+    seat, n = data.get("seat"), data.get("n")
+    if n is None:
+        return Words("the deal continues without a cut", "本副未切牌")
+    ahead = Words(" (for the next deal)", "（用于下一副）") if data.get("ahead") else Words("", "")
+    if seat is None:
+        return Words(f"cut at {n} cards{ahead.en}", f"切牌{n}张{ahead.zh}")
+    who = name_of(SEAT_NAMES, seat)
+    return Words(f"{who.en} cut {n} cards{ahead.en}", f"{who.zh}切{n}张{ahead.zh}")
+
+
+def describe_turned_up_card(data: EventData, context: DealContext) -> Words:
+    """Describe which card was turned up."""
+    card = phrases.card_name(data.get("card"))
+    return Words(f"turned up: {card.en}", f"翻牌：{card.zh}")
+
+
+def describe_misdeal(data: EventData, context: DealContext) -> Words:
+    """Describe a misdeal with its reasons."""
+    why = fault_words(data.get("reasons", ()))
+    return Words(f"dealt again: {why.en}", f"重新发牌：{why.zh}")
+
+
+def describe_recount(data: EventData, context: DealContext) -> Words:
+    """Describe how many cards a count found in each hand."""
+    told = _by_seat(data.get("counts", {}))
+    found = Words(", a card was found", "，找到遗落的牌") if data.get("found") else Words("", "")
+    by = decided_by_words(data.get("by"), data.get("entered_by"))
+    return Words(f"counted by {by.en}: {told.en}{found.en}", f"{by.zh}清点：{told.zh}{found.zh}")
+
+
+def _by_seat(counts: EventData) -> Words:
+    """Return the number of each seat in one line, in playing order."""
+    ordered = sorted(counts.items(), key=lambda one: "NWSE".find(one[0]))
+    named = [(name_of(SEAT_NAMES, seat), n) for seat, n in ordered]
+    return join_words(Words(f"{who.en} {n}", f"{who.zh}{n}") for who, n in named)
+
+
+def describe_anti_tribute(data: EventData, context: DealContext) -> Words:
+    """Describe whether an anti-tribute (抗贡) is valid."""
+    if data.get("stands"):
+        return Words("anti-tribute applies: no tribute is paid", "抗贡成立，不进贡")
+    return Words("no anti-tribute: tribute is paid", "抗贡不成立，进贡")
+
+
+def describe_tribute_values(data: EventData, context: DealContext) -> Words:
+    """Describe which value each tribute must have."""
+    due = [
+        (name_of(SEAT_NAMES, seat), value_words(counts))
+        for seat, counts in data.get("values", {}).items()
+    ]
+    told = join_words(Words(f"{who.en} {card.en}", f"{who.zh}{card.zh}") for who, card in due)
+    return Words(f"tribute due: {told.en}", f"应贡：{told.zh}")
+
+
+def return_line(en: str, zh: str) -> DescribeEvent:
+    """Return a function that describes a return, with its rank if the event contains it."""
+
+    def tell(data: EventData, before: DealContext) -> Words:
+        who, counts = name_of(SEAT_NAMES, data.get("seat")), data.get("value")
+        told = Words(en.format(seat=who.en), zh.format(seat=who.zh))
+        if counts is None:
+            return told
+        card = value_words(counts)
+        return Words(f"{told.en}: {card.en}", f"{told.zh}：{card.zh}")
+
+    return tell
+
+
+def describe_seat_out(data: EventData, context: DealContext) -> Words:
+    """Describe a seat that is out, with its place if all places before it are known."""
+    seat, place = data.get("seat"), len(context.outs)
+    who = name_of(SEAT_NAMES, seat)
+    if not context.whole or seat in context.outs or place >= len(phrases.PLACE_NAMES):
+        return Words(f"{who.en} is out", f"{who.zh}出完")
+    return Words(
+        f"{who.en} is out, {phrases.PLACE_NAMES[place].en}", f"{who.zh}出完，第{place + 1}名"
+    )
+
+
+def describe_places(order: Any) -> Words:
+    """Return the seat of each place, and the class of the win if the order is a valid finish."""
+    named = zip(phrases.PLACE_NAMES, [name_of(SEAT_NAMES, seat) for seat in order], strict=False)
+    told = join_words(Words(f"{place.en} {who.en}", f"{place.zh}{who.zh}") for place, who in named)
+    try:
+        won = name_of(phrases.RESULT_CLASSES, parse_finish(order).result_class)
+    except FinishError:
+        return told
+    return Words(f"{told.en} ({won.en})", f"{told.zh}（{won.zh}）")
+
+
+def describe_result(data: EventData, context: DealContext) -> Words:
+    """Describe the places that were entered."""
+    told = describe_places(data.get("order", ()))
+    return Words(f"places entered: {told.en}", f"录入名次：{told.zh}")
+
+
+def describe_cards_left(data: EventData, context: DealContext) -> Words:
+    """Describe how many cards each seat has left."""
+    told = _by_seat(data.get("left", {}))
+    return Words(f"cards left: {told.en}", f"剩余张数：{told.zh}")
+
+
+def describe_seat_answer(data: EventData, context: DealContext) -> Words:
+    """Describe a seat's answer to a question of Big Two."""
+    who = name_of(SEAT_NAMES, data.get("seat"))
+    yes = Words("yes", "是") if data.get("yes") else Words("no", "否")
+    return Words(f"{who.en} answers: {yes.en}", f"{who.zh}表态：{yes.zh}")
+
+
+def describe_result_confirmation(data: EventData, context: DealContext) -> Words:
+    """Describe who confirmed the result."""
+    by = data.get("by")
+    if by == "referee":
+        return Words("the referee confirmed the result", "裁判员确认成绩")
+    who = name_of(SIDE_NAMES, by)
+    return Words(f"{who.en} confirmed the result", f"{who.zh}确认成绩")
+
+
 def describe_correction(data: EventData, context: DealContext) -> Words:
     """Describe a corrected result, and how the later deals are treated."""
-    told, choice = (
-        describe_places(data.get("order", ())),
-        name_of(phrases.CORRECTION_CHOICES, data.get("choice")),
-    )
+    told = describe_places(data.get("order", ()))
+    choice = name_of(phrases.CORRECTION_CHOICES, data.get("choice"))
     deal, why = data.get("deal"), data.get("reason")
     by = decided_by_words(data.get("by"), data.get("entered_by"))
     return Words(
@@ -61,18 +191,16 @@ def describe_added_time(data: EventData, context: DealContext) -> Words:
     seconds = data.get("seconds", 0)
     if not seconds:
         return Words("no time is added", "不补时")
-    return Words(f"time added: {_minutes(seconds)}", f"补时{_minutes(seconds)}")
-
-
-def _minutes(seconds: int) -> str:
-    return f"{seconds // 60}:{seconds % 60:02}"
+    minutes = f"{seconds // 60}:{seconds % 60:02}"
+    return Words(f"time added: {minutes}", f"补时{minutes}")
 
 
 def describe_ruling_proposal(data: EventData, context: DealContext) -> Words:
     """Describe a proposed ruling: who is charged, with which offence, and the penalty."""
     charge, proposal = data.get("charge", {}), data.get("proposal", {})
-    who = _accused_words(charge)
-    what, penalty = _offence_words(charge), _penalty_words(proposal)
+    side, seat = charge.get("side"), charge.get("seat")
+    who = name_of(SIDE_NAMES, side) if seat is None else name_of(SEAT_NAMES, seat)
+    what, penalty = offence_words(str(charge.get("offence"))), _penalty_words(proposal)
     number, by = _ruling_number(data, charge.get("deal")), by_words(data.get("by"))
     return Words(
         f"ruling {number.en} proposed by {by.en}: {who.en}, {what.en}: {penalty.en}",
@@ -91,20 +219,6 @@ def _ruling_number(data: EventData, deal: int | None) -> Words:
     if deal is None:
         return Words(number, number)
     return Words(f"{number} (deal {deal})", f"{number}（第{deal}副）")
-
-
-def _accused_words(charge: EventData) -> Words:
-    seat = charge.get("seat")
-    return name_of(SIDE_NAMES, charge.get("side")) if seat is None else name_of(SEAT_NAMES, seat)
-
-
-def _offence_words(charge: EventData) -> Words:
-    name = str(charge.get("offence"))
-    try:
-        row = find_offence(name)
-    except LookupError:
-        return Words(name, name)
-    return Words(row.en, row.zh)
 
 
 def describe_ruling_approval(data: EventData, context: DealContext) -> Words:
@@ -139,15 +253,6 @@ def ruling_line(en: str, zh: str) -> DescribeEvent:
     return tell
 
 
-def describe_correction_confirmation(data: EventData, context: DealContext) -> Words:
-    """Describe that the chief confirmed a correction that a referee entered as the chief's."""
-    deal, by = data.get("deal"), by_words(data.get("by"))
-    return Words(
-        f"the oral correction of deal {deal} is confirmed by {by.en}",
-        f"{by.zh}确认第{deal}副成绩的口头更正",
-    )
-
-
 def describe_signature(data: EventData, context: DealContext) -> Words:
     """Describe a signature: who signed the sheet, and for which seat, side or role."""
     signer, person = data.get("signer"), data.get("person")
@@ -165,16 +270,12 @@ def describe_match_event(data: EventData, context: DealContext) -> Words:
 
 def advance_match_context(data: EventData, context: DealContext) -> DealContext:
     """Return the context after an event."""
-    change = _CONTEXT_CHANGES.get(str(data.get("event")))
-    if change is None:
-        return context
-    return msgspec.structs.replace(change(data, context), charged=_deals_of_charges(data, context))
-
-
-def _deals_of_charges(data: EventData, context: DealContext) -> Mapping[str, int]:
-    if data.get("event") != "RulingProposed":
-        return context.charged
-    return {**context.charged, str(data.get("id")): data["charge"]["deal"]}
+    event, charged = str(data.get("event")), context.charged
+    if event == "RulingProposed":
+        charged = {**charged, str(data.get("id")): data["charge"]["deal"]}
+    change = _CONTEXT_CHANGES.get(event)
+    after = context if change is None else change(data, context)
+    return msgspec.structs.replace(after, charged=charged)
 
 
 def is_quiet(data: EventData, context: DealContext) -> bool:
@@ -184,40 +285,45 @@ def is_quiet(data: EventData, context: DealContext) -> bool:
 
 
 LINE_BY_MATCH_EVENT: Final[Mapping[str, DescribeEvent]] = {
-    "Seated": deal.describe_seat_taken,
+    "Seated": describe_seat_taken,
     "Started": constant_line("the match is open", "开赛"),
     "DealtByHand": reason_line("this deal is dealt by hand", "本副人工发牌"),
     "Shuffled": seat_line("{seat} has shuffled", "{seat}已洗牌"),
-    "Cut": deal.describe_match_cut,
-    "TurnedUp": deal.describe_turned_up_card,
-    "Dealt": deal.describe_hands_dealt,
-    "Misdealt": deal.describe_misdeal,
+    "Cut": describe_match_cut,
+    "TurnedUp": describe_turned_up_card,
+    "Dealt": leader_line("all four hands are complete", "四手牌已备齐"),
+    "Misdealt": describe_misdeal,
     "ReleaseOrdered": constant_line("the hands are being released", "放行中"),
-    "Released": deal.describe_hands_released,
+    "Released": leader_line("the hands are released: the deal begins", "手牌已放行，本副开始"),
     "Counted": seat_line("{seat} has counted: the number is right", "{seat}清点无误"),
     "CountClaimed": seat_line("{seat} claims a wrong count", "{seat}申告张数不符"),
-    "Recounted": deal.describe_recount,
+    "Recounted": describe_recount,
     "DealVoided": reason_line("the deal is void and dealt again", "本副作废，重新发牌"),
-    "AntiAnswered": deal.describe_anti_tribute,
+    "AntiAnswered": describe_anti_tribute,
     "TributeLaid": seat_line("{seat} has laid the tribute", "{seat}已贡牌"),
-    "TributeValued": deal.describe_tribute_values,
-    "TributeChosen": deal.describe_tribute_choice,
-    "ReturnLaid": deal.return_line("{seat} has given a card back", "{seat}已还牌"),
-    "ReturnCorrected": deal.return_line("{seat} gave another card back instead", "{seat}更换还牌"),
+    "TributeValued": describe_tribute_values,
+    "TributeChosen": template_line(
+        "UP takes the tribute of {payer}", "上游收{payer}的贡牌", payer=SEAT_NAMES
+    ),
+    "ReturnLaid": return_line("{seat} has given a card back", "{seat}已还牌"),
+    "ReturnCorrected": return_line("{seat} gave another card back instead", "{seat}更换还牌"),
     "ReturnsSwapped": constant_line("the losers took each other's return card", "双方互换还牌"),
     "Led": constant_line("the first lead is on the table", "已领出牌"),
     "OutSaid": seat_line("{seat} reports going out", "{seat}报出完，待确认"),
-    "Out": deal.describe_seat_out,
+    "Out": describe_seat_out,
     "OutWithdrawn": seat_line("{seat} is not out after all", "{seat}并未出完，已撤回"),
-    "ResultEntered": deal.describe_result,
-    "CardsLeft": deal.describe_cards_left,
-    "Answered": deal.describe_seat_answer,
-    "Confirmed": deal.describe_result_confirmation,
+    "ResultEntered": describe_result,
+    "CardsLeft": describe_cards_left,
+    "Answered": describe_seat_answer,
+    "Confirmed": describe_result_confirmation,
     "LeaderNamed": seat_line("{seat} is named to lead", "指定{seat}领出牌"),
     "ExtraDealOrdered": reason_line("an extra deal is ordered", "加打一副"),
     "DealStopped": reason_line("the deal is stopped and does not count", "终止本副，本副不计"),
     "Corrected": describe_correction,
-    "CorrectionConfirmed": describe_correction_confirmation,
+    "CorrectionConfirmed": template_line(
+        "the oral correction of deal {deal} is confirmed by {by}",
+        "{by}确认第{deal}副成绩的口头更正",
+    ),
     "Suspended": describe_suspension,
     "Resumed": constant_line("play continues", "恢复比赛"),
     "AreaPaused": describe_area_stop,
@@ -243,18 +349,9 @@ def _start_deal(data: EventData, context: DealContext) -> DealContext:
     return DealContext(whole=True, by_hand=context.by_hand)
 
 
-def _end_deal(data: EventData, context: DealContext) -> DealContext:
-    return DealContext()
-
-
 def _add_out(data: EventData, context: DealContext) -> DealContext:
     seat = str(data.get("seat"))
     outs = context.outs if seat in context.outs else (*context.outs, seat)
-    return msgspec.structs.replace(context, outs=outs)
-
-
-def _remove_out(data: EventData, context: DealContext) -> DealContext:
-    outs = tuple(seat for seat in context.outs if seat != data.get("seat"))
     return msgspec.structs.replace(context, outs=outs)
 
 
@@ -263,13 +360,13 @@ _CONTEXT_CHANGES: Final[Mapping[str, Callable[[EventData, DealContext], DealCont
     "Released": _start_deal,
     "Dealt": lambda data, before: _start_deal(data, before) if before.by_hand else before,
     "Out": _add_out,
-    "OutWithdrawn": _remove_out,
+    "OutWithdrawn": lambda data, before: msgspec.structs.replace(
+        before, outs=tuple(seat for seat in before.outs if seat != data.get("seat"))
+    ),
     "ResultEntered": lambda data, before: msgspec.structs.replace(
         before, outs=tuple(data.get("order", ()))
     ),
-    "Confirmed": lambda data, before: before,
-    "DealVoided": _end_deal,
+    "DealVoided": lambda data, before: DealContext(),
     "Misdealt": lambda data, before: DealContext(by_hand=before.by_hand),
-    "DealStopped": _end_deal,
-    "RulingProposed": lambda data, before: before,
+    "DealStopped": lambda data, before: DealContext(),
 }

@@ -82,12 +82,11 @@ def build_match_list(
             line.signed,
         ):
             lines[key] = line
-    order = sorted(lines.values(), key=_sort_key)
+    order = sorted(
+        lines.values(),
+        key=lambda one: (one.event, -one.round, one.match_no, natural_sort_key(one.table)),
+    )
     return sorted(order, key=lambda line: line.kept_ms or 1 << 62, reverse=True)
-
-
-def _sort_key(line: MatchListRow) -> tuple[str, int, int, tuple[str | int, ...]]:
-    return line.event, -line.round, line.match_no, natural_sort_key(line.table)
 
 
 def _row_of_sheet(one: StoredSheet) -> MatchListRow:

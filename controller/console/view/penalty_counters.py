@@ -9,12 +9,12 @@ from typing import Any, Final
 
 import msgspec
 
+from controller.console.view.phrases import offence_words
 from controller.console.view.ruling_cases import RulingCase, RulingRecord, read_rulings
 from controller.messages import PublicEvent, PublicMatch, Side
-from controller.rules.penalties.offences import catalogue_words, find_offence
+from controller.rules.penalties.offences import catalogue_words
 from controller.rules.penalties.penalty_record import Penalty, PenaltyEntry, PenaltyRecord
 from controller.seats import SIDES, side_of
-from controller.words import Words
 
 COUNTED_PENALTIES: Final[tuple[Penalty, ...]] = ("warning", "violation", "foul", "match_forfeit")
 
@@ -133,7 +133,7 @@ def _count(
 
 
 def _earlier_penalty_view(entry: PenaltyEntry) -> EarlierPenaltyView:
-    row, penalty = _offence_words(entry.offence), catalogue_words("penalty", entry.penalty)
+    row, penalty = offence_words(entry.offence), catalogue_words("penalty", entry.penalty)
     return EarlierPenaltyView(
         match=entry.match,
         round=entry.round,
@@ -145,14 +145,6 @@ def _earlier_penalty_view(entry: PenaltyEntry) -> EarlierPenaltyView:
         penalty_zh=penalty.zh,
         article=entry.article,
     )
-
-
-def _offence_words(name: str) -> Words:
-    try:
-        row = find_offence(name)
-    except LookupError:
-        return Words(name, name)
-    return Words(row.en, row.zh)
 
 
 MAX_RECORDS: Final = 30

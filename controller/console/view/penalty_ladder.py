@@ -1,6 +1,6 @@
 """A rulebook's offences and penalties for the ruling desk, and the charges that clocks suggest."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, Final, Literal
 
 import msgspec
@@ -123,34 +123,28 @@ def suggest_charges(state: PublicState) -> tuple[ChargeSuggestion, ...]:
         if call.reason not in CLOCK_SUGGESTIONS:
             continue
         offence, step = CLOCK_SUGGESTIONS[call.reason]
-        sides: list[Side | None] = [None]
-        if call.seat is None:
-            due = [clock.side for clock in state.match.clocks if clock.duty == "late"]
-            sides = list(due) or sides
-        for side in sides:
-            found.append(
-                ChargeSuggestion(
-                    offence=offence,
-                    seat=call.seat,
-                    side=side,
-                    step=step,
-                    reason=call.reason,
-                    words_en=call.words_en,
-                    words_zh=call.words_zh,
-                )
+        late = [clock.side for clock in state.match.clocks if clock.duty == "late"]
+        sides: Sequence[Side | None] = late if late and call.seat is None else [None]
+        found += [
+            ChargeSuggestion(
+                offence=offence,
+                seat=call.seat,
+                side=side,
+                step=step,
+                reason=call.reason,
+                words_en=call.words_en,
+                words_zh=call.words_zh,
             )
+            for side in sides
+        ]
     return tuple(found)
 
 
-class LadderPart(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """A part of what the desk shows. `article` None: the rulebook has no rule for it.
+class LadderAnswer(msgspec.Struct, frozen=True, gc=False, kw_only=True):
+    """One legal answer of a step. `also_*`: its further effects, empty if there are none.
 
-    Such a part is a proposal.
+    `article` None, here and in the other parts: the rulebook has no rule, so this is a proposal.
     """
-
-
-class LadderAnswer(LadderPart, frozen=True):
-    """One legal answer of a step. `also_*`: its further effects, empty if there are none."""
 
     penalty: Penalty
     en: str
@@ -161,7 +155,7 @@ class LadderAnswer(LadderPart, frozen=True):
     chief: bool
 
 
-class OffenceKindView(LadderPart, frozen=True):
+class OffenceKindView(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     """One way to commit an offence."""
 
     id: str
@@ -170,7 +164,7 @@ class OffenceKindView(LadderPart, frozen=True):
     article: str | None
 
 
-class OffenceView(LadderPart, frozen=True):
+class OffenceView(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     """An offence with its steps. The ladder's own answer is the first in each step.
 
     `scope_*`: whose earlier offences count, and over which period. It is empty if none count.
@@ -193,7 +187,7 @@ class OffenceView(LadderPart, frozen=True):
     when: Literal["before_lead", "behind_lead"] | None = None
 
 
-class OffenceGroup(LadderPart, frozen=True):
+class OffenceGroup(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     """A group of offences that a referee looks up together."""
 
     id: GroupId
@@ -202,7 +196,7 @@ class OffenceGroup(LadderPart, frozen=True):
     offences: tuple[OffenceView, ...]
 
 
-class RungView(LadderPart, frozen=True):
+class RungView(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     """A rung of the ladder: `times` penalties of one kind become one of the next kind."""
 
     id: str
@@ -214,7 +208,7 @@ class RungView(LadderPart, frozen=True):
     article: str | None
 
 
-class NamedItem(LadderPart, frozen=True):
+class NamedItem(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     """A named item in words."""
 
     id: str
@@ -224,7 +218,7 @@ class NamedItem(LadderPart, frozen=True):
     chief: bool = False
 
 
-class PenaltyLadder(LadderPart, frozen=True):
+class PenaltyLadder(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     """All that a referee may look up about a rulebook's penalties.
 
     `fouls`: the effects of a foul. `lapses`: the reasons for which a penalty may be lost.
@@ -304,20 +298,23 @@ def _offence(profile: GuandanProfile, row: Offence) -> OffenceView:
     )
 
 
+_ANY_INCIDENT: Final[dict[str, Any]] = {
+    "seat": None,
+    "person": None,
+    "pair": "1",
+    "side": "NS",
+    "event": "",
+    "round": 1,
+    "match": "",
+    "deal": 1,
+    "at_ms": 0,
+}
+"""The fields of a charge without a meaning for the ladder."""
+
+
 def _step(profile: GuandanProfile, offence: str, times: int) -> tuple[LadderAnswer, ...]:
     """Return the answers to an offence that was committed `times` before, without any other."""
-    said: dict[str, Any] = {
-        "offence": offence,
-        "seat": "N",
-        "person": "somebody",
-        "pair": "1",
-        "side": "NS",
-        "event": "",
-        "round": 1,
-        "match": "",
-        "deal": 1,
-        "at_ms": 0,
-    }
+    said = _ANY_INCIDENT | {"offence": offence, "seat": "N", "person": "somebody"}
     before = (PenaltyEntry(**said, penalty="none", article=None),) * times
     by_clock = offence in _BY_CLOCK and times > 0
     step = times + 1 if by_clock else None
@@ -347,22 +344,18 @@ def _answer(profile: GuandanProfile, way: LegalPenalty) -> LadderAnswer:
 
 def _rungs(profile: GuandanProfile) -> Iterator[RungView]:
     for rung in LADDER_RUNGS:
-        times = getattr(profile.penalties, rung.limit)
-        if not times:
-            continue
-        below, above = (
-            catalogue_words("penalty", rung.below),
-            catalogue_words("penalty", rung.above),
-        )
-        yield RungView(
-            id=rung.limit,
-            below_en=below.en,
-            below_zh=below.zh,
-            above_en=above.en,
-            above_zh=above.zh,
-            times=times,
-            article=profile.article(f"penalties.{rung.limit}"),
-        )
+        if times := getattr(profile.penalties, rung.limit):
+            below = catalogue_words("penalty", rung.below)
+            above = catalogue_words("penalty", rung.above)
+            yield RungView(
+                id=rung.limit,
+                below_en=below.en,
+                below_zh=below.zh,
+                above_en=above.en,
+                above_zh=above.zh,
+                times=times,
+                article=profile.article(f"penalties.{rung.limit}"),
+            )
 
 
 def _penalty(name: Penalty) -> NamedItem:
@@ -373,19 +366,7 @@ def _penalty(name: Penalty) -> NamedItem:
 def _fouls(profile: GuandanProfile) -> Iterator[NamedItem]:
     """Yield the effects of a foul on the match. The side that committed it is NS."""
     for offence in ("other", "hidden_cards"):
-        said = Charge(
-            offence=offence,
-            seat=None,
-            person=None,
-            pair="1",
-            side="NS",
-            event="",
-            round=1,
-            match="",
-            deal=1,
-            at_ms=0,
-            pointed_out_by="referee",
-        )
+        said = Charge(**_ANY_INCIDENT, offence=offence, pointed_out_by="referee")
         foul = LegalPenalty(penalty="foul", article=None, why=Words("", ""))
         effects, keys = consequences_of(profile, said, foul)
         article = profile.article(keys[0]) if keys else None

@@ -12,6 +12,7 @@ import msgspec
 
 from controller.cards import face_text, parse_face
 from controller.faults import fault_catalogue
+from controller.rules.penalties.offences import find_offence
 from controller.rules.profile_files import load_profile, profile_names
 from controller.rules.ranks import BIG_JOKER_VALUE, LEVEL_VALUE, SMALL_JOKER_VALUE, rank_text
 from controller.seats import SEAT_NAMES
@@ -95,12 +96,24 @@ DescribeEvent = Callable[[EventData, DealContext], Words]
 
 def fault_words(names: Any) -> Words:
     """Return the causes of faults in one line. The name of an unknown fault is its cause."""
-    return join_words(_cause(str(name)) for name in names)
+    return join_words(fault_cause(str(name)) for name in names)
 
 
-def _cause(name: str) -> Words:
+def fault_cause(name: str, evidence: Mapping[str, Any] | None = None) -> Words:
+    """Return the cause of a fault with its evidence. An unknown name is returned unchanged."""
     row = fault_catalogue().get(name)
-    return Words(name, name) if row is None else Words(row.cause(), row.cause(language="zh"))
+    return (
+        Words(name, name) if row is None else Words(row.cause(evidence), row.cause(evidence, "zh"))
+    )
+
+
+def offence_words(name: str) -> Words:
+    """Return the words of an offence. An unknown name is returned unchanged."""
+    try:
+        row = find_offence(name)
+    except LookupError:
+        return Words(name, name)
+    return Words(row.en, row.zh)
 
 
 def value_words(counts: Any) -> Words:
@@ -126,36 +139,40 @@ def constant_line(en: str, zh: str) -> DescribeEvent:
 
 def seat_line(en: str, zh: str) -> DescribeEvent:
     """Return a function that inserts the event's seat into a line."""
-
-    def tell(data: EventData, before: DealContext) -> Words:
-        who = name_of(SEAT_NAMES, data.get("seat"))
-        return Words(en.format(seat=who.en), zh.format(seat=who.zh))
-
-    return tell
+    return template_line(en, zh, seat=SEAT_NAMES)
 
 
-def reason_line(en: str, zh: str, field: str = "reason") -> DescribeEvent:
+def reason_line(en: str, zh: str) -> DescribeEvent:
     """Return a function that adds the event's reason to a line, and who decided, if known."""
 
     def tell(data: EventData, before: DealContext) -> Words:
-        why, by = data.get(field, ""), decided_by_words(data.get("by", ""), data.get("entered_by"))
+        why, by = (
+            data.get("reason", ""),
+            decided_by_words(data.get("by", ""), data.get("entered_by")),
+        )
         said = Words(f" ({by.en})", f"（{by.zh}）") if by.en else by
         return Words(f"{en}: {why}{said.en}", f"{zh}：{why}{said.zh}")
 
     return tell
 
 
-def add_leader(words: Words, seat: Any, turned_up: Any) -> Words:
-    """Return a line with the leader and the turned-up card, if they are known."""
-    if seat is None:
-        return words
-    who = name_of(SEAT_NAMES, seat)
-    if turned_up is None:
-        return Words(f"{words.en}, {who.en} leads", f"{words.zh}，{who.zh}先出")
-    card = card_name(turned_up)
-    return Words(
-        f"{words.en}; {card.en}, {who.en} leads", f"{words.zh}；翻牌{card.zh}，{who.zh}先出"
-    )
+def leader_line(en: str, zh: str, field: str = "turned_to") -> DescribeEvent:
+    """Return a function that adds the leader and the turned-up card to a line, if known.
+
+    `field`: the field of the event that contains the leader.
+    """
+
+    def tell(data: EventData, before: DealContext) -> Words:
+        seat, turned_up = data.get(field), data.get("turned_up")
+        if seat is None:
+            return Words(en, zh)
+        who = name_of(SEAT_NAMES, seat)
+        if turned_up is None:
+            return Words(f"{en}, {who.en} leads", f"{zh}，{who.zh}先出")
+        card = card_name(turned_up)
+        return Words(f"{en}; {card.en}, {who.en} leads", f"{zh}；翻牌{card.zh}，{who.zh}先出")
+
+    return tell
 
 
 def template_line(en: str, zh: str, **tables: Mapping[str, Words]) -> DescribeEvent:
@@ -166,9 +183,8 @@ def template_line(en: str, zh: str, **tables: Mapping[str, Words]) -> DescribeEv
 
     def tell(data: EventData, before: DealContext) -> Words:
         named = {name: name_of(table, data.get(name)) for name, table in tables.items()}
-        named |= (
-            {"by": decided_by_words(data["by"], data.get("entered_by"))} if "by" in data else {}
-        )
+        if "by" in data:
+            named["by"] = decided_by_words(data["by"], data.get("entered_by"))
         own = {name: shorten(value) for name, value in data.items() if name not in named}
         return Words(
             en.format(**own, **{name: words.en for name, words in named.items()}),

@@ -4,13 +4,20 @@ A state contains only a summary of the newest rulings. The entries contain who p
 out, what a ruling does to the match, and how often a pair was penalised before.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final, Literal
 
 import msgspec
 
-from controller.messages import PublicEvent, PublicRuling, Seat, Side
-from controller.rules.penalties.charges import Charge, lapse_article, lapse_reasons, lapse_words
+from controller.commands.ruling_arguments import ChargeArgs
+from controller.messages import PublicEvent, PublicRuling
+from controller.rules.penalties.charges import (
+    Charge,
+    LapseReason,
+    lapse_article,
+    lapse_reasons,
+    lapse_words,
+)
 from controller.rules.penalties.offences import find_offence
 from controller.rules.penalties.penalty_record import Penalty, PenaltyEntry
 from controller.rules.penalties.proposals import PenaltyProposal, consequence_words, penalty_words
@@ -59,22 +66,19 @@ def read_rulings(entries: Iterable[PublicEvent]) -> RulingRecord:
     cases: dict[str, RulingCase] = {}
     for entry in entries:
         if entry.kind == MATCH_START:
-            brought, cases = _earlier_penalties(entry.data), {}
+            cases = {}
+            try:
+                brought = msgspec.convert(entry.data.get("record", ()), tuple[PenaltyEntry, ...])
+            except msgspec.ValidationError:
+                brought = None
         elif entry.kind == "match":
             _apply_entry(cases, entry.data)
     return RulingRecord(earlier_penalties=brought, cases=tuple(cases.values()))
 
 
-def _earlier_penalties(data: Mapping[str, Any]) -> tuple[PenaltyEntry, ...] | None:
-    try:
-        return msgspec.convert(data.get("record", ()), tuple[PenaltyEntry, ...])
-    except msgspec.ValidationError:
-        return None
-
-
 def _apply_entry(cases: dict[str, RulingCase], data: Mapping[str, Any]) -> None:
     """Add one entry of the match to `cases`. An unreadable or unknown entry is ignored."""
-    kind, name = data.get("event"), str(data.get("id"))
+    kind, name = str(data.get("event")), str(data.get("id"))
     try:
         if kind == "RulingProposed":
             said = msgspec.convert(data, _ProposalData)
@@ -128,14 +132,12 @@ def _reject(case: RulingCase, decision: _DecisionData) -> RulingCase:
     )
 
 
-def _confirm(case: RulingCase, decision: _DecisionData) -> RulingCase:
-    return msgspec.structs.replace(case, confirmed_by=decision.by)
-
-
-_DECISIONS: Final = {
+_DECISIONS: Final[Mapping[str, Callable[[RulingCase, _DecisionData], RulingCase]]] = {
     "RulingApproved": _approve,
     "RulingRejected": _reject,
-    "VerbalConfirmed": _confirm,
+    "VerbalConfirmed": lambda case, decision: msgspec.structs.replace(
+        case, confirmed_by=decision.by
+    ),
 }
 
 
@@ -195,37 +197,17 @@ class LapseView(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     article: str | None
 
 
-class RulingView(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+class RulingView(PublicRuling, frozen=True, kw_only=True, gc=False):
     """A ruling as the desk shows it. Fields that only entries contain are null without them.
 
     `decided`, `rejected`: who did it, in words. For an oral decision of the chief, they also name
     the person who entered it.
     """
 
-    id: str
-    offence: str
-    offence_en: str
-    offence_zh: str
     kind_en: str = ""
     kind_zh: str = ""
-    deal: int
-    side: Side
-    seat: Seat | None
     person: str | None = None
     answer: PenaltyChoice | None = None
-    penalty: str
-    penalty_en: str
-    penalty_zh: str
-    article: str | None
-    needs: Literal["referee", "chief"]
-    state: Literal["proposed", "decided", "rejected"]
-    by: str
-    approved_by: str | None = None
-    rejected_by: str | None = None
-    verbal: bool = False
-    entered_by: str | None = None
-    confirmed_by: str | None = None
-    rejection_entered_by: str | None = None
     decided: Words | None = None
     rejected: Words | None = None
     changed_from: Words | None = None
@@ -236,7 +218,6 @@ class RulingView(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     lapse_disputed: bool = False
     lapses: tuple[LapseView, ...] = ()
     charge: dict[str, Any] | None = None
-    at_ms: int | None = None
     ended_ms: int | None = None
 
 
@@ -252,26 +233,17 @@ def build_ruling_views(
     """
     newest = {ruling.id: ruling for ruling in rulings}
     views = [_view_of_case(profile, case, newest.pop(case.id, None), deal) for case in record.cases]
-    return [
-        _with_deciders(one)
-        for one in (*views, *(_view_of_state(ruling) for ruling in newest.values()))
-    ]
-
-
-def _view_of_state(ruling: PublicRuling) -> RulingView:
-    return RulingView(**msgspec.structs.asdict(ruling))
+    views += [RulingView(**msgspec.structs.asdict(ruling)) for ruling in newest.values()]
+    return [_with_deciders(one) for one in views]
 
 
 def _with_deciders(view: RulingView) -> RulingView:
     """Return a ruling with the words for who decided it."""
-    decided = (
-        None if view.approved_by is None else decided_by_words(view.approved_by, view.entered_by)
-    )
-    rejected = (
-        None
-        if view.rejected_by is None
-        else decided_by_words(view.rejected_by, view.rejection_entered_by)
-    )
+    decided = rejected = None
+    if view.approved_by is not None:
+        decided = decided_by_words(view.approved_by, view.entered_by)
+    if view.rejected_by is not None:
+        rejected = decided_by_words(view.rejected_by, view.rejection_entered_by)
     return msgspec.structs.replace(view, decided=decided, rejected=rejected)
 
 
@@ -313,63 +285,41 @@ def _view_of_case(
         harmed=charge.harmed,
         settled_by_players=charge.settled_by_players,
         lapse_disputed=charge.lapse_disputed,
-        lapses=tuple(_lapses(profile, charge)),
+        lapses=tuple(_lapse(profile, charge, reason) for reason in lapse_reasons(charge)),
         charge=_charge_args(charge),
         at_ms=case.at_ms,
         ended_ms=case.ended_ms,
     )
     if newest is None or newest.state == view.state:
         return view
-    said = {name: getattr(newest, name) for name in _STATE_FIELDS}
-    return msgspec.structs.replace(view, answer=None, **said)
+    return msgspec.structs.replace(
+        view,
+        answer=None,
+        state=newest.state,
+        penalty=newest.penalty,
+        penalty_en=newest.penalty_en,
+        penalty_zh=newest.penalty_zh,
+        article=newest.article,
+        needs=newest.needs,
+        approved_by=newest.approved_by,
+        rejected_by=newest.rejected_by,
+        verbal=newest.verbal,
+        entered_by=newest.entered_by,
+        confirmed_by=newest.confirmed_by,
+        rejection_entered_by=newest.rejection_entered_by,
+    )
 
 
-_STATE_FIELDS: Final = (
-    "state",
-    "penalty",
-    "penalty_en",
-    "penalty_zh",
-    "article",
-    "needs",
-    "approved_by",
-    "rejected_by",
-    "verbal",
-    "entered_by",
-    "confirmed_by",
-    "rejection_entered_by",
-)
-
-
-def _lapses(profile: GuandanProfile, charge: Charge) -> Iterable[LapseView]:
-    for reason in lapse_reasons(charge):
-        text = lapse_words(reason, charge)
-        article = lapse_article(profile, reason)
-        yield LapseView(reason=reason, en=text.en, zh=text.zh, article=article)
-
-
-_CHARGE_FIELDS: Final = (
-    "offence",
-    "seat",
-    "side",
-    "person",
-    "deal",
-    "pointed_out_by",
-    "pointed_out_when",
-    "outsider_first",
-    "acted_first",
-    "exploited",
-    "lapse_disputed",
-    "settled_by_players",
-    "harmed",
-    "kind",
-    "step",
-)
+def _lapse(profile: GuandanProfile, charge: Charge, reason: LapseReason) -> LapseView:
+    text, article = lapse_words(reason, charge), lapse_article(profile, reason)
+    return LapseView(reason=reason, en=text.en, zh=text.zh, article=article)
 
 
 def _charge_args(charge: Charge) -> dict[str, Any]:
     """Return a charge as arguments of the command `rulings`, to ask again for its answers."""
-    said = {name: getattr(charge, name) for name in _CHARGE_FIELDS} | {"offence_ms": charge.at_ms}
-    return {name: value for name, value in said.items() if value not in (None, False)}
+    said = msgspec.structs.asdict(charge) | {"offence_ms": charge.at_ms}
+    args = {name: said[name] for name in ChargeArgs.__struct_fields__}
+    return {name: value for name, value in args.items() if value not in (None, False)}
 
 
 def lost_time_with_reasons(answer: Mapping[str, Any]) -> dict[str, Any]:

@@ -6,6 +6,7 @@ what a browser cannot know, and makes the file for a spreadsheet.
 
 import csv
 import io
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime, timedelta, tzinfo
 from typing import Any, Final
@@ -98,9 +99,10 @@ def build_sheet_view(
     sheet: ScoreSheet, kept: Sequence[StoredVersion] = (), kept_ms: int | None = None
 ) -> SheetPageView:
     """Return a sheet for its page."""
+    known, named = all_keys(), () if sheet.score is None else sheet.score.provisional
     return SheetPageView(
         sheet=sheet,
-        provisional=_provisional(sheet),
+        provisional=[known[key].label if key in known else Words(key, key) for key in named],
         corrected=[
             CorrectionSource(
                 by=decided_by_words(one.by, one.entered_by),
@@ -112,13 +114,6 @@ def build_sheet_view(
         kept_ms=kept_ms,
         kept=list(kept),
     )
-
-
-def _provisional(sheet: ScoreSheet) -> list[Words]:
-    """Return the parts of the points that no rule text defines. An unknown key is its own name."""
-    named = () if sheet.score is None else sheet.score.provisional
-    known = all_keys()
-    return [known[key].label if key in known else Words(key, key) for key in named]
 
 
 def sheet_csv(sheet: ScoreSheet, language: Language, zone: tzinfo | None = None) -> str:
@@ -147,12 +142,7 @@ def safe_cell(cell: object) -> str:
 def sheet_file_name(sheet: ScoreSheet, suffix: str) -> str:
     """Return a file name for a sheet, with characters that every system accepts."""
     said = f"sheet-{sheet.match}-v{sheet.version}"
-    return (
-        "".join(
-            sign if sign.isascii() and (sign.isalnum() or sign in "-_.") else "_" for sign in said
-        )
-        + suffix
-    )
+    return re.sub(r"[^A-Za-z0-9_.-]", "_", said) + suffix
 
 
 class _SheetRows:

@@ -73,13 +73,10 @@ def build_exchange(match: PublicMatch) -> ExchangeView | None:
     if match.phase == "tribute":
         said = any(not one.laid for one in paid)
     else:
-        said = not _is_choice_open(match) and any(not one.given for one in given)
+        # No line of a card shows that UP may still choose between equal tributes.
+        choice_open = match.tribute.choice_open and not match.tribute.given
+        said = not choice_open and any(not one.given for one in given)
     return ExchangeView(pays=paid, gives=given, equal=match.tribute.equal, said=said)
-
-
-def _is_choice_open(match: PublicMatch) -> bool:
-    """Return True if UP may still choose between equal tributes. No line of a card shows that."""
-    return match.tribute is not None and match.tribute.choice_open and not match.tribute.given
 
 
 def _tribute_lines(match: PublicMatch) -> Iterator[TributeLine]:
@@ -113,72 +110,6 @@ def _duty_clock(match: PublicMatch, duty: str, seat: Seat) -> PublicSeatClock | 
         return None
     return next((one for one in match.clocks if (one.duty, one.seat) == (duty, seat)), None)
 
-
-SHOWN_FIELDS: Final = frozenset(
-    {
-        "simulated",
-        "mode",
-        "machine.phase",
-        "machine.deal",
-        "machine.attempt",
-        "machine.fed",
-        "machine.ready_in_s",
-        "machine.cutters",
-        "machine.counter",
-        "match.event",
-        "match.round",
-        "match.match_no",
-        "match.table_no",
-        "match.game",
-        "match.phase",
-        "match.phase_en",
-        "match.phase_zh",
-        "match.next_en",
-        "match.next_zh",
-        "match.waiting_for",
-        "match.deal",
-        "match.attempt",
-        "match.by_hand",
-        "match.extra",
-        "match.pairs",
-        "match.seated",
-        "match.suspended",
-        "match.levels",
-        "match.level",
-        "match.owner",
-        "match.cut_range",
-        "match.leader",
-        "match.led",
-        "match.turned_up",
-        "match.tribute.payers",
-        "match.tribute.laid",
-        "match.tribute.payments",
-        "match.tribute.returns.giver",
-        "match.tribute.returns.to",
-        "match.tribute.returns.rule",
-        "match.tribute.given",
-        "match.tribute.equal",
-        "match.tribute.choice_open",
-        "match.tribute.chooser",
-        "match.choices.asked",
-        "match.outs",
-        "match.order",
-        "match.dead",
-        "match.clock",
-        "match.announced",
-        "match.clocks",
-        "fairness.deal",
-        "fairness.attempt",
-        "fairness.commitment",
-        "fairness.cut",
-        "fairness.uncut",
-        "fairness.reveal",
-        "calls.seat",
-        "calls.reason",
-    }
-)
-"""The fields of a state from which a display may be made. From `fairness.reveal` it may only use
-whether it is there. A test changes each other field and checks that the display stays the same."""
 
 WIDEST_CUT: Final = (6, 102)
 """The limits of a cut if no rulebook sets them: those of most rulebooks (seed 000 A5.1.3)."""
@@ -263,7 +194,10 @@ def build_display(state: PublicState | None, standing: Freshness, since_ms: int)
         return DisplayView(standing=standing, since_ms=since_ms)
     machine, match = state.machine, state.match
     cut, owed = _pending_cut(state), build_exchange(match)
-    about = _current_fairness(state, cut)
+    cutters = () if cut is None else cut.by or SEATS
+    # While the machine waits for a cut, the proof is that of the set to cut.
+    attempt = machine.attempt if cut is not None or match.attempt is None else match.attempt
+    about = next((one for one in state.fairness if one.attempt == attempt), None)
     dealing = machine.phase is MachinePhase.DEALING
     return DisplayView(
         standing=standing,
@@ -300,7 +234,7 @@ def build_display(state: PublicState | None, standing: Freshness, since_ms: int)
         cut=cut,
         cut_at=about.cut if about else None,
         uncut=about is not None and about.uncut,
-        seats=_display_seats(state, cut),
+        seats=tuple(build_display_seat(seat, state, cuts=seat in cutters) for seat in SEATS),
         commitment=_short_commitment(about.commitment) if about else None,
         proof=_newest_proof(state),
     )
@@ -308,11 +242,6 @@ def build_display(state: PublicState | None, standing: Freshness, since_ms: int)
 
 _PHASES_AFTER_PLAY: Final = frozenset({"idle", "over", "signed"})
 """Phases without cards in play, so telephones are allowed: no match is laid out, or it is over."""
-
-
-def _display_seats(state: PublicState, cut: PendingCut | None) -> tuple[DisplaySeat, ...]:
-    cutters = () if cut is None else cut.by or SEATS
-    return tuple(build_display_seat(seat, state, cuts=seat in cutters) for seat in SEATS)
 
 
 def _pending_cut(state: PublicState) -> PendingCut | None:
@@ -329,16 +258,6 @@ def _pending_cut(state: PublicState) -> PendingCut | None:
         deal=machine.deal,
         attempt=machine.attempt,
     )
-
-
-def _current_fairness(state: PublicState, cut: PendingCut | None) -> Fairness | None:
-    """Return the public part of the proof of the hands that are dealt, held or played.
-
-    While the machine waits for a cut, the proof is that of the set to cut.
-    """
-    machine, match = state.machine, state.match
-    attempt = machine.attempt if cut is not None or match.attempt is None else match.attempt
-    return next((one for one in state.fairness if one.attempt == attempt), None)
 
 
 def _short_commitment(commitment: str) -> str:

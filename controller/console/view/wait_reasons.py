@@ -115,7 +115,17 @@ def list_reasons(
         found += [*_call_reasons(state.calls, skew_ms), *_alert_reasons(state, skew_ms)]
         found += _ruling_reasons(state, skew_ms)
     if deal_overdue_since_ms is not None:
-        found.append(_deal_overdue_reason(deal_overdue_since_ms))
+        found.append(
+            WaitReason(
+                rank=Urgency.STOPPED,
+                name=NO_DEAL,
+                since_ms=deal_overdue_since_ms,
+                words_en="a deal is due and the machine has not begun it: does it wait for cards?",
+                words_zh="应发牌而机器未开始：是否在等待放牌？",
+                action_en="Check that the set is in the hopper and level. Then start the deal",
+                action_zh="查看整套牌是否已放入进牌口并放平，然后开始发牌",
+            )
+        )
     if freshness in UNHEARD_WORDS:
         words = UNHEARD_WORDS[freshness]
         found.append(
@@ -170,18 +180,6 @@ def is_deal_due(state: PublicState) -> bool:
     )
 
 
-def _deal_overdue_reason(since_ms: int) -> WaitReason:
-    return WaitReason(
-        rank=Urgency.STOPPED,
-        name=NO_DEAL,
-        since_ms=since_ms,
-        words_en="a deal is due and the machine has not begun it: does it wait for cards?",
-        words_zh="应发牌而机器未开始：是否在等待放牌？",
-        action_en="Check that the set is in the hopper and level. Then start the deal",
-        action_zh="查看整套牌是否已放入进牌口并放平，然后开始发牌",
-    )
-
-
 def _call_reasons(calls: Iterable[RefereeCall], skew_ms: int) -> Iterable[WaitReason]:
     for call in calls:
         yield WaitReason(
@@ -213,7 +211,8 @@ def _ruling_reasons(state: PublicState, skew_ms: int) -> Iterable[WaitReason]:
         mine = [one for one in state.match.rulings if (one.state, one.needs) == ("proposed", needs)]
         if not mine:
             continue
-        first, also = mine[0], _and_more(len(mine) - 1)
+        first, more = mine[0], len(mine) - 1
+        also = Words(f" (and {more} more)", f"（另{more}件）") if more else Words("", "")
         who = SIDE_NAMES[first.side] if first.seat is None else SEAT_NAMES[first.seat]
         yield WaitReason(
             rank=Urgency.DECISION,
@@ -234,10 +233,6 @@ def _since_proposed(state: PublicState, ruling: PublicRuling) -> int:
     return round((stamp_to_epoch_ms(state.time) + table_ms - (match.at_ms or 0)) / 1000) * 1000
 
 
-def _and_more(count: int) -> Words:
-    return Words(f" (and {count} more)", f"（另{count}件）") if count else Words("", "")
-
-
 _DECIDERS: Final = (
     (RULING_CHIEFS, "chief", Words("the chief referee", "裁判长")),
     (RULING, "referee", Words("a referee", "裁判员")),
@@ -247,21 +242,15 @@ _DECIDERS: Final = (
 def _urgency(alert: Alert, state: PublicState) -> Urgency:
     """Return the urgency of a fault. It is higher if players are at a stopped machine."""
     known = _ALERT_URGENCY.get(alert.name)
-    if known is Urgency.DANGER and not _are_players_present(state):
+    players_present = state.match.seated and state.match.verdict is None
+    if known is Urgency.DANGER and not players_present:
         return Urgency.STOPPED
     if known is not None:
         return known
     row = fault_catalogue().get(alert.name)  # None: a table of a newer version
     service = row is not None and row.fault_class == "service"
-    return (
-        Urgency.TECHNICAL
-        if service and state.machine.phase is not MachinePhase.FAULT
-        else Urgency.STOPPED
-    )
-
-
-def _are_players_present(state: PublicState) -> bool:
-    return bool(state.match.seated) and state.match.verdict is None
+    stopped = not service or state.machine.phase is MachinePhase.FAULT
+    return Urgency.STOPPED if stopped else Urgency.TECHNICAL
 
 
 ESCALATION_MS: Final = 120_000
