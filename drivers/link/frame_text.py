@@ -159,7 +159,10 @@ class _LineHistory:
         self._received_us = None
         why: tuple[FrameField, ...] = ()
         if chunk.data:
-            why = (("why", _printable(chunk.data.decode(errors="replace"))),)
+            # Line breaks, control characters and similar signs are escaped.
+            text = chunk.data.decode(errors="replace")
+            signs = (sign if sign.isprintable() else repr(sign)[1:-1] for sign in text)
+            why = (("why", "".join(signs)),)
         yield FrameRecord(chunk.at_us, chunk.board, chunk.way, chunk.way, why)
 
     def _note_silence(self, at_us: int) -> None:
@@ -256,12 +259,6 @@ def _answer_fields(
     except WrongProtocol:
         return "ACK", (*fields, ("body", frame.body.hex()))
     return "ACK", (*fields, *_plain_fields(status))
-
-
-def _printable(text: str) -> str:
-    """Return text as one line, with line breaks, control characters and similar signs escaped."""
-    signs = (sign if sign.isprintable() else repr(sign)[1:-1] for sign in text)
-    return "".join(signs)
 
 
 def _struct_items(of: Struct) -> Iterator[tuple[str, Any]]:

@@ -98,13 +98,6 @@ class TableAccess:
             self.sim.close()
 
 
-def _expected_identities(
-    ids: dict[BoardKind, str], *, simulated: bool
-) -> dict[BoardKind, ExpectedIdentity]:
-    of = own_firmware_hash().hex()
-    return {board: ExpectedIdentity(uid, simulated, of) for board, uid in ids.items()}
-
-
 class InProcessTarget(ScenarioTarget):
     """Tables in this process and in virtual time, a new one for each scenario."""
 
@@ -116,7 +109,11 @@ class InProcessTarget(ScenarioTarget):
 
     def expected_boards(self) -> dict[BoardKind, ExpectedIdentity]:
         """See ScenarioTarget."""
-        return _expected_identities({"dealer": DEALER_ID, "reader": READER_ID}, simulated=True)
+        own = own_firmware_hash().hex()
+        return {
+            "dealer": ExpectedIdentity(DEALER_ID, True, own),
+            "reader": ExpectedIdentity(READER_ID, True, own),
+        }
 
     def open_table(self, folder: Path, runtime_dir: Path, notes: ScenarioRecord) -> TableAccess:
         """See ScenarioTarget."""
