@@ -28,6 +28,40 @@ DEALER_SETTING_BOUNDS = {
 """The least and the most of each setting, by its name."""
 
 
+class _Board:
+    """A board at the other end of `link`. The owner opens and closes the link."""
+
+    def __init__(self, link: Link) -> None:
+        self.link = link
+
+    @property
+    def on_event(self) -> Callable[[BoardEvent], None]:
+        """Callback for each event, called inside the read callback."""
+        return self.link.on_event
+
+    @on_event.setter
+    def on_event(self, on_event: Callable[[BoardEvent], None]) -> None:
+        self.link.on_event = on_event
+
+    async def begin(self, attempt: int, cards: int, cards_per_pocket: int) -> None:
+        """Begin an attempt with `cards` cards, `cards_per_pocket` for each pocket.
+
+        All counts of the board restart at 0.
+        """
+        await self.link.request(frames.BeginCommand(attempt, cards, cards_per_pocket))
+
+    async def selftest(self) -> None:
+        """Start the self-test of motors and sensors, or of the recognition engine.
+
+        The machine must be empty.
+        """
+        await self.link.request(frames.SelftestCommand())
+
+    def stop(self) -> None:
+        """Stop all motion at once. Unfinished commands end with SessionRenewed."""
+        self.link.stop()
+
+
 class DealerStatus(Struct, frozen=True, gc=False):
     """Status of the dealer board: its progress in the attempt, and the present sensor states.
 
@@ -108,24 +142,8 @@ def decode_dealer_status(body: bytes) -> DealerStatus:
         raise WrongProtocol("dealer", "a dealer's STATUS", body.hex() or "nothing") from error
 
 
-class DealerBoard:
+class DealerBoard(_Board):
     """The dealer board at the other end of `link`. The owner opens and closes the link."""
-
-    def __init__(self, link: Link) -> None:
-        self.link = link
-
-    @property
-    def on_event(self) -> Callable[[BoardEvent], None]:
-        """Callback for each event, called inside the read callback."""
-        return self.link.on_event
-
-    @on_event.setter
-    def on_event(self, on_event: Callable[[BoardEvent], None]) -> None:
-        self.link.on_event = on_event
-
-    async def begin(self, attempt: int, cards: int, cards_per_pocket: int) -> None:
-        """Begin an attempt with `cards` cards, `cards_per_pocket` for each pocket."""
-        await self.link.request(frames.BeginCommand(attempt, cards, cards_per_pocket))
 
     async def shuffle(self, attempt: int, passes: int) -> None:
         """Start shuffling until `passes` passes are done. A SHUFFLED event reports the end."""
@@ -153,10 +171,6 @@ class DealerBoard:
         """Start moving the cards in the path into the tray."""
         await self.link.request(frames.PurgeCommand(attempt))
 
-    async def selftest(self) -> None:
-        """Start the self-test of motors and sensors. The machine must be empty."""
-        await self.link.request(frames.SelftestCommand())
-
     async def configure(self, setting: str, value: int) -> None:
         """Change a setting by its name in DEALER_SETTINGS. Raise KeyError for another name."""
         await self.link.request(frames.ConfigureCommand(_DEALER_SETTING_IDS[setting], value))
@@ -176,10 +190,6 @@ class DealerBoard:
     async def get_status(self) -> DealerStatus:
         """Return the present status of the board."""
         return decode_dealer_status((await self.link.request(frames.GetStatusCommand())).body)
-
-    def stop(self) -> None:
-        """Stop all motion at once. Unfinished commands end with SessionRenewed."""
-        self.link.stop()
 
 
 _READER_STATUS_BODY = struct.Struct(protocol.STATUS_BODIES[protocol.KIND_READER])
@@ -215,24 +225,8 @@ def decode_reader_status(body: bytes) -> ReaderStatus:
         raise WrongProtocol("reader", "a reader's STATUS", body.hex() or "nothing") from error
 
 
-class ReaderBoard:
+class ReaderBoard(_Board):
     """The reader board at the other end of `link`. The owner opens and closes the link."""
-
-    def __init__(self, link: Link) -> None:
-        self.link = link
-
-    @property
-    def on_event(self) -> Callable[[BoardEvent], None]:
-        """Callback for each event, called inside the read callback."""
-        return self.link.on_event
-
-    @on_event.setter
-    def on_event(self, on_event: Callable[[BoardEvent], None]) -> None:
-        self.link.on_event = on_event
-
-    async def begin(self, attempt: int, cards: int, cards_per_pocket: int) -> None:
-        """Begin an attempt. The counts of pulses and reads restart at 0."""
-        await self.link.request(frames.BeginCommand(attempt, cards, cards_per_pocket))
 
     @property
     def is_polled(self) -> bool:
@@ -261,10 +255,6 @@ class ReaderBoard:
         """Read card `index` again while it is in the window. The answer is another READ."""
         self.send(frames.RereadCommand(attempt, index))
 
-    async def selftest(self) -> None:
-        """Start the self-test of the recognition engine."""
-        await self.link.request(frames.SelftestCommand())
-
     async def configure(self, setting: str, value: int) -> None:
         """Change a setting by its name in READER_SETTINGS. Raise KeyError for another name."""
         await self.link.request(frames.ConfigureCommand(_READER_SETTING_IDS[setting], value))
@@ -272,7 +262,3 @@ class ReaderBoard:
     async def get_status(self) -> ReaderStatus:
         """Return the present status of the board."""
         return decode_reader_status((await self.link.request(frames.GetStatusCommand())).body)
-
-    def stop(self) -> None:
-        """Stop at once. Unfinished commands end with SessionRenewed."""
-        self.link.stop()

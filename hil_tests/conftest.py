@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from hil_tests.harness import scenario_end
-from hil_tests.harness import scenario_end as table_rest
 from hil_tests.harness.bench_file import BenchError, BenchInUse
 from hil_tests.harness.bench_operator import RunStopped
 from hil_tests.harness.features import missing_features
@@ -78,8 +77,7 @@ async def _bring_up(place: ScenarioTarget, access: TableAccess, name: str) -> No
     The reason is one line for the person at the table, who has no use for a traceback.
     """
     try:
-        if access.previous is None:
-            await place.check_boards(access.table.ports)
+        await place.check_boards(access.table.ports)
         await access.table.start()
         return
     except (BoardNotAnswering, WrongBoards, HallError, TimeoutError) as error:
@@ -93,30 +91,24 @@ async def _check_end(node: pytest.Item, place: ScenarioTarget, access: TableAcce
     marks = list(node.iter_markers("explains"))
     explained = frozenset(str(counter) for mark in marks for counter in mark.args)
     try:
-        await table_rest.bring_to_rest(table)
+        await scenario_end.bring_to_rest(table)
         await table.add_counters()
-        kept = access.daemon_to_keep() if place.keeps_daemon else None
-        if kept is None:
-            await table.stop()
-            if (
-                table.first_condition is not None
-                and table.condition().card_set != table.first_condition.card_set
-            ):
-                await table.hands.do_step("first_set")
+        await table.stop()
+        if table.first_card_set not in (None, table.state.machine.card_set):
+            await table.hands.do_step("first_set")
         findings = [
             *scenario_end.unexpected_alerts(program.states, program.events, table.expected_alerts),
             *scenario_end.unexplained_counters(
                 table.record.numbers, explained, is_time_shared=place.is_time_shared
             ),
             *scenario_end.journal_findings(program.state_dir),
-            *([] if kept is not None else table_disorder(await table.read_board_status())),
+            *table_disorder(await table.read_board_status()),
         ]
         if table.hands.is_simulated:
             truth = await table.hands.read_truth()
             findings += scenario_end.misplaced_cards(truth, table.profile.deck.cards)
             findings += scenario_end.active_faults(await table.wait_for_faults_end())
         assert not findings, "\n".join(findings)
-        place.kept_daemon, access.is_kept = kept, kept is not None
     except RunStopped:
         raise
     except Exception:

@@ -44,19 +44,17 @@ class Attendant:
         self._red_lamp_seen = self._contacts.lamps["lamp_red"]
         try:
             while True:
-                await self._look()
+                stacks = self._world.pockets.stacks
+                if self._world.lift.is_up and any(stacks[seat] for seat in range(4)):
+                    await self._return_hands()
+                if self._red_lamp_seen:
+                    self._red_lamp_seen = False
+                    await self._clear_up()
                 await self._changed.wait()
                 self._changed.clear()
         finally:
             for stop in unwatch:
                 stop()
-
-    async def _look(self) -> None:
-        if self._world.lift.is_up and self._has_hands():
-            await self._return_hands()
-        if self._red_lamp_seen:
-            self._red_lamp_seen = False
-            await self._clear_up()
 
     async def _return_hands(self) -> None:
         await self._world.clock.wait_ms(TAKE_MS)
@@ -83,16 +81,10 @@ class Attendant:
     async def _press_start(self) -> None:
         """Press start. Repeat if the machine neither moves nor switches the red lamp on."""
         for _ in range(MAX_START_PRESSES):
-            if self._red_lamp_seen or self._is_moving():
+            if self._red_lamp_seen or self._world.shuffler.cards or self._world.tally.arrived:
                 return
             await self._contacts.tap("start")
             await self._world.clock.wait_ms(START_AGAIN_MS)
-
-    def _has_hands(self) -> bool:
-        return any(self._world.pockets.stacks[seat] for seat in range(4))
-
-    def _is_moving(self) -> bool:
-        return bool(self._world.shuffler.cards or self._world.tally.arrived)
 
     def _on_lamp(self, name: str, lit: bool) -> None:
         if name == "lamp_red" and lit:

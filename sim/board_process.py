@@ -362,17 +362,13 @@ class BoardProcess:
             self._disconnect_pins()
             self._reap()
             return
-        lines = (self._unparsed + data).split(b"\n")
-        self._unparsed = lines.pop()
+        *lines, self._unparsed = (self._unparsed + data).split(b"\n")
         for line in lines:
-            self._handle_line(line.decode().split())
-
-    def _handle_line(self, words: list[str]) -> None:
-        match words:
-            case ["set", name, value] if name in OUTPUTS[KINDS[self.name]]:
-                self._world.set_output(name, int(value))
-            case _:
-                raise ValueError(f"{self.name} board: no such line on its pins: {words}")
+            match line.decode().split():
+                case ["set", name, value] if name in OUTPUTS[KINDS[self.name]]:
+                    self._world.set_output(name, int(value))
+                case words:
+                    raise ValueError(f"{self.name} board: no such line on its pins: {words}")
 
     def _reap(self) -> None:
         """Collect the exit status of a process that has closed its pins.

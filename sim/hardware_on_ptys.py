@@ -349,14 +349,11 @@ def _has_lines(plan: TablePlan) -> bool:
 
     They do so if the boards run inside, if a relay is requested, or if a fault needs it.
     """
-    return plan.interpreter is None or plan.relay or _is_noisy(plan.settings)
-
-
-def _is_noisy(settings: MechanicsSettings) -> bool:
-    together = (fault for each in settings.together for fault in each.faults)
-    return any(
-        fault_menu()[fault.name].strikes == "line" for fault in (*settings.faults, *together)
-    )
+    if plan.interpreter is None or plan.relay:
+        return True
+    together = (fault for each in plan.settings.together for fault in each.faults)
+    faults = (*plan.settings.faults, *together)
+    return any(fault_menu()[fault.name].strikes == "line" for fault in faults)
 
 
 def refuse_host_faults(faults: Iterable[SimulatedFault]) -> None:

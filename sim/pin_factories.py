@@ -237,21 +237,14 @@ class SocketFactory(WireFactory):
         except OSError:
             data = b""
         if not data:
-            self._mark_lost()
-            return
-        lines = (self._unparsed + data).split(b"\n")
-        self._unparsed = lines.pop()
-        for line in lines:
-            self._handle_line(line.split())
-
-    def _handle_line(self, words: list[bytes]) -> None:
-        if words[:1] == [b"level"] and len(words) == 4:
-            self.set_level(int(words[1]), words[2] == b"1", float(words[3]))
-        elif words == [b"ready"]:
+            self._loop.remove_reader(self._sock)
+            self._lost = True
             self._ready.set()
-
-    def _mark_lost(self) -> None:
-        self._loop.remove_reader(self._sock)
-        self._lost = True
-        self._ready.set()
-        self.on_lost()
+            self.on_lost()
+            return
+        *lines, self._unparsed = (self._unparsed + data).split(b"\n")
+        for words in map(bytes.split, lines):
+            if words[:1] == [b"level"] and len(words) == 4:
+                self.set_level(int(words[1]), words[2] == b"1", float(words[3]))
+            elif words == [b"ready"]:
+                self._ready.set()

@@ -143,7 +143,7 @@ class ControlError(ValueError):
 RequestHandler = Callable[..., Awaitable[Any] | Any]
 
 
-class ControlServer:
+class ControlServer(LineServer):
     """The control socket of one simulated table: reads requests and sends answers.
 
     `handlers` has the requests of the machine, its people and its panel. The owner of the table
@@ -151,8 +151,8 @@ class ControlServer:
     """
 
     def __init__(self, world: World, contacts: PanelContacts, path: Path) -> None:
+        super().__init__(path, self._serve)
         self._world = world
-        self._server = LineServer(path, self._serve)
         self.handlers: dict[str, RequestHandler] = {
             "truth": world.truth,
             "collect": world.people.collect,
@@ -179,14 +179,6 @@ class ControlServer:
             "script": lambda steps: run_script(world, steps, self._carry_out),
             "speed": lambda value: world.clock.set_speed(float(value)),
         }
-
-    async def open(self) -> None:
-        """Start to listen."""
-        await self._server.open()
-
-    async def close(self) -> None:
-        """Stop listening."""
-        await self._server.close()
 
     async def answer(self, line: bytes) -> ControlAnswer:
         """Carry out the request in `line` and return the answer."""
@@ -226,23 +218,15 @@ class ControlServer:
         return self._world.people.change_set(back, count, card_set)
 
 
-class PinServer:
+class PinServer(LineServer):
     """The pins socket of one table: sends contact levels to clients and receives output levels.
 
     sim/CONTROL.md describes the lines. Unknown lines are ignored.
     """
 
     def __init__(self, contacts: PanelContacts, path: Path) -> None:
+        super().__init__(path, self._serve)
         self._contacts = contacts
-        self._server = LineServer(path, self._serve)
-
-    async def open(self) -> None:
-        """Start to listen."""
-        await self._server.open()
-
-    async def close(self) -> None:
-        """Stop listening. Clients lose their connection to the panel."""
-        await self._server.close()
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         loop = asyncio.get_running_loop()

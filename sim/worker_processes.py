@@ -15,7 +15,7 @@ from multiprocessing.connection import Connection, wait
 from multiprocessing.context import SpawnProcess
 from multiprocessing.resource_tracker import ensure_running
 from types import FrameType
-from typing import Any, Generic, NamedTuple, Self, TypeVar
+from typing import Generic, NamedTuple, Self, TypeVar
 
 _END_TIMEOUT_S = 10.0
 
@@ -167,7 +167,8 @@ class WorkerPool(Generic[Result]):
                     worker.line.send(arguments)
             if not busy:
                 return
-            for line in _ready_lines(busy):
+            for line in wait(list(busy)):  # those that have a result, or whose worker has ended
+                assert isinstance(line, Connection)
                 worker, key = busy.pop(line)
                 try:
                     result: Result = line.recv()
@@ -190,13 +191,6 @@ class WorkerPool(Generic[Result]):
             worker = _Worker(process, ours)
             self._workers.append(worker)
         return worker
-
-
-def _ready_lines(busy: dict[Connection, Any]) -> Iterator[Connection]:
-    """Yield the connections of workers that have a result or have ended."""
-    for line in wait(list(busy)):
-        assert isinstance(line, Connection)
-        yield line
 
 
 def _run_worker(line: Connection, run: Callable[..., object], parent: int) -> None:

@@ -12,7 +12,7 @@ import tty
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from types import FrameType, TracebackType
+from types import FrameType
 from typing import Protocol, Self
 
 from drivers.firmware.board import BoardCore
@@ -163,12 +163,7 @@ class AdapterBoard:
         """Return the adapter. The end of the block closes it."""
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *why: object) -> None:
         """Close the adapter."""
         self.close()
 

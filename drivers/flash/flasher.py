@@ -4,12 +4,10 @@ A flash writes the new firmware beside the old one, restarts, reads it back, tri
 commits it.
 """
 
-import contextlib
 import errno
 import termios
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
-from types import TracebackType
 from typing import Protocol, Self
 
 import serial
@@ -77,14 +75,9 @@ class BoardQuery:
             raise PortMissing(self._path, str(error)) from error
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *why: object) -> None:
         """Close the port."""
-        with contextlib.suppress(serial.SerialException, OSError, termios.error):
+        with suppress(serial.SerialException, OSError, termios.error):
             self._serial.close()
 
     def hello(self, timeout_s: float = ANSWER_TIMEOUT_S) -> Welcome | None:

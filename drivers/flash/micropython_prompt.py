@@ -7,7 +7,6 @@ import contextlib
 import io
 import termios
 from collections.abc import Callable, Iterator
-from types import TracebackType
 from typing import Any, Self
 
 import serial
@@ -48,12 +47,7 @@ class MicroPythonPrompt:
             self._transport.enter_raw_repl(soft_reset=False, timeout_overall=PROMPT_TIMEOUT_S)
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *why: object) -> None:
         """Close the port. The board stays at its prompt."""
         self.close()
 

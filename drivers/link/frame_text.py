@@ -32,8 +32,6 @@ from drivers.link.frames import (
     HOST_FRAME_NAMES,
     AliveReport,
     BlockSplitter,
-    BoardCommand,
-    BoardFrame,
     BoardReply,
     BoardResult,
     HostFrame,
@@ -145,15 +143,15 @@ class _LineHistory:
         if chunk.way == "board":
             self._note_silence(chunk.at_us)
         for block in self._splitters[chunk.way].split(chunk.data):
-            name, fields, marks = self._decode_block(chunk.way, block)
+            if isinstance(block, str):
+                parts: _FrameParts = (block, (), ())
+            else:
+                decode = self._decode_host if chunk.way == "host" else self._decode_board
+                parts = decode(block)
+            name, fields, marks = parts
             if chunk.way == "board":
                 marks, self._silence_marks = (*self._silence_marks, *marks), ()
             yield FrameRecord(chunk.at_us, chunk.board, chunk.way, name, fields, marks)
-
-    def _decode_block(self, way: ChunkKind, block: bytes | str) -> _FrameParts:
-        if isinstance(block, str):
-            return block, (), ()
-        return self._decode_host(block) if way == "host" else self._decode_board(block)
 
     def _port_record(self, chunk: Chunk) -> Iterator[FrameRecord]:
         if chunk.way == "opened":  # Remains of a lost line are not the beginning of a frame.
@@ -161,7 +159,10 @@ class _LineHistory:
         self._received_us = None
         why: tuple[FrameField, ...] = ()
         if chunk.data:
-            why = (("why", _printable(chunk.data.decode(errors="replace"))),)
+            # Line breaks, control characters and similar signs are escaped.
+            text = chunk.data.decode(errors="replace")
+            signs = (sign if sign.isprintable() else repr(sign)[1:-1] for sign in text)
+            why = (("why", "".join(signs)),)
         yield FrameRecord(chunk.at_us, chunk.board, chunk.way, chunk.way, why)
 
     def _note_silence(self, at_us: int) -> None:
@@ -191,7 +192,7 @@ class _LineHistory:
         if isinstance(frame, BoardEvent):
             mark = () if strange else self._event_marks(frame)
             return frame.code.name, _event_fields(frame), (*strange, *mark)
-        name, fields = _FIELD_READERS[type(frame)](frame, self._board)
+        name, fields = _answer_fields(frame, self._board)
         again: tuple[str, ...] = ()
         if isinstance(frame, BoardReply):
             again = ("again",) if (session, frame.number) == self._ack_last else ()
@@ -212,23 +213,12 @@ class _LineHistory:
 def _host_fields(frame: HostFrame, board: BoardKind) -> tuple[FrameField, ...]:
     if frame.kind == wire.HELLO:
         return (("session", f"{frame.session:08x}"),)
-    number: tuple[FrameField, ...] = (("number", frame.number),) if frame.number else ()
-    acknowledged = (("seen", frame.seen), ("kept", frame.kept))
-    return (*number, *_command_fields(frame.command, board), *acknowledged)
-
-
-def _command_fields(command: BoardCommand | None, board: BoardKind) -> tuple[FrameField, ...]:
-    if command is None:
-        return ()
-    return tuple(
-        (name, _argument_value(name, value, board)) for name, value in _struct_items(command)
-    )
-
-
-def _argument_value(name: str, value: Any, board: BoardKind) -> FieldValue:
-    if name == "setting":
-        return _SETTING_TABLES[board].get(value, (value,))[0]
-    return _plain_value(value)
+    fields: list[FrameField] = [("number", frame.number)] if frame.number else []
+    if frame.command is not None:
+        for name, value in _struct_items(frame.command):
+            word = _SETTING_TABLES[board].get(value, (value,))[0] if name == "setting" else value
+            fields.append((name, _plain_value(word)))
+    return (*fields, ("seen", frame.seen), ("kept", frame.kept))
 
 
 def _event_fields(event: BoardEvent) -> tuple[FrameField, ...]:
@@ -249,41 +239,34 @@ def _event_fields(event: BoardEvent) -> tuple[FrameField, ...]:
     return tuple((name, _plain_value(value)) for name, value in fields.items())
 
 
-def _welcome_fields(welcome: Welcome, board: BoardKind) -> tuple[str, tuple[FrameField, ...]]:
-    return "WELCOME", tuple((name, _plain_value(value)) for name, value in _struct_items(welcome))
-
-
-def _alive_fields(alive: AliveReport, board: BoardKind) -> tuple[str, tuple[FrameField, ...]]:
-    doing = BoardActivity(alive.doing) if alive.doing in list(BoardActivity) else alive.doing
-    return "ALIVE", (("boot", alive.boot), ("events", alive.events), ("doing", _plain_value(doing)))
-
-
-def _no_session_fields(refusal: NoSession, board: BoardKind) -> tuple[str, tuple[FrameField, ...]]:
-    return "NO_SESSION", (("boot", refusal.boot), ("has", f"{refusal.has:08x}"))
-
-
-def _reply_fields(reply: BoardReply, board: BoardKind) -> tuple[str, tuple[FrameField, ...]]:
-    fields: tuple[FrameField, ...] = (
-        ("number", reply.number),
-        ("result", _plain_value(reply.result)),
-    )
-    if not reply.body:
+def _answer_fields(
+    frame: Welcome | AliveReport | BoardReply | NoSession, board: BoardKind
+) -> tuple[str, tuple[FrameField, ...]]:
+    """Return the name and the fields of a frame that is no event."""
+    match frame:
+        case Welcome():
+            return "WELCOME", _plain_fields(frame)
+        case AliveReport(boot, events, doing):
+            word = BoardActivity(doing) if doing in list(BoardActivity) else doing
+            return "ALIVE", (("boot", boot), ("events", events), ("doing", _plain_value(word)))
+        case NoSession(boot, has):
+            return "NO_SESSION", (("boot", boot), ("has", f"{has:08x}"))
+    fields = (("number", frame.number), ("result", _plain_value(frame.result)))
+    if not frame.body:
         return "ACK", fields
     try:
-        status = _STATUS_DECODERS[board](reply.body)
+        status = _STATUS_DECODERS[board](frame.body)
     except WrongProtocol:
-        return "ACK", (*fields, ("body", reply.body.hex()))
-    return "ACK", (*fields, *((name, _plain_value(value)) for name, value in _struct_items(status)))
-
-
-def _printable(text: str) -> str:
-    """Return text as one line, with line breaks, control characters and similar signs escaped."""
-    signs = (sign if sign.isprintable() else repr(sign)[1:-1] for sign in text)
-    return "".join(signs)
+        return "ACK", (*fields, ("body", frame.body.hex()))
+    return "ACK", (*fields, *_plain_fields(status))
 
 
 def _struct_items(of: Struct) -> Iterator[tuple[str, Any]]:
     return ((name, getattr(of, name)) for name in of.__struct_fields__)
+
+
+def _plain_fields(of: Struct) -> tuple[FrameField, ...]:
+    return tuple((name, _plain_value(value)) for name, value in _struct_items(of))
 
 
 def _plain_value(value: Any) -> FieldValue:
@@ -303,12 +286,4 @@ _STATUS_DECODERS: dict[
 ] = {
     "dealer": typed_boards.decode_dealer_status,
     "reader": typed_boards.decode_reader_status,
-}
-_FIELD_READERS: dict[
-    type[BoardFrame], Callable[[Any, BoardKind], tuple[str, tuple[FrameField, ...]]]
-] = {
-    Welcome: _welcome_fields,
-    AliveReport: _alive_fields,
-    BoardReply: _reply_fields,
-    NoSession: _no_session_fields,
 }

@@ -328,43 +328,17 @@ _PARSERS: dict[int, _Parser] = {
 }
 
 
-HOST_FRAME_NAMES = {
-    protocol.HELLO: "HELLO",
-    protocol.BEAT: "BEAT",
-    protocol.STOP: "STOP",
-    protocol.BEGIN: "BEGIN",
-    protocol.SHUFFLE: "SHUFFLE",
-    protocol.FEED: "FEED",
-    protocol.ROUTE: "ROUTE",
-    protocol.RELEASE: "RELEASE",
-    protocol.RETRACT: "RETRACT",
-    protocol.PURGE: "PURGE",
-    protocol.SELFTEST: "SELFTEST",
-    protocol.CONFIGURE: "CONFIGURE",
-    protocol.STATUS: "STATUS",
-    protocol.REREAD: "REREAD",
-    protocol.LOOK: "LOOK",
-    protocol.SERVICE: "SERVICE",
+HOST_FRAME_NAMES: dict[int, str] = {
+    getattr(protocol, name): name
+    for name in (
+        *("HELLO", "BEAT", "STOP", "BEGIN", "SHUFFLE", "FEED", "ROUTE", "RELEASE", "RETRACT"),
+        *("PURGE", "SELFTEST", "CONFIGURE", "STATUS", "REREAD", "LOOK", "SERVICE"),
+    )
 }
 """Names of the host's frames in PROTOCOL.md, by kind."""
 
 _COMMAND_TYPES: dict[int, type[BoardCommand]] = {
-    each.kind: each
-    for each in (
-        BeginCommand,
-        ShuffleCommand,
-        FeedCommand,
-        RouteCommand,
-        ReleaseCommand,
-        RetractCommand,
-        PurgeCommand,
-        SelftestCommand,
-        ConfigureCommand,
-        GetStatusCommand,
-        RereadCommand,
-        LookCommand,
-        ServiceCommand,
-    )
+    each.kind: each for each in BoardCommand.__subclasses__()
 }
 
 
@@ -387,17 +361,12 @@ def decode_host_frame(payload: bytes) -> HostFrame | None:
     try:
         fields = struct.unpack(protocol.HOST_HEADER + protocol.BODIES[kind][1:], payload)
         kind, session, number, seen, kept, *body = fields
-        return HostFrame(kind, session, number, seen, kept, _decode_command(kind, body))
+        command = None
+        if (form := _COMMAND_TYPES.get(kind)) is not None:  # convert() checks the fields' enums.
+            command = msgspec.convert(dict(zip(form.__struct_fields__, body, strict=True)), form)
+        return HostFrame(kind, session, number, seen, kept, command)
     except (struct.error, msgspec.ValidationError):
         return None
-
-
-def _decode_command(kind: int, body: list[int]) -> BoardCommand | None:
-    """Return the command of a body. Raise ValidationError for a place that does not exist."""
-    command = _COMMAND_TYPES.get(kind)
-    if command is None:
-        return None
-    return msgspec.convert(dict(zip(command.__struct_fields__, body, strict=True)), command)
 
 
 class BlockSplitter:

@@ -137,7 +137,8 @@ class SimulatedHands(ABC):
         self._require_faults(*wanted.faults)
         self._note(f"do {name}: {wanted.zh} {wanted.en}")
         if wanted.when is not None:
-            await self._wait_for_truth(wanted.when)
+            when = wanted.when
+            await answer_once(self.read_truth, lambda truth: truth[when])
         for deed in wanted.does:
             words = {key: value for key, value in deed.items() if key != "do"}
             if wanted.as_soon_as_possible:
@@ -206,10 +207,6 @@ class SimulatedHands(ABC):
             return True
 
         await answer_once(done, refused=(HallError, OutOfReach))
-
-    async def _wait_for_truth(self, what: str) -> None:
-        """Wait until the mechanics report `what`."""
-        await answer_once(self.read_truth, lambda truth: truth[what])
 
 
 class ControlHands(SimulatedHands):

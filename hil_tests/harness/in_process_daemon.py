@@ -63,7 +63,10 @@ class InProcessDaemon:
             on_publish=lambda value: store.is_alive,  # The feed of a dead daemon is silent.
         )
         self._trial = await self._running.__aenter__()
-        self._trial.states, self._trial.events = self._join_feed(self._trial)
+        # The lists of all starts receive what this start has already published and will publish.
+        self.states += self._trial.states
+        self.events += self._trial.events
+        self._trial.states, self._trial.events = self.states, self.events
         await self._trial.panel()
 
     async def stop(self) -> None:
@@ -137,12 +140,6 @@ class InProcessDaemon:
         """Move a button of the panel."""
         contacts = await self._running_trial.panel()
         (contacts.press if down else contacts.release)(button)
-
-    def _join_feed(self, begun: TableInProcess) -> tuple[list[PublicState], list[PublicEvent]]:
-        """Return the lists of all starts, with what this start has already published."""
-        self.states += begun.states
-        self.events += begun.events
-        return self.states, self.events
 
     @property
     def _running_trial(self) -> TableInProcess:

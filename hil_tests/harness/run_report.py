@@ -139,7 +139,15 @@ def render_page(run: ScenarioRun) -> str:
         _counters(run),
         "<h2>各项过程 Scenarios in detail</h2>",
         *(_detail(number, one) for number, one in enumerate(run.scenarios, 1)),
-        _signatures(run),
+        '<div class="signed">'
+        + _table(
+            ("", "姓名 name", "签字与日期 signature, date"),
+            (
+                ("操作员 operator", escape(run.about.get("operator", "")), ""),
+                ("审核 checked by", "", ""),
+            ),
+        )
+        + "</div>",
     )
     return (
         f'<!doctype html>\n<html lang="zh">\n<head><meta charset="utf-8"><title>{title}</title>'
@@ -274,18 +282,6 @@ def _detail(number: int, one: ScenarioResult) -> str:
     )
 
 
-def _signatures(run: ScenarioRun) -> str:
-    rows = (
-        ("操作员 operator", escape(run.about.get("operator", "")), ""),
-        ("审核 checked by", "", ""),
-    )
-    return (
-        '<div class="signed">'
-        + _table(("", "姓名 name", "签字与日期 signature, date"), rows)
-        + "</div>"
-    )
-
-
 def _table(heads: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
     head = "".join(f"<th>{each}</th>" for each in heads)
     body = "\n".join("<tr>" + "".join(map(_cell, row)) + "</tr>" for row in rows)
@@ -305,15 +301,11 @@ def _judgement(one: Measurement) -> str:
 
 
 def _verdict_text(verdict: ScenarioVerdict) -> str:
-    return _colored(_css_class(verdict), _VERDICT_TEXTS[verdict])
+    return _colored(verdict.replace(" ", "-"), _VERDICT_TEXTS[verdict])
 
 
 def _colored(css: str, text: str) -> str:
     return f'<span class="{css}">{text}</span>'
-
-
-def _css_class(verdict: ScenarioVerdict) -> str:
-    return verdict.replace(" ", "-")
 
 
 def _first_line(text: str) -> str:

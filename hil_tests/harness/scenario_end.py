@@ -109,15 +109,15 @@ def unexpected_alerts(
 
     `events` also contain alerts that came and went between two states.
     """
-    seen = {event.data["name"]: _alert_cause(event) for event in events if event.kind == "fault"}
+    seen = {
+        event.data["name"]: fault(event.data["name"]).cause(event.data.get("evidence"))
+        for event in events
+        if event.kind == "fault"
+    }
     seen |= {alert.name: alert.cause for state in states for alert in state.alerts}
     return [
         f"unexpected alert {name}: {cause}" for name, cause in seen.items() if name not in expected
     ]
-
-
-def _alert_cause(event: PublicEvent) -> str:
-    return fault(event.data["name"]).cause(event.data.get("evidence"))
 
 
 def unexplained_counters(

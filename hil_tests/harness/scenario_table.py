@@ -3,7 +3,7 @@
 import asyncio
 import random
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
 
@@ -60,16 +60,6 @@ class ScenarioRecord(msgspec.Struct):
     about: dict[str, str] = msgspec.field(default_factory=dict)
 
 
-class TableCondition(NamedTuple):
-    """The public state that a scenario leaves to the next one, without increasing counters."""
-
-    phase: MachinePhase
-    card_set: str | None
-    sets: tuple[tuple[str, tuple[str, ...]], ...]
-    match: tuple[object, ...]
-    alerts: frozenset[str]
-
-
 class ScenarioTable:
     """One table for one scenario. The target provides `program` and `hands`.
 
@@ -96,10 +86,8 @@ class ScenarioTable:
         self.expected_alerts: set[str] = set()
         self.last_counters: CounterValues = {}
         """The daemon's counters when they were last read."""
-        self.first_condition: TableCondition | None = None
-        """The condition of the table when its journal began."""
-        self.was_interrupted = False
-        """True if the daemon was started again, or a line began another session."""
+        self.first_card_set: str | None = None
+        """The set in the hopper when the journal began."""
         self.cleared_attempts: set[int] = set()
         """Attempts whose cards were cleared up."""
         self._timeout_s = MACHINE_TIMEOUT_S if target == "inproc" else PERSON_TIMEOUT_S
@@ -338,19 +326,15 @@ class ScenarioTable:
     async def start(self) -> None:
         """Start the daemon and wait for both boards.
 
-        Counts of the lines until then do not belong to the scenario, unless the daemon was kept
-        from the previous scenario.
+        Counts of the lines until then do not belong to the scenario.
         """
         told = len(self.daemon.states)
-        self.was_interrupted = self.was_interrupted or told > 0
         await self.daemon.start()
         await self.until(lambda state: len(self.daemon.states) > told, "the daemon's first state")
         await self.until(
             lambda state: state.machine.phase is not MachinePhase.FAULT or bool(state.alerts),
             "both boards",
         )
-        if self.last_counters:
-            return
         self.last_counters = await answer_once(
             self.daemon.read_counters,
             lambda numbers: (
@@ -358,8 +342,7 @@ class ScenarioTable:
                 or alert_names(self.state)  # A board is missing, and an alert reports it.
             ),
         )
-        if self.first_condition is None:
-            self.first_condition = self.condition()
+        self.first_card_set = self.first_card_set or self.state.machine.card_set
 
     async def stop(self) -> None:
         """End the daemon, and add its counters to the report."""
@@ -389,17 +372,7 @@ class ScenarioTable:
             moved = value - before if value >= before else value  # Otherwise it restarted at 0.
             if moved:
                 sums[name] = sums.get(name, 0.0) + moved
-                self.was_interrupted = self.was_interrupted or name.startswith("sessions ")
         self.last_counters = numbers
-
-    def condition(self) -> "TableCondition":
-        """Return the part of the state that the next scenario would find."""
-        state = self.state
-        sets = tuple((one.id, tuple(one.barred)) for one in state.sets)
-        match = state.match
-        about_match = (match.match, match.phase, match.suspended, tuple(match.seated))
-        machine, up = state.machine, frozenset(alert_names(state))
-        return TableCondition(machine.phase, machine.card_set, sets, about_match, up)
 
     async def wait_for_faults_end(self) -> dict[str, Any]:
         """Return the simulator's faults once none is in force, or after a timeout.

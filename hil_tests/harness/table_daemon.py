@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from controller.client.client import Client, ReceivedMessage
+from controller.client.client import Client
 from controller.client.discovery import NoEndpoints, read_endpoints, remove_endpoints
 from controller.gateway.metric_families import METRIC_FAMILIES
 from controller.messages import CommandReply, PublicEvent, PublicState, Role
@@ -80,135 +80,62 @@ class TableDaemon(Protocol):
 
 
 class DaemonProcess:
-    """`dealtable run` as a process over a bench's ports.
-
-    It does not depend on an event loop, so one process may serve many scenarios.
-    """
+    """`dealtable run` as a process over a bench's ports, with its clients (TableDaemon)."""
 
     def __init__(self, bench: BenchFile, state_dir: Path, runtime_dir: Path) -> None:
         """Write the daemon's configuration. A journal in `state_dir` is continued."""
+        self.states: list[PublicState] = []
+        self.events: list[PublicEvent] = []
         self.state_dir, self._runtime_dir = state_dir, runtime_dir
         state_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
         runtime_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
         config = state_dir / "table.toml"
         config.write_text(table_config_text(bench, runtime_dir), encoding="utf-8")
         about = {"table": bench.bench.id, "control": ""}
-        self.table = TableProcess(about, state_dir, config, load_profile(bench.bench.profile))
+        self._table = TableProcess(about, state_dir, config, load_profile(bench.bench.profile))
         self._process: subprocess.Popen[bytes] | None = None
-
-    @property
-    def is_running(self) -> bool:
-        """Return True if the process was started and has not ended."""
-        return self._process is not None and self._process.poll() is None
-
-    async def start(self) -> None:
-        """Start the process and wait for its gateway. Raises HallError."""
-        self._spawn()
-        await until(lambda: self._is_open() or not self.is_running)
-        if not self.is_running:
-            raise HallError(f"the daemon ended unexpectedly; see {self.table.log}")
-
-    async def end(self) -> None:
-        """End the process as Ctrl-C does. Do nothing if it does not run."""
-        if self._process is not None and self.is_running:
-            self._process.terminate()
-            await until(lambda: not self.is_running)
-
-    def end_now(self) -> None:
-        """End the process when no event loop runs any more."""
-        if self._process is not None and self.is_running:
-            self._process.terminate()
-            self._process.wait()
-
-    def limit_files(self, max_bytes: int) -> None:
-        """Limit the file size of the machine's process, in bytes."""
-        assert self._process is not None
-        machine = _part_pid(self._process.pid, "machine")
-        _, hard = resource.prlimit(machine, resource.RLIMIT_FSIZE)
-        resource.prlimit(machine, resource.RLIMIT_FSIZE, (max_bytes, hard))
-
-    def delete_keys(self) -> None:
-        """Delete the keys that the daemon kept in memory, as a power cut does."""
-        for key in self._runtime_dir.rglob("*.key"):
-            key.unlink()
-
-    async def kill(self) -> None:
-        """Kill the process and its parts without a warning."""
-        if self._process is not None:
-            self._process.kill()
-            await until(lambda: not self.is_running)
-
-    def _spawn(self) -> None:
-        remove_endpoints(self.state_dir)  # A killed daemon leaves its endpoints.
-        words = ("-m", "controller.cli", "run", "--config", str(self.table.config))
-        with self.table.log.open("ab") as log:
-            self._process = subprocess.Popen(
-                (sys.executable, *words),
-                stderr=log,
-                process_group=0,
-                preexec_fn=make_parent_death_hook(signal.SIGTERM),
-            )
-
-    def _is_open(self) -> bool:
-        try:
-            return bool(read_endpoints(self.state_dir))
-        except NoEndpoints:
-            return False
-
-
-class DaemonClient:
-    """The daemon of a DaemonProcess as one scenario uses it (TableDaemon)."""
-
-    def __init__(self, process: DaemonProcess, since: int | None = None) -> None:
-        """With `since` the daemon already runs, and earlier scenarios have received its public
-        events up to this number. All later events belong to this client.
-        """
-        self.states: list[PublicState] = []
-        self.events: list[PublicEvent] = []
-        self.process = process
-        self.state_dir = process.state_dir
-        self._since = since
         self._news = asyncio.Event()
         self._clients: dict[Role, Client] = {}
         self._stack = AsyncExitStack()
         self._feed_task: asyncio.Task[None] | None = None
 
     async def start(self) -> None:
-        """See TableDaemon."""
-        if not self.process.is_running:
-            await self.process.start()
+        """See TableDaemon. Return when the gateway is open and the clients are connected."""
+        process = self._process = self._spawn()
+        await until(lambda: self._is_open() or process.poll() is not None)
+        if process.poll() is not None:
+            raise HallError(f"the daemon ended unexpectedly; see {self._table.log}")
         for role in Role:
-            client = self.process.table.client(role)
+            client = self._table.client(role)
             self._clients[role] = await self._stack.enter_async_context(client)
         self._feed_task = asyncio.create_task(self._read_feed())
-        if self._since is not None:
-            await self._catch_up(self._since)
-            self._since = None
-
-    async def disconnect(self) -> None:
-        """Disconnect the clients. The daemon continues."""
-        if self._feed_task is not None:
-            self._feed_task.cancel()
-            with suppress(asyncio.CancelledError):
-                await self._feed_task
-            self._feed_task = None
-        await self._stack.aclose()
 
     async def stop(self) -> None:
         """See TableDaemon."""
-        await self.disconnect()
-        await self.process.end()
+        await self._disconnect()
+        process = self._process
+        if process is not None and process.poll() is None:
+            process.terminate()
+            await until(lambda: process.poll() is not None)
 
     async def kill(self, *, power: bool = False) -> None:
         """See TableDaemon. Data written to the operating system is kept. Keys are in memory."""
-        await self.process.kill()
-        await self.disconnect()
+        process = self._process
+        if process is not None:
+            process.kill()
+            await until(lambda: process.poll() is not None)
+        await self._disconnect()
         if power:
-            self.process.delete_keys()
+            for key in self._runtime_dir.rglob("*.key"):
+                key.unlink()
 
     async def set_disk_full(self, *, full: bool) -> None:
-        """See TableDaemon. The daemon's files may not grow further."""
-        self.process.limit_files(FULL_DISK_BYTES if full else resource.RLIM_INFINITY)
+        """See TableDaemon. The files of the machine's process may not grow further."""
+        assert self._process is not None
+        machine = _part_pid(self._process.pid, "machine")
+        _, hard = resource.prlimit(machine, resource.RLIMIT_FSIZE)
+        max_bytes = FULL_DISK_BYTES if full else resource.RLIM_INFINITY
+        resource.prlimit(machine, resource.RLIMIT_FSIZE, (max_bytes, hard))
 
     async def move_clock(self, by_s: float) -> None:
         """See TableDaemon."""
@@ -228,7 +155,7 @@ class DaemonClient:
 
     async def read_counters(self) -> CounterValues:
         """See TableDaemon."""
-        where = urlsplit(self.process.table.endpoints.metrics or "")
+        where = urlsplit(self._table.endpoints.metrics or "")
         reader, writer = await asyncio.open_connection(where.hostname, where.port)
         try:
             path = where.path or "/metrics"
@@ -238,27 +165,38 @@ class DaemonClient:
             writer.close()
         return parse_counters(page)
 
+    async def _disconnect(self) -> None:
+        if self._feed_task is not None:
+            self._feed_task.cancel()
+            with suppress(asyncio.CancelledError):
+                await self._feed_task
+            self._feed_task = None
+        await self._stack.aclose()
+
+    def _spawn(self) -> subprocess.Popen[bytes]:
+        remove_endpoints(self.state_dir)  # A killed daemon leaves its endpoints.
+        words = ("-m", "controller.cli", "run", "--config", str(self._table.config))
+        with self._table.log.open("ab") as log:
+            return subprocess.Popen(
+                (sys.executable, *words),
+                stderr=log,
+                process_group=0,
+                preexec_fn=make_parent_death_hook(signal.SIGTERM),
+            )
+
+    def _is_open(self) -> bool:
+        try:
+            return bool(read_endpoints(self.state_dir))
+        except NoEndpoints:
+            return False
+
     async def _read_feed(self) -> None:
         async for heard in self._clients[Role.OBSERVER].feed():
-            self._on_feed_item(heard)
+            if heard.topic.startswith("state/"):
+                self.states.append(msgspec.json.decode(heard.body, type=PublicState))
+            else:
+                self._add_event(msgspec.json.decode(heard.body, type=PublicEvent))
             self._news.set()
-
-    async def _catch_up(self, since: int) -> None:
-        """Receive the events that were published without a subscriber."""
-        while True:
-            reply = await self.ask(Role.OBSERVER, "events", (None, None), {"since": since})
-            rows = msgspec.convert((reply.result or {}).get("events", []), list[PublicEvent])
-            if not rows:
-                return
-            for event in rows:
-                self._add_event(event)
-            since = rows[-1].n
-
-    def _on_feed_item(self, heard: ReceivedMessage) -> None:
-        if heard.topic.startswith("state/"):
-            self.states.append(msgspec.json.decode(heard.body, type=PublicState))
-        else:
-            self._add_event(msgspec.json.decode(heard.body, type=PublicEvent))
 
     def _add_event(self, event: PublicEvent) -> None:
         """Add an event, unless it is already known."""
@@ -323,10 +261,10 @@ def table_config_text(bench: BenchFile, runtime_dir: Path) -> str:
 
 
 def _toml_table(head: str, row: Mapping[str, object]) -> str:
-    lines = (f"{key} = {_toml_value(value)}" for key, value in row.items() if value is not None)
+    """Return a table in TOML. Its values have the format of JSON."""
+    lines = (
+        f"{key} = {msgspec.json.encode(value).decode()}"
+        for key, value in row.items()
+        if value is not None
+    )
     return "\n".join((head, *lines, ""))
-
-
-def _toml_value(value: object) -> str:
-    """Return a value in TOML. Its strings have the format of JSON."""
-    return msgspec.json.encode(value).decode()

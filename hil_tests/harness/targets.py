@@ -27,14 +27,11 @@ from hil_tests.harness.hands import USUAL_SPEED, ControlHands, InProcessHands, T
 from hil_tests.harness.in_process_daemon import CARD_SETS, InProcessDaemon, make_table
 from hil_tests.harness.measurements import MeasurementLimits, TargetKind
 from hil_tests.harness.port_checks import BoardPorts, ExpectedIdentity
-from hil_tests.harness.scenario_table import ScenarioRecord, ScenarioTable, TableCondition
-from hil_tests.harness.table_daemon import CounterValues, DaemonClient, DaemonProcess, TableDaemon
+from hil_tests.harness.scenario_table import ScenarioRecord, ScenarioTable
+from hil_tests.harness.table_daemon import DaemonProcess, TableDaemon
 from sim.hardware_in_process import DEALER_ID, READER_ID, HardwareInProcess, own_firmware_hash
 from sim.memory_folders import memory_folder
 from sim.tables.table_processes import ControlClient, HallError
-
-MAX_SCENARIOS = 20
-"""Limit of scenarios for one daemon, because each check verifies its whole journal."""
 
 
 @dataclass
@@ -42,9 +39,8 @@ class ScenarioTarget(ABC):
     """A target on which scenarios run, for a whole session.
 
     `is_time_shared`: other processes share the computer, so a late event proves nothing.
-    `keeps_daemon`: one daemon may serve many scenarios. `broken`: why no scenario can run any more.
-    The rest is skipped with this reason. `about` has names and values for the report.
-    `kept_daemon`: a daemon that also serves the next scenario.
+    `broken`: why no scenario can run any more. The rest is skipped with this reason. `about` has
+    names and values for the report.
     """
 
     target: TargetKind = field(init=False)
@@ -54,9 +50,7 @@ class ScenarioTarget(ABC):
     about: dict[str, str] = field(default_factory=dict, init=False)
     broken: str | None = field(default=None, init=False)
     is_time_shared: bool = field(default=False, init=False)
-    keeps_daemon: bool = field(default=False, init=False)
     session_ids: random.Random = field(default_factory=lambda: random.Random(1), init=False)
-    kept_daemon: "KeptDaemon | None" = field(default=None, init=False)
 
     @abstractmethod
     def expected_boards(self) -> dict[BoardKind, ExpectedIdentity]:
@@ -90,72 +84,18 @@ class ScenarioTarget(ABC):
         return found
 
 
-@dataclass(frozen=True)
-class KeptDaemon:
-    """A daemon that also serves the next scenario, because the last one left nothing in it.
-
-    `counters` and `last_event` are its counters and its last public event at the check of the last
-    scenario. Everything later belongs to the next one. `first_condition` is the condition of its
-    table at first. `scenario_count` is the number of scenarios that it served.
-    """
-
-    process: DaemonProcess
-    counters: CounterValues
-    last_event: int
-    first_condition: TableCondition
-    scenario_count: int
-
-
 @dataclass
 class TableAccess:
-    """Access to a table for one scenario. `close` leaves no timer and no process of it.
-
-    `previous`: the kept daemon. Since the last query of the boards, no other program used the
-    ports.
-    """
+    """Access to a table for one scenario. `close` leaves no timer and no process of it."""
 
     table: ScenarioTable
     sim: HardwareInProcess | None = None
-    previous: KeptDaemon | None = None
-    is_kept: bool = False
-
-    def daemon_to_keep(self) -> KeptDaemon | None:
-        """Return the table's daemon for the next scenario, or None if the next one needs its own.
-
-        The daemon is kept while every line still has the session in which its board was queried,
-        and the table is in the condition that it had when its journal began.
-        """
-        table, program = self.table, self.table.daemon
-        if not isinstance(program, DaemonClient) or not program.process.is_running:
-            return None
-        before = self.previous
-        served = 1 if before is None else before.scenario_count + 1
-        if table.first_condition is None or table.was_interrupted or served >= MAX_SCENARIOS:
-            return None
-        if table.condition() != table.first_condition:
-            return None
-        heard = max((event.n for event in program.events), default=0)
-        heard = max(heard, 0 if before is None else before.last_event)
-        return KeptDaemon(
-            program.process, table.last_counters, heard, table.first_condition, served
-        )
 
     async def close(self) -> None:
-        """End what was made for this scenario, including the daemon unless it is kept."""
-        program = self.table.daemon
-        if self.is_kept and isinstance(program, DaemonClient):
-            await program.disconnect()
-        else:
-            await program.stop()
+        """End what was made for this scenario, including the daemon."""
+        await self.table.daemon.stop()
         if self.sim is not None:
             self.sim.close()
-
-
-def _expected_identities(
-    ids: dict[BoardKind, str], *, simulated: bool
-) -> dict[BoardKind, ExpectedIdentity]:
-    of = own_firmware_hash().hex()
-    return {board: ExpectedIdentity(uid, simulated, of) for board, uid in ids.items()}
 
 
 class InProcessTarget(ScenarioTarget):
@@ -169,7 +109,11 @@ class InProcessTarget(ScenarioTarget):
 
     def expected_boards(self) -> dict[BoardKind, ExpectedIdentity]:
         """See ScenarioTarget."""
-        return _expected_identities({"dealer": DEALER_ID, "reader": READER_ID}, simulated=True)
+        own = own_firmware_hash().hex()
+        return {
+            "dealer": ExpectedIdentity(DEALER_ID, True, own),
+            "reader": ExpectedIdentity(READER_ID, True, own),
+        }
 
     def open_table(self, folder: Path, runtime_dir: Path, notes: ScenarioRecord) -> TableAccess:
         """See ScenarioTarget."""
@@ -198,24 +142,11 @@ class PortTarget(ScenarioTarget):
 
     def open_table(self, folder: Path, runtime_dir: Path, notes: ScenarioRecord) -> TableAccess:
         """See ScenarioTarget."""
-        before, self.kept_daemon = self.kept_daemon, None
-        if before is not None:
-            program = DaemonClient(before.process, before.last_event)
-        else:
-            program = DaemonClient(
-                DaemonProcess(self.bench, folder / "state", self.runtime_folder(runtime_dir))
-            )
+        program = DaemonProcess(self.bench, folder / "state", runtime_dir)
         ports: BoardPorts = {
             name: SerialPort(at.port, at.baud) for name, at in self._boards().items()
         }
-        table = _make_table(self, program, self.make_hands(notes), notes, ports)
-        if before is not None:
-            table.last_counters, table.first_condition = before.counters, before.first_condition
-        return TableAccess(table, previous=before)
-
-    def runtime_folder(self, runtime_dir: Path) -> Path:
-        """Return the folder for a daemon's keys. `runtime_dir` is removed with its scenario."""
-        return runtime_dir
+        return TableAccess(_make_table(self, program, self.make_hands(notes), notes, ports))
 
     @abstractmethod
     def make_hands(self, notes: ScenarioRecord) -> TableHands:
@@ -240,10 +171,8 @@ class SimulatorTarget(PortTarget):
             "speed": f"{USUAL_SPEED:g} x",
             "operator": "none",
         }
-        self.keeps_daemon = True
         self._firmware = firmware
         self._exit_stack = ExitStack()
-        self._daemon_count = 0
 
     def open(self) -> None:
         """See ScenarioTarget."""
@@ -277,14 +206,7 @@ class SimulatorTarget(PortTarget):
 
     def close(self) -> None:
         """See ScenarioTarget."""
-        if self.kept_daemon is not None:
-            self.kept_daemon.process.end_now()
         self._exit_stack.close()
-
-    def runtime_folder(self, runtime_dir: Path) -> Path:
-        """See PortTarget."""
-        self._daemon_count += 1
-        return self._folder / f"run{self._daemon_count}"
 
     def make_hands(self, notes: ScenarioRecord) -> TableHands:
         """See PortTarget."""

@@ -17,80 +17,44 @@ LEFT_CARD_FAULTS = ("left_in_pocket", "left_in_path")
 """The faults of cards left in the machine, in the order in which the schedule is queried."""
 
 
-def _put_in_feeder(parts: MachineParts, pocket: int, cards: Cards) -> None:
-    parts.feeders[HOPPER].place_by_hand(cards)
-
-
-def _put_in_tray(parts: MachineParts, pocket: int, cards: Cards) -> None:
-    parts.pockets.add_by_hand(TRAY, cards)
-
-
-def _put_in_window(parts: MachineParts, pocket: int, cards: Cards) -> None:
-    parts.window.place_by_hand(cards, in_gate=False)
-
-
-def _put_in_gate(parts: MachineParts, pocket: int, cards: Cards) -> None:
-    parts.window.place_by_hand(cards, in_gate=True)
-
-
-def _put_in_chute(parts: MachineParts, pocket: int, cards: Cards) -> None:
-    parts.pockets.stick_in_chute(pocket, cards)
-
-
-def _put_in_shuffler(parts: MachineParts, pocket: int, cards: Cards) -> None:
-    parts.shuffler.place_by_hand(cards)
-
-
-def _put_on_floor(parts: MachineParts, pocket: int, cards: Cards) -> None:
-    parts.pockets.floor.extend(cards)
-
-
-def _put_in_pocket(parts: MachineParts, pocket: int, cards: Cards) -> None:
-    parts.pockets.add_by_hand(pocket, cards)
-
-
 _PutCards = Callable[[MachineParts, int, Cards], None]
 _CardsThere = Callable[[MachineParts, int], Sequence[PhysicalCard]]
 
-
-def _cards_in_feeder(parts: MachineParts, pocket: int) -> Cards:
-    return parts.feeders[HOPPER].path
-
-
-def _cards_in_tray(parts: MachineParts, pocket: int) -> Sequence[PhysicalCard]:
-    return (*parts.pockets.stacks[TRAY], *parts.feeders[FROM_TRAY].path)
-
-
-def _cards_in_window(parts: MachineParts, pocket: int) -> Cards:
-    return parts.window.cards
-
-
-def _cards_in_chute(parts: MachineParts, pocket: int) -> Cards:
-    return parts.pockets.stuck[pocket]
-
-
-def _cards_in_shuffler(parts: MachineParts, pocket: int) -> Cards:
-    return parts.shuffler.cards
-
-
-def _cards_on_floor(parts: MachineParts, pocket: int) -> Sequence[PhysicalCard]:
-    return parts.pockets.floor
-
-
-def _cards_in_pocket(parts: MachineParts, pocket: int) -> Sequence[PhysicalCard]:
-    return parts.pockets.stacks[pocket]
-
-
 # For each place: the function that leaves a card there, and the function that returns the cards
-# there afterwards.
+# there afterwards. "pocket" is not a place of the menu, but the place of `left_in_pocket`.
 _PLACES: dict[str, tuple[_PutCards, _CardsThere]] = {
-    "feeder": (_put_in_feeder, _cards_in_feeder),
-    "tray_feeder": (_put_in_tray, _cards_in_tray),
-    "window": (_put_in_window, _cards_in_window),
-    "gate": (_put_in_gate, _cards_in_window),
-    "landing": (_put_in_chute, _cards_in_chute),
-    "shuffler": (_put_in_shuffler, _cards_in_shuffler),
-    "lift": (_put_on_floor, _cards_on_floor),
+    "feeder": (
+        lambda parts, pocket, cards: parts.feeders[HOPPER].place_by_hand(cards),
+        lambda parts, pocket: parts.feeders[HOPPER].path,
+    ),
+    "tray_feeder": (
+        lambda parts, pocket, cards: parts.pockets.add_by_hand(TRAY, cards),
+        lambda parts, pocket: (*parts.pockets.stacks[TRAY], *parts.feeders[FROM_TRAY].path),
+    ),
+    "window": (
+        lambda parts, pocket, cards: parts.window.place_by_hand(cards, in_gate=False),
+        lambda parts, pocket: parts.window.cards,
+    ),
+    "gate": (
+        lambda parts, pocket, cards: parts.window.place_by_hand(cards, in_gate=True),
+        lambda parts, pocket: parts.window.cards,
+    ),
+    "landing": (
+        lambda parts, pocket, cards: parts.pockets.stick_in_chute(pocket, cards),
+        lambda parts, pocket: parts.pockets.stuck[pocket],
+    ),
+    "shuffler": (
+        lambda parts, pocket, cards: parts.shuffler.place_by_hand(cards),
+        lambda parts, pocket: parts.shuffler.cards,
+    ),
+    "lift": (
+        lambda parts, pocket, cards: parts.pockets.floor.extend(cards),
+        lambda parts, pocket: parts.pockets.floor,
+    ),
+    "pocket": (
+        lambda parts, pocket, cards: parts.pockets.add_by_hand(pocket, cards),
+        lambda parts, pocket: parts.pockets.stacks[pocket],
+    ),
 }
 # These places have room for one card, or one set, at a time.
 _SINGLE_PLACES = ("feeder", "window", "gate", "shuffler")
@@ -272,7 +236,10 @@ class PeopleAtMachine:
                 parts.dealer.clear_disturbances()
             parts.tally.reset()
             self._injector.draw_combinations(len(cards))
-            cards = self._leave_cards(self._damage_set(cards))
+            cards = self._damage_set(cards)
+            for name in LEFT_CARD_FAULTS:
+                if len(cards) > 1 and (fault := parts.faults.strike(name)):
+                    cards = self._leave_card(fault, cards)
         parts.hopper.extend(cards)
         parts.hopper_changed()
 
@@ -306,13 +273,6 @@ class PeopleAtMachine:
                     break
         return cards
 
-    def _leave_cards(self, cards: Cards) -> Cards:
-        """Apply the faults of cards that people leave in the machine. Return the other cards."""
-        for name in LEFT_CARD_FAULTS:
-            if len(cards) > 1 and (fault := self._parts.faults.strike(name)):
-                cards = self._leave_card(fault, cards)
-        return cards
-
     def _leave_card(self, fault: SimulatedFault, cards: Cards) -> Cards:
         """Leave the last of `cards` at the place of the fault. Return the other cards.
 
@@ -320,10 +280,9 @@ class PeopleAtMachine:
         force until the hopper is filled again and that card is no longer there.
         """
         parts = self._parts
-        put, cards_at = _PLACES[fault.place]
-        if fault.name == "left_in_pocket":
-            put, cards_at = _put_in_pocket, _cards_in_pocket
-        elif fault.place in _SINGLE_PLACES and cards_at(parts, fault.pocket):
+        place = "pocket" if fault.name == "left_in_pocket" else fault.place
+        put, cards_at = _PLACES[place]
+        if place in _SINGLE_PLACES and cards_at(parts, fault.pocket):
             return cards
         *others, left = cards
         put(parts, fault.pocket, (left,))
@@ -347,18 +306,16 @@ class PeopleAtMachine:
             box = {card.id for card in self.box}
             return bool(gone & box) or not strange <= box
 
-        def so() -> bool:
-            return wrong() and not members.isdisjoint(self._ids_in_play())
+        def wrong_in_play() -> bool:
+            if not wrong():
+                return False
+            truth = self.truth()
+            away = {card.id for pile in (truth.box, *truth.beside.values()) for card in pile}
+            in_play = {card.id for card in truth.all_cards()} - away
+            return not members.isdisjoint(in_play)
 
         if gone or strange:
-            self._injector.keep_active_while(so, wrong)
-
-    def _ids_in_play(self) -> set[int]:
-        truth = self.truth()
-        away = {card.id for card in truth.box}.union(
-            *({card.id for card in pile} for pile in truth.beside.values())
-        )
-        return {card.id for card in truth.all_cards()} - away
+            self._injector.keep_active_while(wrong_in_play, wrong)
 
     async def _open_lid(self) -> None:
         self._parts.set_lid(True)

@@ -66,12 +66,8 @@ MakeCard = Callable[[int, int], PhysicalCard]
 AlterSet = Callable[[Cards, int, int | None, MakeCard], AlteredSet]
 
 
-def _without(cards: Cards, place: int) -> Cards:
-    return cards[:place] + cards[place + 1 :]
-
-
 def _remove_card(cards: Cards, place: int, face: int | None, make_card: MakeCard) -> AlteredSet:
-    return _without(cards, place), (cards[place],)
+    return cards[:place] + cards[place + 1 :], (cards[place],)
 
 
 def _forge_third_copy(

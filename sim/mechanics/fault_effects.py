@@ -27,49 +27,30 @@ BYTE_FAULTS = frozenset({"bytes_dropped", "bytes_corrupted", "bytes_repeated", "
 _OUTSIDE_TARGETS = ("line", "board", "host")
 
 
-def _undo_after(shut: Callable[[], None], parts: MachineParts, fault: SimulatedFault) -> None:
-    if fault.for_ms is not None:
-        parts.clock.after(fault.for_ms, shut)
+_PartEffect = Callable[[MachineParts, SimulatedFault], None]
 
 
-def _open_lid(parts: MachineParts, fault: SimulatedFault) -> None:
-    parts.set_lid(True)
-    _undo_after(partial(parts.set_lid, False), parts, fault)
+def _until_undone(switch: Callable[[MachineParts, bool], None]) -> _PartEffect:
+    """Return the effect that switches a contact on, and off again after the fault's time."""
+
+    def effect(parts: MachineParts, fault: SimulatedFault) -> None:
+        switch(parts, True)
+        if fault.for_ms is not None:
+            parts.clock.after(fault.for_ms, partial(switch, parts, False))
+
+    return effect
 
 
-def _press_estop(parts: MachineParts, fault: SimulatedFault) -> None:
-    parts.set_estop(True)
-    _undo_after(partial(parts.set_estop, False), parts, fault)
-
-
-def _stall_motor(parts: MachineParts, fault: SimulatedFault) -> None:
-    parts.motors[fault.motor].stall(fault.clears_after)
-
-
-def _stick_sensor(parts: MachineParts, fault: SimulatedFault) -> None:
-    parts.dealer.stick(fault.sensor, fault.value)
-
-
-def _delay_sensor(parts: MachineParts, fault: SimulatedFault) -> None:
-    parts.dealer.delay(fault.sensor, partial(parts.clock.after, fault.ms))
-
-
-def _bounce_sensor(parts: MachineParts, fault: SimulatedFault) -> None:
-    parts.dealer.bounce(fault.sensor, parts.clock.after)
-
-
-def _blind_hopper_sensor(parts: MachineParts, fault: SimulatedFault) -> None:
-    parts.dealer.stick("hopper", 0)
-
-
-_EFFECTS: dict[str, Callable[[MachineParts, SimulatedFault], None]] = {
-    "stall": _stall_motor,
-    "sensor_stuck": _stick_sensor,
-    "sensor_late": _delay_sensor,
-    "sensor_bounce": _bounce_sensor,
-    "hopper_early": _blind_hopper_sensor,
-    "lid": _open_lid,
-    "estop": _press_estop,
+_EFFECTS: dict[str, _PartEffect] = {
+    "stall": lambda parts, fault: parts.motors[fault.motor].stall(fault.clears_after),
+    "sensor_stuck": lambda parts, fault: parts.dealer.stick(fault.sensor, fault.value),
+    "sensor_late": lambda parts, fault: parts.dealer.delay(
+        fault.sensor, partial(parts.clock.after, fault.ms)
+    ),
+    "sensor_bounce": lambda parts, fault: parts.dealer.bounce(fault.sensor, parts.clock.after),
+    "hopper_early": lambda parts, fault: parts.dealer.stick("hopper", 0),
+    "lid": _until_undone(MachineParts.set_lid),
+    "estop": _until_undone(MachineParts.set_estop),
 }
 
 
@@ -97,33 +78,13 @@ CHANCES_PER_MOVE = 5
 Condition = Callable[[], bool]
 
 
-def _is_stalled(parts: MachineParts, fault: SimulatedFault) -> bool:
-    return parts.motors[fault.motor].stalled
-
-
-def _is_sensor_stuck(parts: MachineParts, fault: SimulatedFault) -> bool:
-    return fault.sensor in parts.dealer.stuck
-
-
-def _is_hopper_stuck(parts: MachineParts, fault: SimulatedFault) -> bool:
-    return "hopper" in parts.dealer.stuck
-
-
-def _is_lid_open(parts: MachineParts, fault: SimulatedFault) -> bool:
-    return parts.lid_open
-
-
-def _is_estop_pressed(parts: MachineParts, fault: SimulatedFault) -> bool:
-    return parts.estop
-
-
 # Faults of a part are in force until the part is repaired. These functions check that.
 _PART_CONDITIONS: dict[str, Callable[[MachineParts, SimulatedFault], bool]] = {
-    "stall": _is_stalled,
-    "sensor_stuck": _is_sensor_stuck,
-    "hopper_early": _is_hopper_stuck,
-    "lid": _is_lid_open,
-    "estop": _is_estop_pressed,
+    "stall": lambda parts, fault: parts.motors[fault.motor].stalled,
+    "sensor_stuck": lambda parts, fault: fault.sensor in parts.dealer.stuck,
+    "hopper_early": lambda parts, fault: "hopper" in parts.dealer.stuck,
+    "lid": lambda parts, fault: parts.lid_open,
+    "estop": lambda parts, fault: parts.estop,
 }
 
 
@@ -261,10 +222,11 @@ class FaultInjector:
             fault = schedule.strike(name, number, chances=chances)
             if fault is None:
                 continue
-            if effect is None:
-                self._carry_out(fault)
-            else:
+            if effect is not None:
                 effect(self._parts, fault)
+            else:  # The handler of a line, a board or the host is called in the loop's next turn.
+                handler = self.outside_handlers[fault_menu()[name].strikes]
+                asyncio.get_running_loop().call_soon(handler, fault)
 
     def keep_active_while(self, is_active: Condition, may_return: Condition | None = None) -> None:
         """Keep the fault that struck last in force for as long as `is_active()` returns True.
@@ -272,12 +234,6 @@ class FaultInjector:
         `may_return` returns True if the fault can be in force again later. With None it cannot.
         """
         self.active.keep_while(self._parts.faults.past_strikes[-1], is_active, may_return)
-
-    def _carry_out(self, fault: SimulatedFault) -> None:
-        """Pass a fault of a line, a board or the host to its handler, in the loop's next turn."""
-        asyncio.get_running_loop().call_soon(
-            self.outside_handlers[fault_menu()[fault.name].strikes], fault
-        )
 
     def _draw(self, faults: tuple[SimulatedFault, ...], cards: int) -> None:
         rng = self._parts.rng

@@ -131,7 +131,8 @@ class FaultSchedule:
     ) -> SimulatedFault | None:
         if number is None:
             number = self._tally.arrived
-        fault = _first_due(shelf.unrated, number, card, where) if shelf.unrated else None
+        due = (fault for fault in shelf.unrated if fault.at in (None, number))
+        fault = next((f for f in due if _matches_card(f, card) and _matches_fields(f, where)), None)
         if fault is None:
             fault = shelf.draw(where, self._rng, chances)
             if fault is None or not _matches_card(fault, card):
@@ -146,17 +147,6 @@ class FaultSchedule:
         struck = FaultStrike(fault, number, self._now_s())
         self.past_strikes.append(struck)
         self.on_strike(struck)
-
-
-def _first_due(
-    faults: list[SimulatedFault], number: int, card: PhysicalCard | None, where: FieldValues
-) -> SimulatedFault | None:
-    """Return the first of `faults` that is due at card `number` and strikes that card, or None."""
-    for fault in faults:
-        due = fault.at is None or fault.at == number
-        if due and _matches_card(fault, card) and _matches_fields(fault, where):
-            return fault
-    return None
 
 
 def _matches_fields(fault: SimulatedFault, where: FieldValues) -> bool:

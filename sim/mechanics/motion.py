@@ -189,8 +189,10 @@ class Motor:
         if value == self._drive_value:
             return
         self._drive_value = value
-        if self.stalled and value is not None and value != self._rest_value:
-            self._try_to_start()
+        is_start = value is not None and value != self._rest_value
+        if self.stalled and is_start and self._starts_left is not None:
+            self._starts_left -= 1
+            self.stalled = self._starts_left >= 0
         self._apply()
 
     def set_power(self, on: bool) -> None:
@@ -210,11 +212,6 @@ class Motor:
         if self.stalled:
             self.stalled = False
             self._apply()
-
-    def _try_to_start(self) -> None:
-        if self._starts_left is not None:
-            self._starts_left -= 1
-            self.stalled = self._starts_left >= 0
 
     def _apply(self) -> None:
         self._drive(self._drive_value if self._has_power and not self.stalled else None)

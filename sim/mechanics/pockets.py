@@ -109,7 +109,11 @@ class Pockets:
             # The new card pushes the stuck card on: both fall, the older card first.
             cards, self.stuck[outlet] = self.stuck[outlet], ()
             self._jams[outlet] = None
-        how = self._draw_fall(cards[0], number)
+        how: FallKind = "seen"
+        if self._schedule.strike("on_the_floor", number, card=cards[0]):
+            how = "past"
+        elif self._schedule.strike("missed_landing", number, card=cards[0]):
+            how = "unseen"
         together = len(cards) > 1 and held is None
         if together and self._rng.random() < CLING_CHANCE:
             self._fall(outlet, cards, 0.0, how)
@@ -142,11 +146,6 @@ class Pockets:
             self.tray_changed()
         else:
             self._sensors.set_physical(f"pocket_{outlet}", int(bool(self.stacks[outlet])))
-
-    def _draw_fall(self, card: PhysicalCard, number: int) -> FallKind:
-        if self._schedule.strike("on_the_floor", number, card=card):
-            return "past"
-        return "unseen" if self._schedule.strike("missed_landing", number, card=card) else "seen"
 
     def _fall(self, outlet: int, cards: Cards, behind_ms: float, how: FallKind) -> None:
         settings = self._settings

@@ -1,6 +1,7 @@
 """The sensors of one board, `Sensors`: levels by name, and the listeners for changes."""
 
 from collections.abc import Callable, Iterable
+from functools import partial
 
 LevelObserver = Callable[[str, int], None]
 
@@ -98,9 +99,15 @@ class Sensors:
         self._physical[name]
         self._delayed_changes[name] = 0
 
+        def report_late(value: int) -> None:
+            self._delayed_changes[name] -= 1
+            if not self._delayed_changes[name]:
+                self._disturbances.pop(name, None)
+            self._report_unless_stuck(name, value)
+
         def said(name: str, value: int, was: int) -> None:
             self._delayed_changes[name] += 1
-            after(lambda: self._report_late(name, value))
+            after(partial(report_late, value))
 
         self._disturbances[name] = said
 
@@ -132,12 +139,6 @@ class Sensors:
         for name in sorted(self.stuck):
             self.stuck.discard(name)
             self._report(name, self._physical[name])
-
-    def _report_late(self, name: str, value: int) -> None:
-        self._delayed_changes[name] -= 1
-        if not self._delayed_changes[name]:
-            self._disturbances.pop(name, None)
-        self._report_unless_stuck(name, value)
 
     def _report_unless_stuck(self, name: str, value: int) -> None:
         if name not in self.stuck:

@@ -16,7 +16,6 @@ from controller.client.client import Client
 from controller.deal.ledger import SEATS
 from controller.messages import (
     AttemptOutcome,
-    Fairness,
     LandedCards,
     MachinePhase,
     PublicState,
@@ -93,7 +92,12 @@ class PracticePlayers:
             before = state.counters.deals if before is None else before
             failed = proof if proof is not None and proof.outcome in _FAILED else None
             if failed is not None and failed.attempt not in misdeals:
-                misdeals[failed.attempt] = _make_misdeal(failed)
+                misdeals[failed.attempt] = Misdeal(
+                    attempt=failed.attempt,
+                    outcome=failed.outcome or AttemptOutcome.VOID,
+                    reason=failed.reasons[0],
+                    reasons=list(failed.reasons),
+                )
                 await self._clear_up(failed.reasons)
             if any(alert.name == "SET_BARRED" for alert in state.alerts):
                 counted = {"set": machine.card_set, "cards": self.table.profile.deck.cards}
@@ -160,15 +164,6 @@ async def seat_players(
         referee = await stack.enter_async_context(table.client(Role.REFEREE))
         player = await stack.enter_async_context(table.client(Role.TABLE, topics=("state/",)))
         yield PracticePlayers(table, referee, player, on_state)
-
-
-def _make_misdeal(proof: Fairness) -> Misdeal:
-    return Misdeal(
-        attempt=proof.attempt,
-        outcome=proof.outcome or AttemptOutcome.VOID,
-        reason=proof.reasons[0],
-        reasons=list(proof.reasons),
-    )
 
 
 def _make_result(

@@ -8,6 +8,7 @@ faults.
 import asyncio
 import random
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 import msgspec
@@ -43,6 +44,7 @@ _FAILED = (AttemptOutcome.MISDEAL, AttemptOutcome.VOID)
 _NEEDS_FACES = (Stage.ANTI_CHECK, Stage.TRIBUTE, Stage.RETURN)
 _MAX_LOOKS = 20
 """After this many checks at one stage, people conclude that the machine has no answer."""
+_LOADABLE = (MachinePhase.EMPTY, MachinePhase.RELEASED)
 _ENDED = (Stage.OVER, Stage.SIGNED)
 _DurationRange = tuple[float, float]
 
@@ -92,12 +94,8 @@ class SimulatedPlayers:
         mistakes: PlayerMistakes | None = None,
         on_hands: Callable[[PublicState, Truth], None] = lambda state, truth: None,
     ) -> None:
-        self.table, self._chance, self._durations, self._deal_ahead = (
-            trial,
-            chance,
-            durations,
-            deal_ahead,
-        )
+        self.table, self._chance = trial, chance
+        self._durations, self._deal_ahead = durations, deal_ahead
         self._mistakes = mistakes or PlayerMistakes()
         self._on_hands = on_hands
         self._cleared_attempts: set[int] = set()
@@ -160,7 +158,8 @@ class SimulatedPlayers:
         while self.match.deal == deal and self.match.phase not in _ENDED:
             self._put_set_away()
             stage = self.match.phase
-            if self._has_hands_up():
+            truth = self._world.truth()
+            if truth.lift_up and any(truth.pockets[:4]):
                 await self._take_hands()
             elif stage is Stage.HELD and self.machine.phase is MachinePhase.HELD:
                 await self._wait(self._durations.release)
@@ -206,14 +205,8 @@ class SimulatedPlayers:
 
     async def _mix(self) -> None:
         """Mix a few cards of a set into the other set, if both are within reach."""
-        try:
-            self.table.people.mix(self._chance.choice(sorted(self._people.beside)), 3)
-        except OutOfReach:
-            return
-
-    def _has_hands_up(self) -> bool:
-        truth = self._world.truth()
-        return truth.lift_up and any(truth.pockets[:4])
+        with suppress(OutOfReach):
+            self._people.mix(self._chance.choice(sorted(self._people.beside)), 3)
 
     async def _take_hands(self) -> None:
         """Take the hands that are up. A card left in a pocket is taken later."""
@@ -265,23 +258,19 @@ class SimulatedPlayers:
         """Start, cut, load and clear up whenever the machine waits for it."""
         while True:
             await self._clear_up()
-            phase, free = self.machine.phase, self._is_hopper_free()
-            if phase is MachinePhase.COMMITTED:
+            truth = self._world.truth()
+            hopper_free = not (truth.hopper or truth.shuffler or truth.feeder)
+            early = self._deal_ahead and self.match.phase in DEAL_UNDER_WAY
+            if self.machine.phase is MachinePhase.COMMITTED:
                 await self._cut()
-            elif free and phase in (MachinePhase.EMPTY, MachinePhase.RELEASED) and self._may_load():
+            elif self.machine.phase not in _LOADABLE:
+                pass
+            elif hopper_free and self._may_load():
                 await self._load()
-            elif (
-                phase in (MachinePhase.EMPTY, MachinePhase.RELEASED)
-                and not free
-                and self._may_start()
-            ):
+            elif not hopper_free and (early or self.match.phase in BEFORE_RELEASE):
                 await self._wait(self._durations.start)
                 await self._command(Role.REFEREE, "start_deal")
             await asyncio.sleep(LOOK_INTERVAL_S)
-
-    def _may_start(self) -> bool:
-        early = self._deal_ahead and self.match.phase in DEAL_UNDER_WAY
-        return early or self.match.phase in BEFORE_RELEASE
 
     def _may_load(self) -> bool:
         """Return True if the due set is beside the machine and is no longer evidence."""
@@ -291,11 +280,9 @@ class SimulatedPlayers:
     async def _load(self) -> None:
         await self._wait(self._durations.load)
         card_set = self.machine.card_set
-        if self.machine.phase in (MachinePhase.EMPTY, MachinePhase.RELEASED) and self._may_load():
-            try:
+        if self.machine.phase in _LOADABLE and self._may_load():
+            with suppress(OutOfReach):
                 self._people.load(card_set)
-            except OutOfReach:
-                return
 
     async def _cut(self) -> None:
         await self._wait(self._durations.cut)
@@ -342,10 +329,6 @@ class SimulatedPlayers:
         due = [face for face, n in enumerate(composition(2, jokers=True)) for _ in range(n)]
         backs = {card.back for card in pile}
         return faces == due and backs == {self._people.backs[card_set]}
-
-    def _is_hopper_free(self) -> bool:
-        truth = self._world.truth()
-        return not (truth.hopper or truth.shuffler or truth.feeder)
 
     @property
     def _people(self) -> PeopleAtMachine:
