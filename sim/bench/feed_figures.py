@@ -101,7 +101,7 @@ class ConsoleFeedReader(TableFeeds):
         super()._receive(table, topic, body)
 
     def _is_complete(self, table: str) -> bool:
-        seen = self._tables.snapshot(table)
+        seen = self.snapshot(table)
         return seen.state is not None and seen.contact_times.link is TableConnectionState.OPEN
 
 

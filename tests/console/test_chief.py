@@ -152,7 +152,7 @@ def test_two_pasts_of_a_table_are_told_in_both_languages() -> None:
     noted = HallNotes(disagreements=[HeadConflict("forked", head(7, "a"), head(7, "b"))])
     view = seen_by_chief(calm(), calm(), noted=noted)
     assert [(one.table, one.kind) for one in view.integrity] == [("T1", "two_pasts")]
-    assert "written anew" in view.integrity[0].words_en
+    assert "rewritten" in view.integrity[0].words_en
     assert "改写" in view.integrity[0].words_zh
 
 

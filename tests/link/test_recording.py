@@ -233,10 +233,10 @@ def test_a_torn_last_line_is_not_there(chunks: list[Chunk], data: st.DataObject)
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        (b"", "no recording"),
-        (b"{}\n", "no recording"),
-        (b"[1,2]\n", "no recording"),
-        (b"\xff\xfe\n", "no recording"),
+        (b"", "not a recording"),
+        (b"{}\n", "not a recording"),
+        (b"[1,2]\n", "not a recording"),
+        (b"\xff\xfe\n", "not a recording"),
         (b'{"what":"dealtable wire","schema":9}\n', "schema 9"),
         (encode_recording(HEADER, []).replace(b'"schema":1', b'"schema":2'), "schema 2"),
         (encode_recording(HEADER, []) + b"nonsense\n[]\n", "line 2"),
