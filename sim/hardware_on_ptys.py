@@ -317,7 +317,7 @@ class HardwareOnPtys:
         self.world.add_fault(fault)
 
     async def close(self) -> None:
-        """End the boards and everything else."""
+        """End the boards, the sockets and the world."""
         self._faults.close()
         for starting in self._pending_starts.values():
             starting.cancel()

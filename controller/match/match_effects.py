@@ -45,7 +45,7 @@ class DealDue(EffectBase, frozen=True):
 
 
 class RefereeCalled(EffectBase, frozen=True):
-    """A person must come. `reason` names the situation."""
+    """A call of a referee to the table. `reason` names the situation."""
 
     reason: MatchCallReason
     seat: Seat | None = None

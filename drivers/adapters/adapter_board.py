@@ -54,7 +54,7 @@ class AdapterHal(Protocol):
         """See Hal."""
 
     def update(self, now_ms: int) -> None:
-        """Collect changes and do what is due. Called before each step of the core."""
+        """Collect changes, and carry out due outputs. Called before each step of the core."""
 
     def sources(self) -> Sequence[int]:
         """Return the descriptors that wake the adapter when readable. They may change."""

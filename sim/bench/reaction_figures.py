@@ -7,9 +7,9 @@ table and one for an echo process, in a random order. Other work of the computer
 all of them alike. The time of the plant is part of every measured time, including that of the
 floor.
 
-reaction_plant.py     the process of all boards, and its rounds echo_process.py       the floor: a
-process that answers bytes with bytes bare_table.py         a table of two boards and the dealing
-loop alone tests/peers           programs with other serial libraries, if the checkout contains them
+reaction_plant.py has the plant and its rounds, echo_process.py the floor, and bare_table.py a table
+of two boards and the dealing loop alone. tests/peers has programs with other serial libraries, if
+the checkout contains them.
 """
 
 import asyncio

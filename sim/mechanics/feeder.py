@@ -72,7 +72,7 @@ class Feeder:
             self._backward()
 
     def stack_changed(self) -> None:
-        """React to cards that were put on the stack or taken off it elsewhere."""
+        """Update the sensor after a change of the stack, and continue a waiting feed."""
         self._sense()
         if self._drive == FORWARD and not (self.path or self._clutch_spent):
             self._forward()

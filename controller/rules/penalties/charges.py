@@ -78,7 +78,7 @@ _NOT_BY_A_PLAYER = {"referee": "referee_alone", "outsider": "outsider_alone"}
 
 
 def lapse_article(profile: GuandanProfile, reason: LapseReason) -> str | None:
-    """Return the article of a reason of a lapse, or None if the rulebook has none (provisional)."""
+    """Return the article by which a right lapses, or None without one (provisional)."""
     if profile.penalties.catalogue != "000":
         return None
     return f"A15.3.8{'①②③④'[list(_LAPSE_TESTS).index(reason)]}"
