@@ -13,7 +13,7 @@ whether it is short or held.
 import asyncio
 from collections.abc import Callable
 from enum import Enum
-from typing import Any, Literal
+from typing import Literal, Protocol
 
 import gpiozero
 from msgspec import Struct
@@ -110,6 +110,56 @@ class Lamps(Struct, frozen=True):
     buzzer: LampMode = LampMode.OFF
 
 
+class GpioPin(Protocol):
+    """The part of gpiozero's Pin that the panel uses."""
+
+    edges: str
+    when_changed: Callable[[float, int], None] | None
+    """Callback for each edge: its time in ticks and the new level. It runs in a library thread."""
+
+
+class GpioClock(Protocol):
+    """The part of gpiozero's Factory that the panel uses: the clock of its edges."""
+
+    def ticks(self) -> float:
+        """Return the present time in ticks."""
+
+    def ticks_diff(self, later: float, earlier: float) -> float:
+        """Return the seconds between two times in ticks."""
+
+
+class GpioInput(Protocol):
+    """The part of gpiozero's InputDevice that the panel uses."""
+
+    @property
+    def pin(self) -> GpioPin:
+        """The pin, which reports edges."""
+
+    @property
+    def pin_factory(self) -> GpioClock:
+        """The clock of the pin's edges."""
+
+    @property
+    def is_active(self) -> bool:
+        """Return True if the contact is closed."""
+
+    def close(self) -> None:
+        """Close the device and free the pin."""
+
+
+class GpioOutput(Protocol):
+    """The part of gpiozero's DigitalOutputDevice that the panel uses."""
+
+    def on(self) -> None:
+        """Switch on."""
+
+    def off(self) -> None:
+        """Switch off."""
+
+    def close(self) -> None:
+        """Close the device and free the pin."""
+
+
 BUTTONS: dict[str, tuple[ButtonRole, Seat | None]] = {
     "start": (ButtonRole.START, None),
     "north_green": (ButtonRole.GREEN, "N"),
@@ -128,14 +178,12 @@ LAMP_PINS = {"red": "lamp_red", "amber": "lamp_amber", "green": "lamp_green", "b
 class _Contact:
     """One input, debounced in the loop. Edges may come from any thread, each with its own time.
 
-    `device` is a gpiozero InputDevice.
-
     `changed(closed, at_s)` receives each settled change, with the time of its last edge.
     """
 
     def __init__(
         self,
-        device: Any,
+        device: GpioInput,
         loop: asyncio.AbstractEventLoop,
         clock: Callable[[], float],
         on_change: Callable[[bool, float], None],
@@ -248,7 +296,7 @@ class PanelDriver:
         self._on_switch = on_switch
         self._on_lost = on_lost
         self._contacts: dict[str, _Contact] = {}
-        self._outputs: dict[str, Any] = {}
+        self._outputs: dict[str, GpioOutput] = {}
         self._pressed_at_s: dict[str, float] = {}
         """When each button went down that is neither up again nor held."""
         self._hold_timers: dict[str, asyncio.TimerHandle] = {}

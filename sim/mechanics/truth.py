@@ -76,7 +76,7 @@ def read_truth(
     beside: Mapping[str, Sequence[PhysicalCard]],
     box: Sequence[PhysicalCard],
 ) -> Truth:
-    """Return where every card physically is: in the machine, or in one of these piles of"""
+    """Return where every card physically is: in the machine, or in a pile of people."""
     pockets = parts.pockets
     return Truth(
         hopper=tuple(parts.hopper),
