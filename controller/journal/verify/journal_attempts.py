@@ -258,7 +258,6 @@ class _AttemptSoFar:
     def __init__(self) -> None:
         self.is_committed = self.has_held_hands = self.is_over = False
         self.indices: set[int] = set()
-        self.late: set[int] = set()
 
 
 def check_undeclared_motion(entries: Sequence[JournalEntry]) -> Iterator[VerifyFinding]:
