@@ -33,7 +33,6 @@ from controller.commands.ruling_arguments import AdjustArgs
 from controller.commands.table_arguments import (
     ConfirmArgs,
     HoldArgs,
-    NoArgs,
     OneSeatArgs,
     ReasonArgs,
     ResumeArgs,
@@ -190,10 +189,6 @@ def _at_seat(kind: Callable[..., MatchEvent]) -> EventMaker:
 # The table
 
 
-def _start_match(args: NoArgs, signer: CommandSigner, match: AnyMatch, at_ms: int) -> MatchEvent:
-    return match_events.MatchStarted(at_ms=at_ms)
-
-
 def _hold(args: HoldArgs, signer: CommandSigner, match: AnyMatch, at_ms: int) -> MatchEvent:
     """Return the event that pauses the table, or the whole area, which only the chief may pause."""
     if not args.area:
@@ -328,10 +323,6 @@ def _anti(args: AntiArgs, signer: CommandSigner, match: AnyMatch, at_ms: int) ->
     return match_events.AntiTributeAnswered(at_ms=at_ms, stands=args.stands)
 
 
-def _swap_returns(args: NoArgs, signer: CommandSigner, match: AnyMatch, at_ms: int) -> MatchEvent:
-    return match_events.ReturnsSwapped(at_ms=at_ms)
-
-
 EVENT_MAKERS: dict[str, EventMaker] = {
     "seat": _seat,
     "confirm": _confirm,
@@ -339,14 +330,14 @@ EVENT_MAKERS: dict[str, EventMaker] = {
     "claim_count": _at_seat(match_events.CountClaimed),
     "answer": _answer,
     "choose": _choose,
-    "start_match": _start_match,
+    "start_match": lambda args, signer, match, at_ms: match_events.MatchStarted(at_ms=at_ms),
     "hold": _hold,
     "resume": _resume,
     "recount": _recount,
     "tribute": enter_tribute,
     "return": enter_return,
     "anti": _anti,
-    "swap_returns": _swap_returns,
+    "swap_returns": lambda args, signer, match, at_ms: match_events.ReturnsSwapped(at_ms=at_ms),
     "withdraw_out": _at_seat(match_events.OutWithdrawn),
     "result": _result,
     "left": _left,

@@ -65,18 +65,6 @@ def _nobody(match: AnyMatch) -> Seats:
     return ()
 
 
-def _unseated(match: AnyMatch) -> Seats:
-    return _without(SEATS, match.seated)
-
-
-def _shufflers(match: AnyMatch) -> Seats:
-    return (match.duties.shufflers or SEATS) if match.duties else ()
-
-
-def _cutters(match: AnyMatch) -> Seats:
-    return match.duties.cutters if match.duties else ()
-
-
 def _turner(match: AnyMatch) -> Seats:
     """Return the cutter, who also turns the card up (seed 000 A5.1.2)."""
     return (match.cutter,) if match.cutter else ()
@@ -88,10 +76,6 @@ def _takers(match: AnyMatch) -> Seats:
     """
     kept = is_area_stopped(match.clock) or _is_out_of_time(match)
     return () if match.let_go or kept else SEATS
-
-
-def _uncounted(match: AnyMatch) -> Seats:
-    return _without(SEATS, match.counted)
 
 
 def _anti_payers(match: AnyMatch) -> Seats:
@@ -150,12 +134,12 @@ def _without(seats: Iterable[Seat], done: Iterable[Seat]) -> Seats:
 
 
 _AWAITED: dict[MatchPhase, Callable[[AnyMatch], Seats]] = {
-    MatchPhase.SETUP: _unseated,
-    MatchPhase.SHUFFLE: _shufflers,
-    MatchPhase.CUT: _cutters,
+    MatchPhase.SETUP: lambda match: _without(SEATS, match.seated),
+    MatchPhase.SHUFFLE: lambda match: (match.duties.shufflers or SEATS) if match.duties else (),
+    MatchPhase.CUT: lambda match: match.duties.cutters if match.duties else (),
     MatchPhase.TURNUP: _turner,
     MatchPhase.HELD: _takers,
-    MatchPhase.COUNT_CHECK: _uncounted,
+    MatchPhase.COUNT_CHECK: lambda match: _without(SEATS, match.counted),
     MatchPhase.ANTI_CHECK: _anti_payers,
     MatchPhase.TRIBUTE: _unlaid,
     MatchPhase.RETURN: _givers,

@@ -223,10 +223,6 @@ def _over(match: AnyMatch) -> Words:
     return Words(f"the score sheet is to be signed: {due.en}", f"记分表待签：{due.zh}")
 
 
-def _signed(match: AnyMatch) -> Words:
-    return Words("the match is over and signed", "本局结束，记分表已签名")
-
-
 def _range(least_most: tuple[int, int]) -> str:
     least, most = least_most
     return str(least) if least == most else f"{least}…{most}"
@@ -249,5 +245,7 @@ _NEXT_WORDS: dict[MatchPhase, Callable[[AnyMatch], Words]] = {
     MatchPhase.FORFEIT: _forfeit,
     MatchPhase.MATCH_CHECK: _match_check,
     MatchPhase.OVER: _over,
-    MatchPhase.SIGNED: _signed,
+    MatchPhase.SIGNED: lambda match: Words(
+        "the match is over and signed", "本局结束，记分表已签名"
+    ),
 }
