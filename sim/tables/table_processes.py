@@ -155,7 +155,7 @@ class TableProcess:
                 while not self._is_gateway_open():
                     if self.daemon.returncode is not None:
                         raise HallError(
-                            f"the daemon of table {self.id} ended by itself; see {self.log}"
+                            f"the daemon of table {self.id} ended unexpectedly; see {self.log}"
                         )
                     await asyncio.sleep(POLL_INTERVAL_S)
         except TimeoutError:

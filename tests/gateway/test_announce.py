@@ -114,7 +114,9 @@ async def test_what_is_no_table_is_not_found(config: TableConfig, state_dir: Pat
         with structlog.testing.capture_logs() as lines:
             async with finder() as console, open_gateway(announcing(config), read_wall_clock):
                 await until(lambda: fingerprint(own) in by_fingerprint(console))
-                await until(lambda: [line for line in lines if "no table's" in line["event"]])
+                await until(
+                    lambda: [line for line in lines if "invalid announcement" in line["event"]]
+                )
                 assert "T02" not in [one.table for one in console.list_found()]
     finally:
         await network.async_unregister_all_services()

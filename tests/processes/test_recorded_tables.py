@@ -81,7 +81,7 @@ async def test_a_file_that_cannot_be_made_or_would_be_bundled_is_said_in_a_line(
 async def test_record_in_front_of_a_part_is_bad_usage(dealtable: Dealtable) -> None:
     done = await dealtable("run", "--record", "x", "machine", "--config", "none.toml")
     assert done.code == 2
-    assert "behind `machine`" in done.err
+    assert "after `machine`" in done.err
 
 
 async def test_a_recording_is_shown_in_words_without_faces_unless_they_are_asked_for(
@@ -112,7 +112,7 @@ async def test_a_recording_is_shown_as_json_a_line_each(dealtable: Dealtable) ->
 
 async def test_what_is_no_recording_is_said_in_a_line(dealtable: Dealtable, tmp_path: Path) -> None:
     (tmp_path / "no.jsonl").write_text("hello\n")
-    for file, said in (("no.jsonl", "no recording"), ("none.jsonl", "No such file")):
+    for file, said in (("no.jsonl", "not a recording"), ("none.jsonl", "No such file")):
         done = await dealtable("wire", tmp_path / file)
         assert done.code == 2
         assert len(done.err.splitlines()) == 1

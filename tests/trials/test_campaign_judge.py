@@ -110,7 +110,7 @@ def test_hands_of_26_and_28_are_found() -> None:
     _, pockets = dealt()
     pockets[1].append(pockets[0].pop())
     assert list(life_judge.find_wrong_cards(table(pockets), SET)) == [
-        "the pockets have [26, 28, 27, 27], not 27 each"
+        "the pockets have [26, 28, 27, 27] cards, not 27 each"
     ]
 
 
@@ -245,13 +245,13 @@ def test_another_turned_up_card_or_leader_is_found(wrong: dict[str, str]) -> Non
     first = VECTORS[0]["turned_up"][0]
     right = {"turned_up": face_text(9), "leader": SEQUENCE[first - 1]}
     (words,) = turned_up(right | wrong)
-    assert words.startswith("turned up is ")
+    assert words.startswith("the turned-up card is ")
 
 
 def test_a_card_that_should_have_been_turned_again_is_found() -> None:
     first = VECTORS[0]["turned_up"][0]
     (words,) = turned_up({"turned_up": face_text(9), "leader": SEQUENCE[first - 1]}, 9)
-    assert words.startswith("turned up is ")
+    assert words.startswith("the turned-up card is ")
 
 
 def test_the_bound_hands_are_those_that_lie_there() -> None:

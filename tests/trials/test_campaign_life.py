@@ -300,13 +300,13 @@ def _never_ready(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     ("plant", "kind", "words"),
     [
-        (_another_sequence, "wrong_released", "committed was"),
+        (_another_sequence, "wrong_released", "as committed"),
         (_cards_move_early, "wrong_released", "a card moved before shuffled"),
         (_somebody_swaps_cards, "wrong_released", "out: place"),
         (_no_verdict, "wrong_released", "without a verdict"),
-        (_another_card_turned_up, "wrong_released", "turned up is"),
+        (_another_card_turned_up, "wrong_released", "the turned-up card is"),
         (_other_hands_bound, "unproved", "another face at places 1, 2"),
-        (_an_event_noted_wrong, "events_lost", "noted"),
+        (_an_event_noted_wrong, "events_lost", "recorded"),
         (_the_last_events_forgotten, "events_lost", "are not in the journal"),
         (_told_twice, "events_doubled", "were on the feed twice"),
         (_another_cut_shown, "unproved", ""),

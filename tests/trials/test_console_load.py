@@ -90,7 +90,7 @@ def test_a_long_run_has_its_slope_within_a_moment() -> None:
 def test_alone_it_is_watched_for_half_as_long_and_not_longer_than_the_help_says() -> None:
     assert [ConsoleLoad(seconds=s).alone_s for s in (1, 3, 20, 1_800)] == [2, 2, 10, 20]
     told = " ".join(CliRunner().invoke(command, ["--help"]).output.split())
-    assert "alone they watch it for half as long behind that, 2 s at least and 20 s at most" in told
+    assert "without browsers for half that time: at least 2 s, at most 20 s." in told
 
 
 def test_a_simulated_tables_events_are_one_chain() -> None:
