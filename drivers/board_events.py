@@ -18,7 +18,7 @@ ReportedKind = Literal["dealer", "reader", "other"]
 
 
 class BoardEventCode(IntEnum):
-    """The kinds of events."""
+    """The kinds of events that a board reports."""
 
     AT_READER = protocol.AT_READER
     DOUBLE = protocol.DOUBLE
@@ -49,14 +49,14 @@ class Outlet(IntEnum):
 
 
 class FeedSource(IntEnum):
-    """The place from which a FEED takes its cards."""
+    """The place from which a FEED command takes its cards."""
 
     HOPPER = protocol.HOPPER
     TRAY = protocol.FROM_TRAY
 
 
 class JamPlace(IntEnum):
-    """The place of a JAM event."""
+    """The place at which a card is stuck, as a JAM event reports it."""
 
     FEEDER = protocol.AT_FEEDER
     WINDOW = protocol.AT_WINDOW
@@ -68,7 +68,7 @@ class JamPlace(IntEnum):
 
 
 class DealerMotor(IntEnum):
-    """The motor of a STALL event."""
+    """A motor of the dealer board, as a STALL event names it."""
 
     FEED = protocol.MOTOR_FEED
     PASS = protocol.MOTOR_PASS
@@ -78,7 +78,7 @@ class DealerMotor(IntEnum):
 
 
 class BoardStopReason(IntEnum):
-    """The reason of a STOPPED event."""
+    """The reason why the board stopped, as a STOPPED event reports it."""
 
     HOST = protocol.BY_HOST
     HOST_SILENT = protocol.HOST_SILENT
@@ -93,7 +93,7 @@ class BoardStopReason(IntEnum):
 
 
 class Back(IntEnum):
-    """The back of a card as the reader recognized it."""
+    """The pattern on the back of a card, as the reader recognized it."""
 
     A = protocol.BACK_A
     B = protocol.BACK_B
@@ -101,7 +101,7 @@ class Back(IntEnum):
 
 
 class BoardActivity(IntEnum):
-    """The present activity of a board, from its STATUS."""
+    """The present activity of a board, as its STATUS reports it."""
 
     IDLE = protocol.IDLE
     SHUFFLING = protocol.SHUFFLING
@@ -113,7 +113,7 @@ class BoardActivity(IntEnum):
 
 
 class BoardEvent(Struct, frozen=True, gc=False):
-    """One event from a board.
+    """One event that a board reported.
 
     `boot` and `number` identify the event: numbers run 1, 2, 3 … as long as the board runs.
     `attempt` is the attempt that was set on the board when the event happened. `seen` and `landed`
@@ -162,5 +162,8 @@ class CardReadEvent(BoardEvent, frozen=True, gc=False):
     __str__ = __repr__
 
     def __rich_repr__(self) -> list[tuple[str, object]]:
-        """Hide the face from rich, which would otherwise print every field of a Struct."""
+        """Return some fields for the library rich, without the face.
+
+        By default rich prints every field.
+        """
         return [("board", self.board), ("number", self.number), ("index", self.index)]

@@ -1,4 +1,4 @@
-"""The check of a board's identity: its WELCOME message against the configuration."""
+"""The check of a board's identity: its WELCOME message is compared with the configuration."""
 
 from msgspec import Struct
 
@@ -32,9 +32,11 @@ def check_protocol(welcome: Welcome) -> None:
 def check_identity(
     welcome: Welcome, expected: ExpectedBoard, other: ExpectedBoard | None = None
 ) -> None:
-    """Raise the most specific mismatch for a wrong board; return None for the right board.
+    """Check that the right board answered at a port.
 
-    `other` is the board that the configuration pins at the table's other port. If the two boards
+    The most specific error is raised.
+
+    `other` is the board that the configuration names for the table's other port. If the two boards
     are exchanged, BoardsSwapped is raised. Raises WrongProtocol, BoardsSwapped, WrongKind,
     WrongBoard, BackendMismatch, WrongFirmware, WrongSettings or WrongTrigger.
     """

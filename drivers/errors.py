@@ -1,4 +1,6 @@
-"""Every exception that the drivers raise: a closed set of types with their evidence.
+"""Every exception that the drivers raise.
+
+Each contains the values that explain it.
 
 Each message is one line with the fault, its place and the values. The fault catalogue has the
 number and the advice for people, by the name of the type.
@@ -9,7 +11,7 @@ from drivers.link.frames import BoardCommand, BoardResult
 
 
 class DriverError(Exception):
-    """Base class of the errors below. No other error is raised about the hardware."""
+    """Base class of the errors below. The drivers raise no other error about the hardware."""
 
 
 class PortMissing(DriverError):
@@ -39,7 +41,10 @@ class LineLost(DriverError):
 
 
 class SessionRenewed(LineLost):
-    """The command's session ended and a new one is open. Request STATUS, then decide again."""
+    """A new session began before the board acknowledged the command.
+
+    Request STATUS, then decide again.
+    """
 
     def __init__(self, board: BoardKind, why: str) -> None:
         super().__init__(board, f"{why}; a new session is open")
@@ -66,7 +71,7 @@ class BoardRefused(DriverError):
 
 
 class Mismatch(DriverError):
-    """The board's identity differs from the configuration. Both values are named."""
+    """The board's identity differs from the configuration. The message has both values."""
 
     what = "identity"
 
@@ -92,36 +97,38 @@ class WrongBoard(Mismatch):
 
 
 class BoardsSwapped(Mismatch):
-    """The two boards of the table are exchanged."""
+    """Each of the table's two boards is at the other board's port."""
 
     what = "unique id (the two boards are swapped)"
 
 
 class WrongProtocol(Mismatch):
-    """The board's firmware speaks another version of the wire."""
+    """The board's firmware uses another version of the serial protocol than this program."""
 
     what = "protocol"
 
 
 class WrongFirmware(Mismatch):
-    """The board runs another firmware than the one pinned."""
+    """The board runs another firmware than the configuration names."""
 
     what = "firmware"
 
 
 class WrongSettings(Mismatch):
-    """The board's settings are not the ones pinned."""
+    """The board's settings are not those that the configuration names."""
 
     what = "settings CRC"
 
 
 class WrongTrigger(WrongSettings):
-    """The reader learns of cards in another way than configured: by its wire, or by LOOK."""
+    """The reader waits for a trigger wire although the configuration names LOOK messages, or
+    the reverse.
+    """
 
     what = "trigger"
 
 
 class BackendMismatch(Mismatch):
-    """A simulated board although a real one is configured, or the reverse."""
+    """A simulated board answered although the configuration names a real one, or the reverse."""
 
     what = "backend"

@@ -39,7 +39,9 @@ class PanelLost(DriverError):
 
 
 class PanelPins(Struct, frozen=True):
-    """The GPIO number of every wire. All inputs are contacts to ground, pulled up.
+    """The GPIO number of each wire of the panel.
+
+    All inputs are contacts to ground, pulled up.
 
     A button closes its contact when it is pressed. The contacts of lid and e-stop are closed in the
     safe state. A broken wire therefore reads as an open lid or a pressed e-stop.
@@ -71,7 +73,7 @@ class ButtonRole(Enum):
 
 
 class PressKind(Enum):
-    """A moment of a press: DOWN at once, then either SHORT or, after 1.5 s, HELD."""
+    """A stage of a button press. DOWN comes at once, then either SHORT, or HELD after 1.5 s."""
 
     DOWN = "down"
     SHORT = "short"
@@ -79,7 +81,7 @@ class PressKind(Enum):
 
 
 class Press(Struct, frozen=True):
-    """One press of a button; `seat` is None for the start button."""
+    """One stage of a button press. `seat` is None for the start button."""
 
     role: ButtonRole
     seat: Seat | None
@@ -119,7 +121,10 @@ class GpioPin(Protocol):
 
 
 class GpioClock(Protocol):
-    """The part of gpiozero's Factory that the panel uses: the clock of its edges."""
+    """The part of gpiozero's Factory that the panel uses.
+
+    It is the clock that stamps changes of the pins.
+    """
 
     def ticks(self) -> float:
         """Return the present time in ticks."""
@@ -133,11 +138,11 @@ class GpioInput(Protocol):
 
     @property
     def pin(self) -> GpioPin:
-        """The pin, which reports edges."""
+        """The pin of the device, which reports each change of its level."""
 
     @property
     def pin_factory(self) -> GpioClock:
-        """The clock of the pin's edges."""
+        """The clock that stamps the changes of the pin."""
 
     @property
     def is_active(self) -> bool:
@@ -176,9 +181,10 @@ LAMP_PINS = {"red": "lamp_red", "amber": "lamp_amber", "green": "lamp_green", "b
 
 
 class _Contact:
-    """One input, debounced in the loop. Edges may come from any thread, each with its own time.
+    """One button or switch, which is debounced in the event loop.
 
-    `changed(closed, at_s)` receives each settled change, with the time of its last edge.
+    Its pin may report changes in any thread, each with its own time. `on_change(closed, at_s)`
+    receives each debounced change, with the time of the last change of the pin.
     """
 
     def __init__(
@@ -207,7 +213,10 @@ class _Contact:
         self.last_edge_s = clock() - DEBOUNCE_S
 
     def _on_edge(self, ticks: float, level: int) -> None:
-        """Pass an edge to the loop. The pin library calls this method in its own thread."""
+        """Pass a change of the pin to the event loop.
+
+        The pin library calls this method in its own thread.
+        """
         factory = self.device.pin_factory
         # A thread may run late. If the kernel gives the time of an edge, the ticks are that time.
         # Before Linux 5.7 that time came from another clock, which was later than this one.
@@ -271,13 +280,14 @@ class _Contact:
 
 
 class PanelDriver:
-    """The buttons and lamps of one table, on the pins of a gpiozero pin factory, `factory`.
+    """The driver of one table's buttons, switches, lamps and buzzer.
 
-    `on_press` receives every Press, `on_switch` every change of lid and e-stop, both on the loop
-    that runs when the panel is made. `on_lost` is called once when a pin fails outside a call.
-    `clock` gives the times of edges in seconds. It is called in any thread. The default is the
-    clock of the loop; tests may pass another. Raises PanelLost when a pin is not available.
-    `set_lamps` raises PanelLost when a lamp cannot be set.
+    The pins are those of `factory`, a pin factory of gpiozero. `on_press` receives every Press,
+    `on_switch` every change of lid and e-stop, both on the loop that runs when the panel is made.
+    `on_lost` is called once when a pin fails outside a call. `clock` gives the times of pin changes
+    in seconds. It is called in any thread. The default is the clock of the loop; tests may pass
+    another. Raises PanelLost when a pin is not available. `set_lamps` raises PanelLost when a lamp
+    cannot be set.
     """
 
     def __init__(
@@ -395,7 +405,10 @@ class PanelDriver:
         )
 
     def _report_hold(self, name: str, pressed_s: float) -> None:
-        """Report a button as held, unless it was released and the release is not yet debounced."""
+        """Report a press as HELD.
+
+        If the button was released too early, wait until the release is debounced.
+        """
         if self._pressed_at_s.get(name) != pressed_s:
             return
         contact = self._contacts[name]

@@ -25,18 +25,23 @@ _UNKNOWN_SETTING = 0
 DEALER_SETTING_BOUNDS = {
     name: (least, most) for name, _, least, most in protocol.DEALER_SETTINGS.values()
 }
-"""The least and the most of each setting, by its name."""
+"""The minimum and the maximum of each setting, by its name."""
 
 
 class _Board:
-    """A board at the other end of `link`. The owner opens and closes the link."""
+    """The commands that both boards have.
+
+    The board is at the other end of `link`.
+
+    The owner opens and closes the link.
+    """
 
     def __init__(self, link: Link) -> None:
         self.link = link
 
     @property
     def on_event(self) -> Callable[[BoardEvent], None]:
-        """Callback for each event, called inside the read callback."""
+        """The function that receives each event of the board, inside the port's read callback."""
         return self.link.on_event
 
     @on_event.setter
@@ -58,7 +63,7 @@ class _Board:
         await self.link.request(frames.SelftestCommand())
 
     def stop(self) -> None:
-        """Stop all motion at once. Unfinished commands end with SessionRenewed."""
+        """Stop all motion of the board at once. Unfinished commands end with SessionRenewed."""
         self.link.stop()
 
 
@@ -98,14 +103,15 @@ class DealerStatus(Struct, frozen=True, gc=False):
 
     @property
     def is_clear(self) -> bool:
-        """Return True if BEGIN would find the machine empty and the lift down."""
+        """Return True if the machine is empty and the lift is down, as BEGIN requires."""
         empty = not (any(self.sees_pockets) or self.sees_tray or self.sees_window or self.sees_path)
         return empty and self.lift_down and not self.lift_up
 
 
 def decode_dealer_status(body: bytes) -> DealerStatus:
-    """Return the status in an acknowledgement's body. Raise WrongProtocol if the body has no
-    status.
+    """Return the status that the body of an acknowledgement contains.
+
+    Raise WrongProtocol if it contains none.
     """
     try:
         attempt, doing, source, upto, fed, holding, route, *landed, sensors, events, locked = (
@@ -158,8 +164,9 @@ class DealerBoard(_Board):
         self.link.send(frames.RouteCommand(attempt, index, pocket))
 
     async def release(self, attempt: int) -> None:
-        """Start lifting the hands, or continue after a stop. A RELEASED event reports that they are
-        up.
+        """Start lifting the hands, or continue after a stop.
+
+        A RELEASED event reports that the hands are up.
         """
         await self.link.request(frames.ReleaseCommand(attempt))
 
@@ -168,7 +175,7 @@ class DealerBoard(_Board):
         await self.link.request(frames.RetractCommand())
 
     async def purge(self, attempt: int) -> None:
-        """Start moving the cards in the path into the tray."""
+        """Start moving the cards that are in the path into the tray."""
         await self.link.request(frames.PurgeCommand(attempt))
 
     async def configure(self, setting: str, value: int) -> None:
@@ -215,8 +222,9 @@ class ReaderStatus(Struct, frozen=True, gc=False):
 
 
 def decode_reader_status(body: bytes) -> ReaderStatus:
-    """Return the status in an acknowledgement's body. Raise WrongProtocol if the body has no
-    status.
+    """Return the status that the body of an acknowledgement contains.
+
+    Raise WrongProtocol if it contains none.
     """
     try:
         attempt, doing, pulses, reads, events = _READER_STATUS_BODY.unpack(body)
@@ -230,14 +238,17 @@ class ReaderBoard(_Board):
 
     @property
     def is_polled(self) -> bool:
-        """Return True if the reader has no trigger wire, so that `announce_card` must announce each
+        """Return True if the reader has no trigger wire, so that the host must announce each
         card.
         """
         welcome = self.link.welcome
         return welcome is not None and welcome.asked
 
     def announce_card(self, attempt: int, index: int) -> None:
-        """Announce that card `index` came into the window, if the reader has no trigger wire."""
+        """Send a LOOK for card `index`, which came into the window.
+
+        Do nothing if the reader has a trigger wire.
+        """
         if self.is_polled:
             self.link.send(frames.LookCommand(attempt, index))
 

@@ -14,18 +14,18 @@ from controller.host.loggers import structlog
 
 
 class AssignmentStore:
-    """The assignments in the database. Calls may block."""
+    """The stored assignments of referees to tables. Calls may block."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
 
     def load(self) -> dict[str, str]:
-        """Return the assigned persons by table."""
+        """Return the person who is assigned to each table, by table."""
         with self._engine.connect() as base:
             return {row.table_id: row.person for row in base.execute(select(CALL_ASSIGNMENTS))}
 
     def write(self, table: str, person: str | None, at_ms: int) -> None:
-        """Store the person who goes to a table now, or None."""
+        """Store the person who goes to a table. None deletes the stored assignment."""
         with self._engine.begin() as base:
             base.execute(delete(CALL_ASSIGNMENTS).where(CALL_ASSIGNMENTS.c.table_id == table))
             if person is not None:
@@ -37,7 +37,7 @@ _log = structlog.get_logger("console")
 
 
 class CallAssignments:
-    """The person who goes to each waiting table.
+    """The assignments of people to tables that wait for a referee.
 
     `run_blocking` runs the calls of the database off the loop. `on_change` is called with each
     table that has another assigned person than before.
@@ -52,13 +52,13 @@ class CallAssignments:
         self.on_change: Callable[[str], None] = lambda table: None
 
     async def load(self, tables: Collection[str]) -> None:
-        """Load the stored assignments of these tables."""
+        """Load the stored assignments of these tables, and delete those of all other tables."""
         self._by_table = await self._run_blocking(self._store.load)
         for table in self._by_table.keys() - set(tables):
             self.assign(table, None)
 
     def assigned_to(self, table: str) -> str | None:
-        """Return the person who goes to a table, or None."""
+        """Return the person who goes to a table, or None if nobody goes."""
         return self._by_table.get(table)
 
     def assign(self, table: str, person: str | None) -> None:

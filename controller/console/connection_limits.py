@@ -38,14 +38,14 @@ _log = structlog.get_logger("console")
 
 
 class LimitedConnection(H11Protocol):
-    """One connection.
+    """One connection of a browser, with limits on its requests and on unread answers.
 
     `may_continue` is called after each answer, and returns whether the connection may stay open.
     `on_lost` is called at the end of the connection.
     """
 
     def __init__(self, *args: Any, **more: Any) -> None:
-        """Create a connection without a timer."""
+        """Create a connection that has no timer yet."""
         super().__init__(*args, **more)
         self._timers: dict[str, asyncio.TimerHandle] = {}
         self.may_continue: Callable[[LimitedConnection], bool] = lambda door: True
@@ -57,12 +57,12 @@ class LimitedConnection(H11Protocol):
         self._update_request_timer()
 
     def data_received(self, data: bytes) -> None:
-        """Handle received bytes."""
+        """Handle received bytes, and update the timer of the request."""
         super().data_received(data)
         self._update_request_timer()
 
     def on_response_complete(self) -> None:
-        """Wait for the next request."""
+        """Update the timer of the next request, or close the connection if it may not continue."""
         super().on_response_complete()
         self._update_request_timer()
         if not self.may_continue(self):
@@ -80,19 +80,22 @@ class LimitedConnection(H11Protocol):
             self._timers["write"] = self.loop.call_later(WRITE_TIMEOUT_S, abort)
 
     def resume_writing(self) -> None:
-        """Stop the timer of the write."""
+        """Cancel the timer that aborts the connection, and continue to write."""
         self._cancel_timer("write")
         super().resume_writing()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Cancel the timers."""
+        """Cancel the timers, and call `on_lost`."""
         self._cancel_timer("request")
         self._cancel_timer("write")
         super().connection_lost(exc)
         self.on_lost(self)
 
     def _update_request_timer(self) -> None:
-        """Limit the time without a request. Between two requests uvicorn's own timer runs first."""
+        """Start the timer that closes a silent connection, or stop it during a request.
+
+        Between two requests, uvicorn's own timer closes the connection earlier.
+        """
         asked = self.cycle is not None and not self.cycle.response_complete
         if asked or self.timeout_keep_alive_task is not None:
             self._cancel_timer("request")
@@ -107,7 +110,7 @@ class LimitedConnection(H11Protocol):
 
 
 class ConnectionLimiter:
-    """Acceptor of connections from a socket, up to a number for each address.
+    """A loop that accepts connections from a socket, up to a maximum for each address.
 
     A connection counts from the moment of its acceptance, even before its handshake. An address
     that sends requests too fast loses the connection after its next answer.
@@ -163,7 +166,7 @@ class ConnectionLimiter:
         task.add_done_callback(self._handshakes.discard)
 
     async def _shake_hands(self, line: socket.socket, connection: LimitedConnection) -> None:
-        """Pass a connection to its protocol, after the TLS handshake if there is TLS."""
+        """Perform the TLS handshake if there is TLS, then pass the connection to its protocol."""
         late_s = None if self._tls is None else REQUEST_TIMEOUT_S
         try:
             await asyncio.get_running_loop().connect_accepted_socket(
@@ -189,5 +192,5 @@ class ConnectionLimiter:
 
 
 def limited_address(host: str) -> str:
-    """Return the address that a limit applies to, or "" for an address of this computer."""
+    """Return `host` if it has limits, or "" if it is an address of this computer."""
     return "" if ipaddress.ip_address(host.partition("%")[0]).is_loopback else host

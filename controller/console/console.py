@@ -60,11 +60,14 @@ class ConsoleClock:
         self._offset_ms = self._offset()
 
     def __call__(self) -> int:
-        """Return the present time."""
+        """Return the present time of day, in milliseconds since 1970."""
         return int(self._steady_s() * 1000 + self._offset_ms)
 
     def follow_wall_clock(self) -> int:
-        """Follow the computer's clock if it was set. Return the step in milliseconds, or 0."""
+        """Adjust this clock if the computer's clock was set.
+
+        Return the step in milliseconds, or 0.
+        """
         step_ms = round(self._offset() - self._offset_ms)
         if abs(step_ms) < MIN_STEP_MS:
             return 0
@@ -72,7 +75,7 @@ class ConsoleClock:
         return step_ms
 
     async def watch_wall_clock(self, *listeners: OnClockStep) -> None:
-        """Compare the clocks repeatedly, and call the listeners with every step."""
+        """Compare the clocks repeatedly, and call the listeners with the size of every step."""
         while True:
             await asyncio.sleep(POLL_INTERVAL_S)
             step_ms = self.follow_wall_clock()
@@ -89,10 +92,13 @@ _log = structlog.get_logger("console")
 
 
 class TaskSupervisor:
-    """The tasks that the console needs in order to show the present state.
+    """A supervisor of tasks.
 
-    `stopping` is set when the console ends, so that streams end. `failure` is the error that ended
-    the console, or None.
+    If one of them fails, the console ends.
+
+    Without one of these tasks, the console could show an old state as the present one. `stopping`
+    is set when the console ends, so that streams end. `failure` is the error that ended the
+    console, or None.
     """
 
     def __init__(self) -> None:
@@ -122,18 +128,19 @@ so that a hall full of telephones does not delay a referee."""
 
 
 class BackgroundService(Protocol):
-    """A part that runs as long as the console."""
+    """A part that runs from its first use until the console ends."""
 
     async def close(self) -> None:
-        """End the part, with all its tasks."""
+        """End this part and all its tasks."""
 
 
 class StoreOutageView(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """An outage of the database, which has stored nothing since `since_ms` (console's clock).
+    """A present outage of the database, as the pages show it.
 
-    `waiting` is the number of events in the console's memory. `refused` is the number of events for
-    which the memory had no room since the console began. Their tables still have these events, and
-    the console requests them later.
+    `since_ms` is the time since when nothing was stored, by the console's clock. `waiting` is the
+    number of events in the console's memory. `refused` is the number of events for which the memory
+    had no room since the console began. Their tables still have these events, and the console
+    requests them later.
     """
 
     since_ms: int
@@ -142,14 +149,14 @@ class StoreOutageView(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 
 
 class RefereeConsole:
-    """The parts of a console that routes may use.
+    """A whole console: its parts, which the routes use.
 
-    `path` is the path of console.toml, or None without such a file. `write` and `read` run blocking
-    calls, each in the order of its calls. `check` runs calls that are slow on purpose, like the
-    check of a PIN. Without `check`, `read` runs them. `client_for` returns a client of a table.
-    `manifest` is the manifest of the release that tables should run. `unsigned_heads` returns how
-    many signed heads of a table did not match its key. `running` has the tasks that were started
-    before the console, and that end with the console.
+    `path` is the path of console.toml, or None if there is no such file. `write` and `read` run
+    blocking calls, each in the order of its calls. `check` runs calls that are slow on purpose,
+    like the check of a PIN. Without `check`, `read` runs them. `client_for` returns a client of a
+    table. `manifest` is the manifest of the release that tables should run. `unsigned_heads`
+    returns how many signed heads of a table did not match its key. `running` has the tasks that
+    were started before the console, and that end with the console.
     """
 
     def __init__(
@@ -226,7 +233,7 @@ class RefereeConsole:
         raise KeyError(table)
 
     async def read_after_flush(self, call: Callable[[], Result], /) -> Result:
-        """Read published data after all received events were stored.
+        """Return the result of `call`, which runs after all received events were stored.
 
         A person who sees a state may request the events before this state. They may not be stored
         yet.
@@ -236,11 +243,15 @@ class RefereeConsole:
 
     @property
     def tables_file(self) -> Path | None:
-        """Return the file in which the set-up page stores enrolled tables."""
+        """Return the file in which the set-up page stores enrolled tables, or None without a
+        `path`.
+        """
         return None if self.path is None else self.path.parent / TABLES_FILE
 
     def _hall_parts(self) -> dict[str, tuple[HallPart, frozenset[Role]]]:
-        """Return the parts of the hall's pages made of all tables, and the roles that see them."""
+        """Return the parts of the hall's pages that summarize all tables, and the roles that
+        see them.
+        """
         everybody = frozenset(Role) - {Role.TABLE}
         return {
             "areas": (build_areas, everybody),
@@ -252,19 +263,21 @@ class RefereeConsole:
     def _store_outage(
         self, snapshots: Sequence[TableSnapshot], now_ms: int
     ) -> StoreOutageView | None:
-        """Return the present outage of the database, or None without one."""
+        """Return the present outage of the database, or None if the database works."""
         how = self.tables.store_status
         if how.away_since_ms is None:
             return None
         return StoreOutageView(since_ms=how.away_since_ms, waiting=how.waiting, refused=how.refused)
 
     def shift_times(self, by_ms: int) -> None:
-        """Shift all stored moments after the clock was set, so that no duration changes."""
+        """Shift all stored times by `by_ms` after the clock was set, so that no duration
+        changes.
+        """
         for part in (self.sessions, self.tables, self.chief_notes, self.hall):
             part.shift_times(by_ms)
 
     async def start(self) -> None:
-        """Load the stored data, and begin to show the tables."""
+        """Load the stored data, and begin to show the tables on the pages."""
         await self.call_assignments.load(self.tables.ids)
         await self.area_actions.load()
         self.table_pages.start()

@@ -89,7 +89,9 @@ class ConsoleSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     release_key: Path | None = None
 
     def __post_init__(self) -> None:
-        """Refuse one file of a pair without the other, and an invalid port."""
+        """Refuse `tls_cert`, `tls_key` or `release_key` without its partner, and an invalid
+        port.
+        """
         if (self.tls_cert is None) != (self.tls_key is None):
             raise ValueError("tls_cert and tls_key belong together, expected both or neither")
         if self.release is None and self.release_key is not None:
@@ -99,12 +101,12 @@ class ConsoleSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def host(self) -> str:
-        """Return the address that the console listens at, without brackets."""
+        """Return the host name or address at which the console listens, without brackets."""
         return self.listen.rpartition(":")[0].strip("[]")
 
     @property
     def port(self) -> int:
-        """Return the port that the console listens at; 0 means any free one."""
+        """Return the port at which the console listens; 0 means any free port."""
         return int(self.listen.rpartition(":")[2])
 
     @property
@@ -116,8 +118,9 @@ class ConsoleSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class ConfiguredTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One table: its addresses and its keys.
 
-    `server_key` is its CURVE key. `verify` is its Ed25519 key, if known. `keys` is a folder of the
-    console's keys for this table alone.
+    `server_key` is the table's public CURVE key. `verify` is the table's public Ed25519 key, or
+    None if it is not known. `keys` is a folder with the keys that the console uses for this table
+    only.
     """
 
     id: ShortName
@@ -130,22 +133,22 @@ class ConfiguredTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class ConsoleConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A whole console.toml."""
+    """The content of a console.toml, and the tables of the tables.toml beside it."""
 
     console: ConsoleSettings
     tables: tuple[ConfiguredTable, ...] = ()
 
     def __post_init__(self) -> None:
-        """Refuse two tables with one name."""
+        """Refuse two tables with the same id."""
         _refuse_duplicates(self.tables)
 
     def key_folder_of(self, table: ConfiguredTable) -> Path:
-        """Return the folder of the console's keys for a table."""
+        """Return the folder of the keys with which the console connects to a table."""
         return table.keys or self.console.keys
 
 
 class _TablesFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A whole tables.toml."""
+    """The content of a tables.toml."""
 
     tables: tuple[ConfiguredTable, ...] = field(default=())
 
@@ -177,14 +180,14 @@ def load_console_config(path: Path) -> ConsoleConfig:
 
 
 def read_tables(path: Path) -> tuple[ConfiguredTable, ...]:
-    """Return the tables of a tables.toml. Without such a file return (). Raises ConfigError."""
+    """Return the tables of a tables.toml, or () if there is no such file. Raises ConfigError."""
     if not path.exists():
         return ()
     return toml_files.read(path, _TablesFile, ConfigError).tables
 
 
 def write_tables(path: Path, tables: tuple[ConfiguredTable, ...]) -> None:
-    """Write a tables.toml as a whole or not at all. Raises OSError."""
+    """Replace a tables.toml, completely or not at all. Raises OSError."""
     lines = ["# The console's set-up page writes this file. A table in console.toml has priority."]
     for table in tables:
         lines += ["", "[[tables]]"]
@@ -207,7 +210,7 @@ def _refuse_duplicates(tables: tuple[ConfiguredTable, ...]) -> None:
 
 
 def _resolve_store(store: str, folder: Path) -> str:
-    """Return the store's URL. The path of a SQLite file is made absolute, from the folder."""
+    """Return the URL of the database. The path of a SQLite file is made absolute from `folder`."""
     head, slashes, file = store.partition(":///")
     if not head.startswith("sqlite") or not slashes or not file or file.startswith("/"):
         return store

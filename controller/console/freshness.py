@@ -1,7 +1,7 @@
 """The freshness of a table: whether the console shows its present state.
 
-A console that shows an hour-old state as the present one is worse than no console. So every table
-has a freshness, with the time since when.
+A console that shows an hour-old state as the present one is worse than no console. So the console
+shows every table's freshness, and the time at which this freshness began.
 """
 
 from datetime import datetime
@@ -30,7 +30,9 @@ MIN_SKEW_MS: Final = 2_000
 
 
 class Freshness(StrEnum):
-    """Whether a shown state is the table's present one, and if not, why not."""
+    """The answer to the question whether a shown state is the table's present one, and if not,
+    why.
+    """
 
     LIVE = "live"
     STALE = "stale"
@@ -60,16 +62,16 @@ class ContactTimes(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 
 
 def after_console_stall(times: ContactTimes, stalled_at_ms: int, now_ms: int) -> ContactTimes:
-    """Return `times` for a console whose own process did not run from `stalled_at_ms` to `now_ms`.
+    """Return `times` after the console's own process did not run from `stalled_at_ms` to `now_ms`.
 
-    A table that was silent before remains silent.
+    A table that was silent before the pause remains silent.
     """
     was_silent = freshness_of(times, stalled_at_ms)[0] is Freshness.SILENT
     return times if was_silent else msgspec.structs.replace(times, listening_since_ms=now_ms)
 
 
 def shift_contact_times(times: ContactTimes, by_ms: int) -> ContactTimes:
-    """Return the times after the console's clock was set by `by_ms`."""
+    """Return `times` shifted by `by_ms`, after the console's clock was set."""
     return msgspec.structs.replace(
         times,
         link_since_ms=times.link_since_ms + by_ms,
@@ -87,13 +89,13 @@ _FRESHNESS_BY_LINK: Final = {
 
 
 def freshness_of(times: ContactTimes, now_ms: int) -> tuple[Freshness, int]:
-    """Return a table's freshness, and the time since when (console's clock).
+    """Return a table's freshness, and the time from which it is counted (console's clock).
 
     For a live table, that is the time of its last message. For every other table, it is the time
-    since when the shown state may not be the present one. A state from before the connection
-    opened is not the present state, even after a short interruption. After a pause of the console's
-    own process, a table is connecting until its next message, because only the console may have
-    been late.
+    since when the shown state may not be the present one. A state from before the connection opened
+    is not the present state, even after a short interruption. After a pause of the console's own
+    process, a table is connecting until its next message, because only the console may have been
+    late.
     """
     if times.link in _FRESHNESS_BY_LINK:
         return _FRESHNESS_BY_LINK[times.link], times.link_since_ms
@@ -114,14 +116,17 @@ def freshness_of(times: ContactTimes, now_ms: int) -> tuple[Freshness, int]:
 
 
 def with_line_state(times: ContactTimes, line: TableConnectionState, now_ms: int) -> ContactTimes:
-    """Return the times of a table after a change of its connection."""
+    """Return `times` after the connection to the table changed to the state `line`."""
     return times if line is times.link else replace(times, link=line, link_since_ms=now_ms)
 
 
 def with_state(
     times: ContactTimes, before: PublicState | None, state: PublicState, now_ms: int
 ) -> ContactTimes:
-    """Return the times of a table that published `state` at `now_ms`, and `before` before that."""
+    """Return `times` after the table published `state` at `now_ms`.
+
+    `before` is the table's previous state, or None.
+    """
     if before is not None and (before.boot, before.seq) == (state.boot, state.seq):
         return replace(times, received_ms=now_ms)
     skew_ms, found_ms = times.skew_ms, now_ms - stamp_to_epoch_ms(state.time)

@@ -16,10 +16,11 @@ _MAX_REMEMBERED: Final = 4_096
 
 
 class TokenBuckets:
-    """A limit for each key: a number of actions at once, and a rate after that.
+    """A rate limit for each key, for example for each person.
 
-    `now_s` is a steady clock, not a time of day. A refused action costs nothing, so an early retry
-    does not lengthen the wait.
+    `burst` actions are allowed at once, and `per_second` actions each second after that. `now_s` is
+    a steady clock, not a time of day. A refused action costs nothing, so an early retry does not
+    lengthen the wait.
     """
 
     def __init__(self, burst: float, per_second: float) -> None:
@@ -27,7 +28,7 @@ class TokenBuckets:
         self._tokens: dict[str, tuple[float, float]] = {}
 
     def allow(self, key: str, now_s: float) -> bool:
-        """Count one more action of a key. Return whether it is allowed."""
+        """Count one more action of a key. Return whether this action is allowed."""
         left, at_s = self._tokens.pop(key, (self._burst, now_s))
         left = min(self._burst, left + (now_s - at_s) * self._per_second)
         there_was = left >= 1
@@ -38,7 +39,7 @@ class TokenBuckets:
 
     @property
     def wait_s(self) -> int:
-        """Return the longest wait for one more action, in whole seconds."""
+        """Return how many seconds a refused key waits at most for its next action, rounded up."""
         return math.ceil(1 / self._per_second)
 
 
@@ -55,10 +56,10 @@ before it shows that it has no connection."""
 
 
 class StreamLimits:
-    """The open streams of all browsers.
+    """Limits on the open streams of each person and of each browser.
 
-    One stream too many ends the oldest, so that a forgotten page on a sleeping tablet blocks no
-    other page.
+    A stream is a connection on which an open page receives news. A stream above a limit ends the
+    oldest stream, so that a forgotten page on a sleeping tablet blocks no other page.
     """
 
     def __init__(
@@ -79,7 +80,9 @@ class StreamLimits:
     def open_stream(
         self, person: str, browser: str = "", *, hidden: bool = False
     ) -> Iterator[asyncio.Event]:
-        """Count one more stream during the block. Yield an event that is set when it must end.
+        """Count one more stream during the block.
+
+        Yield an event that is set when the stream must end.
 
         `browser` identifies the browser, or is "" if unknown. `hidden` is True for a hidden page.
         """
@@ -118,15 +121,16 @@ MAX_BROWSERS: Final = 4_096
 
 
 class AlertSounds:
-    """The news for which each browser sounded recently."""
+    """The alerts for which each browser made a sound recently."""
 
     def __init__(self) -> None:
         self._sounded: dict[str, dict[str, float]] = {}
 
     def claim(self, browser: str, news: Iterable[str], now_s: float) -> bool:
-        """Note the news for which a page would sound. Return True if any of it is new.
+        """Return True if a page must sound for `news`: if any of it is new for this browser.
 
-        `now_s` is a steady clock, not a time of day.
+        The whole of `news` then counts as known for a minute. `now_s` is a steady clock, not a time
+        of day.
         """
         rung = self._sounded.pop(browser, {})
         known = {one: at_s for one, at_s in rung.items() if now_s - at_s < REMEMBERED_S}

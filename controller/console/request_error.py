@@ -10,7 +10,6 @@ class RequestError(Exception):
     """
 
     def __init__(self, status: int, en: str, zh: str, wait_s: int | None = None) -> None:
-        """Store the values."""
         super().__init__(en)
         self.status, self.en, self.zh, self.wait_s = status, en, zh, wait_s
 

@@ -47,7 +47,7 @@ _log = structlog.get_logger("console")
 
 
 class ConsoleRequest:
-    """One request: its person, its console, and its content."""
+    """A browser's request, with its console and the person who sent it."""
 
     def __init__(self, request: Request, console: "RefereeConsole", person: Account | None) -> None:
         self.http_request, self.console, self._person = request, console, person
@@ -60,12 +60,12 @@ class ConsoleRequest:
 
     @property
     def path_params(self) -> dict[str, str]:
-        """Return the named parts of the path."""
+        """Return the values of the named parts of the path."""
         return self.http_request.path_params
 
     @property
     def table(self) -> str:
-        """Return the table in the path, under `id`.
+        """Return the table that the path names as its part `id`.
 
         Raises RequestError for a table that does not belong to the console.
         """
@@ -76,7 +76,7 @@ class ConsoleRequest:
 
     @property
     def public_origin(self) -> str:
-        """Return the address of this console for other devices.
+        """Return the address at which other devices reach this console.
 
         The address comes from the configuration, or from the browser's request. Raises RequestError
         for an invalid host name, because people open this address from a QR code.
@@ -90,15 +90,15 @@ class ConsoleRequest:
 
     @property
     def token(self) -> str:
-        """Return the session token of the browser, or "" without one."""
+        """Return the session token of the browser, or "" if the browser sent none."""
         return self.http_request.cookies.get(SESSION_COOKIE, "")
 
     def query(self, name: str, default: str = "") -> str:
-        """Return a parameter of the query."""
+        """Return the query parameter `name`, or `default` if the address has no such parameter."""
         return self.http_request.query_params.get(name, default)
 
     def number(self, name: str, default: int = 0) -> int:
-        """Return a parameter of the query as a number of 0 or more. Raises RequestError."""
+        """Return the query parameter `name` as a number of 0 or more. Raises RequestError."""
         text = self.query(name, str(default))
         if not (text.isascii() and text.isdigit() and len(text) < 16):
             raise RequestError(
@@ -107,9 +107,10 @@ class ConsoleRequest:
         return int(text)
 
     async def read_bytes(self, max_bytes: int = MAX_BODY_BYTES) -> bytes:
-        """Return the body, of at most this number of bytes.
+        """Return the body of the request.
 
-        Raises RequestError for a body that is too large, too slow, or incomplete.
+        Raises RequestError for a body that has more than `max_bytes` bytes, is too slow, or
+        incomplete.
         """
         body = bytearray()
         try:
@@ -136,7 +137,10 @@ class ConsoleRequest:
             raise RequestError(400, "expected UTF-8 text", "须为UTF-8文本") from None
 
     async def read_json(self, shape: type[Shape], max_bytes: int = MAX_BODY_BYTES) -> Shape:
-        """Return the JSON body, of at most `max_bytes`, as a `shape`. Raises RequestError."""
+        """Return the JSON body, decoded as the type `shape`.
+
+        Raises RequestError as `read_bytes` does.
+        """
         raw = await self.read_bytes(max_bytes)
         try:
             return msgspec.json.decode(raw, type=shape)
@@ -178,7 +182,7 @@ def route(
 
 
 def _limit_rate(buckets: TokenBuckets, person: Account) -> None:
-    """Count a command of a person, before its request is read.
+    """Count the request as one command of this person, before its body is read.
 
     Raises RequestError above the limit. Then the command is certainly not sent.
     """
@@ -194,7 +198,7 @@ def _limit_rate(buckets: TokenBuckets, person: Account) -> None:
 async def _session_owner(
     console: "RefereeConsole", request: Request, *, needed: bool
 ) -> Account | None:
-    """Return the person of the session, or None without a session.
+    """Return the person who is logged in at this browser, or None if nobody is.
 
     If the database is away, return None unless `needed`. Raises StoreError otherwise.
     """
@@ -207,7 +211,7 @@ async def _session_owner(
 
 
 def page(path: str, file: str, roles: Roles | None = EVERYBODY) -> Route:
-    """Return the route of a page of pages/.
+    """Return the route of an HTML file in the folder `pages`.
 
     A browser without a login is redirected to the login page. For an unknown table, the answer is
     the page for an address without content.
@@ -230,12 +234,12 @@ def page(path: str, file: str, roles: Roles | None = EVERYBODY) -> Route:
 
 
 def missing_page() -> Response:
-    """Return the page for an address without content."""
+    """Return the page that a browser receives for an unknown address."""
     return FileResponse(_PAGES_FOLDER / "missing.html", 404, headers={"Cache-Control": "no-store"})
 
 
 def _with_error_responses(path: str, endpoint: Endpoint) -> Endpoint:
-    """Return an endpoint that answers with a refusal when `endpoint` raises an error."""
+    """Return an endpoint that calls `endpoint`, and answers its errors with a refusal."""
 
     async def answered(request: Request) -> Response:
         try:
@@ -259,7 +263,7 @@ def _with_error_responses(path: str, endpoint: Endpoint) -> Endpoint:
 def admit(person: Account | None, roles: Roles) -> Account:
     """Return the person if they have one of the roles.
 
-    Raises RequestError without a login or with another role.
+    Raises RequestError if nobody is logged in, or if the person has another role.
     """
     if person is None:
         raise RequestError(401, "please log in", "请先登录")
@@ -283,7 +287,7 @@ def error_response(wrong: RequestError) -> Response:
 
 
 def json_response(value: object, status: int = 200) -> Response:
-    """Return a value as JSON that must not be cached."""
+    """Return `value` as a JSON answer that must not be cached."""
     return Response(
         msgspec.json.encode(value),
         status,
@@ -293,7 +297,7 @@ def json_response(value: object, status: int = 200) -> Response:
 
 
 def file_response(body: bytes, media_type: str, name: str) -> Response:
-    """Return a file to be saved under `name`, which must not be cached."""
+    """Return an answer that the browser saves as a file called `name`, and must not cache."""
     return Response(
         body,
         media_type=media_type,

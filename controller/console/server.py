@@ -53,9 +53,9 @@ _SAFE_METHODS: Final = frozenset({"GET", "HEAD"})
 def make_app(
     console: RefereeConsole, custom_routes: Iterable[BaseRoute] | None = None
 ) -> Starlette:
-    """Return the application of a started console.
+    """Return the web application of a started console.
 
-    `custom_routes` replace those of routes/.
+    `custom_routes` replace the routes of the folder `routes`.
     """
     app = Starlette(
         routes=[
@@ -71,7 +71,7 @@ def make_app(
 
 
 def all_routes() -> list[BaseRoute]:
-    """Return the routes of every module in routes/."""
+    """Return the routes of every module in the folder `routes`."""
     found: list[BaseRoute] = []
     for module in route_modules():
         found += routes_of(importlib.import_module(module))
@@ -79,35 +79,36 @@ def all_routes() -> list[BaseRoute]:
 
 
 def route_modules() -> list[str]:
-    """Return the names of the modules in routes/."""
+    """Return the names of the modules in the folder `routes`."""
     return [f"{routes.__name__}.{one.name}" for one in pkgutil.iter_modules(routes.__path__)]
 
 
 def routes_of(module: ModuleType) -> list[Route]:
-    """Return the routes of a module of routes/."""
+    """Return the routes that a module of the folder `routes` declares."""
     return list(getattr(module, "ROUTES", ()))
 
 
 class _RevalidatedFiles(StaticFiles):
-    """Files that a browser checks each time, so that an updated console is shown at once."""
+    """Static files that a browser must check each time, so that an update is shown at once."""
 
     def file_response(self, *args: object, **more: object) -> Response:
-        """Return a file that the browser must check again."""
+        """Return a file with the header that makes the browser check it again."""
         response = super().file_response(*args, **more)  # type: ignore[arg-type]
         response.headers["Cache-Control"] = "no-cache"
         return response
 
 
 class _VerifierModules(_RevalidatedFiles):
-    """The verifier's own modules, from a folder with other files."""
+    """The JavaScript modules of the deal verifier, from a folder that also has other files."""
 
     def lookup_path(self, path: str) -> tuple[str, object]:  # type: ignore[override]
-        """Return the path of a module. Files of any other kind are not found."""
+        """Return the path of a JavaScript module. Files of any other kind are not found."""
         return super().lookup_path(path) if path.endswith(".mjs") else ("", None)
 
 
 class _SecurityMiddleware:
-    """Middleware that refuses requests from other sites, and adds the headers to every answer.
+    """A middleware that refuses requests from other sites, and adds security headers to each
+    answer.
 
     A page of another site can send a form to the console, but it cannot set the required header. In
     present browsers the cookie's SameSite attribute alone would be enough.
@@ -142,7 +143,7 @@ class _SecurityMiddleware:
 
 
 async def _not_found(request: Request, error: Exception) -> Response:
-    """Return the answer for an address without content: a page for a browser, otherwise JSON."""
+    """Return the answer for an unknown address: a page for a browser, otherwise JSON."""
     status = error.status_code if isinstance(error, HTTPException) else 404
     if status == 404 and "text/html" in request.headers.get("accept", ""):
         return missing_page()
@@ -168,7 +169,7 @@ _BACKLOG: Final = 256
 
 
 class ConsoleFailed(Exception):
-    """The console cannot continue, because it would show an old state as the present one."""
+    """An error that ends the console, because it would show an old state as the present one."""
 
 
 @asynccontextmanager
@@ -180,7 +181,9 @@ async def open_console(
     entropy: Callable[[int], bytes],
     manifest: Manifest | None = None,
 ) -> AsyncIterator[RefereeConsole]:
-    """Open a console during the block: its database, its tables, its people. Raises StoreError.
+    """Open a console, and close it after the block.
+
+    Raises StoreError.
 
     `path` is the path of its console.toml. `manifest` is the manifest of the release that its
     tables should run.
@@ -270,14 +273,14 @@ async def serve(
 
 
 def console_address(own: ConsoleSettings, port: int) -> str:
-    """Return the address for browsers of a console that listens at `port`."""
+    """Return the address that a person enters in a browser, for a console at this port."""
     scheme = "http" if own.tls_cert is None else "https"
     host = f"[{own.host}]" if ":" in own.host else own.host
     return f"{scheme}://{host}:{port}"
 
 
 class _UvicornServer(uvicorn.Server):
-    """A server that does not handle signals. `ready` is set when the server answers."""
+    """A uvicorn server that does not handle signals. `ready` is set when the server answers."""
 
     def __init__(self, app: Starlette) -> None:
         config = uvicorn.Config(
@@ -300,17 +303,20 @@ class _UvicornServer(uvicorn.Server):
         self.ready.set()
 
     def make_connection(self) -> LimitedConnection:
-        """Return the protocol of a new connection. ConnectionLimiter accepts the connection."""
+        """Return the protocol object of a new connection, which ConnectionLimiter accepts."""
         return LimitedConnection(self.config, self.server_state, self.lifespan.state)
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """Capture no signal."""
+        """Capture no signal, because the console's process handles signals itself."""
         yield
 
 
 def _tls_context(own: ConsoleSettings) -> ssl.SSLContext | None:
-    """Return the TLS context of connections, or None without TLS. Raises ConfigError."""
+    """Return the TLS settings of connections, or None if there is no certificate.
+
+    Raises ConfigError.
+    """
     if own.tls_cert is None or own.tls_key is None:
         return None
 
@@ -333,7 +339,7 @@ def _tls_context(own: ConsoleSettings) -> ssl.SSLContext | None:
 
 @contextmanager
 def _bound_socket(own: ConsoleSettings) -> Iterator[socket.socket]:
-    """Yield a socket that is bound to the console's address. Raises ConfigError."""
+    """Yield a socket that listens at the console's address. Raises ConfigError."""
     family = socket.AF_INET6 if ":" in own.host else socket.AF_INET
     try:
         listening = socket.create_server((own.host, own.port), family=family, backlog=_BACKLOG)

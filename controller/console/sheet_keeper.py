@@ -30,7 +30,7 @@ SheetVersion = tuple[object, ...]
 
 
 class SheetKeeper:
-    """A watcher of all tables, which stores their sheets.
+    """A collector of the score sheets of all tables.
 
     `write` runs the calls that store a sheet.
     """
@@ -49,13 +49,16 @@ class SheetKeeper:
         self._unsubscribe: Unsubscribe = lambda: None
 
     def start(self) -> None:
-        """Begin with the present states of the tables, and follow their changes."""
+        """Check the present states of all tables, and every later state."""
         self._unsubscribe = self._tables.on_change(self._check_table)
         for table in self._tables.ids:
             self._check_table(table)
 
     async def close(self) -> None:
-        """Stop. A sheet that is not stored yet is requested again when the console runs again."""
+        """End all requests.
+
+        A sheet that is not stored yet is requested when the console runs again.
+        """
         self._unsubscribe()
         tasks = list(self._tasks.values())
         for task in tasks:
@@ -76,7 +79,7 @@ class SheetKeeper:
             self._tasks[table] = asyncio.create_task(self._keep_current(table))
 
     async def _keep_current(self, table: str) -> None:
-        """Request the sheet until the wanted version is stored."""
+        """Request a table's sheet until its newest version is stored."""
         kept: SheetVersion | None = None
         try:
             while (mark := self._wanted.get(table)) is not None and mark != kept:
@@ -88,7 +91,7 @@ class SheetKeeper:
             del self._tasks[table]
 
     async def _fetch(self, table: str, version: SheetVersion) -> bool:
-        """Request the sheet and store it. Return False if the request must be repeated."""
+        """Request a table's sheet and store it. Return False if the request must be repeated."""
         try:
             reply = await self._dispatcher.query(table, "sheet")
             if reply.result is None:
@@ -116,7 +119,7 @@ class SheetKeeper:
         return True
 
     def _has_no_sheet(self, table: str, reply: CommandReply) -> bool:
-        """Return whether the table's own reply is that it has no sheet.
+        """Return whether the table itself replied that it has no sheet.
 
         Any other reply comes from a program between console and table, without the table's answer.
         """
@@ -127,7 +130,7 @@ class SheetKeeper:
 
 
 def _sheet_version(state: PublicState) -> SheetVersion | None:
-    """Return the version of a state's sheet, or None if no match is over."""
+    """Return the version of the sheet in a table's state, or None if no match is over."""
     match = state.match
     if match.verdict is None or match.match is None:
         return None

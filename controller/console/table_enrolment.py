@@ -69,7 +69,9 @@ class TableDiscovery:
         self.listen_error: str | None = None
 
     def list_found(self) -> tuple[TableAnnouncement, ...]:
-        """Return the tables found so far, by name. Start the search if it does not run.
+        """Return the tables found so far, sorted by name.
+
+        Start the search if it does not run.
 
         `listen_error` is the reason why the search cannot run, or None.
         """
@@ -124,7 +126,7 @@ class TableDiscovery:
             task.add_done_callback(self._queries.discard)
 
     async def _query(self, zeroconf: Zeroconf, name: str) -> None:
-        """Request the address and the properties of a service."""
+        """Request the address and the properties of an announced table, and store them."""
         info = AsyncServiceInfo(SERVICE_TYPE, name)
         with suppress(Error):
             if not await info.async_request(zeroconf, _QUERY_TIMEOUT_MS):
@@ -159,9 +161,11 @@ PortNumber = Annotated[int, Meta(ge=1, le=65_535)]
 
 
 class TableEnrolmentRequest(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
-    """A table to be enrolled: a found table by its `handle`, or the data of a table by hand.
+    """A person's request to enrol a table.
 
-    `said` is the last group of the fingerprint, or the whole fingerprint, as the table shows it.
+    A table that was found on the network has a `handle`. For a table that was entered by hand, the
+    other fields are set instead. `said` is the last group of the fingerprint, or the whole
+    fingerprint, as the table shows it.
     """
 
     said: str
@@ -175,7 +179,7 @@ class TableEnrolmentRequest(msgspec.Struct, forbid_unknown_fields=True, kw_only=
 
 
 async def enrol_table(console: RefereeConsole, request: TableEnrolmentRequest) -> ConfiguredTable:
-    """Enrol a table, and return its configuration.
+    """Add a table to the console, and return its configuration.
 
     Raises RequestError, also if a person read another fingerprint at the table.
     """
@@ -189,12 +193,12 @@ async def enrol_table(console: RefereeConsole, request: TableEnrolmentRequest) -
 
 
 async def remove_table(console: RefereeConsole, name: str) -> None:
-    """Remove a table. Its data in the store stay there. Raises RequestError."""
+    """Remove a table from the console. Its data stay in the database. Raises RequestError."""
     await _save_and_apply(console, name, None)
 
 
 def enrolled_tables(console: RefereeConsole) -> tuple[ConfiguredTable, ...]:
-    """Return the tables that were enrolled here, or () if their file cannot be read."""
+    """Return the tables of tables.toml, or () if this file cannot be read."""
     if console.tables_file is None:
         return ()
     with suppress(ConfigError):
@@ -203,7 +207,7 @@ def enrolled_tables(console: RefereeConsole) -> tuple[ConfiguredTable, ...]:
 
 
 def discovery_of(console: RefereeConsole) -> TableDiscovery:
-    """Return the console's only listener on the network. It is created at the first use."""
+    """Return the console's only search for tables. It is created at the first use."""
     there = next((one for one in console.services if isinstance(one, TableDiscovery)), None)
     if there is None:
         there = TableDiscovery()
@@ -212,12 +216,12 @@ def discovery_of(console: RefereeConsole) -> TableDiscovery:
 
 
 def tcp_address(host: str, port: int) -> str:
-    """Return an address in ZeroMQ's form."""
+    """Return the ZeroMQ address of a TCP port."""
     return f"tcp://{host}:{port}"
 
 
 def announcement_handle(announced: TableAnnouncement) -> str:
-    """Return the identifier of a found table for the browser.
+    """Return the identifier by which the browser names a found table.
 
     The identifier does not contain the last group of the fingerprint.
     """
@@ -228,7 +232,10 @@ def announcement_handle(announced: TableAnnouncement) -> str:
 async def _announced_table(
     console: RefereeConsole, request: TableEnrolmentRequest
 ) -> ConfiguredTable:
-    """Return the found table, with the address at which it answers. Raises RequestError."""
+    """Return the configuration of a found table, with the address at which it answers.
+
+    Raises RequestError.
+    """
     heard = discovery_of(console).list_found()
     one = next((one for one in heard if announcement_handle(one) == request.handle), None)
     if one is None:
@@ -247,7 +254,7 @@ async def _announced_table(
 
 
 async def _table_by_hand(request: TableEnrolmentRequest) -> ConfiguredTable:
-    """Return the table that was entered by hand, with its certificate. Raises RequestError."""
+    """Return the configuration of a table that was entered by hand. Raises RequestError."""
     if not request.id or not request.host or not request.certificate:
         raise RequestError(
             400, "a table needs a name, an address and its table.key", "须填台号、地址和table.key"
@@ -296,7 +303,7 @@ def _configured_table(
 
 
 async def _is_reachable(host: str, port: int) -> bool:
-    """Return whether a program answers at this address."""
+    """Return whether a program accepts connections at this address."""
     try:
         async with asyncio.timeout(_CONNECT_TIMEOUT_S):
             _, writer = await asyncio.open_connection(host, port)
@@ -317,7 +324,7 @@ def _unreachable(where: str) -> RequestError:
 
 
 def _check_fingerprint(whole: str, entered: str) -> None:
-    """Check that `entered` is the fingerprint, or its last group. Raises RequestError."""
+    """Raise RequestError unless `entered` is the fingerprint `whole`, or its last group."""
     plain = entered.strip().lower().replace("-", "").replace(" ", "")
     if plain not in (whole.rpartition("-")[2], whole.replace("-", "")):
         raise RequestError(
@@ -330,9 +337,9 @@ def _check_fingerprint(whole: str, entered: str) -> None:
 async def _save_and_apply(
     console: RefereeConsole, name: str, configured: ConfiguredTable | None
 ) -> None:
-    """Add a table to the file, or remove it, and apply the change without a restart.
+    """Add or replace a table in tables.toml, and apply the change without a restart.
 
-    Raises RequestError.
+    If `configured` is None, remove the table. Raises RequestError.
     """
     file = console.tables_file
     if file is None:

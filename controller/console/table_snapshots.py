@@ -27,7 +27,7 @@ class RunBlocking(Protocol):
     """A function that runs blocking calls off the event loop, in the order of the calls."""
 
     async def __call__(self, call: Callable[[], Result], /) -> Result:
-        """Run `call`, and return its result or raise its error."""
+        """Run `call` off the loop, and return its result or raise its error."""
 
 
 class TableSnapshot(msgspec.Struct, frozen=True, kw_only=True):
@@ -52,10 +52,10 @@ class TableSnapshot(msgspec.Struct, frozen=True, kw_only=True):
 class StoreStatus(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     """The condition of the database.
 
-    `away_since_ms` is the time since when the database stores nothing (console's clock). `why` is
-    the database's own message. `waiting` is the number of events in memory. `refused` is the number
-    of events for which the memory had no room since the console began. The console requests them
-    again.
+    `away_since_ms` is the time since when the database stores nothing (console's clock), or None.
+    `why` is the database's own message. `waiting` is the number of events in memory. `refused` is
+    the number of events for which the memory had no room since the console began. The console
+    requests them again.
     """
 
     away_since_ms: int | None = None
@@ -65,17 +65,19 @@ class StoreStatus(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 
 
 class Tables(Protocol):
-    """The tables of the console, from their feeds."""
+    """The known states of the console's tables, as their feeds report them."""
 
     @property
     def ids(self) -> tuple[str, ...]:
-        """Return all tables, in the order of their numbers."""
+        """Return the ids of all tables, sorted by the numbers in them."""
 
     def snapshot(self, table: str) -> TableSnapshot:
         """Return the known state of a table. Raises KeyError for an unknown table."""
 
     def on_change(self, callback: Callable[[str], None]) -> Unsubscribe:
-        """Call `callback` with each table that has new data, at most 20 times a second each."""
+        """Call `callback` with each table that has new data, at most 20 times a second for each
+        table.
+        """
 
     def on_event(self, callback: Callable[[PublicEvent], None]) -> Unsubscribe:
         """Call `callback` once with each received public event."""
@@ -85,10 +87,10 @@ class Tables(Protocol):
         """Return the condition of the database that stores the events."""
 
     def shift_times(self, by_ms: int) -> None:
-        """Shift the stored times after the console's clock was set."""
+        """Shift the stored times by `by_ms` after the console's clock was set."""
 
     async def wait_until_stored(self) -> None:
-        """Wait until the archive has all received events, or can store nothing."""
+        """Wait until the archive has all received events, or the database is unavailable."""
 
     def add(self, configured: ConfiguredTable) -> None:
         """Begin to receive the feed of a table. An existing table with its id is replaced."""
@@ -102,7 +104,7 @@ _log = structlog.get_logger("console")
 
 
 class Listeners(Generic[What]):
-    """The callbacks of one kind of news."""
+    """The callbacks that are called for one kind of news."""
 
     def __init__(self) -> None:
         self._callbacks: list[Callable[What, None]] = []
@@ -118,7 +120,10 @@ class Listeners(Generic[What]):
         return undo
 
     def notify(self, *what: What.args, **more: What.kwargs) -> None:
-        """Call all callbacks. An error in one callback does not stop the others."""
+        """Call all callbacks with these arguments.
+
+        An error in one callback does not stop the others.
+        """
         for callback in tuple(self._callbacks):
             try:
                 callback(*what, **more)
@@ -130,7 +135,7 @@ _DIGITS: Final = re.compile(r"([0-9]+)")
 
 
 def natural_sort_key(name: str) -> tuple[str | int, ...]:
-    """Return the key that sorts names by their numbers, as static/js/rows.mjs does."""
+    """Return a sort key that compares numbers in names as numbers, like static/js/rows.mjs."""
     return tuple(
         int(part) if at % 2 else part.lower() for at, part in enumerate(_DIGITS.split(name))
     )

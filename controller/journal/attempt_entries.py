@@ -27,17 +27,17 @@ BoardKind = Literal["dealer", "reader"]
 
 
 class EntryData(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """The data of an entry of one kind."""
+    """The base class of the `data` of journal entries. Each kind of entry has a subclass."""
 
 
 class BegunData(EntryData, frozen=True):
-    """Both boards have begun the attempt. The set is in the machine."""
+    """Both boards have begun the attempt. The set of cards is in the machine."""
 
 
 class SeedData(EntryData, frozen=True):
-    """The seed, encrypted with the attempt's key.
+    """The seed of the attempt's sequence, encrypted with the attempt's key.
 
-    `for_chief` is that key, sealed to the chief's key.
+    `box` has the seed. `for_chief` has the attempt's key, encrypted with the chief's key.
     """
 
     box: Base64
@@ -45,7 +45,7 @@ class SeedData(EntryData, frozen=True):
 
 
 class DeckData(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """The composition of a set."""
+    """The composition of a set of cards: number of packs, jokers or not, number of cards."""
 
     packs: Count
     jokers: bool
@@ -53,10 +53,10 @@ class DeckData(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
 
 class CommittedData(EntryData, frozen=True):
-    """The commitment, and the parts of its context (controller/deal/PROOF.md).
+    """The commitment to the sequence, and the values to which the commitment is bound.
 
-    Deal and attempt are those of the entry. `passes` is the number of times that the set will be
-    shuffled.
+    The deal and the attempt, which are also bound, are fields of the entry. `passes` is the number
+    of times that the set will be shuffled. PROOF.md in controller/deal/ defines the commitment.
     """
 
     commitment: Hash
@@ -73,8 +73,8 @@ class CommittedData(EntryData, frozen=True):
 class CutData(EntryData, frozen=True):
     """The number of cards that the players cut, and the seat that cut if it is known.
 
-    The number is null, with a `reason`, for a deal without a cut. `seat` and `reason` are absent if
-    they do not apply.
+    For a deal without a cut, `cut` is null and `reason` has the reason. `seat` and `reason` are
+    absent if they do not apply.
     """
 
     cut: int | None
@@ -84,16 +84,16 @@ class CutData(EntryData, frozen=True):
 
 
 class ShuffledData(EntryData, frozen=True):
-    """The shuffler finished, after this number of passes."""
+    """The shuffler finished after `passes` passes."""
 
     passes: Count
 
 
 class WireData(EntryData, frozen=True):
-    """A group of board events (packed_board_events.py).
+    """A group of up to 32 board events in compact form (packed_board_events.py).
 
-    `boots` has for each board its boot id and the first and last number of its events. `sealed` has
-    the faces and the pockets.
+    `boots` has for each board its boot id and the first and last number of its events. `b` has five
+    bytes for each event. `sealed` has the faces and the pockets, encrypted with the attempt's key.
     """
 
     boots: dict[BoardKind, tuple[int, int, int]]
@@ -102,14 +102,17 @@ class WireData(EntryData, frozen=True):
 
 
 class CourseEventGroup(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """A group of board events with every pocket and without the reader's looks."""
+    """A group of board events that shows the pocket of each card, but no face."""
 
     boots: dict[BoardKind, tuple[int, int, int]]
     b: Base64
 
 
 class OpenedEventGroup(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """A group of board events with the reader's looks, four bytes each, and nothing sealed."""
+    """A group of board events that shows the pocket and the face of each card.
+
+    `looks` has four bytes for each READ event: face, back, face up, confidence.
+    """
 
     boots: dict[BoardKind, tuple[int, int, int]]
     b: Base64
@@ -117,28 +120,32 @@ class OpenedEventGroup(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
 
 class DealtData(EntryData, frozen=True):
-    """All cards left the hopper and the tray. `fed` and `refed` count the cards fed from each."""
+    """All cards left the hopper and the tray.
+
+    `fed` is the number of cards fed from the hopper, and `refed` is the number fed from the tray.
+    """
 
     fed: Count
     refed: Count
 
 
 class HeldData(EntryData, frozen=True):
-    """Right hands are in the machine. `hands` is the hash that binds them (PROOF.md)."""
+    """The hands are right, and are locked in the machine. `hands` is their hash (PROOF.md)."""
 
     hands: Hash
 
 
 class HandsBoxData(EntryData, frozen=True):
-    """The nonce and the record of `hands`, encrypted with the attempt's key."""
+    """A nonce and the record of the hands, encrypted with the attempt's key."""
 
     box: Base64
 
 
 class VerdictData(EntryData, frozen=True):
-    """The outcome of an attempt, its reasons, and the counts of its cards.
+    """The outcome of an attempt, the reasons for it, and the numbers of cards.
 
-    `landed` counts the cards by place, without faces.
+    `landed` has the number of cards in each place, without faces. `fed` is the number of cards fed
+    from the hopper, and `refed` is the number fed from the tray.
     """
 
     outcome: AttemptOutcome
@@ -150,7 +157,7 @@ class VerdictData(EntryData, frozen=True):
 
 
 class ReleasedData(EntryData, frozen=True):
-    """The hands were released.
+    """The hands were released to the players.
 
     `leader` is the seat that leads because of the cards, and `turned_up` is the card that decided
     it. Each is absent if the rulebook or the deal has none. A deal of a match has two waiting
@@ -167,7 +174,7 @@ class ReleasedData(EntryData, frozen=True):
 
 
 class SealedToChiefData(EntryData, frozen=True):
-    """The attempt's key was lost in a power failure.
+    """A power failure destroyed the attempt's key, so the machine cannot publish the record.
 
     Only the chief's key can open the attempt (`for_chief` of its `seed`).
     """
@@ -176,9 +183,9 @@ class SealedToChiefData(EntryData, frozen=True):
 
 
 class RevealedData(EntryData, frozen=True):
-    """The seed and the cut of an attempt that is over.
+    """The seed and the cut of an attempt that has ended.
 
-    The cut is null for a deal without a cut.
+    `cut` is null for a deal without a cut.
 
     `course` shows where each card went, for hands that were played. It is absent if the whole
     record follows, and for hands that were released after a power cut.
@@ -190,14 +197,14 @@ class RevealedData(EntryData, frozen=True):
 
 
 class WithdrawnData(EntryData, frozen=True):
-    """Held hands must not be released any more. `reasons` has the causes."""
+    """The hands locked in the machine must not be released any more. `reasons` has the causes."""
 
     reasons: list[FaultName]
     at_ms: Ms
 
 
 class FinalSensorState(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """The values of the sensors at the end.
+    """The values of the sensors at the end of an attempt.
 
     A final count has all fields but `pockets_empty`. A BEGIN that the dealer board refused has that
     field and `path_empty`. `reader_pulses` is the number of cards that the reader board detected by
@@ -219,11 +226,12 @@ class FinalSensorState(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
 
 class RecordData(EntryData, frozen=True):
-    """The opened record of an attempt: a face for each place (hex), and the nonce of `hands`.
+    """The opened record of an attempt: the face of the card in each place, and the nonce.
 
-    Both are null in an attempt that was never held. `events` has the board events so far, with all
-    looks that may be published. `settled`, for an attempt that ended early, has the last status of
-    the sensors, if they were queried. `counted` is the number of `events` that the verdict's counts
+    `hands` has the faces (hex), and `nonce` the nonce of the hash in `held`. Both are null in an
+    attempt whose hands were never held. `events` has the board events so far, with all looks that
+    may be published. `settled`, for an attempt that ended early, has the last status of the
+    sensors, if they were queried. `counted` is the number of `events` that the verdict's counts
     include. `key` is the attempt's key. It opens the sealed rows, and all that it encrypts is
     public by now.
     """
@@ -237,7 +245,7 @@ class RecordData(EntryData, frozen=True):
 
 
 class RecalledData(EntryData, frozen=True):
-    """Released hands are dealt again, because of a wrong count or a decision of the chief."""
+    """Hands that were released are dealt again: a count was wrong, or the chief decided so."""
 
     reasons: list[FaultName]
 

@@ -16,7 +16,7 @@ _FIRST_KINDS = ("seed", "committed")
 
 
 class AttemptHistory(msgspec.Struct, kw_only=True):
-    """The progress of one attempt.
+    """The journal entries of one attempt.
 
     `steps` has the first entry of each kind. `wire_entries` has the groups of board events, in
     order.
@@ -30,24 +30,24 @@ class AttemptHistory(msgspec.Struct, kw_only=True):
 
     @property
     def outcome(self) -> AttemptOutcome | None:
-        """Return the outcome, or None while the attempt continues."""
+        """Return the outcome in the attempt's verdict, or None while the attempt has no verdict."""
         verdict = self.steps.get("verdict")
         return None if verdict is None else AttemptOutcome(verdict.data["outcome"])
 
     @property
     def reasons(self) -> list[str]:
-        """Return why the attempt did not end right, as names of the fault catalogue."""
+        """Return the reasons in the attempt's verdict, which are names of the fault catalogue."""
         verdict = self.steps.get("verdict")
         return [] if verdict is None else list(verdict.data["reasons"])
 
     def data(self, kind: str) -> dict[str, Any] | None:
-        """Return the data of the attempt's entry of this kind, or None if there is none."""
+        """Return the data of the attempt's first entry of this kind, or None if there is none."""
         entry = self.steps.get(kind)
         return None if entry is None else entry.data
 
 
 def last_board_events(entries: Iterable[JournalEntry]) -> dict[int, int]:
-    """Return the number of the last event received for each board's boot id."""
+    """Return the number of the last received event by the id of the board's boot."""
     taken: dict[int, int] = {}
     for entry in entries:
         if entry.kind == "wire":
@@ -57,7 +57,7 @@ def last_board_events(entries: Iterable[JournalEntry]) -> dict[int, int]:
 
 
 def attempt_histories(entries: Iterable[JournalEntry]) -> dict[int, AttemptHistory]:
-    """Return the history of every attempt by its number, in the order in which they began."""
+    """Return the history of every attempt by its id, in the order of their beginning."""
     found: dict[int, AttemptHistory] = {}
     for entry in entries:
         if entry.attempt is None:

@@ -1,4 +1,4 @@
-"""The writers of the journal's rows: a thread of its own in `run`, or the caller itself.
+"""The writers of the journal's rows: with a thread of its own in `run`, or in the caller.
 
 A committer receives groups of rows in order. After each commit it reports the number of the last
 committed row. It reports by a call on the event loop, never from inside `commit`. The first error
@@ -18,7 +18,11 @@ from controller.journal.store import JournalStore
 
 
 class WriteGroup(NamedTuple):
-    """Rows to commit together. `last` is the number of the newest row, even if `rows` is empty."""
+    """Rows to commit together.
+
+    `last` is the number of the newest row, even if `rows` is empty. If `durable`, the rows must be
+    on the disk before the result is reported.
+    """
 
     rows: Sequence[StoredRow]
     last: int
@@ -26,7 +30,7 @@ class WriteGroup(NamedTuple):
 
 
 class RowsCommitted(NamedTuple):
-    """All rows up to `last` are committed. If `durable`, they are on the disk."""
+    """A report: all rows up to number `last` are committed, and on the disk if `durable`."""
 
     last: int
     durable: bool
@@ -36,10 +40,10 @@ CommitCallback = Callable[[RowsCommitted | StorageFailed], None]
 
 
 class Committer(Protocol):
-    """A writer of groups of rows, in order."""
+    """A writer that commits groups of rows in order and reports each result by a callback."""
 
     def start(self, on_result: CommitCallback) -> None:
-        """Set the function that receives the results, on the running loop."""
+        """Set the function that receives the results. The running event loop calls it."""
 
     def commit(self, group: WriteGroup) -> None:
         """Accept a group to write. This never blocks because of the thread, and never raises."""
@@ -49,10 +53,9 @@ class Committer(Protocol):
 
 
 class InlineCommitter:
-    """A committer that writes at once, in the caller, for simulated time without threads."""
+    """A committer without a thread, which writes at once when `commit` is called."""
 
     def __init__(self, store: JournalStore) -> None:
-        """Write to this store."""
         self._store = store
         self._on_result: CommitCallback | None = None
         self._failed = False
@@ -79,14 +82,14 @@ class InlineCommitter:
 
 
 class ThreadCommitter:
-    """A committer with one writer thread.
+    """A committer that writes in a thread of its own.
 
     The groups that wait while the thread writes become one group. So a slow disk makes larger
     groups, not a slower loop.
     """
 
     def __init__(self, store: JournalStore) -> None:
-        """Write to this store. From `start` to `close` only the thread writes to it."""
+        """Prepare to write to this store. From `start` to `close` only the thread writes to it."""
         self._store = store
         self._queue: queue.SimpleQueue[WriteGroup | None] = queue.SimpleQueue()
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -120,7 +123,7 @@ class ThreadCommitter:
                 self._post_result(result)
 
     def _take_groups(self) -> tuple[list[WriteGroup], bool]:
-        """Wait for the queue. Return its groups, and whether more groups may come."""
+        """Wait for the queue, and return its groups. Also return whether more groups may come."""
         taken = [self._queue.get()]
         with contextlib.suppress(queue.Empty):
             while taken[-1] is not None:

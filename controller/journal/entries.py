@@ -12,25 +12,26 @@ from controller.signing import canonical_json, length_prefixed
 
 
 class JournalError(Exception):
-    """The journal cannot be used: a foreign or damaged file, a broken chain, a second writer.
+    """An error because of which the journal cannot be used.
 
-    The message is one line for a person.
+    Examples are a foreign or damaged file, a broken chain and a second writer. The message is one
+    line for a person.
     """
 
     def __init__(self, text: str) -> None:
-        """Store the text as one line. Parts of it may come from a damaged file or a database."""
+        """Store the text as one line. Parts of it may come from a damaged file."""
         super().__init__(escape_unprintable(text))
 
 
 class StorageFailed(JournalError):
-    """The disk refused to write or to read.
+    """The error that the disk refused to write or to read.
 
     Nothing after the last commit is stored. The journal must be opened again.
     """
 
 
 class PrivateEntryError(JournalError):
-    """A private entry was passed to the public view."""
+    """The error that a private entry was passed to the function that makes public events."""
 
 
 MAX_BODY_BYTES = 0xFFFF
@@ -61,7 +62,7 @@ class JournalEntry(msgspec.Struct, frozen=True, kw_only=True, gc=False, forbid_u
 
 
 class ChainedEntry(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """An entry with its bytes and the heads of the chain before and after it (32 bytes each)."""
+    """An entry, its bytes, and the heads of the chain before and after it (32 bytes each)."""
 
     entry: JournalEntry
     body: bytes
@@ -70,10 +71,10 @@ class ChainedEntry(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
 
 def encode(entry: JournalEntry) -> bytes:
-    """Return the body of an entry.
+    """Return the entry as canonical JSON, which is its `body` in the journal.
 
-    Raises ValueError for data that JSON writers write in different ways, for data that are too
-    deep, and for a body longer than MAX_BODY_BYTES.
+    Raises ValueError for data that JSON writers write in different ways, for data that are nested
+    too deep, and for a body longer than MAX_BODY_BYTES.
     """
     _check_value(entry.data, entry.kind)
     body = canonical_json(entry)
@@ -83,7 +84,7 @@ def encode(entry: JournalEntry) -> bytes:
 
 
 def check_entry_data(kind: str, data: dict[str, Any]) -> None:
-    """Check that an entry can contain `data`, whatever its other fields are.
+    """Check that `data` fit into an entry of this kind, whatever its other fields are.
 
     Raises ValueError as `encode` does.
     """
@@ -93,12 +94,12 @@ def check_entry_data(kind: str, data: dict[str, Any]) -> None:
 
 
 def decode(body: bytes) -> JournalEntry:
-    """Return the entry of a body. Raises msgspec.MsgspecError for anything else."""
+    """Return the entry that has this body. Raises msgspec.MsgspecError if the body is no entry."""
     return _decoder.decode(body)
 
 
 def public_event(chained: ChainedEntry, table: str, simulated: bool) -> PublicEvent:
-    """Return a public entry as an event of the feed. Raises PrivateEntryError for a private one."""
+    """Return a public entry as an event of the feed. Raises PrivateEntryError otherwise."""
     entry = chained.entry
     if not entry.public:
         raise PrivateEntryError(f"entry {entry.n} ({entry.kind}) is private")
@@ -118,7 +119,10 @@ def public_event(chained: ChainedEntry, table: str, simulated: bool) -> PublicEv
 
 
 def entry_from_event(event: PublicEvent) -> JournalEntry:
-    """Return the entry of an event of the feed. Its body has the head of the event."""
+    """Return the journal entry from which an event of the feed was made.
+
+    The body of the entry has the head that is in the event.
+    """
     return JournalEntry(
         n=event.n,
         time=event.time,
@@ -132,29 +136,25 @@ def entry_from_event(event: PublicEvent) -> JournalEntry:
 
 
 def _check_value(value: object, kind: str, depth: int = 0) -> None:
-    """Raise ValueError for a value that is too deep, or that JSON writers write differently."""
+    """Raise ValueError for a value that an entry cannot contain.
+
+    Such a value is nested too deep, or different programs write it differently as JSON.
+    """
     if depth > _MAX_DEPTH:
         raise ValueError(f"{kind}: an entry is at most {_MAX_DEPTH} deep")
     if value is None or isinstance(value, bool | str):
         return
     if isinstance(value, int) and abs(value) <= _MAX_INT:
         return
+    if isinstance(value, dict) and all(isinstance(key, str) for key in value):
+        value = list(value.values())
     if isinstance(value, list | tuple):
         for item in value:
             _check_value(item, kind, depth + 1)
         return
-    if isinstance(value, dict) and all(isinstance(key, str) for key in value):
-        for item in value.values():
-            _check_value(item, kind, depth + 1)
-        return
-    raise ValueError(
-        f"{kind}: an entry cannot contain {type(value).__name__} {_number_text(value)}"
-    )
-
-
-def _number_text(value: object) -> str:
-    """Return a number as text, or "" for any other value, which might be a secret."""
-    return repr(value) if isinstance(value, int | float) else ""
+    # The text shows only numbers, because any other value might be a secret.
+    number = value if isinstance(value, int | float) else ""
+    raise ValueError(f"{kind}: an entry cannot contain {type(value).__name__} {number}")
 
 
 _decoder = msgspec.json.Decoder(JournalEntry)
@@ -166,7 +166,7 @@ _ENTRY_TAG = length_prefixed("dealtable/entry/1")
 
 
 class StoredRow(NamedTuple):
-    """A row as it is in the file."""
+    """A row of the journal's file, not checked yet."""
 
     n: int
     body: bytes
@@ -174,19 +174,19 @@ class StoredRow(NamedTuple):
 
 
 class ChainBreak(NamedTuple):
-    """An error of the chain at row `n`."""
+    """The place of an error in the chain: `what` is wrong at the row with the number `n`."""
 
     n: int
     what: str
 
 
 def next_head(prev: bytes, body: bytes) -> bytes:
-    """Return the head after `body`. `prev` is the head before it."""
+    """Return the head of the chain after an entry. `prev` is the head before the entry."""
     return hashlib.sha256(_ENTRY_TAG + prev + length_prefixed(body)).digest()
 
 
 def walk_chain(rows: Iterable[StoredRow]) -> Iterator[ChainedEntry | ChainBreak]:
-    """Yield every readable entry, and every break of the chain between entries.
+    """Yield every readable entry of these rows, and every error of the chain in its place.
 
     A row that does not follow from the row before it breaks the chain once. The check continues
     from the head of that row, so that one changed row is one or two findings.

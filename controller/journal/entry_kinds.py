@@ -40,12 +40,15 @@ from controller.messages import PersonName, ProgramRelease, Role, Seat
 
 
 class OpenedData(EntryData, frozen=True):
-    """The daemon started. The fields describe the table and the program.
+    """The daemon started.
+
+    The fields describe the table and the program.
 
     `table_key` is the table's public CURVE key (Z85), which is part of every commitment. `sets` has
-    the back of each set at the table, by its id. `verify` is the table's Ed25519 key, which signs
-    its heads. It is absent if the machine signs none. `release` is the release that the program
-    reports. It is absent without a manifest.
+    the back (A or B) of each set of cards at the table, by the id of the set.
+    `verify` is the table's Ed25519 key, which signs its heads. It is absent if the machine signs
+    none. `release` is the release that the program reports. It is absent if the program has no
+    release manifest.
     """
 
     table: str
@@ -58,7 +61,7 @@ class OpenedData(EntryData, frozen=True):
 
 
 class OpenedHandData(EntryData, frozen=True):
-    """The chief looked at a hand as it was dealt. `key` is the chief's key (hex)."""
+    """The chief looked at a hand as it was dealt. `by` is a name, `key` the chief's key (hex)."""
 
     seat: Seat
     reason: str
@@ -67,7 +70,7 @@ class OpenedHandData(EntryData, frozen=True):
 
 
 class AnswerData(EntryData, frozen=True):
-    """The answer that only the sender of a command may read.
+    """The answer to a command that only its sender may read, encrypted for the sender.
 
     The answer is sent again if a command with the same id comes again.
     """
@@ -78,7 +81,7 @@ class AnswerData(EntryData, frozen=True):
 
 
 class MeetingData(EntryData, frozen=True):
-    """A match was set up: its players, table, rulebook, and the earlier results of the pairs."""
+    """A match was set up: its players, table, rulebook, and the earlier penalties of its teams."""
 
     match: str
     meeting: dict[str, Any]
@@ -96,7 +99,7 @@ class MatchData(EntryData, frozen=True):
 
 
 class KeptEvent(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """An event of the match in the private entry `n`."""
+    """An event of the match that was withheld, and the number `n` of its private entry."""
 
     n: Count
     event: dict[str, Any]
@@ -109,7 +112,7 @@ class MatchToldData(EntryData, frozen=True):
 
 
 class TransferredData(EntryData, frozen=True):
-    """The match left for the table `to`, by the decision of a person.
+    """The match moves to the table `to`, because a person decided so.
 
     `to_head` is a head that the journal of that table had shortly before, if it was requested. `by`
     is the person who decided. `entered_by` is the person who entered a verbal decision of the
@@ -125,9 +128,10 @@ class TransferredData(EntryData, frozen=True):
 
 
 class TakenOverData(EntryData, frozen=True):
-    """A match came from `table`. `head` is the head of that table's journal after its entry `n`.
+    """This table took a match over from `table`.
 
-    Entry `n` there is the entry `transferred`. `digest` identifies the document of the match
+    `head` is the head of that table's journal after its entry `n`. Entry `n` there is the entry
+    `transferred`. `digest` identifies the document of the match
     (controller/match/transfer_document.py). `sig` is that table's signature of the digest, made
     with the key `verify` (controller/signing/signed_commands.py). The sender of the command named
     that key. The `meeting` follows, and then `events` entries of kind `match`, with times of this
@@ -155,7 +159,7 @@ class TakenOverData(EntryData, frozen=True):
 class PauseData(EntryData, frozen=True):
     """A person paused the machine.
 
-    `reason`: the role that may end the pause. `why`: the person's own words.
+    `reason` is the role that may end the pause. `why` has the person's own words.
     """
 
     reason: str
@@ -164,7 +168,10 @@ class PauseData(EntryData, frozen=True):
 
 
 class PauseEndedData(EntryData, frozen=True):
-    """The pause of the role `reason` ended. `by` is the person who ended it."""
+    """A pause of the machine ended.
+
+    `reason` is the role that could end the pause. `by` is the person who ended it.
+    """
 
     reason: str
     by: str
@@ -173,7 +180,7 @@ class PauseEndedData(EntryData, frozen=True):
 class AcknowledgedData(EntryData, frozen=True):
     """A person acknowledged a fault, or answered a call of the match.
 
-    `name`: the name of the fault, or of the call in small letters. `board` is "" if no board is
+    `name` is the name of the fault, or of the call in small letters. `board` is "" if no board is
     concerned.
     """
 
@@ -183,7 +190,7 @@ class AcknowledgedData(EntryData, frozen=True):
 
 
 class SetLoadedData(EntryData, frozen=True):
-    """Another set is in the machine, as a person reported."""
+    """A person reported that another set of cards is in the machine."""
 
     set: str
     back: Back
@@ -191,14 +198,14 @@ class SetLoadedData(EntryData, frozen=True):
 
 
 class SetClearedData(EntryData, frozen=True):
-    """A person counted a barred set in full, and the set is complete."""
+    """A person counted a set of cards that was barred, and found it complete."""
 
     set: str
     by: str
 
 
 class FaultData(EntryData, frozen=True):
-    """A fault was raised. `evidence` fills the text of the catalogue."""
+    """A fault was raised. `evidence` has the values that the text of the fault catalogue shows."""
 
     code: int
     name: FaultName
@@ -206,7 +213,7 @@ class FaultData(EntryData, frozen=True):
 
 
 class FaultClearedData(EntryData, frozen=True):
-    """A fault was cleared. `evidence` is that of the fault."""
+    """A fault was cleared. `evidence` is the evidence with which the fault was raised."""
 
     code: int
     name: FaultName
@@ -214,23 +221,25 @@ class FaultClearedData(EntryData, frozen=True):
 
 
 class CallData(EntryData, frozen=True):
-    """A player called the referee with the red button (`reason` is `button`), or with a reason in
-    their own words.
-    """
+    """A player called the referee. `reason` is `button`, or is in the player's own words."""
 
     seat: Seat
     reason: str
 
 
 class CallEndedData(EntryData, frozen=True):
-    """A call ended: the player pressed the green button, or the referee `by` is at the table."""
+    """A player's call of the referee ended.
+
+    `by` is the referee who came to the table. It is absent if the player cancelled the call with
+    the green button.
+    """
 
     seat: Seat
     by: str | UnsetType = UNSET
 
 
 class CommandKeptData(EntryData, frozen=True):
-    """The arguments and signature of the `command` in the next row, which must not show them."""
+    """The secret part of the `command` in the next row: its arguments and its signature."""
 
     id: str
     key: str
@@ -275,10 +284,10 @@ class CommandData(EntryData, frozen=True):
 
 
 class EntryKind(NamedTuple):
-    """A kind of entry.
+    """The properties that all entries of one kind have.
 
-    `data` is the type of its data. `after` has the kinds that must all precede it in the same
-    attempt. `once`: an attempt has at most one such entry.
+    `data` is the type of their data. `after` has the kinds that must all precede such an entry in
+    the same attempt. If `once`, an attempt has at most one such entry.
     """
 
     public: bool
@@ -288,7 +297,7 @@ class EntryKind(NamedTuple):
 
     @property
     def required_fields(self) -> tuple[str, ...]:
-        """Return the fields that the data must have."""
+        """Return the fields that the data of such an entry must have."""
         return required_fields(self.data)
 
 

@@ -38,7 +38,7 @@ BoardKind = Literal["dealer", "reader"]
 
 
 class BoardEventFields(Protocol):
-    """An event of a board, as in drivers/board_events.py."""
+    """The fields of a board event, as in drivers/board_events.py."""
 
     @property
     def board(self) -> BoardKind:
@@ -46,15 +46,15 @@ class BoardEventFields(Protocol):
 
     @property
     def boot(self) -> int:
-        """Return the run of the board to which the event belongs."""
+        """Return the id of the board's run in which the event happened."""
 
     @property
     def number(self) -> int:
-        """Return the number of the event in that run, from 1 without a gap."""
+        """Return the number of the event in the board's run, counted from 1 without a gap."""
 
     @property
     def attempt(self) -> int:
-        """Return the board's attempt at that time."""
+        """Return the number of the attempt that the board had begun before the event."""
 
     @property
     def code(self) -> int:
@@ -62,11 +62,11 @@ class BoardEventFields(Protocol):
 
     @property
     def seen(self) -> int:
-        """Return the board's running total of detected cards, or of pulses."""
+        """Return the dealer board's total of detected cards, or the reader's of pulses."""
 
     @property
     def landed(self) -> int:
-        """Return the board's running total of landings, or of sent reads."""
+        """Return the dealer board's total of landed cards, or the reader's of sent reads."""
 
     @property
     def index(self) -> int:
@@ -74,11 +74,11 @@ class BoardEventFields(Protocol):
 
     @property
     def place(self) -> int:
-        """Return the place. Its meaning depends on the code."""
+        """Return the place of the event. Its meaning depends on the code."""
 
 
 class CardLook(msgspec.Struct, frozen=True, gc=False):
-    """A look of the reader at a card. The face must not be in a log, so `repr` hides it."""
+    """One look of the reader board at a card. `repr` hides the face, which must not be in a log."""
 
     face: int
     back: int
@@ -86,18 +86,19 @@ class CardLook(msgspec.Struct, frozen=True, gc=False):
     confidence: int
 
     def __repr__(self) -> str:
-        """Hide the face."""
+        """Return a text without the face."""
         return "Look(…)"
 
     def __rich_repr__(self) -> list[tuple[str, Any]]:
-        """Hide the face from rich too, because rich reads the fields of a Struct."""
+        """Return no fields. Otherwise rich reads the fields of a Struct, and prints the face."""
         return []
 
 
 class LoggedBoardEvent(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """A board event from the journal.
+    """A board event as the journal has it.
 
-    If its box is closed, `look` is null, and the place of a pocket is SEALED_PLACE.
+    If the journal has the secret part of the event only encrypted, `look` is null, and the place of
+    a pocket is SEALED_PLACE.
     """
 
     board: BoardKind
@@ -113,7 +114,7 @@ class LoggedBoardEvent(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
     @property
     def is_open(self) -> bool:
-        """Return whether no part of the event is sealed."""
+        """Return whether the event is complete, with its look or its pocket."""
         if self.code == READ:
             return self.look is not None
         return self.code not in POCKET_CODES or self.place != SEALED_PLACE
@@ -122,7 +123,11 @@ class LoggedBoardEvent(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 def split_into_groups(
     events: Iterable[BoardEventFields], limit: int = MAX_GROUP_EVENTS
 ) -> Iterator[list[BoardEventFields]]:
-    """Yield events in groups for entries: by attempt, by the boot of a board, and by `limit`."""
+    """Yield the events in groups, one group for each journal entry.
+
+    The events of a group have the same attempt and the same boot of each board. A group has at most
+    `limit` events.
+    """
     group: list[BoardEventFields] = []
     boots: dict[BoardKind, int] = {}
     for event in events:
@@ -138,11 +143,11 @@ def split_into_groups(
 def pack_events(
     events: Sequence[BoardEventFields], seal: Callable[[bytes], bytes] | None = None
 ) -> dict[str, Any]:
-    """Return the data of a `wire` entry. The entry must have the attempt of the events.
+    """Return a group of board events as the data of a `wire` entry.
 
-    `seal` encrypts looks and pockets with the attempt's key. Without it, looks are left out and
-    pockets are not sealed. Raises ValueError for events of two attempts, of two boots of one board,
-    or with a gap between them.
+    The entry must have the attempt of the events. `seal` encrypts looks and pockets with the
+    attempt's key. Without it, looks are left out and pockets are not sealed. Raises ValueError for
+    events of two attempts, of two boots of one board, or with a gap between them.
     """
     boots: dict[str, list[int]] = {}
     for event in events:
@@ -163,9 +168,10 @@ def pack_events(
 def unpack_events(
     data: dict[str, Any], attempt: int | None, unseal: Callable[[bytes], bytes] | None = None
 ) -> list[LoggedBoardEvent]:
-    """Return the events of a `wire` entry, with looks and pockets if `unseal` opens them.
+    """Return the board events of a `wire` entry.
 
-    Raises ValueError for data that are not a group.
+    They have looks and pockets if `unseal` can decrypt them. Raises ValueError for data that are
+    not a group of events.
     """
     try:
         sealed = data.get("sealed")
@@ -176,12 +182,12 @@ def unpack_events(
 
 
 def pack_course(events: Sequence[BoardEventFields]) -> list[dict[str, Any]]:
-    """Return events for a `revealed` entry: with every pocket, without looks."""
+    """Return board events for a `revealed` entry: with every pocket, but without looks."""
     return [pack_events(group) for group in split_into_groups(events, limit=len(events))]
 
 
 def pack_opened(events: Sequence[BoardEventFields]) -> list[dict[str, Any]]:
-    """Return events for the public `record` of an attempt: nothing is sealed."""
+    """Return board events for the public `record` of an attempt: with pockets and looks."""
     return [
         pack_events(group)
         | {"looks": _to_base64(b"".join(_look_bytes(e) for e in group if e.code == READ))}
@@ -190,9 +196,9 @@ def pack_opened(events: Sequence[BoardEventFields]) -> list[dict[str, Any]]:
 
 
 def unpack_opened(record: Sequence[dict[str, Any]], attempt: int | None) -> list[LoggedBoardEvent]:
-    """Return the events of an opened record, or of a course, which has no looks.
+    """Return the board events of a `record`, or of the `course` of a `revealed` entry.
 
-    Raises ValueError for other data.
+    A course has no looks. Raises ValueError for other data.
     """
     try:
         return [event for group in record for event in _unpack_opened_group(group, attempt or 0)]
@@ -214,7 +220,7 @@ def _open_bytes(event: BoardEventFields, sealed: frozenset[int]) -> bytes:
 
 
 def _secret_bytes(event: BoardEventFields) -> bytes:
-    """Return the bytes of an event that go into the sealed box."""
+    """Return the bytes of an event that must be encrypted: a look, a pocket, or nothing."""
     if event.code == READ:
         return _look_bytes(event)
     return bytes([event.place]) if event.code in POCKET_CODES else b""
@@ -223,7 +229,10 @@ def _secret_bytes(event: BoardEventFields) -> bytes:
 def _unpack_group(
     data: dict[str, Any], attempt: int, secret: bytes | None, of_pockets: frozenset[int]
 ) -> Iterator[LoggedBoardEvent]:
-    """Yield the events of a group. `secret` has their looks, and the places of `of_pockets`."""
+    """Yield the board events of a group.
+
+    `secret` has their looks, and the places of events whose code is in `of_pockets`.
+    """
     boots = data["boots"]
     rest = None if secret is None else memoryview(secret)
     number = {board: first for board, (_, first, _) in boots.items()}
@@ -253,7 +262,7 @@ def _unpack_group(
 
 
 def _look_bytes(event: Any) -> bytes:
-    """Return the four bytes of a look.
+    """Return the four bytes of the look of a READ event.
 
     A driver's READ has the fields itself. An event of a journal has them in `look`. Raises
     ValueError if the look is still sealed.

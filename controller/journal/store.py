@@ -47,14 +47,14 @@ _APPEND = "INSERT INTO journal(n, body, head) VALUES (?, ?, ?)"
 
 
 class JournalStore:
-    """An open journal file. Only one program at a time may append to it.
+    """An open journal file, to which rows can be added.
 
-    `open` and `in_memory` create one. `write` may be called from a separate thread if only that
-    thread calls it: reading has another connection.
+    Only one program at a time may append to it. `open` and `in_memory` create one. `write` may be
+    called from a separate thread if only that thread calls it: reading has another connection.
     """
 
     def __init__(self, path: str, connection: sqlite3.Connection, lock: int | None) -> None:
-        """Use an open connection, and the descriptor of the lock if there is a file."""
+        """Use an open database connection, and the descriptor of the lock file if there is one."""
         self._path = path
         self._writer = connection
         self._lock = lock
@@ -86,16 +86,16 @@ class JournalStore:
 
     @classmethod
     def in_memory(cls) -> Self:
-        """Return a journal that exists only in memory, for thousands of simulated deals."""
+        """Return a journal that exists only in memory, for many simulated deals."""
         connection = sqlite3.connect(_IN_MEMORY, isolation_level=None)
         _create_or_check(connection)
         return cls(_IN_MEMORY, connection, None)
 
     def entries(self, after: int = 0, limit: int | None = None) -> Iterator[ChainedEntry]:
-        """Yield the committed entries after number `after`, at most `limit` rows.
+        """Yield the committed entries after number `after`, at most `limit` entries.
 
         The chain was checked when the file was opened, and is not checked again here. Raises
-        StorageFailed.
+        StorageFailed if the disk refuses to read.
         """
         # Read one row earlier: its head is the `prev` of the first entry.
         first = max(after, 1)
@@ -114,9 +114,10 @@ class JournalStore:
             raise self._read_failure(error) from error
 
     def last(self) -> tuple[int, bytes]:
-        """Return number and head of the newest committed entry.
+        """Return the number and the head of the newest committed entry.
 
-        They are (0, ZERO_HEAD) in an empty journal. Raises StorageFailed.
+        They are (0, ZERO_HEAD) in an empty journal. Raises StorageFailed if the disk refuses to
+        read.
         """
         try:
             newest = self._writer.execute("SELECT n, head FROM journal ORDER BY n DESC LIMIT 1")
@@ -125,7 +126,9 @@ class JournalStore:
             raise self._read_failure(error) from error
 
     def write(self, rows: Sequence[StoredRow], *, durable: bool) -> None:
-        """Append rows in one transaction. With `durable`, return only once they are on the disk.
+        """Append rows in one transaction.
+
+        If `durable`, return only when the rows are on the disk.
 
         A durable write makes all earlier writes durable too, because the write-ahead log is one
         file. Raises StorageFailed. Then the rows are not in the journal, or it is unknown, and
@@ -179,7 +182,7 @@ class JournalStore:
 
 @contextlib.contextmanager
 def hold_journal_lock(state_dir: Path) -> Iterator[None]:
-    """Lock the journal in `state_dir` during the block, so that no daemon can write it.
+    """Lock the journal in `state_dir` during the `with` block, so that no daemon can write it.
 
     If there is no journal yet, nothing is created. Raises JournalError if a daemon writes the
     journal.
@@ -196,10 +199,11 @@ def hold_journal_lock(state_dir: Path) -> Iterator[None]:
 
 @contextlib.contextmanager
 def open_read_only(path: Path) -> Iterator[Iterator[StoredRow]]:
-    """Open a journal file for reading only, even beside its daemon, and yield its unchecked rows.
+    """Open a journal file for reading only, and yield its rows without checking them.
 
-    Raises JournalError for a file that is not a journal, is damaged or missing. After its rows were
-    read, it raises JournalError for a file with changed tables.
+    A daemon may write the file at the same time. Raises JournalError for a file that is not a
+    journal, is damaged or missing. After its rows were read, it raises JournalError for a file with
+    changed tables.
     """
     try:
         with contextlib.closing(_connect_read_only(path)) as db:
@@ -216,7 +220,10 @@ def open_read_only(path: Path) -> Iterator[Iterator[StoredRow]]:
 
 
 def _checked_row(n: object, body: object, head: object) -> StoredRow:
-    """Return a row of the file. Raises JournalError if it has the form of another table."""
+    """Return a row after a check of the types of its columns.
+
+    Raises JournalError for a wrong type: somebody replaced the table.
+    """
     if isinstance(n, int) and isinstance(body, bytes) and isinstance(head, bytes):
         return StoredRow(n, body, head)
     raise JournalError("it has rows that no journal has: somebody changed the file")
@@ -240,7 +247,10 @@ def _connect(path: Path, factory: type[sqlite3.Connection]) -> sqlite3.Connectio
 
 
 def _create_or_check(db: sqlite3.Connection) -> None:
-    """Make an empty file a journal. Raise JournalError for a file with other contents."""
+    """Create the journal's table in an empty file, or check the tables of the file.
+
+    Raises JournalError for a file with other contents.
+    """
     empty = db.execute("SELECT count(*) FROM sqlite_master").fetchone() == (0,)
     if empty and _header(db) == (0, 0):
         db.execute("PRAGMA journal_mode = WAL")
@@ -251,10 +261,6 @@ def _create_or_check(db: sqlite3.Connection) -> None:
         for statement in _SCHEMA.values():
             db.execute(statement)
         db.execute("COMMIT")
-    _refuse_foreign(db)
-
-
-def _refuse_foreign(db: sqlite3.Connection) -> None:
     _refuse_other_formats(db)
     _refuse_changed_tables(db)
 
@@ -273,7 +279,10 @@ def _refuse_changed_tables(db: sqlite3.Connection) -> None:
 
 
 def _refuse_replaced_table(db: sqlite3.Connection) -> None:
-    """Raise JournalError if the table was replaced: a view may yield rows without end."""
+    """Raise JournalError if `journal` is not the journal's own table.
+
+    A view with this name could yield rows without end.
+    """
     found = db.execute("SELECT sql FROM sqlite_master WHERE name = 'journal'").fetchall()
     if found != [(_SCHEMA["journal"],)]:
         raise JournalError("its tables are not those of a journal: somebody changed the file")
@@ -286,7 +295,10 @@ def _header(db: sqlite3.Connection) -> tuple[int, int]:
 
 
 def _take_lock(path: Path) -> int:
-    """Lock a file beside the journal, because SQLite would allow two alternating writers."""
+    """Lock a file beside the journal, and return its descriptor.
+
+    SQLite alone would allow two programs to write in turn.
+    """
     try:
         lock = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     except OSError as error:
@@ -312,7 +324,7 @@ def _close(connection: sqlite3.Connection | None, lock: int | None) -> None:
 
 
 def _sync_directory(path: Path) -> None:
-    """Make the names of new files as durable as their contents."""
+    """Sync a folder, so that a power cut removes no new file from it."""
     folder = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         os.fsync(folder)

@@ -23,9 +23,10 @@ TieBreakName = Literal["beaten_average", "round_places", "total_time", "trimmed_
 
 
 class LeadRules(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
-    """The first lead of a deal: the seat that holds the card `holder`, here ♦3 (seed 002 A7).
+    """The rules for the first lead of a deal.
 
-    That seat is the first hand (首家). `must_include`: the first play must contain that card.
+    The seat that holds the card `holder` (♦3 in bigtwo-2017-002) leads, and is the first hand
+    (首家). `must_include`: the first play must contain that card. Source: seed 002 A7.
     """
 
     holder: str
@@ -41,12 +42,12 @@ class LeadRules(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=Tru
             raise ValueError(f'holder = "{self.holder}": expected a card that is no joker')
 
     def face(self) -> Face:
-        """Return the card whose holder leads."""
+        """Return the card whose holder makes the first lead."""
         return parse_face(self.holder)
 
 
 class BigTwoComboRules(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
-    """The definition of the combinations, and the card that decides between two of one kind.
+    """The rules that define the combinations, and the card that decides between two of one kind.
 
     `a_low`: A2345 is a straight (seed 002 A8.4). All other keys are provisional.
     `two_in_straights`: a 2 may be part of a straight. `straights_by`: the cards of a straight rank
@@ -69,12 +70,12 @@ class BigTwoComboRules(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fie
 
 
 class LastCardRules(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
-    """The duties when a player has few cards left (报单, seed 002 A4.8, A7).
+    """The duties when a player has few cards left (报单).
 
     From `report_at` cards on, the player reports the number of cards to the others.
     `largest_single`: the player before a player with one card must play the largest single, or more
     than one card. `may_pass`: that player may pass on a single that the largest single would beat
-    (provisional).
+    (provisional). Source: seed 002 A4.8, A7.
     """
 
     report_at: Annotated[int, Meta(ge=1, le=13)]
@@ -83,10 +84,11 @@ class LastCardRules(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields
 
 
 class ChoiceRules(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
-    """One choice before play: open hand (明牌) or doubling (加倍), seed 002 A6.
+    """The rules for one choice before play: open hand (明牌) or doubling (加倍).
 
     `order`: all seats at once, or in turn from the first hand. After `limit_s` seconds the answer
-    is `default`. A seat that answers yes plays for `factor` times the points (App1.1).
+    is `default`. A seat that answers yes plays for `factor` times the points. Source: seed 002 A6,
+    App1.1.
     """
 
     order: Literal["at_once", "in_turn"]
@@ -96,7 +98,7 @@ class ChoiceRules(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=T
 
 
 class CardPointBand(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
-    """A band of card numbers and its factor.
+    """A range of numbers of cards left in hand, with the points for each of these cards.
 
     From `least` to `most` cards left, each card counts `times` card points.
     """
@@ -107,7 +109,10 @@ class CardPointBand(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields
 
 
 class ScoringRules(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
-    """The cost of cards left in hand: `card_points` in bands, from 0 cards up (002 App1.1)."""
+    """The points that cards left in hand cost.
+
+    `card_points`: the bands in rising order, from 0 cards up. Source: seed 002 App1.1.
+    """
 
     card_points: tuple[CardPointBand, ...]
 
@@ -128,10 +133,10 @@ class ScoringRules(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=
 
 
 class MatchpointRules(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
-    """The matchpoints of one comparison, for a worse and for an equal score (seed 002 App2.1).
+    """The matchpoints that an entrant gets for each other entrant with a worse or an equal score.
 
     `among`: places are assigned among the entrants of the same seat, or among all who played the
-    deal at any seat. The seed does not define this (provisional).
+    deal at any seat. The seed does not define this (provisional). Source: seed 002 App2.1.
     """
 
     worse: Annotated[int, Meta(ge=1, le=100)]
@@ -145,12 +150,12 @@ class MatchpointRules(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fiel
 
 
 class RankingPointRules(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
-    """The ranking points of a place in one deal (seed 002 App2.1).
+    """The ranking points for each place in one deal.
 
     `listed`: places 1, 2, … `rest`: the places after the listed ones. The seed lost the factor, so
     half of the points two places above is provisional. `decimals` are kept, and halves are rounded
     up (provisional). `shared`: after a shared 1st place comes the 3rd (skip, the rule) or the 2nd
-    (dense, the printed example).
+    (dense, the printed example). Source: seed 002 App2.1.
     """
 
     listed: tuple[Points, ...]
@@ -159,7 +164,9 @@ class RankingPointRules(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fi
     shared: Literal["skip", "dense"]
 
     def __post_init__(self) -> None:
-        """Refuse points that rise from one place to the next, and lists too short to halve."""
+        """Refuse points that rise from one place to the next, and a list that is too short for
+        `rest`.
+        """
         if tuple(sorted(self.listed, reverse=True)) != self.listed:
             raise ValueError(
                 "listed: rises, expected every place to be worth no more than the last"
@@ -170,7 +177,7 @@ class RankingPointRules(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fi
 
 
 class FinalRankingRules(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
-    """The tie-breaks between equal totals, in order.
+    """The tie-breaks between entrants with equal totals, in the order in which they apply.
 
     After them comes a play-off (加赛, seed 002 App2.2).
     """
@@ -185,7 +192,7 @@ class FinalRankingRules(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fi
 
 
 class BigTwoRules(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
-    """All rules that only a profile of Big Two has, in addition to the keys of every profile."""
+    """All rules that only a profile of Big Two has. The keys of every profile come in addition."""
 
     lead: LeadRules
     combos: BigTwoComboRules
@@ -203,9 +210,9 @@ HAND_CARDS = 13
 
 
 def card_points(left: int, scoring: ScoringRules) -> int:
-    """Return the card points (牌分) of `left` cards in hand (seed 002 App1.1).
+    """Return the card points (牌分) of a hand with `left` cards left.
 
-    Raises ValueError for a number that no hand has.
+    Raises ValueError for a number that no hand has. Source: seed 002 App1.1.
     """
     for band in scoring.card_points:
         if band.least <= left <= band.most:
@@ -219,12 +226,13 @@ def deal_scores(
     open_hands: Collection[Seat] = (),
     doubled: Collection[Seat] = (),
 ) -> dict[Seat, int]:
-    """Return the scores (得分) of the four seats. The sum of all scores is 0 (seed 002 App1.1).
+    """Return the scores (得分) of the four seats, whose sum is 0.
 
-    Two seats settle the difference of their card points. The difference is multiplied by the
-    factors of both seats, for an open hand and for doubling. `left`: cards left, by seat. Raises
-    ValueError if `left` does not contain four seats of which exactly one is out (A10), or if
-    `open_hands` or `doubled` contains an unknown seat.
+    For every two seats, the seat with fewer card points wins the difference from the other seat.
+    The difference is multiplied by the factors of both seats, for an open hand and for doubling.
+    `left`: cards left, by seat. Raises ValueError if `left` does not contain four seats of which
+    exactly one is out (A10), or if `open_hands` or `doubled` contains an unknown seat. Source: seed
+    002 App1.1.
     """
     if set(left) != set(SEATS):
         raise ValueError(f"cards left of {' '.join(left)}: expected {' '.join(SEATS)}")

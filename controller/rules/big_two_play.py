@@ -22,10 +22,10 @@ from controller.seats import SEATS, next_seat
 
 
 class BigTwoTrickState(msgspec.Struct, frozen=True, gc=False):
-    """The state of a deal during play. `left`: cards of each seat, in the order of SEATS.
+    """The public state of a deal of Big Two during play.
 
-    `top` is the highest play of the trick, None if the seat `turn` leads. `opened`: a play has been
-    made in this deal.
+    `left`: the number of cards of each seat, in the order of SEATS. `top` is the highest play of
+    the trick, None if the seat `turn` leads. `opened`: a play has been made in this deal.
     """
 
     turn: Seat
@@ -40,10 +40,11 @@ def play_objections(
     rules: BigTwoRules,
     hand: Collection[Face] | None = None,
 ) -> tuple[str, ...]:
-    """Return the names of the reasons why the seat `turn` may not play `cards` (seed 002 A7–A10).
+    """Return the names of the reasons why the seat `turn` may not play `cards`.
 
     An empty result means that the play is legal. `hand` is the hand before the play. Without
-    `hand`, the function does not check for cards that the seat lacks, nor for its largest single.
+    `hand`, the function checks neither for cards that the seat lacks nor for its largest single.
+    Source: seed 002 A7–A10.
     """
     if not all(playing.left):
         return ("deal_over",)
@@ -69,7 +70,7 @@ def play_objections(
 
 
 def must_play_largest_single(playing: BigTwoTrickState, last_card: LastCardRules) -> bool:
-    """Return True if the seat `turn` may play no single except its largest.
+    """Return True if the largest single is the only single that the seat `turn` may play.
 
     This applies to the 上家 of a player with one card: the seat that plays just before (seed 002
     A7).

@@ -1,7 +1,8 @@
 """Matchpoints (MP), percentages, places and ranking points of one deal, and the final ranking.
 
-All numbers are exact. The comparison is between entrants who held the same cards at the same seat.
-A deal that was played at one table only therefore has no matchpoints (seed 002 A13, App2.1).
+All numbers are exact. A field is the group of entrants who held the same cards at the same seat of
+different tables. Only they are compared. A deal that was played at one table only therefore has no
+matchpoints (seed 002 A13, App2.1).
 """
 
 from bisect import bisect_left, bisect_right
@@ -24,10 +25,10 @@ PERCENT_DECIMALS = 2
 
 
 class DealComparison(msgspec.Struct, frozen=True, gc=False):
-    """The result of one entrant in a deal.
+    """The result of one entrant in one deal.
 
-    `mp` is at most `top`, and `percent` is only for display. `place` and `points` follow from the
-    exact percentage, not from the rounded one.
+    `mp`: its matchpoints, at most `top`. `percent` is only for display. `place` and `points` follow
+    from the exact percentage, not from the rounded one.
     """
 
     entrant: str
@@ -40,7 +41,7 @@ class DealComparison(msgspec.Struct, frozen=True, gc=False):
 
 
 class _FieldScore(msgspec.Struct, frozen=True, gc=False):
-    """The score of an entrant within one field, before places are assigned."""
+    """The score and the matchpoints of an entrant within its field, before places are assigned."""
 
     score: int
     mp: int
@@ -53,7 +54,7 @@ class _FieldScore(msgspec.Struct, frozen=True, gc=False):
 def compare_deal(
     fields: Iterable[Mapping[str, int]], matchpoints: MatchpointRules, ranking: RankingPointRules
 ) -> tuple[DealComparison, ...]:
-    """Return the results of all entrants in a deal, best first.
+    """Return the results of all entrants in a deal, sorted by place, best first.
 
     `fields`: one mapping for each seat, with the score of each entrant who held that seat. Places
     are assigned within a field or over all fields (`matchpoints.among`, provisional). Raises
@@ -74,6 +75,8 @@ def compare_deal(
 def matchpoints_of(scores: Mapping[str, int], rules: MatchpointRules) -> dict[str, int]:
     """Return the matchpoints of each entrant of a field.
 
+    `scores`: the scores of the field.
+
     With 2 for a worse score and 1 for an equal score, an entrant gets 2 × below + equal - 1, and
     the whole field gets N(N-1) (seed 002 App2.1).
     """
@@ -87,9 +90,9 @@ def matchpoints_of(scores: Mapping[str, int], rules: MatchpointRules) -> dict[st
 
 
 def max_matchpoints(entrants: int, rules: MatchpointRules) -> int:
-    """Return the most matchpoints that one of `entrants` entrants can make (seed 002 App2.1).
+    """Return the highest matchpoints that an entrant can get in a field of `entrants` entrants.
 
-    Raises ValueError for fewer than two entrants.
+    Raises ValueError for fewer than two entrants. Source: seed 002 App2.1.
     """
     if entrants < 2:
         raise ValueError(
@@ -102,7 +105,9 @@ def max_matchpoints(entrants: int, rules: MatchpointRules) -> int:
 def places_by_value(
     values: Mapping[str, Fraction], shared: Literal["skip", "dense"] = "skip"
 ) -> dict[str, int]:
-    """Return the place of each entrant, the highest value first. Equal values share a place.
+    """Return the place of each entrant.
+
+    The highest value has place 1, and equal values share a place.
 
     After a shared place, "skip" leaves out as many places as were shared, and "dense" leaves out
     none.
@@ -112,11 +117,11 @@ def places_by_value(
 
 
 def ranking_points(place: int, rules: RankingPointRules) -> Decimal:
-    """Return the ranking points of a place, 1 or more (seed 002 App2.1).
+    """Return the ranking points for `place`, which counts from 1.
 
     The seed lost the factor for the places after the listed ones. The formula k(x) = k(x-2) / 2 is
     provisional. The halves are exact, and only the result is rounded. Raises ValueError for a place
-    below 1.
+    below 1. Source: seed 002 App2.1.
     """
     if place < 1:
         raise ValueError(f"places begin with 1, not {place}")
@@ -129,7 +134,10 @@ def ranking_points(place: int, rules: RankingPointRules) -> Decimal:
 
 
 def round_half_up(value: Fraction, decimals: int) -> Decimal:
-    """Return a value of 0 or more with `decimals` decimals, halves rounded up (provisional)."""
+    """Return `value` rounded to `decimals` decimals.
+
+    `value` is 0 or more. Halves are rounded up (provisional).
+    """
     units = int(value * 10**decimals + Fraction(1, 2))
     return Decimal(units).scaleb(-decimals)
 
@@ -160,9 +168,10 @@ RankingReason = Literal[TieBreakName, "total", "play_off"]
 
 
 class RankedDeal(msgspec.Struct, frozen=True, gc=False):
-    """One deal of one entrant. `score` is the score of the deal, `points` its ranking points.
+    """The result of one entrant in one deal, as input of the final ranking.
 
-    `time_ms`: the time that the entrant took for all plays, or None if the time was not measured.
+    `score` is the score of the deal, `points` its ranking points. `time_ms`: the time that the
+    entrant took for all plays, or None if the time was not measured.
     """
 
     entrant: str
@@ -175,11 +184,11 @@ class RankedDeal(msgspec.Struct, frozen=True, gc=False):
 
 
 class RankingLine(msgspec.Struct, frozen=True, gc=False):
-    """A line of the final ranking.
+    """One entrant's line of the final ranking.
 
     `decided_by`: the test that separates this line from the line above, None on the first line.
-    "play_off": no test separates the two entrants. They share a place until they have played
-    a play-off.
+    "play_off": no test separates the two entrants. They share a place until they have played a
+    play-off.
     """
 
     place: int
@@ -207,7 +216,7 @@ def final_ranking(
 
 
 class _RankingRecord:
-    """All played deals by entrant, and the total points, as input of the tests below."""
+    """All played deals and the total points of each entrant, as input of the tie-break tests."""
 
     def __init__(self, played: Iterable[RankedDeal]) -> None:
         self.rows: dict[str, list[RankedDeal]] = defaultdict(list)
@@ -234,7 +243,8 @@ def _order_tied(
     tests: Sequence[tuple[RankingReason, _TieBreakTest]],
     record: _RankingRecord,
 ) -> Iterator[tuple[str, RankingReason | None]]:
-    """Yield tied entrants in order, each with the test that separates it from the one before.
+    """Yield tied entrants in their final order, each with the test that separates it from the
+    previous one.
 
     The test of the first entrant is None.
     """
@@ -254,8 +264,9 @@ def _total_points(tied: Sequence[str], record: _RankingRecord) -> _KeyByEntrant:
 
 
 def _beaten_average(tied: Sequence[str], record: _RankingRecord) -> _KeyByEntrant:
-    """Tie-break (1): the average total of beaten opponents (same table, lower score in that round).
+    """Return the key of tie-break 1: the average total of the opponents whom an entrant has beaten.
 
+    An opponent is beaten if it sat at the same table and had a lower score in that round.
     Provisional: an opponent who was beaten in two rounds counts twice, and an entrant without
     beaten opponents gets 0.
     """
@@ -277,7 +288,8 @@ def _beaten_average(tied: Sequence[str], record: _RankingRecord) -> _KeyByEntran
 
 
 def _round_places(tied: Sequence[str], record: _RankingRecord) -> _KeyByEntrant:
-    """Tie-break (2): more 1st places in a round, then more 2nd places, and so on.
+    """Return the key of tie-break 2: the number of 1st places in a round, then of 2nd places, and
+    so on.
 
     Provisional: a round is ranked by the sum of its ranking points, among all entrants.
     """
@@ -295,13 +307,16 @@ def _round_places(tied: Sequence[str], record: _RankingRecord) -> _KeyByEntrant:
 
 
 def _total_time(tied: Sequence[str], record: _RankingRecord) -> _KeyByEntrant | None:
-    """Tie-break (3): less playing time in total."""
+    """Return the key of tie-break 3, which is higher for less playing time in total."""
     times = _playing_times(tied, record, least=1)
     return times and {entrant: -sum(of) for entrant, of in times.items()}
 
 
 def _trimmed_time(tied: Sequence[str], record: _RankingRecord) -> _KeyByEntrant | None:
-    """Tie-break (4): less time a deal on average, without the slowest and the fastest deal."""
+    """Return the key of tie-break 4, which is higher for less playing time a deal on average.
+
+    The slowest and the fastest deal are left out.
+    """
     times = _playing_times(tied, record, least=3)
     return times and {
         entrant: -Fraction(sum(sorted(of)[1:-1]), len(of) - 2) for entrant, of in times.items()
@@ -311,7 +326,10 @@ def _trimmed_time(tied: Sequence[str], record: _RankingRecord) -> _KeyByEntrant 
 def _playing_times(
     tied: Sequence[str], record: _RankingRecord, least: int
 ) -> dict[str, list[int]] | None:
-    """Return the times of the deals of each tied entrant, or None if one entrant has too few."""
+    """Return the playing times of each tied entrant's deals, or None if any entrant lacks data.
+
+    An entrant lacks data if a deal has no time, or if it has fewer than `least` deals.
+    """
     times = {
         entrant: [row.time_ms for row in record.rows[entrant] if row.time_ms is not None]
         for entrant in tied

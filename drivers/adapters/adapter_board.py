@@ -1,7 +1,8 @@
-"""The shell of an adapter: a board's core on a pty, over a HAL of bought parts.
+"""The common part of every adapter: a board's core behind a pseudo-terminal (pty).
 
-A table finds the pty under a link with a fixed name, like a board's port. The core is stepped when
-bytes arrive, when a source of the HAL has input, and at the deadlines of core and HAL.
+An adapter takes the place of a board. Its HAL drives bought parts instead of pins. A table finds
+the pty under a link with a fixed name, like a board's port. The core is stepped when bytes arrive,
+when a source of the HAL has input, and at the deadlines of core and HAL.
 """
 
 import os
@@ -19,11 +20,11 @@ from drivers.firmware.board import BoardCore
 from drivers.firmware.runtime import BoardClock, Stream
 
 MAX_WAIT_MS = 1000
-"""The longest wait if nothing is due."""
+"""The longest time that an adapter waits if nothing is due."""
 NEVER_MS = 1 << 62
-"""The result of `due_ms` if a HAL waits only for its sources."""
+"""The result of `due_ms` if a HAL has no deadline and waits only for input."""
 STORE_DELAY_MS = 2000
-"""Stored data is written after the board was at rest for this time, never during a deal."""
+"""Changed data is written after the board was at rest for this time, never during a deal."""
 _STORE_RETRY_MS = 60_000
 _MAX_BOOT = 0xFFFF_FFFF
 _BOOT, _STORE = "boot", "store"
@@ -34,7 +35,9 @@ class AdapterError(Exception):
 
 
 class AdapterHal(Protocol):
-    """A drivers.firmware.pins.Hal whose parts never block.
+    """The pins of a board (drivers.firmware.pins.Hal), which bought parts implement.
+
+    No method blocks.
 
     `kind` is HAL_ADAPTER. `limitations` has a line for each promise of a real board that this
     adapter cannot keep.
@@ -54,20 +57,26 @@ class AdapterHal(Protocol):
         """See Hal."""
 
     def update(self, now_ms: int) -> None:
-        """Collect changes, and carry out due outputs. Called before each step of the core."""
+        """Read the inputs that changed, and set the outputs that are due.
+
+        An adapter calls this method before each step of the core.
+        """
 
     def sources(self) -> Sequence[int]:
-        """Return the descriptors that wake the adapter when readable. They may change."""
+        """Return the file descriptors whose input must wake the adapter.
+
+        They may differ from call to call.
+        """
 
     def due_ms(self, now_ms: int) -> int:
-        """Return the latest time for the next step, or NEVER_MS."""
+        """Return the latest time at which `update` must be called again, or NEVER_MS."""
 
     def stop(self) -> None:
-        """Stop every output and close everything, because the adapter ends."""
+        """Stop every output and close every part, because the adapter ends."""
 
 
 class AdapterStorage:
-    """An adapter's own folder: its boot counter, and the stored data of its board.
+    """The folder in which an adapter stores its boot counter and the data of its board.
 
     The folder is created if it is missing. Raises AdapterError if it cannot be used.
     """
@@ -80,7 +89,10 @@ class AdapterStorage:
             raise _storage_error(path, error) from None
 
     def next_boot(self) -> int:
-        """Return a boot number that was never returned before, after writing it to disk."""
+        """Write a new boot number to the disk, and return it.
+
+        No earlier call has returned the same number.
+        """
         file = self._path / _BOOT
         text = self._load(_BOOT).decode(errors="replace").strip()
         if text and not (text.isascii() and text.isdecimal() and int(text) < _MAX_BOOT):
@@ -93,11 +105,11 @@ class AdapterStorage:
         return boot
 
     def load(self) -> bytes:
-        """Return the data last passed to `store`, or b"" if there is none."""
+        """Return the data that was last passed to `store`, or b"" if there is none."""
         return self._load(_STORE)
 
     def store(self, content: bytes) -> None:
-        """Write the data that a board needs at its next start."""
+        """Write the data that the board needs at its next start."""
         self._save(_STORE, content)
 
     def _load(self, name: str) -> bytes:
@@ -121,10 +133,11 @@ class AdapterStorage:
 
 
 class AdapterBoard:
-    """A board's core on a pty that is found under `link`, until it is closed.
+    """One running adapter: a board's core behind a pseudo-terminal (pty).
 
-    Closing stops the outputs and removes the link. `store` writes the data that the board stores.
-    `log` receives a line if that fails. Raises AdapterError if the link cannot be made.
+    The symbolic link `link` leads to the pty until the adapter is closed. Closing stops the outputs
+    and removes the link. `store` writes the data that the board stores. `log` receives a line if
+    that fails. Raises AdapterError if the link cannot be made.
     """
 
     def __init__(
@@ -168,7 +181,10 @@ class AdapterBoard:
         self.close()
 
     def step(self) -> int:
-        """Step HAL and core once. Return the milliseconds until their next step."""
+        """Run one step of the HAL and of the core.
+
+        Return the milliseconds until the next step is due.
+        """
         rx = self._line.read() or b""
         now = self._clock.now_ms()
         self._hal.update(now)
@@ -180,7 +196,10 @@ class AdapterBoard:
         return max(0, min(self.board.deadline(), self._hal.due_ms(now), self._store_due_ms) - now)
 
     def _store_at_rest(self, now_ms: int) -> None:
-        """Write the stored data after a time at rest. A full disk does not stop the table."""
+        """Write the board's changed data after the board was at rest for STORE_DELAY_MS.
+
+        A full disk does not stop the table.
+        """
         fresh = self.board.to_store()
         if fresh:
             self._unsaved, self._store_due_ms = fresh, now_ms + STORE_DELAY_MS
@@ -194,9 +213,9 @@ class AdapterBoard:
             self._store_due_ms = now_ms + _STORE_RETRY_MS
 
     def run_once(self, max_wait_ms: int = MAX_WAIT_MS, wake_fd: int | None = None) -> None:
-        """Step, and wait until there is a reason for the next step, at most `max_wait_ms`.
+        """Run one step, then wait until the next step is due, at most `max_wait_ms`.
 
-        `wake_fd` is one more descriptor that ends the wait.
+        Input on the pty, from a source of the HAL or on the descriptor `wake_fd` ends the wait.
         """
         wait_ms = min(self.step(), max_wait_ms)
         ready = select.poll()
@@ -237,7 +256,9 @@ def serve(
     store: Callable[[bytes], None] = lambda content: None,
     log: Callable[[str], None] = lambda line: None,
 ) -> None:
-    """Run the board at `pty_link` until SIGTERM or SIGINT, then stop the outputs.
+    """Run an adapter until SIGTERM or SIGINT, then stop its outputs.
+
+    The host finds the board at the link `pty_link`.
 
     `store` writes the data that the board stores (AdapterStorage.store). `log` receives one line
     for each promise that the adapter cannot keep, then the path of the link. Raises AdapterError.
@@ -252,7 +273,11 @@ def serve(
 
 @contextmanager
 def _end_signals() -> Iterator[tuple[Callable[[], bool], int]]:
-    """Yield a function that returns True after a signal, and a descriptor that the signal wakes."""
+    """Catch SIGTERM and SIGINT during the block.
+
+    Yields a function that returns True after such a signal, and a file descriptor that becomes
+    readable then.
+    """
     asked: list[int] = []
     reader, writer = os.pipe()
     for end in (reader, writer):
@@ -274,7 +299,10 @@ def _end_signals() -> Iterator[tuple[Callable[[], bool], int]]:
 
 
 def _make_link(link: Path, target: str) -> None:
-    """Make `link` point to a pty. An existing link is replaced without a gap."""
+    """Make the symbolic link `link`, which leads to `target`.
+
+    An existing link is replaced without a gap.
+    """
     if link.exists() and not link.is_symlink():
         raise FileExistsError(17, "there is a file of that name")
     fresh = link.with_name(link.name + ".new")

@@ -1,4 +1,4 @@
-"""A serial barcode engine, and single scans with it.
+"""A serial barcode engine (a scanner without a case), and single scans with it.
 
 The engine sends lines of ASCII at its own pace, and no line shows which trigger it answers. Each
 scan is therefore one trigger, and lines count only between that trigger and the end of the scan. No
@@ -20,9 +20,9 @@ from drivers.adapters.adapter_board import NEVER_MS
 Parity = Literal["none", "even", "odd"]
 
 RETRY_MS = 1000
-"""Interval between attempts to open the port of an absent engine."""
+"""Interval at which the adapter tries to open the port of an absent engine."""
 MAX_LINE_BYTES = 256
-"""A line longer than this is noise."""
+"""Length of the longest valid line. A longer line is noise."""
 _READ_SIZE = 4096
 _PARITIES: Mapping[Parity, str] = {
     "none": serial.PARITY_NONE,
@@ -66,13 +66,16 @@ class EngineLost(Exception):
 
 
 class EnginePort(Protocol):
-    """The line to an engine; see SerialEnginePort below."""
+    """The interface of the serial line to a barcode engine. SerialEnginePort implements it."""
 
     def open(self) -> int:
-        """Open the port. Return the descriptor to poll for input. Raises EngineLost."""
+        """Open the port. Return the file descriptor to poll for input. Raises EngineLost."""
 
     def read(self) -> bytes:
-        """Return the received bytes, perhaps b"". Raises EngineLost."""
+        """Return the bytes received since the last call, or b"" if there are none.
+
+        Raises EngineLost.
+        """
 
     def write(self, data: bytes) -> None:
         """Send bytes. Raises EngineLost."""
@@ -82,7 +85,7 @@ class EnginePort(Protocol):
 
 
 class SerialEnginePort:
-    """An engine's line through pyserial, locked exclusively."""
+    """The serial line to a barcode engine, opened and locked by pyserial."""
 
     def __init__(self, engine: BarcodeEngine) -> None:
         self._engine = engine
@@ -144,11 +147,13 @@ class SerialEnginePort:
 
 
 class BarcodeScan:
-    """Scans by one engine, one after the other. Pure except for the port.
+    """The scans that one engine makes, one after the other.
 
-    `begin` requests a scan and `step` continues the scan. `step` returns the finished scans: the
-    one line that answered each, or None if there was no line or more than one. `away_reason` is
-    the reason why the engine is absent, or None.
+    The class has no clock of its own.
+
+    `begin` requests a scan and `step` continues it. `step` returns the finished scans: for each the
+    one line that answered it, or None if there was no line or more than one. `away_reason` is the
+    reason why the engine is absent, or None.
     """
 
     def __init__(self, engine: BarcodeEngine, port: EnginePort) -> None:
@@ -167,7 +172,9 @@ class BarcodeScan:
 
     @property
     def source(self) -> int | None:
-        """The descriptor to poll for input of the engine, or None while the engine is absent."""
+        """The file descriptor to poll for input of the engine, or None while the engine is
+        absent.
+        """
         return self._fd
 
     def begin(self, now_ms: int) -> None:
@@ -178,14 +185,17 @@ class BarcodeScan:
         self._advance(now_ms)
 
     def step(self, now_ms: int) -> list[bytes | None]:
-        """Read input and do what is due. Return the scans that ended since the last call."""
+        """Read the engine's input, and continue the present scan.
+
+        Return the answers of the scans that ended since the last call.
+        """
         self._read_port(now_ms)
         self._advance(now_ms)
         done, self._finished = self._finished, []
         return done
 
     def due_ms(self) -> int:
-        """Return the latest time for the next `step`, or NEVER_MS."""
+        """Return the latest time at which `step` must be called again, or NEVER_MS."""
         if self._finished:
             return 0
         due = [NEVER_MS] if self.away_reason is None else [self._retry_ms]
@@ -230,7 +240,7 @@ class BarcodeScan:
             self._split_lines(data)
 
     def _split_lines(self, data: bytes) -> None:
-        """Split input into lines. Lines outside a scan answer nothing and are dropped."""
+        """Split received bytes into lines. Lines that arrive outside a scan are dropped."""
         *lines, self._buffer = (self._buffer + data).split(self._engine.end_of_line)
         if lines and self._is_line_too_long:
             lines[0], self._is_line_too_long = b"", False
@@ -276,13 +286,16 @@ class BarcodeScan:
                 self._on_engine_lost(str(error), now_ms)
 
     def _answer_line(self) -> bytes | None:
-        """Return the line of this scan. Equal lines count once; different lines give no answer."""
+        """Return the line that answers this scan.
+
+        Equal lines count once; different lines give no answer.
+        """
         different = set(self._lines)
         line = different.pop()
         return None if different or line == self._engine.no_read else line
 
     def _abandon(self, now_ms: int) -> None:
-        """End a scan without an answer. The engine may still send a late answer."""
+        """End a scan that got no answer. The engine may still send a late answer."""
         if self._is_triggered:
             self._quiet_ms = now_ms + self._engine.late_ms
             try:

@@ -1,4 +1,4 @@
-"""A reader from parts on sale: a serial barcode engine that reads index-coded cards.
+"""A reader board made of parts on sale: a serial barcode engine reads cards with printed codes.
 
 A doubtful result counts as unreadable. Such a card goes to the tray and is read again later.
 """
@@ -26,7 +26,9 @@ BARCODE_LIMITATIONS = (
 
 
 class BarcodeHal:
-    """The reader board's HAL over a barcode engine. `codes` maps a code to its card.
+    """The pins of the reader board, which a barcode engine implements.
+
+    `codes` maps a code to its card.
 
     `log` receives a line when the engine disappears or returns. No text of this class shows a face,
     neither repr() nor an error.
@@ -58,11 +60,11 @@ class BarcodeHal:
         return f"BarcodeHal({self.uid.hex()})"
 
     def read(self, name: str) -> int:
-        """Return 0: a reader without a wire has no inputs."""
+        """Return 0, because a reader without a trigger wire has no inputs."""
         return 0
 
     def set(self, name: str, value: int) -> None:
-        """Start the scan for shot number `value`."""
+        """Start a scan, if `name` is "shoot". The number of the shot is `value`."""
         if name == "shoot":
             self._shot = value
             self._scan.begin(self._now)
@@ -74,24 +76,26 @@ class BarcodeHal:
         return edges
 
     def answers(self) -> list[tuple[int, ...]]:
-        """Return the engine's answers since the last call, each with its shot."""
+        """Return the engine's answers since the last call, each with the number of its shot."""
         answers, self._answers = self._answers, []
         return answers
 
     def update(self, now_ms: int) -> None:
-        """Collect the engine's input, and do what is due."""
+        """Read the engine's input, and continue the present scan."""
         self._now = now_ms
         for line in self._scan.step(now_ms):
             self._answers.append((*self._decode_line(line), self._shot))
         self._note_engine()
 
     def sources(self) -> Sequence[int]:
-        """Return the engine's descriptor, if the engine is present."""
+        """Return the file descriptor of the engine's port, or nothing while the engine is
+        absent.
+        """
         source = self._scan.source
         return () if source is None else (source,)
 
     def due_ms(self, now_ms: int) -> int:
-        """Return the latest time for the next step."""
+        """Return the latest time at which `update` must be called again."""
         return now_ms if self._edges or self._answers else self._scan.due_ms()
 
     def stop(self) -> None:
@@ -114,7 +118,10 @@ class BarcodeHal:
 def make_barcode_reader(
     hal: BarcodeHal, engine: BarcodeEngine, boot: int, fw_hash: bytes, stored: bytes
 ) -> ReaderCore:
-    """Return the reader board's core over a barcode engine, with the engine's time limit."""
+    """Return the core of a reader board that reads cards with a barcode engine.
+
+    The core waits for an answer a little longer than the engine may need.
+    """
     reader = ReaderCore(hal, boot, protocol.RESET_SOFT, fw_hash, stored)
     of_engine = {"asked": 1, "read_limit_ms": engine.limit_ms + ANSWER_MARGIN_MS}
     for setting, (name, *_) in protocol.READER_SETTINGS.items():

@@ -65,13 +65,14 @@ def verify(
     events: Sequence[Path] = (),
     table: Path | None = None,
 ) -> VerifyReport:
-    """Check a state directory or a file of events.
+    """Check a whole journal, or the events of a feed, and return a report.
 
-    `head_file` has heads that were saved elsewhere. `events` are an event's own regulations
-    (event.toml) under which deals may have been dealt. `table` is the table's public certificate,
-    against which signed heads are checked. Without `table`, the key that the journal itself names
-    is used. Raises JournalError for files that are not a journal, events or heads, ProfileError for
-    wrong regulations, and RosterError for a wrong certificate.
+    `path` is a state directory, a journal file or a file of events. `head_file` has heads that were
+    saved elsewhere. `events` are a tournament's own regulations (event.toml) under which deals may
+    have been dealt. `table` is the table's public certificate, against which signed heads are
+    checked. Without `table`, the key that the journal itself names is used. Raises JournalError for
+    files that are not a journal, events or heads, ProfileError for wrong regulations, and
+    RosterError for a wrong certificate.
     """
     rulebooks = ProfilesByHash(events)
     source = read_source(path)
@@ -109,7 +110,7 @@ def verify(
 def check_unsealed_attempt(
     progress: AttemptHistory, revealed: Mapping[str, Any], record: Mapping[str, Any]
 ) -> tuple[AttemptReport, list[VerifyFinding]]:
-    """Check an attempt with data that the chief's key opened, as if the journal had these data.
+    """Check an attempt as if its journal had the data that the chief's key opened.
 
     `revealed` and `record` are the data of the entries that its machine could not write.
     """
@@ -128,7 +129,7 @@ def _check_journal(
     progresses: Sequence[AttemptHistory],
     rulebooks: ProfilesByHash,
 ) -> Iterator[VerifyFinding]:
-    """Yield the errors of single entries, and the contradictions between entries."""
+    """Yield the findings of all checks except those of single attempts."""
     checks = [
         _check_table_key(entries),
         check_entries(entries, whole=source.whole),
@@ -149,7 +150,7 @@ def _check_journal(
 
 
 def _check_table_key(entries: Sequence[JournalEntry]) -> Iterator[VerifyFinding]:
-    """Yield entries that name another table key than the first entry with a key.
+    """Yield a finding for each entry that names another table key than the first entry with a key.
 
     A journal belongs to one table, and its proofs are bound to the key of that table.
     """

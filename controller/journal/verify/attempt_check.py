@@ -1,8 +1,8 @@
 """The check of one attempt, with the sealed data of its journal entries opened.
 
-The record has the key that opens the sealed data. With that key, the record is compared with the
-entries that were written while the cards moved, including looks and pockets. Without the key, those
-entries prove little.
+The record of the attempt has the key that opens the sealed data. With that key, the record is
+compared with the entries that were written while the cards moved, including looks and pockets.
+Without the key, those entries prove little.
 """
 
 import base64
@@ -65,9 +65,9 @@ _BOX_MEANS = "the data sealed while the cards moved differ from the data shown n
 
 
 def box_opener(progress: AttemptHistory) -> Unseal | None:
-    """Return the function that opens an attempt's boxes, or None while its key is not published.
+    """Return a function that decrypts the attempt's sealed data, or None if its key is not public.
 
-    Raises UnprovableError.
+    Raises UnprovableError if the published key has a wrong form.
     """
     record = progress.steps.get("record")
     if record is None or record.data.get("key") is None:
@@ -86,8 +86,9 @@ def box_opener(progress: AttemptHistory) -> Unseal | None:
 
 
 def check_boxes(progress: AttemptHistory, unseal: Unseal | None) -> Iterator[VerifyFinding]:
-    """Yield sealed boxes of the journal that differ from the published data. Raises
-    UnprovableError.
+    """Yield a finding for each sealed box of the attempt that differs from the published data.
+
+    Raises UnprovableError if the published key does not open a box.
     """
     record, seed, box = (progress.steps.get(kind) for kind in ("record", "seed", "hands_box"))
     if record is None:
@@ -130,7 +131,7 @@ _MADE_UP_REASON_MEANS = "a reason was made up, or the record is not the one of t
 
 
 class _ComputedParts(msgspec.Struct):
-    """The parts of one attempt that could be computed."""
+    """The values that could be computed from the entries of one attempt."""
 
     grade: Grade | None = None
     course: CardCourse | None = None
@@ -144,7 +145,7 @@ class _ComputedParts(msgspec.Struct):
 def check_attempt(
     progress: AttemptHistory, rulebooks: ProfilesByHash, missing: Sequence[str] = ()
 ) -> AttemptReport:
-    """Return the report of an attempt with its findings.
+    """Check one attempt alone, and return its report with all findings.
 
     `missing` has the steps that the attempt must have had and that this file lacks.
     """
@@ -163,7 +164,7 @@ def check_attempt(
 def _compute_parts(
     progress: AttemptHistory, rulebooks: ProfilesByHash, found: _ComputedParts
 ) -> Iterator[VerifyFinding]:
-    """Compute the values of the attempt step by step into `found`, and yield the errors."""
+    """Store the computed values of the attempt in `found`, and yield the findings."""
     steps = set(progress.steps)
     if "committed" in steps:
         found.context = commitment_context_of(progress)
@@ -199,7 +200,7 @@ def _check_sequence(
 def _record_evidence(
     progress: AttemptHistory, course: CardCourse | None, expected_sequence: str
 ) -> RecordEvidence | None:
-    """Return the opened record as evidence, or None if no record is open or readable."""
+    """Return the opened record as evidence, or None if no record with events is open."""
     record = progress.steps.get("record")
     if record is None or course is None or "events" not in record.data:
         return None
@@ -216,7 +217,9 @@ def _record_evidence(
 
 
 def _check_course(progress: AttemptHistory) -> Generator[VerifyFinding, None, CardCourse | None]:
-    """Return the course of the cards, or None if no source shows it completely. Yield the errors.
+    """Return the way of each card, or None if no source shows it completely.
+
+    Yield the findings.
 
     The sources are the opened record, the reveal, and the board events of the journal. If several
     of them exist, they must agree: the record with the reveal, and both with the journal. The
@@ -252,7 +255,10 @@ def _check_course(progress: AttemptHistory) -> Generator[VerifyFinding, None, Ca
 def _published_events(
     progress: AttemptHistory,
 ) -> Iterator[tuple[JournalEntry, list[LoggedBoardEvent]]]:
-    """Yield the steps that contain board events, with these events, the most complete first."""
+    """Yield each published entry that contains board events, with these events.
+
+    The record, which is the most complete, comes first.
+    """
     for kind, field in (("record", "events"), ("revealed", "course")):
         step = progress.steps.get(kind)
         if step is not None and field in step.data:
@@ -262,7 +268,10 @@ def _published_events(
 def _logged_events(
     progress: AttemptHistory, before: JournalEntry | None, unseal: Unseal | None = None
 ) -> list[LoggedBoardEvent]:
-    """Return the board events of an attempt that the journal has before the entry `before`."""
+    """Return the attempt's board events that the journal has before the entry `before`.
+
+    `unseal` decrypts their looks and pockets. Without it, these stay sealed.
+    """
     groups = [entry for entry in progress.wire_entries if before is None or entry.n < before.n]
     return [event for entry in groups for event in unpack_events(entry.data, entry.attempt, unseal)]
 
@@ -270,7 +279,7 @@ def _logged_events(
 def _is_prefix_without_motion(
     whole: Sequence[LoggedBoardEvent], events: Sequence[LoggedBoardEvent]
 ) -> bool:
-    """Return whether `whole` begins with `events` and no card moves in the rest of it."""
+    """Return whether `whole` begins with `events`, and no card moves in the remaining events."""
     rest = whole[len(events) :]
     return (
         len(events) <= len(whole)
@@ -280,7 +289,7 @@ def _is_prefix_without_motion(
 
 
 def _is_same_event(one: LoggedBoardEvent, other: LoggedBoardEvent) -> bool:
-    """Return whether two values describe one event. A sealed place or look equals any other."""
+    """Return whether two values describe one board event. A sealed part equals any other."""
     if one == other:
         return True
     looks = one.look is None or other.look is None or one.look == other.look
@@ -289,14 +298,14 @@ def _is_same_event(one: LoggedBoardEvent, other: LoggedBoardEvent) -> bool:
 
 
 def _without_secrets(event: LoggedBoardEvent, shut: bool) -> LoggedBoardEvent:
-    """Return an event without its look. With `shut`, its place is sealed too."""
+    """Return the event without its look. If `shut`, its place is replaced by SEALED_PLACE."""
     return msgspec.structs.replace(event, look=None, place=SEALED_PLACE if shut else event.place)
 
 
 def _check_arrivals(
     progress: AttemptHistory, events: Sequence[LoggedBoardEvent]
 ) -> Iterator[VerifyFinding]:
-    """Yield the verdict of a right deal if it counts other cards than arrived at the window."""
+    """Yield a finding if a right deal's verdict counts other cards than arrived at the window."""
     verdict = progress.steps.get("verdict")
     if verdict is None or not events or verdict.data["outcome"] != "ok":
         return
@@ -318,13 +327,13 @@ def _check_disproved(
 
 
 def _end_step(progress: AttemptHistory) -> JournalEntry:
-    """Return the step that recalled or withdrew the hands, or else the verdict."""
+    """Return the entry that recalled or withdrew the hands, or the verdict if neither exists."""
     steps = progress.steps
     return steps.get("withdrawn") or steps.get("recalled") or steps["verdict"]
 
 
 def _end_reasons(progress: AttemptHistory) -> list[str]:
-    """Return the reasons of the attempt's end, or [] if it has not ended.
+    """Return the reasons of the attempt's end, or [] if the attempt has not ended.
 
     Raises UnprovableError if the reasons are not a list of words.
     """

@@ -1,4 +1,4 @@
-"""The values of a proof, taken from an attempt's entries, and the checks of them.
+"""The values of a proof, taken from an attempt's entries, and the checks of these values.
 
 A function that reads a value raises UnprovableError if the value is missing or has a wrong type.
 """
@@ -20,7 +20,7 @@ from controller.rules.profile_files import ProfilesByHash
 
 
 class UnprovableError(Exception):
-    """An entry lacks a value that a proof needs. `n` is the number of the entry."""
+    """The error that entry `n` lacks a value that a proof needs."""
 
     def __init__(self, n: int, what: str) -> None:
         super().__init__(what)
@@ -28,7 +28,7 @@ class UnprovableError(Exception):
 
 
 def commitment_context_of(progress: AttemptHistory) -> CommitmentContext:
-    """Return the values that the commitment is bound to. Raises UnprovableError."""
+    """Return the values to which the commitment is bound. Raises UnprovableError."""
     return CommitmentContext(
         table_key=text_field(progress, "committed", "table_key"),
         match=text_field(progress, "committed", "match"),
@@ -40,7 +40,10 @@ def commitment_context_of(progress: AttemptHistory) -> CommitmentContext:
 
 
 def deck_of(progress: AttemptHistory) -> tuple[int, bool, int]:
-    """Return packs, jokers and cards of the attempt's set. Raises UnprovableError."""
+    """Return the attempt's set of cards: number of packs, jokers or not, number of cards.
+
+    Raises UnprovableError if such a set does not exist.
+    """
     found = _typed_field(progress, "committed", "deck", dict)
     packs, jokers, cards = (found.get(name) for name in ("packs", "jokers", "cards"))
     if type(packs) is int and type(jokers) is bool and type(cards) is int:
@@ -53,7 +56,10 @@ def deck_of(progress: AttemptHistory) -> tuple[int, bool, int]:
 
 
 def cut_of(progress: AttemptHistory) -> int | None:
-    """Return the revealed cut. Raises UnprovableError."""
+    """Return the number of cards that were cut, from the entry `revealed`.
+
+    It is None for a deal without a cut. Raises UnprovableError if it is not a number.
+    """
     cut = progress.steps["revealed"].data.get("cut")
     if cut is None or (type(cut) is int and cut >= 0):
         return cut
@@ -61,9 +67,9 @@ def cut_of(progress: AttemptHistory) -> int | None:
 
 
 def hex_field(progress: AttemptHistory, kind: str, name: str, size: int | None = 32) -> bytes:
-    """Return a value that is written as lower-case hex, of `size` bytes unless it is None.
+    """Return the bytes of a field that has lower-case hex, in the attempt's entry of a kind.
 
-    Raises UnprovableError.
+    There must be `size` bytes, or any number if `size` is None. Raises UnprovableError otherwise.
     """
     told = text_field(progress, kind, name)
     try:
@@ -76,12 +82,12 @@ def hex_field(progress: AttemptHistory, kind: str, name: str, size: int | None =
 
 
 def text_field(progress: AttemptHistory, kind: str, name: str) -> str:
-    """Return a text of an entry's data. Raises UnprovableError."""
+    """Return the text in a field of the attempt's entry of a kind. Raises UnprovableError."""
     return str(_typed_field(progress, kind, name, str))
 
 
 def has_open_hands(progress: AttemptHistory) -> bool:
-    """Return whether the bound hands are published."""
+    """Return whether the attempt's record has published its hands."""
     record = progress.data("record") or {}
     return "held" in progress.steps and bool(record.get("nonce") and record.get("hands"))
 
@@ -109,14 +115,14 @@ _REASONS_OF_REFUSED_EVENT = {
 
 
 def set_size_of(progress: AttemptHistory) -> int:
-    """Return the number of cards in the attempt's set. Raises UnprovableError."""
+    """Return the number of cards in the attempt's set of cards. Raises UnprovableError."""
     return deck_of(progress)[2]
 
 
 def compute_sequence(progress: AttemptHistory) -> str:
-    """Return the sequence that follows from the revealed seed and the cut.
+    """Compute the sequence of pockets from the revealed seed and the cut.
 
-    Raises UnprovableError.
+    Raises UnprovableError if a value is missing or impossible.
     """
     seed, committed = (
         hex_field(progress, "revealed", "seed"),
@@ -131,7 +137,7 @@ def compute_sequence(progress: AttemptHistory) -> str:
 def check_commitment(
     progress: AttemptHistory, rulebooks: ProfilesByHash
 ) -> Iterator[VerifyFinding]:
-    """Yield the differences between the commitment and what was revealed."""
+    """Yield a finding for each difference between the committed values and the revealed values."""
     revealed, bound = progress.steps["revealed"], commitment_context_of(progress)
     bound_to = context(
         bound.table_key,
@@ -153,9 +159,9 @@ def check_commitment(
 
 
 def unknown_rules(progress: AttemptHistory, rulebooks: ProfilesByHash) -> str | None:
-    """Return name and hash of the attempt's rules if they are not available here.
+    """Return the name and the hash of the attempt's rulebook if it is not among `rulebooks`.
 
-    Raises UnprovableError.
+    Return None if it is. Raises UnprovableError.
     """
     hashed = hex_field(progress, "committed", "profile_hash")
     if rulebooks.find(hashed) is not None:
@@ -166,9 +172,10 @@ def unknown_rules(progress: AttemptHistory, rulebooks: ProfilesByHash) -> str | 
 def check_gates(
     progress: AttemptHistory, course: CardCourse, expected_sequence: str
 ) -> Iterator[VerifyFinding]:
-    """Yield every card that went to another outlet than the sequence has for its place.
+    """Yield a finding for every card that went to another outlet than its sequence requires.
 
-    Also yield events in an impossible order, and places of a right deal without a landed card.
+    Also yield one for events in an impossible order, and for places of a right deal without a
+    landed card.
     """
     verdict = progress.steps["verdict"]
     right = verdict.data["outcome"] == "ok"
@@ -191,10 +198,10 @@ def check_gates(
 
 
 def check_strays(progress: AttemptHistory, course: CardCourse) -> Iterator[VerifyFinding]:
-    """Yield a right deal in which a card landed unexpectedly or stuck at the mouth of a pocket.
+    """Yield a finding if a right deal has stray cards, or cards stuck at a pocket's mouth.
 
-    Only the events up to the landing of the last card count. A later event does not belong to the
-    deal.
+    A stray is a card that landed unexpectedly. Only the events up to the landing of the last card
+    count. A later event does not belong to the deal.
     """
     verdict, (strays, stuck) = progress.steps["verdict"], course.at_last_landing
     if verdict.data["outcome"] != "ok" or not (strays or stuck):
@@ -204,10 +211,11 @@ def check_strays(progress: AttemptHistory, course: CardCourse) -> Iterator[Verif
 
 
 def check_looks(progress: AttemptHistory, evidence: RecordEvidence) -> Iterator[VerifyFinding]:
-    """Yield every card that went into a pocket without an acceptable look, or as one of two.
+    """Yield a finding for every card that went into a pocket without being identified.
 
-    Looks may be missing if a later run of the daemon ended the attempt. Such an attempt is not
-    checked unless its hands are right.
+    Such a card has no acceptable look, or two cards left the hopper as one. Looks may be missing if
+    a later run of the daemon ended the attempt. Such an attempt is not checked unless its hands are
+    right.
     """
     verdict = progress.steps["verdict"]
     if verdict.data["outcome"] != "ok" and verdict.boot != progress.boot:
@@ -221,7 +229,8 @@ def check_looks(progress: AttemptHistory, evidence: RecordEvidence) -> Iterator[
 def check_counts(
     progress: AttemptHistory, course: CardCourse | None, expected_sequence: str | None
 ) -> Iterator[VerifyFinding]:
-    """Yield totals of the verdict that differ from the sequence or from the boards' events.
+    """Yield a finding for each total of the verdict that differs from the sequence or the board
+    events.
 
     If an attempt ends early, its counts stop while its last cards still move. Then the counts of
     the verdict are those after the number of events that the record states. Without that number,
@@ -266,9 +275,10 @@ def check_counts(
 
 
 def _may_be_refused(progress: AttemptHistory, course: CardCourse, counted: int) -> bool:
-    """Return whether the event that ended an attempt may have been refused, and so is not counted.
+    """Return whether the last of the `counted` board events may have been refused.
 
-    This is impossible if the final count decided: all events before it had been accepted.
+    A refused event ends the attempt and is not part of the verdict's counts. If the final count
+    decided, no event was refused.
     """
     reasons = set(progress.steps["verdict"].data["reasons"])
     settled = (progress.data("record") or {}).get("settled") or {}
@@ -282,9 +292,11 @@ def _may_be_refused(progress: AttemptHistory, course: CardCourse, counted: int) 
 def check_hands(
     progress: AttemptHistory, evidence: RecordEvidence | None
 ) -> Iterator[VerifyFinding]:
-    """Yield the differences between the bound hands and the opened ones.
+    """Yield a finding for each difference between the published hands and the earlier evidence
+    of them.
 
-    `evidence` is the opened record, if there are looks to compare the hands with.
+    The hash in `held` bound the hands. `evidence` is the opened record, if there are looks to
+    compare the hands with.
     """
     opened = progress.steps["record"]
     nonce, record = (
@@ -314,7 +326,7 @@ def check_hands(
 
 
 def _check_profile(progress: AttemptHistory, rulebooks: ProfilesByHash) -> Iterator[VerifyFinding]:
-    """Yield an impossible cut, and a name, deck or cut that the profile does not have."""
+    """Yield a finding if the rulebook does not allow the attempt's deck, its cut or its name."""
     promised, cards = progress.steps["committed"], deck_of(progress)
     cut = progress.steps.get("cut", progress.steps["revealed"])
     number = cut.data["cut"]
@@ -353,7 +365,7 @@ _LEADER_MEANS = "another seat should have led"
 def check_leader(
     progress: AttemptHistory, expected_sequence: str, profile: Profile | None
 ) -> Iterator[VerifyFinding]:
-    """Yield a leader that the cards did not choose.
+    """Yield a finding if the published leader does not follow from the cards.
 
     The turned-up place is the next draw after the sequence. It is a later draw if the rulebook
     requires another card instead of the one found there. Without opened hands those faces are not
@@ -398,7 +410,10 @@ def check_leader(
 def _check_first_holder(
     progress: AttemptHistory, expected_sequence: str, profile: BigTwoProfile, leader: str
 ) -> Iterator[VerifyFinding]:
-    """Yield a leader who is not the first, from N in playing order, to hold the leading card."""
+    """Yield a finding if another seat should have led in Big Two.
+
+    The first seat, from N in playing order, that holds the leading card leads.
+    """
     if not has_open_hands(progress):
         return
     record, face = hex_field(progress, "record", "hands", None), profile.bigtwo.lead.face()
@@ -410,7 +425,10 @@ def _check_first_holder(
 
 
 def _likely_draws(profile: Profile | None, cards: int) -> int:
-    """Return the number of draws that a rulebook needs in all but one of a million deals."""
+    """Return the number of draws that is enough in all but one of a million deals.
+
+    A draw is repeated if the rulebook does not accept the card that was turned up.
+    """
     if profile is None:
         return _MAX_DRAWS
     again = sum(

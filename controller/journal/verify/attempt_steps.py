@@ -43,7 +43,7 @@ _NO_REASON_MEANS = "a deal must not be repeated without a reason"
 
 
 def check_entries(entries: Sequence[JournalEntry], *, whole: bool) -> Iterator[VerifyFinding]:
-    """Yield the errors of single entries, and those of their order within an attempt.
+    """Yield the findings about single entries, and about their order within an attempt.
 
     If `whole` is False, steps may be missing. Their order must be right all the same.
     """
@@ -63,7 +63,7 @@ def check_entries(entries: Sequence[JournalEntry], *, whole: bool) -> Iterator[V
 
 
 def check_attempt_end(progress: AttemptHistory) -> Iterator[VerifyFinding]:
-    """Yield the errors of an attempt's end, and contradictions between its steps."""
+    """Yield the findings about an attempt's end, and about contradictions between its steps."""
     yield from _check_outcome(progress)
     yield from _check_reasons(progress)
     yield from _check_uncut_reason(progress)
@@ -74,9 +74,10 @@ def check_attempt_end(progress: AttemptHistory) -> Iterator[VerifyFinding]:
 
 
 def _check_outcome(progress: AttemptHistory) -> Iterator[VerifyFinding]:
-    """Yield a right attempt with a reason, and an outcome that does not follow from the reasons.
+    """Yield a finding if the outcome does not follow from the reasons of the verdict.
 
-    Also yield held, released, withdrawn or recalled hands of an attempt that was not right.
+    Also yield one for each sign that the hands of an attempt with another outcome than "ok" were
+    used.
     """
     verdict = progress.steps.get("verdict")
     if verdict is None or "outcome" not in verdict.data:
@@ -98,7 +99,7 @@ def _check_outcome(progress: AttemptHistory) -> Iterator[VerifyFinding]:
 
 
 def _check_reasons(progress: AttemptHistory) -> Iterator[VerifyFinding]:
-    """Yield an end without hands that has no reason, or a reason that no attempt can have."""
+    """Yield a finding if an attempt ended without hands, and without a possible reason."""
     ends = {"verdict": "given up", "withdrawn": "withdrawn", "recalled": "recalled"}
     for kind, word in ends.items():
         step = progress.steps.get(kind)
@@ -119,7 +120,7 @@ def _check_reasons(progress: AttemptHistory) -> Iterator[VerifyFinding]:
 
 
 def _check_uncut_reason(progress: AttemptHistory) -> Iterator[VerifyFinding]:
-    """Yield an uncut attempt without a reason. A person who orders one must give a reason."""
+    """Yield a finding if a deal without a cut has no reason. A person must give one."""
     cut = progress.steps.get("cut")
     if cut is None or cut.data.get("cut") is not None:
         return
@@ -154,9 +155,9 @@ def _check_shape(entry: JournalEntry) -> Iterator[VerifyFinding]:
 
 
 def _check_back(entry: JournalEntry, backs: dict[str, set[str]]) -> Iterator[VerifyFinding]:
-    """Yield a set with another back than was stated.
+    """Yield a finding if a set of cards has another back than was stated for it.
 
-    `backs` has the backs stated so far, by set.
+    `backs` has the backs stated so far, by set. The function adds those that `entry` states.
     """
     data = entry.data
     said = {
@@ -198,7 +199,10 @@ def _check_order(
 def _check_deal_number(
     entry: JournalEntry, steps: dict[str, JournalEntry]
 ) -> Iterator[VerifyFinding]:
-    """Yield an entry with the number of another deal. A held deal never gets another number."""
+    """Yield a finding if an entry has another deal number than the attempt's first step.
+
+    Held hands never get another deal number.
+    """
     first = next((step for kind, step in steps.items() if kind in _STEP_NUMBERS), entry)
     if entry.deal != first.deal:
         what = f"{entry.kind} of attempt {entry.attempt} is of deal {entry.deal}, not {first.deal}"
@@ -206,10 +210,9 @@ def _check_deal_number(
 
 
 def _check_sealed_to_chief(progress: AttemptHistory) -> Iterator[VerifyFinding]:
-    """Yield a key that was reported lost in the run that made it, and a lost key with an open
-    record.
+    """Yield a finding if an attempt's key was reported lost, but cannot have been lost.
 
-    A key is lost only with the power, and then a new run begins.
+    A key is lost only with the power. Then a new run begins, and no record can be opened.
     """
     sealed = progress.steps.get("sealed_to_chief")
     if sealed is None:
@@ -225,7 +228,7 @@ def _check_sealed_to_chief(progress: AttemptHistory) -> Iterator[VerifyFinding]:
 
 
 def _check_times(progress: AttemptHistory) -> Iterator[VerifyFinding]:
-    """Yield a step that is earlier than the step before it.
+    """Yield a finding for each step whose time is earlier than that of the step before it.
 
     A table's clock only goes forward, also over restarts.
     """
@@ -241,7 +244,10 @@ def _check_times(progress: AttemptHistory) -> Iterator[VerifyFinding]:
 
 
 def _check_boxes(progress: AttemptHistory) -> Iterator[VerifyFinding]:
-    """Yield held hands without a box or an end, and a chief's box of a wrong size."""
+    """Yield a finding if held hands have no sealed box or no end.
+
+    Also yield one if the box for the chief has a wrong size.
+    """
     seed, held = progress.steps.get("seed"), progress.steps.get("held")
     if seed is None:
         return
@@ -278,7 +284,7 @@ _RUN_MEANS = "a run of the daemon was made up, or rows of another run were inser
 
 
 def check_daemon_runs(entries: Sequence[JournalEntry], *, whole: bool) -> Iterator[VerifyFinding]:
-    """Yield entries of a run that had not begun or had ended.
+    """Yield a finding for each entry of a daemon's run that had not begun or had ended.
 
     If `whole` is False, the first entry of a run may be missing, except between entries with
     consecutive numbers.
@@ -318,7 +324,7 @@ _KINDS_AFTER_VERDICT = frozenset({"revealed", "record", "sealed_to_chief"})
 
 
 def missing_steps(progress: AttemptHistory, progresses: Sequence[AttemptHistory]) -> list[str]:
-    """Return the steps that an attempt must have had and that are not here."""
+    """Return the steps that the attempt must have had and that are not among its entries."""
     steps = set(progress.steps)
     if "committed" not in steps:
         return []  # It committed to nothing, so no step is missing.
@@ -332,10 +338,10 @@ def missing_steps(progress: AttemptHistory, progresses: Sequence[AttemptHistory]
 def check_uncounted_hands(
     entries: Sequence[JournalEntry], progresses: Sequence[AttemptHistory]
 ) -> Iterator[VerifyFinding]:
-    """Yield right hands without `held` or `dealt`, if the entry numbers leave no room for that
-    step.
+    """Yield a finding for right hands that were never counted or bound.
 
-    The entries `dealt`, `hands_box`, `held` and `verdict` follow each other directly.
+    The entry `dealt` or `held` is missing, and the entry numbers leave no room for it. The entries
+    `dealt`, `hands_box`, `held` and `verdict` follow each other directly.
     """
     by_number = {entry.n: entry for entry in entries}
     for progress in progresses:
@@ -351,7 +357,10 @@ def check_uncounted_hands(
 
 
 def missing_attempts(entries: Sequence[JournalEntry]) -> list[int]:
-    """Return the numbers of attempts that are missing between others, or lack their commitment."""
+    """Return the ids of attempts that the file lacks, or whose commitment it lacks.
+
+    An attempt is missing if the file has attempts with a lower and with a higher id.
+    """
     steps = [
         entry for entry in entries if entry.attempt is not None and entry.kind in ATTEMPT_STEPS
     ]
@@ -372,7 +381,7 @@ number.
 
 
 def _count_steps_taken(progress: AttemptHistory) -> int:
-    """Return how many of the ordered steps an attempt took, as far as the entries show it."""
+    """Return how many of `_STEPS_TO_HANDS` the attempt took, as far as its entries show it."""
     steps, verdict = set(progress.steps), progress.data("verdict") or {}
     if verdict.get("outcome") == "ok" or steps & _KINDS_OF_RIGHT_HANDS:
         return len(_STEPS_TO_HANDS)
@@ -388,7 +397,7 @@ def _count_steps_taken(progress: AttemptHistory) -> int:
 
 
 def _steps_of_end(progress: AttemptHistory, over: bool) -> set[str]:
-    """Return the steps that an end of this kind has. `over`: the attempt must have ended by now."""
+    """Return the steps that an end of this kind has. If `over`, there must be an end by now."""
     steps, verdict = set(progress.steps), progress.data("verdict") or {}
     right, sealed = verdict.get("outcome") == "ok", "sealed_to_chief" in steps
     given_up = bool(verdict) and (not right or bool(steps & {"withdrawn", "recalled"}))
@@ -403,7 +412,7 @@ def _steps_of_end(progress: AttemptHistory, over: bool) -> set[str]:
 
 
 def _is_over(progress: AttemptHistory, progresses: Sequence[AttemptHistory]) -> bool:
-    """Return whether two attempts began after this one.
+    """Return whether two later attempts began, so that this one must have ended.
 
     One attempt may be dealt ahead while the hands of another are played.
     """
@@ -413,7 +422,10 @@ def _is_over(progress: AttemptHistory, progresses: Sequence[AttemptHistory]) -> 
 
 
 def check_record_fields(progress: AttemptHistory) -> Iterator[VerifyFinding]:
-    """Yield a record without events or key, and a record of right hands without nonce or faces."""
+    """Yield a finding if the record of an attempt lacks fields that it must have.
+
+    A record has events and a key. A record of right hands also has a nonce and faces.
+    """
     record = progress.steps.get("record")
     if record is None:
         return

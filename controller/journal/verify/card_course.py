@@ -1,4 +1,4 @@
-"""The course of an attempt's cards, from the boards' events alone.
+"""The way of an attempt's cards through the machine, computed from the boards' events alone.
 
 The code follows PROOF.md §5 and does not use controller/deal/ledger.py. A check that shares code
 with the checked program cannot find an error of that code.
@@ -36,9 +36,10 @@ VerdictCounts = tuple[int, ...]
 
 
 class CourseCard(msgspec.Struct):
-    """The reports of the boards about one feed index.
+    """The reports of the boards about one card of the attempt.
 
-    `place` is None if no place was left for the card. `looks` has all looks at the card.
+    `index` is the number of the card in the order of feeding. `place` is its place in the sequence,
+    or None if no place was left for the card. `looks` has all looks at the card.
     `looks_before_gate` is the number of looks before its gate event. Boards repeat the events that
     a daemon missed, one board after the other. Then the looks come after the gate events.
     """
@@ -54,17 +55,17 @@ class CourseCard(msgspec.Struct):
 
     @property
     def usable_looks(self) -> list[CardLook]:
-        """Return the looks by which the card can have been routed."""
+        """Return the looks that the daemon had when it routed the card."""
         return self.looks if self.gate is None else self.looks[: self.looks_before_gate]
 
 
 class CardCourse(msgspec.Struct):
-    """The cards of an attempt by index, and the events around them.
+    """The ways of all cards of an attempt, and the counts of the boards' events.
 
-    `fed` and `refed` count the cards from the hopper and from the tray, `doubles` the double feeds,
-    and `landings` the cards in each outlet. `strays`, `jams` and `impossible_looks` count events: a
-    look is impossible if the card cannot have been there. `not_landed` counts the jams after the
-    gate.
+    `cards` has the cards by index. `fed` and `refed` count the cards from the hopper and from the
+    tray, `doubles` the double feeds, and `landings` the cards in each outlet. `strays`, `jams` and
+    `impossible_looks` count events: a look is impossible if the card cannot have been there.
+    `not_landed` counts the jams after the gate.
 
     `double_strays` counts the strays at the outlet of the last landing while no other card was on
     its way. Such a stray is the second of two cards that left as one.
@@ -96,11 +97,11 @@ class CardCourse(msgspec.Struct):
     landings: dict[str, int] = {}
 
     def landings_in(self, outlet: str) -> int:
-        """Return the landings in an outlet."""
+        """Return the number of cards that landed in an outlet, which is a seat or the tray."""
         return self.landings.get(outlet, 0)
 
     def cards_by_place(self) -> dict[int, CourseCard]:
-        """Return the cards in the seats' pockets by their place."""
+        """Return the cards that landed in the seats' pockets, by their place in the sequence."""
         return {
             card.place: card
             for card in self.cards.values()
@@ -108,17 +109,17 @@ class CardCourse(msgspec.Struct):
         }
 
     def has_card_under_way(self) -> bool:
-        """Return whether a card arrived at the window and was not detected at a landing."""
+        """Return whether a card arrived at the window and did not land yet."""
         return any(card.landed is None for card in self.cards.values())
 
     def tray_rounds(self, card: CourseCard) -> int:
-        """Return how often a card for this place was fed from the tray."""
+        """Return how often a card for the place of `card` was fed from the tray."""
         refed = (one for one in self.cards.values() if one.from_tray)
         return sum(one.place == card.place for one in refed)
 
 
 def trace_course(events: Sequence[LoggedBoardEvent], cards: int) -> CardCourse:
-    """Return the course of a set of `cards` cards through these events, in their order."""
+    """Compute the ways of a set of `cards` cards from the board events, in their order."""
     seen = CardCourse(cards)
     aside: list[int] = []
     doubled: set[int] = set()
@@ -157,7 +158,7 @@ def trace_course(events: Sequence[LoggedBoardEvent], cards: int) -> CardCourse:
 
 
 def _note_out_of_turn(course: CardCourse, event: LoggedBoardEvent) -> None:
-    """Note a card that moved before the set was shuffled, or after the last card had landed."""
+    """Note an error if a card moved before the shuffle was done or after the last landing."""
     moves = event.code in MOTION_CODES or (event.code == JAM and event.place == _AT_LANDING)
     if event.code == SHUFFLED:
         course.is_shuffled = True
@@ -168,7 +169,7 @@ def _note_out_of_turn(course: CardCourse, event: LoggedBoardEvent) -> None:
 
 
 def _take_arrival(course: CardCourse, card: CourseCard) -> None:
-    """Process a card that arrived at the window."""
+    """Add a card that arrived at the window to the course."""
     course.cards[card.index], course.early_look = card, False
     course.fed += not card.from_tray
     course.refed += card.from_tray
@@ -176,13 +177,13 @@ def _take_arrival(course: CardCourse, card: CourseCard) -> None:
 
 
 def _take_landing(course: CardCourse, card: CourseCard, outlet: str) -> None:
-    """Process a card that landed in an outlet."""
+    """Store the landing of a card in an outlet, and count it."""
     card.landed = outlet
     course.landings[outlet] = course.landings_in(outlet) + 1
 
 
 def _update_counts(course: CardCourse, event: LoggedBoardEvent) -> None:
-    """Count again after an event that may have changed a count."""
+    """Compute the verdict's counts again after an event that may have changed them."""
     if event.code == LANDED:
         course.at_last_landing = (course.strays, course.not_landed)
     if event.code in (AT_READER, LANDED):
@@ -205,7 +206,10 @@ def _take_other_event(course: CardCourse, event: LoggedBoardEvent) -> None:
 
 
 def _take_look(course: CardCourse, event: LoggedBoardEvent) -> None:
-    """Process a look at a card that is there, or at the next card, whose arrival comes later."""
+    """Store a look at a card that is at the window, or at the next card.
+
+    The arrival of the next card may be reported later. Any other look is counted as impossible.
+    """
     if event.look is not None:
         course.looks.setdefault(event.index, []).append(event.look)
     if event.index not in course.cards:

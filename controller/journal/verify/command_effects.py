@@ -1,4 +1,4 @@
-"""The effects of each command: which rows it must cause, and which rows need a command."""
+"""The effects of each command: which rows the command must cause, and which rows need a command."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
@@ -13,7 +13,7 @@ from controller.words import signer_text
 
 
 def transferred_rows(entries: Sequence[JournalEntry]) -> frozenset[int]:
-    """Return the numbers of the rows that came with a match from another table."""
+    """Return the numbers of the rows that a match brought with it from another table."""
     numbers: set[int] = set()
     left = 0
     for entry in entries:
@@ -83,7 +83,11 @@ def check_command_effects(
     *,
     whole: bool,
 ) -> Iterator[VerifyFinding]:
-    """Yield the steps of attempts that differ from their commands, or have them at a wrong time."""
+    """Yield a finding for each step of an attempt that does not follow from the commands.
+
+    The steps are the cut, the release, and an end that a person ordered. A command for the cut must
+    come at the right time.
+    """
     acted = [command for command in commands if _was_carried_out(command)]
     last = entries[-1].n if entries else 0
     for progress in progresses:
@@ -102,8 +106,9 @@ def check_command_effects(
 def check_person_events(
     entries: Sequence[JournalEntry], progresses: Sequence[AttemptHistory]
 ) -> Iterator[VerifyFinding]:
-    """Yield events of a person's decision without the command for it, and commands without their
-    row.
+    """Yield a finding for each decision of a person without a command, and for the reverse.
+
+    The reverse is a command without the row that it must have caused.
     """
     by_number = {entry.n: entry for entry in entries}
     elsewhere = transferred_rows(entries)
@@ -120,7 +125,10 @@ def check_person_events(
 
 
 def _has_own_row(command: JournalEntry, kind: str, by_number: Mapping[int, JournalEntry]) -> bool:
-    """Return whether a row follows from a command and from no other command."""
+    """Return whether the row that a command must cause is directly before the command.
+
+    The row must not belong to another command.
+    """
     for n in range(command.n - 1, command.n - 1 - _MAX_ROWS_BETWEEN, -1):
         row = by_number.get(n)
         if row is None or row.kind == "command":
@@ -133,7 +141,7 @@ def _has_own_row(command: JournalEntry, kind: str, by_number: Mapping[int, Journ
 def _check_cut(
     progress: AttemptHistory, commands: Sequence[JournalEntry]
 ) -> Iterator[VerifyFinding]:
-    """Yield a cut that differs from the command, and a second command for one cut."""
+    """Yield a finding if the cut differs from its command, or if it has a second command."""
     cut = progress.steps.get("cut")
     for command in commands if cut is not None else ():
         if cut is None or _command_name(command) != "cut":
@@ -153,7 +161,7 @@ def _check_cut(
 def _check_cut_time(
     progress: AttemptHistory, commands: Sequence[JournalEntry]
 ) -> Iterator[VerifyFinding]:
-    """Yield a command for the cut that came before the commitment or after the cut."""
+    """Yield a finding for a command for the cut before the commitment or after the cut."""
     committed, cut = progress.steps.get("committed"), progress.steps.get("cut")
     for command in commands:
         if committed is not None and command.n < committed.n:
@@ -166,7 +174,7 @@ def _check_cut_time(
 
 
 def _is_cut(progress: AttemptHistory, last: int) -> bool:
-    """Return whether an attempt is cut and the row of its command must be in this file."""
+    """Return whether the attempt was cut, and the file must have the command for the cut."""
     cut = progress.steps.get("cut")
     return cut is not None and cut.n < last
 
@@ -186,7 +194,7 @@ def _check_cut_ordered(
 
 
 def _ends_cut_wait(command: JournalEntry) -> bool:
-    """Return whether a command decided, during the wait for the cut, that the deal has no cut."""
+    """Return whether a command ended the wait for the cut, so that the deal has no cut."""
     return (
         _command_name(command) == "start_deal"
         and _dict_field(command, "result").get("cut", 0) is None
@@ -194,7 +202,7 @@ def _ends_cut_wait(command: JournalEntry) -> bool:
 
 
 def _starts_uncut(command: JournalEntry, progress: AttemptHistory) -> bool:
-    """Return whether a command began an attempt explicitly without its cut."""
+    """Return whether a command began the attempt explicitly without a cut."""
     result, args = _dict_field(command, "result"), command.data.get("args")
     if _command_name(command) != "start_deal" or "uncut" not in result:
         return False
@@ -205,7 +213,7 @@ def _starts_uncut(command: JournalEntry, progress: AttemptHistory) -> bool:
 def _check_release_ordered(
     progress: AttemptHistory, own: Sequence[JournalEntry]
 ) -> Iterator[VerifyFinding]:
-    """Yield hands that were released without a command."""
+    """Yield a finding if the hands were released without a command."""
     released, verdict = progress.steps.get("released"), progress.steps.get("verdict")
     if released is None or verdict is None:
         return
@@ -217,7 +225,11 @@ def _check_release_ordered(
 def _check_end_ordered(
     progress: AttemptHistory, own: Sequence[JournalEntry], entries: Sequence[JournalEntry]
 ) -> Iterator[VerifyFinding]:
-    """Yield hands that were withdrawn, or a deal that was ended, without the command for it."""
+    """Yield a finding if hands were withdrawn or a deal was ended without a command for that.
+
+    Only an end that must have a command is checked: its reason is ORDERED, or released hands were
+    recalled.
+    """
     steps = progress.steps
     end = steps.get("recalled") or steps.get("withdrawn") or steps.get("verdict")
     verdict, first = steps.get("verdict"), steps.get("released") or steps.get("committed")
@@ -235,7 +247,10 @@ def _check_end_ordered(
 def _redeal_commands(
     entries: Sequence[JournalEntry], end: JournalEntry, first: JournalEntry
 ) -> list[JournalEntry]:
-    """Return the commands by which released hands are dealt again."""
+    """Return the commands because of which released hands are dealt again.
+
+    `end` is the entry that recalled the hands. The commands come after the entry `first`.
+    """
     between = [entry for entry in entries if first.n < entry.n <= end.n + _MAX_ROWS_BETWEEN]
     by_number = {entry.n: entry for entry in between}
     said = [
@@ -252,7 +267,7 @@ def _redeal_commands(
 
 
 def _commands_for_row(entry: JournalEntry) -> frozenset[str]:
-    """Return the commands that can have caused a row, or an empty set if the row needs none."""
+    """Return the names of commands that can cause such a row, or an empty set if it needs none."""
     if entry.kind in _COMMAND_OF_ROW:
         # A green button of the table withdraws a call without a command.
         by_itself = entry.kind == "call_ended" and "by" not in entry.data
@@ -266,8 +281,9 @@ def _command_of_row(
 ) -> JournalEntry | None:
     """Return the command that caused a row, or None if there is none.
 
-    A command after the next row of the same event belongs to that row. One command may end the
-    pauses of several people or the calls of several seats.
+    `due` has the names of the commands that can cause it. A command after the next row of the same
+    event belongs to that row. One command may end the pauses of several people or the calls of
+    several seats.
     """
     event = entry.data.get("event")
     for n in range(entry.n + 1, entry.n + 1 + _MAX_ROWS_BETWEEN):

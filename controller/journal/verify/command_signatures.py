@@ -31,7 +31,10 @@ _UNKNOWN_SIGNER_MEANS = "the sender of this command is unknown"
 def check_commands(
     entries: Sequence[JournalEntry], progresses: Sequence[AttemptHistory], *, whole: bool
 ) -> Iterator[VerifyFinding]:
-    """Yield steps that differ from their command. If `whole` is False, a command may be missing."""
+    """Yield the findings about commands: their signatures, their roles and their effects.
+
+    If `whole` is False, rows of commands may be missing.
+    """
     commands = [entry for entry in entries if entry.kind == "command"]
     yield from _check_each_command(entries, commands, whole=whole)
     yield from _check_document_signatures(entries)
@@ -43,7 +46,7 @@ def check_commands(
 def _check_each_command(
     entries: Sequence[JournalEntry], commands: Sequence[JournalEntry], *, whole: bool
 ) -> Iterator[VerifyFinding]:
-    """Yield commands with a wrong signature, without permission, or carried out twice."""
+    """Yield a finding for each command that was forged, not permitted, or used twice."""
     kept = {entry.n: entry.data for entry in entries if entry.kind == "command_kept"}
     keys = (entry.data.get("table_key") for entry in entries if entry.kind in _KINDS_WITH_TABLE_KEY)
     table_key = next((key for key in keys if isinstance(key, str)), None)
@@ -68,7 +71,7 @@ def _check_each_command(
 
 
 def _check_document_signatures(entries: Sequence[JournalEntry]) -> Iterator[VerifyFinding]:
-    """Yield matches from a transfer document that the other table did not sign."""
+    """Yield a finding for each match from another table without the signature of that table."""
     for entry in entries:
         if entry.kind != "taken_over":
             continue
@@ -81,7 +84,7 @@ def _check_document_signatures(entries: Sequence[JournalEntry]) -> Iterator[Veri
 
 
 def _check_role(command: JournalEntry) -> Iterator[VerifyFinding]:
-    """Yield a command that its role must not give, or that no button of the table gives."""
+    """Yield a finding if a person of this role, or a button, cannot give this command."""
     cmd, role = command.data.get("cmd"), command.data.get("role")
     if command.data.get("key") == PANEL_KEY:
         if cmd not in BUTTON_COMMANDS or role != Role.TABLE or is_uncut_command(command):
@@ -100,7 +103,7 @@ def _check_role(command: JournalEntry) -> Iterator[VerifyFinding]:
 def _check_signature(
     command: JournalEntry, kept_fields: dict[str, Any], table_key: str | None
 ) -> Iterator[VerifyFinding]:
-    """Yield the errors of a signature.
+    """Yield the findings about the signature of one command.
 
     `kept_fields` has the data of the private row of a withheld command, or is empty.
     """
@@ -141,7 +144,7 @@ def _check_signature(
 
 
 def _names_machine_attempt(cmd: object) -> bool:
-    """Return whether a command names the machine's present attempt, as its own row does."""
+    """Return whether the sender of such a command must name the machine's present attempt."""
     return str(cmd) in COMMANDS and COMMANDS[str(cmd)].bound_to == "machine"
 
 
@@ -172,6 +175,6 @@ def _has_valid_signature(data: dict[str, Any], table_key: str) -> bool:
 
 
 def _signed_attempt(data: dict[str, Any]) -> tuple[Any, Any]:
-    """Return the deal and attempt that a command named."""
+    """Return the deal and the attempt that the sender of a command named."""
     of = data.get("of")
     return (of[0], of[1]) if isinstance(of, list | tuple) and len(of) == 2 else (None, None)

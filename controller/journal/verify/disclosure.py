@@ -22,14 +22,14 @@ _LOOKED_MEANS = "a person who opened a hand cannot have it dealt again"
 
 
 class _MatchDeal(NamedTuple):
-    """A deal, together with its match: another match has a deal of the same number."""
+    """The match and the number of a deal. Deals of two matches may have the same number."""
 
     match: str
     number: int
 
 
 class _HandLook(NamedTuple):
-    """One look at a hand: the deal, and the key (hex) and the names of the person."""
+    """One look of a person at a hand of `deal`. `key` is the person's key (hex)."""
 
     deal: _MatchDeal
     key: str
@@ -39,9 +39,10 @@ class _HandLook(NamedTuple):
 def check_redeals_after_look(
     entries: Sequence[JournalEntry], progresses: Sequence[AttemptHistory], *, whole: bool
 ) -> Iterator[VerifyFinding]:
-    """Yield redeals that were ordered after a look by the same person, or by a spoken decision.
+    """Yield a finding for each redeal by a person who had looked at a hand of the deal.
 
-    A deal that cannot be identified, because rows are missing, counts as not looked at.
+    After any look, a spoken decision must not cause a redeal either. A deal that cannot be
+    identified, because rows are missing, counts as not looked at.
     """
     committed = {
         progress.attempt: str(step.data.get("match"))
@@ -86,7 +87,7 @@ def _deal_of_entry(
 
 
 def _is_redeal_by_viewer(entry: JournalEntry, look: _HandLook) -> bool:
-    """Return whether an entry causes a redeal by a person who had looked at a hand of the deal."""
+    """Return whether an entry causes a redeal by the person of `look`, or by a spoken decision."""
     data = entry.data
     if entry.kind == "command" and data.get("cmd") in _REDEAL_COMMANDS and "refused" not in data:
         names = names_in_signer_text(data.get("who")) | names_in_signer_text(data.get("person"))
@@ -113,9 +114,10 @@ def check_shown_hands(
     *,
     whole: bool,
 ) -> Iterator[VerifyFinding]:
-    """Yield hands that were shown too early or are withheld, and attempts under the wrong rules.
+    """Yield a finding for hands that were shown too early, or never although they had to be.
 
-    Also yield redeals that were ordered after a look at a hand of the deal.
+    Also yield one for each attempt under the wrong rules, and for each redeal that was ordered
+    after a look at a hand of the deal.
     """
     meetings = [entry for entry in entries if entry.kind == "meeting"]
     reopened = [entry.n for entry in entries if entry.data.get("event") in _REOPENING_EVENTS]
@@ -163,7 +165,7 @@ def _check_hands_shown(
 def _check_match_rules(
     progress: AttemptHistory, meetings: Sequence[JournalEntry]
 ) -> Iterator[VerifyFinding]:
-    """Yield an attempt under other rules than its match was set up for."""
+    """Yield a finding if an attempt has other rules than its match."""
     committed = progress.steps.get("committed")
     if committed is None:
         return
@@ -194,7 +196,7 @@ _KINDS_ENDING_MATCH = frozenset({"meeting", "transferred", "taken_over"})
 
 
 def check_late_rows(entries: Sequence[JournalEntry]) -> Iterator[VerifyFinding]:
-    """Yield withheld data that were published in another form than stored, or too late."""
+    """Yield a finding for withheld events that were published too late, or changed."""
     kept = {entry.n: entry.data for entry in entries if entry.kind == "match_kept"}
     if not kept:
         return
@@ -220,7 +222,7 @@ def _check_published_as_kept(
 
 
 def _check_never_published(entries: Sequence[JournalEntry]) -> Iterator[VerifyFinding]:
-    """Yield data that are still withheld when the next hands of the match are released."""
+    """Yield a finding for each withheld event that is missing when the next hands are released."""
     waiting: list[int] = []
     for entry in entries:
         if entry.kind == "match_kept":

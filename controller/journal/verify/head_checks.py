@@ -1,4 +1,4 @@
-"""The check of saved heads: each must be in the chain, at its own number.
+"""The check of saved heads: each saved head must be in the chain, at the number of its entry.
 
 Signed heads have the table's own signature (controller/signing/signed_heads.py). A signed head that
 is not in this journal proves to others that the table changed its past.
@@ -21,7 +21,7 @@ _HEAD_FORMS = "64 hex digits, an event or state of the feed, or lines of `watch 
 
 
 class HeadToCheck(NamedTuple):
-    """A head from elsewhere, and the number of its entry if that is known.
+    """A head that was saved elsewhere, and the number `n` of its entry if that is known.
 
     `sig` is hex if the head is signed. `table_key` is the key of its table if it names one.
     """
@@ -33,9 +33,9 @@ class HeadToCheck(NamedTuple):
 
 
 class TableIdentity(NamedTuple):
-    """The table that a journal must belong to: its keys, as far as they are known.
+    """The table to which a journal must belong, and its keys as far as they are known.
 
-    `is_certified`: the keys come from a certificate, not from the journal itself.
+    If `is_certified`, the keys come from a certificate, not from the journal itself.
     """
 
     table_key: str | None
@@ -45,9 +45,10 @@ class TableIdentity(NamedTuple):
 
 
 def read_kept_heads(path: Path) -> list[HeadToCheck]:
-    """Read saved heads: lines of hex, of events and states from the feed, or of signed heads.
+    """Return the heads in a file that a person saved.
 
-    Raises JournalError for a file with other content, or an empty file.
+    Each line is hex, an event or a state from the feed, or a signed head. Raises JournalError for a
+    file with other content, or an empty file.
     """
     try:
         text = path.read_text(encoding="utf-8")
@@ -60,7 +61,7 @@ def read_kept_heads(path: Path) -> list[HeadToCheck]:
 
 
 def identify_table(entries: Sequence[JournalEntry], certificate: Path | None) -> TableIdentity:
-    """Return the table of a journal: from a certificate, or else from its own `opened` rows.
+    """Return the table that a certificate names, or that the journal's `opened` rows name.
 
     Raises RosterError for a file that is not a certificate.
     """
@@ -88,7 +89,7 @@ def identify_table(entries: Sequence[JournalEntry], certificate: Path | None) ->
 def check_kept_heads(
     kept: list[HeadToCheck], source: JournalSource, identity: TableIdentity
 ) -> Iterator[VerifyFinding]:
-    """Yield what is missing or different at each saved head of this table.
+    """Yield a finding for each saved head of this table that its journal does not have.
 
     If no head belongs to this table, no head can be compared, and a past under another key would
     pass. So that is a finding as well. Raises JournalError if a certificate shows that the heads
@@ -121,10 +122,10 @@ def check_kept_heads(
 def check_signed_heads(
     kept: list[HeadToCheck], identity: TableIdentity, source: JournalSource
 ) -> tuple[int, int, list[VerifyFinding]]:
-    """Return two numbers of heads that this table signed, and the errors of signatures.
+    """Check the signatures of the saved heads, and return two counts and the findings.
 
-    The first number counts the heads that were compared with rows here. The second counts the heads
-    without rows here.
+    The first number counts the signed heads that were compared with rows here. The second counts
+    the signed heads without rows here.
     """
     findings: list[VerifyFinding] = []
     signed: dict[int, str] = {}
@@ -152,7 +153,7 @@ def check_signed_heads(
 
 
 def _numbers_by_head(source: JournalSource) -> dict[bytes, int]:
-    """Return the heads that the entries here contain, each with the number of its entry."""
+    """Return the number of its entry for each head that the entries here contain."""
     # The head in an entry is the head of the entry before it.
     return {chained.head: chained.entry.n for chained in source.entries} | {
         chained.prev: chained.entry.n - 1 for chained in source.entries
@@ -163,12 +164,12 @@ _UNCERTIFIED_MEANS = "it belongs to another table, or the journal names a wrong 
 
 
 def _heads_of_table(kept: list[HeadToCheck], table_key: str | None) -> list[HeadToCheck]:
-    """Return the heads that may belong to this table. One file may have those of a whole hall."""
+    """Return the heads that may belong to this table. A file may have those of a whole hall."""
     return [one for one in kept if table_key is None or one.table_key in (None, table_key)]
 
 
 def _common_key(named: Sequence[object]) -> bytes | None:
-    """Return the key that all rows name, or None if there is no such key."""
+    """Return the key that all values name, or None if they do not name one key."""
     try:
         keys = {bytes.fromhex(str(each)) for each in named}
     except ValueError:
@@ -177,7 +178,7 @@ def _common_key(named: Sequence[object]) -> bytes | None:
 
 
 def _split_messages(text: str) -> Iterator[str]:
-    """Yield the messages of a text: one a line, or one that fills the whole file."""
+    """Yield each message of a text. A message is one line, or it fills the whole text."""
     if text.lstrip().startswith("{\n"):
         yield text
         return

@@ -1,4 +1,6 @@
-"""The checks between attempts: none is missing, hidden or repeated, or has values of another."""
+"""The checks that compare attempts: none is missing, hidden or repeated, or has values of
+another.
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
@@ -27,7 +29,7 @@ _UNIQUE_FIELDS = (
 def check_between_attempts(
     progresses: Sequence[AttemptHistory], *, whole: bool
 ) -> Iterator[VerifyFinding]:
-    """Yield the errors of a series of attempts, in the order of their beginning."""
+    """Yield the findings of a comparison of all attempts, in the order in which they began."""
     highest = None
     for number, progress in enumerate(progresses):
         if highest is not None and progress.attempt <= highest:
@@ -51,7 +53,7 @@ def check_between_attempts(
 def check_records_open(
     entries: Sequence[JournalEntry], progresses: Sequence[AttemptHistory]
 ) -> Iterator[VerifyFinding]:
-    """Yield an attempt without its end or record.
+    """Yield a finding for each attempt that has no end, or ended early without an open record.
 
     The record is written together with the end. So the check also works on the events of a feed, if
     their numbers leave no room for the missing row.
@@ -72,7 +74,7 @@ def check_records_open(
 
 
 def check_board_event_numbers(entries: Sequence[JournalEntry]) -> Iterator[VerifyFinding]:
-    """Yield gaps in the numbers of a board's events. A host accepts no gap."""
+    """Yield a finding for each gap in the numbers of a board's events. A host accepts no gap."""
     taken: dict[int, int] = {}
     for entry in entries:
         boots = entry.data.get("boots") if entry.kind == "wire" else None
@@ -89,7 +91,10 @@ def check_board_event_numbers(entries: Sequence[JournalEntry]) -> Iterator[Verif
 def _check_room_for_end(
     by_number: Mapping[int, JournalEntry], progresses: Sequence[AttemptHistory]
 ) -> Iterator[VerifyFinding]:
-    """Yield an attempt without an end, if the entry numbers leave no room for the row of an end."""
+    """Yield a finding for each attempt that cannot have an end.
+
+    The numbers of the entries up to the next attempt leave no room for the row of an end.
+    """
     begun = [progress for progress in progresses if "committed" in progress.steps]
     for progress, following in pairwise(begun):
         first, last = progress.steps["committed"].n, following.steps["committed"].n
@@ -103,7 +108,7 @@ def _check_room_for_end(
 
 
 def _closing_steps(progress: AttemptHistory) -> Iterator[tuple[JournalEntry, tuple[str, ...]]]:
-    """Yield the steps that end an attempt without hands, with the kinds of the row after each."""
+    """Yield each step that ends an attempt without hands, and the kinds that may follow it."""
     steps = progress.steps
     end = steps.get("recalled") or steps.get("withdrawn") or steps.get("verdict")
     if end is None or (end.kind == "verdict" and end.data.get("outcome") == "ok"):
@@ -135,7 +140,7 @@ def _check_motion_before_cut(progress: AttemptHistory) -> Iterator[VerifyFinding
 def _check_left_open(
     progress: AttemptHistory, later: Sequence[AttemptHistory]
 ) -> Iterator[VerifyFinding]:
-    """Yield an attempt without the end, record or seed that it must have by now."""
+    """Yield a finding for each end, record or seed that the attempt must have by now."""
     steps = progress.steps
     n, attempt = _first_number(progress), f"attempt {progress.attempt}"
     if later and "committed" in steps and "verdict" not in steps:
@@ -154,7 +159,7 @@ def _check_left_open(
 
 
 def _check_shared_values(progresses: Sequence[AttemptHistory]) -> Iterator[VerifyFinding]:
-    """Yield values that two attempts share and must not share."""
+    """Yield a finding for each seed, commitment or nonce that two attempts share."""
     seen: dict[tuple[str, str], int] = {}
     for progress in progresses:
         for kind, field, means in _UNIQUE_FIELDS:
@@ -168,7 +173,7 @@ def _check_shared_values(progresses: Sequence[AttemptHistory]) -> Iterator[Verif
 
 
 def _check_two_hands(progresses: Sequence[AttemptHistory]) -> Iterator[VerifyFinding]:
-    """Yield a deal with released hands of two attempts, of which none was recalled."""
+    """Yield a finding if hands of two attempts were released for one deal, and none recalled."""
     given: dict[tuple[str, int | None], int] = {}
     for progress in progresses:
         steps = progress.steps
@@ -191,7 +196,7 @@ _PASSES_MEANS = "the set was not shuffled as promised"
 
 
 def check_shuffle_passes(progresses: Sequence[AttemptHistory]) -> Iterator[VerifyFinding]:
-    """Yield boards' events and rows that contradict the promised shuffling of an attempt."""
+    """Yield a finding for each attempt whose board events contradict the promised shuffling."""
     for progress in progresses:
         for entry, events in _board_event_sources(progress):
             found = list(_check_board_passes(progress, entry, events))
@@ -203,7 +208,7 @@ def check_shuffle_passes(progresses: Sequence[AttemptHistory]) -> Iterator[Verif
 def _check_board_passes(
     progress: AttemptHistory, entry: JournalEntry, events: Sequence[LoggedBoardEvent]
 ) -> Iterator[VerifyFinding]:
-    """Yield the contradictions between one source and the promised shuffling.
+    """Yield a finding for each contradiction between these events and the promised shuffling.
 
     In a right deal, no card moves before the shuffler is done.
     """
@@ -228,7 +233,7 @@ def _check_board_passes(
 def _board_event_sources(
     progress: AttemptHistory,
 ) -> Iterator[tuple[JournalEntry, list[LoggedBoardEvent]]]:
-    """Yield the readable sources of the boards' events. Another check reports unreadable ones."""
+    """Yield each entry with readable board events. Another check reports unreadable ones."""
     for kind, field in (("revealed", "course"), ("record", "events")):
         step = progress.steps.get(kind)
         if step is not None and field in step.data:
@@ -253,7 +258,10 @@ _UNDECLARED_MEANS = "a deal was dealt without being announced"
 
 
 class _AttemptSoFar:
-    """The progress of an attempt: its committed row, its end, and the indices at the window."""
+    """The facts about one attempt at a row of the journal.
+
+    `indices` has the numbers of the cards that arrived at the window.
+    """
 
     def __init__(self) -> None:
         self.is_committed = self.has_held_hands = self.is_over = False
@@ -261,7 +269,7 @@ class _AttemptSoFar:
 
 
 def check_undeclared_motion(entries: Sequence[JournalEntry]) -> Iterator[VerifyFinding]:
-    """Yield cards in the boards' rows that belong to no running attempt.
+    """Yield a finding for each row of board events in which cards move outside a running attempt.
 
     After the end of an attempt, boards still report its moving cards and the events that a dead
     daemon missed. But no card arrives at the window a second time. Before the first attempt of a
@@ -303,7 +311,9 @@ def _check_moved_cards(
 
 
 def _readable_events(entry: JournalEntry) -> list[LoggedBoardEvent]:
-    """Return the events of a row, or [] if they are unreadable. Another check reports that."""
+    """Return the board events of a row, or [] if they are unreadable, which is reported
+    elsewhere.
+    """
     try:
         return unpack_events(entry.data, entry.attempt)
     except ValueError:

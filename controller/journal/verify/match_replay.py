@@ -46,7 +46,7 @@ _MAX_ROWS_BEFORE_TRANSFER: Final = 6
 
 
 class _MatchRow(NamedTuple):
-    """A row of the match, its event, and the match before it."""
+    """A row of the match, its event, and the state of the match before it."""
 
     entry: JournalEntry
     event: MatchEvent
@@ -54,7 +54,7 @@ class _MatchRow(NamedTuple):
 
 
 class _CommandContext(NamedTuple):
-    """The facts at the row of a command.
+    """The state of the table at the row of a command.
 
     `pausing_roles`: the roles that have paused the table. `calling_seats`: the seats that have
     called a referee so far. `ending_rows`: the rows directly before the command that end pauses and
@@ -67,7 +67,7 @@ class _CommandContext(NamedTuple):
     ending_rows: tuple[JournalEntry, ...]
 
     def after_row(self, entry: JournalEntry) -> "_CommandContext":
-        """Return the facts after a row."""
+        """Return the state of the table after one more row."""
         seat, reason = (frozenset({str(entry.data.get(name))}) for name in ("seat", "reason"))
         holding = self.pausing_roles | reason if entry.kind == "pause" else self.pausing_roles
         return _CommandContext(
@@ -81,7 +81,7 @@ class _CommandContext(NamedTuple):
 def check_matches(
     entries: Sequence[JournalEntry], progresses: Sequence[AttemptHistory], rulebooks: ProfilesByHash
 ) -> Iterator[VerifyFinding]:
-    """Yield the rows of the journal's matches that do not follow from the commands beside them.
+    """Yield a finding for each row of a match that does not follow from the commands beside it.
 
     Matches under an unknown rulebook are not checked, nor are rows that came from another table.
     """
@@ -130,7 +130,7 @@ def check_matches(
 
 
 def _played_attempts(progresses: Sequence[AttemptHistory]) -> Iterator[tuple[int | None, str]]:
-    """Yield the attempts whose hands were played, each with its match."""
+    """Yield the attempt id and the match of each attempt whose hands were played."""
     for progress in progresses:
         steps = progress.steps
         if {"committed", "released"} <= steps.keys() and "recalled" not in steps:
@@ -140,7 +140,7 @@ def _played_attempts(progresses: Sequence[AttemptHistory]) -> Iterator[tuple[int
 def _check_meeting(
     meeting: JournalEntry, next_entry: JournalEntry | None, profile: Profile
 ) -> Iterator[VerifyFinding]:
-    """Yield a match that differs from its command."""
+    """Yield a finding if a match differs from its command, which must be `next_entry`."""
     order = {} if next_entry is None or next_entry.kind != "command" else next_entry.data
     if order.get("cmd") != "set_match":
         yield VerifyFinding(meeting.n, "no command ordered this match", _MADE_UP_MATCH_MEANS)
@@ -157,7 +157,7 @@ def _check_meeting(
 
 
 def _check_accepted(row: _MatchRow) -> Iterator[VerifyFinding]:
-    """Yield an event that its match refuses."""
+    """Yield a finding if the match refuses the event of this row."""
     _, effects = dry_run(row.before, row.event)
     for effect in effects:
         if isinstance(effect, EventRefused):
@@ -166,9 +166,7 @@ def _check_accepted(row: _MatchRow) -> Iterator[VerifyFinding]:
 
 
 def _check_place(row: _MatchRow, at_ms: int) -> Iterator[VerifyFinding]:
-    """Yield a row with a wrong deal or attempt, or earlier than `at_ms`, the time of the row
-    before.
-    """
+    """Yield a finding if a row has a wrong deal or attempt, or a time before `at_ms`."""
     match, entry = row.before.match, row.entry
     assert match is not None  # It is a row of a match.
     if (entry.deal, entry.attempt) != (match.deal or None, row.before.attempt):
@@ -180,7 +178,7 @@ def _check_place(row: _MatchRow, at_ms: int) -> Iterator[VerifyFinding]:
 
 
 def _check_waiting_times(released: JournalEntry, play: TableMatch) -> Iterator[VerifyFinding]:
-    """Yield a release whose waiting times are not those that the match computes."""
+    """Yield a finding if the waiting times in `released` are not those that the match computes."""
     match, waited = play.match, play.waiting_times
     if match is None or match.deal != released.deal or waited is None:
         return
@@ -197,7 +195,11 @@ def _check_command(
     context: _CommandContext,
     entries: Sequence[JournalEntry],
 ) -> Iterator[VerifyFinding]:
-    """Yield a command without its effect in the rows before it, and rows without a command."""
+    """Yield a finding if a command has no effect in the rows before it.
+
+    Also yield one for each of these rows that has no command. `waiting` has the rows of the match
+    since the last command.
+    """
     data = command.data
     made: range = range(0)
     if "result" in data and "refused" not in data and data.get("cmd") in EVENT_MAKERS:
@@ -214,20 +216,20 @@ def _check_command(
 
 
 def _command_data(command: JournalEntry, entries: Sequence[JournalEntry]) -> dict[str, Any]:
-    """Return the data of a command with its arguments, also if they are in the row before it."""
+    """Return a command's data with the arguments, which may be in the row before it."""
     before = entries[command.n - 2] if command.n > 1 else None
     kept = before.data if before is not None and before.kind == "command_kept" else {}
     return {**command.data, **kept}
 
 
 def _needs_no_row(said: dict[str, Any], context: _CommandContext) -> bool:
-    """Return whether the machine carries a command out at this point without a row of the match."""
+    """Return whether this command, at this point, is right without a row of the match."""
     rule = _ROWLESS_COMMANDS.get(said["cmd"])
     return rule is not None and rule(said, context)
 
 
 def _withdraws_call(said: dict[str, Any], context: _CommandContext) -> bool:
-    """Return whether a green button withdrew the call of its seat, and had no other effect."""
+    """Return whether a green button only cancelled the call of its seat."""
     seat = _arguments_of(said).get("seat")
     ended = any(
         row.kind == "call_ended" and row.data == {"seat": seat} for row in context.ending_rows
@@ -237,7 +239,7 @@ def _withdraws_call(said: dict[str, Any], context: _CommandContext) -> bool:
 
 
 def _is_already_suspended(said: dict[str, Any], context: _CommandContext) -> bool:
-    """Return whether the match was suspended or signed when a person stopped the table."""
+    """Return whether stopping the table changed nothing, because no match could be suspended."""
     match = context.play.match
     if match is None or _arguments_of(said).get("area"):
         return match is None
@@ -246,7 +248,7 @@ def _is_already_suspended(said: dict[str, Any], context: _CommandContext) -> boo
 
 
 def _stays_suspended(said: dict[str, Any], context: _CommandContext) -> bool:
-    """Return whether the match stays suspended, or never was, when a person resumes the table.
+    """Return whether resuming the table changed nothing in the match.
 
     The pause of another person continues. So does a claimed count, which ends with its recount.
     """
@@ -285,9 +287,7 @@ def _arguments_of(said: dict[str, Any]) -> dict[str, Any]:
 
 
 def _caused_rows(said: dict[str, Any], waiting: Sequence[_MatchRow]) -> range:
-    """Return the positions in `waiting` of the events that a command causes. The range may be
-    empty.
-    """
+    """Return the positions in `waiting` of the events of a command, or an empty range."""
     try:
         args = parse_args(said["cmd"], said["args"])
         who = CommandSigner(said["who"], Role(said["role"]), said.get("person"))
@@ -307,7 +307,7 @@ def _caused_rows(said: dict[str, Any], waiting: Sequence[_MatchRow]) -> range:
 def _check_unordered(
     waiting: Sequence[_MatchRow], entries: Sequence[JournalEntry], made: range = range(0)
 ) -> Iterator[VerifyFinding]:
-    """Yield rows that only a command causes, but that have no command.
+    """Yield a finding for each row that only a command causes, but that has no command.
 
     `made` has the positions of the rows that the command caused.
     """
@@ -324,7 +324,7 @@ def _check_unordered(
 
 
 def _leaves_table(entry: JournalEntry, entries: Sequence[JournalEntry]) -> bool:
-    """Return whether a match that is suspended here leaves for another table at once."""
+    """Return whether the match leaves for another table directly after this row."""
     return any(
         row.kind == "transferred" for row in entries[entry.n : entry.n + _MAX_ROWS_BEFORE_TRANSFER]
     )

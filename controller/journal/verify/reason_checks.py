@@ -29,15 +29,16 @@ _BACK_NUMBERS = {"A": 0, "B": 1}
 
 
 class ReasonCheck(msgspec.Struct, frozen=True, gc=False):
-    """A reason why an attempt ended, and whether its opened record supports it."""
+    """A reason why an attempt ended, and whether its opened record supports the reason."""
 
     reason: str
     says: ReasonResult
 
 
 class RecordEvidence(NamedTuple):
-    """An opened record: the course, the expected set, and the last status of the sensors.
+    """The content of an attempt's opened record, which can support or disprove a reason.
 
+    `course` has the ways of the cards, `sequence` and `composition` the expected cards.
     `last_sensors` has the sensors of the last status, at the final count or at a refused BEGIN. It
     is empty without such a status. `last_look_lost`: a daemon that died had requested the status,
     and the next daemon wrote the record. `is_withdrawn`: right hands had been counted, and
@@ -54,7 +55,7 @@ class RecordEvidence(NamedTuple):
 
     @property
     def hand_size(self) -> int:
-        """Return the number of cards for one pocket."""
+        """Return the number of cards that each seat's pocket must have."""
         return len(self.sequence) // len(SEATS)
 
     @property
@@ -69,23 +70,23 @@ class RecordEvidence(NamedTuple):
 
     @property
     def no_card_moves(self) -> bool:
-        """Return whether no card has moved yet, or no card moves any more."""
+        """Return whether no card has moved yet, or all cards have landed."""
         return self.no_card_fed or self.all_cards_landed
 
     def count_faces(self) -> Counter[int]:
-        """Return how many of each face are in the seats' pockets."""
+        """Return how many cards of each face landed in the seats' pockets."""
         looks = (self.accepted_look(card) for card in self.course.cards_by_place().values())
         return Counter(look.face for look in looks if look is not None)
 
     def accepted_look(self, card: CourseCard) -> CardLook | None:
-        """Return the look for which a card was accepted: the first good one."""
+        """Return the first acceptable look at a card, or None if there is none."""
         return self._first_good_look(card.looks)
 
     def _first_good_look(self, looks: Sequence[CardLook]) -> CardLook | None:
         return next((look for look in looks[:_MAX_LOOKS] if self.flaw_of_look(look) is None), None)
 
     def flaw_of_look(self, look: CardLook) -> str | None:
-        """Return why a look is not acceptable, or None if it is acceptable.
+        """Return the reason why a look is not acceptable, or None if it is acceptable.
 
         An acceptable look has a sure face, face down, on the back of the set.
         """
@@ -98,7 +99,7 @@ class RecordEvidence(NamedTuple):
         return None if look.confidence >= _MIN_CONFIDENCE else "UNREADABLE"
 
     def flaw_of_card(self, card: CourseCard) -> str | None:
-        """Return the flaw of the last look at a card, or None if the card had a good look.
+        """Return the flaw of the last look at a card, or None if the card had an acceptable look.
 
         A card without a look in time counts as not readable.
         """
@@ -108,13 +109,19 @@ class RecordEvidence(NamedTuple):
         return self.flaw_of_look(looks[-1]) if looks else "UNREADABLE"
 
     def count_turned_away(self) -> int:
-        """Return how many cards went to the tray after a good look, without a double or a jam."""
+        """Return how many cards went to the tray although their look was acceptable.
+
+        Cards of a double feed and cards in a jam are not counted.
+        """
         cards = self.course.cards.values()
         good = sum(c.gate == TRAY and not c.doubled and self.flaw_of_card(c) is None for c in cards)
         return max(0, good - self.course.jams)
 
     def had_all_chances(self, card: CourseCard) -> bool:
-        """Return whether a card had its two tray rounds, or no later card went into a pocket."""
+        """Return whether the machine had no more way to bring a card to its pocket.
+
+        The card had its two tray rounds, or no later card went into a pocket.
+        """
         course = self.course
         if course.tray_rounds(card) >= _MAX_TRAY_ROUNDS:
             return True
@@ -123,17 +130,17 @@ class RecordEvidence(NamedTuple):
         return course.hopper_ran_out and card.index > last and len(placed) < len(self.sequence)
 
     def last_sensor_is(self, name: str, value: object) -> bool:
-        """Return whether the last status of the sensors has this value."""
+        """Return whether the last status of the sensors has the sensor `name` with this value."""
         return name in self.last_sensors and bool(self.last_sensors[name] == value)
 
 
 def back_number(text: object) -> int:
-    """Return the reader board's number for a set's back, "A" or "B"."""
+    """Return the number that the reader board uses for the back "A" or "B" of a set."""
     return _BACK_NUMBERS.get(str(text), -1)
 
 
 def is_misdeal(reasons: Sequence[str]) -> bool:
-    """Return whether these reasons make a misdeal.
+    """Return whether these reasons make a misdeal, not a void.
 
     A misdeal has at least one reason that cards prove (faults.toml).
     """
@@ -142,10 +149,7 @@ def is_misdeal(reasons: Sequence[str]) -> bool:
 
 
 def check_reasons(reasons: Sequence[str], evidence: RecordEvidence | None) -> list[ReasonCheck]:
-    """Return what a record shows about each reason.
-
-    `evidence` is None if the record is not open.
-    """
+    """Return for each reason what the record shows. `evidence` is None if no record is open."""
     return [ReasonCheck(reason, _check_reason(reason, evidence)) for reason in reasons]
 
 
@@ -184,10 +188,10 @@ def _count_over(evidence: RecordEvidence) -> bool:
 
 
 def misplaced_cards(course: CardCourse, sequence: str) -> list[CourseCard]:
-    """Return the cards with a wrong gate, or with a landing in another outlet than that of the
-    gate.
+    """Return the cards that went to a wrong outlet.
 
-    The right gate is that of the card's place, or the tray.
+    The right outlet is that of the card's place in the sequence, or the tray. A card must land in
+    the outlet to which the gate sent it.
     """
     return [
         card
@@ -214,7 +218,7 @@ def _double_feed(evidence: RecordEvidence) -> bool:
 
 
 def _has_card_with_flaw(name: str) -> Callable[[RecordEvidence], bool]:
-    """Return a check that a card had all its chances and had this flaw."""
+    """Return a test whether a card with this flaw had all its chances."""
 
     def shown(evidence: RecordEvidence) -> bool:
         cards = evidence.course.cards.values()

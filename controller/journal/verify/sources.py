@@ -1,4 +1,7 @@
-"""The entries of a journal, or of a file of events in any form: lines of `watch`, or one answer."""
+"""The entries that `verify` checks, read from a journal or from a file of events.
+
+A file of events has lines of `watch`, or one answer of the table.
+"""
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -27,9 +30,9 @@ _LOG_FORMS = (
 
 
 def read_messages(path: Path) -> Iterator[tuple[str, Any]]:
-    """Yield each event of a log with its position.
+    """Yield the position and the value of each event in a file of JSON messages.
 
-    States, which `watch` prints, are left out. A log is one JSON message a line, or one message
+    States, which `watch` prints, are left out. The file has one JSON message a line, or one message
     that fills the file. A message is an event, a state, or has a list of events: an answer of the
     table, or the vectors beside PROOF.md. Raises JournalError for a file that cannot be read, or is
     not JSON.
@@ -52,7 +55,7 @@ def read_messages(path: Path) -> Iterator[tuple[str, Any]]:
 
 
 def _decode_json(text: bytes) -> Any:
-    """Return the one JSON value of a text, or None for any other text and for null."""
+    """Return the JSON value that a text contains, or None for any other text and for null."""
     try:
         return msgspec.json.decode(text)
     except (ValueError, RecursionError):
@@ -60,7 +63,10 @@ def _decode_json(text: bytes) -> Any:
 
 
 def _events_in(message: Any, where: str) -> Iterator[tuple[str, Any]]:
-    """Yield the events of a message: itself, none for a state, or those of a list."""
+    """Yield each event of a message, with its position.
+
+    The message is an event, or has a list of events. A state has none.
+    """
     if not isinstance(message, dict) or "prev" in message:
         yield where, message
         return
@@ -77,9 +83,9 @@ _ROW_CHANGED = "a row was changed, removed, inserted or moved here"
 
 
 class JournalSource(msgspec.Struct, frozen=True):
-    """Entries in order, and the errors found while reading them.
+    """The entries of a file in order, and the errors found while reading them.
 
-    `whole`: private entries are included, and none may be missing.
+    If `whole`, private entries are included, and none may be missing.
     """
 
     whole: bool
@@ -88,7 +94,7 @@ class JournalSource(msgspec.Struct, frozen=True):
 
 
 def read_source(path: Path) -> JournalSource:
-    """Read a state directory, a journal's file, or a file of events.
+    """Read the entries from a state directory, a journal's file, or a file of events.
 
     Raises JournalError for any other file.
     """
@@ -143,7 +149,7 @@ def _read_event_log(path: Path) -> JournalSource:
 
 
 def _decode_events(path: Path) -> Iterator[PublicEvent]:
-    """Yield the events of a log. Raises JournalError for anything else."""
+    """Yield the events of a file. Raises JournalError if the file has anything else."""
     for where, message in read_messages(path):
         try:
             event = msgspec.convert(message, PublicEvent)

@@ -13,14 +13,14 @@ Grade = Literal["sequence", "hands"]
 
 
 class VerifyFinding(msgspec.Struct, frozen=True):
-    """An error in a journal: the entry, what is wrong, and what that means."""
+    """One error in a journal: what is wrong with entry `n`, and what that means."""
 
     n: int | None
     what: str
     means: str
 
     def __str__(self) -> str:
-        """Return one line for a person."""
+        """Return the finding as one line for a person."""
         where = "journal" if self.n is None else f"entry {self.n}"
         return escape_unprintable(f"{where}: {self.what}: {self.means}")
 
@@ -28,10 +28,7 @@ class VerifyFinding(msgspec.Struct, frozen=True):
 def catch_malformed(
     checks: Iterator[VerifyFinding], n: int | None, what: str
 ) -> Iterator[VerifyFinding]:
-    """Yield the findings of checks.
-
-    Entries that no machine wrote can make the checks fail. Then yield the failure as a finding.
-    """
+    """Yield the findings of `checks`, and a finding if a malformed entry makes them fail."""
     try:
         yield from checks
     except _MALFORMED_ERRORS as error:
@@ -45,7 +42,7 @@ _MALFORMED_ERRORS = (
 
 
 class CommitmentContext(msgspec.Struct, frozen=True, kw_only=True):
-    """The six fields that a commitment is bound to, as in `committed` (PROOF.md §1)."""
+    """The six values to which a commitment is bound, as in `committed` (PROOF.md §1)."""
 
     table_key: str
     match: str
@@ -56,7 +53,7 @@ class CommitmentContext(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class AttemptReport(msgspec.Struct, frozen=True, kw_only=True):
-    """The results for one attempt.
+    """The results of the checks of one attempt.
 
     `context`, `commitment`, `seed`, `cut`, `sequence` (one pocket letter for each place) and
     `hands` (the 32 bytes that bind them) are the values of the file, as hex if they are bytes. They
@@ -99,11 +96,14 @@ class AttemptReport(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def unprovable_reasons(self) -> list[str]:
-        """Return the reasons that no record can show, or that this file has no record for."""
+        """Return the reasons that the file can neither support nor disprove.
+
+        No record can show such a reason, or the file has no record.
+        """
         return [each.reason for each in self.verdicts if each.says == "not shown"]
 
     def __str__(self) -> str:
-        """Return one line for a person."""
+        """Return the report of the attempt as one line for a person."""
         end = "withdrawn" if self.withdrawn else self.outcome or "not over"
         end = "recalled" if self.recalled else end
         says = _REASON_SUFFIXES | ({"not shown": ""} if "record" in self.missing else {})
@@ -135,7 +135,7 @@ class AttemptReport(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def _number_ranges(numbers: Sequence[int]) -> Iterator[str]:
-    """Yield rising numbers as text, with three or more consecutive ones as a range."""
+    """Yield rising numbers as text, and three or more in a row as a range, such as "4 to 7"."""
     for _, run in groupby(enumerate(numbers), key=lambda one: one[1] - one[0]):
         first, *rest = (number for _, number in run)
         yield f"{first} to {rest[-1]}" if len(rest) > 1 else ", ".join(map(str, [first, *rest]))
@@ -145,13 +145,13 @@ _REASON_SUFFIXES = {"follows": "", "disproved": ": disproved", "not shown": ": n
 
 
 class VerifyReport(msgspec.Struct, frozen=True, kw_only=True):
-    """The results of `verify`.
+    """The results of `verify` for a whole file.
 
     `head` is the last head (hex). `whole`: the source is a journal, not the events of a feed.
     `signed_heads`: the number of signed heads of this table that were compared, or null if none
     were given. `heads_apart`: the number of signed heads that could not be compared, because this
-    file lacks their rows. `missing`: the numbers of attempts of a feed that are missing between
-    others, or lack their commitment.
+    file lacks their rows. `missing`: the ids of attempts that a file of events lacks, or whose
+    commitment it lacks.
     """
 
     table: str | None

@@ -51,7 +51,7 @@ USUAL_COMBO_RULES = BigTwoComboRules(
 
 
 class BigTwoKindName(msgspec.Struct, frozen=True, gc=False):
-    """The names of a kind, its number of cards, and the article of the seed that defines it."""
+    """The names of a kind of combination, its number of cards, and the article that defines it."""
 
     en: str
     zh: str
@@ -72,10 +72,11 @@ BIG_TWO_KIND_NAMES: dict[BigTwoKind, BigTwoKindName] = {
 
 
 class BigTwoCombo(msgspec.Struct, frozen=True, gc=False):
-    """The reading of a play. `faces` are its cards from low to high.
+    """The combination that a play of Big Two is.
 
-    `rank` and `suit` belong to the card that decides within the kind: 3…14 for 3…A, 15 for a 2 (in
-    a straight: the rank of its place). Suits: ♦ 0, ♣ 1, ♥ 2, ♠ 3.
+    `faces` are its cards from low to high. `rank` and `suit` belong to the card that decides within
+    the kind: 3…14 for 3…A, 15 for a 2 (in a straight: the rank of its place). Suits: ♦ 0, ♣ 1, ♥ 2,
+    ♠ 3.
     """
 
     kind: BigTwoKind
@@ -85,14 +86,15 @@ class BigTwoCombo(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def size(self) -> int:
-        """Return how many cards the play has."""
+        """Return the number of cards of the play."""
         return len(self.faces)
 
 
 def single_value(face: Face) -> tuple[int, int]:
-    """Return the value of a card as a single: its rank, 3 lowest and 2 highest, then its suit.
+    """Return the value of a card that is played alone: its rank (3 lowest, 2 highest), then its
+    suit.
 
-    Seed 002 A9.1–2. Suits: ♦ 0, ♣ 1, ♥ 2, ♠ 3.
+    Suits: ♦ 0, ♣ 1, ♥ 2, ♠ 3. Source: seed 002 A9.1–2.
     """
     rank = natural_rank(face)
     return (TWO_VALUE if rank == 2 else rank), len(SUITS) - 1 - face // len(RANKS)
@@ -101,7 +103,7 @@ def single_value(face: Face) -> tuple[int, int]:
 def readings(
     cards: Sequence[Face], combos: BigTwoComboRules = USUAL_COMBO_RULES
 ) -> tuple[BigTwoCombo, ...]:
-    """Return the reading of a play: one reading, or none if the play is no combination.
+    """Return the combination that the cards are as one play, or an empty tuple if they are none.
 
     A pack of 52 cards has no joker and no face twice. A play with a joker or with equal faces is
     therefore no combination.
@@ -116,7 +118,9 @@ def readings(
 def can_beat(
     challenger: BigTwoCombo, on_table: BigTwoCombo, combos: BigTwoComboRules = USUAL_COMBO_RULES
 ) -> bool:
-    """Return True if a play is legal on the one before: comparable and higher."""
+    """Return True if `challenger` may be played on `on_table`: the two are comparable, and it is
+    higher.
+    """
     return can_follow(challenger, on_table, combos) and compare_key(challenger) > compare_key(
         on_table
     )
@@ -125,10 +129,10 @@ def can_beat(
 def can_follow(
     challenger: BigTwoCombo, on_table: BigTwoCombo, combos: BigTwoComboRules = USUAL_COMBO_RULES
 ) -> bool:
-    """Return True if two plays can be compared, because their kinds fit (seed 002 A7, A9.3).
+    """Return True if two plays can be compared, because their kinds fit.
 
     Plays of the same kind fit. If `five_cards` is "one_class", five cards may follow any five. A9.4
-    ranks the kinds, against the wording of A7 (provisional).
+    ranks the kinds, against the wording of A7 (provisional). Source: seed 002 A7, A9.3.
     """
     if combos.five_cards == "one_class" and challenger.kind in FIVE_CARD_KINDS:
         return on_table.kind in FIVE_CARD_KINDS
@@ -136,7 +140,9 @@ def can_follow(
 
 
 def compare_key(combo: BigTwoCombo) -> tuple[int, int, int]:
-    """Return the sort key of comparable plays: the kind of five cards, then the deciding card."""
+    """Return a sort key for comparable plays: first the kind if they have five cards, then the
+    deciding card.
+    """
     place = FIVE_CARD_KINDS.index(combo.kind) if combo.kind in FIVE_CARD_KINDS else 0
     return place, combo.rank, combo.suit
 
@@ -172,7 +178,10 @@ def _read_two_ranks(laid: tuple[Face, ...], combos: BigTwoComboRules) -> BigTwoC
 
 
 def _sequence_order(laid: tuple[Face, ...], combos: BigTwoComboRules) -> tuple[Face, ...] | None:
-    """Return five cards in straight order, or None. A straight has no A and 2 in the middle."""
+    """Return five cards in the order of a straight, or None if they are no straight.
+
+    A straight has no A and 2 in the middle.
+    """
     rising = tuple(sorted(laid, key=natural_rank))
     ranks = [natural_rank(face) for face in rising]
     if ranks == [2, 3, 4, 5, 14]:
@@ -183,7 +192,7 @@ def _sequence_order(laid: tuple[Face, ...], combos: BigTwoComboRules) -> tuple[F
 
 
 def _combo(kind: BigTwoKind, faces: tuple[Face, ...], deciding: tuple[Face, ...]) -> BigTwoCombo:
-    """Return a play that is compared by the highest of its deciding cards.
+    """Return a combination that is compared by the highest of the cards `deciding`.
 
     In a run the last card decides, at its rank in the run. The last card is never a 2 or a low ace.
     """
@@ -196,7 +205,10 @@ _SUIT_NEXT_ZH = "，相同比花色"
 
 
 class _BigTwoRule(msgspec.Struct, frozen=True, gc=False):
-    """A rule in both languages with its article. `key`: the rule of the profile that it follows."""
+    """The text of a rule in both languages, with its article.
+
+    `key`: the profile's key that settles the rule.
+    """
 
     en: str
     zh: str
@@ -275,12 +287,15 @@ _KEY_OF_KIND: dict[BigTwoKind, str] = {
 
 
 def cite_big_two_rule(rule: str, profile: BigTwoProfile) -> CitedRule:
-    """Return a rule in the form of `profile`. Raises KeyError for unknown names."""
+    """Return the rule with the key `rule`, with text and source as they are under `profile`.
+
+    Raises KeyError for an unknown key.
+    """
     return _cite(rule, _BIG_TWO_RULES[rule], profile)
 
 
 def cite_kind(name: BigTwoKind) -> CitedRule:
-    """Return the rule that defines the given kind."""
+    """Return the rule that defines the given kind of combination."""
     return CitedRule(
         name,
         BIG_TWO_KIND_NAMES[name].en,
@@ -290,12 +305,15 @@ def cite_kind(name: BigTwoKind) -> CitedRule:
 
 
 def cite_lead_rule(profile: BigTwoProfile) -> CitedRule:
-    """Return the rule for leads. The first play may have to contain a card (seed 002 A7)."""
+    """Return the rule about which plays may be led.
+
+    The first play may have to contain a card (seed 002 A7).
+    """
     return cite_big_two_rule("first_lead" if profile.bigtwo.lead.must_include else "lead", profile)
 
 
 def cite_deciding_rule(kind: BigTwoKind, profile: BigTwoProfile) -> CitedRule:
-    """Return the rule by which two plays of one kind compare."""
+    """Return the rule that decides between two plays of the same kind."""
     if kind not in _KEY_OF_KIND:
         return cite_big_two_rule("by_highest" if kind in FIVE_CARD_KINDS else "by_card", profile)
     key = _KEY_OF_KIND[kind]
@@ -319,7 +337,10 @@ _DECK = composition(1, jokers=False)
 
 
 def judge_big_two(profile: BigTwoProfile, play: str, on: str | None) -> PlayRuling:
-    """Return the ruling on `play` as a lead, or on the play `on`. Raises QuestionError."""
+    """Return the ruling whether `play` is legal as a lead, or on the play `on` if it is given.
+
+    Raises QuestionError.
+    """
     below = None if on is None else parse_play(on, None, _DECK, suits_decide=True)
     above = parse_play(play, None, _DECK, suits_decide=True, other_play=below)
     table, lying = (None, None) if below is None else _judge_one_play(profile, below)
@@ -331,7 +352,11 @@ def judge_big_two(profile: BigTwoProfile, play: str, on: str | None) -> PlayRuli
 def _legality(
     profile: BigTwoProfile, combo: BigTwoCombo | None, lying: BigTwoCombo | None, *, leads: bool
 ) -> tuple[bool, tuple[CitedRule, ...]]:
-    """Return whether a play is legal, and the reasons apart from those of its own reading."""
+    """Return whether a play is legal, and the rules that decide this.
+
+    The rules that make the cards a combination are not included. `lying`: the combination on the
+    table.
+    """
     if combo is None:
         return False, ()
     if leads:

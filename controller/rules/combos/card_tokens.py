@@ -1,4 +1,4 @@
-"""Card tokens: typed text split into suits, ranks and jokers, and the errors for bad input."""
+"""Parts of typed plays: text split into suits, ranks and jokers, and the errors for bad input."""
 
 import re
 import unicodedata
@@ -12,14 +12,23 @@ from controller.words import Words, WordsError
 
 
 class QuestionError(WordsError):
-    """A question that cannot be judged. `words` is one line for people, str() is English."""
+    """An error for a question that cannot be judged.
+
+    `words` is one line for people, and str() is its English text.
+    """
 
 
 class NotationError(QuestionError):
-    """A text that is not a play. The message is one line, and `place` counts characters from 1."""
+    """An error for a text that is not a play.
+
+    The message is one line. `place` is the place of the mistake in characters, from 1.
+    """
 
     def __init__(self, text: str, begin: int, end: int, says: Words) -> None:
-        """Store what is wrong with `text[begin:end]`. An empty part is not quoted."""
+        """Create the message `says` about the part `text[begin:end]`.
+
+        An empty part is not quoted.
+        """
         self.place = place_of(text, begin)
         part = printable_text(text[begin:end])
         en = f'"{printable_text(text)}": place {self.place}, "{part}": ' if part else ""
@@ -28,20 +37,24 @@ class NotationError(QuestionError):
 
 
 def printable_text(text: str) -> str:
-    """Return typed text in a form for one line, with a dot for each unprintable character."""
+    """Return typed text with a dot in place of each unprintable character, so that it fits in one
+    line.
+    """
     return "".join(char if char.isprintable() else "·" for char in text)
 
 
 def place_of(text: str, index: int) -> int:
-    """Return the place of a character as a person counts. Combining characters do not count.
+    """Return the place of a character as a person counts, from 1.
 
-    An example is the variation selector that a telephone's keyboard puts after ♠.
+    Combining characters do not count. An example is the variation selector that a telephone's
+    keyboard puts after ♠.
     """
     return 1 + sum(unicodedata.category(char) not in ("Mn", "Me") for char in text[:index])
 
 
 class CardToken(msgspec.Struct, frozen=True, gc=False):
-    """A suit, a rank, or a card named as a whole, written as `text[begin:end]`.
+    """One sign of a typed play, at `text[begin:end]`: a suit, a rank, or a whole card such as a
+    joker.
 
     `text`: the normalised characters in capitals. A suit is one of the letters S, H, C, D, a sign,
     or a Chinese word. `face`: a joker or the wild card.
@@ -56,12 +69,12 @@ class CardToken(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def is_suit_letter(self) -> bool:
-        """Return True if the token is a suit written as a letter."""
+        """Return True if the token is a suit that is written as a letter."""
         return self.text in _LETTERS
 
     @property
     def is_chinese_suit(self) -> bool:
-        """Return True if the token is a suit in Chinese, which comes before its card."""
+        """Return True if the token is a suit in Chinese. Such a suit comes before its card."""
         return self.suit is not None and self.text not in _EITHER_SIDE
 
 
@@ -134,19 +147,19 @@ _WHICH_JOKER_WORDS = Words(
 def normalise_text(text: str) -> str:
     """Return text with wide letters made narrow and small letters made capital.
 
-    Places do not change.
+    Every character keeps its place.
     """
     narrow = (unicodedata.normalize("NFKC", char).upper() for char in text)
     return "".join(new if len(new) == 1 else old for old, new in zip(text, narrow, strict=True))
 
 
 def rank_of_sign(sign: str) -> int | None:
-    """Return the natural rank of a sign ("5", "10", "T", "五"), or None for no rank."""
+    """Return the natural rank that `sign` means ("5", "10", "T", "五"), or None."""
     return _RANKS.get(sign)
 
 
 def split_tokens(text: str, *, jokers: bool, level: int | None) -> list[list[CardToken]]:
-    """Return a play as words, each a list of at least one token.
+    """Return a typed play as a list of words, each a list of one or more tokens.
 
     `jokers`: the cards include jokers. Without jokers, SJ is the jack of spades. `level`: the rank
     that 参谋 and similar words mean, whose heart is 逢人配. With None these words are refused.
@@ -159,7 +172,10 @@ def split_tokens(text: str, *, jokers: bool, level: int | None) -> list[list[Car
 
 
 def is_small_or_jack(word: list[CardToken]) -> bool:
-    """Return True if all tokens are SJ. No other joker then shows the meaning of SJ."""
+    """Return True if every token of a word is SJ: the small joker, or the jack of spades.
+
+    The word then has no other joker that shows the meaning of SJ.
+    """
     return all(token.text == _SJ for token in word)
 
 

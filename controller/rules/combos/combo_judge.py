@@ -48,7 +48,7 @@ from controller.rules.ranks import LEVEL_VALUE, is_joker, is_wild, natural_rank,
 
 
 def show_reading(combo: Combo, play: TypedPlay, level: int) -> ComboReading:
-    """Return a reading of a play for people, with its cards as they are laid."""
+    """Return a reading of a play in texts for people, with its cards in the order of laying."""
     name = COMBO_NAMES[combo.kind]
     return ComboReading(
         kind=combo.kind,
@@ -64,7 +64,7 @@ _JOKER_TEXTS = {16: "SJ", 17: "BJ"}
 
 
 def show_declaration(declaration: ComboDeclaration | None) -> DeclaredCombo | None:
-    """Return a declaration with its words in both languages."""
+    """Return a player's declaration in words of both languages, or None if there is none."""
     if declaration is None:
         return None
     kind = COMBO_NAMES[declaration.kind] if declaration.kind else None
@@ -83,7 +83,7 @@ def show_declaration(declaration: ComboDeclaration | None) -> DeclaredCombo | No
 
 
 def bare_card_texts(play: TypedPlay) -> tuple[str, ...]:
-    """Return the cards that were written without a suit."""
+    """Return the cards of a play that were written without a suit, as texts."""
     return tuple(
         rank_text(natural_rank(face))
         for face, bare in zip(play.faces, play.bare, strict=True)
@@ -92,7 +92,10 @@ def bare_card_texts(play: TypedPlay) -> tuple[str, ...]:
 
 
 def _laid_cards(combo: Combo, play: TypedPlay, level: int) -> tuple[LaidCard, ...]:
-    """Return the cards as they count. A wild card that can be itself takes the last such place."""
+    """Return the cards of a reading in their places, with the wild card where it replaces a card.
+
+    A wild card that can be itself takes the last such place.
+    """
     wild = [face_text(face) for face in play.faces if is_wild(face, level)]
     stand_ins = list(combo.wild_faces)
     written = [face for face, bare in zip(play.faces, play.bare, strict=True) if not bare]
@@ -140,11 +143,12 @@ def judge_play(
     declare: str | None = None,
     on_declare: str | None = None,
 ) -> PlayRuling:
-    """Return the ruling on `play` as a lead, or on the play `on` on the table.
+    """Return the ruling whether `play` is legal as a lead, or on the play `on` if it is given.
 
     `profile`: a loaded profile, or the name of a rulebook. `level`: a natural rank (2…14, None in
-    Big Two). Plays and declarations are written as play_notation.py reads them. Raises
-    QuestionError, and ProfileError for an unknown name.
+    Big Two). `declare` and `on_declare`: the players' declarations of the two plays. Plays and
+    declarations are written as play_notation.py reads them. Raises QuestionError, and ProfileError
+    for an unknown name.
     """
     profile = load_profile(profile) if isinstance(profile, str) else profile
     if isinstance(profile, BigTwoProfile):
@@ -174,9 +178,9 @@ def judge_play(
 
 
 def judge_contained_kinds(profile: Profile | str, level: int | None, play: str) -> ContainedKinds:
-    """Return the kinds that an exposed play contains (seed 000 A16.3.1).
+    """Return the kinds of combination that can be formed from the cards of an exposed play.
 
-    Raises as `judge_play` does.
+    Raises as `judge_play` does. Source: seed 000 A16.3.1.
     """
     profile = load_profile(profile) if isinstance(profile, str) else profile
     if isinstance(profile, BigTwoProfile):
@@ -204,7 +208,10 @@ def judge_contained_kinds(profile: Profile | str, level: int | None, play: str) 
 
 
 def _require_level(level: int | None) -> int:
-    """Return the level of a question on Guandan. Raises QuestionError if the level is missing."""
+    """Return the level of a question about Guandan.
+
+    Raises QuestionError if the level is missing or is no rank 2…14.
+    """
     if level not in SUIT_RANKS:
         raise QuestionError(
             "which level is played? give it: 2…10, J, Q, K or A",
@@ -214,7 +221,7 @@ def _require_level(level: int | None) -> int:
 
 
 def _wild_cards_left(level: int, *plays: TypedPlay | None) -> int:
-    """Return how many wild cards no play shows."""
+    """Return the number of the set's wild cards that are in none of the plays."""
     shown = sum(is_wild(face, level) for play in plays if play for face in play.faces)
     return max(0, _WILDS - shown)
 
@@ -222,7 +229,11 @@ def _wild_cards_left(level: int, *plays: TypedPlay | None) -> int:
 def _legality(
     combo: Combo | None, lying: Combo | None, *, leads: bool
 ) -> tuple[bool, tuple[str, ...]]:
-    """Return whether a play is legal, and the rules for it apart from those of its own reading."""
+    """Return whether a play is legal, and the rules that decide this.
+
+    The rules that make the cards a combination are not included. `lying`: the combination on the
+    table.
+    """
     if combo is None:
         return False, ()
     if leads:

@@ -44,7 +44,7 @@ _COMPARISON_RULES: dict[ComboKind, tuple[str, ...]] = {
 
 
 def rules_of_kind(combo: Combo, level: int) -> Iterator[str]:
-    """Yield the rules that make a play the given combination."""
+    """Yield the rules by which the cards of a play are the combination `combo`."""
     yield combo.kind
     if combo.kind == "bomb" and combo.size > _LISTED_BOMB:
         yield "long_bomb"
@@ -62,7 +62,10 @@ def rules_of_choice(
     declaration: ComboDeclaration | None,
     table: Combo | None = None,
 ) -> Iterator[str]:
-    """Yield the rules that select the first of the readings `left` after a declaration."""
+    """Yield the rules by which the first of the readings `left` counts, and no other.
+
+    `found`: all readings of the play. `left`: the readings that remain after the declaration.
+    """
     if declaration:
         lower = "declared_lower" if left[0].wild_faces else "declared_plain"
         yield "declared" if bomb_class(left[0]) == bomb_class(found[0]) else lower
@@ -74,10 +77,11 @@ def rules_of_choice(
 
 
 def prefer_kind_on_table(left: Sequence[Combo], table: Combo | None) -> tuple[Combo, ...]:
-    """Return undeclared readings in order, with those first that match the play on the table.
+    """Return the readings of an undeclared play, those of the same kind as the play on the table
+    first.
 
-    Among the readings of the highest class, the kind of the table's play comes first. Otherwise a
-    play that can follow would not be read as one that follows (provisional).
+    Only readings of the highest class move. Otherwise a play that can follow would not be read as
+    one that follows (provisional).
     """
     if table is None or not left:
         return tuple(left)
@@ -96,7 +100,7 @@ def _rules_of_preference(counts: Combo, other: Combo, table: Combo | None) -> It
 
 
 def rules_of_comparison(challenger: Combo, table: Combo) -> Iterator[str]:
-    """Yield the rules by which one combination beats another or does not."""
+    """Yield the rules by which `challenger` beats `table` or does not."""
     kinds = {challenger.kind, table.kind}
     bombs = [combo for combo in (challenger, table) if combo.kind == "bomb"]
     if "joker_bomb" in kinds:
@@ -126,7 +130,10 @@ def rules_of_comparison(challenger: Combo, table: Combo) -> Iterator[str]:
 
 
 def broken_rule(cards: Sequence[Face], level: int) -> str:
-    """Return the rule (a key of combo_rules.COMBO_RULES) that cards without a reading break."""
+    """Return the rule that cards break if they are no combination.
+
+    The result is a key of combo_rules.COMBO_RULES.
+    """
     sorted_cards = sort_cards(cards, level)
     if any(map(is_joker, cards)):
         if _uses_wild_as_joker(sorted_cards, len(cards)):
@@ -146,7 +153,7 @@ def broken_rule(cards: Sequence[Face], level: int) -> str:
 
 
 def _uses_wild_as_joker(cards: SortedCards, size: int) -> bool:
-    """Return True if the cards would be a combination with a wild card as a joker."""
+    """Return True if the cards would be a combination if a wild card could be a joker."""
     jokers = [
         dict(pattern.groups)
         for pattern in PATTERNS.get(size, ())
@@ -160,7 +167,10 @@ def _uses_wild_as_joker(cards: SortedCards, size: int) -> bool:
 
 
 def _mistake_patterns() -> Iterator[tuple[str, RankGroups]]:
-    """Yield patterns that are too long, too short, or go past the A, each with the broken rule."""
+    """Yield patterns that look like combinations but are none, each with the rule that they break.
+
+    They are too long, too short, or go past the A.
+    """
     for top in range(ACE + 1, ACE + 4):
         yield "straight_wraps", sequence_groups(top, 5)
     yield "tube_wraps", sequence_groups(ACE + 1, 3, each=2)
@@ -187,10 +197,10 @@ _MISTAKES = _mistakes_by_size()
 
 
 def bare_notes(play: TypedPlay, combo: Combo | None, level: int, hearts: int) -> Iterator[str]:
-    """Yield the rules (keys of combo_rules.COMBO_RULES) about the assumed suits of bare cards.
+    """Yield the rules about the suits that were assumed for cards without a suit.
 
     `combo`: the combination that the play counts as. `hearts`: number of wild cards that neither
-    play shows.
+    play shows. The rules are keys of combo_rules.COMBO_RULES.
     """
     if combo is not None and combo.kind == "straight" and _may_be_of_one_suit(play, level):
         yield "bare_suits"
@@ -203,7 +213,7 @@ def bare_notes(play: TypedPlay, combo: Combo | None, level: int, hearts: int) ->
 def contained_notes(
     play: TypedPlay, kinds: tuple[ComboKind, ...], level: int, hearts: int
 ) -> Iterator[str]:
-    """Yield the rules about the assumed suits of bare cards, for the kinds that a play contains."""
+    """Yield the rules about assumed suits if they matter for the kinds that a play contains."""
     if "straight_flush" not in kinds and any(
         "straight_flush" in contained_kinds(_as_if_of_suit(play, suit, level), level)
         for suit in range(len(SUITS))
@@ -214,7 +224,7 @@ def contained_notes(
 
 
 def contained_kinds_as_written(play: TypedPlay, level: int) -> tuple[ComboKind, ...]:
-    """Return the kinds in a play, without a straight flush that needs unwritten suits."""
+    """Return the kinds in a play, but no straight flush that depends on assumed suits."""
     kinds = contained_kinds(play.faces, level)
     written = [face for face, bare in _faces_with_bare(play) if not bare or is_wild(face, level)]
     if "straight_flush" in kinds and "straight_flush" not in contained_kinds(written, level):
@@ -233,7 +243,10 @@ def _may_be_of_one_suit(play: TypedPlay, level: int) -> bool:
 
 
 def _as_if_of_suit(play: TypedPlay, suit: int, level: int) -> tuple[Face, ...]:
-    """Return the cards with all bare cards in one suit. No bare card becomes wild."""
+    """Return the cards with all cards that have no written suit changed to `suit`.
+
+    No such card becomes wild.
+    """
     return tuple(
         face
         if not bare or is_joker(face) or is_wild(face, level)
@@ -246,7 +259,7 @@ def _as_if_of_suit(play: TypedPlay, suit: int, level: int) -> tuple[Face, ...]:
 def _may_be_wild(
     play: TypedPlay, level: int, hearts: int, read: Callable[[tuple[Face, ...]], object]
 ) -> bool:
-    """Return True if bare level cards, read as wild cards, would make a different play."""
+    """Return True if a play would be read otherwise if its level cards without a suit were wild."""
     wild = HEARTS * len(RANKS) + level - 2
     faces, left = list(play.faces), hearts
     for n, (face, bare) in enumerate(_faces_with_bare(play)):
