@@ -64,7 +64,7 @@ def _parse_expiry(ctx: click.Context, param: click.Parameter, text: str | None) 
 
 
 def format_examples(*lines: str) -> str:
-    """Return the examples at the end of a help page, each after `dealtable keys`."""
+    """Return the examples at the end of a help page. Each begins with `dealtable keys`."""
     return "\n".join(("\b", "Examples:", *(f"  dealtable keys {line}" for line in lines)))
 
 
@@ -307,7 +307,7 @@ def _print_clients(place: KeyFolder) -> None:
 
 @contextmanager
 def _raise_keys_errors() -> Iterator[None]:
-    """Raise KeysError for errors of a file."""
+    """Raise KeysError if the block raises an error about a file."""
     try:
         yield
     except OSError as error:
