@@ -26,7 +26,9 @@ Waits in a process with many tables are shorter, and its processors have other w
 
 
 class ExactSelector(selectors.EpollSelector):
-    """An epoll selector that waits to the microsecond and records the time it waited for.
+    """An epoll selector that waits with microsecond precision.
+
+    `now_s` is the time of the last return.
 
     epoll waits in whole milliseconds, so every motion would end half a millisecond late. select is
     exact, but supports no descriptor above 1023. Here select waits for epoll's own descriptor, and
@@ -39,9 +41,9 @@ class ExactSelector(selectors.EpollSelector):
         """The time of what is ready: by the clock for a descriptor, else when it was due."""
 
     def select(self, timeout: float | None = None) -> Ready:
-        """Return the ready descriptors.
+        """Wait for descriptors and return those that are ready.
 
-        Wait until `timeout` seconds after `now_s`; None waits forever.
+        The wait ends `timeout` seconds after `now_s`; None waits forever.
         """
         if timeout is None:
             return self._stamp(super().select(None))
@@ -72,7 +74,7 @@ class _ExactLoop(asyncio.SelectorEventLoop):
         super().__init__(selector)
 
     def time(self) -> float:
-        """Return the loop's time, which is constant until all callbacks of that time have run."""
+        """Return the loop's time. It is constant until all callbacks of that time have run."""
         return self._exact_selector.now_s
 
 

@@ -31,7 +31,7 @@ LampListener = Callable[[str, bool], None]
 
 
 class NoSuchButton(ValueError):
-    """A button that the panel does not have; the message is one line for people."""
+    """An error for a button that the panel does not have. The message is one line for people."""
 
 
 class PanelContacts:
@@ -68,7 +68,7 @@ class PanelContacts:
             self.release(name)
 
     def set_pin(self, number: int, level: bool) -> None:
-        """Set any wire of a contact high or low, as a fault in the wiring might.
+        """Set the level of a wire that has a contact, as a fault in the wiring might.
 
         Raises NoSuchButton for a number that has no contact.
         """
@@ -77,18 +77,12 @@ class PanelContacts:
         self._set_level(number, level)
 
     def attach(self, listener: LevelListener) -> Callable[[], None]:
-        """Call `listener` for every level that changes.
-
-        Return a function that detaches the listener.
-        """
+        """Call `listener` for every level that changes. Return a function that detaches it."""
         self._level_listeners.append(listener)
         return lambda: self._level_listeners.remove(listener)
 
     def watch(self, listener: LampListener) -> Callable[[], None]:
-        """Call `listener` for every lamp that changes.
-
-        Return a function that detaches the listener.
-        """
+        """Call `listener` for every lamp that changes. Return a function that detaches it."""
         self._lamp_listeners.append(listener)
         return lambda: self._lamp_listeners.remove(listener)
 
@@ -101,7 +95,7 @@ class PanelContacts:
                     seen(name, level)
 
     def close(self) -> None:
-        """Stop following the world."""
+        """Stop following the lid and the emergency stop of the world."""
         self._unwatch()
 
     def _button(self, name: str) -> int:
