@@ -141,10 +141,9 @@ class HardwareInProcess:
         uid: bytes | None = None,
         firmware: bytes | None = None,
     ) -> None:
-        """Start a board if it does not run.
+        """Start a board if it does not run. It has its stored data and no other state.
 
-        It has its stored data and no other state. The board keeps its stored data and no other
-        state.
+        The board keeps its stored data and no other state.
 
         `uid` and `firmware` replace the board by another one, which has no stored data.
         """

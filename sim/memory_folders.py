@@ -46,9 +46,7 @@ def memory_folder(root: Path | None = None) -> Iterator[Path]:
 
 
 def remove_orphans(root: Path) -> list[Path]:
-    """Remove the folders of processes of this user that were killed.
-
-    Return the removed paths.
+    """Remove the folders of processes of this user that were killed. Return the removed paths.
 
     A folder without the lock file belongs to another program, or is not finished yet. It stays.
     """

@@ -25,9 +25,7 @@ DelayedPieces = list[tuple[float, bytes]]
 
 
 class LineNoise:
-    """The noise of a serial line.
-
-    It distorts the written bytes as the fault schedule says.
+    """The noise of a serial line. It distorts the written bytes as the fault schedule says.
 
     `rng` picks the bit that is flipped. The class has no clock and no line. The pieces of one
     direction arrive in the order in which they were written, so a delayed piece holds up the pieces
@@ -142,9 +140,7 @@ class PipePort:
         self._lost_handle: asyncio.Handle | None = None
 
     def open(self, on_bytes: ReceiveBytes, on_lost: Callable[[str], None]) -> None:
-        """Open the port.
-
-        `on_bytes` receives the bytes.
+        """Open the port. `on_bytes` receives the bytes.
 
         `on_lost(why)` is called once when the cable is pulled. Raises PortMissing while its cable
         is pulled.

@@ -140,9 +140,7 @@ RequestHandler = Callable[..., Awaitable[Any] | Any]
 
 
 class ControlServer(LineServer):
-    """The control socket of one simulated table.
-
-    It receives requests and sends answers.
+    """The control socket of one simulated table. It receives requests and sends answers.
 
     `handlers` has the requests of the machine, its people and its panel. The owner of the table
     adds the requests of the table itself.
@@ -217,9 +215,7 @@ class ControlServer(LineServer):
 
 
 class PinServer(LineServer):
-    """The pins socket of one table.
-
-    It sends contact levels to clients and receives output levels.
+    """The pins socket of one table. It sends contact levels to clients and receives output levels.
 
     sim/CONTROL.md describes the lines. Unknown lines are ignored.
     """

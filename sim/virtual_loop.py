@@ -134,9 +134,7 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         *args: *_Args,
         context: Context | None = None,
     ) -> asyncio.Handle:
-        """Run `callback(*args)` in the next turn.
-
-        Only the loop's own thread may call this.
+        """Run `callback(*args)` in the next turn. Only the loop's own thread may call this.
 
         Drivers pass edges on with this call, and mock pins fire in the loop's thread.
         """

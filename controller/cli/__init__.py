@@ -123,9 +123,7 @@ class LazyGroup(click.Group):
             formatter.write_dl([(name, entry.help) for name, entry in COMMAND_ENTRIES.items()])
 
     def main(self, *args: Any, **extra: Any) -> Any:
-        r"""Run the command line.
-
-        Exit with 2 if the output cannot be written.
+        r"""Run the command line. Exit with 2 if the output cannot be written.
 
         A character that the encoding does not have is written as its number, such as \u2660. Exit
         status 1 is a finding of some commands, and must not be used for errors.

@@ -146,9 +146,7 @@ class ClearSetAnswer(CommandAnswer, frozen=True):
 
 
 class TributeAnswer(CommandAnswer, frozen=True):
-    """The check of a tribute card.
-
-    `right` is true if it is the card that must be paid.
+    """The check of a tribute card. `right` is true if it is the card that must be paid.
 
     The answer is empty if the program cannot check the card.
     """

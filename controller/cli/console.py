@@ -50,9 +50,7 @@ _NOT_IN_NAMES: Final = re.compile(r"[^\w.-]+")
 
 
 def make_console_keys(folder: Path, name: str) -> list[Role]:
-    """Create a key in `folder` for each role that has none.
-
-    Return the roles of the new keys.
+    """Create a key in `folder` for each role that has none. Return the roles of the new keys.
 
     `name` is the console's. Existing keys are kept. Raises KeysError with one line of text.
     """

@@ -236,9 +236,7 @@ _IMPORT_TIMEOUT_S: Final = 60.0
 def gather_facts(
     config: TableConfig, file: Path, key: Path | None, computer: Computer | None = None
 ) -> DoctorFacts:
-    """Return all facts that the checks of a table need.
-
-    `key` is the release's public key.
+    """Return all facts that the checks of a table need. `key` is the release's public key.
 
     Raises FileError or CliError for a named file that cannot be used.
     """

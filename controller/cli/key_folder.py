@@ -178,9 +178,7 @@ def rotate_client(
     hours: float,
     expected_fingerprint: str | None,
 ) -> None:
-    """Admit a new key for a client.
-
-    The old key stays valid for `hours` hours; 0 revokes it.
+    """Admit a new key for a client. The old key stays valid for `hours` hours; 0 revokes it.
 
     The new key is the one in `file`, after its fingerprint was compared (`expected_fingerprint`, or
     typed). Without `file` a new key pair is made here, if the old one was made here. Raises

@@ -31,9 +31,7 @@ RuleRow = tuple[str, Text, Text]
 
 
 class RuleRows:
-    """A table of rules that rich prints.
-
-    On a narrow terminal it prints one rule below the other.
+    """A table of rules that rich prints. On a narrow terminal it prints one rule below the other.
 
     `ratios` are the relative widths of the two columns beside the key.
     """

@@ -84,9 +84,7 @@ def command(
 @config_option
 @record_option
 def machine(path: Path, record: Path | None) -> None:
-    """Run only the machine process.
-
-    It has ports, pins, state and journal, but no network.
+    """Run only the machine process. It has ports, pins, state and journal, but no network.
 
     Writes "ready" to the output when its gateway may start.
     """
@@ -131,9 +129,7 @@ def machine(path: Path, record: Path | None) -> None:
 @command.command(short_help="Run the gateway alone; no faces, no ports.")
 @config_option
 def gateway(path: Path) -> None:
-    """Run only the gateway process.
-
-    It has feed and commands, but no faces and no ports.
+    """Run only the gateway process. It has feed and commands, but no faces and no ports.
 
     A table has only one gateway. If another one is running, this command changes nothing and exits
     2.

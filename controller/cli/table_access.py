@@ -98,9 +98,7 @@ def find_watch_targets(
     server_keys: Sequence[str],
     key_file: Path | None,
 ) -> list[WatchTarget]:
-    """Return every table that the options of `watch` name.
-
-    Raises CliError or UsageError.
+    """Return every table that the options of `watch` name. Raises CliError or UsageError.
 
     `feeds` are addresses, with a key of `server_keys` for each or one for all. Without `feeds` the
     `state_dirs` contain the addresses of their tables, which must then have the keys of

@@ -176,9 +176,7 @@ def command(
 
 
 async def _run_demo(options: _DemoOptions) -> DemoResult | None:
-    """Start the simulated tables and run the demo.
-
-    Return its result, or None if the demo was live.
+    """Start the simulated tables and run the demo. Return its result, or None if the demo was live.
 
     Raises HallError if a process of the hall ends unexpectedly.
     """

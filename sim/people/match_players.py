@@ -34,10 +34,7 @@ _DURATIONS: Final[Mapping[Stage, DurationRange]] = {
     Stage.RETURN: (1, 3),
     Stage.PLAY: (8, 20),
 }
-"""Times much shorter than those of real people.
-
-A demo should not take ten minutes for a deal.
-"""
+"""Times much shorter than those of real people. A demo should not take ten minutes for a deal."""
 _LOOK_INTERVAL_S: Final = 0.5
 _CALL_CHANCE: Final = 0.15
 """The probability that a player calls the referee in a deal."""

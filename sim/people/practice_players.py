@@ -43,10 +43,9 @@ class Misdeal(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class DealResult(msgspec.Struct, frozen=True, kw_only=True):
-    """The result of one deal.
+    """The result of one deal. `landed` is the position of the cards in the mechanics.
 
-    `landed` is the position of the cards in the mechanics. `feeding_ms` is the feeder's total time
-    for them, in the machine's own time.
+    `feeding_ms` is the feeder's total time for them, in the machine's own time.
     """
 
     table: str

@@ -72,10 +72,9 @@ class PlayerDurations(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class PlayerMistakes(msgspec.Struct, frozen=True, kw_only=True):
-    """The probability of each kind of mistake in a deal.
+    """The probability of each kind of mistake in a deal. `claims`: a player claims a wrong count.
 
-    `claims`: a player claims a wrong count. `redeals`: the chief orders a redeal. `mixed`: people
-    mix the cards of two sets.
+    `redeals`: the chief orders a redeal. `mixed`: people mix the cards of two sets.
     """
 
     claims: float = 0.0
@@ -133,9 +132,7 @@ class SimulatedPlayers:
         await self._command(Role.CHIEF, "start_match")
 
     async def play(self, deals: int) -> int:
-        """Play `deals` deals, or fewer if the match ends before.
-
-        Return how many were played.
+        """Play `deals` deals, or fewer if the match ends before. Return how many were played.
 
         Raises TimeoutError if the table is stuck.
         """

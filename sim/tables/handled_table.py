@@ -68,9 +68,7 @@ class HandledTable:
         self.people.lay_down()
 
     async def load(self, card_set: str | None = None) -> None:
-        """Put a set of cards into the hopper.
-
-        A named set is put in when the hopper is free.
+        """Put a set of cards into the hopper. A named set is put in when the hopper is free.
 
         Without a name the played cards are put in. Raises OutOfReach if the set is not there
         (sim/mechanics/card_handling.py).

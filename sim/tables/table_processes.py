@@ -180,9 +180,7 @@ class TableProcess:
 async def run_hall(
     plan: HallPlan, on_started: Callable[[int], None] = lambda tables: None
 ) -> AsyncIterator[list[TableProcess]]:
-    """Run the simulator and the daemons of all tables for the block.
-
-    Raises HallError.
+    """Run the simulator and the daemons of all tables for the block. Raises HallError.
 
     As many daemons as there are cores start at the same time. `on_started` receives the number of
     running daemons.
