@@ -16,7 +16,6 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from types import MappingProxyType
 
 from drivers import firmware
 from drivers.firmware.protocol import RESET_POWER
@@ -56,7 +55,7 @@ class Interpreter:
             # The copy must be a package, or Python would import the original package instead.
             (copy.parent / "__init__.py").touch()
             (copy / "foreign.py").write_text('"""Makes this another firmware."""\n')
-        return replace(self, environment=MappingProxyType({variable: str(root / "foreign")}))
+        return replace(self, environment={variable: str(root / "foreign")})
 
 
 def cpython_interpreter() -> Interpreter:
@@ -64,7 +63,7 @@ def cpython_interpreter() -> Interpreter:
     path = os.pathsep.join(filter(None, (str(DRIVERS.parent), os.environ.get("PYTHONPATH"))))
     return Interpreter(
         (sys.executable, "-P", "-m", "drivers.firmware.main"),
-        MappingProxyType({"PYTHONPATH": path}),
+        {"PYTHONPATH": path},
         ("PYTHONPATH", "drivers/firmware"),
     )
 
@@ -92,7 +91,7 @@ def micropython_interpreter(program: str) -> Interpreter:
     """Return an interpreter for MicroPython. Its package of the firmware is `firmware`."""
     return Interpreter(
         (program, "-m", "firmware.main"),
-        MappingProxyType({"MICROPYPATH": str(DRIVERS)}),
+        {"MICROPYPATH": str(DRIVERS)},
         ("MICROPYPATH", "firmware"),
     )
 
@@ -131,9 +130,8 @@ class BoardProcess:
         self.boot = 0
         self.pid: int | None = None
         self._pty: str | None = None
-        self._process_end: int | None = (
-            None  # the host's end of the process's pty, if there is a line
-        )
+        # the host's end of the process's pty, if there is a line
+        self._process_end: int | None = None
         self._world = world
         self._interpreter = interpreter
         self._loop = asyncio.get_running_loop()

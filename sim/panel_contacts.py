@@ -1,28 +1,29 @@
 """The contacts and lamps of a simulated panel: `PanelContacts`."""
 
 from collections.abc import Callable, Mapping
-from types import MappingProxyType
+from typing import Final
 
 from sim.mechanics.world import World
 
 # The GPIO number of each wire, as in the default [panel] section of a table.
-BUTTONS: Mapping[str, int] = MappingProxyType(
-    {
-        "start": 13,
-        "north_green": 17,
-        "north_red": 27,
-        "west_green": 22,
-        "west_red": 10,
-        "south_green": 9,
-        "south_red": 11,
-        "east_green": 19,
-        "east_red": 26,
-    }
-)
-SWITCHES: Mapping[str, int] = MappingProxyType({"lid": 5, "estop": 6})
-LAMPS: Mapping[str, int] = MappingProxyType(
-    {"lamp_red": 16, "lamp_amber": 20, "lamp_green": 21, "buzzer": 12}
-)
+BUTTONS: Final[Mapping[str, int]] = {
+    "start": 13,
+    "north_green": 17,
+    "north_red": 27,
+    "west_green": 22,
+    "west_red": 10,
+    "south_green": 9,
+    "south_red": 11,
+    "east_green": 19,
+    "east_red": 26,
+}
+SWITCHES: Final[Mapping[str, int]] = {"lid": 5, "estop": 6}
+LAMPS: Final[Mapping[str, int]] = {
+    "lamp_red": 16,
+    "lamp_amber": 20,
+    "lamp_green": 21,
+    "buzzer": 12,
+}
 # The time that a tap presses a button.
 TAP_MS = 150.0
 

@@ -5,8 +5,7 @@
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
-from types import MappingProxyType
-from typing import Protocol
+from typing import Final, Protocol
 
 from drivers.firmware.protocol import HAL_SIM, KIND_DEALER, KIND_READER
 from sim.mechanics.sensors import Sensors
@@ -14,11 +13,10 @@ from sim.mechanics.window import EngineAnswer
 from sim.mechanics.world import World
 
 # The outputs of each kind of board. They are undriven when the board loses power.
-DEALER_OUTPUTS = ("source", "feed", "pass", "gate", "shuffle", "lift", "trigger")
-READER_OUTPUTS = ("shoot",)
-OUTPUTS: Mapping[int, tuple[str, ...]] = MappingProxyType(
-    {KIND_DEALER: DEALER_OUTPUTS, KIND_READER: READER_OUTPUTS}
-)
+OUTPUTS: Final[Mapping[int, tuple[str, ...]]] = {
+    KIND_DEALER: ("source", "feed", "pass", "gate", "shuffle", "lift", "trigger"),
+    KIND_READER: ("shoot",),
+}
 
 
 def sensors_of(world: World, kind: int) -> Sensors:

@@ -223,11 +223,7 @@ def _ctrl_c_postponed() -> Iterator[None]:
     A process that is started in the block does not receive Ctrl-C before it has set up its signals.
     """
     came: list[int] = []
-
-    def note(number: int, frame: FrameType | None) -> None:
-        came.append(number)
-
-    before = signal.signal(signal.SIGINT, note)
+    before = signal.signal(signal.SIGINT, lambda number, frame: came.append(number))
     signal.pthread_sigmask(signal.SIG_BLOCK, _INTERRUPT)
     try:
         yield

@@ -17,7 +17,7 @@ import click
 from nacl.utils import random as entropy
 
 from controller.cli import CliError, raise_cli_error
-from controller.cli.key_folder import KeysError
+from controller.cli.key_folder import raise_keys_errors
 from controller.cli.options import ANY_PATH
 from controller.console.console_config import ConsoleConfig, load_console_config
 from controller.faults import Language
@@ -31,7 +31,7 @@ from controller.keys.certificate_files import (
 )
 from controller.messages import Role
 from controller.release.release_files import read_expected_manifest
-from controller.roster import RosterError, read_certificate
+from controller.roster import read_certificate
 from controller.service.logging_setup import (
     LogLevelName,
     add_log_context,
@@ -55,7 +55,7 @@ def make_console_keys(folder: Path, name: str) -> list[Role]:
     `name` is the console's. Existing keys are kept. Raises KeysError with one line of text.
     """
     made = []
-    try:
+    with raise_keys_errors():
         for role in Role:
             secret = folder / f"{role.value}.key_secret"
             if not secret.exists():
@@ -65,10 +65,6 @@ def make_console_keys(folder: Path, name: str) -> list[Role]:
                 made.append(role)
             public = public_text(read_certificate(secret))
             replace_text(secret.with_suffix(".key"), public, PUBLIC_MODE)
-    except OSError as error:
-        raise KeysError(f"{error.filename}: {error.strerror}") from None
-    except RosterError as error:
-        raise KeysError(str(error)) from None
     return made
 
 

@@ -122,11 +122,8 @@ def command(
 class _FlashSystem:
     """The clock of this computer and new session numbers, as `Flasher` needs them."""
 
-    def clock(self) -> float:
-        return time.monotonic()
-
-    def sleep(self, seconds: float) -> None:
-        time.sleep(seconds)
+    clock = staticmethod(time.monotonic)
+    sleep = staticmethod(time.sleep)
 
     def session(self) -> int:
         return secrets.randbelow(2**32 - 1) + 1

@@ -1,7 +1,7 @@
 """Key folders of `dealtable keys`: showing certificates, comparing fingerprints, rotating keys."""
 
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import NamedTuple
@@ -44,6 +44,17 @@ class FingerprintMismatch(KeysError):
     """The fingerprint of a key is not its owner's. This is a finding: the program exits with 1."""
 
     exit_code = 1
+
+
+@contextmanager
+def raise_keys_errors() -> Iterator[None]:
+    """Raise KeysError if the block raises an error about a file."""
+    try:
+        yield
+    except OSError as error:
+        raise KeysError(f"{error.filename}: {error.strerror}") from error
+    except (RosterError, ValueError) as error:
+        raise KeysError(str(error)) from error
 
 
 def format_certificate(certificate: Certificate) -> str:

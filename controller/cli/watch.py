@@ -259,17 +259,13 @@ def command(
         with _open_heads_file(heads_file, tables) as heads:
             asyncio.run(_watch_all(tables, printer, topic, heads))
     except* (BadAddress, OSError) as wrong:  # OSError: the reader of the output is gone
-        bad = _first_exception(wrong)
+        bad = wrong
+        while isinstance(bad, BaseExceptionGroup):
+            bad = bad.exceptions[0]
     if isinstance(bad, BadAddress):
         raise CliError(str(bad))
     if bad is not None:  # an error that is raised in the block is in a group before Python 3.11.4
         raise bad
-
-
-def _first_exception(group: BaseExceptionGroup[BaseException]) -> BaseException:
-    """Return the first exception in a group. Nested groups are searched, too."""
-    first = group.exceptions[0]
-    return _first_exception(first) if isinstance(first, BaseExceptionGroup) else first
 
 
 async def _watch_all(

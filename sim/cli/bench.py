@@ -7,7 +7,7 @@ import click
 import msgspec
 from click.core import ParameterSource
 
-from controller.cli.options import DecimalNumber, WholeNumber, require_writable
+from controller.cli.options import FILE, DecimalNumber, WholeNumber, require_writable
 from controller.service.process_signals import handle_signals_as_ctrl_c
 from sim.bench.figure_registry import (
     BenchFigure,
@@ -81,7 +81,7 @@ class _BenchCommand(click.Command):
 )
 @click.option(
     "--plot",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=FILE,
     help="Write the plot of `reaction` to this SVG file (needs the extra `lab`).",
 )
 @click.pass_context

@@ -9,7 +9,7 @@ import msgspec
 from rich.progress import Progress
 
 from controller.cli import CliError
-from controller.cli.options import require_writable
+from controller.cli.options import FILE, FOLDER, require_writable
 from sim.campaign.campaign_lives import (
     LIFE_DEALS,
     WEAR_LEVELS,
@@ -63,20 +63,20 @@ any number of jobs. Exit 0: no finding; 1: a finding; 2: bad usage; 130: interru
 @click.option("--replay", metavar="SEED", help="Run one life again, and print its log.")
 @click.option(
     "--wire",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=FILE,
     help="With --replay: the file for the frames of both lines. Default: a temporary file.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
 @click.option(
     "--journal",
-    type=click.Path(file_okay=False, path_type=Path),
+    type=FOLDER,
     help="Write each life's journal into a folder in this one. Default: they stay in memory.",
 )
 @click.option("--stop", is_flag=True, help="End at the first life with a finding.")
 @click.option("--jobs", type=click.IntRange(1, 512), help="Processes. Default: one for each core.")
 @click.option(
     "--page",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=FILE,
     help="Also write a page with the fault menu, and with this campaign's detection and recovery.",
 )
 @click.pass_context

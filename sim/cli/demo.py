@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 import click
 
 from controller.cli import CliError
-from controller.cli.options import DecimalNumber, WholeNumber
+from controller.cli.options import FOLDER, DecimalNumber, WholeNumber
 from controller.client.client import NoAnswer
 from controller.roster import CLIENTS_FOLDER
 from controller.service.process_signals import termination_signals
@@ -100,7 +100,7 @@ class _DemoOptions:
 )
 @click.option(
     "--state-dir",
-    type=click.Path(file_okay=False, path_type=Path),
+    type=FOLDER,
     help="The folder for journals and keys; it is kept. Default: a new temporary folder.",
 )
 @click.option(

@@ -21,7 +21,7 @@ import msgspec
 from rich.progress import Progress
 
 from controller.cli import CliError
-from controller.cli.options import WholeNumber, require_writable
+from controller.cli.options import FILE, WholeNumber, require_writable
 from sim.cli.deal_progress import EXIT_INTERRUPTED, show_progress
 
 if TYPE_CHECKING:
@@ -81,12 +81,7 @@ def _add_source_options(function: Callable[..., None]) -> Callable[..., None]:
 @command.command("collect", short_help="Collect raw data of deals into a file.")
 @click.option("--deals", type=WholeNumber(1, 10_000_000), required=True)
 @_add_source_options
-@click.option(
-    "--out",
-    type=click.Path(dir_okay=False, path_type=Path),
-    required=True,
-    help="The file to write. It must not exist.",
-)
+@click.option("--out", type=FILE, required=True, help="The file to write. It must not exist.")
 @click.pass_context
 def collect_command(
     ctx: click.Context,
@@ -123,19 +118,17 @@ def collect_command(
 
 
 @command.command("report", short_help="Judge collected deals by the whole family.")
-@click.argument(
-    "files", nargs=-1, metavar="[FILE...]", type=click.Path(dir_okay=False, path_type=Path)
-)
+@click.argument("files", nargs=-1, metavar="[FILE...]", type=FILE)
 @click.option("--deals", type=WholeNumber(1, 10_000_000), help="Collect deals, and read no FILE.")
 @_add_source_options
 @click.option(
     "--retest",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=FILE,
     help="As many new deals, for a retest of deals that were collected elsewhere.",
 )
 @click.option(
     "--html",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=FILE,
     help="Also write the report as a page, with its pictures as PNG files in the same folder.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")

@@ -13,7 +13,7 @@ import click
 import msgspec
 
 from controller.cli import CliError
-from controller.cli.options import DecimalNumber, WholeNumber
+from controller.cli.options import FILE, FOLDER, DecimalNumber, WholeNumber
 from controller.config import SimConfig, load_sim
 from controller.service.process_signals import termination_signals
 from sim.board_process import (
@@ -64,7 +64,7 @@ Examples:
 @click.command(epilog=EPILOG)
 @click.option(
     "--config",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=FILE,
     help="The simulator's configuration file, sim.toml. Default: the standard settings.",
 )
 @click.option(
@@ -92,7 +92,7 @@ Examples:
 @click.option(
     "--faults",
     "faults_file",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=FILE,
     help="A file with your own wear level: `rates` and `together`, as in sim/faults.toml.",
 )
 @click.option(
@@ -104,7 +104,7 @@ Examples:
 @click.option("--part", metavar="K/N", hidden=True, help="Run only every Nth table, from the Kth.")
 @click.option(
     "--runtime-dir",
-    type=click.Path(file_okay=False, path_type=Path),
+    type=FOLDER,
     help="The folder for links to ptys and for sockets. Default: a temporary folder in memory.",
 )
 def command(
