@@ -71,7 +71,7 @@ class _ActiveFault:
 
 
 class BoardFaults:
-    """A part that makes the faults of serial lines and boards happen, and ends each after its time.
+    """The faults of serial lines and boards: this class makes them happen, and ends them in time.
 
     Times are those of the world, not of the machine. A watchdog or a cable does not become faster
     in a machine that runs faster.

@@ -37,7 +37,7 @@ class LineNoise:
         self._rng = rng
 
     def distort(self, board: str, way: str, data: bytes) -> DelayedPieces:
-        """Return the pieces of `data` that arrive, and their delays. `way`: `to_board`,
+        """Return the pieces of `data` that arrive, with delays. `way` is `to_board` or
         `to_host`.
         """
         book = self._schedule
@@ -173,9 +173,7 @@ class PipePort:
         self._plugged = True
 
     def drop_connection(self) -> None:
-        """Pull the cable out and plug it in again. Bytes on the way are lost. The host
-        is notified.
-        """
+        """Pull the cable out and plug it in again. The host is notified; bytes are lost."""
         on_lost = self._on_lost
         self.to_board.clear()
         if on_lost is not None:
@@ -222,10 +220,10 @@ _MAX_READ_BYTES = 4096
 
 
 class _PtyDirection(_ByteQueue):
-    """One direction of a pty."""
+    """The bytes on their way in one direction of a pty."""
 
     def send(self, pieces: DelayedPieces) -> None:
-        """Send pieces with delays. One without a delay or a piece before it arrives at once."""
+        """Send the pieces of a write, each after its delay, or at once if nothing delays it."""
         assert self._receive is not None
         for after_ms, piece in pieces:
             if after_ms <= 0 and not self._queue:
@@ -235,7 +233,9 @@ class _PtyDirection(_ByteQueue):
 
 
 class PtyLine:
-    """The board's end of a pty. `link` is the fixed path that leads to the current pty.
+    """The board's end of a serial line that is a pseudo-terminal (pty).
+
+    `link` is the fixed path that leads to the current pty.
 
     To unplug the line closes the pty, so the host sees its port vanish. Bytes that are written
     while no host has the port open are lost, as on a cable that is not plugged in. `distort` is the

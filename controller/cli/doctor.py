@@ -125,7 +125,7 @@ def _ask_board(config: TableConfig, board: BoardKind) -> BoardAnswer:
 def _answer_for_error(
     error: DriverError, board: BoardKind, port: str, welcome: Welcome | None
 ) -> BoardAnswer:
-    """Return the answer for an error of the drivers, with the texts that the table would show."""
+    """Return an answer that describes an error of the drivers, with the texts of the table."""
     evidence: dict[str, object] = {"board": board, "port": port, "why": str(error)}
     if isinstance(error, Mismatch):
         evidence |= {"expected": error.expected, "found": error.found}
@@ -203,7 +203,7 @@ async def _receive_state(endpoints: Endpoints, identity: ClientIdentity) -> Feed
 
 
 def _probe_address(address: str) -> FeedFacts:
-    """Check that a program accepts connections at an address. No key is known to log in with."""
+    """Check that a program accepts connections at an address, but receive nothing from it."""
     place = urlsplit(address)
     try:
         socket.create_connection((place.hostname, place.port), CONNECT_TIMEOUT_S).close()
@@ -325,7 +325,7 @@ def _gather_program(config: TableConfig, key: Path | None) -> ProgramFacts:
 
 
 def _find_differences(manifest: Manifest | None, folder: Path, state_dir: Path) -> Iterator[str]:
-    """Yield one line for each difference from the release, and for a newer earlier release."""
+    """Yield one line for each difference from the release, and for a newer one that ran here."""
     remembered = read_remembered_release(state_dir) if os.access(state_dir, os.X_OK) else None
     serial = 0 if manifest is None else manifest.serial
     if remembered is not None and serial < remembered.serial:

@@ -161,7 +161,7 @@ class MatchPlayers:
         return pause, lambda: self._command(Role.REFEREE, "out", seat=seat)
 
     async def _next_deal_action(self) -> TimedAction | None:
-        """Return the action that loads the cards or starts the next deal, or None for now."""
+        """Return the action that loads cards or starts a deal, or None if neither is possible."""
         truth = await self._table.control.request("truth")
         if any(truth["hands"]):
             return _AT_ONCE, lambda: self._table.control.request("load")
@@ -172,7 +172,7 @@ class MatchPlayers:
         return _PRESS, lambda: self._command(Role.REFEREE, "start_deal")
 
     async def _take_hands(self, state: PublicState) -> bool:
-        """Take the hands if the lift is up. Return True if the players have their hands."""
+        """Take the hands if the lift is up, and return True if the players have them."""
         if state.match.phase != Stage.COUNT_CHECK:
             return True
         truth = await self._table.control.request("truth")
@@ -181,7 +181,7 @@ class MatchPlayers:
         return any(truth["hands"])
 
     def _call_action(self, state: PublicState) -> TimedAction | None:
-        """Return an action that calls the referee, or that cancels a call without an answer. Return
+        """Return an action that calls the referee, or one that cancels an unanswered call. Return
         None if neither is due.
         """
         now_s, match = asyncio.get_running_loop().time(), state.match

@@ -41,7 +41,7 @@ def area_of(number: int) -> str:
 
 
 class ConsoleProcess:
-    """A console as a process, and its configuration. `hasher` hashes PINs for the database."""
+    """A referees' console that runs as a process. `hasher` hashes PINs for its database."""
 
     def __init__(self, config: Path, hasher: "PasswordHasher | None" = None) -> None:
         self.config, self.hasher = config, hasher
@@ -145,7 +145,9 @@ async def run_console(
     people: Sequence[tuple[str, Role, str]] = (),
     hasher: "PasswordHasher | None" = None,
 ) -> AsyncIterator[ConsoleProcess]:
-    """Run a console for the tables of a hall for the block. Raises HallError.
+    """Run a console during the block, for the tables of a hall.
+
+    Raises HallError.
 
     The console has its own keys, as every console must. A program that floods a table under another
     key cannot block it. `port`: None takes a free port. `store`: its database; with None an SQLite

@@ -121,7 +121,7 @@ class TableInProcess(HandledTable):
         about: tuple[int | None, int | None] | None = None,
         **args: Any,
     ) -> ClientCommand:
-        """Return a signed command of a role.
+        """Make a command, and sign it with the key of a role.
 
         `about` is the deal and attempt that the command names.
 

@@ -41,7 +41,7 @@ ROUND_S = 16.0
 
 
 class HallError(Exception):
-    """A process of a hall did not start, or ended unexpectedly. The message is one line."""
+    """An error of a hall: a process did not start or ended unexpectedly. It is one line."""
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ class HallPlan:
 
     @property
     def rules(self) -> Profile:
-        """The rulebook of all tables, with a tournament's regulations if any. Raises
+        """The rulebook of all tables, with a tournament's regulations if set. Raises
         ProfileError.
         """
         return load_profile(self.profile, self.event)
