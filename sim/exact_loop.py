@@ -49,18 +49,15 @@ class ExactSelector(selectors.EpollSelector):
             return self._stamp(super().select(None))
         due_s = self.now_s + max(0.0, timeout)
         wait_s = due_s - time.monotonic()
-        ready = super().select(0) if wait_s <= 0 else self._wait(wait_s, due_s)
-        if ready:
-            return self._stamp(ready)
-        self.now_s = due_s
-        return ready
-
-    def _wait(self, wait_s: float, due_s: float) -> Ready:
         long = wait_s > _LONG_WAIT_S
-        select.select((self.fileno(),), (), (), wait_s - BUSY_WAIT_S if long else wait_s)
+        if wait_s > 0:
+            select.select((self.fileno(),), (), (), wait_s - BUSY_WAIT_S if long else wait_s)
         ready = super().select(0)
         while long and not ready and time.monotonic() < due_s:
             ready = super().select(0)
+        if ready:
+            return self._stamp(ready)
+        self.now_s = due_s
         return ready
 
     def _stamp(self, ready: Ready) -> Ready:

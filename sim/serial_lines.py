@@ -47,17 +47,13 @@ class LineNoise:
         if book.strike_fields("bytes_dropped", where):
             return []
         if book.strike_fields("bytes_corrupted", where):
-            data = self._flip_bit(data)
+            place = self._rng.randrange(len(data))
+            turned = data[place] ^ 1 << self._rng.randrange(8)
+            data = data[:place] + bytes((turned,)) + data[place + 1 :]
         delayed = book.strike_fields("bytes_delayed", where)
         after_ms = delayed.ms if delayed else 0.0
         pieces = 2 if book.strike_fields("bytes_repeated", where) else 1
         return [(after_ms, data)] * pieces
-
-    def _flip_bit(self, data: bytes) -> bytes:
-        """Return `data` with one random bit flipped."""
-        place = self._rng.randrange(len(data))
-        turned = data[place] ^ 1 << self._rng.randrange(8)
-        return data[:place] + bytes((turned,)) + data[place + 1 :]
 
 
 # Timers may fire early by a rounding error. Bytes that are due within this time have arrived.

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from controller.cards import Face, face_text
-from controller.cli import CliError
+from controller.cli import CliError, raise_cli_error
 from controller.cli.adapter_files import (
     BACKS,
     BackName,
@@ -78,14 +78,12 @@ def barcode(path: Path, learn: bool, back: str) -> None:
     engine, of = profile.engine, profile.adapter
     uid = bytes.fromhex(of.id)
     hal = BarcodeHal(uid, engine, profile.codes, SerialEnginePort(engine), _print_message)
-    try:
+    with raise_cli_error(AdapterError):
         folder = AdapterStorage(of.folder)
         board = make_barcode_reader(
             hal, engine, folder.next_boot(), own_source_hash(), folder.load()
         )
         serve(board, hal, of.link, store=folder.store, log=_print_message)
-    except AdapterError as error:
-        raise CliError(str(error)) from None
 
 
 def _print_message(line: str) -> None:

@@ -233,14 +233,12 @@ for name in sys.argv[1:]:
 _IMPORT_TIMEOUT_S: Final = 60.0
 
 
-def gather_facts(
-    config: TableConfig, file: Path, key: Path | None, computer: Computer | None = None
-) -> DoctorFacts:
+def gather_facts(config: TableConfig, file: Path, key: Path | None) -> DoctorFacts:
     """Return all facts that the checks of a table need. `key` is the release's public key.
 
     Raises FileError or CliError for a named file that cannot be used.
     """
-    computer, users_problem = computer or Computer(), ""
+    computer, users_problem = Computer(), ""
     try:
         check_separation(config, file)
     except CliError as error:

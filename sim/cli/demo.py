@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 import click
 
-from controller.cli import CliError
+from controller.cli import raise_cli_error
 from controller.cli.options import FOLDER, DecimalNumber, WholeNumber
 from controller.client.client import NoAnswer
 from controller.roster import CLIENTS_FOLDER
@@ -144,10 +144,8 @@ def command(
         raise click.UsageError("--json and --costs go with --once")
     if console_port is not None and (once or no_console):
         raise click.UsageError("--console-port goes with a console: not with --once, --no-console")
-    try:
+    with raise_cli_error(FaultError):
         refuse_host_faults(parse_fault(fault) for fault in faults)
-    except FaultError as error:
-        raise CliError(str(error)) from error
     choose_interpreter(firmware, boards, tables)
     raise_open_file_limit()
     folder = state_dir or Path(tempfile.mkdtemp(prefix="dealtable-"))

@@ -84,7 +84,11 @@ class MatchPlayers:
                     await asyncio.sleep(self._chance.uniform(*deed[0]) / self._speed)
                     with suppress(NoAnswer):
                         await deed[1]()
-                await self._wait_for_state()
+                # only a short wait, because cards can move without a new state
+                self._state_changed.clear()
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(_LOOK_INTERVAL_S):
+                        await self._state_changed.wait()
         finally:
             listening.cancel()
             await asyncio.gather(listening, return_exceptions=True)
@@ -101,13 +105,6 @@ class MatchPlayers:
                 client.boot = self._state.boot
             self._on_state(self._state)
             self._state_changed.set()
-
-    async def _wait_for_state(self) -> None:
-        """Wait for the next state, but only a short time: cards can move without a new state."""
-        self._state_changed.clear()
-        with suppress(TimeoutError):
-            async with asyncio.timeout(_LOOK_INTERVAL_S):
-                await self._state_changed.wait()
 
     async def _next_action(self, state: PublicState) -> TimedAction | None:
         """Return the action that people do next, or None if nothing is due."""

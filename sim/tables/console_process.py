@@ -71,7 +71,9 @@ class ConsoleProcess:
         url = next((word for word in line.split() if word.startswith("http")), None)
         if url is None:
             await self.stop()
-            raise HallError(f"the console did not open, see {self.log}: {self._last_log_line()}")
+            lines = self.log.read_text(encoding="utf-8", errors="replace").split("\n")
+            last = next((line for line in reversed(lines) if line.strip()), "the log is empty")
+            raise HallError(f"the console did not open, see {self.log}: {last}")
         self.url = url
 
     async def stop(self) -> int | None:
@@ -84,11 +86,9 @@ class ConsoleProcess:
         self.process.kill()
         await self.process.wait()
 
-    async def invite(
-        self, name: str, role: Role, table: str | None = None, language: str = "zh"
-    ) -> str:
+    async def invite(self, name: str, role: Role) -> str:
         """Add a person to the console's database, even while it runs. Return an invitation code."""
-        return await self.run_in_thread(lambda: self._add_person(name, role, None, table, language))
+        return await self.run_in_thread(lambda: self._add_person(name, role, None, None, "zh"))
 
     async def add_account(
         self, name: str, role: Role, pin: str, table: str | None = None, language: str = "zh"
@@ -128,11 +128,6 @@ class ConsoleProcess:
             if pin is not None:
                 people.accept_invitation(code, pin)
         return code
-
-    def _last_log_line(self) -> str:
-        """Return the last line of the log, for an error message."""
-        lines = self.log.read_text(encoding="utf-8", errors="replace").split("\n")
-        return next((line for line in reversed(lines) if line.strip()), "the log is empty")
 
 
 @asynccontextmanager

@@ -161,9 +161,8 @@ class TableProcess:
                         )
                     await asyncio.sleep(POLL_INTERVAL_S)
         except TimeoutError:
-            raise HallError(
-                f"the daemon of table {self.id} is not there after {START_TIMEOUT_S:g} s"
-            ) from None
+            late = f"is not there after {START_TIMEOUT_S:g} s"
+            raise HallError(f"the daemon of table {self.id} {late}") from None
 
     async def stop_daemon(self) -> int | None:
         """End the daemon as Ctrl-C does. Return its exit status, or None if none was started."""
