@@ -92,8 +92,6 @@ def _print_message(line: str) -> None:
 
 # The option --learn: assigning a code to each card.
 
-_EQUAL_SCANS = 2
-"""Number of equal reads in a row that are needed to learn a card."""
 _MAX_SCANS = 6
 _KEYS_HINT = "Enter reads the card, s skips it, q stops; you can continue later"
 
@@ -194,7 +192,7 @@ def _scan_twice(scanner: CodeScanner) -> bytes | None:
 def _find_code_problem(profile: BarcodeFile, line: bytes | None) -> str | None:
     """Return why the code in `line` cannot be assigned to a new card, or None if it can."""
     if line is None:
-        return f"no code was read {_EQUAL_SCANS} times alike: lay the card straight, and alone"
+        return "no code was read 2 times alike: lay the card straight, and alone"
     if not all(0x21 <= sign <= 0x7E for sign in line) or len(line) > 64:
         return "the code has signs that no code has: see end_of_line, baud and parity"
     known = profile.codes.get(line)

@@ -118,23 +118,17 @@ def _ask_board(config: TableConfig, board: BoardKind) -> BoardAnswer:
             return _answer_for_fault("BOARD_SILENT", {"board": board, "port": section.port})
         check_identity(welcome, who[board], other)
     except DriverError as error:
-        return _answer_for_error(error, board, section.port, welcome)
+        evidence: dict[str, object] = {"board": board, "port": section.port, "why": str(error)}
+        if isinstance(error, Mismatch):
+            evidence |= {"expected": error.expected, "found": error.found}
+        elif isinstance(error, PortMissing | PortBusy):
+            evidence["port"] = error.path
+        return _answer_for_fault(driver_error_fault(error), evidence, welcome)
     return BoardAnswer(welcome)
 
 
-def _answer_for_error(
-    error: DriverError, board: BoardKind, port: str, welcome: Welcome | None
-) -> BoardAnswer:
-    """Return an answer that describes an error of the drivers, with the texts of the table."""
-    evidence: dict[str, object] = {"board": board, "port": port, "why": str(error)}
-    if isinstance(error, Mismatch):
-        evidence |= {"expected": error.expected, "found": error.found}
-    elif isinstance(error, PortMissing | PortBusy):
-        evidence["port"] = error.path
-    return _answer_for_fault(driver_error_fault(error), evidence, welcome)
-
-
 def _answer_for_fault(name: str, evidence: Evidence, welcome: Welcome | None = None) -> BoardAnswer:
+    """Return the answer of a board with a fault, with the texts that the table would show."""
     row = fault(name)
     return BoardAnswer(
         welcome, fault=row.name, cause=row.cause(evidence), action=row.action(evidence)

@@ -41,22 +41,17 @@ def area_of(number: int) -> str:
 
 
 class ConsoleProcess:
-    """A referees' console that runs as a process. `hasher` hashes PINs for its database."""
+    """A referees' console that runs as a process. `hasher` hashes PINs for its database.
+
+    `folder` contains the console's configuration, its database, and the file `log`.
+    """
 
     def __init__(self, config: Path, hasher: "PasswordHasher | None" = None) -> None:
         self.config, self.hasher = config, hasher
+        self.folder = config.parent
+        self.log = self.folder / "console.log"
         self.url = ""
         self.process: asyncio.subprocess.Process | None = None
-
-    @property
-    def folder(self) -> Path:
-        """The folder of the console's configuration, database and log."""
-        return self.config.parent
-
-    @property
-    def log(self) -> Path:
-        """The console's log file."""
-        return self.folder / "console.log"
 
     async def start(self) -> None:
         """Start the console and wait until it is open. Raises HallError if it ends before that."""
