@@ -24,8 +24,11 @@ def page(module: str, language: str, *words: str) -> Page:
     """Return a module whose page has taught these words."""
     found = Page(module, language)
     for name in words:
-        told = json.dumps(taught(STATIC / "words" / f"{name}.mjs"), ensure_ascii=False)
-        found.runs(f"M[Object.keys(M).find((one) => one.endsWith('js/words.mjs'))].addTexts({told})")
+        texts = taught(STATIC / "words" / f"{name}.mjs")
+        told = json.dumps(texts, ensure_ascii=False)
+        found.runs(
+            f"M[Object.keys(M).find((one) => one.endsWith('js/words.mjs'))].addTexts({told})"
+        )
     return found
 
 
