@@ -4,7 +4,7 @@ The registry is one table. A refusal lists the roles and phases from this table.
 the machine's phases. The match itself checks its own phases.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any, Final, Literal, NamedTuple, TypeVar
 
 import msgspec
@@ -65,8 +65,8 @@ from controller.faults import fault
 from controller.host.printable_text import MAX_SHOWN_CHARACTERS, escape_unprintable, shorten
 from controller.host.toml_files import explain_error, same_words
 from controller.messages import CommandReply, Failure, MachinePhase, Role
-from controller.words import COMMAND_WORDS as CALLED
 from controller.words import (
+    COMMAND_WORDS,
     MACHINE_PHASE_WORDS,
     Words,
     phase_clauses,
@@ -79,13 +79,13 @@ Form = TypeVar("Form")
 
 
 class CommandSpec(NamedTuple):
-    """The conditions of one command, and its effect in one line for people.
+    """The declaration of one command: who may give it and when, its arguments and its effect.
 
     `phases` are the machine's phases in which the command is possible. A match command has all of
     them. `signed` is True if the command changes something, so that the role of its key is checked.
     `bound_to` names what the command must refer to: the machine's present attempt, or the match's
     present deal and attempt. Otherwise the command is STALE. `args` is the type of its arguments.
-    `help` is the effect.
+    `help` is the effect, in one line for people.
     """
 
     roles: frozenset[Role]
@@ -97,7 +97,7 @@ class CommandSpec(NamedTuple):
 
 
 class BadArgs(Exception):
-    """Wrong arguments of a command: the found value, and the expected value.
+    """An error for wrong arguments of a command: what was found, and what is expected.
 
     Each text is part of one line, as in the fault BAD_COMMAND of the catalogue.
     """
@@ -274,10 +274,7 @@ COMMANDS: Final[Mapping[str, CommandSpec]] = {
         _REFEREES, TransferArgs, "transfer the match to another table (转台)", "none"
     ),
     "take_over": _machine_command(
-        _REFEREES,
-        _MOTIONLESS_PHASES,
-        TakeOverArgs,
-        "accept a match from another table (接台)",
+        _REFEREES, _MOTIONLESS_PHASES, TakeOverArgs, "accept a match from another table (接台)"
     ),
     "sign": _match_command(_REFEREES, SignArgs, "sign the score sheet (签名)", "none"),
     # The machine's faults.
@@ -331,12 +328,6 @@ cards would reveal the card. A part of a match from another table is too long fo
 """
 
 
-def role_may_give(role: Role, cmd: str) -> bool:
-    """Return True if a role may give a command. Return False for an unknown command."""
-    order = COMMANDS.get(cmd)
-    return order is not None and role in order.roles
-
-
 def role_or_phase_refusal(cmd: str, role: Role, phase: MachinePhase) -> Failure | None:
     """Return the reason why this role cannot give a command in this phase, or None if it can."""
     order = COMMANDS.get(cmd)
@@ -348,32 +339,27 @@ def role_or_phase_refusal(cmd: str, role: Role, phase: MachinePhase) -> Failure 
             message_zh=f"没有{cmd}这个命令",
             action_zh=f"可用的命令：{', '.join(sorted(COMMANDS))}",
         )
-    what = quoted_words([cmd], CALLED)
+    what = quoted_words([cmd], COMMAND_WORDS)
     if role not in order.roles:
-        who, those = (
-            roles_with_article([role]),
-            roles_with_article(_in_declared_order(Role, order.roles)),
-        )
-        either = " or ".join(
-            roles_with_article([one]).en for one in _in_declared_order(Role, order.roles)
-        )
+        roles = _in_declared_order(Role, order.roles)
+        who, those = roles_with_article([role]), roles_with_article(roles)
         return Failure(
             code="WRONG_ROLE",
             message=f"{what.en} is not for {who.en}",
-            action=f"ask {either}",
+            action=f"ask {' or '.join(roles_with_article([one]).en for one in roles)}",
             message_zh=f"{who.zh}无权执行{what.zh}",
             action_zh=f"请由以下角色执行：{those.zh}",
         )
     if phase not in order.phases:
+        phases = _in_declared_order(MachinePhase, order.phases)
         now, then = (
             quoted_words([phase], MACHINE_PHASE_WORDS),
-            quoted_words(_in_declared_order(MachinePhase, order.phases), MACHINE_PHASE_WORDS),
+            quoted_words(phases, MACHINE_PHASE_WORDS),
         )
-        until = phase_clauses(_in_declared_order(MachinePhase, order.phases))
         return Failure(
             code="WRONG_PHASE",
             message=f"{what.en} is not possible while {phase_clauses([phase])}",
-            action=f"possible while {until}",
+            action=f"possible while {phase_clauses(phases)}",
             message_zh=f"发牌机处于{now.zh}，不能执行{what.zh}",
             action_zh=f"发牌机处于以下阶段时可执行：{then.zh}",
         )
@@ -381,7 +367,7 @@ def role_or_phase_refusal(cmd: str, role: Role, phase: MachinePhase) -> Failure 
 
 
 def parse_args(cmd: str, args: Mapping[str, Any]) -> Args:
-    """Return a command's arguments as its argument type.
+    """Return the arguments of a command, converted to the argument type of this command.
 
     Raises BadArgs if the arguments do not fit, and LookupError for an unknown command.
     """
@@ -393,7 +379,10 @@ def parse_args(cmd: str, args: Mapping[str, Any]) -> Args:
 
 
 def convert_value(raw: Any, value_type: type[Form]) -> Form:
-    """Return plain values as a `value_type`. Raises BadArgs if they do not fit."""
+    """Return plain values, converted to the type `value_type`.
+
+    Raises BadArgs if they do not fit.
+    """
     try:
         return msgspec.convert(raw, value_type)
     except msgspec.ValidationError as mistake:
@@ -411,14 +400,14 @@ def usage_line(cmd: str) -> str:
 def list_names(
     kind: type[Role] | type[MachinePhase], chosen: frozenset[Role] | frozenset[MachinePhase]
 ) -> str:
-    """Return roles or phases as a list, in the order in which they are declared."""
+    """Return the names of roles or phases in one line, in the order of their declaration."""
     return ", ".join(_in_declared_order(kind, chosen))
 
 
 def _in_declared_order(
     kind: type[Role] | type[MachinePhase], chosen: frozenset[Role] | frozenset[MachinePhase]
-) -> Iterator[str]:
-    return (each.value for each in kind if each in chosen)
+) -> list[str]:
+    return [each.value for each in kind if each in chosen]
 
 
 MAX_COMMAND_BYTES: Final = 16_384
