@@ -20,56 +20,52 @@ RUNTIME_ROOT = Path("/run/dealtable")
 _MAX_RUNTIME_DIR_BYTES = 80
 _GATEWAY_FOLDER_SUFFIX = ".gateway"
 
+
+def matching(pattern: str, description: str) -> Meta:
+    """Return the bounds of a text that matches `pattern`. Errors show the `description`."""
+    return Meta(pattern=pattern, description=description)
+
+
 ShortName = Annotated[
     str,
-    Meta(
-        pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]{0,23}$",
-        description="a name of at most 24 letters, digits, - and _",
-    ),
+    matching(r"^[A-Za-z0-9][A-Za-z0-9_-]{0,23}$", "a name of at most 24 letters, digits, - and _"),
 ]
-BoardId = Annotated[
-    str, Meta(pattern=r"^[0-9a-f]{16}$", description="16 hexadecimal digits, lower case")
-]
+BoardId = Annotated[str, matching(r"^[0-9a-f]{16}$", "16 hexadecimal digits, lower case")]
 UsbSerial = Annotated[
     str,
-    Meta(
-        pattern=r"^[A-Za-z0-9][A-Za-z0-9._:-]{0,63}$",
-        description="a USB serial number of at most 64 letters, digits, ., _, : and -",
+    matching(
+        r"^[A-Za-z0-9][A-Za-z0-9._:-]{0,63}$",
+        "a USB serial number of at most 64 letters, digits, ., _, : and -",
     ),
 ]
 FirmwareHash = Annotated[
-    str,
-    Meta(
-        pattern=r"^[0-9a-f]{16}$",
-        description="a firmware's hash, 16 hexadecimal digits, lower case",
-    ),
+    str, matching(r"^[0-9a-f]{16}$", "a firmware's hash, 16 hexadecimal digits, lower case")
 ]
 BindAddress = Annotated[
     str,
-    Meta(
-        pattern=r"^tcp://[^\s/:]+:(\*|\d{1,5})$",
-        description='an address like "tcp://*:5556", or with port * for any free one',
+    matching(
+        r"^tcp://[^\s/:]+:(\*|\d{1,5})$",
+        'an address like "tcp://*:5556", or with port * for any free one',
     ),
 ]
 METRICS_OFF = "off"
 LoopbackAddress = Annotated[
     str,
-    Meta(
-        pattern=r"^(off|tcp://(127\.\d+\.\d+\.\d+|localhost|\[::1\]):(\*|\d{1,5}))$",
-        description='"off", or an address of this computer alone like "tcp://127.0.0.1:9556", '
+    matching(
+        r"^(off|tcp://(127\.\d+\.\d+\.\d+|localhost|\[::1\]):(\*|\d{1,5}))$",
+        '"off", or an address of this computer alone like "tcp://127.0.0.1:9556", '
         "or with port * for any free one",
     ),
 ]
 PinFactoryName = Annotated[
-    str, Meta(pattern=r"^(lgpio|mock|unix:.+)$", description='"lgpio", "mock" or "unix:PATH"')
+    str, matching(r"^(lgpio|mock|unix:.+)$", '"lgpio", "mock" or "unix:PATH"')
 ]
 GpioNumber = Annotated[int, Meta(ge=2, le=27, description="a GPIO number from 2 to 27")]
 NonEmptyText = Annotated[str, Meta(min_length=1, description="text")]
 UserName = Annotated[
     str,
-    Meta(
-        pattern=r"^([A-Za-z_][A-Za-z0-9_-]{0,31}|\d{1,9})$",
-        description="a user of this computer, by name or number",
+    matching(
+        r"^([A-Za-z_][A-Za-z0-9_-]{0,31}|\d{1,9})$", "a user of this computer, by name or number"
     ),
 ]
 

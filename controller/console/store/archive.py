@@ -4,16 +4,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 import msgspec
-from sqlalchemy import (
-    ColumnElement,
-    Connection,
-    Engine,
-    Row,
-    ScalarSelect,
-    and_,
-    func,
-    select,
-)
+from sqlalchemy import ColumnElement, Connection, Engine, Row, ScalarSelect, and_, func, select
 from sqlalchemy.exc import SQLAlchemyError
 
 from controller.console.store.database import StoreError, dialect_insert, first_line

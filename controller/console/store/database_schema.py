@@ -97,10 +97,7 @@ shown.
 """
 
 DISAGREEMENTS: Final = Table(
-    "disagreements",
-    METADATA,
-    *_entry_key(),
-    Column("body", LargeBinary, nullable=False),
+    "disagreements", METADATA, *_entry_key(), Column("body", LargeBinary, nullable=False)
 )
 """Signed heads that contradict a head that was stored before. `body` contains both: the table has
 published two different pasts.
