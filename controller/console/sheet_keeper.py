@@ -30,7 +30,7 @@ SheetVersion = tuple[object, ...]
 
 
 class SheetKeeper:
-    """A collector of the score sheets of all tables.
+    """A task that requests the score sheets of all tables and stores them.
 
     `write` runs the calls that store a sheet.
     """
@@ -49,7 +49,9 @@ class SheetKeeper:
         self._unsubscribe: Unsubscribe = lambda: None
 
     def start(self) -> None:
-        """Check the present states of all tables, and every later state."""
+        """Check the present state of every table for a finished match, and check every later
+        state.
+        """
         self._unsubscribe = self._tables.on_change(self._check_table)
         for table in self._tables.ids:
             self._check_table(table)
@@ -79,7 +81,7 @@ class SheetKeeper:
             self._tasks[table] = asyncio.create_task(self._keep_current(table))
 
     async def _keep_current(self, table: str) -> None:
-        """Request a table's sheet until its newest version is stored."""
+        """Request a table's sheet repeatedly until its newest version is stored."""
         kept: SheetVersion | None = None
         try:
             while (mark := self._wanted.get(table)) is not None and mark != kept:
@@ -130,7 +132,7 @@ class SheetKeeper:
 
 
 def _sheet_version(state: PublicState) -> SheetVersion | None:
-    """Return the version of the sheet in a table's state, or None if no match is over."""
+    """Return the version of the score sheet in a table's state, or None if no match is over."""
     match = state.match
     if match.verdict is None or match.match is None:
         return None

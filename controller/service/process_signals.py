@@ -26,11 +26,11 @@ _UNWATCHED_INTERVAL_S: Final = 5.0
 
 
 class SystemdNotifier:
-    """The supervisor of this process. Without a supervisor the messages are dropped.
+    """A sender of status messages to systemd, the supervisor of this process.
 
-    `address` is the address of the socket. A leading `@` means the null byte of an abstract socket.
-    `watchdog_s` is the time without a heartbeat after which the process is restarted. None means no
-    limit.
+    `address` is the address of systemd's socket. A leading `@` means the null byte of an abstract
+    socket. Without an address the messages are dropped. `watchdog_s` is the time without a
+    heartbeat after which systemd restarts the process. None means no limit.
     """
 
     def __init__(self, address: str | None = None, watchdog_s: float | None = None) -> None:
@@ -42,8 +42,9 @@ class SystemdNotifier:
 
     @classmethod
     def from_environment(cls, environ: MutableMapping[str, str]) -> Self:
-        """Return a notifier from the environment, and remove its variables, which are only for this
-        process.
+        """Return a notifier with the settings of the environment, and remove its variables.
+
+        The variables are only for this process, not for its children.
         """
         address = environ.pop("NOTIFY_SOCKET", None)
         micros = environ.pop("WATCHDOG_USEC", "")
@@ -83,7 +84,7 @@ async def run_heartbeat(
     status: Callable[[], str],
     write_delay_s: Callable[[], float] = lambda: 0.0,
 ) -> AsyncIterator[None]:
-    """Send heartbeats during the block, as long as this process is alive.
+    """Send heartbeats to the supervisor during the block, as long as this process is alive.
 
     `status` returns a line for people, which is public. `write_delay_s` returns the seconds that
     the oldest entry has waited for the writer of the journal.
@@ -119,7 +120,7 @@ async def _send_heartbeats(
 
 
 def find_stall_reason(loop_delay_s: float, write_delay_s: float) -> str | None:
-    """Return the reason why a process does not count as alive, or None."""
+    """Return the reason why a process does not count as alive, or None if it counts as alive."""
     if loop_delay_s > MAX_LOOP_DELAY_S:
         return f"the loop came round {loop_delay_s:.1f} s late"
     if write_delay_s > MAX_WRITE_DELAY_S:
@@ -143,7 +144,7 @@ def termination_signals() -> tuple[signal.Signals, ...]:
 
 @contextmanager
 def handle_signals_as_ctrl_c() -> Iterator[None]:
-    """Handle the first termination signal in the block like Ctrl-C.
+    """Make the first termination signal in the block act like Ctrl-C.
 
     Later signals have no effect, because a terminal that closes may send SIGHUP more than once.
     """

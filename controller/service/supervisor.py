@@ -25,11 +25,12 @@ _log = structlog.get_logger("run")
 async def supervise_table(
     path: Path, record: Path | None = None, users: Mapping[str, User] | None = None
 ) -> int:
-    """Run both processes until a signal or until one of them exits. Return a common exit status.
+    """Run machine and gateway until a signal arrives or until one of them exits.
 
-    `record` is the file for a recording of the machine's serial lines, if any. `users` contains the
-    users for the machine and the gateway; only root can set them. Each process runs as its user
-    from its first instruction. With None both run as the user of this process.
+    Return a common exit status. `record` is the file for a recording of the machine's serial lines,
+    if any. `users` contains the users for the machine and the gateway; only root can set them. Each
+    process runs as its user from its first instruction. With None both run as the user of this
+    process.
 
     The gateway starts when the machine holds the journal, so that a second daemon of a running
     table changes nothing. A process that is killed is started again. The other process keeps
@@ -79,7 +80,10 @@ async def supervise_table(
 
 
 async def _wait_until_ready(machine: asyncio.subprocess.Process, stop: asyncio.Future[Any]) -> bool:
-    """Wait for the machine's ready line. Return False if it ends or must end before."""
+    """Return True when the machine has written its ready line.
+
+    Return False if the machine ends before, or if `stop` is done before.
+    """
     assert machine.stdout is not None
     line = asyncio.ensure_future(machine.stdout.readline())
     either: set[asyncio.Future[Any]] = {line, stop}

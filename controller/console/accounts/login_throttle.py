@@ -44,7 +44,7 @@ _FREE_ATTEMPTS: Final[dict[_Kind, int]] = {
 class LoginThrottle:
     """A counter of wrong PINs, in memory.
 
-    `now_ms` returns milliseconds since 1970. `secret`: random bytes, so that clients cannot find
+    `now_ms` returns milliseconds since 1970. `secret` has random bytes, so that clients cannot find
     out which unknown names share a counter. `host` is an address, or "" if the address is not
     counted. Only one thread counts. Other threads may query the waits and call `forget_addresses`.
     """
@@ -55,14 +55,14 @@ class LoginThrottle:
         self._trusted: dict[tuple[str, str], None] = {}
 
     def wait_s(self, name: str, host: str, *, known: bool) -> int:
-        """Return how many seconds a name has to wait at an address. 0: it may try now.
+        """Return for how many seconds a client must not try this name. 0 means that it may try now.
 
-        `known`: whether an account of this name exists.
+        `host` is the client's address. `known` is True if an account of this name exists.
         """
         return max(map(self._remaining_s, self._keys(name, host, known)))
 
     def address_wait_s(self, name: str, host: str) -> int:
-        """Return how many seconds an address has to wait, whether or not the name exists.
+        """Return for how many seconds an address must not try, whether or not the name exists.
 
         0 is returned for an address from which this name has logged in before.
         """
@@ -71,7 +71,7 @@ class LoginThrottle:
         return self._remaining_s(("host", "", host))
 
     def count_failure(self, name: str, host: str, *, known: bool) -> int:
-        """Count a wrong PIN. Return how many seconds the name has to wait from now."""
+        """Count a wrong PIN. Return for how many seconds the client must not try this name."""
         for key in self._keys(name, host, known):
             wrong, until_ms = self._failures.get(key, (0, 0))
             wrong = 1 if self._now_ms() > until_ms + FORGET_AFTER_MS else wrong + 1

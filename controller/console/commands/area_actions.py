@@ -23,7 +23,7 @@ from controller.messages import CommandReply, Failure
 
 
 class LoggedAreaAction(msgspec.Struct, frozen=True, kw_only=True):
-    """One action for the tables of an area: the command, and its id for each table.
+    """One action for all tables of an area: the same command to each of them.
 
     `orders` has the id of the command for each table. `unheard` are tables of the area without a
     present state that did not need the action in their last state. Nothing was sent to them.
@@ -42,7 +42,7 @@ class LoggedAreaAction(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class AreaActionLog:
-    """The log of all actions. Every call is one transaction, and may block."""
+    """The stored log of all area actions. Every call is one transaction, and may block."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
@@ -54,7 +54,7 @@ class AreaActionLog:
             base.execute(insert(AREA_ACTION_LOG).values(row))
 
     def find(self, action_id: str) -> LoggedAreaAction | None:
-        """Return the action of an id, or None."""
+        """Return the action that has this id, or None if there is none."""
         with self._engine.connect() as base:
             body = base.scalar(
                 select(AREA_ACTION_LOG.c.body).where(AREA_ACTION_LOG.c.id == action_id)
@@ -91,7 +91,10 @@ _NOT_FOUND: Final = 404
 
 
 class AreaTableResult(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """The command of one table and its status. `error` is the reason if it was not executed."""
+    """The status of the command that was sent to one table for an area action.
+
+    `error` is the reason if the command was not executed.
+    """
 
     table: str
     fate: AreaCommandStatus
@@ -99,10 +102,10 @@ class AreaTableResult(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 
 
 class AreaActionView(msgspec.Struct, frozen=True, kw_only=True):
-    """An action of an area, table by table, without commands that were refused and sent again.
+    """An area action with the result of every table, for a page.
 
-    `unheard` are tables without a present state that did not need the action in their last state.
-    Nothing was sent to them.
+    It is without commands that were refused and sent again. `unheard` are tables without a present
+    state that did not need the action in their last state. Nothing was sent to them.
     """
 
     id: str
@@ -117,11 +120,11 @@ class AreaActionView(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class AreaActions:
-    """The last actions of each kind of every area: a start, a pause, its end, added time.
+    """The last actions of every area: a start, a pause, its end, added time.
 
-    The last action is shown, together with earlier ones that have open commands, at most
-    MAX_SHOWN_ALIKE in all. `command_log` and `action_log` are the logs, and `run_blocking` runs
-    their calls.
+    The last action of each kind is shown, together with earlier ones that have open commands, at
+    most MAX_SHOWN_ALIKE in all. `command_log` and `action_log` are the logs, and `run_blocking`
+    runs their calls.
     """
 
     def __init__(
@@ -141,7 +144,7 @@ class AreaActions:
         dispatcher.on_result, dispatcher.on_executed = self._note_result, self._note_executed
 
     async def load(self) -> None:
-        """Load the stored actions. Raises StoreError."""
+        """Load the actions that the log has. Raises StoreError."""
         known = await self._run_blocking(lambda: self._action_log.newest(MAX_LOADED_ACTIONS))
         for act in reversed(known):
             self._show(act, await self._run_blocking(partial(self._load_statuses, act)))
@@ -174,7 +177,12 @@ class AreaActions:
         return await self._send_to_tables(person, act, act.orders)
 
     def find_shown(self, action_id: str) -> LoggedAreaAction:
-        """Return a shown action. Raises RequestError."""
+        """Return an action that the pages show at present.
+
+        Raises RequestError.
+
+        An action that is not shown any more was followed by others.
+        """
         known = self._shown_actions.get(action_id)
         if known is None:
             en = "this area has had another command since then: check its tables"
@@ -229,9 +237,10 @@ class AreaActions:
         self._show(act, dict.fromkeys(act.orders.values(), _NOT_SENT))
 
     def _show(self, act: LoggedAreaAction, fates: Mapping[str, StatusAndError]) -> None:
-        """Show an action. Remove earlier actions of its kind that have no open commands.
+        """Add an action to those that are shown.
 
-        If there are still too many of its kind, remove the oldest too.
+        Earlier actions of its kind that have no open commands are removed. If there are still too
+        many of its kind, the oldest are removed too.
         """
         shown, kind = self._shown_actions.values(), (act.area, act.act)
         alike = [one for one in shown if (one.area, one.act) == kind]
@@ -249,7 +258,7 @@ class AreaActions:
         self._status_by_command.update(fates)
 
     def _has_open_commands(self, act: LoggedAreaAction) -> bool:
-        """Return whether a command of an action is unknown, or was refused and not sent again."""
+        """Return whether a command of the action is unknown, or was refused and not sent again."""
         refused = (
             self._status(order)[0] == "refused" and order not in self._replaced_commands
             for order in act.orders.values()
@@ -265,7 +274,7 @@ class AreaActions:
         }
 
     async def find(self, action_id: str) -> LoggedAreaAction | None:
-        """Return the action of an id, or None."""
+        """Return the action that has this id, or None if there is none."""
         shown = self._shown_actions.get(action_id)
         return shown or await self._run_blocking(lambda: self._action_log.find(action_id))
 
@@ -280,7 +289,10 @@ class AreaActions:
     async def _send_to_table(
         self, person: Account, act: LoggedAreaAction, table: str, command_id: str
     ) -> CommandReply | None:
-        """Return a table's reply. A refusal by the console itself has the same form."""
+        """Send the action's command to one table, and return the reply.
+
+        A refusal by the console itself has the same form as a table's reply.
+        """
         try:
             told = await self._ask_or_send(person, act, table, command_id)
         except (RequestError, StoreError) as wrong:
@@ -300,7 +312,7 @@ class AreaActions:
     async def _ask_or_send(
         self, person: Account, act: LoggedAreaAction, table: str, command_id: str
     ) -> CommandResult:
-        """Return the result of a command. Send the command if it was never sent."""
+        """Return the result of a command that was sent before, or send it if it was never sent."""
         try:
             return await self._dispatcher.ask_again(person, table, command_id)
         except RequestError as wrong:
@@ -311,14 +323,14 @@ class AreaActions:
         )
 
     def _note_result(self, command_id: str, result: CommandResult | None) -> None:
-        """Note the result of a command, or None when it is sent."""
+        """Record the result of a command. None means that the command is being sent."""
         if command_id in self._status_by_command:
             self._status_by_command[command_id] = (
                 ("sent", None) if result is None else _status_of(result.reply)
             )
 
     def _note_executed(self, table: str, command_id: str) -> None:
-        """Note that a table's journal contains a command. Only the command's own table counts."""
+        """Record that a table's journal contains a command. Only the command's own table counts."""
         if any(act.orders.get(table) == command_id for act in self._shown_actions.values()):
             self._executed_commands.add(command_id)
 

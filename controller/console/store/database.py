@@ -23,7 +23,7 @@ Result = TypeVar("Result")
 
 
 class _Job(NamedTuple):
-    """A call, and the future that receives its result."""
+    """A call for the thread, and the future that receives the call's result."""
 
     call: Callable[[], Any]
     answer: asyncio.Future[Any]
@@ -43,16 +43,17 @@ class WorkerThread:
         self._thread.start()
 
     async def run(self, call: Callable[[], Result], /) -> Result:
-        """Return the result of `call`. Raises its exceptions, database errors as StoreError.
+        """Return the result of `call`, which runs on the thread.
 
-        The call continues even if its caller is cancelled.
+        Raises the exceptions of `call`, but database errors as StoreError. The call continues even
+        if its caller is cancelled.
         """
         answer: asyncio.Future[Result] = self._loop.create_future()
         self._jobs.put(_Job(call, answer))
         return await answer
 
     def close(self) -> None:
-        """Run the calls that are queued, then stop the thread."""
+        """Run the calls that are in the queue, then stop the thread."""
         self._jobs.put(None)
         self._thread.join()
 
@@ -80,14 +81,17 @@ class WorkerThread:
 
 
 class StoreError(Exception):
-    """A database that cannot be used. The one-line message states the cause and what to do."""
+    """An error of a database that cannot be used.
+
+    The one-line message states the cause and what to do.
+    """
 
 
 def open_engine(url: str) -> Engine:
-    """Open the database at `url` and update its tables to the present version. Raises StoreError.
+    """Open the database at `url`, and update its tables to the present version.
 
     SQLite is set up so that committed data survives a power cut, and reads are possible during
-    writes. A PostgreSQL server that does not respond is given up within seconds.
+    writes. A PostgreSQL server that does not respond is given up within seconds. Raises StoreError.
     """
     try:
         name = make_url(url).get_backend_name()
@@ -105,7 +109,7 @@ def open_engine(url: str) -> Engine:
 
 
 def dialect_insert(engine: Engine) -> Any:
-    """Return the `insert` function of the engine's dialect, which supports ON CONFLICT clauses.
+    """Return the `insert` function of the engine's SQL dialect, which supports ON CONFLICT.
 
     SQLite and PostgreSQL have different types for this. Only the dialect in use is imported: that
     of PostgreSQL takes a twentieth of a console's start.

@@ -97,10 +97,7 @@ shown.
 """
 
 DISAGREEMENTS: Final = Table(
-    "disagreements",
-    METADATA,
-    *_entry_key(),
-    Column("body", LargeBinary, nullable=False),
+    "disagreements", METADATA, *_entry_key(), Column("body", LargeBinary, nullable=False)
 )
 """Signed heads that contradict a head that was stored before. `body` contains both: the table has
 published two different pasts.
@@ -210,7 +207,10 @@ _UNVERSIONED: Final = 1
 
 
 class DatabaseTooNew(Exception):
-    """A database that belongs to a newer console. The message states its version and what to do."""
+    """An error for a database that belongs to a newer version of the console.
+
+    The message states its version and what to do.
+    """
 
 
 def migrate(engine: Engine) -> None:
@@ -241,9 +241,10 @@ def migrate(engine: Engine) -> None:
 
 
 def _number_journals(base: Connection) -> None:
-    """Number the journals of each table: all entries are of journal 1.
+    """Write the journal number of every entry into a database that has no such numbers.
 
-    If there are entries of two journals, those of the present one are of journal 2.
+    It is 1 for all entries of a table. If there are entries of two journals, it is 2 for those of
+    the present one.
     """
     for table in (EVENTS, JOURNAL_MARKS):
         if "journal" not in {column["name"] for column in inspect(base).get_columns(table.name)}:
@@ -268,13 +269,12 @@ def _number_journals(base: Connection) -> None:
 
 
 def _journal_of(head: str, entries: Sequence[PublicEvent]) -> list[PublicEvent]:
-    """Return the entries of one table's journal up to the entry with this head, the last entry
-    first.
+    """Return the entries of the journal that ends with the entry `head`, the last one first.
 
-    The chain of heads leads back. The chain also contains private entries, which are not stored
-    here. Before private entries comes the previous entry of the same run of the table's daemon,
-    because a run has one journal. Before the first entry of a run comes the last entry of the
-    latest run whose numbers are all smaller.
+    `entries` are all entries of one table. The chain of heads leads back. The chain also contains
+    private entries, which are not stored here. Before private entries comes the previous entry of
+    the same run of the table's daemon, because a run has one journal. Before the first entry of a
+    run comes the last entry of the latest run whose numbers are all smaller.
     """
     by_head = {entry.head: entry for entry in entries}
     runs: dict[str, list[PublicEvent]] = {}
