@@ -1,4 +1,7 @@
-"""Safety tests: lines, sensors, the boards' own tests, lid, silent host and emergency stop."""
+"""Safety tests: serial lines, sensors, lid, emergency stop, and a host that sends nothing.
+
+The boards' own tests are also run here.
+"""
 
 import asyncio
 
@@ -24,7 +27,7 @@ ENGINE_TIMEOUT_S = 1.5
 
 
 async def measure_round_trips(session: SelftestSession) -> None:
-    """Measure the time for a query and its answer on each line."""
+    """Measure the time between a query and its answer on each serial line."""
     boards: tuple[tuple[BoardKind, str], ...] = (
         ("dealer", "dealer_line"),
         ("reader", "reader_line"),
@@ -44,7 +47,10 @@ async def measure_round_trips(session: SelftestSession) -> None:
 
 
 async def check_sensors(session: SelftestSession) -> None:
-    """Compare the sensors with a machine at rest. If they differ, people clear it first."""
+    """Check that each sensor reports what it must in an empty machine at rest.
+
+    If a sensor does not, people first empty the machine.
+    """
     wrong = _wrong_sensors(await session.status())
     if any(wrong.values()) and await session.operator.do("empty"):
         await asyncio.sleep(SETTLE_S)
@@ -54,14 +60,17 @@ async def check_sensors(session: SelftestSession) -> None:
 
 
 async def run_board_tests(session: SelftestSession) -> None:
-    """Run the own tests of both boards."""
+    """Run the tests that both boards contain."""
     await session.lower_lift()
     await _test_gate(session)
     await _test_engine(session)
 
 
 async def check_lid(session: SelftestSession) -> None:
-    """Ask for the lid to be opened and closed. Check that nothing starts while it is open."""
+    """Check that the open lid is detected and that nothing starts while it is open.
+
+    People open and close the lid on request.
+    """
     bench, wrong, notes = session.boards, 0, []
     if not await session.operator.do("open_lid"):
         session.figures.leave_out("lid", "the lid could not be opened")
@@ -126,7 +135,7 @@ async def _test_engine(session: SelftestSession) -> None:
 
 
 def _wrong_sensors(status: DealerStatus) -> dict[str, bool]:
-    """Return, for each part, whether its sensor differs from the value of a machine at rest."""
+    """Return for each part of the machine whether its sensor is wrong for a machine at rest."""
     seats = [POCKET_PARTS[outlet] for outlet in list(POCKET_PARTS)[:4]]
     return dict(zip(seats, status.sees_pockets, strict=True)) | {
         "tray": status.sees_tray,
@@ -162,7 +171,7 @@ MAX_RUNNING_CARDS = 60
 
 
 async def check_silence_in_shuffle(session: SelftestSession) -> None:
-    """Stop the host's frames while the shuffler runs, and measure when the board stopped."""
+    """Send nothing while the shuffler runs, and measure how soon the board stops."""
     cards = await session.ensure_attempt(new_attempt=True)
     bench = session.boards
     mark = bench.mark()
@@ -198,7 +207,7 @@ async def check_silence_in_shuffle(session: SelftestSession) -> None:
 
 
 async def check_silence_in_feeding(session: SelftestSession) -> None:
-    """Stop the host's frames after the route of one card, and count the cards fed after this.
+    """Send nothing after the route of one card, and count the cards that are fed then.
 
     The routed card may continue, and the next card may be fed. No other card may be fed.
     """
@@ -240,7 +249,10 @@ async def check_silence_in_feeding(session: SelftestSession) -> None:
 
 
 async def check_emergency_stop(session: SelftestSession) -> None:
-    """Ask for the emergency stop to be pressed while cards move, and then to be released."""
+    """Check that the emergency stop ends all motion while cards move.
+
+    People press and release it on request.
+    """
     cards = await session.ensure_attempt()
     bench = session.boards
     if not await session.operator.prepare("press_estop"):

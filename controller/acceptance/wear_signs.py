@@ -1,4 +1,4 @@
-"""Signs of wear in a journal: counts for each attempt, and the service that is due.
+"""Signs of wear of the machine, counted from its journal, and the service that is due.
 
 The counts are a pure fold over entries. They use only codes and indices of the boards' events,
 which are not encrypted. They contain no faces.
@@ -30,7 +30,7 @@ SET_PART: Final = "set"
 
 
 class WearCounts(msgspec.Struct, frozen=True, gc=False):
-    """Counts of one attempt, or of several.
+    """The counts from which wear is judged, of one attempt or of several.
 
     `cards`: cards fed. `refed`: the number of these that were fed from the tray. `extra_looks`:
     looks at a card after the first. `not_landed`: cards whose landing was not seen, and landings
@@ -51,13 +51,17 @@ class WearCounts(msgspec.Struct, frozen=True, gc=False):
     lifts: int = 0
 
     def __add__(self, other: "WearCounts") -> "WearCounts":
-        """Return the sum, field by field."""
+        """Return the sum of two counts, field by field."""
         names = self.__struct_fields__
         return WearCounts(*(getattr(self, name) + getattr(other, name) for name in names))
 
 
 class AttemptWear(msgspec.Struct, frozen=True, gc=False):
-    """The counts of one attempt, with the entry that began the attempt and the card set."""
+    """The counts of one attempt.
+
+    `n`: the number of the journal entry that began the attempt. `card_set`: the card set that was
+    used.
+    """
 
     n: int
     card_set: str
@@ -65,7 +69,10 @@ class AttemptWear(msgspec.Struct, frozen=True, gc=False):
 
 
 class ServiceNote(msgspec.Struct, frozen=True, gc=False):
-    """A service of a part, or of a set (`set:S1`), after entry `n`."""
+    """A service of a part: it was cleaned or replaced after journal entry `n`.
+
+    The part of a card set is named like `set:S1`.
+    """
 
     n: int
     time: str
@@ -75,7 +82,7 @@ class ServiceNote(msgspec.Struct, frozen=True, gc=False):
 
 
 class WearSign(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
-    """One row of health.toml, which describes each field."""
+    """One kind of wear that can be counted: a row of health.toml, which describes each field."""
 
     part: str
     of: str
@@ -91,7 +98,7 @@ class WearSign(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True
 
 
 class WearFinding(msgspec.Struct, frozen=True, gc=False):
-    """One sign of wear at one part.
+    """One sign of wear at one part of the machine.
 
     `value`: the number, None if there are too few cards. `due`: whether service is due. `since`:
     the time of the last service, "" if there was none.
@@ -107,7 +114,11 @@ class WearFinding(msgspec.Struct, frozen=True, gc=False):
 
 
 class WearReport(msgspec.Struct, frozen=True, kw_only=True):
-    """The wear of a table: since its journal began, over the last attempts, and the service due."""
+    """The wear of a machine.
+
+    `whole`: since its journal began. `recent`: over the last attempts. `sets`: of each card set.
+    `found`: the signs of wear at each part.
+    """
 
     entries: int
     whole: WearCounts
@@ -117,13 +128,13 @@ class WearReport(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def due(self) -> tuple[WearFinding, ...]:
-        """The findings that are due now, followed by those that are due soon."""
+        """Return the findings for which service is due now, then those for which it is due soon."""
         order: tuple[WearDue, ...] = ("now", "soon")
         return tuple(one for due in order for one in self.found if one.due == due)
 
 
 def count_attempts(entries: Iterable[JournalEntry]) -> list[AttemptWear]:
-    """Return the counts of all attempts of a journal, in order."""
+    """Return the counts of wear for each attempt of a journal, in order."""
     folding = _WearFold()
     for entry in entries:
         folding.add(entry)
@@ -133,7 +144,10 @@ def count_attempts(entries: Iterable[JournalEntry]) -> list[AttemptWear]:
 def report_wear(
     attempts: Sequence[AttemptWear], marks: Sequence[ServiceNote] = (), entries: int = 0
 ) -> WearReport:
-    """Return the report for the counts of attempts and the services so far (`marks`)."""
+    """Return the wear that follows from the counts of attempts and from the services so far.
+
+    `marks`: the services.
+    """
     names = dict.fromkeys(attempt.card_set for attempt in attempts)
     sets = {name: [one for one in attempts if one.card_set == name] for name in names}
     found = [
@@ -157,17 +171,20 @@ def report_wear(
 
 
 def wear_signs() -> Mapping[str, WearSign]:
-    """Return every sign of wear by name."""
+    """Return every kind of wear that can be counted, by name."""
     return _load_signs().sign
 
 
 def service_parts() -> Mapping[str, Words]:
-    """Return the parts, other than the sets, that can be cleaned or replaced."""
+    """Return the parts of the machine that can be cleaned or replaced.
+
+    The card sets are not included.
+    """
     return _load_signs().part
 
 
 class _WearFold:
-    """The present state of the fold: attempts by number."""
+    """The counts of wear while a journal is read, by attempt number."""
 
     def __init__(self) -> None:
         self._begun: dict[int, tuple[int, str]] = {}
@@ -264,7 +281,7 @@ def _find_wear(
 
 
 def _resets_count(mark: ServiceNote, sign: WearSign) -> bool:
-    """Return whether a service resets the count of a sign. A replaced part is also clean."""
+    """Return True if a service resets the count of a sign. A replaced part is also clean."""
     return sign.since != "replaced" or mark.did == "replaced"
 
 

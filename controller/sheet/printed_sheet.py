@@ -24,13 +24,16 @@ from controller.words import Words, decided_by_words, signer_words
 
 
 def rules_words(rules: SheetRules) -> Words:
-    """Return the title of a rulebook, with the title of its event."""
+    """Return the title of the rulebook, followed by the title of its tournament if there is one."""
     en, zh = ((rules.title_en, rules.event_en), (rules.title_zh, rules.event_zh))
     return Words(" · ".join(filter(None, en)), " · ".join(filter(None, zh)))
 
 
 def confirmation_words(one: SheetCorrection) -> Words | None:
-    """Return the state of a spoken decision's confirmation in words, or None if not spoken."""
+    """Return whether the chief's spoken decision was confirmed in writing, in words.
+
+    Return None if the decision was not spoken.
+    """
     if one.confirmed_by is not None:
         by = signer_words(one.confirmed_by)
         return Words(f"confirmed by {by.en}", f"{by.zh}已书面确认")
@@ -40,7 +43,10 @@ def confirmation_words(one: SheetCorrection) -> Words | None:
 
 
 def correction_reason(one: SheetCorrection) -> Words:
-    """Return the reason of a correction: a person's own text, or the offence of its ruling."""
+    """Return the reason of a correction in both languages.
+
+    A reason that a person wrote is the same text in both.
+    """
     return Words(one.reason, one.reason_zh or one.reason)
 
 
@@ -134,16 +140,17 @@ _HASH_DIGITS = 16
 
 
 def render_sheet(sheet: Mapping[str, Any], language: Language) -> str:
-    """Return the printed page of a sheet (the JSON form of ScoreSheet) in one language.
+    """Return the printed page of a score sheet in one language.
 
-    Raises msgspec.ValidationError, a ValueError, for input that is no sheet.
+    `sheet` is the JSON form of ScoreSheet. Raises msgspec.ValidationError, a ValueError, for input
+    that is no sheet.
     """
     whole = msgspec.convert(sheet, ScoreSheet)
     return "".join(f"{line}\n" for line in _Page(whole, language).lines())
 
 
 class _Page:
-    """The page of one sheet in one language."""
+    """The printed page of one score sheet, in one language."""
 
     def __init__(self, sheet: ScoreSheet, language: Language) -> None:
         self._sheet, self._language = sheet, language
@@ -171,7 +178,7 @@ class _Page:
         return self._in_language(SEAT_LETTERS[seat])
 
     def _seat_names(self, seats: Sequence[Seat]) -> str:
-        """Return full names of seats, for running text. Only columns use single letters."""
+        """Return the full names of seats. Only columns use single letters."""
         return self._label("between_seats").join(
             self._in_language(_SEAT_NAMES[seat]) for seat in seats
         )
@@ -254,7 +261,7 @@ class _Page:
         )
 
     def _remarks(self, line: DealLine) -> str:
-        """Return the facts of a deal that have no column."""
+        """Return the line below a deal's row, with the facts that have no column."""
         told = []
         if line.outcome.forfeited_by is not None:
             told.append(self._outcome_text(line.outcome))
@@ -399,7 +406,10 @@ class _Page:
 
 
 def _table(heads: list[str], rows: list[list[str]], remarks: list[str]) -> Iterator[str]:
-    """Yield rows in columns as wide as their widest text, each with its remarks below."""
+    """Yield the lines of a table, with the remark below each row.
+
+    Each column is as wide as its widest text.
+    """
     widths = [max(map(cell_width, column)) for column in zip(heads, *rows, strict=True)]
     roomy = sum(widths) + 2 * (len(widths) - 1) <= PAGE_WIDTH
     gap = "  " if roomy else " "
@@ -423,7 +433,7 @@ def _indented(text: str) -> Iterator[str]:
 
 
 def _duration_text(ms: int) -> str:
-    """Return a duration as hours, minutes and seconds."""
+    """Return a duration as hours, minutes and seconds, such as "1:05:09"."""
     minutes, seconds = divmod(ms // 1000, 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours}:{minutes:02d}:{seconds:02d}"
