@@ -1,6 +1,4 @@
-"""People who handle the cards of one machine, `PeopleAtMachine`, and faults that leave cards in
-it.
-"""
+"""People at one machine, `PeopleAtMachine`, who handle its cards and may leave cards in it."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
@@ -77,13 +75,11 @@ class OutOfReach(ValueError):
 class PeopleAtMachine:
     """The people at one machine.
 
-    Each method is one action with the cards or the lid.
-
-    `hands`: cards that the four players took. `table`: cards that were laid down as played.
-    `beside`: sets of cards beside the machine. `backs`: the backs of the sets, by name. `box`:
-    cards out of play. People recognise a set by its back only. Cards mixed into another pile stay
-    there until a person sorts them. People who empty the machine also clear jams and turn every
-    card face down.
+    Each method is one action with the cards or the lid. `hands`: cards that the four players took.
+    `table`: cards that were laid down as played. `beside`: sets of cards beside the machine.
+    `backs`: the backs of the sets, by name. `box`: cards out of play. People recognise a set by its
+    back only. Cards mixed into another pile stay there until a person sorts them. People who empty
+    the machine also clear jams and turn every card face down.
     """
 
     def __init__(

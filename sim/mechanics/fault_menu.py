@@ -60,13 +60,13 @@ class FaultMenuEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class SimulatedFault(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """One planned fault of the simulated machine. sim/faults.toml lists the fields of each
-    fault name.
+    """One planned fault of the simulated machine.
 
-    `at`: the number of the card that is struck. `rate`: the probability for each card, filling or
-    write. With neither, the next card is struck. `repeat`: the fault stays after it struck.
-    `clears_after`: the number of attempts that clear it; with None only a person's hand does.
-    `for_ms`: the duration; None means forever, or the value in sim/faults.toml.
+    sim/faults.toml lists the fields of each fault name. `at`: the number of the card that is
+    struck. `rate`: the probability for each card, filling or write. With neither, the next card is
+    struck. `repeat`: the fault stays after it struck. `clears_after`: the number of attempts that
+    clear it; with None only a person's hand does. `for_ms`: the duration; None means forever, or
+    the value in sim/faults.toml.
     """
 
     name: str
@@ -138,9 +138,7 @@ def fault_menu() -> dict[str, FaultMenuEntry]:
 
 
 def accepted_codes(fault: SimulatedFault) -> tuple[str, ...]:
-    """Return the codes of controller/faults.toml that the machine may correctly report for
-    `fault`.
-    """
+    """Return the codes of controller/faults.toml that correctly name `fault`."""
     right = fault_menu()[fault.name].blame
     if not isinstance(right, dict):
         return right

@@ -62,9 +62,7 @@ class Feeder(MachinePart):
             self._backward()
 
     def stack_changed(self) -> None:
-        """Update the sensor after the stack has changed, and start a feed that waited for a
-        card.
-        """
+        """Update the sensor after the stack changed, and start a feed that waited for a card."""
         self._sense()
         if self._drive == FORWARD and not (self.path or self._clutch_spent):
             self._forward()

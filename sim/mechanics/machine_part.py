@@ -12,10 +12,7 @@ from sim.mechanics.sensors import Sensors
 
 @dataclass(frozen=True)
 class SharedParts:
-    """The objects that all parts of one machine share.
-
-    `sensors` are those of the dealer board.
-    """
+    """The objects that all parts of one machine share. `sensors` are those of the dealer board."""
 
     clock: MechanicalClock
     sensors: Sensors

@@ -22,13 +22,11 @@ class PhysicalSet:
 class MechanicsSettings:
     """The settings of one simulated machine.
 
-    Times are in milliseconds at speed 1.
-
-    A card takes about 100 ms: feed 62, read 15, gate at most 15, pass 15. Its fall of 40 ms
-    overlaps with the feed of the next card. `speed` divides all of these times. It does not change
-    a board's limits, heartbeat or clock. Each of `sets` has `packs` packs, with or without jokers.
-    With `cards`, a set has this number of cards, taken from the packs in a cycle. The first set is
-    in the hopper, the others are beside the machine.
+    Times are in milliseconds at speed 1. A card takes about 100 ms: feed 62, read 15, gate at most
+    15, pass 15. Its fall of 40 ms overlaps with the feed of the next card. `speed` divides all of
+    these times. It does not change a board's limits, heartbeat or clock. Each of `sets` has `packs`
+    packs, with or without jokers. With `cards`, a set has this number of cards, taken from the
+    packs in a cycle. The first set is in the hopper, the others are beside the machine.
     """
 
     packs: int = 2

@@ -1,8 +1,7 @@
 """Mechanical time and motion.
 
-Mechanical time is the loop's time multiplied by the speed.
-
-`MechanicalClock` is the clock, `Travel` a moving position, `Motor` a motor, `CardJam` a jam.
+Mechanical time is the loop's time multiplied by the speed. `MechanicalClock` is the clock, `Travel`
+a moving position, `Motor` a motor, `CardJam` a jam.
 """
 
 import asyncio
@@ -219,10 +218,7 @@ class Motor:
 
 
 class CardJam:
-    """A jam that stops a card.
-
-    `tries` tries clear it; with None only a person's hand does.
-    """
+    """A jam that stops a card. `tries` tries clear it; with None only a person's hand does."""
 
     def __init__(self, tries: int | None) -> None:
         self._tries = tries

@@ -1,6 +1,4 @@
-"""The sensors of one board, `Sensors`: their levels by name, and listeners for changes of
-levels.
-"""
+"""The sensors of one board, `Sensors`: levels by name, and listeners for their changes."""
 
 from collections.abc import Callable, Iterable
 from functools import partial
@@ -49,9 +47,7 @@ class Sensors:
         self._delayed_changes: dict[str, int] = {}
 
     def set_physical(self, name: str, value: int) -> None:
-        """Set the physical level of the sensor `name`, and report it unless a fault prevents
-        this.
-        """
+        """Set the physical level of the sensor `name`, and report it unless a fault prevents it."""
         was = self._physical[name]
         if was == value:
             return
@@ -74,9 +70,7 @@ class Sensors:
     def observe(
         self, observer: LevelObserver, names: Iterable[str] | None = None
     ) -> Callable[[], None]:
-        """Call `observer` for every physical change of the sensors `names`.
-
-        With None, of all sensors.
+        """Call `observer` for every physical change of the sensors `names`, or with None of all.
 
         Return a function that detaches the observer.
         """

@@ -66,7 +66,7 @@ class Truth(msgspec.Struct, frozen=True):
 
     @property
     def mechanical_s(self) -> float | None:
-        """The seconds from the first feed to the last landing, or None if either has not
+        """The seconds from the first feed to the last landing, or None before both have
         occurred.
         """
         if self.first_feed_s is None or self.last_landing_s is None:

@@ -233,9 +233,7 @@ class ReadingEngine(MachinePart):
         self._pending_faults: list[SimulatedFault] = []
 
     def card_arrived(self, card: PhysicalCard, number: int) -> None:
-        """Decide which faults will disturb the readings of `card`, arrival `number` in the
-        window.
-        """
+        """Decide which faults disturb the readings of `card`, arrival `number` in the window."""
         struck = (self._schedule.strike(name, number, card=card) for name in READING_FAULTS)
         self._pending_faults = [fault for fault in struck if fault for _ in range(fault.times)]
 

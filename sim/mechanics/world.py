@@ -14,14 +14,12 @@ from sim.mechanics.truth import Truth
 
 
 class World(MachineParts):
-    """One simulated machine with its cards, its people and its faults, in the time of the
-    running loop.
+    """One simulated machine with its cards, its people and its faults.
 
-    People act through `people`. `truth()` returns the true positions of the cards.
-
-    `outside` contains the handlers that carry out faults of a line, a board or the host, in the
-    loop's next turn. A handler calls `end_fault` when its fault is over. `strike_listeners` are
-    called for every fault that strikes.
+    It runs in the time of the running loop. People act through `people`. `truth()` returns the true
+    positions of the cards. `outside` contains the handlers that carry out faults of a line, a board
+    or the host, in the loop's next turn. A handler calls `end_fault` when its fault is over.
+    `strike_listeners` are called for every fault that strikes.
     """
 
     def __init__(
