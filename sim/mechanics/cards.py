@@ -1,4 +1,4 @@
-"""Physical cards, new sets, and faults of a set that change its cards."""
+"""Physical cards, new sets of cards, and the faults that change the cards of a set."""
 
 import random
 from collections.abc import Callable
@@ -14,7 +14,7 @@ PACK_CARDS = FACES - JOKERS
 
 @dataclass(frozen=True, slots=True)
 class PhysicalCard:
-    """One physical card.
+    """One card as a physical object, which has its own identity, a face and a back.
 
     `id` is unique to the card, whatever is printed on it. `face` (0…53) and `back` (0…2) are coded
     as on the serial line. `face_up` is True if the card is face up.
@@ -30,13 +30,16 @@ Cards = tuple[PhysicalCard, ...]
 
 
 def new_set(first_id: int, count: int, back: int, faces: int = FACES) -> Cards:
-    """Return `count` cards in the order of the box: pack after pack of `faces`."""
+    """Return `count` new cards, sorted as in a new box: one pack after another.
+
+    Each pack has `faces` different faces.
+    """
     return tuple(PhysicalCard(first_id + n, n % faces, back) for n in range(count))
 
 
 @dataclass
 class FillingTally:
-    """Counts and times of one filling of the hopper.
+    """The counts and times of the machine since cards were last put into the hopper.
 
     `filling`: the number of times that cards were put into the hopper. `arrived`: the number of
     arrivals in the window (two cards stuck together are one arrival). `feeding_ms`: the total
@@ -52,7 +55,7 @@ class FillingTally:
     last_landing_s: float | None = None
 
     def reset(self) -> None:
-        """Start a new filling, after cards were put into the hopper."""
+        """Start new counts and times, after cards were put into the hopper."""
         self.filling += 1
         self.arrived = self.landed = 0
         self.feeding_ms = 0.0
@@ -105,7 +108,7 @@ SET_FAULTS: dict[str, AlterSet] = {
 def alter_set(
     fault: SimulatedFault, cards: Cards, rng: random.Random, make_card: MakeCard
 ) -> AlteredSet:
-    """Return the cards that go into the hopper, and the cards that the fault keeps out of it.
+    """Return the cards that go into the hopper, and the cards that `fault` keeps out of it.
 
     `make_card(face, back)` creates a card in the world. If no card has the fault's face, nothing
     changes. A fault without a face takes any card, chosen by `rng`.

@@ -1,4 +1,4 @@
-"""The schedule of faults, `FaultSchedule`: faults that may still strike, and past strikes."""
+"""The schedule of faults, `FaultSchedule`: faults that may still strike, and strikes so far."""
 
 import random
 from collections.abc import Callable
@@ -8,14 +8,15 @@ from sim.mechanics.cards import FillingTally, PhysicalCard
 from sim.mechanics.fault_menu import FaultStrike, SimulatedFault, check_fault
 
 FieldValues = tuple[tuple[str, object], ...]
-"""The required values of fields of a fault, in the order of the query."""
+"""The values that fields of a fault must have, in the order of the query."""
 
 
 class _FaultQueue:
-    """The faults of one name: those with a rate, and the others in order.
+    """The scheduled faults that have the same name.
 
-    One random draw decides for all rates together, so that many rates cost no more than one. At
-    most one of these faults strikes.
+    `rated`: faults that strike at a rate. `unrated`: the other faults, in order. One random draw
+    decides for all rates together, so that many rates cost no more than one. At most one of these
+    faults strikes.
     """
 
     def __init__(self) -> None:
@@ -36,7 +37,11 @@ class _FaultQueue:
         self._sums.clear()
 
     def draw(self, where: FieldValues, rng: random.Random, chances: int) -> SimulatedFault | None:
-        """Return the fault with a rate that strikes now, or None, for this number of chances."""
+        """Return the fault that strikes now by its rate, or None if no fault strikes.
+
+        Only faults whose fields have the values of `where` may strike. `chances` is the number of
+        cards that this draw counts for.
+        """
         known = self._sums.get(where)
         if known is None:
             fitting = tuple(fault for fault in self.rated if _matches_fields(fault, where))
@@ -52,11 +57,12 @@ class _FaultQueue:
 
 
 class FaultSchedule:
-    """The faults that are planned, by the names of sim/faults.toml, and those that have struck.
+    """The planned faults of one machine, and the faults that have struck.
 
-    The order of the queries is the order of events in the machine, so that a seeded rate strikes
-    the same cards in every run. `now_s` returns the time of a strike (the loop's time in seconds),
-    and `tally` its card number. `on_strike` is called at once for each strike.
+    sim/faults.toml lists the names of faults. The order of the queries is the order of events in
+    the machine, so that a seeded rate strikes the same cards in every run. `now_s` returns the time
+    of a strike (the loop's time in seconds), and `tally` its card number. `on_strike` is called at
+    once for each strike.
     """
 
     def __init__(
@@ -77,7 +83,7 @@ class FaultSchedule:
         self._queues.setdefault(check_fault(fault).name, _FaultQueue()).add(fault)
 
     def drop(self, fault: SimulatedFault) -> None:
-        """Remove one fault, unless it has struck already."""
+        """Remove `fault` from the schedule, unless it has struck already."""
         shelf = self._queues.get(fault.name)
         if shelf is not None:
             shelf.drop(fault)
@@ -85,14 +91,14 @@ class FaultSchedule:
                 del self._queues[fault.name]
 
     def clear(self, name: str | None = None) -> None:
-        """Remove the faults of this name, or all faults that have not struck yet."""
+        """Remove all planned faults named `name`, or with None all planned faults."""
         if name is None:
             self._queues.clear()
         else:
             self._queues.pop(name, None)
 
     def has_any(self, names: frozenset[str]) -> bool:
-        """Return True if a fault of any of these names may still strike."""
+        """Return True if a fault that has one of these names may still strike."""
         return not names.isdisjoint(self._queues)
 
     def strike(
@@ -104,7 +110,7 @@ class FaultSchedule:
         chances: int = 1,
         **where: object,
     ) -> SimulatedFault | None:
-        """Return the fault `name` that strikes now, or None.
+        """Return the planned fault named `name` that strikes now, or None if none does.
 
         `number`: the number of the card, by default of the last card that reached the window.
         `card`: the card. `chances`: the number of cards that this query counts for. `where`:
@@ -117,7 +123,7 @@ class FaultSchedule:
         return self._strike(shelf, number, card, chances, tuple(where.items()))
 
     def strike_fields(self, name: str, where: FieldValues) -> SimulatedFault | None:
-        """Return the fault that strikes, like `strike`, for a caller that keeps `where` ready."""
+        """Return the same as `strike`, for a caller that builds `where` once for many calls."""
         shelf = self._queues.get(name)
         return None if shelf is None else self._strike(shelf, None, None, 1, where)
 
@@ -143,7 +149,7 @@ class FaultSchedule:
         return fault
 
     def record(self, fault: SimulatedFault, number: int) -> None:
-        """Record that `fault` strikes now, at card `number`."""
+        """Record that `fault` strikes now, at card number `number`."""
         struck = FaultStrike(fault, number, self._now_s())
         self.past_strikes.append(struck)
         self.on_strike(struck)

@@ -1,4 +1,7 @@
-"""The true position of every card, `Truth`, which the simulator's judge reads."""
+"""The true position of every card, `Truth`.
+
+The simulator compares it with the controller's claims.
+"""
 
 from collections.abc import Mapping, Sequence
 
@@ -9,7 +12,7 @@ from sim.mechanics.machine_parts import MachineParts
 
 
 class Truth(msgspec.Struct, frozen=True):
-    """The positions of all cards at one moment.
+    """The true positions of all cards and of the moving parts at one moment.
 
     `pockets`: N W S E tray. `path`: cards in a chute, falling or stuck. `hands`: cards that the
     players took out, N W S E, until they are laid down or loaded. `table`: cards that were played.
@@ -63,7 +66,9 @@ class Truth(msgspec.Struct, frozen=True):
 
     @property
     def mechanical_s(self) -> float | None:
-        """Seconds from the first feed to the last landing, or None if either has not occurred."""
+        """The seconds from the first feed to the last landing, or None before both have
+        occurred.
+        """
         if self.first_feed_s is None or self.last_landing_s is None:
             return None
         return self.last_landing_s - self.first_feed_s
@@ -76,7 +81,7 @@ def read_truth(
     beside: Mapping[str, Sequence[PhysicalCard]],
     box: Sequence[PhysicalCard],
 ) -> Truth:
-    """Return where every card physically is: in the machine, or in a pile of people."""
+    """Return the true position of every card, in the machine or in a pile of people."""
     pockets = parts.pockets
     return Truth(
         hopper=tuple(parts.hopper),
