@@ -87,7 +87,6 @@ ARGUMENT_NAMES: Final[Mapping[str, Words]] = {
     "phase": Words("phase for which it is meant", "所针对的阶段"),
 }
 
-
 ArgumentKind = Literal[
     "seat", "side", "text", "int", "bool", "counts", "order", "choice", "card", "pairs", "object"
 ]

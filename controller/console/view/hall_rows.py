@@ -12,7 +12,6 @@ from controller.messages import PublicPair, PublicState, Side
 
 RowLight = Literal["dark", "calm", "busy", "waits", "stands"]
 
-
 FED_STEP = 13
 """A row shows the number of fed cards in steps of this many cards.
 

@@ -60,7 +60,6 @@ class HallNotes(msgspec.Struct, frozen=True, kw_only=True):
 
 NO_NOTES: Final = HallNotes()
 
-
 FindingKind = Literal[
     "other_key",
     "key_refused",
