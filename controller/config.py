@@ -237,9 +237,7 @@ class PlaySection(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class LimitsSection(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Time limits for people, in seconds, after which the referee is called.
-
-    All are provisional.
+    """Time limits for people, in seconds, after which the referee is called. All are provisional.
 
     `cut_s` is the limit for the cut; the deal waits for it. `take_s` is the limit for taking the
     held hands, which nobody can look at meanwhile. `result_s` is the limit for both sides to

@@ -239,10 +239,7 @@ def names_in_signer_text(by: object) -> frozenset[str]:
 
 
 def signer_words(by: object) -> Words:
-    """Return the text of `signer_text` in both languages.
-
-    The name of the key's role is translated.
-    """
+    """Return the text of `signer_text` in both languages. The role of the key is translated."""
     both = _PERSON_AND_KEY.fullmatch(str(by))
     if both is None:
         return _key_name_words(by)

@@ -322,10 +322,7 @@ def parse_args(cmd: str, args: Mapping[str, Any]) -> Args:
 
 
 def convert_value(raw: Any, value_type: type[Form]) -> Form:
-    """Return plain values, converted to the type `value_type`.
-
-    Raises BadArgs if they do not fit.
-    """
+    """Return `raw`, converted to the type `value_type`. Raises BadArgs if it does not fit."""
     try:
         return msgspec.convert(raw, value_type)
     except msgspec.ValidationError as mistake:

@@ -82,9 +82,8 @@ class StreamLimits:
     ) -> Iterator[asyncio.Event]:
         """Count one more stream during the block.
 
-        Yield an event that is set when the stream must end.
-
-        `browser` identifies the browser, or is "" if unknown. `hidden` is True for a hidden page.
+        Yield an event that is set when the stream must end. `browser` identifies the browser, or is
+        "" if unknown. `hidden` is True for a hidden page.
         """
         own = asyncio.Event()
         with ExitStack() as counted:

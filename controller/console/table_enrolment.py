@@ -69,9 +69,7 @@ class TableDiscovery:
         self.listen_error: str | None = None
 
     def list_found(self) -> tuple[TableAnnouncement, ...]:
-        """Return the tables found so far, sorted by name.
-
-        Start the search if it does not run.
+        """Return the tables found so far, sorted by name. Start the search if it does not run.
 
         `listen_error` is the reason why the search cannot run, or None.
         """

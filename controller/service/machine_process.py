@@ -231,10 +231,7 @@ async def run_machine(
 
 
 class _MachineFactory:
-    """A factory that builds the machine of this process.
-
-    It can build several, one after the other.
-    """
+    """A factory that builds the machine of this process. It can build several in turn."""
 
     def __init__(self, config: TableConfig, recording: SerialRecording) -> None:
         """Read the keys, the rulebook and the installed release.
@@ -264,9 +261,7 @@ class _MachineFactory:
             self.door.publish(value)
 
     async def build(self) -> TableMachine:
-        """Open the journal, and build a machine that writes to it.
-
-        Each machine is a new run.
+        """Open the journal, and build a machine that writes to it. Each machine is a new run.
 
         If a step fails, everything is closed again. Raises OSError and JournalError (for example
         while the disk is still full).

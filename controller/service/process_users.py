@@ -205,9 +205,7 @@ def _create_runtime_dir(folder: Path, users: ProcessUsers | None) -> None:
 
 
 def _create_folder(folder: Path, owner: User, mode: int) -> None:
-    """Create a folder, and set its owner and mode.
-
-    An existing folder is kept.
+    """Create a folder, and set its owner and mode. An existing folder is kept.
 
     Missing folders above it are created for root.
     """

@@ -192,9 +192,7 @@ class Sessions:
             _log.warning("sessions are not moved with the clock", why=str(failed))
 
     async def log_in(self, name: str, pin: str, host: str = "") -> tuple[Account, str]:
-        """Return the account with this name and PIN, and a new session token.
-
-        Raises NotAllowed.
+        """Return the account with this name and PIN, and a new session token. Raises NotAllowed.
 
         `host` is the address of the client, or "" if wrong PINs from it are not counted.
         """

@@ -133,9 +133,7 @@ class EventIntake:
         return self._completeness[table].mark
 
     def add_page(self, table: str, page: Sequence[StoredEvent]) -> "asyncio.Future[None] | None":
-        """Queue one page of a table's answer.
-
-        Return None if the queue is full.
+        """Queue one page of a table's answer. Return None if the queue is full.
 
         No event is missing before the page. Events that were collected earlier are queued first, so
         that no mark overwrites a later mark.

@@ -94,9 +94,7 @@ class EventWriter:
         marks: Mapping[str, JournalMark] | None = None,
         heads: Sequence[KeptHead] = (),
     ) -> asyncio.Future[None] | None:
-        """Queue rows that must be written together.
-
-        Return None if the queue is full.
+        """Queue rows that must be written together. Return None if the queue is full.
 
         The returned future is done when the rows are on the disk.
         """

@@ -70,10 +70,7 @@ class ScoreSheetStore:
             raise StoreError(str(error).partition("\n")[0]) from None
 
     def newest(self, event: str | None = None) -> list[StoredSheet]:
-        """Return the last score sheet of each match.
-
-        The match that was written last comes first.
-        """
+        """Return the last score sheet of each match. The match that was written last is first."""
         asked = select(SHEETS).order_by(SHEETS.c.at_ms.desc(), SHEETS.c.signed.desc())
         if event is not None:
             asked = asked.where(SHEETS.c.event == event)
