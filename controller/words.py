@@ -172,7 +172,6 @@ REASON_WORDS: Final[Mapping[str, Words]] = {
 }
 """The reasons of a stop or a correction that the program gives as keys, each with its words."""
 
-
 CALL_WORDS: Final[Mapping[str, Words]] = {
     "wrong_player": Words("another player than the list has sits there", "就座选手与对阵表不符"),
     "count": Words("wrong count claimed: count the hands", "张数不符，请清点"),

@@ -258,7 +258,6 @@ COMMANDS: Final[Mapping[str, CommandSpec]] = {
 }
 """All commands by name."""
 
-
 PANEL_KEY: Final = "panel"
 """The name in place of the signer's key, in a command from a button of the table."""
 
@@ -351,8 +350,9 @@ def _in_declared_order(
 
 
 MAX_COMMAND_BYTES: Final = 16_384
-"""The maximum of bytes of a command. A message of more than `MAX_MESSAGE_BYTES` is not read, and
-its connection is closed.
+"""The largest size of a command in bytes.
+
+A message that is larger than `MAX_MESSAGE_BYTES` is not read, and its connection is closed.
 """
 MAX_MESSAGE_BYTES: Final = 65_536
 

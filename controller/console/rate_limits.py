@@ -63,12 +63,9 @@ class StreamLimits:
     """
 
     def __init__(
-        self,
-        per_person: int = MAX_STREAMS_PER_PERSON,
-        visible: int = MAX_VISIBLE_STREAMS,
-        hidden: int = MAX_HIDDEN_STREAMS,
+        self, per_person: int = MAX_STREAMS_PER_PERSON, visible: int = MAX_VISIBLE_STREAMS
     ) -> None:
-        self._per_person, self._per_browser = per_person, {False: visible, True: hidden}
+        self._per_person, self._per_browser = per_person, {False: visible, True: MAX_HIDDEN_STREAMS}
         self._streams: dict[tuple[str, str], list[asyncio.Event]] = {}
 
     @property

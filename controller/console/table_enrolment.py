@@ -53,12 +53,8 @@ class TableDiscovery:
     `interfaces` are addresses of this computer.
     """
 
-    def __init__(
-        self,
-        interfaces: Sequence[str] | InterfaceChoice = InterfaceChoice.All,
-        listen_s: float = LISTEN_TIMEOUT_S,
-    ) -> None:
-        self._interfaces, self._listen_s = interfaces, listen_s
+    def __init__(self, interfaces: Sequence[str] | InterfaceChoice = InterfaceChoice.All) -> None:
+        self._interfaces = interfaces
         self._found: dict[str, TableAnnouncement] = {}
         self._queries: set[asyncio.Task[None]] = set()
         self._zeroconf: AsyncZeroconf | None = None
@@ -76,7 +72,7 @@ class TableDiscovery:
         loop = asyncio.get_running_loop()
         if self._stop_timer is not None:
             self._stop_timer.cancel()
-        self._stop_timer = loop.call_later(self._listen_s, self._stop)
+        self._stop_timer = loop.call_later(LISTEN_TIMEOUT_S, self._stop)
         if self._zeroconf is None:
             self._start()
         found = self._found.values()

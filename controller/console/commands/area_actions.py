@@ -78,18 +78,20 @@ class AreaActionLog:
 
 _ACTION_DECODER: Final = msgspec.json.Decoder(LoggedAreaAction)
 
-
 _log = structlog.get_logger("console")
 
 AreaCommandStatus = Literal["unsent", "sent", "silent", "accepted", "seen", "refused"]
-"""The status of one table's command. `silent`: no answer, and the table may have executed it.
-`accepted`: the table's answer. `seen`: the table's own journal contains the command."""
+"""The status of one table's command.
+
+`silent` means that there is no answer, and that the table may have executed the command. `accepted`
+means that the table answered, and `seen` that the table's own journal contains the command.
+"""
 StatusAndError = tuple[AreaCommandStatus, Failure | None]
 """A status, and the reason why the command was not executed."""
 MAX_LOADED_ACTIONS: Final = 50
-"""The maximum of actions that are loaded after a restart, the newest."""
+"""The number of actions that are loaded after a restart. They are the newest."""
 MAX_SHOWN_ALIKE: Final = 5
-"""The maximum of shown actions of one kind and area, as long as they have open commands."""
+"""The most actions of one kind and area that are shown because they have open commands."""
 
 
 class AreaTableResult(msgspec.Struct, frozen=True, gc=False, kw_only=True):

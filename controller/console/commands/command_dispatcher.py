@@ -77,7 +77,10 @@ class CommandClient(Protocol):
 
 
 ClientFactory = Callable[[str, Role], CommandClient]
-"""Returns the client for a table and a role. Raises RequestError without a key for them."""
+"""A function that returns the client for a table and a role.
+
+It raises RequestError if there is no key.
+"""
 
 
 class CommandDispatcher:

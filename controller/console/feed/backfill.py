@@ -32,12 +32,12 @@ MAX_RETRY_S: Final = 60.0
 _log = structlog.get_logger("console")
 
 FetchEvents = Callable[[int], Awaitable[Sequence[StoredEvent]]]
-"""Requests the events after a number. Returns some of them in order, and an empty list at the end.
+"""A function that requests the events after a number.
 
-Raises NoAnswer, BadAddress.
+It returns some of them in order, and an empty list at the end. It raises NoAnswer, BadAddress.
 """
 OpenEventSource = Callable[[str], AbstractAsyncContextManager[FetchEvents]]
-"""Opens a connection to a table for requests."""
+"""A function that opens a connection to a table for requests."""
 
 
 class Backfill:

@@ -17,8 +17,9 @@ MAX_WAITING_HEADS: Final = 10_000
 """The most signed heads that wait for room in the queue, for all tables together (provisional)."""
 
 MAX_ANNOUNCED_AHEAD: Final = 20_000
-"""The most events of a table after its stored mark, for example after a gap, that are remembered as
-announced. Events above this number may be announced twice.
+"""The most events after a table's stored mark that are remembered as passed to `on_event`.
+
+If there are more, for example after a long gap, an event may be passed twice.
 """
 
 MAX_GATHERED_BYTES: Final = 1 << 20

@@ -1,4 +1,7 @@
-"""The archive of events: no event twice, no event lost, two pasts of one table side by side."""
+"""The archive of events, in which no event is stored twice and none is lost.
+
+If a table publishes two different pasts, both are stored.
+"""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final

@@ -117,7 +117,6 @@ def _stored_sheet(row: Row[Any]) -> StoredSheet:
 
 _SHEET_DECODER: Final = msgspec.json.Decoder(ScoreSheet)
 
-
 PROOF_KINDS: Final = tuple(step for step in steps.ATTEMPT_STEPS if step != "seed")
 """The kinds of an attempt's public rows (controller/deal/PROOF.md), in their order."""
 MAX_PROOF_ROWS: Final = 20_000
@@ -126,7 +125,8 @@ attacker who controls a table's gateway could let an attempt span the whole jour
 """
 _MATCH_START_KINDS: Final = ("meeting", "taken_over")
 _NEIGHBOUR_ROWS: Final = 1
-"""The number of rows before and after the block: the row right after a step belongs to its proof.
+"""The number of events that are added before and after the events of an attempt, because the
+event right after a step belongs to its proof.
 """
 
 
@@ -273,7 +273,6 @@ class _EventFields(msgspec.Struct):
 
 
 _ROW_DECODER: Final = msgspec.json.Decoder(_EventFields)
-
 
 _MATCH_START_KIND: Final = "meeting"
 _RELEVANT_KINDS: Final = (_MATCH_START_KIND, "match")
