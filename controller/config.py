@@ -13,6 +13,7 @@ from msgspec import Meta, field
 
 from controller.gateway_protocol import SOCKET_NAME
 from controller.host import toml_files
+from controller.messages import ReaderTrigger
 
 RUNTIME_ROOT = Path("/run/dealtable")
 
@@ -123,9 +124,8 @@ class BoardSection(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     usb: UsbSerial | None = None
 
 
-ReaderTrigger = Literal["wire", "asked"]
 DEFAULT_LOOK_MS: dict[ReaderTrigger, int] = {"wire": 300, "asked": 500}
-"""Default time limit, in ms, for both boards to report a card."""
+"""The default time within which both boards must report a card, in ms."""
 
 
 class ReaderSection(BoardSection, frozen=True, forbid_unknown_fields=True):
@@ -237,9 +237,7 @@ class PlaySection(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class LimitsSection(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Time limits for people, in seconds, after which the referee is called.
-
-    All are provisional.
+    """Time limits for people, in seconds, after which the referee is called. All are provisional.
 
     `cut_s` is the limit for the cut; the deal waits for it. `take_s` is the limit for taking the
     held hands, which nobody can look at meanwhile. `result_s` is the limit for both sides to

@@ -12,8 +12,9 @@ from controller.words import Words
 
 Language = Literal["en", "zh"]
 Evidence = Mapping[str, object]
-"""Known values, by the placeholder that each fills. A value of type Words is rendered in the
-reader's language.
+"""Known values, each by the placeholder that it fills.
+
+A value of type Words is rendered in the reader's language.
 """
 
 

@@ -66,7 +66,6 @@ MAX_MACHINE_LINE_BYTES: Final = 1 << 20
 MAX_GATEWAY_LINE_BYTES: Final = 1 << 16
 """Maximum length in bytes of a line from the gateway: four times a client's largest command."""
 
-
 MAX_ARGUMENT_DEPTH: Final = 16
 """Maximum depth of nested lists and objects in a command's arguments. The commands need three. Both
 processes later encode and walk the arguments, where Python's own limit may be lower.

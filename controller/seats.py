@@ -13,7 +13,10 @@ from controller.words import Words
 SEATS: tuple[Seat, ...] = ("N", "W", "S", "E")
 SIDES: tuple[Side, ...] = ("NS", "EW")
 POCKETS = (*SEATS, "tray")
-"""The places where the machine lays cards, by their numbers."""
+"""The places where the machine puts cards.
+
+The index of a place is its number on the serial line.
+"""
 
 
 def next_seat(seat: Seat) -> Seat:

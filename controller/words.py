@@ -172,7 +172,6 @@ REASON_WORDS: Final[Mapping[str, Words]] = {
 }
 """The reasons of a stop or a correction that the program gives as keys, each with its words."""
 
-
 CALL_WORDS: Final[Mapping[str, Words]] = {
     "wrong_player": Words("another player than the list has sits there", "就座选手与对阵表不符"),
     "count": Words("wrong count claimed: count the hands", "张数不符，请清点"),
@@ -239,10 +238,7 @@ def names_in_signer_text(by: object) -> frozenset[str]:
 
 
 def signer_words(by: object) -> Words:
-    """Return the text of `signer_text` in both languages.
-
-    The name of the key's role is translated.
-    """
+    """Return the text of `signer_text` in both languages. The role of the key is translated."""
     both = _PERSON_AND_KEY.fullmatch(str(by))
     if both is None:
         return _key_name_words(by)

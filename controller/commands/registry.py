@@ -258,7 +258,6 @@ COMMANDS: Final[Mapping[str, CommandSpec]] = {
 }
 """All commands by name."""
 
-
 PANEL_KEY: Final = "panel"
 """The name in place of the signer's key, in a command from a button of the table."""
 
@@ -322,10 +321,7 @@ def parse_args(cmd: str, args: Mapping[str, Any]) -> Args:
 
 
 def convert_value(raw: Any, value_type: type[Form]) -> Form:
-    """Return plain values, converted to the type `value_type`.
-
-    Raises BadArgs if they do not fit.
-    """
+    """Return `raw`, converted to the type `value_type`. Raises BadArgs if it does not fit."""
     try:
         return msgspec.convert(raw, value_type)
     except msgspec.ValidationError as mistake:
@@ -354,8 +350,9 @@ def _in_declared_order(
 
 
 MAX_COMMAND_BYTES: Final = 16_384
-"""The maximum of bytes of a command. A message of more than `MAX_MESSAGE_BYTES` is not read, and
-its connection is closed.
+"""The largest size of a command in bytes.
+
+A message that is larger than `MAX_MESSAGE_BYTES` is not read, and its connection is closed.
 """
 MAX_MESSAGE_BYTES: Final = 65_536
 

@@ -69,9 +69,7 @@ class SeatArgs(Args, frozen=True, kw_only=True):
 
 
 class ConfirmArgs(Args, frozen=True, kw_only=True):
-    """A press of the green button of `seat`.
-
-    Without a seat, a referee confirms for both sides.
+    """A press of the green button of `seat`. Without a seat, a referee confirms for both sides.
 
     `phase` is the phase of the match for which the confirmation is meant, because its meaning
     depends on the phase. None means any phase.

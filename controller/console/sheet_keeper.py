@@ -16,7 +16,7 @@ from controller.console.store.match_records import ScoreSheetStore
 from controller.console.table_snapshots import RunBlocking, Tables, Unsubscribe
 from controller.console.view.sheet_page import parse_sheet, with_wall_times
 from controller.host.loggers import structlog
-from controller.messages import CommandReply, PublicState
+from controller.messages import PublicState
 
 RETRY_INTERVAL_S: Final = 5.0
 """Seconds until the next request to a table that did not answer."""
@@ -97,7 +97,11 @@ class SheetKeeper:
         try:
             reply = await self._dispatcher.query(table, "sheet")
             if reply.result is None:
-                return self._has_no_sheet(table, reply)
+                code = "" if reply.error is None else reply.error.code
+                # Another reply comes from a program between console and table, not from the table.
+                if code != _NO_SHEET:
+                    _log.warning("sheet not received", table=table, why=code)
+                return code == _NO_SHEET
             sheet = with_wall_times(parse_sheet(reply.result), self._tables.snapshot(table).state)
             if sheet.table != table:  # A table's statement about another table is not stored.
                 _log.warning("a sheet of another table", table=table, other=sheet.table[:24])
@@ -119,16 +123,6 @@ class SheetKeeper:
             _log.exception("sheet not stored", table=table)
             return False
         return True
-
-    def _has_no_sheet(self, table: str, reply: CommandReply) -> bool:
-        """Return whether the table itself replied that it has no sheet.
-
-        Any other reply comes from a program between console and table, without the table's answer.
-        """
-        code = "" if reply.error is None else reply.error.code
-        if code != _NO_SHEET:
-            _log.warning("sheet not received", table=table, why=code)
-        return code == _NO_SHEET
 
 
 def _sheet_version(state: PublicState) -> SheetVersion | None:

@@ -49,9 +49,7 @@ def replace_file(path: Path, data: bytes, mode: int) -> None:
 
 
 def make_folder(path: Path, uid: int, gid: int, mode: int) -> None:
-    """Create a folder, and set its owner and mode.
-
-    An existing folder is not changed.
+    """Create a folder, and set its owner and mode. An existing folder is not changed.
 
     Raises OSError, also if the folder that contains it is missing.
     """

@@ -30,7 +30,6 @@ with _without_package("rich"):
 
 REFUSAL_LOG_INTERVAL_S: Final = 60.0
 
-
 MAX_REFUSED_KEYS: Final = 20
 
 

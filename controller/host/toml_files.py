@@ -223,7 +223,6 @@ def _bounded_words(noun: Words, number: inspect.IntType | inspect.FloatType) -> 
 
 Shape = TypeVar("Shape")
 
-
 _MAX_TABLE_DEPTH = 32
 """Maximum depth of nested tables and lists. No file written by a person has so many levels."""
 

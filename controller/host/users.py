@@ -1,7 +1,7 @@
-"""Users of this computer: the user of a process, and the permissions of files. Changes nothing.
+"""Users of this computer: the user of a process, and the permissions of files.
 
 A table's machine and gateway may run as two users. Each checks the other end of their Unix socket
-by its uid, which the kernel reports.
+by its uid, which the kernel reports. This module changes nothing.
 """
 
 import os

@@ -8,9 +8,7 @@ from msgspec import Meta
 
 Seat = Literal["N", "W", "S", "E"]
 
-
 Side = Literal["NS", "EW"]
-
 
 _FORBIDDEN_IN_NAMES = (
     r"\x00-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff()\uff08\uff09"
@@ -18,7 +16,6 @@ _FORBIDDEN_IN_NAMES = (
 """Characters that a person's name must not contain: invisible characters, and the brackets that are
 put around the name of the person's key.
 """
-
 
 PersonName = Annotated[
     str,

@@ -211,12 +211,10 @@ class SheetSigner(Message, frozen=True, kw_only=True):
 class PublicMatch(Message, frozen=True, kw_only=True):
     """The state of the match, as part of the public state of a table.
 
-    A value that the match has not set yet is null.
-
-    The fields from `event` to `stage` tell which match of which tournament this is; `match` is its
-    id. `phase_*` and `next_*` are texts for people. `next` is the next step, and `waiting_for` has
-    the seats for which the match waits. `at_ms` is the table's clock at this state; every `_ms` is
-    by that clock.
+    A value that the match has not set yet is null. The fields from `event` to `stage` tell which
+    match of which tournament this is; `match` is its id. `phase_*` and `next_*` are texts for
+    people. `next` is the next step, and `waiting_for` has the seats for which the match waits.
+    `at_ms` is the table's clock at this state; every `_ms` is by that clock.
 
     A command about the match must name `deal` and `attempt`. `deal` is 0 before the first deal.
     `attempt` is the attempt whose hands the players have; it is null while no hands are out, and if

@@ -45,15 +45,14 @@ class LandedCards(Message, frozen=True, kw_only=True):
 class PublicMachine(Message, frozen=True, kw_only=True):
     """The state of the machine, as part of the public state of a table.
 
-    While dealing, only `fed` is updated for each card.
-
-    `deal` and `attempt` are the machine's. With deal-ahead they belong to the next deal, while the
-    match's are those of the hands that the players hold. `attempt` is the table's own number. It is
-    used only once, and commands and proofs name it. `of_deal` is the number for people: the count
-    of attempts at this deal. `card_set` is the set in the hopper, or the set to put there;
-    `set_out` is the set that the players hold. `cutters` may cut now. Empty means no seat, or in
-    practice any seat. `counter` is the number on display while the machine waits for a cut.
-    `pauses` are the reasons why the machine starts nothing, and the people who paused it.
+    While dealing, only `fed` is updated for each card. `deal` and `attempt` are the machine's. With
+    deal-ahead they belong to the next deal, while the match's are those of the hands that the
+    players hold. `attempt` is the table's own number. It is used only once, and commands and proofs
+    name it. `of_deal` is the number for people: the count of attempts at this deal. `card_set` is
+    the set in the hopper, or the set to put there; `set_out` is the set that the players hold.
+    `cutters` may cut now. Empty means no seat, or in practice any seat. `counter` is the number on
+    display while the machine waits for a cut. `pauses` are the reasons why the machine starts
+    nothing, and the people who paused it.
 
     `ready_in_s` is an estimate while cards are dealt; it is null if it is unknown or if nothing
     moves. Two values describe the hands that were released last. `due_to_ready_ms` is the time that
@@ -109,9 +108,7 @@ class Reveal(Message, frozen=True, kw_only=True):
 
 
 class Fairness(Message, frozen=True, kw_only=True):
-    """The public part of the proof that one attempt was fair.
-
-    Bytes are hex.
+    """The public part of the proof that one attempt was fair. Bytes are hex.
 
     `attempt` is the table's own number. `of_deal` is the number of the attempt at its deal, from 1
     on (null from a table of an older version). `recalled` is the reason why released hands are
@@ -213,9 +210,7 @@ ReaderTrigger = Literal["wire", "asked"]
 
 
 class ReportedBoards(Message, frozen=True, kw_only=True):
-    """The two boards of a table.
-
-    A board is null if it is missing or is not the expected one.
+    """The two boards of a table. A board is null if it is missing or is not the expected one.
 
     `trigger` is how the reader learns of a card. `wire`: from the dealer board's wire. `asked`: the
     machine asks the reader for each card, so the two boards do not count each card independently.

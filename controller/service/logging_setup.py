@@ -7,7 +7,7 @@ contains a face, a seed or a key: bytes are replaced by their number, and a trac
 import logging
 import os
 import sys
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, get_args
 
 import click
 
@@ -19,10 +19,7 @@ WrappedLogger = structlog.typing.WrappedLogger
 
 LogLevelName = Literal["debug", "info", "warning", "error"]
 LOG_LEVELS: Final[dict[LogLevelName, int]] = {
-    "debug": logging.DEBUG,
-    "info": logging.INFO,
-    "warning": logging.WARNING,
-    "error": logging.ERROR,
+    name: getattr(logging, name.upper()) for name in get_args(LogLevelName)
 }
 LOG_LEVEL_VARIABLE: Final = "DEALTABLE_LOG_LEVEL"
 """Environment variable that passes the level to child processes."""

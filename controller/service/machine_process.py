@@ -92,7 +92,7 @@ async def pin_factory(pins: str) -> object:
         from sim.pin_factories import SocketFactory
 
         return await SocketFactory.connect(pins.removeprefix("unix:"))
-    except Exception as error:  # each pin library raises its own types
+    except Exception as error:  # Each pin library raises its own types.
         raise PanelLost(str(error)) from error
 
 
@@ -231,10 +231,7 @@ async def run_machine(
 
 
 class _MachineFactory:
-    """A factory that builds the machine of this process.
-
-    It can build several, one after the other.
-    """
+    """A factory that builds the machine of this process. It can build several in turn."""
 
     def __init__(self, config: TableConfig, recording: SerialRecording) -> None:
         """Read the keys, the rulebook and the installed release.
@@ -264,9 +261,7 @@ class _MachineFactory:
             self.door.publish(value)
 
     async def build(self) -> TableMachine:
-        """Open the journal, and build a machine that writes to it.
-
-        Each machine is a new run.
+        """Open the journal, and build a machine that writes to it. Each machine is a new run.
 
         If a step fails, everything is closed again. Raises OSError and JournalError (for example
         while the disk is still full).
@@ -282,7 +277,7 @@ class _MachineFactory:
             self.boot = boot = os.urandom(_BOOT_BYTES).hex()
             add_log_context(boot=boot)
             committer = self.meter.time_commits(ThreadCommitter(store))
-            # closes the thread first, then the file that it writes
+            # The thread is closed first, then the file that it writes.
             opened.callback(committer.close)
             machine = TableMachine(
                 config,
@@ -294,7 +289,7 @@ class _MachineFactory:
                     table_key=self._table_key,
                     signing_key=self._sign,
                     release=self._release,
-                    # attempts are sealed to the first admitted chief's key
+                    # Attempts are sealed to the key of the first admitted chief.
                     chief_key=lambda: next(iter(self._roster.chief_seals()), None),
                     key_files=self._key_file,
                     entropy=os.urandom,
@@ -311,7 +306,7 @@ class _MachineFactory:
             pins = partial(pin_factory, config.panel.pins)
             numbers = {name: getattr(config.panel, name) for name in PanelPins.__struct_fields__}
             await machine.panel_control.open(PanelPins(**numbers), pins)
-            opened.pop_all()  # from here on the machine closes them
+            opened.pop_all()  # From here on the machine closes them.
         return machine
 
 

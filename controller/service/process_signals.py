@@ -1,5 +1,6 @@
-"""The life of the program's processes: signals, the end of their parent, and notifications to
-systemd.
+"""The life of the program's processes.
+
+This module handles signals and the end of a parent process, and reports to systemd.
 """
 
 import asyncio
@@ -16,8 +17,9 @@ from typing import Final, Self
 MAX_LOOP_DELAY_S: Final = 1.0
 """Maximum delay of the loop in a process that counts as alive (provisional)."""
 MAX_WRITE_DELAY_S: Final = 5.0
-"""Maximum time that entries may wait for the disk. A worn card can also stop for seconds
-(provisional).
+"""Maximum time that entries may wait for the disk.
+
+A worn memory card can also stop for seconds (provisional).
 """
 HEARTBEATS_PER_WATCHDOG: Final = 6
 """Number of heartbeats within the time limit of the supervisor."""
@@ -73,7 +75,7 @@ class SystemdNotifier:
             return
         with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as out:
             out.setblocking(False)
-            # there is no receiver, or it is too slow; the next message counts
+            # If there is no receiver or it is too slow, the next message counts.
             with suppress(OSError):
                 out.sendto("\n".join(lines).encode(), self._address)
 
@@ -155,7 +157,7 @@ def handle_signals_as_ctrl_c() -> Iterator[None]:
         if came:
             return
         came = True
-        pressed = signal.getsignal(signal.SIGINT)  # a running loop has a handler of its own
+        pressed = signal.getsignal(signal.SIGINT)  # A running loop has its own handler.
         if not callable(pressed):
             raise KeyboardInterrupt
         pressed(signal.SIGINT, frame)
@@ -181,4 +183,4 @@ def make_parent_death_hook(number: signal.Signals) -> Callable[[], None]:
 def _request_death_signal(parent: int, number: int, libc: ctypes.CDLL) -> None:
     libc.prctl(_PR_SET_PDEATHSIG, number)
     if os.getppid() != parent:
-        os._exit(1)  # the parent died before this request
+        os._exit(1)  # The parent died before this request.

@@ -176,16 +176,14 @@ def _create_separated_folders(config: TableConfig, users: ProcessUsers) -> None:
         os.close(os.open(addresses, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o644))
         addresses.chmod(0o644)
         change_owner(addresses, gateway.uid, gateway.gid)
-    for name in (
-        _ENDPOINTS,
-        CLIENTS_FOLDER,
-    ):  # with these links, `send --state-dir` finds the table and its key
+    # With these links, `send --state-dir` finds the table and its key.
+    for name in (_ENDPOINTS, CLIENTS_FOLDER):
         with suppress(FileExistsError):
             (state_dir / name).symlink_to(place / name)
 
 
 def _create_keys(config: TableConfig) -> None:
-    # imported here, because the machine never loads network code
+    # Imported here, because the machine never loads network code.
     from controller.keys.table_keys import create_table_keys
 
     create_table_keys(config.table.state_dir, config.gateway_dir)
@@ -205,9 +203,7 @@ def _create_runtime_dir(folder: Path, users: ProcessUsers | None) -> None:
 
 
 def _create_folder(folder: Path, owner: User, mode: int) -> None:
-    """Create a folder, and set its owner and mode.
-
-    An existing folder is kept.
+    """Create a folder, and set its owner and mode. An existing folder is kept.
 
     Missing folders above it are created for root.
     """

@@ -35,9 +35,9 @@ _CALL_AT, _KIND_AT, _FIRST_ARGUMENT_AT = 0, 4, 16
 
 _Rule = tuple[int, int, int, int]  # opcode, rules to skip if true, rules to skip if false, operand
 
-# By architecture: the kernel's number for it, and the call numbers of socket() and socketpair().
+# For each architecture: its number, and the numbers of the calls socket() and socketpair().
 _SOCKET_CALLS: Final = {"x86_64": (0xC000_003E, 41, 53), "aarch64": (0xC000_00B7, 198, 199)}
-# the same number everywhere; io_uring can create sockets without the calls above
+# This number is the same everywhere. io_uring can create sockets without the calls above.
 _IO_URING_SETUP: Final = 425
 _X32: Final = 0x4000_0000  # bit of a second set of call numbers on x86_64
 
@@ -113,5 +113,5 @@ def _prctl(what: int, *values: object) -> None:
     ]
     if libc.prctl(what, *words) != 0:
         number = ctypes.get_errno()
-        # with a file name, so that it does not count as a failed output
+        # The file name is given so that this error does not count as a failed output.
         raise OSError(number, os.strerror(number), "prctl")

@@ -100,9 +100,7 @@ class Accounts:
         self._dummy_hash = _make_dummy_hash(self._hasher, entropy)
 
     def invite(self, person: Account) -> str:
-        """Create or update an account, and return an invitation code.
-
-        The code is shown only once.
+        """Create or update an account, and return an invitation code. The code is shown only once.
 
         The person sets the PIN with the code. An existing account keeps its PIN until the new code
         is used, and only the newest code is valid. The new role and language apply at once. A
@@ -165,9 +163,7 @@ class Accounts:
         return _account_of_row(row)
 
     def log_in(self, name: str, pin: str, host: str = "") -> tuple[Account, str]:
-        """Return the account with this name and PIN, and a new session token.
-
-        Raises NotAllowed.
+        """Return the account with this name and PIN, and a new session token. Raises NotAllowed.
 
         An unknown name takes as much time as a wrong PIN, and has the same waiting times. `host` is
         the address of the client, or "" if wrong PINs from it are not counted.

@@ -11,10 +11,12 @@ from collections.abc import Callable
 from typing import Final, Literal
 
 FREE_ATTEMPTS_PER_NAME: Final = 5
-"""The number of wrong PINs of one name after which it has to wait."""
+"""The number of wrong PINs for one name after which a client must wait before it tries this
+name again.
+"""
 FREE_ATTEMPTS_PER_ADDRESS: Final = 20
-"""The number of wrong PINs of one address, for all names together, after which it has to wait.
-Several people who share one router also mistype their PINs (provisional).
+"""The number of wrong PINs from one address, for all names together, after which clients at it
+must wait. Several people who share one router also mistype their PINs (provisional).
 """
 FIRST_WAIT_MS: Final = 30_000
 MAX_WAIT_MS: Final = 15 * 60_000
@@ -23,8 +25,9 @@ FORGET_AFTER_MS: Final = 2 * 3_600_000
 the free attempts back makes fewer attempts than one who continues.
 """
 MAX_ADDRESSES: Final = 4_096
-"""The most addresses, and names at an address, that are stored. Above this number the oldest is
-forgotten.
+"""The most addresses, and the most pairs of a name and an address, that are stored.
+
+Above this number the oldest is forgotten.
 """
 _UNKNOWN_NAME_DIGITS: Final = 3
 """The number of hex digits that identify a group of unknown names. Many unknown names share one

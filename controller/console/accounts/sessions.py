@@ -22,7 +22,10 @@ RETRY_INTERVAL_S: Final = 5.0
 LOGOUT_TIMEOUT_S: Final = 1.0
 """The longest time that a logout waits for the database."""
 MAX_PENDING_LOGOUTS: Final = 4_096
-"""More than the sessions of a console. Invented tokens cannot use more memory than this."""
+"""The most logouts that can be pending.
+
+This is more than the sessions of a console, and invented tokens cannot use more memory than this.
+"""
 _log = structlog.get_logger("console")
 
 
@@ -192,9 +195,7 @@ class Sessions:
             _log.warning("sessions are not moved with the clock", why=str(failed))
 
     async def log_in(self, name: str, pin: str, host: str = "") -> tuple[Account, str]:
-        """Return the account with this name and PIN, and a new session token.
-
-        Raises NotAllowed.
+        """Return the account with this name and PIN, and a new session token. Raises NotAllowed.
 
         `host` is the address of the client, or "" if wrong PINs from it are not counted.
         """

@@ -12,7 +12,11 @@ import msgspec
 from sqlalchemy import Engine, insert, select
 
 from controller.console.accounts.account_store import Account
-from controller.console.commands.command_dispatcher import STORE_UNAVAILABLE, CommandDispatcher
+from controller.console.commands.command_dispatcher import (
+    STORE_UNAVAILABLE,
+    CommandDispatcher,
+    id_taken,
+)
 from controller.console.commands.command_log import CommandLog, CommandResult, ConsoleCommandRequest
 from controller.console.request_error import RequestError
 from controller.console.store.database import StoreError
@@ -74,20 +78,20 @@ class AreaActionLog:
 
 _ACTION_DECODER: Final = msgspec.json.Decoder(LoggedAreaAction)
 
-
 _log = structlog.get_logger("console")
 
 AreaCommandStatus = Literal["unsent", "sent", "silent", "accepted", "seen", "refused"]
-"""The status of one table's command. `silent`: no answer, and the table may have executed it.
-`accepted`: the table's answer. `seen`: the table's own journal contains the command."""
+"""The status of one table's command.
+
+`silent` means that there is no answer, and that the table may have executed the command. `accepted`
+means that the table answered, and `seen` that the table's own journal contains the command.
+"""
 StatusAndError = tuple[AreaCommandStatus, Failure | None]
 """A status, and the reason why the command was not executed."""
 MAX_LOADED_ACTIONS: Final = 50
-"""The maximum of actions that are loaded after a restart, the newest."""
+"""The number of actions that are loaded after a restart. They are the newest."""
 MAX_SHOWN_ALIKE: Final = 5
-"""The maximum of shown actions of one kind and area, as long as they have open commands."""
-_FIRST_SERVER_ERROR: Final = 500
-_NOT_FOUND: Final = 404
+"""The most actions of one kind and area that are shown because they have open commands."""
 
 
 class AreaTableResult(msgspec.Struct, frozen=True, gc=False, kw_only=True):
@@ -170,16 +174,12 @@ class AreaActions:
             (known.area, known.act, known.cmd, known.args, known.person)
             != (act.area, act.act, act.cmd, act.args, act.person)
         ):
-            raise RequestError(
-                409, f"{act.id} is the id of another command", f"{act.id}是另一命令的编号"
-            )
+            raise id_taken(act.id)
         act = known or act
         return await self._send_to_tables(person, act, act.orders)
 
     def find_shown(self, action_id: str) -> LoggedAreaAction:
-        """Return an action that the pages show at present.
-
-        Raises RequestError.
+        """Return an action that the pages show at present. Raises RequestError.
 
         An action that is not shown any more was followed by others.
         """
@@ -200,25 +200,25 @@ class AreaActions:
 
     def view(self, snapshots: Sequence[TableSnapshot], now_ms: int) -> list[AreaActionView]:
         """Return the last actions of each kind of each area, the newest first."""
-        return [self._view(act) for act in reversed(self._shown_actions.values())]
-
-    def _view(self, act: LoggedAreaAction) -> AreaActionView:
-        fates = {table: self._status(order) for table, order in act.orders.items()}
-        return AreaActionView(
-            id=act.id,
-            area=act.area,
-            act=act.act,
-            person=act.person,
-            at_ms=act.at_ms,
-            reason=act.args.get("reason"),
-            seconds=act.args.get("seconds"),
-            tables=tuple(
-                AreaTableResult(table=table, fate=fate, error=error)
-                for table, (fate, error) in fates.items()
-                if not (fate == "refused" and act.orders[table] in self._replaced_commands)
-            ),
-            unheard=act.unheard,
-        )
+        return [
+            AreaActionView(
+                id=act.id,
+                area=act.area,
+                act=act.act,
+                person=act.person,
+                at_ms=act.at_ms,
+                reason=act.args.get("reason"),
+                seconds=act.args.get("seconds"),
+                tables=tuple(
+                    AreaTableResult(table=table, fate=fate, error=error)
+                    for table, order in act.orders.items()
+                    for fate, error in [self._status(order)]
+                    if not (fate == "refused" and order in self._replaced_commands)
+                ),
+                unheard=act.unheard,
+            )
+            for act in reversed(self._shown_actions.values())
+        ]
 
     def _status(self, command_id: str) -> StatusAndError:
         fate, error = self._status_by_command.get(command_id, _NOT_SENT)
@@ -298,7 +298,7 @@ class AreaActions:
         except (RequestError, StoreError) as wrong:
             error, ours = STORE_UNAVAILABLE, True
             if isinstance(wrong, RequestError):
-                ours = wrong.status >= _FIRST_SERVER_ERROR
+                ours = wrong.status >= 500
                 error = Failure(
                     code="", message=wrong.en, action="", message_zh=wrong.zh, action_zh=""
                 )
@@ -316,7 +316,7 @@ class AreaActions:
         try:
             return await self._dispatcher.ask_again(person, table, command_id)
         except RequestError as wrong:
-            if wrong.status != _NOT_FOUND:
+            if wrong.status != 404:
                 raise
         return await self._dispatcher.send(
             person, table, ConsoleCommandRequest(id=command_id, cmd=act.cmd, args=act.args)

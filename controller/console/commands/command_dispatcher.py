@@ -77,7 +77,10 @@ class CommandClient(Protocol):
 
 
 ClientFactory = Callable[[str, Role], CommandClient]
-"""Returns the client for a table and a role. Raises RequestError without a key for them."""
+"""A function that returns the client for a table and a role.
+
+It raises RequestError if there is no key.
+"""
 
 
 class CommandDispatcher:
@@ -135,7 +138,7 @@ class CommandDispatcher:
                 person.name, table, request, self._write_and_send(person, table, request)
             )
         elif (known.person, known.table, known.request) != (person.name, table, request):
-            raise _id_taken(request.id)
+            raise id_taken(request.id)
         told = await asyncio.shield(known.task)
         return self._unseal(person, table, told)
 
@@ -294,7 +297,7 @@ class CommandDispatcher:
         given = await self._use_store(lambda: self._command_log.find(request.id))
         if given is not None:
             if not _is_same_request(given, person, table, request):
-                raise _id_taken(request.id)
+                raise id_taken(request.id)
             if given.reply is not None:
                 return CommandResult(given.reply)
             return await self._send_logged(given, again=True)
@@ -388,10 +391,7 @@ class CommandDispatcher:
         return CommandResult(reply)
 
     def _task_done(self, command_id: str, table: str, done: "asyncio.Task[CommandResult]") -> None:
-        """Report the result of a command whose task has ended.
-
-        The caller may be cancelled already.
-        """
+        """Report the result of a command whose task has ended. The caller may be gone already."""
         del self._pending[command_id]
         was_out = command_id in self._sent_ids
         self._sent_ids.discard(command_id)
@@ -458,7 +458,8 @@ def _is_same_request(
     return meant == (given.person, given.table, sent.cmd, sent.args, sent.deal, sent.attempt)
 
 
-def _id_taken(command_id: str) -> RequestError:
+def id_taken(command_id: str) -> RequestError:
+    """Return the error for an id that another command already has."""
     return RequestError(
         409, f"{command_id} is the id of another command", f"{command_id}是另一命令的编号"
     )

@@ -150,9 +150,7 @@ class MatchTransfer:
     async def transfer(
         self, person: Account, table: str, request: TransferRequest
     ) -> TransferProgress:
-        """Execute the steps of a transfer that remain.
-
-        Return every step with its status.
+        """Execute the steps of a transfer that remain. Return every step with its status.
 
         Raises RequestError.
         """
@@ -233,10 +231,7 @@ class MatchTransfer:
         extra_args: dict[str, Any],
         steps: list[TransferStep],
     ) -> str | None:
-        """Send the parts of the match's data to the other table.
-
-        Return the match that it then has.
-        """
+        """Send the parts of the data to the other table. Return the match that it then has."""
         match: str | None = None
         for number, part in enumerate(parts, 1):
             step = TransferStep(

@@ -32,16 +32,12 @@ MAX_RETRY_S: Final = 60.0
 _log = structlog.get_logger("console")
 
 FetchEvents = Callable[[int], Awaitable[Sequence[StoredEvent]]]
-"""Requests the events after a number. Returns some of them in order, and an empty list at the end.
+"""A function that requests the events after a number.
 
-Raises NoAnswer, BadAddress.
+It returns some of them in order, and an empty list at the end. It raises NoAnswer, BadAddress.
 """
 OpenEventSource = Callable[[str], AbstractAsyncContextManager[FetchEvents]]
-"""Opens a connection to a table for requests."""
-
-
-class StoreFull(Exception):
-    """An error for events that the store's queue has no room for at present."""
+"""A function that opens a connection to a table for requests."""
 
 
 class Backfill:
@@ -159,9 +155,6 @@ class Backfill:
                 again_s = min(FIRST_RETRY_S * 2 ** min(times - 1, 10), MAX_RETRY_S)
                 _log.info("not told what is missing", table=table, why=str(silent))
                 self._ask_in(table, again_s)
-            except StoreFull:
-                self._intake.mark_gap(table)
-                self._ask_in(table, FIRST_RETRY_S)
             except Exception:  # After a programming error the gap must still be noted.
                 _log.exception("not asked what is missing", table=table)
                 self._intake.mark_gap(table)
@@ -187,7 +180,9 @@ class Backfill:
                 await written  # Each table has at most one page in the queue.
             written = self._intake.add_page(table, page)
             if written is None:
-                raise StoreFull
+                self._intake.mark_gap(table)
+                self._ask_in(table, FIRST_RETRY_S)
+                return
             mark = of.mark_at(mark, page[-1].event)
             page = await fetch_events(mark.n)
         if self._intake.finish_fill(table, mark, head).may_be_incomplete:

@@ -17,8 +17,9 @@ MAX_WAITING_HEADS: Final = 10_000
 """The most signed heads that wait for room in the queue, for all tables together (provisional)."""
 
 MAX_ANNOUNCED_AHEAD: Final = 20_000
-"""The most events of a table after its stored mark, for example after a gap, that are remembered as
-announced. Events above this number may be announced twice.
+"""The most events after a table's stored mark that are remembered as passed to `on_event`.
+
+If there are more, for example after a long gap, an event may be passed twice.
 """
 
 MAX_GATHERED_BYTES: Final = 1 << 20
@@ -133,9 +134,7 @@ class EventIntake:
         return self._completeness[table].mark
 
     def add_page(self, table: str, page: Sequence[StoredEvent]) -> "asyncio.Future[None] | None":
-        """Queue one page of a table's answer.
-
-        Return None if the queue is full.
+        """Queue one page of a table's answer. Return None if the queue is full.
 
         No event is missing before the page. Events that were collected earlier are queued first, so
         that no mark overwrites a later mark.

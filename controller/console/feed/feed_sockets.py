@@ -37,7 +37,10 @@ READ_INTERVAL_S: Final = 0.05
 MAX_MESSAGES_AT_ONCE: Final = 64
 """The most messages of one table that are read before the other tables have their turn."""
 MAX_BYTES_AT_ONCE: Final = 1 << 18
-"""The most bytes of them. Decoding so many takes some milliseconds (provisional)."""
+"""The most bytes of one table that are read before the other tables have their turn.
+
+Decoding so many takes some milliseconds (provisional).
+"""
 TOPICS: Final = (b"state/", b"event/")
 _FRAME_COUNT: Final = 2
 _MAX_SOCKETS: Final = 8_192
@@ -55,7 +58,7 @@ _EVENT: Final = struct.Struct("=hi")
 _log = structlog.get_logger("console")
 
 OnMessage = Callable[[str, bytes, bytes], None]
-"""Receives a table, a topic and a body."""
+"""A function that receives the table, the topic and the body of a message."""
 
 
 class FeedSockets:

@@ -65,10 +65,7 @@ def parse_event(body: bytes, table: str) -> PublicEvent:
 
 
 def convert_event(value: object, table: str) -> PublicEvent:
-    """Return the public event in one item of a table's answer to `events`.
-
-    Raises MessageRejected.
-    """
+    """Return the public event in one item of an answer to `events`. Raises MessageRejected."""
     try:
         event = msgspec.convert(value, PublicEvent)
     except (msgspec.MsgspecError, RecursionError):

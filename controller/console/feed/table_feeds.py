@@ -10,7 +10,6 @@ import sys
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from functools import partial
-from types import TracebackType
 from typing import Any, Final, Self
 
 import zmq
@@ -164,12 +163,7 @@ class TableFeeds:
         self._poll_task = self._start_task(self._poll())
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         """Disconnect from all tables, and write the received events."""
         self._poll_task.cancel()
         await asyncio.gather(self._poll_task, return_exceptions=True)

@@ -1,4 +1,7 @@
-"""The archive of events: no event twice, no event lost, two pasts of one table side by side."""
+"""The archive of events, in which no event is stored twice and none is lost.
+
+If a table publishes two different pasts, both are stored.
+"""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
@@ -65,9 +68,7 @@ class WriteResult(msgspec.Struct, frozen=True):
 
 
 class Archive:
-    """The archive of the events and signed heads of many tables.
-
-    Every call may block.
+    """The archive of the events and signed heads of many tables. Every call may block.
 
     Reads of one table's events use only its present journal, unless the method states otherwise.
     """
@@ -184,9 +185,7 @@ class Archive:
             return int(base.scalar(asked) or 0)
 
     def _write_events(self, base: Connection, rows: list[dict[str, Any]]) -> int:
-        """Insert events that are not stored yet.
-
-        Return how many were new or moved.
+        """Insert events that are not stored yet. Return how many were new or moved.
 
         A stored event moves to a later journal if it is received as part of that journal: the first
         events of a new journal arrive before the console has detected that the journal is new.
@@ -233,7 +232,8 @@ class Archive:
         head["table_id"] = head.pop("table")
         if not self._insert_new(base, HEADS, [head]):
             return ()
-        wrong = head_conflict(_optional_head(same), _optional_head(furthest), shown)
+        other, last = (None if row is None else _head_of_row(row) for row in (same, furthest))
+        wrong = head_conflict(other, last, shown)
         if wrong is None:
             return ()
         row = {"table_id": shown.table, "n": shown.n, "head": shown.head}
@@ -280,10 +280,6 @@ def _head_of_row(row: Row[Any]) -> KeptHead:
         sig=row.sig,
         time=row.time,
     )
-
-
-def _optional_head(row: Row[Any] | None) -> KeptHead | None:
-    return None if row is None else _head_of_row(row)
 
 
 _EVENT_DECODER = msgspec.json.Decoder(PublicEvent)

@@ -10,8 +10,9 @@ import contextlib
 import queue
 import threading
 from collections.abc import Callable, Mapping
+from functools import partial
 from importlib import import_module
-from typing import Any, Final, NamedTuple, TypeVar
+from typing import Any, Final, TypeVar
 
 from sqlalchemy import Engine, create_engine, event
 from sqlalchemy.engine import make_url
@@ -20,13 +21,6 @@ from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 from controller.console.store.database_schema import DatabaseTooNew, migrate
 
 Result = TypeVar("Result")
-
-
-class _Job(NamedTuple):
-    """A call for the thread, and the future that receives the call's result."""
-
-    call: Callable[[], Any]
-    answer: asyncio.Future[Any]
 
 
 class WorkerThread:
@@ -38,7 +32,8 @@ class WorkerThread:
     def __init__(self, name: str) -> None:
         """Start the thread. `name` is shown in debuggers."""
         self._loop = asyncio.get_running_loop()
-        self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
+        self._jobs: queue.SimpleQueue[tuple[Callable[[], Any], asyncio.Future[Any]] | None]
+        self._jobs = queue.SimpleQueue()
         self._thread = threading.Thread(target=self._run, name=name, daemon=True)
         self._thread.start()
 
@@ -49,7 +44,7 @@ class WorkerThread:
         if its caller is cancelled.
         """
         answer: asyncio.Future[Result] = self._loop.create_future()
-        self._jobs.put(_Job(call, answer))
+        self._jobs.put((call, answer))
         return await answer
 
     def close(self) -> None:
@@ -59,25 +54,21 @@ class WorkerThread:
 
     def _run(self) -> None:
         while (job := self._jobs.get()) is not None:
+            call, answer = job
             try:
-                result = job.call()
+                deliver = partial(answer.set_result, call())
             except SQLAlchemyError as error:
-                self._deliver(job.answer.set_exception, job.answer, StoreError(first_line(error)))
+                deliver = partial(answer.set_exception, StoreError(first_line(error)))
             except BaseException as error:  # The waiting caller receives every exception.
-                self._deliver(job.answer.set_exception, job.answer, error)
-            else:
-                self._deliver(job.answer.set_result, job.answer, result)
+                deliver = partial(answer.set_exception, error)
+            # The loop may be closed already: the process ends and no caller waits.
+            with contextlib.suppress(RuntimeError):
+                self._loop.call_soon_threadsafe(_deliver, answer, deliver)
 
-    def _deliver(
-        self, set_outcome: Callable[[Any], None], answer: asyncio.Future[Any], outcome: object
-    ) -> None:
-        def deliver() -> None:
-            if not answer.done():
-                set_outcome(outcome)
 
-        # The loop may be closed already: the process ends and no caller waits.
-        with contextlib.suppress(RuntimeError):
-            self._loop.call_soon_threadsafe(deliver)
+def _deliver(answer: asyncio.Future[Any], deliver: Callable[[], None]) -> None:
+    if not answer.done():
+        deliver()
 
 
 class StoreError(Exception):

@@ -92,8 +92,9 @@ HEADS: Final = Table(
     Column("sig", String(128), nullable=False),
     Column("time", String(40), nullable=False),
 )
-"""Heads of journals, signed by their tables. `time`: the time of the table when the head was first
-shown.
+"""Heads of journals, signed by their tables.
+
+`time` is the time of the table when the head was first shown.
 """
 
 DISAGREEMENTS: Final = Table(
@@ -149,8 +150,9 @@ ACCOUNTS: Final = Table(
     Column("table_id", String(24)),
     Column("active", Boolean, nullable=False),
 )
-"""Accounts that may log in. `table_id`: the one table of a display. `pin`: the argon2 hash of the
-PIN.
+"""Accounts that may log in.
+
+`table_id` is the one table of a display. `pin` is the argon2 hash of the PIN.
 """
 
 INVITATIONS: Final = Table(
@@ -198,8 +200,8 @@ SHEETS: Final = Table(
 )
 """Score sheets as their tables published them: one row for every version and number of signatures.
 
-`start_ms`: the start of the match by the clock of its table, so that two matches of one name stay
-separate. `at_ms`: the time when the row was written.
+`start_ms` is the start of the match by the clock of its table, so that two matches of one name stay
+separate. `at_ms` is the time when the row was written.
 """
 
 _UNVERSIONED: Final = 1
@@ -300,6 +302,9 @@ MIGRATIONS: Final[Mapping[int, Callable[[Connection], None]]] = {
     # An index that finds entries of commands without reading a table's whole journal.
     2: lambda base: _COMMAND_INDEX.create(base, checkfirst=True),
 }
-"""By version: the function that updates to the next version. Each may run twice without harm."""
+"""For each version, the function that updates to the next version.
+
+Each may run twice without harm.
+"""
 
 _EVENT_DECODER: Final = msgspec.json.Decoder(PublicEvent)

@@ -31,7 +31,7 @@ MAX_WAITING_EVENTS: Final = 20_000
 hall.
 """
 MAX_WAITING_BYTES: Final = 32 << 20
-"""The most bytes of their JSON texts."""
+"""The most bytes that the JSON texts of all waiting events may have."""
 GROUP_EVENTS: Final = 2_000
 """The approximate number of events in one transaction."""
 RETRY_INTERVAL_S: Final = 1.0
@@ -94,9 +94,7 @@ class EventWriter:
         marks: Mapping[str, JournalMark] | None = None,
         heads: Sequence[KeptHead] = (),
     ) -> asyncio.Future[None] | None:
-        """Queue rows that must be written together.
-
-        Return None if the queue is full.
+        """Queue rows that must be written together. Return None if the queue is full.
 
         The returned future is done when the rows are on the disk.
         """

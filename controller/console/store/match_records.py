@@ -70,10 +70,7 @@ class ScoreSheetStore:
             raise StoreError(str(error).partition("\n")[0]) from None
 
     def newest(self, event: str | None = None) -> list[StoredSheet]:
-        """Return the last score sheet of each match.
-
-        The match that was written last comes first.
-        """
+        """Return the last score sheet of each match. The match that was written last is first."""
         asked = select(SHEETS).order_by(SHEETS.c.at_ms.desc(), SHEETS.c.signed.desc())
         if event is not None:
             asked = asked.where(SHEETS.c.event == event)
@@ -120,7 +117,6 @@ def _stored_sheet(row: Row[Any]) -> StoredSheet:
 
 _SHEET_DECODER: Final = msgspec.json.Decoder(ScoreSheet)
 
-
 PROOF_KINDS: Final = tuple(step for step in steps.ATTEMPT_STEPS if step != "seed")
 """The kinds of an attempt's public rows (controller/deal/PROOF.md), in their order."""
 MAX_PROOF_ROWS: Final = 20_000
@@ -129,7 +125,8 @@ attacker who controls a table's gateway could let an attempt span the whole jour
 """
 _MATCH_START_KINDS: Final = ("meeting", "taken_over")
 _NEIGHBOUR_ROWS: Final = 1
-"""The number of rows before and after the block: the row right after a step belongs to its proof.
+"""The number of events that are added before and after the events of an attempt, because the
+event right after a step belongs to its proof.
 """
 
 
@@ -276,7 +273,6 @@ class _EventFields(msgspec.Struct):
 
 
 _ROW_DECODER: Final = msgspec.json.Decoder(_EventFields)
-
 
 _MATCH_START_KIND: Final = "meeting"
 _RELEVANT_KINDS: Final = (_MATCH_START_KIND, "match")
