@@ -163,7 +163,7 @@ class BoardPair:
     def reader_is_polled(self) -> bool:
         """Return True if no trigger wire leads to the reader board.
 
-        The host then asks it for each look.
+        The host then announces each card to it.
         """
         return self.reader.is_polled
 

@@ -349,10 +349,7 @@ DOCTOR_CHECKS: Final[tuple[tuple[str, tuple[DoctorCheck, ...]], ...]] = (
             check_heat,
         ),
     ),
-    (
-        "table",
-        (check_users, check_keys, check_services, check_feed),
-    ),
+    ("table", (check_users, check_keys, check_services, check_feed)),
 )
 """All checks by subject, in the order of the page.
 

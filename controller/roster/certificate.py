@@ -12,6 +12,7 @@ gateway. keys/table.sign has the Ed25519 secret of the machine.
 
 import hashlib
 import re
+import textwrap
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Final
@@ -30,7 +31,7 @@ TABLE_NAME: Final = "table"
 SIGN_FILE: Final = f"{TABLE_NAME}.sign"
 
 _KEY_BYTES: Final = 32
-_FINGERPRINT_GROUPS, _DIGITS_PER_GROUP = 4, 4
+_FINGERPRINT_DIGITS, _DIGITS_PER_GROUP = 16, 4
 _DATE_LENGTH: Final = 10
 """Characters of a day, YYYY-MM-DD."""
 _FINGERPRINT_CONTEXT: Final = "dealtable/fingerprint/1"
@@ -94,10 +95,7 @@ def fingerprint(certificate: Certificate) -> str:
     digits = hashlib.sha256(
         b"".join(length_prefixed(key) for key in (_FINGERPRINT_CONTEXT, *keys))
     ).hexdigest()
-    return "-".join(
-        digits[at : at + _DIGITS_PER_GROUP]
-        for at in range(0, _FINGERPRINT_GROUPS * _DIGITS_PER_GROUP, _DIGITS_PER_GROUP)
-    )
+    return "-".join(textwrap.wrap(digits[:_FINGERPRINT_DIGITS], _DIGITS_PER_GROUP))
 
 
 def sign_certificate(certificate: Certificate) -> bytes:

@@ -307,18 +307,12 @@ def _too_few_words(count: int, what: str, both: bool) -> Words:
 
 
 _GAP = r"[\s_-]*"
-_KINDS_BY_NAME: dict[str, ComboKind] = {
-    said.upper().replace(" ", ""): kind
-    for kind, name in COMBO_NAMES.items()
-    for said in (name.en, name.zh, *name.others)
+_KINDS: dict[str, ComboKind] = {
+    said: kind for kind, name in COMBO_NAMES.items() for said in (name.en, name.zh, *name.others)
 }
+_KINDS_BY_NAME = {said.upper().replace(" ", ""): kind for said, kind in _KINDS.items()}
 _NAME_PATTERN = "|".join(
-    _GAP.join(said.upper().split())
-    for said in sorted(
-        (said for name in COMBO_NAMES.values() for said in (name.en, name.zh, *name.others)),
-        key=len,
-        reverse=True,
-    )
+    _GAP.join(said.upper().split()) for said in sorted(_KINDS, key=len, reverse=True)
 )
 _RANGE_PATTERN = "[-~\u2010-\u2015\u2212\u301c]+|[至到]|TO"
 """Dashes of all keyboards. Wide dashes are narrow in text from `normalise_text`."""
