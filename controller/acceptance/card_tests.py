@@ -124,10 +124,7 @@ async def _shuffle(session: SelftestSession, cards: FedCards) -> None:
 
 
 async def _feed_all(session: SelftestSession, cards: FedCards) -> bool:
-    """Feed the cards of hopper and tray until both are empty.
-
-    Return False if a breakdown occurs.
-    """
+    """Feed the cards of hopper and tray until both are empty. Return False after a breakdown."""
     size = session.card_set.cards
     if not (taken := await session.boards.try_command(cards.feed(size + 1))):
         raise MachineNotReady(f"the dealer board refuses to feed: {taken.result.name}")
@@ -362,10 +359,7 @@ async def check_tray_feed(session: SelftestSession) -> None:
 
 
 async def check_held_card(session: SelftestSession) -> None:
-    """Request that a person holds a card at the feeder and lets it go.
-
-    Check that the board recovers.
-    """
+    """Request that a person holds a card and lets it go. Check that the board recovers."""
     cards = await session.ensure_attempt()
     if not await session.operator.do("hold_card"):
         session.figures.leave_out("jam_recovery", "a card could not be held")

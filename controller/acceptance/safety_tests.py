@@ -238,10 +238,7 @@ async def check_silence_in_feeding(session: SelftestSession) -> None:
 
 
 async def check_emergency_stop(session: SelftestSession) -> None:
-    """Check that the emergency stop ends all motion while cards move.
-
-    People press and release it on request.
-    """
+    """Check that the emergency stop, which people press, ends all motion of the cards."""
     cards = await session.ensure_attempt()
     bench = session.boards
     if not await session.operator.prepare("press_estop"):

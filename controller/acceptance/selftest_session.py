@@ -60,10 +60,7 @@ class Operator(Protocol):
         """
 
     async def prepare(self, name: StepName) -> bool:
-        """Ask people to be ready for a step that they do at a signal.
-
-        Return False if they cannot do it.
-        """
+        """Ask people to be ready for a step at a signal. Return False if they cannot do it."""
 
     async def signal(self, name: StepName) -> None:
         """Give people the signal for a step. The step may be done shortly after this returns."""

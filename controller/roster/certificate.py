@@ -147,10 +147,7 @@ def read_certificate(path: Path) -> Certificate:
 
 
 def parse_certificate(text: str) -> Certificate:
-    """Return the certificate that a file's text contains.
-
-    Raises KeyError, ValueError, OverflowError.
-    """
+    """Return the certificate in a file's text. Raises KeyError, ValueError, OverflowError."""
     sections = _parse_sections(text)
     metadata, curve = sections.get("metadata", {}), sections.get("curve", {})
     return Certificate(
@@ -264,10 +261,7 @@ def _checked_name(text: str) -> str:
 
 
 def parse_key(text: str) -> bytes:
-    """Return the 32 bytes of a key that is written as hex digits.
-
-    Raises ValueError for any other text.
-    """
+    """Return the 32 bytes of a key that is written in hex. Raises ValueError for any other text."""
     raw = key_bytes(text)
     if raw is None:
         raise ValueError("a key is 64 lower-case hex digits")

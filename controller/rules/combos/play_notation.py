@@ -135,10 +135,7 @@ def parse_ranks(text: str) -> tuple[int, ...]:
 
 
 def parse_typed_level(text: str) -> int:
-    """Return the level written as `text`, for example "5", "打5" or "打五".
-
-    Raises QuestionError.
-    """
+    """Return the level written as `text`, such as "5", "打5" or "打五". Raises QuestionError."""
     level = rank_of_sign(normalise_text(text).strip().removeprefix("打").strip())
     if level is None:
         raise QuestionError(
@@ -187,10 +184,7 @@ def _refuse_jacks(text: str, written: Sequence[list[CardToken]]) -> None:
 def _cards_of_word(
     text: str, tokens: list[CardToken], *, suits_decide: bool
 ) -> Iterator[_TypedCard]:
-    """Yield the cards that are written in one word.
-
-    Each rank has the suit before it, or the suit after it.
-    """
+    """Yield the cards of one word. The suit of each rank is before or after the rank."""
     suits = [token for token in tokens if token.suit is not None]
     ends_open = tokens[-1].suit is None
     in_chinese = ends_open and all(token.is_chinese_suit for token in suits)
