@@ -104,10 +104,8 @@ class BoardPair:
             right = partial(check_identity, expected=pinned[board], other=pinned[other])
             link = Link(port, board, session_ids=session_ids, check=right, on_down=self._on_down)
             self.links[board] = link
-        self.dealer, self.reader = (
-            DealerBoard(self.links["dealer"]),
-            ReaderBoard(self.links["reader"]),
-        )
+        self.dealer = DealerBoard(self.links["dealer"])
+        self.reader = ReaderBoard(self.links["reader"])
         self.dealer.on_event = self.reader.on_event = self._on_board_event
         self.on_event: Callable[[BoardEvent], None] = lambda event: None
         self.welcomes: dict[BoardKind, Welcome] = {}
@@ -161,17 +159,11 @@ class BoardPair:
 
     @property
     def reader_is_polled(self) -> bool:
-        """Return True if no trigger wire leads to the reader board.
-
-        The host then asks it for each look.
-        """
+        """Return True if the reader has no trigger wire and the host announces each card."""
         return self.reader.is_polled
 
     def forget_events(self) -> None:
-        """Discard all events that were received.
-
-        They are acknowledged, so that the boards discard them too.
-        """
+        """Discard the received events, and acknowledge them so that the boards do the same."""
         self.events.clear()
         for link in self.links.values():
             link.mark_kept(link.last_event)

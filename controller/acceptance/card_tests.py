@@ -81,17 +81,16 @@ async def _run_round(session: SelftestSession, totals: RoundTotals) -> None:
     await _shuffle(session, cards)
     cards.plan = round_robin_plan(session.card_set.hand)
     session.cards_out = True
-    if cards.breakdown is None and await _feed_all(session, cards):
-        totals.readings = _add_readings(totals.readings, readings.count(_dealt_indices(cards)))
-        totals.cards += len(_dealt_indices(cards))
+    is_whole = cards.breakdown is None and await _feed_all(session, cards)
+    indices = _dealt_indices(cards) if is_whole else _looked_indices(cards)
+    totals.readings = _add_readings(totals.readings, readings.count(indices))
+    totals.cards += len(indices)
+    if is_whole:
         _add_times(cards, totals, session.card_set.cards)
-        extra = abs(len(_dealt_indices(cards)) - session.card_set.cards)
-        session.figures.record("count", extra)
+        session.figures.record("count", abs(len(indices) - session.card_set.cards))
         await _compare_pulses(session, cards)
         await _lift_hands(session, cards, totals)
     else:
-        totals.readings = _add_readings(totals.readings, readings.count(_looked_indices(cards)))
-        totals.cards += len(_looked_indices(cards))
         if cards.last_fed == session.card_set.cards and _is_feeder_jam(cards):
             session.figures.record_failure(
                 "count", note="the hopper's sensor sees cards, and the set is out"
@@ -125,10 +124,7 @@ async def _shuffle(session: SelftestSession, cards: FedCards) -> None:
 
 
 async def _feed_all(session: SelftestSession, cards: FedCards) -> bool:
-    """Feed the cards of hopper and tray until both are empty.
-
-    Return False if a breakdown occurs.
-    """
+    """Feed the cards of hopper and tray until both are empty. Return False after a breakdown."""
     size = session.card_set.cards
     if not (taken := await session.boards.try_command(cards.feed(size + 1))):
         raise MachineNotReady(f"the dealer board refuses to feed: {taken.result.name}")
@@ -237,14 +233,10 @@ def _add_times(cards: FedCards, totals: RoundTotals, size: int) -> None:
         if before.at_gate_s is not None and card.at_window_s is not None:
             totals.feed_times_ms.append((card.at_window_s - before.at_gate_s) * 1000)
     for card in fed:
-        _add_card_times(card, totals)
-
-
-def _add_card_times(card: FedCard, totals: RoundTotals) -> None:
-    if card.at_window_s is not None and card.read_s is not None:
-        totals.look_times_ms.append(max(0.0, card.read_s - card.at_window_s) * 1000)
-    if card.routed_s is not None and card.at_gate_s is not None:
-        totals.pass_times_ms.append((card.at_gate_s - card.routed_s) * 1000)
+        if card.at_window_s is not None and card.read_s is not None:
+            totals.look_times_ms.append(max(0.0, card.read_s - card.at_window_s) * 1000)
+        if card.routed_s is not None and card.at_gate_s is not None:
+            totals.pass_times_ms.append((card.at_gate_s - card.routed_s) * 1000)
 
 
 def _is_feeder_jam(cards: FedCards) -> bool:
@@ -367,10 +359,7 @@ async def check_tray_feed(session: SelftestSession) -> None:
 
 
 async def check_held_card(session: SelftestSession) -> None:
-    """Request that a person holds a card at the feeder and lets it go.
-
-    Check that the board recovers.
-    """
+    """Request that a person holds a card and lets it go. Check that the board recovers."""
     cards = await session.ensure_attempt()
     if not await session.operator.do("hold_card"):
         session.figures.leave_out("jam_recovery", "a card could not be held")

@@ -51,10 +51,7 @@ class CardReads:
     """
 
     def __init__(self, composition: Sequence[int], back: int) -> None:
-        """Create the object without any look.
-
-        Raises ValueError for a composition of wrong length.
-        """
+        """Create the object without any look. Raises ValueError for a wrong composition."""
         if len(composition) != FACE_COUNT:
             raise ValueError(f"a composition has {FACE_COUNT} numbers, not {len(composition)}")
         self._composition, self._back = tuple(composition), back
@@ -75,10 +72,7 @@ class CardReads:
         return judge_looks(reads, self._back).look
 
     def count(self, indices: Collection[int]) -> ReadCounts:
-        """Return the number of errors among the cards with these feed indices.
-
-        A card without a look is unread.
-        """
+        """Return the errors among the cards with these indices. A card without a look is unread."""
         looks = [self._reads.get(index, []) for index in indices]
         flaws = [look_fault(reads[0], self._back) if reads else "UNREADABLE" for reads in looks]
         ends = [judge_looks(reads, self._back).why if reads else "UNREADABLE" for reads in looks]
@@ -168,7 +162,7 @@ class FedCards:
         return [card for card in self.cards_by_index.values() if card.landed_outlet == Outlet.TRAY]
 
     async def feed(self, up_to: int, source: FeedSource = FeedSource.HOPPER) -> None:
-        """Command the dealer board to feed every card up to the index `up_to`.
+        """Command the board to feed all cards up to index `up_to`.
 
         Raises BoardRefused, LineLost.
         """

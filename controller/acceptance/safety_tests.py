@@ -4,15 +4,15 @@ The boards' own tests are also run here.
 """
 
 import asyncio
+from collections.abc import Awaitable, Callable
 
 from controller.acceptance.selftest_session import (
     CARD_TIMEOUT_S,
-    FIGURE_OF_STALL,
     POCKET_PARTS,
     SelftestSession,
     percentile,
 )
-from drivers.board_events import BoardEvent, BoardEventCode, BoardKind, BoardStopReason, DealerMotor
+from drivers.board_events import BoardEvent, BoardEventCode, BoardStopReason
 from drivers.link.frames import BoardResult
 from drivers.typed_boards import DealerStatus
 
@@ -28,16 +28,12 @@ ENGINE_TIMEOUT_S = 1.5
 
 async def measure_round_trips(session: SelftestSession) -> None:
     """Measure the time between a query and its answer on each serial line."""
-    boards: tuple[tuple[BoardKind, str], ...] = (
-        ("dealer", "dealer_line"),
-        ("reader", "reader_line"),
-    )
-    for board, part in boards:
-        ask = (
-            session.boards.dealer.get_status
-            if board == "dealer"
-            else session.boards.reader.get_status
-        )
+    dealer, reader = session.boards.dealer, session.boards.reader
+    queries: dict[str, Callable[[], Awaitable[object]]] = {
+        "dealer_line": dealer.get_status,
+        "reader_line": reader.get_status,
+    }
+    for part, ask in queries.items():
         trips = []
         for _ in range(ROUND_TRIPS):
             since_s = session.boards.now_s
@@ -71,25 +67,21 @@ async def check_lid(session: SelftestSession) -> None:
 
     People open and close the lid on request.
     """
-    bench, wrong, notes = session.boards, 0, []
+    bench, notes = session.boards, []
     if not await session.operator.do("open_lid"):
         session.figures.leave_out("lid", "the lid could not be opened")
         return
     await asyncio.sleep(SETTLE_S)
     if not (await session.status()).lid_open:
-        wrong += 1
         notes.append("an open lid is not seen")
-    if (
-        taken := await bench.try_command(bench.dealer.retract())
-    ).result is not BoardResult.LID_OPEN:
-        wrong += 1
+    taken = await bench.try_command(bench.dealer.retract())
+    if taken.result is not BoardResult.LID_OPEN:
         notes.append(f"the board takes orders under an open lid: {taken.result.name}")
     await session.operator.do("close_lid")
     await asyncio.sleep(SETTLE_S)
     if (await session.status()).lid_open:
-        wrong += 1
         notes.append("a closed lid is seen open")
-    session.figures.record("lid", wrong, note="; ".join(notes))
+    session.figures.record("lid", len(notes), note="; ".join(notes))
 
 
 async def _test_gate(session: SelftestSession) -> None:
@@ -108,10 +100,7 @@ async def _test_gate(session: SelftestSession) -> None:
         mark, lambda event: event.code is BoardEventCode.STALL, SWEEP_INTERVAL_S * 10
     )
     if stalls := bench.events_since(mark, BoardEventCode.STALL):
-        motor = DealerMotor(stalls[0].event.place)
-        session.figures.record_failure(
-            FIGURE_OF_STALL[motor], note=f"the motor stalls: {motor.name.lower()}"
-        )
+        session.record_breakdown(stalls[0].event)
     else:
         session.figures.record("gate_sweep", took_ms)
 
@@ -249,10 +238,7 @@ async def check_silence_in_feeding(session: SelftestSession) -> None:
 
 
 async def check_emergency_stop(session: SelftestSession) -> None:
-    """Check that the emergency stop ends all motion while cards move.
-
-    People press and release it on request.
-    """
+    """Check that the emergency stop, which people press, ends all motion of the cards."""
     cards = await session.ensure_attempt()
     bench = session.boards
     if not await session.operator.prepare("press_estop"):
@@ -282,25 +268,21 @@ async def check_emergency_stop(session: SelftestSession) -> None:
 
 
 async def _check_estop_released(session: SelftestSession, fed: int) -> None:
-    bench, cards, wrong, notes = session.boards, await session.ensure_attempt(), 0, []
+    bench, cards, notes = session.boards, await session.ensure_attempt(), []
     if not (await session.status()).estop:
-        wrong += 1
         notes.append("its sensor does not detect that it is pressed")
     if (taken := await bench.try_command(cards.feed(fed + 1))).result is not BoardResult.ESTOP:
-        wrong += 1
         notes.append(f"the board accepts commands while it is pressed: {taken.result.name}")
         bench.dealer.stop()
     await session.operator.do("release_estop")
     await asyncio.sleep(AFTER_STOP_S)
     if (await session.status()).estop:
-        wrong += 1
         notes.append("it is still seen pressed")
     elif not await bench.try_command(cards.feed(fed + 1)) or not await cards.wait_until(
         lambda: cards.card(fed + 1).landed_s is not None, CARD_TIMEOUT_S
     ):
-        wrong += 1
         notes.append("the cards do not continue")
-    session.figures.record("estop_seen", wrong, note="; ".join(notes))
+    session.figures.record("estop_seen", len(notes), note="; ".join(notes))
 
 
 def _is_silence_stop(event: BoardEvent) -> bool:

@@ -4,7 +4,7 @@ A figure is one measured value of one part, with unit, limits, the reason for th
 verdict.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import cache
 from importlib import resources
 from typing import Literal
@@ -123,23 +123,18 @@ class SelftestFigures:
 
     def record(self, name: str, value: float, part: str = "", note: str = "") -> SelftestFigure:
         """Store a measured value with its verdict, unless a worse one is stored already."""
-        limit, part = self._limit_and_part(name, part)
-        bounds = limit.bounds(reader_is_polled=self._reader_is_polled)
-        verdict = judge(value, limit, bounds)
-        return self._keep_worst(name, part, round(value, 2), verdict, note)
+        return self._keep_worst(name, part, value, note)
 
     def record_failure(self, name: str, part: str = "", note: str = "") -> SelftestFigure:
         """Store the verdict "fail" without a number, because the expected event did not occur."""
-        _, part = self._limit_and_part(name, part)
-        return self._keep_worst(name, part, None, "fail", note)
+        return self._keep_worst(name, part, None, note, "fail")
 
     def record_doubt(self, name: str, part: str = "", note: str = "") -> SelftestFigure:
         """Store the verdict "warn" without a number, because the expected event did not occur.
 
         This may be harmless.
         """
-        _, part = self._limit_and_part(name, part)
-        return self._keep_worst(name, part, None, "warn", note)
+        return self._keep_worst(name, part, None, note, "warn")
 
     def leave_out(self, name: str, why: str, part: str = "") -> None:
         """Store the reason why a value was not measured.
@@ -159,9 +154,7 @@ class SelftestFigures:
 
     def all_figures(self) -> tuple[SelftestFigure, ...]:
         """Return every value of limits.toml, with its number or the reason for its absence."""
-        return tuple(self._iterate_figures())
-
-    def _iterate_figures(self) -> Iterator[SelftestFigure]:
+        found = []
         for name, limit in figure_limits().items():
             bounds = limit.bounds(reader_is_polled=self._reader_is_polled)
             for part in limit.parts:
@@ -169,20 +162,20 @@ class SelftestFigures:
                 none = SelftestFigure(
                     name, part, None, limit.unit, bounds.warn, bounds.fail, "not measured", why
                 )
-                yield self._figures.get((name, part), none)
+                found.append(self._figures.get((name, part), none))
+        return tuple(found)
 
-    def _limit_and_part(self, name: str, part: str) -> tuple[FigureLimit, str]:
+    def _keep_worst(
+        self, name: str, part: str, number: float | None, note: str, verdict: FigureVerdict = "pass"
+    ) -> SelftestFigure:
         limit = figure_limits()[name]
         part = part or limit.part
         if part not in limit.parts:
             raise LookupError(f"{name} is not taken of {part!r}")
-        return limit, part
-
-    def _keep_worst(
-        self, name: str, part: str, value: float | None, verdict: FigureVerdict, note: str
-    ) -> SelftestFigure:
-        limit = figure_limits()[name]
         bounds = limit.bounds(reader_is_polled=self._reader_is_polled)
+        value = None
+        if number is not None:
+            value, verdict = round(number, 2), judge(number, limit, bounds)
         new = SelftestFigure(name, part, value, limit.unit, bounds.warn, bounds.fail, verdict, note)
         before = self._figures.get((name, part))
         if before is None or _is_worse(new, before, limit):

@@ -94,7 +94,19 @@ def build_report(
         seconds=round(seconds, 1),
         program=program,
         release=release,
-        boards={board: _reported_board(welcome) for board, welcome in welcomes.items()},
+        boards={
+            board: ReportedBoard(
+                id=welcome.uid,
+                hal=welcome.hal,
+                firmware=welcome.firmware,
+                firmware_hash=welcome.firmware_hash,
+                protocol=welcome.protocol,
+                settings_crc=f"{welcome.settings_crc:08x}",
+                fed=welcome.fed,
+                landed=welcome.landed,
+            )
+            for board, welcome in welcomes.items()
+        },
         verdict=worst_verdict(figures),
         figures=figures,
     )
@@ -188,16 +200,3 @@ def limit_text(figure: SelftestFigure) -> str:
 
 def _cell_text(note: str) -> str:
     return note.replace("|", "/").replace("\n", " ")
-
-
-def _reported_board(welcome: Welcome) -> ReportedBoard:
-    return ReportedBoard(
-        id=welcome.uid,
-        hal=welcome.hal,
-        firmware=welcome.firmware,
-        firmware_hash=welcome.firmware_hash,
-        protocol=welcome.protocol,
-        settings_crc=f"{welcome.settings_crc:08x}",
-        fed=welcome.fed,
-        landed=welcome.landed,
-    )

@@ -37,15 +37,13 @@ async def run_selftest(session: SelftestSession, cards: int = card_tests.MIN_CAR
     The rounds read at least `cards` cards. If the test is cancelled, the caller must close the
     boards, which stops all motion.
     """
-    done = 0
     try:
-        for name, part in (*_SAFETY, *_MOTION):
+        for done, (name, part) in enumerate((*_SAFETY, *_MOTION)):
             session.on_progress(name, done, PART_COUNT)
             await _run_part(session, part)
-            done += 1
         await _run_rounds(session, cards)
-        for board in ("dealer", "reader"):
-            trouble = session.boards.count_line_errors("dealer" if board == "dealer" else "reader")
+        for board in session.boards.links:
+            trouble = session.boards.count_line_errors(board)
             session.figures.record("line_trouble", trouble, f"{board}_line")
     except LineLost as found:
         lost = session.boards.line_lost or found
@@ -62,15 +60,9 @@ async def _run_part(session: SelftestSession, part: SelftestPart) -> None:
     """
     try:
         await part(session)
-    except MachineNotReady as unready:
-        _leave_out(session, part, str(unready))
-    except (BoardRefused, SessionRenewed) as error:
-        _leave_out(session, part, str(error))
-
-
-def _leave_out(session: SelftestSession, part: SelftestPart, why: str) -> None:
-    for name in _FIGURES_OF_PART.get(part, ()):
-        session.figures.leave_out(name, why)
+    except (MachineNotReady, BoardRefused, SessionRenewed) as error:
+        for name in _FIGURES_OF_PART.get(part, ()):
+            session.figures.leave_out(name, str(error))
 
 
 async def _run_rounds(session: SelftestSession, cards: int) -> None:

@@ -60,10 +60,7 @@ class Operator(Protocol):
         """
 
     async def prepare(self, name: StepName) -> bool:
-        """Ask people to be ready for a step that they do at a signal.
-
-        Return False if they cannot do it.
-        """
+        """Ask people to be ready for a step at a signal. Return False if they cannot do it."""
 
     async def signal(self, name: StepName) -> None:
         """Give people the signal for a step. The step may be done shortly after this returns."""
@@ -221,7 +218,10 @@ class SelftestSession:
                 f"the lift is not down, and RETRACT is refused: {taken.result.name}"
             )
         status = await bench.wait_for_status(
-            lambda now: (now.lift_down and not now.lift_up) or _has_stalled(bench, mark),
+            lambda now: (
+                (now.lift_down and not now.lift_up)
+                or bool(bench.events_since(mark, BoardEventCode.STALL, BoardEventCode.STOPPED))
+            ),
             LIFT_TIMEOUT_S,
         )
         if not status.lift_down or status.lift_up:
@@ -296,10 +296,6 @@ def _is_empty(status: DealerStatus) -> bool:
     return not (
         any(status.sees_pockets) or status.sees_tray or status.sees_window or status.sees_path
     )
-
-
-def _has_stalled(boards: BoardPair, mark: int) -> bool:
-    return bool(boards.events_since(mark, BoardEventCode.STALL, BoardEventCode.STOPPED))
 
 
 def round_robin_plan(hand: int) -> RoutePlan:

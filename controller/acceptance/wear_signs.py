@@ -4,10 +4,11 @@ The counts are a pure fold over entries. They use only codes and indices of the 
 which are not encrypted. They contain no faces.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from importlib import resources
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 import msgspec
 
@@ -135,10 +136,53 @@ class WearReport(msgspec.Struct, frozen=True, kw_only=True):
 
 def count_attempts(entries: Iterable[JournalEntry]) -> list[AttemptWear]:
     """Return the counts of wear for each attempt of a journal, in order."""
-    folding = _WearFold()
+    begun: dict[int, tuple[int, str]] = {}
+    counts: dict[int, WearCounts] = defaultdict(WearCounts)
+    looked: dict[int, set[int]] = defaultdict(set)
     for entry in entries:
-        folding.add(entry)
-    return folding.attempts()
+        number, data = entry.attempt, entry.data
+        if number is None:
+            continue
+        if entry.kind == "committed":
+            begun[number] = (entry.n, str(data.get("set", "")))
+        elif entry.kind == "wire":
+            for event in unpack_events(data, number):
+                if more := _count_event(event, looked[number]):
+                    counts[number] += more
+        elif entry.kind in _COUNT_OF_ENTRY:
+            counts[number] += _COUNT_OF_ENTRY[entry.kind](data)
+    return [
+        AttemptWear(*begun.get(number, (0, "")), of) for number, of in counts.items() if of.attempts
+    ]
+
+
+_COUNT_OF_ENTRY: Final[Mapping[str, Callable[[Mapping[str, Any]], WearCounts]]] = {
+    "begun": lambda data: WearCounts(attempts=1),
+    "verdict": lambda data: WearCounts(cards=data["fed"] + data["refed"], refed=data["refed"]),
+    "released": lambda data: WearCounts(deals=1),
+    "shuffled": lambda data: WearCounts(passes=data["passes"]),
+}
+_COUNT_OF_EVENT: Final[Mapping[int, WearCounts]] = {
+    BoardEventCode.JAM: WearCounts(jams=1),
+    BoardEventCode.DOUBLE: WearCounts(doubles=1),
+    BoardEventCode.STRAY: WearCounts(not_landed=1),
+    BoardEventCode.STALL: WearCounts(stalls=1),
+    BoardEventCode.RELEASED: WearCounts(lifts=1),
+}
+
+
+def _count_event(event: LoggedBoardEvent, looked: set[int]) -> WearCounts | None:
+    """Return the counts of one event, or None if the event is not counted.
+
+    `looked`: the indices of the cards of the attempt that were already read.
+    """
+    if event.code == BoardEventCode.READ:
+        again = event.index in looked
+        looked.add(event.index)
+        return WearCounts(extra_looks=1) if again else None
+    if event.code == BoardEventCode.JAM and event.place == JamPlace.LANDING:
+        return WearCounts(not_landed=1)
+    return _COUNT_OF_EVENT.get(event.code)
 
 
 def report_wear(
@@ -176,67 +220,8 @@ def wear_signs() -> Mapping[str, WearSign]:
 
 
 def service_parts() -> Mapping[str, Words]:
-    """Return the parts of the machine that can be cleaned or replaced.
-
-    The card sets are not included.
-    """
+    """Return the parts, except the card sets, that can be cleaned or replaced."""
     return _load_signs().part
-
-
-class _WearFold:
-    """The counts of wear while a journal is read, by attempt number."""
-
-    def __init__(self) -> None:
-        self._begun: dict[int, tuple[int, str]] = {}
-        self._counts: dict[int, WearCounts] = {}
-        self._looked: dict[int, set[int]] = {}
-
-    def add(self, entry: JournalEntry) -> None:
-        number, data = entry.attempt, entry.data
-        if number is None:
-            return
-        if entry.kind == "committed":
-            self._begun[number] = (entry.n, str(data.get("set", "")))
-        elif entry.kind == "begun":
-            self._add(number, WearCounts(attempts=1))
-        elif entry.kind == "verdict":
-            self._add(number, WearCounts(cards=data["fed"] + data["refed"], refed=data["refed"]))
-        elif entry.kind == "released":
-            self._add(number, WearCounts(deals=1))
-        elif entry.kind == "shuffled":
-            self._add(number, WearCounts(passes=data["passes"]))
-        elif entry.kind == "wire":
-            for event in unpack_events(data, number):
-                self._add_event(number, event)
-
-    def attempts(self) -> list[AttemptWear]:
-        """Return the counts of each attempt that began."""
-        numbers = [number for number in self._counts if self._counts[number].attempts]
-        begun = {number: self._begun.get(number, (0, "")) for number in numbers}
-        return [AttemptWear(*begun[number], self._counts[number]) for number in numbers]
-
-    def _add_event(self, number: int, event: LoggedBoardEvent) -> None:
-        if event.code == BoardEventCode.READ:
-            looked = self._looked.setdefault(number, set())
-            if event.index in looked:
-                self._add(number, WearCounts(extra_looks=1))
-            looked.add(event.index)
-        elif event.code == BoardEventCode.JAM and event.place == JamPlace.LANDING:
-            self._add(number, WearCounts(not_landed=1))
-        elif event.code in _COUNT_OF_EVENT:
-            self._add(number, _COUNT_OF_EVENT[BoardEventCode(event.code)])
-
-    def _add(self, number: int, more: WearCounts) -> None:
-        self._counts[number] = self._counts.get(number, WearCounts()) + more
-
-
-_COUNT_OF_EVENT: Final[Mapping[BoardEventCode, WearCounts]] = {
-    BoardEventCode.JAM: WearCounts(jams=1),
-    BoardEventCode.DOUBLE: WearCounts(doubles=1),
-    BoardEventCode.STRAY: WearCounts(not_landed=1),
-    BoardEventCode.STALL: WearCounts(stalls=1),
-    BoardEventCode.RELEASED: WearCounts(lifts=1),
-}
 
 
 class _WearFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -88,10 +88,7 @@ class Computer:
 
 
 def lock_name(status: os.stat_result) -> str:
-    """Return the name that a file has in the kernel's list of locks.
-
-    `status`: the file's status.
-    """
+    """Return the name of a file in the kernel's list of locks, from the file's status."""
     major, minor = os.major(status.st_dev), os.minor(status.st_dev)
     return f"{major:02x}:{minor:02x}:{status.st_ino}"
 
@@ -149,10 +146,7 @@ def find_lock_holder(computer: Computer, file: Path) -> int | None:
 
 
 def read_port(computer: Computer, path: str, user: User) -> PortFacts:
-    """Return the facts of a serial port, which is not opened for this.
-
-    `user` is the machine's user.
-    """
+    """Return the facts of a serial port without opening it. `user` is the machine's user."""
     place = Path(path)
     latency = read_latency_ms(path, computer.path_of("/sys"))
     try:

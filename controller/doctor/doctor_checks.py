@@ -349,10 +349,7 @@ DOCTOR_CHECKS: Final[tuple[tuple[str, tuple[DoctorCheck, ...]], ...]] = (
             check_heat,
         ),
     ),
-    (
-        "table",
-        (check_users, check_keys, check_services, check_feed),
-    ),
+    ("table", (check_users, check_keys, check_services, check_feed)),
 )
 """All checks by subject, in the order of the page.
 
@@ -361,10 +358,7 @@ A technician repairs the red findings in this order.
 
 
 def run_checks(config: TableConfig, facts: DoctorFacts) -> dict[str, tuple[DoctorFinding, ...]]:
-    """Return the findings of all checks, grouped by subject.
-
-    Each check has at least one finding.
-    """
+    """Return the findings of all checks by subject. Each check has at least one finding."""
     return {
         about: tuple(one for check in checks for one in check(config, facts))
         for about, checks in DOCTOR_CHECKS

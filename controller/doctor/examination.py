@@ -59,10 +59,7 @@ def red(check: str, text: str, do: str) -> DoctorFinding:
 
 
 def unknown(check: str, what: str, do: str) -> DoctorFinding:
-    """Return a finding for a fact that is not known on this computer.
-
-    `do` is the way to learn the fact.
-    """
+    """Return a finding for a fact that is unknown here. `do` is the way to learn the fact."""
     return DoctorFinding(check, FindingLight.UNKNOWN, f"not known on this computer: {what}", do)
 
 

@@ -166,10 +166,7 @@ class SupplyFacts(msgspec.Struct, frozen=True, gc=False):
 
 
 class ServiceFacts(msgspec.Struct, frozen=True, gc=False):
-    """Facts of a systemd unit.
-
-    `load`, `active`, `enabled`: its LoadState, ActiveState and UnitFileState.
-    """
+    """Facts of a systemd unit: its LoadState, ActiveState and UnitFileState."""
 
     name: str
     load: str

@@ -40,10 +40,7 @@ _ODD_TAG: Final = "dealtable/odd/1"
 
 
 class ProgramFileKind(Enum):
-    """The kind of a file in the program's folders.
-
-    A release contains no file of the last three kinds.
-    """
+    """The kind of a file in the program's folders. No release contains the last three kinds."""
 
     FILE = "a file"
     MANIFEST = "the manifest, or its signature"
@@ -177,10 +174,7 @@ def _matches_source(path: Path, source: Path, level: int) -> bool:
 
 
 def _is_same_code(there: object, fresh: CodeType) -> bool:
-    """Return True if two code objects are equal.
-
-    This includes their stack sizes, which `==` ignores.
-    """
+    """Return True if two code objects and their stack sizes, which `==` ignores, are equal."""
     return (
         isinstance(there, CodeType)
         and there == fresh
@@ -194,10 +188,7 @@ def _is_same_code(there: object, fresh: CodeType) -> bool:
 
 
 def _is_old(raw: bytes, source: Path) -> bool:
-    """Return True if the source has changed since the file was compiled.
-
-    Python then compiles it again.
-    """
+    """Return True if the source has changed since, so that Python compiles it again."""
     flags, time_s, size = (int.from_bytes(raw[at : at + 4], "little") for at in (4, 8, 12))
     stat = source.stat()
     mask = 0xFFFF_FFFF
@@ -299,7 +290,7 @@ def read_running_release(state_dir: Path, folder: Path | None = None) -> Program
 
 
 def measure_release(manifest: Manifest, folder: Path) -> ProgramRelease:
-    """Return the release that a manifest names, with the hash of the files in `folder`.
+    """Return the release of a manifest, with the hash of the files in `folder`.
 
     Raises FileError.
     """

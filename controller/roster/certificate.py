@@ -12,6 +12,7 @@ gateway. keys/table.sign has the Ed25519 secret of the machine.
 
 import hashlib
 import re
+import textwrap
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Final
@@ -30,7 +31,7 @@ TABLE_NAME: Final = "table"
 SIGN_FILE: Final = f"{TABLE_NAME}.sign"
 
 _KEY_BYTES: Final = 32
-_FINGERPRINT_GROUPS, _DIGITS_PER_GROUP = 4, 4
+_FINGERPRINT_DIGITS, _DIGITS_PER_GROUP = 16, 4
 _DATE_LENGTH: Final = 10
 """Characters of a day, YYYY-MM-DD."""
 _FINGERPRINT_CONTEXT: Final = "dealtable/fingerprint/1"
@@ -94,10 +95,7 @@ def fingerprint(certificate: Certificate) -> str:
     digits = hashlib.sha256(
         b"".join(length_prefixed(key) for key in (_FINGERPRINT_CONTEXT, *keys))
     ).hexdigest()
-    return "-".join(
-        digits[at : at + _DIGITS_PER_GROUP]
-        for at in range(0, _FINGERPRINT_GROUPS * _DIGITS_PER_GROUP, _DIGITS_PER_GROUP)
-    )
+    return "-".join(textwrap.wrap(digits[:_FINGERPRINT_DIGITS], _DIGITS_PER_GROUP))
 
 
 def sign_certificate(certificate: Certificate) -> bytes:
@@ -149,10 +147,7 @@ def read_certificate(path: Path) -> Certificate:
 
 
 def parse_certificate(text: str) -> Certificate:
-    """Return the certificate that a file's text contains.
-
-    Raises KeyError, ValueError, OverflowError.
-    """
+    """Return the certificate in a file's text. Raises KeyError, ValueError, OverflowError."""
     sections = _parse_sections(text)
     metadata, curve = sections.get("metadata", {}), sections.get("curve", {})
     return Certificate(
@@ -266,10 +261,7 @@ def _checked_name(text: str) -> str:
 
 
 def parse_key(text: str) -> bytes:
-    """Return the 32 bytes of a key that is written as hex digits.
-
-    Raises ValueError for any other text.
-    """
+    """Return the 32 bytes of a key that is written in hex. Raises ValueError for any other text."""
     raw = key_bytes(text)
     if raw is None:
         raise ValueError("a key is 64 lower-case hex digits")

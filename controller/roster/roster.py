@@ -84,10 +84,7 @@ class Roster:
 
     @property
     def clients(self) -> Sequence[Certificate]:
-        """Return all clients in admitted/ whose key is not revoked.
-
-        Expired certificates are included.
-        """
+        """Return all clients in admitted/, also expired ones, whose key is not revoked."""
         return tuple(each for each in self._clients if not self.revocation_of(each))
 
     @property

@@ -161,10 +161,7 @@ def first_drawer_by_count(profile: GuandanProfile, cutter: Seat, face: Face) -> 
 
 
 def is_turnup_valid(profile: Profile, face: Face) -> bool:
-    """Return True if the turned-up card may be used.
-
-    Otherwise the cut and the turn-up are repeated.
-    """
+    """Return True if the turned-up card counts. Otherwise people cut and turn up again."""
     return face not in profile.turnup.faces()
 
 

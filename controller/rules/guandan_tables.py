@@ -30,10 +30,7 @@ CatalogueNumber = Literal["000", "003", "004"]
 
 
 class ProfileTable(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
-    """The base class of the tables in a profile's file.
-
-    A key that the class does not have is an error.
-    """
+    """The base class of the tables in a profile's file. An unknown key is an error."""
 
 
 def _refuse_duplicates(key: str, values: Sequence[object], among: Sequence[object]) -> None:
@@ -192,10 +189,7 @@ class TributeRules(ProfileTable, frozen=True):
 
 
 class ConductRules(ProfileTable, frozen=True):
-    """The rules about how cards are played.
-
-    A referee needs them, and the machine cannot observe them.
-    """
+    """The rules about how cards are played. The machine cannot observe them, a referee can."""
 
     pass_form: Literal["one_for_match", "any"]
     play_form: Literal["at_once_in_order", "at_once"]
@@ -220,10 +214,7 @@ class ConductRules(ProfileTable, frozen=True):
 
 
 class EndingRules(ProfileTable, frozen=True):
-    """The rules for the end of a match.
-
-    `deals` and `time_s` are 0 if the event's regulations set them.
-    """
+    """The rules for the end of a match. `deals` and `time_s` are 0 if the event sets them."""
 
     methods: list[Literal["play_to_A", "deals", "timed", "timed_deals"]]
     method: Literal["play_to_A", "deals", "timed", "timed_deals"]

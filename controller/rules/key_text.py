@@ -1,14 +1,13 @@
 """The keys and values of the profiles in words, in English and Chinese (keys.toml)."""
 
-import tomllib
 from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib import resources
-from typing import Any
 
 import msgspec
 from msgspec.structs import replace
 
+from controller.host import toml_files
 from controller.rules.profile import Profile, rules_by_key
 from controller.words import Words
 
@@ -139,6 +138,5 @@ def _value_name(value: object) -> str:
 
 @cache
 def _keys_file() -> _KeysFile:
-    text = resources.files("controller.rules").joinpath("keys.toml").read_text(encoding="utf-8")
-    raw: dict[str, Any] = tomllib.loads(text)
-    return msgspec.convert(raw, _KeysFile)
+    text = resources.files("controller.rules").joinpath("keys.toml").read_text("utf-8")
+    return toml_files.parse(text, _KeysFile, name="keys.toml")

@@ -67,10 +67,7 @@ def decide_match(
 
 
 def is_limit_reached(profile: GuandanProfile, deals: int, *, time_up: bool) -> bool:
-    """Return True if a match has reached its number of deals or its time limit.
-
-    Source: seed 000 A14.2.
-    """
+    """Return True if a match has reached its number of deals or its time (seed 000 A14.2)."""
     method, rules = profile.ending.method, profile.ending
     by_deals = method in ("deals", "timed_deals") and deals >= rules.deals
     return by_deals or (method in ("timed", "timed_deals") and time_up)
@@ -126,13 +123,12 @@ class MatchScore(msgspec.Struct, frozen=True, gc=False):
 def match_score(profile: GuandanProfile, standing: MatchStanding, end: MatchVerdict) -> MatchScore:
     """Return the points of a match that ended as `end` states. Source: seed 000 A13.3, 004 CN5."""
     match_points = _match_points(profile, end)
-    level_points = _level_points(profile, standing, end)
+    level_points, by_table = _level_points(profile, standing, end)
     worth = profile.score.deal_points
     deal_points = standing.points if any((worth.R12, worth.R13, worth.R14)) else None
     total = None
     if profile.score.total == "sum" and deal_points is not None and match_points is not None:
         total = PerSide(deal_points.NS + match_points.NS, deal_points.EW + match_points.EW)
-    by_table = level_points is not None and not _has_fixed_level_points(profile, end, standing)
     used = {
         "score.match_points": match_points is not None,
         "score.level_points": by_table,
@@ -161,47 +157,36 @@ def _match_points(profile: GuandanProfile, end: MatchVerdict) -> PerSide | None:
 
 def _level_points(
     profile: GuandanProfile, standing: MatchStanding, end: MatchVerdict
-) -> PerSide | None:
-    if not profile.score.level_points:
-        return None
-    if end.how == "both_lost":
-        return PerSide()
-    if end.how in PENALTY_END_REASONS and profile.score.forfeit_level_points:
-        win, loss = profile.score.forfeit_level_points
-        if end.how == "forfeit" and end.winner is not None:
-            win = _forfeit_points(profile, standing, end.winner, win)
-        return _points_by_side(end.winner, win, loss)
-    ahead: Side = "NS" if standing.levels.NS >= standing.levels.EW else "EW"
-    return _points_by_side(
-        ahead, *level_points(profile, abs(standing.levels.NS - standing.levels.EW))
-    )
+) -> tuple[PerSide | None, bool]:
+    """Return the level points, and True if they follow from the table of level points.
 
-
-def _has_fixed_level_points(
-    profile: GuandanProfile, end: MatchVerdict, standing: MatchStanding
-) -> bool:
-    """Return True if the level points are the fixed number for a forfeited match.
-
-    Otherwise they follow from the table of level points. Source: seed 000 A15.3.4.
+    Otherwise they are the fixed number for a forfeited match. Source: seed 000 A15.3.4.
     """
-    if end.how not in PENALTY_END_REASONS or not profile.score.forfeit_level_points:
-        return False
-    if end.winner is None or end.how != "forfeit":
-        return True
-    return standing.levels.of(end.winner) <= standing.levels.of(other_side(end.winner))
+    levels, score = standing.levels, profile.score
+    if not score.level_points:
+        return None, False
+    fixed = score.forfeit_level_points if end.how in PENALTY_END_REASONS else []
+    if end.how == "both_lost":
+        return PerSide(), not fixed
+    if not fixed:
+        ahead: Side = "NS" if levels.NS >= levels.EW else "EW"
+        return _points_by_side(ahead, *level_points(profile, abs(levels.NS - levels.EW))), True
+    win, loss = fixed
+    if end.how != "forfeit" or end.winner is None:
+        return _points_by_side(end.winner, win, loss), False
+    lead = levels.of(end.winner) - levels.of(other_side(end.winner))
+    win = _forfeit_points(profile, lead, win)
+    return _points_by_side(end.winner, win, loss), lead > 0
 
 
-def _forfeit_points(
-    profile: GuandanProfile, standing: MatchStanding, winner: Side, fixed: int
-) -> int:
-    """Return the level points of the side that wins by a forfeit.
+def _forfeit_points(profile: GuandanProfile, lead: int, fixed: int) -> int:
+    """Return the level points of the side that wins by a forfeit and is `lead` levels ahead.
 
     They are the fixed points, or the real points of that side if those are more. `forfeit_keeps`:
     "higher" compares the real points of the innocent side with the fixed points. "margin" compares
     the difference between the real points of both sides with the fixed points. Source: seed 000
     A15.3.4.
     """
-    lead = standing.levels.of(winner) - standing.levels.of(other_side(winner))
     if lead <= 0 or profile.score.forfeit_keeps == "none":
         return fixed
     real, theirs = level_points(profile, lead)

@@ -104,10 +104,7 @@ def initial_standing(profile: GuandanProfile) -> MatchStanding:
 def standing_after_deal(
     profile: GuandanProfile, standing: MatchStanding, played: PlayedDeal, row: int
 ) -> MatchStanding:
-    """Return the standing after a deal that counts.
-
-    `row`: the number of the deal on the score sheet.
-    """
+    """Return the standing after a deal that counts, in row `row` of the score sheet."""
     winners, steps = played.result.winners, levels_gained(profile, played.result)
     passed = has_passed_a(profile, standing, played)
     level = PAST_A if passed else _climb(profile, standing.levels.of(winners), steps)

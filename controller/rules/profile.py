@@ -98,10 +98,7 @@ class Profile(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True)
 
     @property
     def title(self) -> Words:
-        """Return the name that people use for the rulebook, in both languages.
-
-        `name` is for programs.
-        """
+        """Return the rulebook's name for people, in both languages. `name` is for programs."""
         return Words(self.title_en, self.title_zh)
 
     def cuts(self) -> range:

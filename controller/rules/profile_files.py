@@ -55,10 +55,7 @@ class UnknownProfile(ProfileError):
 
 
 class _EventHeading(msgspec.Struct, frozen=True):
-    """The fields of a tournament's file that describe the tournament.
-
-    All other fields are rules.
-    """
+    """The fields of a tournament's file that describe the tournament and are no rules."""
 
     profile: str
     title_en: str
@@ -162,10 +159,7 @@ def apply_event_file(profile: Profile, event: Path) -> Profile:
 
 
 def _take_event_heading(raw: dict[str, Any], name: str) -> _EventHeading:
-    """Remove from `raw` the fields that describe the tournament, and return them.
-
-    Raises ProfileError.
-    """
+    """Remove and return the fields that describe the tournament. Raises ProfileError."""
     toml_files.refuse_unprintable_text(raw, ProfileError, name=name)
     said = {key: raw.pop(key) for key in _EventHeading.__struct_fields__ if key in raw}
     about = toml_files.convert_tables(said, _EventHeading, ProfileError, name=name)

@@ -79,10 +79,7 @@ def is_joker(face: Face) -> bool:
 
 
 def is_wild(face: Face, level: int) -> bool:
-    """Return True if a face is wild (逢人配), which the heart of the level is.
-
-    Source: seed 000 A7.2.
-    """
+    """Return True for the heart of the level, which is wild (逢人配). Source: seed 000 A7.2."""
     return not is_joker(face) and face // len(RANKS) == HEARTS and natural_rank(face) == level
 
 

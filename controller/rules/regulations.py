@@ -5,13 +5,12 @@ the machine replaces, and every question that the text does not answer. Rows wit
 regulations.toml.
 """
 
-import tomllib
 from functools import cache
 from importlib import resources
-from typing import Any
 
 import msgspec
 
+from controller.host import toml_files
 from controller.rules.key_text import all_keys as keys_in_words
 from controller.rules.key_text import has_no_effect, is_unset, remark_on_key, value_words
 from controller.rules.profile import Profile, RulebookNumber, rules_by_key
@@ -98,14 +97,18 @@ def regulations_to_settle(profile: Profile) -> Regulations:
     ]
     points = [p for p in named if p.settled or not has_no_effect(profile, p.key)]
     own = [p for p in points if p.left_by is None and p.departs is None]
-    file = _regulations_file()
+    file, text = _regulations_file(), profile.text
     return Regulations(
-        cited=file.cited[profile.text],
+        cited=file.cited[text],
         left=tuple(p for p in points if p.left_by is not None),
         provisional=tuple(p for p in own if p.article is None),
         departs=tuple(p for p in points if p.left_by is None and p.departs is not None),
         changed=tuple(p for p in own if p.article is not None),
-        acts=tuple(row.for_text(profile.text) for row in file.act if profile.text in row.texts),
+        acts=tuple(
+            ReplacedAct(row.title, row.by, row.machine, article, row.allowed.get(text), row.keys)
+            for row in file.act
+            if (article := row.texts.get(text)) is not None
+        ),
         matters=_open_matters(file.matter, profile),
         gaps=_open_matters(file.gap, profile),
     )
@@ -138,17 +141,6 @@ class _ReplacedActRow(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     texts: dict[RulebookNumber, str]
     allowed: dict[RulebookNumber, str] = {}
 
-    def for_text(self, text: RulebookNumber) -> ReplacedAct:
-        """Return the row with the articles of the rulebook `text`."""
-        return ReplacedAct(
-            self.title,
-            self.by,
-            self.machine,
-            self.texts[text],
-            self.allowed.get(text),
-            self.keys,
-        )
-
 
 class _OpenMatterRow(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     what: Words
@@ -173,8 +165,6 @@ def _open_matters(rows: tuple[_OpenMatterRow, ...], profile: Profile) -> tuple[O
 
 @cache
 def _regulations_file() -> _RegulationsFile:
-    folder = resources.files("controller.rules")
-    raw: dict[str, Any] = tomllib.loads(
-        folder.joinpath("regulations.toml").read_text(encoding="utf-8")
-    )
-    return msgspec.convert(raw, _RegulationsFile)
+    name = "regulations.toml"
+    text = resources.files("controller.rules").joinpath(name).read_text("utf-8")
+    return toml_files.parse(text, _RegulationsFile, name=name)

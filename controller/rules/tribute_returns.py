@@ -86,11 +86,6 @@ class ReturnVerdict(msgspec.Struct, frozen=True, gc=False):
     article: str | None
 
 
-def return_key(finish: FinishOrder, giver: Seat, to: Seat) -> str:
-    """Return the profile key of the rule for a return from `giver` to `to`."""
-    return _key_of_return(giver, to, double=finish.last is None)
-
-
 def _key_of_return(giver: Seat, to: Seat, *, double: bool) -> str:
     if to == partner(giver):
         return "tribute.return_partner"
@@ -113,12 +108,9 @@ def return_rule_between(
 
     `double`: two tributes were paid. The values are those of `return_rule`.
     """
-    rules = profile.tribute
-    return {
-        "tribute.return_partner": rules.return_partner,
-        "tribute.return_double": rules.return_double,
-        "tribute.return_opponent": rules.return_opponent,
-    }[_key_of_return(giver, to, double=double)]
+    name = _key_of_return(giver, to, double=double).removeprefix("tribute.")
+    rule: ReturnRule = getattr(profile.tribute, name)
+    return rule
 
 
 def return_visibility(profile: GuandanProfile, finish: FinishOrder) -> ReturnVisibility:
@@ -183,7 +175,7 @@ def judge_return(
     rule = return_rule(profile, finish, giver, to)
     reason = _return_reason(profile, rule, card, level, hand, received)
     state, key, why_en, why_zh = _REASONS[reason]
-    key = key or return_key(finish, giver, to)
+    key = key or _key_of_return(giver, to, double=finish.last is None)
     words = {"card": face_text(card)}
     return ReturnVerdict(
         state, why_en.format(**words), why_zh.format(**words), key, profile.article(key)

@@ -56,10 +56,7 @@ class CardPassed(SheetPart, frozen=True, kw_only=True):
 
 
 class SheetPenalty(SheetPart, frozen=True, kw_only=True):
-    """A penalty that was given in a deal.
-
-    `overturned`: the chief withdrew it, so it no longer counts.
-    """
+    """A penalty in a deal. `overturned`: the chief withdrew it, so it no longer counts."""
 
     ruling: str
     side: Side

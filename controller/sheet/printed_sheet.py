@@ -135,6 +135,10 @@ _SEAT_NAMES = {
     "S": Words("South", "南"),
     "E": Words("East", "东"),
 }
+_COLUMNS = (
+    *("deal", "level", "up", "second", "third", "last"),
+    *("gain", "ns", "ew", "tribute", "returns"),
+)
 _HASH_DIGITS = 16
 """The number of printed digits of a hash or a journal head."""
 
@@ -186,6 +190,14 @@ class _Page:
     def _labelled(self, label: str, value: object) -> str:
         return f"{self._label(label)} {value}"
 
+    def _facts(self, facts: Mapping[str, object]) -> list[str]:
+        """Return each value with its label. True is the label alone, empty values are left out."""
+        return [
+            self._label(label) if value is True else self._labelled(label, value)
+            for label, value in facts.items()
+            if value
+        ]
+
     # -- the heading -----------------------------------------------------------
 
     def _header(self) -> Iterator[str]:
@@ -212,17 +224,13 @@ class _Page:
             yield from pack(
                 [self._in_language(SIDE_NAMES[side]), number, pair.name, *people], PAGE_WIDTH
             )
-        yield from pack(self._times(), PAGE_WIDTH)
-
-    def _times(self) -> list[str]:
-        sheet = self._sheet
-        parts = [
+        times = [
             self._labelled("start", sheet.start_at or "—"),
             self._labelled("end", sheet.end_at or "—"),
         ]
         if sheet.start_ms is not None and sheet.end_ms is not None:
-            parts.append(self._labelled("took", _duration_text(sheet.end_ms - sheet.start_ms)))
-        return parts
+            times.append(self._labelled("took", _duration_text(sheet.end_ms - sheet.start_ms)))
+        yield from pack(times, PAGE_WIDTH)
 
     # -- the deals -------------------------------------------------------------
 
@@ -262,29 +270,22 @@ class _Page:
 
     def _remarks(self, line: DealLine) -> str:
         """Return the line below a deal's row, with the facts that have no column."""
-        told = []
-        if line.outcome.forfeited_by is not None:
-            told.append(self._outcome_text(line.outcome))
-        if line.leader is not None:
-            told.append(self._labelled("leader", self._seat_names([line.leader])))
-        if line.turned_up is not None:
-            told.append(self._labelled("turned_up", line.turned_up))
-        if line.cut is not None:
-            cutter = self._seat_names([line.cutter] if line.cutter else [])
-            told.append(self._labelled("cut", f"{cutter} {line.cut}"))
-        flags = {
-            "uncut": line.uncut,
-            "by_hand": line.by_hand,
-            "extra": line.extra,
-            "void": not line.counts,
-        }
-        told += [self._label(name) for name, holds in flags.items() if holds]
-        if line.misdeals:
-            told.append(self._labelled("misdeals", line.misdeals))
-        if line.dead:
-            told.append(self._labelled("dead", self._seat_names(line.dead)))
-        if line.written:
-            told.append(self._labelled("written", f"{line.written['NS']}:{line.written['EW']}"))
+        cutter = self._seat_names([line.cutter] if line.cutter else [])
+        told = [] if line.outcome.forfeited_by is None else [self._outcome_text(line.outcome)]
+        told += self._facts(
+            {
+                "leader": line.leader and self._seat_names([line.leader]),
+                "turned_up": line.turned_up,
+                "cut": None if line.cut is None else f"{cutter} {line.cut}",
+                "uncut": line.uncut,
+                "by_hand": line.by_hand,
+                "extra": line.extra,
+                "void": not line.counts,
+                "misdeals": line.misdeals,
+                "dead": self._seat_names(line.dead),
+                "written": line.written and f"{line.written['NS']}:{line.written['EW']}",
+            }
+        )
         told += [
             f"{self._in_language(SIGNER_NAMES[one.seat or one.side])} "
             f"{self._in_language(Words(one.penalty_en, one.penalty_zh))}"
@@ -311,13 +312,15 @@ class _Page:
         yield from _table(heads, rows, [self._big_two_remarks(line) for line in self._sheet.hands])
 
     def _big_two_remarks(self, line: BigTwoLine) -> str:
-        told = [self._labelled("leader", self._seat_names([line.leader]))]
-        told += [self._labelled("opened", self._seat_names(line.opened))] if line.opened else []
-        told += [self._labelled("doubled", self._seat_names(line.doubled))] if line.doubled else []
-        told += [self._label("uncut")] if line.uncut else []
-        told += [self._label("by_hand")] if line.by_hand else []
-        told += [self._labelled("misdeals", line.misdeals)] if line.misdeals else []
-        return self._label("comma").join(told)
+        facts = {
+            "leader": self._seat_names([line.leader]),
+            "opened": self._seat_names(line.opened),
+            "doubled": self._seat_names(line.doubled),
+            "uncut": line.uncut,
+            "by_hand": line.by_hand,
+            "misdeals": line.misdeals,
+        }
+        return self._label("comma").join(self._facts(facts))
 
     # -- the part below the deals -----------------------------------------------
 
@@ -437,18 +440,3 @@ def _duration_text(ms: int) -> str:
     minutes, seconds = divmod(ms // 1000, 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours}:{minutes:02d}:{seconds:02d}"
-
-
-_COLUMNS = (
-    "deal",
-    "level",
-    "up",
-    "second",
-    "third",
-    "last",
-    "gain",
-    "ns",
-    "ew",
-    "tribute",
-    "returns",
-)

@@ -135,10 +135,7 @@ def parse_ranks(text: str) -> tuple[int, ...]:
 
 
 def parse_typed_level(text: str) -> int:
-    """Return the level written as `text`, for example "5", "打5" or "打五".
-
-    Raises QuestionError.
-    """
+    """Return the level written as `text`, such as "5", "打5" or "打五". Raises QuestionError."""
     level = rank_of_sign(normalise_text(text).strip().removeprefix("打").strip())
     if level is None:
         raise QuestionError(
@@ -187,10 +184,7 @@ def _refuse_jacks(text: str, written: Sequence[list[CardToken]]) -> None:
 def _cards_of_word(
     text: str, tokens: list[CardToken], *, suits_decide: bool
 ) -> Iterator[_TypedCard]:
-    """Yield the cards that are written in one word.
-
-    Each rank has the suit before it, or the suit after it.
-    """
+    """Yield the cards of one word. The suit of each rank is before or after the rank."""
     suits = [token for token in tokens if token.suit is not None]
     ends_open = tokens[-1].suit is None
     in_chinese = ends_open and all(token.is_chinese_suit for token in suits)
@@ -307,18 +301,12 @@ def _too_few_words(count: int, what: str, both: bool) -> Words:
 
 
 _GAP = r"[\s_-]*"
-_KINDS_BY_NAME: dict[str, ComboKind] = {
-    said.upper().replace(" ", ""): kind
-    for kind, name in COMBO_NAMES.items()
-    for said in (name.en, name.zh, *name.others)
+_KINDS: dict[str, ComboKind] = {
+    said: kind for kind, name in COMBO_NAMES.items() for said in (name.en, name.zh, *name.others)
 }
+_KINDS_BY_NAME = {said.upper().replace(" ", ""): kind for said, kind in _KINDS.items()}
 _NAME_PATTERN = "|".join(
-    _GAP.join(said.upper().split())
-    for said in sorted(
-        (said for name in COMBO_NAMES.values() for said in (name.en, name.zh, *name.others)),
-        key=len,
-        reverse=True,
-    )
+    _GAP.join(said.upper().split()) for said in sorted(_KINDS, key=len, reverse=True)
 )
 _RANGE_PATTERN = "[-~\u2010-\u2015\u2212\u301c]+|[至到]|TO"
 """Dashes of all keyboards. Wide dashes are narrow in text from `normalise_text`."""

@@ -180,32 +180,24 @@ def _penalty_from_option(
     else:
         articles = row.articles if option.articles is None else option.articles
         article = articles.get(profile.penalties.catalogue)
-    loses, skips = _turn_loss(profile, option)
+    keys = [option.key] if option.key is not None else []
+    turn_loss: TurnLoss | None
+    match option.loses:
+        case "out_of_turn_skips" | "delay_skips" as key:
+            turn_loss = "trick" if getattr(profile.penalties, key) == "trick" else "turn"
+            keys.append(f"penalties.{key}")
+        case lost:
+            turn_loss = lost
     return LegalPenalty(
         penalty=option.penalty,
         article=article,
         why=why,
-        keys=tuple(key for key in (option.key, skips) if key is not None),
-        turn_loss=loses,
+        keys=tuple(keys),
+        turn_loss=turn_loss,
         dead_hand=option.dead_hand,
         needs_chief=option.chief,
         gap=_rulebook_gap(article, unsaid),
     )
-
-
-def _turn_loss(
-    profile: GuandanProfile, option: PenaltyOption
-) -> tuple[TurnLoss | None, str | None]:
-    """Return the right to play that the offender loses, and the profile key that defines it.
-
-    The key is None if no key defines it.
-    """
-    match option.loses:
-        case "out_of_turn_skips" | "delay_skips" as key:
-            how = getattr(profile.penalties, key)
-            return ("trick" if how == "trick" else "turn"), f"penalties.{key}"
-        case loses:
-            return loses, None
 
 
 def _rulebook_gap(article: str | None, unsaid: bool) -> Literal["silent", "scope_silent"] | None:

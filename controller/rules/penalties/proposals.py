@@ -21,10 +21,7 @@ from controller.words import Words
 
 
 class DealLost(msgspec.Struct, frozen=True, gc=False, tag="deal_lost"):
-    """The consequence that `side` loses this deal.
-
-    It counts as a double-down. Source: seed 000 A15.3.3.
-    """
+    """The consequence that `side` loses the deal as by a double-down. Source: seed 000 A15.3.3."""
 
     side: Side
 
@@ -138,20 +135,15 @@ def consequence_words(effect: Consequence, earlier: int | None = None) -> Words:
 
 def penalty_words(penalty: Penalty, effects: Consequences) -> Words:
     """Return the name of a penalty, or of the lost rights if no penalty is recorded."""
-    lost = [
-        catalogue_words("also", also)
-        for effect in effects
-        if (also := _loss_name(effect)) is not None
-    ]
+    lost = []
+    for effect in effects:
+        if isinstance(effect, TurnLost):
+            lost.append(catalogue_words("also", "trick" if effect.whole_trick else "turn"))
+        elif isinstance(effect, DeadHand):
+            lost.append(catalogue_words("also", "dead_hand"))
     if penalty != "none" or not lost:
         return catalogue_words("penalty", penalty)
     return Words(", ".join(one.en for one in lost), "，".join(one.zh for one in lost))
-
-
-def _loss_name(effect: Consequence) -> str | None:
-    if isinstance(effect, TurnLost):
-        return "trick" if effect.whole_trick else "turn"
-    return "dead_hand" if isinstance(effect, DeadHand) else None
 
 
 def _foul_consequences(profile: GuandanProfile, charge: Charge) -> tuple[Consequences, ProfileKeys]:
@@ -222,10 +214,7 @@ def propose_penalties(
 def discretionary_proposal(
     profile: GuandanProfile, charge: Charge, penalty: Penalty
 ) -> PenaltyProposal:
-    """Return a proposal of the penalty that the chief chose at their discretion.
-
-    Source: seed 000 A15.3.7.
-    """
+    """Return a proposal of the penalty that the chief chose freely. Source: seed 000 A15.3.7."""
     row, text = find_offence(charge.offence), catalogue_words("why", "discretion")
     article = "A15.3.7" if profile.penalties.catalogue == "000" else None
     way = LegalPenalty(
