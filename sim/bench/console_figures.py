@@ -43,7 +43,7 @@ def _measure_load(load: ConsoleLoad) -> ConsoleLoadResult:
 
 @timed_figure("console", floor=lambda: _console_load_run().floor_cores, documented=2.5, rounds=1)
 def drain_feeds() -> float:
-    """Share of a core that a console of 400 feeds takes at 4,000 states/s, against bare decoding."""
+    """Share of a core for a console of 400 feeds at 4,000 states/s, against bare decoding."""
     return _console_load_run().alone.cores
 
 
