@@ -151,6 +151,7 @@ class AttemptNotes:
         )
 
 
+@dataclass
 class AttemptLog:
     """The attempts of one life, in order, with the faults active in each.
 
@@ -158,24 +159,14 @@ class AttemptLog:
     alert that no fault explains. `on_step` is called after each recorded step of an attempt.
     """
 
-    def __init__(
-        self,
-        causes: PossibleCauses,
-        now_s: Callable[[], float],
-        *,
-        count_passages: Callable[[], int],
-        on_unexplained: Callable[[str], None],
-        on_step: Callable[[str], None],
-    ) -> None:
-        self.notes: list[AttemptNotes] = []
-        self.deals = 0
-        self._causes, self._now_s = causes, now_s
-        self._count_passages, self._on_unexplained, self._on_step = (
-            count_passages,
-            on_unexplained,
-            on_step,
-        )
-        self._hands_before: list[str] = []
+    causes: PossibleCauses
+    now_s: Callable[[], float]
+    count_passages: Callable[[], int]
+    on_unexplained: Callable[[str], None]
+    on_step: Callable[[str], None]
+    notes: list[AttemptNotes] = field(default_factory=list)
+    deals: int = 0
+    _hands_before: list[str] = field(default_factory=list)
 
     @property
     def current(self) -> AttemptNotes | None:
@@ -196,8 +187,8 @@ class AttemptLog:
             take(self, event)
         notes = self.current
         if notes is not None and event.attempt == notes.attempt:
-            notes.published_s.setdefault(event.kind, self._now_s())
-            self._on_step(event.kind)
+            notes.published_s.setdefault(event.kind, self.now_s())
+            self.on_step(event.kind)
 
     def ended_attempts(self) -> tuple[LifeAttempt, ...]:
         """Return all attempts that have ended, in order."""
@@ -209,13 +200,13 @@ class AttemptLog:
         """Add the faults that struck after the verdict of the current attempt to that attempt."""
         notes = self.current
         if notes is not None and notes.outcome is not None:
-            notes.active_faults = (*notes.active_faults, *self._causes.since_verdict())
+            notes.active_faults = (*notes.active_faults, *self.causes.since_verdict())
 
     def _on_committed(self, event: PublicEvent) -> None:
         assert event.attempt is not None
         self._add_late_faults()
-        self._causes.begin_attempt()
-        notes = AttemptNotes(self.deals + 1, event.attempt, self._count_passages())
+        self.causes.begin_attempt()
+        notes = AttemptNotes(self.deals + 1, event.attempt, self.count_passages())
         notes.hands, self._hands_before = self._hands_before, []
         self.notes.append(notes)
 
@@ -231,10 +222,10 @@ class AttemptLog:
         notes = self.current
         assert notes is not None
         notes.outcome, notes.reasons = outcome, reasons
-        notes.active_faults = self._causes.active_faults()
+        notes.active_faults = self.causes.active_faults()
         notes.needless = outcome != "ok" and is_needless(notes.active_faults)
         self._check_codes(reasons)
-        self._causes.end_attempt()
+        self.causes.end_attempt()
 
     def _on_fault(self, event: PublicEvent) -> None:
         name: str = event.data["name"]
@@ -245,10 +236,10 @@ class AttemptLog:
             self._check_codes((name,))
 
     def _check_codes(self, codes: tuple[str, ...]) -> None:
-        active = self._causes.all_causes()
+        active = self.causes.all_causes()
         for code in unexplained_codes(codes, active):
             seen = ", ".join(sorted({fault_text(fault) for fault in active})) or "no fault"
-            self._on_unexplained(f"{code} was reported while {seen} was active")
+            self.on_unexplained(f"{code} was reported while {seen} was active")
 
     def _on_revealed(self, event: PublicEvent) -> None:
         notes = self.current

@@ -11,7 +11,6 @@ from collections.abc import Callable
 
 from controller.faults import fault_catalogue
 from controller.messages import AttemptOutcome, MachinePhase, PublicState, Role
-from controller.rules.profile import Profile
 from sim.campaign.people_actions import PeopleAction, PeopleActions
 from sim.campaign.table_host import SETS, TableHost
 from sim.hardware_in_process import BOARDS
@@ -148,16 +147,15 @@ class CampaignPeople:
     def __init__(
         self,
         host: TableHost,
-        profile: Profile,
         rng: random.Random,
         *,
         is_over: Callable[[], bool],
         on_hand: Callable[[str], None],
         on_action: Callable[[SimulatedFault], None],
     ) -> None:
-        self._host, self._rng, self._cuts = host, rng, profile.cuts()
+        self._host, self._rng, self._cuts = host, rng, host.profile.cuts()
         self._is_over = is_over
-        self._actions = PeopleActions(host, profile, on_hand=on_hand, on_action=on_action)
+        self._actions = PeopleActions(host, on_hand, on_action)
         self._memory = PeopleMemory()
         self._loop = asyncio.get_running_loop()
         self._state: PublicState | None = None

@@ -97,14 +97,13 @@ class _Life:
         self._findings: list[LifeFinding] = []
         self._strike_counts: Counter[str] = Counter()
         self._card_faults: defaultdict[tuple[int, int], list[str]] = defaultdict(list)
-        profile = load_profile(PROFILE)
         runtime_dir = folder / "run"
         runtime_dir.mkdir(mode=0o700)
         state_dir = plan.journal or folder / "state"
         state_dir.mkdir(parents=True, exist_ok=True)
         self._host = TableHost(
             plan,
-            profile,
+            load_profile(PROFILE),
             state_dir,
             runtime_dir,
             on_published=self._on_published,
@@ -122,15 +121,12 @@ class _Life:
             on_unexplained=lambda told: self._add_finding("wrong_blame", told),
             on_step=self._on_step,
         )
-        self._evidence = LifeEvidence(
-            self._host, self._tracker, self._attempts, profile, self._add_finding
-        )
+        self._evidence = LifeEvidence(self._host, self._tracker, self._attempts, self._add_finding)
         for struck in world.faults.past_strikes:
             self._on_strike(struck)
         world.strike_listeners.append(self._on_strike)
         self._people = CampaignPeople(
             self._host,
-            profile,
             random.Random(f"cuts {plan.seed}"),
             is_over=lambda: self._attempts.deals >= plan.deals,
             on_hand=self._on_hand,

@@ -17,7 +17,6 @@ from controller.journal.entries import JournalEntry, decode
 from controller.journal.packed_board_events import LoggedBoardEvent, unpack_events
 from controller.journal.store import STORE_NAME, open_read_only
 from controller.journal.verify import verify
-from controller.rules.profile import Profile
 from controller.vault.sealing import unseal_with
 from sim.campaign import life_judge
 from sim.campaign.attempt_log import AttemptLog, AttemptNotes
@@ -59,15 +58,14 @@ class LifeEvidence:
         host: TableHost,
         tracker: CardTracker,
         attempts: AttemptLog,
-        profile: Profile,
         report: ReportFinding,
     ) -> None:
         self._host, self._tracker, self._attempts = host, tracker, attempts
         self._report = report
         self._snapshots: list[CardSnapshot] = []
         self.left_behind = 0
-        self._cards = profile.deck.cards
-        self._turned_again = profile.turnup.faces()
+        self._cards = host.profile.deck.cards
+        self._turned_again = host.profile.turnup.faces()
         host.sim.world.dealer.observe(self._on_lift, ["lift"])
 
     def record_verdict(self, notes: AttemptNotes) -> None:

@@ -10,7 +10,6 @@ from collections.abc import Callable, Coroutine
 from typing import Any
 
 from controller.messages import CommandReply, Role
-from controller.rules.profile import Profile
 from sim.board_faults import BoardName
 from sim.campaign.life_judge import find_wrong_set
 from sim.campaign.table_host import SETS, TableHost
@@ -40,15 +39,13 @@ class PeopleActions:
     def __init__(
         self,
         host: TableHost,
-        profile: Profile,
-        *,
         on_hand: Callable[[str], None],
         on_action: Callable[[SimulatedFault], None],
     ) -> None:
         self.last = "nothing"
         self._host, self._world = host, host.sim.world
         self._on_hand, self._on_action = on_hand, on_action
-        self._cards = profile.deck.cards
+        self._cards = host.profile.deck.cards
         self._loop = asyncio.get_running_loop()
         self._pending_answers: dict[str, asyncio.Future[CommandReply]] = {}
         self._asked_at_s: dict[str, float] = {}

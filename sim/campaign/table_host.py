@@ -87,7 +87,7 @@ class TableHost:
             one.id: JudgedCardSet(deck.packs, deck.cards // deck.packs, BACKS[one.back])
             for one in SETS
         }
-        self._seed, self._profile = plan.seed, profile
+        self._seed, self.profile = plan.seed, profile
         self._runtime_dir = runtime_dir
         self._on_published, self._log, self._wrap_port = on_published, log, wrap_port
         self._loop = asyncio.get_running_loop()
@@ -189,7 +189,7 @@ class TableHost:
                 store=store,
                 state_dir=self.state_dir,
                 sim=self.sim,
-                profile=self._profile,
+                profile=self.profile,
                 card_sets=SETS,
                 signers=SIGNERS,
                 chief=bytes(self.chief.public_key),

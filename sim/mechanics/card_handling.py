@@ -1,7 +1,8 @@
 """People at one machine, `PeopleAtMachine`, who handle its cards and may leave cards in it."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from contextlib import asynccontextmanager
 
 from drivers.firmware.protocol import FROM_TRAY, HOPPER
 from sim.mechanics.cards import SET_FAULTS, Cards, PhysicalCard, alter_set
@@ -11,7 +12,7 @@ from sim.mechanics.machine_parts import MachineParts
 from sim.mechanics.mechanics_settings import MechanicsSettings
 from sim.mechanics.pockets import TRAY
 from sim.mechanics.sensors import OUTLETS
-from sim.mechanics.truth import Truth, read_truth
+from sim.mechanics.truth import Truth
 
 LEFT_CARD_FAULTS = ("left_in_pocket", "left_in_path")
 """The faults that leave a card in the machine, in the order in which the schedule is queried."""
@@ -97,7 +98,31 @@ class PeopleAtMachine:
 
     def truth(self) -> Truth:
         """Return the true position of every card, in the machine and in people's piles."""
-        return read_truth(self._parts, self.hands, self.table, self.beside, self.box)
+        parts, pockets, tally = self._parts, self._parts.pockets, self._parts.tally
+        return Truth(
+            hopper=tuple(parts.hopper),
+            shuffler=parts.shuffler.cards,
+            feeder=sum((feeder.path for feeder in parts.feeders), ()),
+            window=parts.window.cards,
+            path=sum(pockets.falling, ()) + sum(pockets.stuck, ()),
+            pockets=tuple(map(tuple, pockets.stacks)),
+            floor=tuple(pockets.floor),
+            hands=tuple(map(tuple, self.hands)),
+            table=tuple(self.table),
+            beside={name: tuple(pile) for name, pile in self.beside.items()},
+            box=tuple(self.box),
+            gate=parts.gate.position,
+            lift_up=parts.lift.is_up,
+            lift_down=parts.lift.is_down,
+            lid_open=parts.lid_open,
+            estop=parts.estop,
+            passes=parts.shuffler.passes,
+            arrived=tally.arrived,
+            landed=tally.landed,
+            feeding_ms=tally.feeding_ms,
+            first_feed_s=tally.first_feed_s,
+            last_landing_s=tally.last_landing_s,
+        )
 
     def unpack(self) -> None:
         """Put the first set of cards into the hopper and lay the other sets beside the machine."""
@@ -176,15 +201,14 @@ class PeopleAtMachine:
         """
         if card_set is not None:
             self._back_of(card_set)
-        await self._open_lid()
-        cards = self.empty_machine()
-        if card_set is None:
-            self.fill_hopper((*cards, *_face_down(self._take_all(*self.hands, self.table))))
-        else:
+        async with self._lid_open():
+            cards = self.empty_machine()
+            if card_set is None:
+                self.fill_hopper((*cards, *_face_down(self._take_all(*self.hands, self.table))))
+                return
             cards, back = (*cards, *self._take_set(card_set)), self._back_of(card_set)
             self._put_away(card for card in cards if card.back != back)
             self.fill_hopper(tuple(card for card in cards if card.back == back))
-        await self._close_lid()
 
     async def change_set(
         self, back: int | None = None, count: int | None = None, card_set: str | None = None
@@ -197,30 +221,28 @@ class PeopleAtMachine:
         """
         if card_set is not None:
             self._require_set(card_set)
-        await self._open_lid()
-        cards = self.empty_machine()
-        if card_set is None:
+        async with self._lid_open():
+            cards = self.empty_machine()
+            if card_set is not None:
+                taken = self._take_set(card_set)
+                self._put_away(cards, instead_of=card_set)
+                self.fill_hopper(taken)
+                return
             self.box.extend((*cards, *self._take_all(*self.hands, self.table)))
             back = next(iter(self.backs.values())) if back is None else back
             count = self.cards_per_set if count is None else count
             self.fill_hopper(self._parts.new_set(count, back, self._faces))
-        else:
-            taken = self._take_set(card_set)
-            self._put_away(cards, instead_of=card_set)
-            self.fill_hopper(taken)
-        await self._close_lid()
 
     def empty_machine(self) -> Cards:
         """Remove and return every card of the machine and the floor, and repair the machine."""
         parts = self._parts
-        cards: list[PhysicalCard] = []
-        for outlet in range(OUTLETS):
-            cards.extend(parts.pockets.empty(outlet))
-        for feeder in parts.feeders:
-            cards.extend(feeder.empty())
-        cards.extend(parts.window.empty())
-        cards.extend(parts.shuffler.empty())
-        cards.extend(self._take_all(parts.hopper, parts.pockets.floor))
+        cards = (
+            *(card for outlet in range(OUTLETS) for card in parts.pockets.empty(outlet)),
+            *(card for feeder in parts.feeders for card in feeder.empty()),
+            *parts.window.empty(),
+            *parts.shuffler.empty(),
+            *self._take_all(parts.hopper, parts.pockets.floor),
+        )
         for feeder in parts.feeders:
             feeder.stack_changed()
         for motor in parts.motors.values():
@@ -291,7 +313,8 @@ class PeopleAtMachine:
         *others, left = cards
         put(parts, fault.pocket, (left,))
         filling = parts.tally.filling
-        self._injector.keep_active_while(
+        self._injector.active.keep_while(
+            parts.faults.past_strikes[-1],
             lambda: parts.tally.filling == filling or left in cards_at(parts, fault.pocket),
         )
         return tuple(others)
@@ -319,13 +342,14 @@ class PeopleAtMachine:
             return not members.isdisjoint(in_play)
 
         if gone or strange:
-            self._injector.keep_active_while(wrong_in_play, wrong)
+            newest = self._parts.faults.past_strikes[-1]
+            self._injector.active.keep_while(newest, wrong_in_play, wrong)
 
-    async def _open_lid(self) -> None:
+    @asynccontextmanager
+    async def _lid_open(self) -> AsyncIterator[None]:
         self._parts.set_lid(True)
         await self._parts.clock.wait_ms(GATHER_MS)
-
-    async def _close_lid(self) -> None:
+        yield
         await self._parts.clock.wait_ms(LID_MS)
         self._parts.set_lid(False)
 

@@ -62,52 +62,16 @@ class FillingTally:
         self.first_feed_s = self.last_landing_s = None
 
 
-# The effect of a fault on cards on their way into the hopper: the cards that go in, and the cards
-# that stay out. `MakeCard` creates a card that was not there before.
-AlteredSet = tuple[Cards, Cards]
+SET_FAULTS = ("missing_card", "third_copy", "foreign_back", "extra_card")
+"""The faults of a set, in the order in which the schedule is queried."""
+
 MakeCard = Callable[[int, int], PhysicalCard]
-AlterSet = Callable[[Cards, int, int | None, MakeCard], AlteredSet]
-
-
-def _remove_card(cards: Cards, place: int, face: int | None, make_card: MakeCard) -> AlteredSet:
-    return cards[:place] + cards[place + 1 :], (cards[place],)
-
-
-def _forge_third_copy(
-    cards: Cards, place: int, face: int | None, make_card: MakeCard
-) -> AlteredSet:
-    copied = cards[place].face if face is None else face
-    victims = [n for n, card in enumerate(cards) if card.face != copied]
-    if not victims:
-        return cards, ()
-    victim = victims[place % len(victims)]
-    forged = make_card(copied, cards[place].back)
-    return (*cards[:victim], forged, *cards[victim + 1 :]), (cards[victim],)
-
-
-def _forge_foreign_back(
-    cards: Cards, place: int, face: int | None, make_card: MakeCard
-) -> AlteredSet:
-    forged = make_card(cards[place].face, BACK_FOREIGN)
-    return (*cards[:place], forged, *cards[place + 1 :]), (cards[place],)
-
-
-def _add_card(cards: Cards, place: int, face: int | None, make_card: MakeCard) -> AlteredSet:
-    copied = cards[place].face if face is None else face
-    return (*cards[:place], make_card(copied, cards[place].back), *cards[place:]), ()
-
-
-SET_FAULTS: dict[str, AlterSet] = {
-    "missing_card": _remove_card,
-    "third_copy": _forge_third_copy,
-    "foreign_back": _forge_foreign_back,
-    "extra_card": _add_card,
-}
+"""A function that returns a new card with this face and this back."""
 
 
 def alter_set(
     fault: SimulatedFault, cards: Cards, rng: random.Random, make_card: MakeCard
-) -> AlteredSet:
+) -> tuple[Cards, Cards]:
     """Return the cards that go into the hopper, and the cards that `fault` keeps out of it.
 
     `make_card(face, back)` creates a card in the world. If no card has the fault's face, nothing
@@ -121,4 +85,17 @@ def alter_set(
         if not fitting:
             return cards, ()
         place = fitting[place % len(fitting)]
-    return SET_FAULTS[fault.name](cards, place, fault.face, make_card)
+    before, old, after = cards[:place], cards[place], cards[place + 1 :]
+    if fault.name == "missing_card":
+        return before + after, (old,)
+    if fault.name == "foreign_back":
+        return (*before, make_card(old.face, BACK_FOREIGN), *after), (old,)
+    copied = old.face if fault.face is None else fault.face
+    if fault.name == "extra_card":
+        return (*before, make_card(copied, old.back), old, *after), ()
+    victims = [n for n, card in enumerate(cards) if card.face != copied]
+    if not victims:
+        return cards, ()
+    victim = victims[place % len(victims)]
+    forged = make_card(copied, old.back)
+    return (*cards[:victim], forged, *cards[victim + 1 :]), (cards[victim],)

@@ -205,9 +205,16 @@ class FaultInjector:
         for fault in self._drawn_faults:
             self._parts.faults.drop(fault)
         self._drawn_faults = []
+        rng = self._parts.rng
         for pair in self._combinations:
-            if self._parts.rng.random() < pair.rate:
-                self._draw(pair.faults, cards)
+            if rng.random() >= pair.rate:
+                continue
+            meet, at_one = rng.randint(1, cards), rng.random() < _SAME_CARD_CHANCE
+            for fault in filter(self._can_carry_out, pair.faults):
+                if fault.at is None and fault_menu()[fault.name].strikes != "set":
+                    fault = replace(fault, at=meet if at_one else rng.randint(1, cards))
+                self._drawn_faults.append(fault)
+                self._parts.faults.add(fault)
 
     def strike_after_move(self, name: str, value: int) -> None:
         """Schedule a chance for faults with a rate at a random time after a machine move.
@@ -240,24 +247,6 @@ class FaultInjector:
             else:  # The handler of a line, a board or the host is called in the loop's next turn.
                 handler = self.outside_handlers[fault_menu()[name].strikes]
                 asyncio.get_running_loop().call_soon(handler, fault)
-
-    def keep_active_while(self, is_active: Condition, may_return: Condition | None = None) -> None:
-        """Keep the newest strike in force as long as `is_active()` returns True.
-
-        `may_return` returns True if the fault can be in force again later. With None it cannot.
-        """
-        self.active.keep_while(self._parts.faults.past_strikes[-1], is_active, may_return)
-
-    def _draw(self, faults: tuple[SimulatedFault, ...], cards: int) -> None:
-        rng = self._parts.rng
-        meet, at_one = rng.randint(1, cards), rng.random() < _SAME_CARD_CHANCE
-        for fault in faults:
-            if not self._can_carry_out(fault):
-                continue
-            if fault.at is None and fault_menu()[fault.name].strikes != "set":
-                fault = replace(fault, at=meet if at_one else rng.randint(1, cards))
-            self._drawn_faults.append(fault)
-            self._parts.faults.add(fault)
 
     def _can_carry_out(self, fault: SimulatedFault) -> bool:
         """Return True if this simulator has the part or the handler that `fault` needs."""

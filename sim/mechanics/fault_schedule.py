@@ -2,6 +2,7 @@
 
 import random
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from itertools import accumulate
 
 from sim.mechanics.cards import FillingTally, PhysicalCard
@@ -56,6 +57,7 @@ class _FaultQueue:
         return next(fault for fault, upto in zip(faults, sums, strict=True) if drawn < upto)
 
 
+@dataclass
 class FaultSchedule:
     """The planned faults of one machine, and the faults that have struck.
 
@@ -65,18 +67,12 @@ class FaultSchedule:
     once for each strike.
     """
 
-    def __init__(
-        self,
-        rng: random.Random,
-        tally: FillingTally | None = None,
-        now_s: Callable[[], float] = lambda: 0.0,
-    ) -> None:
-        self.past_strikes: list[FaultStrike] = []
-        self.on_strike: Callable[[FaultStrike], None] = lambda struck: None
-        self._rng = rng
-        self._tally = tally or FillingTally()
-        self._now_s = now_s
-        self._queues: dict[str, _FaultQueue] = {}
+    rng: random.Random
+    tally: FillingTally = field(default_factory=FillingTally)
+    now_s: Callable[[], float] = lambda: 0.0
+    past_strikes: list[FaultStrike] = field(default_factory=list)
+    on_strike: Callable[[FaultStrike], None] = lambda struck: None
+    _queues: dict[str, _FaultQueue] = field(default_factory=dict)
 
     def add(self, fault: SimulatedFault) -> None:
         """Add `fault` to the schedule. Raises FaultError if it is not on the menu."""
@@ -84,10 +80,10 @@ class FaultSchedule:
 
     def drop(self, fault: SimulatedFault) -> None:
         """Remove `fault` from the schedule, unless it has struck already."""
-        shelf = self._queues.get(fault.name)
-        if shelf is not None:
-            shelf.drop(fault)
-            if not (shelf.unrated or shelf.rated):
+        queue = self._queues.get(fault.name)
+        if queue is not None:
+            queue.drop(fault)
+            if not (queue.unrated or queue.rated):
                 del self._queues[fault.name]
 
     def clear(self, name: str | None = None) -> None:
@@ -117,32 +113,17 @@ class FaultSchedule:
         required values of the fault's fields (`place="gate"`). A fault that strikes only once is
         removed from the schedule.
         """
-        shelf = self._queues.get(name)
-        if shelf is None:
+        queue = self._queues.get(name)
+        if queue is None:
             return None
-        return self._strike(shelf, number, card, chances, tuple(where.items()))
-
-    def strike_fields(self, name: str, where: FieldValues) -> SimulatedFault | None:
-        """Return the same as `strike`, for a caller that builds `where` once for many calls."""
-        shelf = self._queues.get(name)
-        return None if shelf is None else self._strike(shelf, None, None, 1, where)
-
-    def _strike(
-        self,
-        shelf: _FaultQueue,
-        number: int | None,
-        card: PhysicalCard | None,
-        chances: int,
-        where: FieldValues,
-    ) -> SimulatedFault | None:
         if number is None:
-            number = self._tally.arrived
-        due = (fault for fault in shelf.unrated if fault.at in (None, number))
-        fault = next((f for f in due if _matches_card(f, card) and _matches_fields(f, where)), None)
-        if fault is None:
-            fault = shelf.draw(where, self._rng, chances)
-            if fault is None or not _matches_card(fault, card):
-                return None
+            number = self.tally.arrived
+        fields = tuple(where.items())
+        due = (fault for fault in queue.unrated if fault.at in (None, number))
+        fits = (f for f in due if _matches_card(f, card) and _matches_fields(f, fields))
+        fault = next(fits, None) or queue.draw(fields, self.rng, chances)
+        if fault is None or not _matches_card(fault, card):
+            return None
         if not (fault.repeat or fault.rate):
             self.drop(fault)
         self.record(fault, number)
@@ -150,7 +131,7 @@ class FaultSchedule:
 
     def record(self, fault: SimulatedFault, number: int) -> None:
         """Record that `fault` strikes now, at card number `number`."""
-        struck = FaultStrike(fault, number, self._now_s())
+        struck = FaultStrike(fault, number, self.now_s())
         self.past_strikes.append(struck)
         self.on_strike(struck)
 

@@ -3,12 +3,9 @@
 The simulator compares it with the controller's claims.
 """
 
-from collections.abc import Mapping, Sequence
-
 import msgspec
 
-from sim.mechanics.cards import Cards, PhysicalCard
-from sim.mechanics.machine_parts import MachineParts
+from sim.mechanics.cards import Cards
 
 
 class Truth(msgspec.Struct, frozen=True):
@@ -72,38 +69,3 @@ class Truth(msgspec.Struct, frozen=True):
         if self.first_feed_s is None or self.last_landing_s is None:
             return None
         return self.last_landing_s - self.first_feed_s
-
-
-def read_truth(
-    parts: MachineParts,
-    hands: Sequence[Sequence[PhysicalCard]],
-    table: Sequence[PhysicalCard],
-    beside: Mapping[str, Sequence[PhysicalCard]],
-    box: Sequence[PhysicalCard],
-) -> Truth:
-    """Return the true position of every card, in the machine or in a pile of people."""
-    pockets = parts.pockets
-    return Truth(
-        hopper=tuple(parts.hopper),
-        shuffler=parts.shuffler.cards,
-        feeder=sum((feeder.path for feeder in parts.feeders), ()),
-        window=parts.window.cards,
-        path=sum(pockets.falling, ()) + sum(pockets.stuck, ()),
-        pockets=tuple(map(tuple, pockets.stacks)),
-        floor=tuple(pockets.floor),
-        hands=tuple(map(tuple, hands)),
-        table=tuple(table),
-        beside={name: tuple(pile) for name, pile in beside.items()},
-        box=tuple(box),
-        gate=parts.gate.position,
-        lift_up=parts.lift.is_up,
-        lift_down=parts.lift.is_down,
-        lid_open=parts.lid_open,
-        estop=parts.estop,
-        passes=parts.shuffler.passes,
-        arrived=parts.tally.arrived,
-        landed=parts.tally.landed,
-        feeding_ms=parts.tally.feeding_ms,
-        first_feed_s=parts.tally.first_feed_s,
-        last_landing_s=parts.tally.last_landing_s,
-    )
