@@ -1,4 +1,4 @@
-"""The families of metrics: name and meaning of each, in Prometheus' conventions.
+"""The families of metrics: the name and the meaning of each, in Prometheus' conventions.
 
 A family is a row: its kind, its name after `dealtable_`, its help text, and its labels. All
 families also have the labels `table` and `simulated`. Counters of journal entries continue over
@@ -24,7 +24,7 @@ from controller.gateway_protocol import MetricDistribution, MetricSample
 
 
 class MetricFamily(NamedTuple):
-    """One family of metrics."""
+    """One family of metrics, which are numbers with the same name and different labels."""
 
     kind: Literal["counter", "gauge", "histogram"]
     name: str
@@ -155,7 +155,6 @@ METRIC_FAMILIES: Final[dict[str, MetricFamily]] = {
     ),
 }
 
-
 __all__ = ["CONTENT_TYPE_PLAIN_0_0_4", "render_metrics"]
 
 METRIC_PREFIX: Final = "dealtable_"
@@ -168,10 +167,10 @@ def render_metrics(
     samples: Sequence[MetricSample],
     distributions: Sequence[MetricDistribution],
 ) -> bytes:
-    """Return all metrics in Prometheus' text format; each number has `table` and `simulated`.
+    """Return all metrics in Prometheus' text format.
 
-    A number whose name or labels match no family is left out, because its machine has another
-    version.
+    Each number has the labels `table` and `simulated`. A number whose name or labels match no
+    family is left out, because its machine has another version.
     """
     registry = CollectorRegistry(auto_describe=False)
     whose = {"table": table, "simulated": simulated}
@@ -185,7 +184,7 @@ def render_metrics(
 
 
 class _FixedCollector(Collector):
-    """A collector that returns metrics that were built before."""
+    """A collector that returns metrics that already exist."""
 
     def __init__(self, metrics: list[Metric]) -> None:
         self._metrics = metrics
@@ -212,7 +211,7 @@ def _build_metrics(
 
 
 def _group_by_family(values: Sequence[MetricValue]) -> dict[str, list[MetricValue]]:
-    """Group values by family. Values that match no family are left out."""
+    """Return the values by the name of their family. Values that match no family are left out."""
     found: dict[str, list[MetricValue]] = {}
     for each in values:
         family = METRIC_FAMILIES.get(each.name)
@@ -222,7 +221,7 @@ def _group_by_family(values: Sequence[MetricValue]) -> dict[str, list[MetricValu
 
 
 def _histogram_metric(family: MetricFamily, distributions: Sequence[MetricDistribution]) -> Metric:
-    """Return a histogram with cumulative counts by upper bound, as Prometheus expects them."""
+    """Return a histogram as Prometheus expects it, with cumulative counts by upper bound."""
     metric = HistogramMetricFamily(METRIC_PREFIX + family.name, family.help, labels=family.labels)
     for told in distributions:
         bounds = [*map(str, told.bounds_s), "+Inf"]

@@ -37,7 +37,7 @@ MAX_ROW_BYTES: Final = 1 << 14
 """The maximum length of one table's row, and of its reasons to wait.
 
 Every browser of the hall receives both, and one table must not fill their connections. A tenth of
-it is already a long row. No rule text sets this number.
+it is already a long row. The number is an estimate.
 """
 
 _log = structlog.get_logger("console")
@@ -134,9 +134,7 @@ class Hall:
             await asyncio.sleep(TICK_INTERVAL_S)
 
     def _is_outdated(self, table: str, now_ms: int) -> bool:
-        """Return True if a row's freshness is old, or if the chief must see that its table
-        waits.
-        """
+        """Return True if a row's freshness is old, or the chief must see that its table waits."""
         how, _ = self._tables.snapshot(table).freshness(now_ms)
         shown, waits = self._freshness.get(table), self._waiting_tables.get(table)
         if shown is None or shown[0] is not how or waits is None:
