@@ -10,6 +10,7 @@ async with Client(read_endpoints(state_dir), identity, new_id) as client:
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Final, Self
 
@@ -163,7 +164,8 @@ class Client:
             heard = ReceivedMessage(frames[0].decode(), frames[1])
         except UnicodeDecodeError:
             raise BadMessage("a topic that is no text") from None
-        self.boot = _read_boot(heard.body) or self.boot
+        with suppress(msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+            self.boot = _BOOT_DECODER.decode(heard.body).boot or self.boot
         return heard
 
     async def feed(self) -> AsyncIterator[ReceivedMessage]:
@@ -315,14 +317,6 @@ class _HasBoot(msgspec.Struct):
     """A message of the feed. Only the field that states and events have in common is read."""
 
     boot: str
-
-
-def _read_boot(body: bytes) -> str | None:
-    """Return the table's run that a message of its feed names, or None for an invalid message."""
-    try:
-        return _BOOT_DECODER.decode(body).boot
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-        return None
 
 
 _OTHER_RUN: Final = "OTHER_RUN"

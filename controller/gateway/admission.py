@@ -112,16 +112,13 @@ class Authenticator:
             return [_ZAP_VERSION, number, b"200", b"OK", key.encode(), b""]
         assert refused is not None
         shown = key or f"({mechanism.decode(errors='replace')})"
-        self._log_refusal(shown, peer.address, refused)
-        return [_ZAP_VERSION, number, b"400", b"key refused", b"", b""]
-
-    def _log_refusal(self, key: str, address: str, refused: NotAdmitted) -> None:
         self.refused_by_reason[refused.code] += 1
-        unsaid = self._log_limiter.allow_line(key, asyncio.get_running_loop().time())
+        unsaid = self._log_limiter.allow_line(shown, asyncio.get_running_loop().time())
         if unsaid is not None:
-            more: dict[str, Any] = {"refused_meanwhile": unsaid} if unsaid else {}
-            whose = {"name": refused.name} if refused.name else {}
-            _log.warning("key refused", key=key, peer=address, why=refused.code, **whose, **more)
+            more: dict[str, Any] = {"name": refused.name} if refused.name else {}
+            more |= {"refused_meanwhile": unsaid} if unsaid else {}
+            _log.warning("key refused", key=shown, peer=peer.address, why=refused.code, **more)
+        return [_ZAP_VERSION, number, b"400", b"key refused", b"", b""]
 
 
 def _key_text(credentials: list[bytes]) -> str | None:

@@ -42,7 +42,10 @@ async def announce(
             async with _registered_service(config.gateway_dir, endpoints, addresses):
                 _log.info("announced", table=endpoints.table, addresses=addresses)
                 failed = False
-                await _wait_for_address_change(config, endpoints, addresses, check_interval_s)
+                while True:  # No event reports that the addresses have changed.
+                    await asyncio.sleep(check_interval_s)
+                    if _addresses(config, endpoints) != addresses:
+                        break
         except (OSError, Error, RosterError) as error:
             if not failed:
                 why = getattr(error, "strerror", None) or str(error) or type(error).__name__
@@ -77,16 +80,6 @@ async def _registered_service(
     finally:
         await zeroconf.async_unregister_all_services()
         await zeroconf.async_close()
-
-
-async def _wait_for_address_change(
-    config: TableConfig, endpoints: Endpoints, addresses: list[str], check_interval_s: float
-) -> None:
-    """Wait until this computer has other addresses. No event reports that, so they are polled."""
-    while True:
-        await asyncio.sleep(check_interval_s)
-        if _addresses(config, endpoints) != addresses:
-            return
 
 
 def _addresses(config: TableConfig, endpoints: Endpoints) -> list[str]:

@@ -247,12 +247,19 @@ def build_ladder(profile: GuandanProfile) -> PenaltyLadder:
         ),
         rungs=tuple(_rungs(profile)),
         penalties=tuple(
-            _named_item(name, catalogue_words("penalty", name), chief=name in CHIEF_PENALTIES)
+            fill_struct(
+                NamedItem,
+                catalogue_words("penalty", name),
+                id=name,
+                chief=name in CHIEF_PENALTIES,
+            )
             for name in get_args(Penalty)
         ),
         fouls=tuple(_fouls(profile)),
         lapses=tuple(
-            _named_item(reason, lapse_words(reason), lapse_article(profile, reason))
+            fill_struct(
+                NamedItem, lapse_words(reason), id=reason, article=lapse_article(profile, reason)
+            )
             for reason in get_args(LapseReason)
         ),
     )
@@ -343,12 +350,6 @@ def _rungs(profile: GuandanProfile) -> Iterator[RungView]:
             )
 
 
-def _named_item(
-    name: str, text: Words, article: str | None = None, *, chief: bool = False
-) -> NamedItem:
-    return NamedItem(id=name, en=text.en, zh=text.zh, article=article, chief=chief)
-
-
 def _fouls(profile: GuandanProfile) -> Iterator[NamedItem]:
     """Yield the effects of a foul on the match. The side that committed it is NS."""
     for offence in ("other", "hidden_cards"):
@@ -357,4 +358,4 @@ def _fouls(profile: GuandanProfile) -> Iterator[NamedItem]:
         effects, keys = consequences_of(profile, said, foul)
         article = profile.article(keys[0]) if keys else None
         for effect in effects:
-            yield _named_item(offence, consequence_words(effect), article)
+            yield fill_struct(NamedItem, consequence_words(effect), id=offence, article=article)
