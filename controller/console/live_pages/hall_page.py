@@ -24,7 +24,7 @@ from controller.console.view.wait_reasons import (
     list_reasons,
 )
 from controller.host.loggers import structlog
-from controller.messages import PublicState, Role
+from controller.messages import Role
 
 GATHER_INTERVAL_S: Final = 0.01
 """Seconds for which changes are collected before they are published together."""
@@ -37,7 +37,7 @@ MAX_ROW_BYTES: Final = 1 << 14
 """The maximum length of one table's row, and of its reasons to wait.
 
 Every browser of the hall receives both, and one table must not fill their connections. A tenth of
-it is already a long row. No rule text sets this number.
+it is already a long row. The number is an estimate.
 """
 
 _log = structlog.get_logger("console")
@@ -134,9 +134,7 @@ class Hall:
             await asyncio.sleep(TICK_INTERVAL_S)
 
     def _is_outdated(self, table: str, now_ms: int) -> bool:
-        """Return True if a row's freshness is old, or if the chief must see that its table
-        waits.
-        """
+        """Return True if a row's freshness is old, or the chief must see that its table waits."""
         how, _ = self._tables.snapshot(table).freshness(now_ms)
         shown, waits = self._freshness.get(table), self._waiting_tables.get(table)
         if shown is None or shown[0] is not how or waits is None:
@@ -169,36 +167,31 @@ class Hall:
         if how is Freshness.LIVE and known is not None and known[0] is Freshness.LIVE:
             since_ms = known[1]  # The start time stays, so that not every state changes the row.
         try:
-            self._put_row(snapshot, snapshot.state, how, since_ms, now_ms)
+            self._put_row(snapshot, (how, since_ms), now_ms)
             self._unrenderable.pop(snapshot.table, None)
         except Exception:
             if snapshot.table not in self._unrenderable:
                 _log.exception("state not shown", table=snapshot.table)
             since_ms = self._unrenderable.setdefault(snapshot.table, now_ms)
-            self._put_row(snapshot, None, Freshness.STALE, since_ms, now_ms)
+            without_state = msgspec.structs.replace(snapshot, state=None)
+            self._put_row(without_state, (Freshness.STALE, since_ms), now_ms)
 
     def _put_row(
-        self,
-        snapshot: TableSnapshot,
-        state: PublicState | None,
-        freshness: Freshness,
-        since_ms: int,
-        now_ms: int,
+        self, snapshot: TableSnapshot, standing: tuple[Freshness, int], now_ms: int
     ) -> None:
-        table, taken_by = snapshot.table, self._call_assignments.assigned_to(snapshot.table)
+        table, state = snapshot.table, snapshot.state
+        taken_by = self._call_assignments.assigned_to(table)
         found = list_reasons(
             state,
-            freshness,
-            since_ms,
+            *standing,
             skew_ms=snapshot.contact_times.skew_ms,
             deal_overdue_since_ms=None if state is None else deal_overdue_since_ms(snapshot),
         )
         waits = build_waiting_table(table, found, taken_by, now_ms)
         if len(msgspec.json.encode(waits)) > MAX_ROW_BYTES:
             raise ValueError(f"{table}: its reasons to wait are too long")
-        done = waits is None and freshness is Freshness.LIVE  # The referee has finished there.
+        done = waits is None and standing[0] is Freshness.LIVE  # The referee has finished there.
         going = None if done else taken_by
-        standing = freshness, since_ms
         shown_as = build_hall_row(
             table, snapshot.area, state, standing, waits, going, snapshot.contact_times.received_ms
         )

@@ -333,10 +333,7 @@ class TablePages:
             await asyncio.sleep(OFFERS_INTERVAL_S)
 
     async def _load_offers(self, table: str, role: Role, page: _TablePage) -> bool:
-        """Request and publish the commands that a table offers.
-
-        Return True if the table answered.
-        """
+        """Request and publish the offered commands. Return True if the table answered."""
         try:
             reply = await self._dispatcher.query(table, "offers", {"role": role.value}, role)
         except (RequestError, KeyError):  # The table is silent, or was removed.

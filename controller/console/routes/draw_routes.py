@@ -1,7 +1,4 @@
-"""The draw (对阵表) of an area. It is checked as a whole and shown, then sent table by table.
-
-A draw lists the matches of a round with their tables and pairs.
-"""
+"""The draw (对阵表) of an area. It is checked as a whole and shown, then sent table by table."""
 
 import asyncio
 from typing import Any, Final

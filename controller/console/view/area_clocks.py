@@ -13,10 +13,10 @@ import msgspec
 
 from controller.console.freshness import MIN_SKEW_MS, Freshness, stamp_to_epoch_ms
 from controller.console.table_snapshots import TableSnapshot, natural_sort_key
+from controller.console.view.struct_fields import fill_struct
 from controller.console.view.wait_reasons import Urgency, list_table_reasons
 from controller.messages import MachinePhase, PublicState
-from controller.words import reason_words
-from controller.words import signer_words as by_words
+from controller.words import reason_words, signer_words
 
 
 def clock_end_ms(state: PublicState, received_ms: int | None) -> int | None:
@@ -74,13 +74,11 @@ def area_stop_of(state: PublicState, received_ms: int | None) -> AreaStopView | 
     if told is None:
         stands = match.started and match.clock is not None and not match.clock.running
         return AreaStopView() if stands else None
-    why, by = reason_words(told.reason or ""), by_words(told.by or "")
-    return AreaStopView(
+    return fill_struct(
+        AreaStopView,
         since_ms=table_time_to_epoch_ms(state, told.since_ms, received_ms),
-        why_en=why.en,
-        why_zh=why.zh,
-        by_en=by.en,
-        by_zh=by.zh,
+        why=reason_words(told.reason or ""),
+        by=signer_words(told.by or ""),
     )
 
 

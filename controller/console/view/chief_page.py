@@ -4,8 +4,7 @@ A state does not contain the time when a matter was opened. The caller stores th
 of the matter (`open_matter_names`).
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import chain
+from collections.abc import Iterator, Sequence
 from statistics import median_low
 from typing import Final
 
@@ -23,9 +22,6 @@ from controller.console.view.integrity import (
 from controller.console.view.struct_fields import fill_struct
 from controller.messages import PublicMatch, PublicRuling, PublicState, Side, VerbalCorrection
 from controller.words import Words, decided_by_words
-
-FirstSeen = Mapping[str, int]
-"""When an open matter was first seen (milliseconds since 1970, console's clock), by its name."""
 
 
 class PendingApproval(msgspec.Struct, frozen=True, gc=False, kw_only=True):
@@ -67,82 +63,29 @@ class UnsignedSheet(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 
 def open_matter_names(table: str, state: PublicState) -> Iterator[str]:
     """Yield the name of each matter of a table that waits for the chief or for signatures."""
+    return (name for name, _ in _open_matters(table, state))
+
+
+def _open_matters(
+    table: str, state: PublicState
+) -> Iterator[tuple[str, PendingApproval | UnconfirmedCorrection | UnsignedSheet]]:
+    """Yield each open matter of a table with its name. The time when it was opened is not known."""
     match = state.match
     for ruling in match.rulings:
-        if _needs_chief(ruling):
-            yield _ruling_name(table, match, ruling)
-    for word in match.spoken:
-        yield _correction_name(table, match, word)
-    if is_over(state) and match.signers:
-        yield _sheet_name(table, match)
-
-
-def list_approvals(
-    table: str, state: PublicState, first_seen: FirstSeen
-) -> Iterator[PendingApproval]:
-    """Yield a table's rulings that wait for the chief."""
-    for ruling in state.match.rulings:
-        if _needs_chief(ruling):
-            verbal = _is_unconfirmed_word(ruling)
+        verbal = ruling.state == "decided" and ruling.verbal and ruling.confirmed_by is None
+        if verbal or (ruling.state == "proposed" and ruling.needs == "chief"):
             by = decided_by_words(ruling.by)
             if verbal:
                 by = decided_by_words(ruling.approved_by, ruling.entered_by)
-            yield PendingApproval(
-                table=table,
-                ruling=ruling,
-                verbal=verbal,
-                by=by,
-                since_ms=first_seen.get(_ruling_name(table, state.match, ruling)),
-            )
-
-
-def list_unconfirmed_corrections(
-    table: str, state: PublicState, first_seen: FirstSeen
-) -> Iterator[UnconfirmedCorrection]:
-    """Yield a table's oral corrections that the chief has not confirmed yet."""
-    for word in state.match.spoken:
-        name = _correction_name(table, state.match, word)
+            name = f"{table} {match.match} {ruling.id} {ruling.state}"
+            yield name, PendingApproval(table=table, ruling=ruling, verbal=verbal, by=by)
+    for word in match.spoken:
         by = decided_by_words(word.by, word.entered_by)
-        yield UnconfirmedCorrection(
-            table=table, correction=word, by=by, since_ms=first_seen.get(name)
-        )
-
-
-def list_unsigned_sheets(
-    known: Iterable[tuple[TableSnapshot, PublicState]], first_seen: FirstSeen
-) -> Iterator[UnsignedSheet]:
-    """Yield each finished score sheet that lacks signatures."""
-    for one, state in known:
-        match = state.match
-        if is_over(state) and match.signers:
-            yield UnsignedSheet(
-                table=one.table,
-                signed=len(match.signed),
-                signers=tuple(match.signers),
-                since_ms=first_seen.get(_sheet_name(one.table, match)),
-            )
-
-
-def _needs_chief(ruling: PublicRuling) -> bool:
-    """Return True if a ruling waits for the chief's decision or confirmation."""
-    proposed = ruling.state == "proposed" and ruling.needs == "chief"
-    return proposed or _is_unconfirmed_word(ruling)
-
-
-def _is_unconfirmed_word(ruling: PublicRuling) -> bool:
-    return ruling.state == "decided" and ruling.verbal and ruling.confirmed_by is None
-
-
-def _ruling_name(table: str, match: PublicMatch, ruling: PublicRuling) -> str:
-    return f"{table} {match.match} {ruling.id} {ruling.state}"
-
-
-def _correction_name(table: str, match: PublicMatch, word: VerbalCorrection) -> str:
-    return f"{table} {match.match} correction {word.row}"
-
-
-def _sheet_name(table: str, match: PublicMatch) -> str:
-    return f"{table} {match.match} unsigned {match.version}"
+        correction = UnconfirmedCorrection(table=table, correction=word, by=by)
+        yield f"{table} {match.match} correction {word.row}", correction
+    if is_over(state) and match.signers:
+        sheet = UnsignedSheet(table=table, signed=len(match.signed), signers=tuple(match.signers))
+        yield f"{table} {match.match} unsigned {match.version}", sheet
 
 
 ESTIMATE_STEP_MS: Final = 30_000
@@ -293,12 +236,16 @@ def build_chief_view(
     """Return the chief's page for all tables of a hall."""
     known = [(one, one.state) for one in snapshots if one.state is not None]
     playing = [(one, state) for one, state in known if is_playing(state)]
-    since = notes.first_seen_ms
-    approvals = [list_approvals(one.table, state, since) for one, state in known]
-    spoken = [list_unconfirmed_corrections(one.table, state, since) for one, state in known]
+    matters = [
+        msgspec.structs.replace(matter, since_ms=notes.first_seen_ms.get(name))
+        for one, state in known
+        for name, matter in _open_matters(one.table, state)
+    ]
+    approvals = [one for one in matters if isinstance(one, PendingApproval)]
+    spoken = [one for one in matters if isinstance(one, UnconfirmedCorrection)]
     return ChiefView(
-        approvals=tuple(sorted(chain(*approvals), key=lambda one: one.since_ms or 0)),
-        spoken=tuple(sorted(chain(*spoken), key=lambda one: one.since_ms or 0)),
+        approvals=tuple(sorted(approvals, key=lambda one: one.since_ms or 0)),
+        spoken=tuple(sorted(spoken, key=lambda one: one.since_ms or 0)),
         integrity=tuple(
             finding for one in snapshots for finding in list_integrity_findings(one, now_ms, notes)
         ),
@@ -309,7 +256,7 @@ def build_chief_view(
         at_a=tuple(
             each for one, state in playing for each in _tables_at_level_a(one.table, state.match)
         ),
-        unsigned=tuple(list_unsigned_sheets(known, since)),
+        unsigned=tuple(one for one in matters if isinstance(one, UnsignedSheet)),
         outcomes=tuple(
             each for one, state in known for each in _heavy_outcomes(one.table, state.match)
         ),

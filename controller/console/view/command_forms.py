@@ -12,6 +12,7 @@ from controller.commands.argument_values import CountsForSeats
 from controller.commands.match_arguments import PairDetailsBySide
 from controller.commands.registry import COMMANDS, BoundTo, CommandSpec
 from controller.console.view.phrases import name_of
+from controller.console.view.struct_fields import fill_struct
 from controller.messages import Role
 from controller.words import COMMAND_WORDS, Words
 
@@ -130,12 +131,12 @@ def _command_form(cmd: str, command: CommandSpec) -> CommandFormView:
     has_chinese = any(char > "\u2fff" for char in command.help)
     shape = inspect.type_info(command.args)
     assert isinstance(shape, inspect.StructType)
-    return CommandFormView(
+    return fill_struct(
+        CommandFormView,
         roles=[role for role in Role if role in command.roles],
         signed=command.signed,
         bound=command.bound_to,
-        label_en=label.en,
-        label_zh=label.zh,
+        label=label,
         does_en=command.help.partition(" (")[0] if has_chinese else command.help,
         does_zh=label.zh,
         args=[_argument_view(field, annotations[field.name]) for field in shape.fields],
@@ -145,9 +146,9 @@ def _command_form(cmd: str, command: CommandSpec) -> CommandFormView:
 def _argument_view(field: inspect.Field, annotation: Any) -> ArgumentView:
     shape, meta = _unwrapped(field.type)
     kind = _kind(shape, meta)
-    words = name_of(ARGUMENT_NAMES, field.encode_name)
     default = None if field.default is msgspec.NODEFAULT else msgspec.to_builtins(field.default)
-    return ArgumentView(
+    return fill_struct(
+        ArgumentView,
         name=field.encode_name,
         kind=kind,
         required=field.required,
@@ -155,8 +156,7 @@ def _argument_view(field: inspect.Field, annotation: Any) -> ArgumentView:
         choices=_choices(annotation) if kind == "choice" else None,
         min=_limit(shape, "ge", "min_length"),
         max=_limit(shape, "le", "max_length"),
-        words_en=words.en,
-        words_zh=words.zh,
+        words=name_of(ARGUMENT_NAMES, field.encode_name),
     )
 
 
@@ -191,18 +191,12 @@ def _kind(shape: inspect.Type, meta: Mapping[str, Any]) -> ArgumentKind:
         return "seat" if title == "seat" else "side"
     if isinstance(shape, inspect.StructType):
         return _KIND_BY_STRUCT.get(shape.cls, "object")
-    if isinstance(shape, inspect.LiteralType | inspect.EnumType):
-        return "choice"
-    if isinstance(shape, inspect.BoolType):
-        return "bool"
-    if isinstance(shape, inspect.IntType):
-        return "int"
     if isinstance(shape, inspect.StrType):
         return "card" if "a card, as" in str(meta.get("description", "")) else "text"
     if isinstance(shape, inspect.VarTupleType):
         _, of_one = _unwrapped(shape.item_type)
         return "order" if of_one.get("title") == "seat" else "object"
-    return "object"
+    return _KIND_BY_TYPE.get(type(shape), "object")
 
 
 def _limit(shape: inspect.Type, of_number: str, of_text: str) -> int | None:
@@ -211,6 +205,12 @@ def _limit(shape: inspect.Type, of_number: str, of_text: str) -> int | None:
     return found if isinstance(found, int) else None
 
 
+_KIND_BY_TYPE: Final[Mapping[type, ArgumentKind]] = {
+    inspect.LiteralType: "choice",
+    inspect.EnumType: "choice",
+    inspect.BoolType: "bool",
+    inspect.IntType: "int",
+}
 _KIND_BY_STRUCT: Final[Mapping[type, ArgumentKind]] = {
     CountsForSeats: "counts",
     PairDetailsBySide: "pairs",

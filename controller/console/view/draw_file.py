@@ -15,10 +15,10 @@ from controller.faults import Language
 from controller.words import Words
 
 MAX_ROWS: Final = 500
-"""The most matches in one draw. No rule text sets this number."""
+"""The most matches in one draw. The number is an estimate."""
 MAX_BYTES: Final = 256 * 1024
 MAX_CELL_LENGTH: Final = 64
-"""The most characters in one cell. No rule text sets this number."""
+"""The most characters in one cell. The number is an estimate."""
 
 
 class DrawColumn(NamedTuple):

@@ -122,10 +122,7 @@ class _DrawReader:
         )
 
     def read_row(self, line: int, cells: Mapping[str, str], beyond: int) -> None:
-        """Add the match or the faults of one row.
-
-        `beyond`: by how many cells it exceeds the heading.
-        """
+        """Add one row's match or faults. `beyond`: by how many cells it exceeds the heading."""
         before = len(self.faults)
         if beyond > 0:
             self.add_fault(line, None, "there are more cells than columns", "单元格多于列数")

@@ -8,6 +8,7 @@ import msgspec
 from controller.console.freshness import Freshness, stamp_to_epoch_ms
 from controller.console.table_snapshots import TableSnapshot
 from controller.console.view.phrases import fault_words
+from controller.console.view.struct_fields import fill_struct
 from controller.console.view.wait_reasons import UNHEARD_WORDS
 from controller.messages import PublicState
 from controller.seats import SEAT_NAMES
@@ -118,17 +119,8 @@ _KEY_FINDINGS: Final[Mapping[Freshness, FindingKind]] = {
 }
 
 
-def _finding(
-    table: str,
-    kind: FindingKind,
-    words: Words,
-    *,
-    since_ms: int | None = None,
-    deal: int | None = None,
-) -> IntegrityFinding:
-    return IntegrityFinding(
-        table=table, kind=kind, words_en=words.en, words_zh=words.zh, since_ms=since_ms, deal=deal
-    )
+def _finding(table: str, kind: FindingKind, words: Words, **more: int | None) -> IntegrityFinding:
+    return fill_struct(IntegrityFinding, table=table, kind=kind, words=words, **more)
 
 
 def _release_findings(

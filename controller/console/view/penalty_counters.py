@@ -120,14 +120,11 @@ def _count(
 
 
 def _earlier_penalty_view(entry: PenaltyEntry) -> EarlierPenaltyView:
-    row, penalty = offence_words(entry.offence), catalogue_words("penalty", entry.penalty)
     return fill_struct(
         EarlierPenaltyView,
         entry,
-        offence_en=row.en,
-        offence_zh=row.zh,
-        penalty_en=penalty.en,
-        penalty_zh=penalty.zh,
+        offence=offence_words(entry.offence),
+        penalty=catalogue_words("penalty", entry.penalty),
     )
 
 

@@ -5,6 +5,7 @@ from typing import Any, Final, Literal, get_args
 
 import msgspec
 
+from controller.console.view.struct_fields import fill_struct
 from controller.messages import PublicState, Seat, Side
 from controller.rules.penalties.charges import (
     Charge,
@@ -126,15 +127,7 @@ def suggest_charges(state: PublicState) -> tuple[ChargeSuggestion, ...]:
         late = [clock.side for clock in state.match.clocks if clock.duty == "late"]
         sides: Sequence[Side | None] = late if late and call.seat is None else [None]
         found += [
-            ChargeSuggestion(
-                offence=offence,
-                seat=call.seat,
-                side=side,
-                step=step,
-                reason=call.reason,
-                words_en=call.words_en,
-                words_zh=call.words_zh,
-            )
+            fill_struct(ChargeSuggestion, call, offence=offence, side=side, step=step)
             for side in sides
         ]
     return tuple(found)
@@ -244,22 +237,29 @@ def build_ladder(profile: GuandanProfile) -> PenaltyLadder:
         title_zh=profile.title_zh,
         likely=LIKELY_OFFENCES,
         groups=tuple(
-            OffenceGroup(
+            fill_struct(
+                OffenceGroup,
+                title,
                 id=name,
-                en=title.en,
-                zh=title.zh,
                 offences=tuple(_offence(profile, offence_catalogue()[one]) for one in offences),
             )
             for name, (title, offences) in OFFENCE_GROUPS.items()
         ),
         rungs=tuple(_rungs(profile)),
         penalties=tuple(
-            _named_item(name, catalogue_words("penalty", name), chief=name in CHIEF_PENALTIES)
+            fill_struct(
+                NamedItem,
+                catalogue_words("penalty", name),
+                id=name,
+                chief=name in CHIEF_PENALTIES,
+            )
             for name in get_args(Penalty)
         ),
         fouls=tuple(_fouls(profile)),
         lapses=tuple(
-            _named_item(reason, lapse_words(reason), lapse_article(profile, reason))
+            fill_struct(
+                NamedItem, lapse_words(reason), id=reason, article=lapse_article(profile, reason)
+            )
             for reason in get_args(LapseReason)
         ),
     )
@@ -267,28 +267,25 @@ def build_ladder(profile: GuandanProfile) -> PenaltyLadder:
 
 def _offence(profile: GuandanProfile, row: Offence) -> OffenceView:
     text = profile.penalties.catalogue
-    own, then = row.ladder(text), remedy_words(profile, row.id)
+    own = row.ladder(text)
     scope = Words("", "")
     if own.scope != "occasion":
         who, where = catalogue_words("counted", own.counted), catalogue_words("scope", own.scope)
         scope = Words(f"{who.en}, {where.en}", f"{who.zh}{where.zh}")
     steps = tuple(_step(profile, row.id, times) for times in range(len(own.steps)))
     before, behind = row.id in BEFORE_LEAD, row.id in AFTER_LEAD
-    return OffenceView(
-        id=row.id,
-        en=row.en,
-        zh=row.zh,
+    return fill_struct(
+        OffenceView,
+        row,
         article=steps[0][0].article,
         kinds=tuple(
             OffenceKindView(id=kind.id, en=kind.en, zh=kind.zh, article=kind.articles.get(text))
             for kind in row.kinds
         ),
-        scope_en=scope.en,
-        scope_zh=scope.zh,
+        scope=scope,
         scope_article=row.scope_articles.get(text),
         steps=steps,
-        remedy_en=then.en,
-        remedy_zh=then.zh,
+        remedy=remedy_words(profile, row.id),
         foul_if_harmed=row.direct_foul and text in HARM_ARTICLES,
         when="before_lead" if before else "behind_lead" if behind else None,
     )
@@ -330,13 +327,12 @@ def _answer(profile: GuandanProfile, way: LegalPenalty) -> LadderAnswer:
     if way.penalty != "none" or not said:
         said = [catalogue_words("penalty", way.penalty), *said]
     text, *more = said
-    return LadderAnswer(
-        penalty=way.penalty,
-        en=text.en,
-        zh=text.zh,
+    return fill_struct(
+        LadderAnswer,
+        way,
+        text,
         also_en=", ".join(one.en for one in more),
         also_zh="，".join(one.zh for one in more),
-        article=way.article,
         chief=way.needs_chief or way.penalty in CHIEF_PENALTIES,
     )
 
@@ -344,23 +340,14 @@ def _answer(profile: GuandanProfile, way: LegalPenalty) -> LadderAnswer:
 def _rungs(profile: GuandanProfile) -> Iterator[RungView]:
     for rung in LADDER_RUNGS:
         if times := getattr(profile.penalties, rung.limit):
-            below = catalogue_words("penalty", rung.below)
-            above = catalogue_words("penalty", rung.above)
-            yield RungView(
+            yield fill_struct(
+                RungView,
                 id=rung.limit,
-                below_en=below.en,
-                below_zh=below.zh,
-                above_en=above.en,
-                above_zh=above.zh,
+                below=catalogue_words("penalty", rung.below),
+                above=catalogue_words("penalty", rung.above),
                 times=times,
                 article=profile.article(f"penalties.{rung.limit}"),
             )
-
-
-def _named_item(
-    name: str, text: Words, article: str | None = None, *, chief: bool = False
-) -> NamedItem:
-    return NamedItem(id=name, en=text.en, zh=text.zh, article=article, chief=chief)
 
 
 def _fouls(profile: GuandanProfile) -> Iterator[NamedItem]:
@@ -371,4 +358,4 @@ def _fouls(profile: GuandanProfile) -> Iterator[NamedItem]:
         effects, keys = consequences_of(profile, said, foul)
         article = profile.article(keys[0]) if keys else None
         for effect in effects:
-            yield _named_item(offence, consequence_words(effect), article)
+            yield fill_struct(NamedItem, consequence_words(effect), id=offence, article=article)

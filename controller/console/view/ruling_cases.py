@@ -174,12 +174,10 @@ def build_penalty_choice(
     proposal: PenaltyProposal, earlier_deal: int | None = None
 ) -> PenaltyChoice:
     """Return one possible answer to a charge in words."""
-    text = penalty_words(proposal.penalty, proposal.effects)
     return fill_struct(
         PenaltyChoice,
         proposal,
-        en=text.en,
-        zh=text.zh,
+        penalty_words(proposal.penalty, proposal.effects),
         effects=tuple(consequence_words(effect, earlier_deal) for effect in proposal.effects),
     )
 
@@ -249,20 +247,16 @@ def _view_of_case(
 ) -> RulingView:
     charge, proposal, row = case.charge, case.proposal, find_offence(case.charge.offence)
     before = case.changed_from
-    penalty = penalty_words(proposal.penalty, proposal.effects)
     kind = next((kind for kind in row.kinds if kind.id == charge.kind), None)
     view = fill_struct(
         RulingView,
         proposal,
         charge,
         case,
-        offence_en=row.en,
-        offence_zh=row.zh,
-        kind_en=kind.en if kind else "",
-        kind_zh=kind.zh if kind else "",
+        offence=Words(row.en, row.zh),
+        kind=Words(kind.en, kind.zh) if kind else Words("", ""),
         answer=build_penalty_choice(proposal, charge.deal if charge.deal < deal else None),
-        penalty_en=penalty.en,
-        penalty_zh=penalty.zh,
+        penalty=penalty_words(proposal.penalty, proposal.effects),
         changed_from=penalty_words(before.penalty, before.effects) if before else None,
         lapses=tuple(_lapse(profile, charge, reason) for reason in lapse_reasons(charge)),
         charge=_charge_args(charge),
@@ -273,8 +267,8 @@ def _view_of_case(
 
 
 def _lapse(profile: GuandanProfile, charge: Charge, reason: LapseReason) -> LapseView:
-    text, article = lapse_words(reason, charge), lapse_article(profile, reason)
-    return LapseView(reason=reason, en=text.en, zh=text.zh, article=article)
+    article = lapse_article(profile, reason)
+    return fill_struct(LapseView, lapse_words(reason, charge), reason=reason, article=article)
 
 
 def _charge_args(charge: Charge) -> dict[str, Any]:

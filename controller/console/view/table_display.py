@@ -99,10 +99,9 @@ def _tribute_lines(match: PublicMatch) -> Iterator[TributeLine]:
 def _return_lines(match: PublicMatch) -> Iterator[ReturnLine]:
     assert match.tribute is not None
     for one in match.tribute.returns:
-        yield ReturnLine(
-            giver=one.giver,
-            to=one.to,
-            rule=one.rule,
+        yield fill_struct(
+            ReturnLine,
+            one,
             given=one.giver in match.tribute.given,
             clock=_duty_clock(match, "return", one.giver),
         )
@@ -234,14 +233,7 @@ def _pending_cut(state: PublicState) -> PendingCut | None:
     if machine.phase is not MachinePhase.COMMITTED or match.by_hand:
         return None
     least, most = match.cut_range or WIDEST_CUT
-    return PendingCut(
-        by=tuple(machine.cutters),
-        counter=machine.counter,
-        least=least,
-        most=most,
-        deal=machine.deal,
-        attempt=machine.attempt,
-    )
+    return fill_struct(PendingCut, machine, by=tuple(machine.cutters), least=least, most=most)
 
 
 def _newest_proof(state: PublicState) -> ProofLink | None:

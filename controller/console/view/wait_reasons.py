@@ -13,6 +13,7 @@ import msgspec
 
 from controller.console.freshness import Freshness, stamp_to_epoch_ms
 from controller.console.table_snapshots import TableSnapshot, natural_sort_key
+from controller.console.view.struct_fields import fill_struct
 from controller.faults import fault_catalogue
 from controller.messages import Alert, MachinePhase, PublicRuling, PublicState, RefereeCall, Role
 from controller.seats import SEAT_NAMES, SIDE_NAMES
@@ -129,14 +130,13 @@ def list_reasons(
             )
         )
     if freshness in UNHEARD_WORDS:
-        words = UNHEARD_WORDS[freshness]
         found.append(
-            WaitReason(
+            fill_struct(
+                WaitReason,
                 rank=Urgency.UNHEARD,
                 name=freshness.value,
                 since_ms=since_ms,
-                words_en=words.en,
-                words_zh=words.zh,
+                words=UNHEARD_WORDS[freshness],
             )
         )
     return tuple(sorted(found, key=lambda one: (one.rank, one.since_ms, one.name)))
