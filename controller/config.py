@@ -23,7 +23,7 @@ _GATEWAY_FOLDER_SUFFIX = ".gateway"
 
 
 def matching(pattern: str, description: str) -> Meta:
-    """Return the bounds of a text that matches `pattern`. Errors show the `description`."""
+    """Return the conditions for a text that matches `pattern`. Errors show the `description`."""
     return Meta(pattern=pattern, description=description)
 
 
@@ -227,7 +227,7 @@ class GatewaySection(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class PlaySection(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Whether the machine deals ahead.
+    """The setting that decides whether the machine deals ahead.
 
     With `deal_ahead`, it deals the next deal from another set of cards while the present deal is
     played.

@@ -24,7 +24,6 @@ class WordsError(ValueError):
     """An error whose text is one line of English. `words` has it in both languages."""
 
     def __init__(self, en: str, zh: str) -> None:
-        """Store the message in both languages."""
         super().__init__(en)
         self.words = Words(en, zh)
 
@@ -217,9 +216,9 @@ def reason_words(reason: str) -> Words:
 
 
 def signer_text(name: str, person: str | None) -> str:
-    """Return the text for a signer, as in "Li Na (referee)".
+    """Return the text that names a signer, as in "Li Na (referee)".
 
-    It is the key's name if there is no person.
+    It is only the key's name if there is no person.
     """
     return name if person is None else f"{person} ({name})"
 

@@ -153,7 +153,7 @@ class ReturnArgs(Args, frozen=True, kw_only=True):
 
 
 class AntiArgs(Args, frozen=True, kw_only=True):
-    """Whether the payers of tribute hold both big jokers between them."""
+    """The answer to the question whether the payers of tribute together hold both big jokers."""
 
     stands: bool
 
@@ -185,7 +185,7 @@ class CutByHandArgs(Args, frozen=True, kw_only=True):
 
 
 class TurnedUpArgs(Args, frozen=True, kw_only=True):
-    """The card that a person turned up."""
+    """The card that a person turned up before the hands are drawn by hand."""
 
     card: CardName
 

@@ -125,7 +125,7 @@ class ResumeArgs(Args, frozen=True, kw_only=True):
 
 
 class AttendArgs(Args, frozen=True, kw_only=True):
-    """The seat for which a referee's call is over. Without `seat`, all calls are over."""
+    """The seat whose call for a referee has ended. Without `seat`, all calls have ended."""
 
     seat: SeatName | None = None
 

@@ -31,7 +31,6 @@ class Contradiction(ValueError):
     """
 
     def __init__(self, found: Words, expected: Words) -> None:
-        """Store both texts."""
         super().__init__(f"{found.en}, expected {expected.en}")
         self.found = found
         self.expected = expected
@@ -125,7 +124,10 @@ def _type_at(shape: inspect.Type, keys: Sequence[str]) -> inspect.Type:
 
 
 def inner_type(shape: inspect.Type) -> inspect.Type:
-    """Return the type without its description, and without None if it is a union."""
+    """Return the type without its description.
+
+    If it is a union with None, return the other type.
+    """
     if isinstance(shape, inspect.Metadata):
         return inner_type(shape.type)
     if isinstance(shape, inspect.UnionType):
@@ -166,9 +168,9 @@ def expected_words(shape: inspect.Type) -> Words:
 
 
 def without_none(shape: inspect.Type) -> inspect.Type:
-    """Return the other type of a union of one type and None, with its description.
+    """Return the other type if the type is a union of one type and None.
 
-    Return any other type unchanged.
+    Its description is kept. Return any other type unchanged.
     """
     if not isinstance(shape, inspect.UnionType):
         return shape
@@ -228,7 +230,7 @@ _MAX_TABLE_DEPTH = 32
 
 
 class FileError(Exception):
-    """A file that cannot be read or has a wrong content; the text is one line."""
+    """An error for a file that cannot be read or has a wrong content. The text is one line."""
 
     def __init__(self, text: str) -> None:
         """Store the text. Characters that cannot be printed are escaped as in a TOML file."""

@@ -55,7 +55,7 @@ class PublicSeatClock(Message, frozen=True, kw_only=True):
 
 
 class HandDuties(Message, frozen=True, kw_only=True):
-    """What the players must do in a deal whose hands are drawn by hand.
+    """The duties of the players in a deal whose hands are drawn by hand.
 
     Any one of several `shufflers` may shuffle. `shuffles` is the minimum and maximum number of
     passes. `turnup` is true if a card is turned up before the hands are drawn. `first_drawer` is

@@ -73,7 +73,6 @@ class NotAllowed(Exception):
     """
 
     def __init__(self, en: str, zh: str) -> None:
-        """Store the explanation in both languages."""
         super().__init__(en)
         self.en, self.zh = en, zh
 

@@ -172,7 +172,7 @@ class Sessions:
             lookup.exception()
 
     def shift_times(self, by_ms: int) -> None:
-        """Shift all expiry times by `by_ms`, because the clock was set by as much.
+        """Shift all expiry times by `by_ms`, after the clock was set by the same amount.
 
         Each session keeps its remaining time.
         """

@@ -410,8 +410,9 @@ class CommandDispatcher:
         return CommandResult(None, why)
 
     def _unseal(self, person: Account, table: str, command_result: CommandResult) -> CommandResult:
-        """Return the result with the part opened that is sealed to the chief, if `person` is
-        the chief.
+        """Return the result of a command.
+
+        For the chief, the part that is sealed to the chief is opened.
         """
         reply = command_result.reply
         if reply is None or reply.result is None or person.role is not Role.CHIEF:

@@ -22,7 +22,7 @@ JOURNAL_START: Final = JournalMark(0, "0" * 64)
 
 
 class Completeness(msgspec.Struct, frozen=True, gc=False):
-    """How much of a table's journal is stored: up to `mark` no public entry is missing.
+    """The completeness of a stored journal: up to `mark` no public entry is missing.
 
     `may_be_incomplete` is True if an entry after the mark may be missing. `newest_unlinked` is the
     number of the newest received event that did not follow the mark. `confirmed_head` is the head
@@ -50,7 +50,7 @@ def with_event(completeness: Completeness, event: PublicEvent) -> Completeness:
 
 
 def mark_at(mark: JournalMark, event: PublicEvent) -> JournalMark:
-    """Return the mark that an event has, if no entry is missing before it.
+    """Return the journal mark whose last entry is `event`.
 
     The event belongs to the same journal as `mark`.
     """

@@ -79,7 +79,7 @@ _log = structlog.get_logger("console")
 
 
 class _TableFeed:
-    """What the console knows from the feed of one table."""
+    """The data that the console has from the feed of one table."""
 
     def __init__(self, line: ConfiguredTable, me: ClientIdentity, now_ms: int) -> None:
         self.configured, self.identity = line, me
@@ -182,7 +182,7 @@ class TableFeeds:
 
     @property
     def ids(self) -> tuple[str, ...]:
-        """Return the names of all tables, sorted by their numbers."""
+        """Return the names of all tables, sorted by the numbers in them."""
         return tuple(self._feeds)
 
     @property
@@ -248,7 +248,7 @@ class TableFeeds:
         return self._on_event.add(callback)
 
     def shift_times(self, by_ms: int) -> None:
-        """Shift all stored times by `by_ms`, because the console's clock was set by as much.
+        """Shift all stored times by `by_ms`, after the console's clock was set by the same amount.
 
         Freshness does not change.
         """
@@ -402,7 +402,9 @@ class TableFeeds:
     # Events for the store, and requests for missing events.
 
     def _note_event(self, event: PublicEvent) -> None:
-        """Schedule that an event is passed on after all messages of the same read."""
+        """Collect an event for the listeners, which receive it after all messages of the same
+        read.
+        """
         if not self._new_events:
             asyncio.get_running_loop().call_soon(self._publish_events)
         self._new_events.append(event)

@@ -100,7 +100,7 @@ class Archive:
         return WriteResult(new, marks, wrong)
 
     def marks(self) -> dict[str, JournalMark]:
-        """Return the mark of every table that has one, by table."""
+        """Return the journal mark of every table that has one, by table."""
         with self._engine.connect() as base:
             return {
                 row.table_id: JournalMark(row.n, row.head, row.journal)
