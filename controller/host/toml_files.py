@@ -227,6 +227,7 @@ Shape = TypeVar("Shape")
 
 _MAX_TABLE_DEPTH = 32
 """Maximum depth of nested tables and lists. No file written by a person has so many levels."""
+_TOO_DEEP = f"expected at most {_MAX_TABLE_DEPTH} tables and lists within each other"
 
 
 class FileError(Exception):
@@ -302,7 +303,7 @@ def parse_tables(text: str, error: type[FileError] = FileError, *, name: str) ->
     except ValueError:  # Python reads numbers of only some thousand digits.
         raise error(f"{name}: expected numbers of at most 18 digits") from None
     except RecursionError:
-        raise error(f"{name}: {_too_deep_text()}") from None
+        raise error(f"{name}: {_TOO_DEEP}") from None
     return raw
 
 
@@ -355,7 +356,7 @@ def _walk_values(raw: dict[str, Any]) -> Iterator[tuple[str, object]]:
     while due:
         where, value, depth = due.pop()
         if depth > _MAX_TABLE_DEPTH:
-            raise _BadValue(_too_deep_text())
+            raise _BadValue(_TOO_DEEP)
         if isinstance(value, dict):
             due += [
                 (f"{where}.{shorten(key)}" if where else shorten(key), held, depth + 1)
@@ -366,7 +367,3 @@ def _walk_values(raw: dict[str, Any]) -> Iterator[tuple[str, object]]:
             due += [(f"{where}[{n}]", held, depth + 1) for n, held in numbered]
         else:
             yield where, value
-
-
-def _too_deep_text() -> str:
-    return f"expected at most {_MAX_TABLE_DEPTH} tables and lists within each other"

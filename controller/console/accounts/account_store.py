@@ -14,7 +14,7 @@ import msgspec
 from argon2 import PasswordHasher
 from argon2.exceptions import Argon2Error, InvalidHashError
 from argon2.low_level import ARGON2_VERSION
-from sqlalchemy import Connection, Engine, Row, delete, insert, select, update
+from sqlalchemy import ColumnElement, Connection, Engine, Row, and_, delete, insert, select, update
 
 from controller.console.accounts.login_throttle import LoginThrottle
 from controller.console.store.database_schema import ACCOUNTS, INVITATIONS, SESSIONS
@@ -168,9 +168,7 @@ class Accounts:
         the address of the client, or "" if wrong PINs from it are not counted.
         """
         with self._engine.connect() as base:
-            row = base.execute(
-                select(ACCOUNTS).where(ACCOUNTS.c.name == name, ACCOUNTS.c.active)
-            ).one_or_none()
+            row = base.execute(select(ACCOUNTS).where(_is_active(name))).one_or_none()
         known = row is not None
         _refuse_if_waiting(self._throttle.wait_s(name, host, known=known))
         if not self._is_pin_right(row.pin if row is not None else None, pin) or row is None:
@@ -197,11 +195,7 @@ class Accounts:
         token = self._entropy(32).hex()
         now_ms = self._now_ms()
         own = SESSIONS.c.person == name
-        he = (
-            select(ACCOUNTS.c.pin)
-            .where(ACCOUNTS.c.name == name, ACCOUNTS.c.active)
-            .with_for_update()
-        )
+        he = select(ACCOUNTS.c.pin).where(_is_active(name)).with_for_update()
         oldest = (
             select(SESSIONS.c.until_ms)
             .where(own)
@@ -265,11 +259,9 @@ class Accounts:
     def remove(self, name: str) -> bool:
         """Remove an account and end its sessions. Return whether there was such an account."""
         with self._engine.begin() as base:
-            gone = base.execute(  # First, so that this waits for a login that is under way.
-                update(ACCOUNTS)
-                .where(ACCOUNTS.c.name == name, ACCOUNTS.c.active)
-                .values(active=False, pin=None)
-            )
+            # First, so that this waits for a login that is under way.
+            ended = update(ACCOUNTS).where(_is_active(name)).values(active=False, pin=None)
+            gone = base.execute(ended)
             self._end_sessions(base, name)
             base.execute(delete(INVITATIONS).where(INVITATIONS.c.person == name))
         self._throttle.forget_addresses(name)
@@ -339,6 +331,10 @@ def _refuse_if_waiting(left_s: int) -> None:
         raise NotAllowed(
             f"too many wrong PINs: wait {left_s} s", f"密码错误次数过多，请等待{left_s}秒"
         )
+
+
+def _is_active(name: str) -> ColumnElement[bool]:
+    return and_(ACCOUNTS.c.name == name, ACCOUNTS.c.active)
 
 
 def _account_of_row(row: Row[Any]) -> Account:

@@ -185,21 +185,16 @@ class MatchTransfer:
     ) -> None:
         """Send the command `transfer`, unless the match has already left for that table."""
         left = await self._read(lambda: self._departed_match(table))
-        if left is not None and left.to == request.to:
-            steps.append(TransferStep(step="transfer", table=table, fate="done"))
-            return
-        order = f"{request.id}-t"
-        known = await self._read(lambda: self._command_log.find(order))
-        there = self._state(request.to)
-        head = there.head if there is not None else None
-        args = (
-            {"table": request.to, "head": head} | verbal_args
-            if known is None
-            else known.command.args
-        )
-        wish = ConsoleCommandRequest(id=order, cmd="transfer", args=args)
         step = TransferStep(step="transfer", table=table, fate="done")
-        _require_result(step, (await self._dispatcher.send(person, table, wish)).reply)
+        if left is None or left.to != request.to:
+            order = f"{request.id}-t"
+            known = await self._read(lambda: self._command_log.find(order))
+            there = self._state(request.to)
+            args = {"table": request.to, "head": there.head if there else None} | verbal_args
+            if known is not None:
+                args = known.command.args
+            wish = ConsoleCommandRequest(id=order, cmd="transfer", args=args)
+            _require_result(step, (await self._dispatcher.send(person, table, wish)).reply)
         steps.append(step)
 
     async def _fetch_document(
