@@ -259,10 +259,7 @@ def decided_by_words(by: object, entered_by: object = None) -> Words:
 
 
 def _key_name_words(name: object) -> Words:
-    """Return the name of a key in both languages.
-
-    The name of a console's key is like "Hall-1-referee".
-    """
+    """Return the name of a key in both languages. For a console it is like "Hall-1-referee"."""
     whole = str(name)
     console, _, role = whole.rpartition("-")
     if console and role in ROLE_WORDS:

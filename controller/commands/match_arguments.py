@@ -211,10 +211,7 @@ class TransferArgs(VerbalArgs, frozen=True, kw_only=True):
 
 
 class DocumentArgs(Args, frozen=True, kw_only=True):
-    """One part of the data of the match that was transferred to another table.
-
-    `part` counts from 1.
-    """
+    """One part of the data of a match that was transferred away. `part` counts from 1."""
 
     part: PartNumber = 1
 

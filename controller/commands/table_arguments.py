@@ -87,10 +87,7 @@ class CallArgs(Args, frozen=True, kw_only=True):
 
 
 class StartDealArgs(Args, frozen=True, kw_only=True):
-    """The start of the deal that is due.
-
-    With `uncut`, the deal has no cut, and `reason` is required.
-    """
+    """The start of the deal that is due. With `uncut` there is no cut, and `reason` is required."""
 
     uncut: bool = False
     reason: TextLine | None = None

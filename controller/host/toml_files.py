@@ -124,10 +124,7 @@ def _type_at(shape: inspect.Type, keys: Sequence[str]) -> inspect.Type:
 
 
 def inner_type(shape: inspect.Type) -> inspect.Type:
-    """Return the type without its description.
-
-    If it is a union with None, return the other type.
-    """
+    """Return the type without its description, and without None if it is a union with None."""
     if isinstance(shape, inspect.Metadata):
         return inner_type(shape.type)
     if isinstance(shape, inspect.UnionType):

@@ -173,10 +173,7 @@ class VerbalCorrection(Message, frozen=True, kw_only=True):
 
 
 class PublicVerdict(Message, frozen=True, kw_only=True):
-    """The result of a match that has ended.
-
-    `winner` is null after a draw, and if both sides have lost.
-    """
+    """The result of a match. `winner` is null after a draw, and if both sides have lost."""
 
     winner: Side | None
     how: str

@@ -179,10 +179,7 @@ class Accounts:
         return _account_of_row(row), self.start_session(name, host, row.pin)
 
     def refuse_while_waiting(self, name: str, host: str) -> None:
-        """Raise NotAllowed if clients at the address `host` have to wait.
-
-        This method does not block.
-        """
+        """Raise NotAllowed if clients at the address `host` have to wait. Does not block."""
         _refuse_if_waiting(self._throttle.address_wait_s(name, host))
 
     def start_session(self, name: str, host: str = "", pin: str | None = None) -> str:
@@ -216,9 +213,8 @@ class Accounts:
         return token
 
     def session_owner(self, token: str) -> Account | None:
-        """Return the account of a session token.
-
-        Return None if the session is over or the account was removed.
+        """Return the account of a session token, or None if the session or the account has
+        ended.
         """
         asked = (
             select(ACCOUNTS)
@@ -286,10 +282,7 @@ class Accounts:
             ]
 
     def invited_until_ms(self, name: str) -> int | None:
-        """Return the time at which a person's unused invitation expires or expired.
-
-        Return None if there is none.
-        """
+        """Return the expiry time of a person's unused invitation, or None if there is none."""
         asked = select(INVITATIONS.c.until_ms).where(INVITATIONS.c.person == name)
         with self._engine.connect() as base:
             return base.scalar(asked)

@@ -406,7 +406,7 @@ class CommandDispatcher:
         return CommandResult(None, why)
 
     def _unseal(self, person: Account, table: str, command_result: CommandResult) -> CommandResult:
-        """Return the result of a command.
+        """Return a command's result.
 
         For the chief, the part that is sealed to the chief is opened.
         """

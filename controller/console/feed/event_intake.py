@@ -81,10 +81,7 @@ class EventIntake:
         self._heads.append(head)
 
     def may_have_more(self, table: str, head: str) -> bool:
-        """Return whether the table may have events that were not received.
-
-        `head` is the head of the table's journal.
-        """
+        """Return whether a table whose journal has this head may have events that were missed."""
         return of.may_have_more_events(self.completeness(table), head)
 
     def mark_gap(self, table: str) -> None:
@@ -92,10 +89,7 @@ class EventIntake:
         self._completeness[table] = replace(self.completeness(table), may_be_incomplete=True)
 
     def flush(self) -> None:
-        """Pass the collected events to the writer.
-
-        Events that the writer refuses are requested later.
-        """
+        """Pass the collected events to the writer. Events that it refuses are requested later."""
         if not self._events and not self._heads:
             return
         kept, marks, heads = self._events, self._marks, self._heads
@@ -126,18 +120,12 @@ class EventIntake:
         self._announced_ahead.pop(table, None)
 
     def begin_fill(self, table: str) -> Completeness:
-        """Record that a request for a table's missing events begins.
-
-        Return the completeness of its journal.
-        """
+        """Record that a request for missing events begins. Return the journal's completeness."""
         past = self._completeness[table] = of.with_fill_begun(self.completeness(table))
         return past
 
     def restart_journal(self, table: str) -> JournalMark:
-        """Begin a new journal for a table whose past differs from the stored one.
-
-        Return its mark.
-        """
+        """Begin a new journal for a table that shows another past, and return its mark."""
         past = self.completeness(table)
         self._forget_announced(table, past.mark)  # Its numbers come again, for other events.
         self._completeness[table] = of.with_new_journal(past)

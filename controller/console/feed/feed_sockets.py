@@ -159,9 +159,9 @@ class FeedSockets:
 
 
 def _has_message(socket: "zmq.Socket[bytes]") -> bool:
-    """Return whether a socket has a message to read.
+    """Return whether a socket has a message.
 
-    If not, the descriptor will signal the next message.
+    If not, its descriptor will signal the next message.
     """
     return bool(int(socket.getsockopt(_EVENTS)) & _POLLIN)
 

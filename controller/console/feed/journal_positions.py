@@ -50,32 +50,22 @@ def with_event(completeness: Completeness, event: PublicEvent) -> Completeness:
 
 
 def mark_at(mark: JournalMark, event: PublicEvent) -> JournalMark:
-    """Return the journal mark whose last entry is `event`.
-
-    The event belongs to the same journal as `mark`.
-    """
+    """Return the mark in the journal of `mark` whose last entry is `event`."""
     return JournalMark(event.n, event.head, mark.journal)
 
 
 def may_have_more_events(completeness: Completeness, head: str) -> bool:
-    """Return whether the table may have events that the console missed.
-
-    `head` is the head of the table's journal.
-    """
+    """Return whether a table whose journal has this head may have events that were missed."""
     return head not in (completeness.mark.head, completeness.confirmed_head)
 
 
 def fill_start(mark: JournalMark) -> int:
-    """Return the number after which events are requested, so that they begin with the mark's
-    entry.
-    """
+    """Return the number after which to request events, so that they begin with the mark's entry."""
     return max(mark.n - 1, 0)
 
 
 def is_continued_by(mark: JournalMark, page: Sequence[PublicEvent]) -> bool:
-    """Return whether events that were requested from `fill_start` begin with the entry of the
-    mark.
-    """
+    """Return whether the events requested from `fill_start` begin with the entry of the mark."""
     return mark.n == 0 or (bool(page) and (page[0].n, page[0].head) == (mark.n, mark.head))
 
 

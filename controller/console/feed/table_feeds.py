@@ -174,10 +174,7 @@ class TableFeeds:
 
     @property
     def context(self) -> "zmq.Context[Any]":
-        """Return the ZeroMQ context, for clients of these tables.
-
-        Close them before this object exits.
-        """
+        """Return the ZeroMQ context for clients of these tables. Close them before this exits."""
         return self._sockets.context
 
     @property
@@ -223,10 +220,7 @@ class TableFeeds:
         return self._feeds[table].snapshot
 
     def freshness(self, table: str) -> tuple[Freshness, int]:
-        """Return the freshness of a table, and since when it has it (by the console's clock).
-
-        Raises KeyError.
-        """
+        """Return a table's freshness and when it began (console's clock). Raises KeyError."""
         return self.snapshot(table).freshness(self._now_ms())
 
     def rejections(self, table: str) -> RejectionCounts:
@@ -243,7 +237,7 @@ class TableFeeds:
     def on_event(self, callback: Callable[[PublicEvent], None]) -> Unsubscribe:
         """Call `callback` once with every public event.
 
-        Events that were missed arrive later, out of order.
+        Missed events arrive later, out of order.
         """
         return self._on_event.add(callback)
 
@@ -366,10 +360,7 @@ class TableFeeds:
         self._on_change.notify(table)
 
     async def _poll(self) -> None:
-        """Notify listeners of tables that became silent or stale, and flush collected events.
-
-        This is done repeatedly.
-        """
+        """Repeatedly notify listeners of tables that became silent or stale, and flush events."""
         while True:
             await asyncio.sleep(POLL_INTERVAL_S)
             self._check_for_stall()
@@ -383,9 +374,7 @@ class TableFeeds:
                     _log.exception("not looked at", table=table)
 
     def _check_for_stall(self) -> None:
-        """Detect that the console itself was stopped, which must not count as silence of the
-        tables.
-        """
+        """Detect a pause of the console itself, which must not count as silence of the tables."""
         now_s = self._loop.time()
         gap_s, self._last_check_s = now_s - self._last_check_s, now_s
         if gap_s <= STALL_S:
@@ -402,9 +391,7 @@ class TableFeeds:
     # Events for the store, and requests for missing events.
 
     def _note_event(self, event: PublicEvent) -> None:
-        """Collect an event for the listeners, which receive it after all messages of the same
-        read.
-        """
+        """Collect an event, which listeners receive after all messages of the same read."""
         if not self._new_events:
             asyncio.get_running_loop().call_soon(self._publish_events)
         self._new_events.append(event)

@@ -85,10 +85,7 @@ class ScoreSheetStore:
         return list(found.values())
 
     def versions_of(self, match: str, table: str | None = None) -> list[StoredSheet]:
-        """Return every score sheet of a match, the oldest first.
-
-        A match may have been at two tables.
-        """
+        """Return every score sheet of a match, even from two tables, the oldest first."""
         named: list[ColumnElement[bool]] = [SHEETS.c.match_id == match]
         if table is not None:
             named.append(SHEETS.c.table_id == table)
