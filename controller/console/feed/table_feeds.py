@@ -16,12 +16,10 @@ import zmq
 from msgspec.structs import replace
 
 from controller.client.client import ClientIdentity
-from controller.client.connection import RETRY_INTERVAL_S, CurveKeys, TableConnectionState
+from controller.client.connection import CurveKeys, TableConnectionState
 from controller.console import freshness as how
 from controller.console.console_config import ConfiguredTable
 from controller.console.feed.backfill import (
-    AUDIT_DELAY_S,
-    SETTLE_DELAY_S,
     Backfill,
     FetchEvents,
     open_event_source,
@@ -110,9 +108,6 @@ class TableFeeds:
         now_ms: Callable[[], int],
         new_id: Callable[[], str],
         *,
-        retry_s: float = RETRY_INTERVAL_S,
-        settle_s: float = SETTLE_DELAY_S,
-        audit_s: float = AUDIT_DELAY_S,
         store_retry_s: float = STORE_RETRY_S,
         max_waiting: int = MAX_WAITING_EVENTS,
         start_task: StartTask = asyncio.create_task,
@@ -120,7 +115,6 @@ class TableFeeds:
         self._start_task = start_task
         self._identity_of, self._archive, self._write = identity_of, archive, write
         self._now_ms, self._new_id = now_ms, new_id
-        self._retry_s, self._settle_s, self._audit_s = retry_s, settle_s, audit_s
         self._store_retry_s, self._max_waiting = store_retry_s, max_waiting
         self._feeds: dict[str, _TableFeed] = {}
         self._changed_tables: dict[str, None] = {}
@@ -139,7 +133,6 @@ class TableFeeds:
             lambda table: self._count_rejection(self._feeds[table], MessageRejected("junk")),
             self._line_changed,
             self._publish,
-            self._retry_s,
         )
         self._writer = EventWriter(
             self._archive,
@@ -157,9 +150,7 @@ class TableFeeds:
             self._note_event,
             lambda table: self._backfill.ask_soon(table),
         )
-        self._backfill = Backfill(
-            self._intake, self._open_event_source, self._head_of, self._settle_s, self._audit_s
-        )
+        self._backfill = Backfill(self._intake, self._open_event_source, self._head_of)
         self._poll_task = self._start_task(self._poll())
         return self
 
