@@ -179,7 +179,7 @@ class Accounts:
         return _account_of_row(row), self.start_session(name, host, row.pin)
 
     def refuse_while_waiting(self, name: str, host: str) -> None:
-        """Raise NotAllowed if clients at the address `host` have to wait. Does not block."""
+        """Raise NotAllowed if clients at `host` must wait before trying `name`. Does not block."""
         _refuse_if_waiting(self._throttle.address_wait_s(name, host))
 
     def start_session(self, name: str, host: str = "", pin: str | None = None) -> str:
