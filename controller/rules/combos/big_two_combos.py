@@ -294,24 +294,6 @@ def cite_big_two_rule(rule: str, profile: BigTwoProfile) -> CitedRule:
     return _cite(rule, _BIG_TWO_RULES[rule], profile)
 
 
-def cite_kind(name: BigTwoKind) -> CitedRule:
-    """Return the rule that defines the given kind of combination."""
-    return CitedRule(
-        name,
-        BIG_TWO_KIND_NAMES[name].en,
-        BIG_TWO_KIND_NAMES[name].zh,
-        BIG_TWO_KIND_NAMES[name].article,
-    )
-
-
-def cite_lead_rule(profile: BigTwoProfile) -> CitedRule:
-    """Return the rule about which plays may be led.
-
-    The first play may have to contain a card (seed 002 A7).
-    """
-    return cite_big_two_rule("first_lead" if profile.bigtwo.lead.must_include else "lead", profile)
-
-
 def cite_deciding_rule(kind: BigTwoKind, profile: BigTwoProfile) -> CitedRule:
     """Return the rule that decides between two plays of the same kind."""
     if kind not in _KEY_OF_KIND:
@@ -360,7 +342,8 @@ def _legality(
     if combo is None:
         return False, ()
     if leads:
-        return True, (cite_lead_rule(profile),)
+        rule = "first_lead" if profile.bigtwo.lead.must_include else "lead"
+        return True, (cite_big_two_rule(rule, profile),)
     if lying is None:
         return False, (cite_big_two_rule("table_no_type", profile),)
     return can_beat(combo, lying, profile.bigtwo.combos), _comparison_rules(profile, combo, lying)
@@ -371,6 +354,10 @@ def _judge_one_play(
 ) -> tuple[JudgedPlay, BigTwoCombo | None]:
     found = readings(play.faces, profile.bigtwo.combos)
     shown = tuple(map(_combo_reading, found))
+    reason = cite_big_two_rule("no_type", profile)
+    if found:
+        name = BIG_TWO_KIND_NAMES[found[0].kind]
+        reason = CitedRule(found[0].kind, name.en, name.zh, name.article)
     judged = JudgedPlay(
         play=play_text(play),
         bare=(),
@@ -379,7 +366,7 @@ def _judge_one_play(
         counts_as=shown[0] if shown else None,
         declared=None,
         declaration_due=False,
-        reasons=(cite_kind(found[0].kind) if found else cite_big_two_rule("no_type", profile),),
+        reasons=(reason,),
     )
     return judged, found[0] if found else None
 

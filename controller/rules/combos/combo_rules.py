@@ -1,7 +1,7 @@
 """The rules that a ruling on combinations depends on, with their articles in each rulebook.
 
-A rule that a rulebook does not state is cited from a rulebook that states it, as provisional. A
-rule that no rulebook states is also provisional.
+If the rulebook of a profile does not state a rule, the rule is cited from a rulebook that states
+it, and is provisional. A rule that no rulebook states is also provisional.
 """
 
 import msgspec
@@ -14,11 +14,13 @@ _UNDECLARED_KEY = "conduct.undeclared"
 
 
 class ComboRule(msgspec.Struct, frozen=True, gc=False):
-    """A rule in both languages, with its articles in seeds 000 and 001, in 003 and in 004.
+    """A rule about combinations in both languages, with its article in each rulebook.
 
-    An article is None if the text is silent. `similar_article`: the article that a proposal is
-    derived from. `key`: the rule of the profile that an event may settle. `is_about_notation`: not
-    a rule, but the interpretation of the question. "{level}" in the texts is the level played.
+    `article_000` is the article in seeds 000 and 001. An article is None if the rulebook does not
+    state the rule. `similar_article`: the article from which a proposed rule is derived. `key`: the
+    key of the profile by which an event may change the rule. `is_about_notation`: the text states
+    how the question was interpreted, and is not a rule of the game. "{level}" in the texts is
+    replaced by the level played.
     """
 
     en: str
@@ -32,7 +34,7 @@ class ComboRule(msgspec.Struct, frozen=True, gc=False):
 
 
 class CitedRule(msgspec.Struct, frozen=True, gc=False):
-    """A reason of a ruling: a rule in the form that the requested profile has.
+    """A rule that a ruling gives as its reason, with the article of the requested profile.
 
     `provisional`: the rulebook of the profile does not state the rule.
     """
@@ -312,9 +314,10 @@ COMBO_RULES: dict[str, ComboRule] = {
 
 
 def cite_rule(rule: str, profile: Profile, level: int) -> CitedRule:
-    """Return a rule in the form of `profile`: from its rulebook, or from its event's regulations.
+    """Return the rule named `rule`, with its article in the rulebook of `profile`.
 
-    `level`: a natural rank. Raises KeyError for unknown names.
+    If the regulations of the event settle the rule, their title replaces the article. `level`: a
+    natural rank. Raises KeyError for an unknown rule.
     """
     stated, seed = COMBO_RULES[rule], profile.text
     en, zh = (words.replace("{level}", rank_text(level)) for words in (stated.en, stated.zh))
