@@ -23,7 +23,7 @@ _GATEWAY_FOLDER_SUFFIX = ".gateway"
 
 
 def matching(pattern: str, description: str) -> Meta:
-    """Return the bounds of a text that matches `pattern`. Errors show the `description`."""
+    """Return the conditions for a text that matches `pattern`. Errors show the `description`."""
     return Meta(pattern=pattern, description=description)
 
 
@@ -182,9 +182,7 @@ class PanelSection(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class CardSetSection(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A set of cards of this table: its name, and the card back by which the reader identifies
-    it.
-    """
+    """A set of cards of this table: its name, and the card back by which the reader knows it."""
 
     id: ShortName
     back: Literal["A", "B"]
@@ -227,7 +225,7 @@ class GatewaySection(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class PlaySection(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Whether the machine deals ahead.
+    """The setting that decides whether the machine deals ahead.
 
     With `deal_ahead`, it deals the next deal from another set of cards while the present deal is
     played.
@@ -269,9 +267,7 @@ class TableConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     limits: LimitsSection = field(default_factory=LimitsSection)
 
     def __post_init__(self) -> None:
-        """Refuse equal boards, card sets or users, and `deal_ahead` if all card sets have the
-        same back.
-        """
+        """Refuse equal boards, card sets or users, and `deal_ahead` if all sets have one back."""
         for key in ("port", "id"):
             if getattr(self.dealer, key) == getattr(self.reader, key):
                 raise ValueError(f"reader.{key}: expected another one than dealer.{key}")
@@ -285,9 +281,7 @@ class TableConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def gateway_dir(self) -> Path:
-        """The folder with the table's public key, the gateway's secret, admitted/ and
-        endpoints.json.
-        """
+        """The folder of the public key, the gateway's secret, admitted/ and endpoints.json."""
         return self.gateway.dir or self.table.state_dir
 
     @property

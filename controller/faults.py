@@ -19,9 +19,7 @@ A value of type Words is rendered in the reader's language.
 
 
 class CatalogueFault(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
-    """One fault of the catalogue: its code, class, cause and action. faults.toml describes each
-    field.
-    """
+    """One fault of the catalogue, with its cause and action. faults.toml describes each field."""
 
     code: int
     name: str

@@ -132,7 +132,7 @@ GatewayMessage: TypeAlias = CommandMessage | AskMetricsMessage
 
 
 class GatewayProtocolError(Exception):
-    """The other process sent something that is not part of this protocol."""
+    """An error for data of the other process that are not part of this protocol."""
 
 
 def state_topic(table: str) -> str:

@@ -35,9 +35,7 @@ def partner(seat: Seat) -> Seat:
 
 
 def opponents(seat: Seat) -> tuple[Seat, Seat]:
-    """Return the two seats of the other side: first `next_seat(seat)`, then
-    `previous_seat(seat)`.
-    """
+    """Return the seats of the other side: first `next_seat(seat)`, then `previous_seat(seat)`."""
     return next_seat(seat), previous_seat(seat)
 
 
@@ -110,8 +108,6 @@ def card_count_words(cards: Mapping[Seat, int]) -> Words:
 def join_words(
     things: Iterable[T], words: Callable[[T], Words], en: str = ", ", zh: str = "、"
 ) -> Words:
-    """Return the texts of several things in one line, joined by `en` in English and `zh` in
-    Chinese.
-    """
+    """Return the texts of several things, joined by `en` in English and by `zh` in Chinese."""
     told = [words(thing) for thing in things]
     return Words(en.join(one.en for one in told), zh.join(one.zh for one in told))

@@ -24,7 +24,6 @@ class WordsError(ValueError):
     """An error whose text is one line of English. `words` has it in both languages."""
 
     def __init__(self, en: str, zh: str) -> None:
-        """Store the message in both languages."""
         super().__init__(en)
         self.words = Words(en, zh)
 
@@ -217,9 +216,9 @@ def reason_words(reason: str) -> Words:
 
 
 def signer_text(name: str, person: str | None) -> str:
-    """Return the text for a signer, as in "Li Na (referee)".
+    """Return the text that names a signer, as in "Li Na (referee)".
 
-    It is the key's name if there is no person.
+    It is only the key's name if there is no person.
     """
     return name if person is None else f"{person} ({name})"
 
@@ -260,10 +259,7 @@ def decided_by_words(by: object, entered_by: object = None) -> Words:
 
 
 def _key_name_words(name: object) -> Words:
-    """Return the name of a key in both languages.
-
-    The name of a console's key is like "Hall-1-referee".
-    """
+    """Return the name of a key in both languages. For a console it is like "Hall-1-referee"."""
     whole = str(name)
     console, _, role = whole.rpartition("-")
     if console and role in ROLE_WORDS:

@@ -11,7 +11,7 @@ from controller.words import Words
 
 
 def described(en: str, zh: str, *examples: Any, **bounds: Any) -> Meta:
-    """Return the bounds of an argument, with a description in both languages, and examples."""
+    """Return the conditions for an argument, with examples and a description in both languages."""
     return Meta(description=en, extra={"zh": zh}, examples=list(examples) or None, **bounds)
 
 
@@ -19,7 +19,7 @@ _LINE_BREAKS = r"\x00-\x1f\x7f-\x9f\u2028\u2029"
 
 
 def _one_line(en: str, zh: str, example: str, max_length: int) -> Meta:
-    """Return the bounds of a text of one line that has a character other than blanks.
+    """Return the conditions for a text of one line that does not only consist of blanks.
 
     Blanks alone are not a reason or a name.
     """
@@ -28,7 +28,7 @@ def _one_line(en: str, zh: str, example: str, max_length: int) -> Meta:
 
 
 def _hex_digits(size: int) -> Meta:
-    """Return the bounds of a text that has the hex digits of `size` bytes."""
+    """Return the conditions for a text that consists of the hex digits of `size` bytes."""
     digits = 2 * size
     return described(
         f"{size} bytes as {digits} lower-case hex digits",

@@ -153,7 +153,7 @@ class ReturnArgs(Args, frozen=True, kw_only=True):
 
 
 class AntiArgs(Args, frozen=True, kw_only=True):
-    """Whether the payers of tribute hold both big jokers between them."""
+    """The answer to the question whether the payers of tribute together hold both big jokers."""
 
     stands: bool
 
@@ -185,7 +185,7 @@ class CutByHandArgs(Args, frozen=True, kw_only=True):
 
 
 class TurnedUpArgs(Args, frozen=True, kw_only=True):
-    """The card that a person turned up."""
+    """The card that a person turned up before the hands are drawn by hand."""
 
     card: CardName
 
@@ -211,10 +211,7 @@ class TransferArgs(VerbalArgs, frozen=True, kw_only=True):
 
 
 class DocumentArgs(Args, frozen=True, kw_only=True):
-    """One part of the data of the match that was transferred to another table.
-
-    `part` counts from 1.
-    """
+    """One part of the data of a match that was transferred away. `part` counts from 1."""
 
     part: PartNumber = 1
 

@@ -92,7 +92,7 @@ class ConfirmVerbalArgs(Args, frozen=True, kw_only=True):
     correction: RowNumber | None = None
 
     def __post_init__(self) -> None:
-        """Refuse both `ruling` and `correction` together, and refuse neither of them."""
+        """Refuse the arguments unless exactly one of `ruling` and `correction` is given."""
         if (self.ruling is None) == (self.correction is None):
             raise Contradiction(
                 Words(

@@ -87,10 +87,7 @@ class CallArgs(Args, frozen=True, kw_only=True):
 
 
 class StartDealArgs(Args, frozen=True, kw_only=True):
-    """The start of the deal that is due.
-
-    With `uncut`, the deal has no cut, and `reason` is required.
-    """
+    """The start of the deal that is due. With `uncut` there is no cut, and `reason` is required."""
 
     uncut: bool = False
     reason: TextLine | None = None
@@ -125,7 +122,7 @@ class ResumeArgs(Args, frozen=True, kw_only=True):
 
 
 class AttendArgs(Args, frozen=True, kw_only=True):
-    """The seat for which a referee's call is over. Without `seat`, all calls are over."""
+    """The seat whose call for a referee has ended. Without `seat`, all calls have ended."""
 
     seat: SeatName | None = None
 

@@ -5,7 +5,7 @@ import importlib
 import pkgutil
 import socket
 import ssl
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import Any, Final
@@ -49,16 +49,11 @@ _HEADERS: Final = {
 _SAFE_METHODS: Final = frozenset({"GET", "HEAD"})
 
 
-def make_app(
-    console: RefereeConsole, custom_routes: Iterable[BaseRoute] | None = None
-) -> Starlette:
-    """Return the web application of a started console.
-
-    `custom_routes` replace the routes of the folder `routes`.
-    """
+def make_app(console: RefereeConsole) -> Starlette:
+    """Return the web application of a started console."""
     app = Starlette(
         routes=[
-            *(all_routes() if custom_routes is None else custom_routes),
+            *all_routes(),
             Mount("/static/verify", _VerifierModules(directory=_CONSOLE_FOLDER.parent / "deal")),
             Mount("/static", _RevalidatedFiles(directory=_CONSOLE_FOLDER / "static")),
         ],

@@ -49,18 +49,13 @@ class SheetKeeper:
         self._unsubscribe: Unsubscribe = lambda: None
 
     def start(self) -> None:
-        """Check the present state of every table for a finished match, and check every later
-        state.
-        """
+        """Check the present state of every table for a finished match, and every later state."""
         self._unsubscribe = self._tables.on_change(self._check_table)
         for table in self._tables.ids:
             self._check_table(table)
 
     async def close(self) -> None:
-        """End all requests.
-
-        A sheet that is not stored yet is requested when the console runs again.
-        """
+        """End all requests. A missing sheet is requested again when the console runs again."""
         self._unsubscribe()
         tasks = list(self._tasks.values())
         for task in tasks:

@@ -43,7 +43,7 @@ class TableSnapshot(msgspec.Struct, frozen=True, kw_only=True):
     deal_due_since_ms: int | None = None
 
     def freshness(self, now_ms: int) -> tuple[Freshness, int]:
-        """Return whether this is the table's present state, and since when (console's clock)."""
+        """Return whether the state is the table's present one, and since when (console's clock)."""
         return freshness_of(self.contact_times, now_ms)
 
 

@@ -46,9 +46,9 @@ class RefusalLogLimiter:
         self._suppressed = 0
 
     def allow_line(self, key: str, now_s: float) -> int | None:
-        """Return None if a refusal of `key` is not logged, else the number of unlogged refusals.
+        """Return None if this refusal of `key` must not be logged.
 
-        This number counts the refusals since the last line.
+        Otherwise return how many refusals were not logged since the last line.
         """
         if not self._keys or now_s - self._window_start_s >= REFUSAL_LOG_INTERVAL_S:
             self._window_start_s = now_s

@@ -12,7 +12,7 @@ _NOT_ASCII: Final = re.compile(r"[^\x20-\x7e\n]")
 
 
 def escape_unprintable(text: str) -> str:
-    """Return text as one line: line breaks, control characters and similar are escaped."""
+    """Return text as one line, with line breaks, control characters and the like escaped."""
     return "".join(
         sign if is_printable(sign) else sign.encode("unicode_escape").decode() for sign in text
     )

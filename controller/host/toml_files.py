@@ -31,7 +31,6 @@ class Contradiction(ValueError):
     """
 
     def __init__(self, found: Words, expected: Words) -> None:
-        """Store both texts."""
         super().__init__(f"{found.en}, expected {expected.en}")
         self.found = found
         self.expected = expected
@@ -125,7 +124,7 @@ def _type_at(shape: inspect.Type, keys: Sequence[str]) -> inspect.Type:
 
 
 def inner_type(shape: inspect.Type) -> inspect.Type:
-    """Return the type without its description, and without None if it is a union."""
+    """Return the type without its description, and without None if it is a union with None."""
     if isinstance(shape, inspect.Metadata):
         return inner_type(shape.type)
     if isinstance(shape, inspect.UnionType):
@@ -166,9 +165,9 @@ def expected_words(shape: inspect.Type) -> Words:
 
 
 def without_none(shape: inspect.Type) -> inspect.Type:
-    """Return the other type of a union of one type and None, with its description.
+    """Return the other type if the type is a union of one type and None.
 
-    Return any other type unchanged.
+    Its description is kept. Return any other type unchanged.
     """
     if not isinstance(shape, inspect.UnionType):
         return shape
@@ -225,10 +224,11 @@ Shape = TypeVar("Shape")
 
 _MAX_TABLE_DEPTH = 32
 """Maximum depth of nested tables and lists. No file written by a person has so many levels."""
+_TOO_DEEP = f"expected at most {_MAX_TABLE_DEPTH} tables and lists within each other"
 
 
 class FileError(Exception):
-    """A file that cannot be read or has a wrong content; the text is one line."""
+    """An error for a file that cannot be read or has a wrong content. The text is one line."""
 
     def __init__(self, text: str) -> None:
         """Store the text. Characters that cannot be printed are escaped as in a TOML file."""
@@ -300,7 +300,7 @@ def parse_tables(text: str, error: type[FileError] = FileError, *, name: str) ->
     except ValueError:  # Python reads numbers of only some thousand digits.
         raise error(f"{name}: expected numbers of at most 18 digits") from None
     except RecursionError:
-        raise error(f"{name}: {_too_deep_text()}") from None
+        raise error(f"{name}: {_TOO_DEEP}") from None
     return raw
 
 
@@ -353,7 +353,7 @@ def _walk_values(raw: dict[str, Any]) -> Iterator[tuple[str, object]]:
     while due:
         where, value, depth = due.pop()
         if depth > _MAX_TABLE_DEPTH:
-            raise _BadValue(_too_deep_text())
+            raise _BadValue(_TOO_DEEP)
         if isinstance(value, dict):
             due += [
                 (f"{where}.{shorten(key)}" if where else shorten(key), held, depth + 1)
@@ -364,7 +364,3 @@ def _walk_values(raw: dict[str, Any]) -> Iterator[tuple[str, object]]:
             due += [(f"{where}[{n}]", held, depth + 1) for n, held in numbered]
         else:
             yield where, value
-
-
-def _too_deep_text() -> str:
-    return f"expected at most {_MAX_TABLE_DEPTH} tables and lists within each other"

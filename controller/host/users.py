@@ -23,7 +23,10 @@ _PEER = struct.Struct("3i")  # pid, uid, gid of SO_PEERCRED
 
 
 class UserError(Exception):
-    """A user that does not exist on this computer; the text is one line with the action to take."""
+    """An error for a user that does not exist on this computer.
+
+    The text is one line with the action to take.
+    """
 
 
 class User(msgspec.Struct, frozen=True, gc=False):
@@ -36,7 +39,7 @@ class User(msgspec.Struct, frozen=True, gc=False):
 
 
 def find_user(name: str) -> User:
-    """Return the user that `name` names, by name or by number.
+    """Return the user with this name, or with this number if `name` is a number.
 
     A number does not need an entry in the list of users. Raises UserError for an unknown name.
     """

@@ -55,7 +55,7 @@ class PublicSeatClock(Message, frozen=True, kw_only=True):
 
 
 class HandDuties(Message, frozen=True, kw_only=True):
-    """What the players must do in a deal whose hands are drawn by hand.
+    """The duties of the players in a deal whose hands are drawn by hand.
 
     Any one of several `shufflers` may shuffle. `shuffles` is the minimum and maximum number of
     passes. `turnup` is true if a card is turned up before the hands are drawn. `first_drawer` is
@@ -173,10 +173,7 @@ class VerbalCorrection(Message, frozen=True, kw_only=True):
 
 
 class PublicVerdict(Message, frozen=True, kw_only=True):
-    """The result of a match that has ended.
-
-    `winner` is null after a draw, and if both sides have lost.
-    """
+    """The result of a match. `winner` is null after a draw, and if both sides have lost."""
 
     winner: Side | None
     how: str

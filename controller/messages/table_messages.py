@@ -25,7 +25,7 @@ class MachinePhase(StrEnum):
 
 
 class AttemptOutcome(StrEnum):
-    """How an attempt ended: dealt correctly, refused by the 27-lock, or voided."""
+    """The way in which an attempt ended: dealt correctly, refused by the 27-lock, or voided."""
 
     OK = "ok"
     MISDEAL = "misdeal"

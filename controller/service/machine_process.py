@@ -234,10 +234,7 @@ class _MachineFactory:
     """A factory that builds the machine of this process. It can build several in turn."""
 
     def __init__(self, config: TableConfig, recording: SerialRecording) -> None:
-        """Read the keys, the rulebook and the installed release.
-
-        Raises RuntimeDirError, RosterError, FileError.
-        """
+        """Read the keys, rulebook and release. Raises RuntimeDirError, RosterError, FileError."""
         self._recording = recording
         state_dir = config.table.state_dir
         self._config, self._profile = config, load_profile(config.table.profile, config.table.event)

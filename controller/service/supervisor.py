@@ -80,9 +80,9 @@ async def supervise_table(
 
 
 async def _wait_until_ready(machine: asyncio.subprocess.Process, stop: asyncio.Future[Any]) -> bool:
-    """Return True when the machine has written its ready line.
+    """Wait until the machine has written its ready line. Return whether it has.
 
-    Return False if the machine ends before, or if `stop` is done before.
+    It has not if the machine ends before, or if `stop` is done before.
     """
     assert machine.stdout is not None
     line = asyncio.ensure_future(machine.stdout.readline())

@@ -14,7 +14,7 @@ import msgspec
 from argon2 import PasswordHasher
 from argon2.exceptions import Argon2Error, InvalidHashError
 from argon2.low_level import ARGON2_VERSION
-from sqlalchemy import Connection, Engine, Row, delete, insert, select, update
+from sqlalchemy import ColumnElement, Connection, Engine, Row, and_, delete, insert, select, update
 
 from controller.console.accounts.login_throttle import LoginThrottle
 from controller.console.store.database_schema import ACCOUNTS, INVITATIONS, SESSIONS
@@ -73,7 +73,6 @@ class NotAllowed(Exception):
     """
 
     def __init__(self, en: str, zh: str) -> None:
-        """Store the explanation in both languages."""
         super().__init__(en)
         self.en, self.zh = en, zh
 
@@ -169,9 +168,7 @@ class Accounts:
         the address of the client, or "" if wrong PINs from it are not counted.
         """
         with self._engine.connect() as base:
-            row = base.execute(
-                select(ACCOUNTS).where(ACCOUNTS.c.name == name, ACCOUNTS.c.active)
-            ).one_or_none()
+            row = base.execute(select(ACCOUNTS).where(_is_active(name))).one_or_none()
         known = row is not None
         _refuse_if_waiting(self._throttle.wait_s(name, host, known=known))
         if not self._is_pin_right(row.pin if row is not None else None, pin) or row is None:
@@ -182,10 +179,7 @@ class Accounts:
         return _account_of_row(row), self.start_session(name, host, row.pin)
 
     def refuse_while_waiting(self, name: str, host: str) -> None:
-        """Raise NotAllowed if clients at the address `host` have to wait.
-
-        This method does not block.
-        """
+        """Raise NotAllowed if clients at `host` must wait before trying `name`. Does not block."""
         _refuse_if_waiting(self._throttle.address_wait_s(name, host))
 
     def start_session(self, name: str, host: str = "", pin: str | None = None) -> str:
@@ -198,11 +192,7 @@ class Accounts:
         token = self._entropy(32).hex()
         now_ms = self._now_ms()
         own = SESSIONS.c.person == name
-        he = (
-            select(ACCOUNTS.c.pin)
-            .where(ACCOUNTS.c.name == name, ACCOUNTS.c.active)
-            .with_for_update()
-        )
+        he = select(ACCOUNTS.c.pin).where(_is_active(name)).with_for_update()
         oldest = (
             select(SESSIONS.c.until_ms)
             .where(own)
@@ -223,9 +213,8 @@ class Accounts:
         return token
 
     def session_owner(self, token: str) -> Account | None:
-        """Return the account of a session token.
-
-        Return None if the session is over or the account was removed.
+        """Return the account of a session token, or None if the session or the account has
+        ended.
         """
         asked = (
             select(ACCOUNTS)
@@ -266,11 +255,9 @@ class Accounts:
     def remove(self, name: str) -> bool:
         """Remove an account and end its sessions. Return whether there was such an account."""
         with self._engine.begin() as base:
-            gone = base.execute(  # First, so that this waits for a login that is under way.
-                update(ACCOUNTS)
-                .where(ACCOUNTS.c.name == name, ACCOUNTS.c.active)
-                .values(active=False, pin=None)
-            )
+            # First, so that this waits for a login that is under way.
+            ended = update(ACCOUNTS).where(_is_active(name)).values(active=False, pin=None)
+            gone = base.execute(ended)
             self._end_sessions(base, name)
             base.execute(delete(INVITATIONS).where(INVITATIONS.c.person == name))
         self._throttle.forget_addresses(name)
@@ -295,10 +282,7 @@ class Accounts:
             ]
 
     def invited_until_ms(self, name: str) -> int | None:
-        """Return the time at which a person's unused invitation expires or expired.
-
-        Return None if there is none.
-        """
+        """Return the expiry time of a person's unused invitation, or None if there is none."""
         asked = select(INVITATIONS.c.until_ms).where(INVITATIONS.c.person == name)
         with self._engine.connect() as base:
             return base.scalar(asked)
@@ -340,6 +324,10 @@ def _refuse_if_waiting(left_s: int) -> None:
         raise NotAllowed(
             f"too many wrong PINs: wait {left_s} s", f"密码错误次数过多，请等待{left_s}秒"
         )
+
+
+def _is_active(name: str) -> ColumnElement[bool]:
+    return and_(ACCOUNTS.c.name == name, ACCOUNTS.c.active)
 
 
 def _account_of_row(row: Row[Any]) -> Account:

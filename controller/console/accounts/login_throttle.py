@@ -65,9 +65,10 @@ class LoginThrottle:
         return max(map(self._remaining_s, self._keys(name, host, known)))
 
     def address_wait_s(self, name: str, host: str) -> int:
-        """Return for how many seconds an address must not try, whether or not the name exists.
+        """Return for how many seconds clients at this address must not try this name.
 
-        0 is returned for an address from which this name has logged in before.
+        The result does not depend on whether the name exists. 0 is returned for an address from
+        which this name has logged in before.
         """
         if not host or (name, host) in self._trusted:
             return 0

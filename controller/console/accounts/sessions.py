@@ -132,9 +132,8 @@ class Sessions:
         )
 
     async def session_owner(self, token: str) -> Account | None:
-        """Return the account of a session token.
-
-        Return None if the session is over or the account was removed.
+        """Return the account of a session token, or None if the session or the account has
+        ended.
         """
         if not token or len(token) > _MAX_TOKEN_LENGTH or token in self._pending_logouts:
             return None
@@ -172,7 +171,7 @@ class Sessions:
             lookup.exception()
 
     def shift_times(self, by_ms: int) -> None:
-        """Shift all expiry times by `by_ms`, because the clock was set by as much.
+        """Shift all expiry times by `by_ms`, after the clock was set by the same amount.
 
         Each session keeps its remaining time.
         """
@@ -236,10 +235,7 @@ class Sessions:
         return code
 
     async def invited_until_ms(self, name: str) -> int | None:
-        """Return the time at which a person's unused invitation expires or expired.
-
-        Return None if there is none.
-        """
+        """Return the expiry time of a person's unused invitation, or None if there is none."""
         return await self._run_blocking(lambda: self._accounts.invited_until_ms(name))
 
     async def invite_first(self, first: Sequence[tuple[str, Role]]) -> list[tuple[str, str]]:

@@ -124,7 +124,7 @@ class AreaActionView(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class AreaActions:
-    """The last actions of every area: a start, a pause, its end, added time.
+    """The last actions of every area, such as a start, a pause or added time.
 
     The last action of each kind is shown, together with earlier ones that have open commands, at
     most MAX_SHOWN_ALIKE in all. `command_log` and `action_log` are the logs, and `run_blocking`
@@ -148,7 +148,7 @@ class AreaActions:
         dispatcher.on_result, dispatcher.on_executed = self._note_result, self._note_executed
 
     async def load(self) -> None:
-        """Load the actions that the log has. Raises StoreError."""
+        """Load the newest actions from the log. Raises StoreError."""
         known = await self._run_blocking(lambda: self._action_log.newest(MAX_LOADED_ACTIONS))
         for act in reversed(known):
             self._show(act, await self._run_blocking(partial(self._load_statuses, act)))

@@ -155,15 +155,11 @@ class CommandDispatcher:
             raise RequestError(404, f"there is no command {command_id} here", "没有此命令")
         _require_may_ask(person, given)
         if given.reply is None:
-            sent = given.command
-            wish = ConsoleCommandRequest(
-                id=sent.id, cmd=sent.cmd, args=sent.args, deal=sent.deal, attempt=sent.attempt
-            )
             known = self._pending.get(command_id)
             if known is None:
-                _log.info("command sent again", table=table, cmd=sent.cmd, by=person.name)
+                _log.info("command sent again", table=table, cmd=given.command.cmd, by=person.name)
                 known = self._start_task(
-                    given.person, table, wish, self._send_logged(given, again=True)
+                    given.person, table, _request_of(given), self._send_logged(given, again=True)
                 )
             told = await asyncio.shield(known.task)
         else:
@@ -296,7 +292,7 @@ class CommandDispatcher:
     ) -> CommandResult:
         given = await self._use_store(lambda: self._command_log.find(request.id))
         if given is not None:
-            if not _is_same_request(given, person, table, request):
+            if (given.person, given.table, _request_of(given)) != (person.name, table, request):
                 raise id_taken(request.id)
             if given.reply is not None:
                 return CommandResult(given.reply)
@@ -410,8 +406,9 @@ class CommandDispatcher:
         return CommandResult(None, why)
 
     def _unseal(self, person: Account, table: str, command_result: CommandResult) -> CommandResult:
-        """Return the result with the part opened that is sealed to the chief, if `person` is
-        the chief.
+        """Return a command's result.
+
+        For the chief, the part that is sealed to the chief is opened.
         """
         reply = command_result.reply
         if reply is None or reply.result is None or person.role is not Role.CHIEF:
@@ -449,13 +446,12 @@ def _require_may_ask(person: Account, given: LoggedCommand) -> None:
         )
 
 
-def _is_same_request(
-    given: LoggedCommand, person: Account, table: str, request: ConsoleCommandRequest
-) -> bool:
-    """Return whether a stored command is the same request, from the same person."""
+def _request_of(given: LoggedCommand) -> ConsoleCommandRequest:
+    """Return the request for which a stored command was signed."""
     sent = given.command
-    meant = (person.name, table, request.cmd, request.args, request.deal, request.attempt)
-    return meant == (given.person, given.table, sent.cmd, sent.args, sent.deal, sent.attempt)
+    return ConsoleCommandRequest(
+        id=sent.id, cmd=sent.cmd, args=sent.args, deal=sent.deal, attempt=sent.attempt
+    )
 
 
 def id_taken(command_id: str) -> RequestError:

@@ -123,9 +123,7 @@ class MatchTransfer:
         self._now_ms = now_ms
 
     async def find_options(self, table: str) -> TransferOptions:
-        """Return the transfers that are possible for a table, by the tables' states and the
-        archive.
-        """
+        """Return the possible transfers of a table, by the states of the tables and the archive."""
         here = self._tables.snapshot(table).state
         left = await self._read(lambda: self._departed_match(table))
         states = {one: state for one in self._tables.ids if (state := self._state(one)) is not None}
@@ -150,10 +148,7 @@ class MatchTransfer:
     async def transfer(
         self, person: Account, table: str, request: TransferRequest
     ) -> TransferProgress:
-        """Execute the steps of a transfer that remain. Return every step with its status.
-
-        Raises RequestError.
-        """
+        """Execute the remaining steps. Return every step with its status. Raises RequestError."""
         verify = self._verify_key_of(table)
         if verify is None:
             raise RequestError(
@@ -185,21 +180,16 @@ class MatchTransfer:
     ) -> None:
         """Send the command `transfer`, unless the match has already left for that table."""
         left = await self._read(lambda: self._departed_match(table))
-        if left is not None and left.to == request.to:
-            steps.append(TransferStep(step="transfer", table=table, fate="done"))
-            return
-        order = f"{request.id}-t"
-        known = await self._read(lambda: self._command_log.find(order))
-        there = self._state(request.to)
-        head = there.head if there is not None else None
-        args = (
-            {"table": request.to, "head": head} | verbal_args
-            if known is None
-            else known.command.args
-        )
-        wish = ConsoleCommandRequest(id=order, cmd="transfer", args=args)
         step = TransferStep(step="transfer", table=table, fate="done")
-        _require_result(step, (await self._dispatcher.send(person, table, wish)).reply)
+        if left is None or left.to != request.to:
+            order = f"{request.id}-t"
+            known = await self._read(lambda: self._command_log.find(order))
+            there = self._state(request.to)
+            args = {"table": request.to, "head": there.head if there else None} | verbal_args
+            if known is not None:
+                args = known.command.args
+            wish = ConsoleCommandRequest(id=order, cmd="transfer", args=args)
+            _require_result(step, (await self._dispatcher.send(person, table, wish)).reply)
         steps.append(step)
 
     async def _fetch_document(
@@ -297,10 +287,7 @@ _NOT_SIGNED_BY_TABLE: Final = Words(
 
 
 def _require_result(step: TransferStep, reply: CommandReply | None) -> dict[str, Any]:
-    """Return the result that a table's reply has.
-
-    Raises _StepFailed if the table did not execute the step.
-    """
+    """Return the result in a table's reply. Raises _StepFailed if the step was not executed."""
     if reply is None:
         raise _StepFailed(msgspec.structs.replace(step, fate="unknown"))
     if reply.error is not None:

@@ -51,10 +51,10 @@ def load_identity(folder: Path, role: Role) -> ClientIdentity:
 
 
 def unseal_result(folder: Path, role: Role, result: dict[str, Any]) -> dict[str, Any]:
-    """Return a command's result with its sealed part opened, if it has one.
+    """Return a command's result, with the part opened that was sealed (encrypted) to a role's key.
 
-    The role's key opens it. The opened part is in `hand` and is not stored. If this key does not
-    open the sealed part, the result is unchanged.
+    The opened part is in `hand` and is not stored. If this key does not open the sealed part, the
+    result is unchanged.
     """
     box = result.get("sealed")
     if not isinstance(box, str):

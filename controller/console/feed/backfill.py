@@ -51,11 +51,8 @@ class Backfill:
         intake: EventIntake,
         open_event_source: OpenEventSource,
         head_of: Callable[[str], str],
-        settle_s: float = SETTLE_DELAY_S,
-        audit_s: float = AUDIT_DELAY_S,
     ) -> None:
         self._intake, self._open_event_source, self._head_of = intake, open_event_source, head_of
-        self._settle_s, self._audit_s = settle_s, audit_s
         self._loop = asyncio.get_running_loop()
         self._slots = asyncio.Semaphore(MAX_TABLES_AT_ONCE)
         self._connected: set[str] = set()
@@ -74,11 +71,11 @@ class Backfill:
 
     def ask_soon(self, table: str) -> None:
         """Request a table's missing events after a short delay."""
-        self._ask_in(table, self._settle_s)
+        self._ask_in(table, SETTLE_DELAY_S)
 
     def ask_later(self, table: str) -> None:
         """Request a table's missing events after a long delay."""
-        self._ask_in(table, self._audit_s)
+        self._ask_in(table, AUDIT_DELAY_S)
 
     def note_connected(self, table: str) -> None:
         """Record that a table is connected, and request its missing events at once."""
@@ -131,7 +128,7 @@ class Backfill:
     def _start_fill(self, table: str) -> None:
         del self._timers[table]
         if table in self._fill_tasks:
-            self._ask_in(table, self._settle_s)
+            self._ask_in(table, SETTLE_DELAY_S)
             return
         if not self._may_be_incomplete(table) and not self._intake.may_have_more(
             table, self._head_of(table)
@@ -186,7 +183,7 @@ class Backfill:
             mark = of.mark_at(mark, page[-1].event)
             page = await fetch_events(mark.n)
         if self._intake.finish_fill(table, mark, head).may_be_incomplete:
-            self._ask_in(table, self._settle_s)
+            self._ask_in(table, SETTLE_DELAY_S)
 
 
 ANSWER_TIMEOUT_S: Final = 8.0

@@ -28,7 +28,8 @@ MAX_GATHERED_BYTES: Final = 1 << 20
 
 
 class EventIntake:
-    """A collector of events, which `flush` passes to the writer together with their marks.
+    """A collector of events, which `flush` passes to the writer with the new marks of their
+    journals.
 
     When many bytes are collected, `flush` is called automatically. `marks` are the marks on the
     disk. `on_event` is called once for every event in a run of the console: when the event arrives,
@@ -80,10 +81,7 @@ class EventIntake:
         self._heads.append(head)
 
     def may_have_more(self, table: str, head: str) -> bool:
-        """Return whether the table may have events that were not received.
-
-        `head` is the head of the table's journal.
-        """
+        """Return whether a table whose journal has this head may have events that were missed."""
         return of.may_have_more_events(self.completeness(table), head)
 
     def mark_gap(self, table: str) -> None:
@@ -91,10 +89,7 @@ class EventIntake:
         self._completeness[table] = replace(self.completeness(table), may_be_incomplete=True)
 
     def flush(self) -> None:
-        """Pass the collected events to the writer.
-
-        Events that the writer refuses are requested later.
-        """
+        """Pass the collected events to the writer. Events that it refuses are requested later."""
         if not self._events and not self._heads:
             return
         kept, marks, heads = self._events, self._marks, self._heads
@@ -111,7 +106,10 @@ class EventIntake:
                 self._on_gap(table)
 
     def note_written(self, marks: Mapping[str, JournalMark]) -> None:
-        """Record the marks that are now on the disk. Events up to them are not requested again."""
+        """Record up to which entry each journal is on the disk.
+
+        Events up to these marks are not requested again.
+        """
         self._stored_marks.update(marks)
         for table, mark in marks.items():
             self._forget_announced(table, mark)
@@ -122,12 +120,12 @@ class EventIntake:
         self._announced_ahead.pop(table, None)
 
     def begin_fill(self, table: str) -> Completeness:
-        """Record that a request to a table begins. Return the completeness of its journal."""
+        """Record that a request for missing events begins. Return the journal's completeness."""
         past = self._completeness[table] = of.with_fill_begun(self.completeness(table))
         return past
 
     def restart_journal(self, table: str) -> JournalMark:
-        """Begin a new journal of a table that shows another past, and return its mark."""
+        """Begin a new journal for a table that shows another past, and return its mark."""
         past = self.completeness(table)
         self._forget_announced(table, past.mark)  # Its numbers come again, for other events.
         self._completeness[table] = of.with_new_journal(past)

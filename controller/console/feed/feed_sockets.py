@@ -76,11 +76,9 @@ class FeedSockets:
         on_malformed: Callable[[str], None],
         on_line_state: Callable[[str, TableConnectionState], None],
         on_read: Callable[[], None],
-        retry_s: float = RETRY_INTERVAL_S,
     ) -> None:
         self._on_message, self._on_malformed = on_message, on_malformed
         self._on_line_state, self._on_read = on_line_state, on_read
-        self._retry_s = retry_s
         self._loop = asyncio.get_running_loop()
         raise_open_file_limit()
         self.context: zmq.Context[zmq.Socket[bytes]] = zmq.Context()
@@ -159,9 +157,9 @@ class FeedSockets:
 
 
 def _has_message(socket: "zmq.Socket[bytes]") -> bool:
-    """Return whether a socket has a message to read.
+    """Return whether a socket has a message.
 
-    If not, the descriptor will signal the next message.
+    If not, its descriptor will signal the next message.
     """
     return bool(int(socket.getsockopt(_EVENTS)) & _POLLIN)
 
@@ -216,9 +214,7 @@ class _TableConnection:
             if self._line.state is not before.state:
                 self._feed._on_line_state(self._table, self._line.state)
             if needs_retry(event) and self._retry_timer is None:
-                self._retry_timer = self._feed._loop.call_later(
-                    self._feed._retry_s, self._reconnect
-                )
+                self._retry_timer = self._feed._loop.call_later(RETRY_INTERVAL_S, self._reconnect)
 
     def close(self) -> None:
         """Close both sockets and cancel the timer."""

@@ -22,7 +22,7 @@ JOURNAL_START: Final = JournalMark(0, "0" * 64)
 
 
 class Completeness(msgspec.Struct, frozen=True, gc=False):
-    """How much of a table's journal is stored: up to `mark` no public entry is missing.
+    """The completeness of a stored journal: up to `mark` no public entry is missing.
 
     `may_be_incomplete` is True if an entry after the mark may be missing. `newest_unlinked` is the
     number of the newest received event that did not follow the mark. `confirmed_head` is the head
@@ -50,32 +50,22 @@ def with_event(completeness: Completeness, event: PublicEvent) -> Completeness:
 
 
 def mark_at(mark: JournalMark, event: PublicEvent) -> JournalMark:
-    """Return the mark that an event has, if no entry is missing before it.
-
-    The event belongs to the same journal as `mark`.
-    """
+    """Return the mark in the journal of `mark` whose last entry is `event`."""
     return JournalMark(event.n, event.head, mark.journal)
 
 
 def may_have_more_events(completeness: Completeness, head: str) -> bool:
-    """Return whether the table may have events that the console missed.
-
-    `head` is the head of the table's journal.
-    """
+    """Return whether a table whose journal has this head may have events that were missed."""
     return head not in (completeness.mark.head, completeness.confirmed_head)
 
 
 def fill_start(mark: JournalMark) -> int:
-    """Return the number after which events are requested, so that they begin with the mark's
-    entry.
-    """
+    """Return the number after which to request events, so that they begin with the mark's entry."""
     return max(mark.n - 1, 0)
 
 
 def is_continued_by(mark: JournalMark, page: Sequence[PublicEvent]) -> bool:
-    """Return whether events that were requested from `fill_start` begin with the entry of the
-    mark.
-    """
+    """Return whether the events requested from `fill_start` begin with the entry of the mark."""
     return mark.n == 0 or (bool(page) and (page[0].n, page[0].head) == (mark.n, mark.head))
 
 

@@ -42,7 +42,6 @@ class MessageRejected(Exception):
     """
 
     def __init__(self, why: RejectionReason, other: str = "") -> None:
-        """Store the reason of the rejection."""
         super().__init__(why)
         self.reason: RejectionReason = why
         self.other_table = other

@@ -16,12 +16,10 @@ import zmq
 from msgspec.structs import replace
 
 from controller.client.client import ClientIdentity
-from controller.client.connection import RETRY_INTERVAL_S, CurveKeys, TableConnectionState
+from controller.client.connection import CurveKeys, TableConnectionState
 from controller.console import freshness as how
 from controller.console.console_config import ConfiguredTable
 from controller.console.feed.backfill import (
-    AUDIT_DELAY_S,
-    SETTLE_DELAY_S,
     Backfill,
     FetchEvents,
     open_event_source,
@@ -79,7 +77,7 @@ _log = structlog.get_logger("console")
 
 
 class _TableFeed:
-    """What the console knows from the feed of one table."""
+    """The data that the console has from the feed of one table."""
 
     def __init__(self, line: ConfiguredTable, me: ClientIdentity, now_ms: int) -> None:
         self.configured, self.identity = line, me
@@ -110,9 +108,6 @@ class TableFeeds:
         now_ms: Callable[[], int],
         new_id: Callable[[], str],
         *,
-        retry_s: float = RETRY_INTERVAL_S,
-        settle_s: float = SETTLE_DELAY_S,
-        audit_s: float = AUDIT_DELAY_S,
         store_retry_s: float = STORE_RETRY_S,
         max_waiting: int = MAX_WAITING_EVENTS,
         start_task: StartTask = asyncio.create_task,
@@ -120,7 +115,6 @@ class TableFeeds:
         self._start_task = start_task
         self._identity_of, self._archive, self._write = identity_of, archive, write
         self._now_ms, self._new_id = now_ms, new_id
-        self._retry_s, self._settle_s, self._audit_s = retry_s, settle_s, audit_s
         self._store_retry_s, self._max_waiting = store_retry_s, max_waiting
         self._feeds: dict[str, _TableFeed] = {}
         self._changed_tables: dict[str, None] = {}
@@ -139,7 +133,6 @@ class TableFeeds:
             lambda table: self._count_rejection(self._feeds[table], MessageRejected("junk")),
             self._line_changed,
             self._publish,
-            self._retry_s,
         )
         self._writer = EventWriter(
             self._archive,
@@ -157,9 +150,7 @@ class TableFeeds:
             self._note_event,
             lambda table: self._backfill.ask_soon(table),
         )
-        self._backfill = Backfill(
-            self._intake, self._open_event_source, self._head_of, self._settle_s, self._audit_s
-        )
+        self._backfill = Backfill(self._intake, self._open_event_source, self._head_of)
         self._poll_task = self._start_task(self._poll())
         return self
 
@@ -174,15 +165,12 @@ class TableFeeds:
 
     @property
     def context(self) -> "zmq.Context[Any]":
-        """Return the ZeroMQ context, for clients of these tables.
-
-        Close them before this object exits.
-        """
+        """Return the ZeroMQ context for clients of these tables. Close them before this exits."""
         return self._sockets.context
 
     @property
     def ids(self) -> tuple[str, ...]:
-        """Return the names of all tables, sorted by their numbers."""
+        """Return the names of all tables, sorted by the numbers in them."""
         return tuple(self._feeds)
 
     @property
@@ -223,10 +211,7 @@ class TableFeeds:
         return self._feeds[table].snapshot
 
     def freshness(self, table: str) -> tuple[Freshness, int]:
-        """Return the freshness of a table, and since when it has it (by the console's clock).
-
-        Raises KeyError.
-        """
+        """Return a table's freshness and when it began (console's clock). Raises KeyError."""
         return self.snapshot(table).freshness(self._now_ms())
 
     def rejections(self, table: str) -> RejectionCounts:
@@ -243,12 +228,12 @@ class TableFeeds:
     def on_event(self, callback: Callable[[PublicEvent], None]) -> Unsubscribe:
         """Call `callback` once with every public event.
 
-        Events that were missed arrive later, out of order.
+        Missed events arrive later, out of order.
         """
         return self._on_event.add(callback)
 
     def shift_times(self, by_ms: int) -> None:
-        """Shift all stored times by `by_ms`, because the console's clock was set by as much.
+        """Shift all stored times by `by_ms`, after the console's clock was set by the same amount.
 
         Freshness does not change.
         """
@@ -366,10 +351,7 @@ class TableFeeds:
         self._on_change.notify(table)
 
     async def _poll(self) -> None:
-        """Notify listeners of tables that became silent or stale, and flush collected events.
-
-        This is done repeatedly.
-        """
+        """Repeatedly notify listeners of tables that became silent or stale, and flush events."""
         while True:
             await asyncio.sleep(POLL_INTERVAL_S)
             self._check_for_stall()
@@ -383,9 +365,7 @@ class TableFeeds:
                     _log.exception("not looked at", table=table)
 
     def _check_for_stall(self) -> None:
-        """Detect that the console itself was stopped, which must not count as silence of the
-        tables.
-        """
+        """Detect a pause of the console itself, which must not count as silence of the tables."""
         now_s = self._loop.time()
         gap_s, self._last_check_s = now_s - self._last_check_s, now_s
         if gap_s <= STALL_S:
@@ -402,7 +382,7 @@ class TableFeeds:
     # Events for the store, and requests for missing events.
 
     def _note_event(self, event: PublicEvent) -> None:
-        """Schedule that an event is passed on after all messages of the same read."""
+        """Collect an event, which listeners receive after all messages of the same read."""
         if not self._new_events:
             asyncio.get_running_loop().call_soon(self._publish_events)
         self._new_events.append(event)

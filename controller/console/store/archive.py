@@ -100,7 +100,7 @@ class Archive:
         return WriteResult(new, marks, wrong)
 
     def marks(self) -> dict[str, JournalMark]:
-        """Return the mark of every table that has one, by table."""
+        """Return the journal mark of every table that has one, by table."""
         with self._engine.connect() as base:
             return {
                 row.table_id: JournalMark(row.n, row.head, row.journal)
@@ -124,9 +124,7 @@ class Archive:
         return self._last_number(_is_of_present_journal(table))
 
     def last_number_of(self, table: str, kinds: Collection[str]) -> int:
-        """Return the number of a table's last event of one of these kinds, or 0 if there is
-        none.
-        """
+        """Return the number of a table's last event of these kinds, or 0 if there is none."""
         return self._last_number(and_(_is_of_present_journal(table), EVENTS.c.kind.in_(kinds)))
 
     def newest(self, table: str, count: int, kind: str | None = None) -> list[PublicEvent]:
@@ -242,10 +240,7 @@ class Archive:
 
 
 def _present_journal(table: str) -> ScalarSelect[int]:
-    """Return a query for the number of a table's present journal.
-
-    The number is 1 if the table has no mark.
-    """
+    """Return a query for the number of a table's present journal (1 if it has no mark)."""
     known = select(func.coalesce(func.max(JOURNAL_MARKS.c.journal), 1))
     return known.where(JOURNAL_MARKS.c.table_id == table).scalar_subquery()
 

@@ -72,10 +72,7 @@ def _deliver(answer: asyncio.Future[Any], deliver: Callable[[], None]) -> None:
 
 
 class StoreError(Exception):
-    """An error of a database that cannot be used.
-
-    The one-line message states the cause and what to do.
-    """
+    """An error of an unusable database. The one-line message has the cause and what to do."""
 
 
 def open_engine(url: str) -> Engine:

@@ -121,9 +121,7 @@ class EventWriter:
             await self._attempted.wait()
 
     def shift_times(self, by_ms: int) -> None:
-        """Shift the time of an outage by `by_ms`, because the console's clock was set by as
-        much.
-        """
+        """Shift the start of an outage by `by_ms`, after the clock was set by the same amount."""
         if self._away_since_ms is not None:
             self._away_since_ms += by_ms
 

@@ -85,10 +85,7 @@ class ScoreSheetStore:
         return list(found.values())
 
     def versions_of(self, match: str, table: str | None = None) -> list[StoredSheet]:
-        """Return every score sheet of a match, the oldest first.
-
-        A match may have been at two tables.
-        """
+        """Return every score sheet of a match, even from two tables, the oldest first."""
         named: list[ColumnElement[bool]] = [SHEETS.c.match_id == match]
         if table is not None:
             named.append(SHEETS.c.table_id == table)
@@ -131,7 +128,7 @@ event right after a step belongs to its proof.
 
 
 class AttemptRows(msgspec.Struct, frozen=True, kw_only=True):
-    """The events from before to after one attempt, and the heads that were signed between them.
+    """The events of one attempt and those around it, and the heads that were signed meanwhile.
 
     `steps` are the kinds of the attempt's events in the archive. `match` is the match of the deal,
     or None for practice. `bodies` are the events as JSON texts.
@@ -238,7 +235,7 @@ class AttemptRecords:
 
 
 def _is_in_journal_of_attempt(table: str, attempt: int) -> ColumnElement[bool]:
-    """Return a condition for the events in a table's last journal that has this attempt number.
+    """Return a query condition: the event is in the table's last journal that has this attempt.
 
     The condition also includes other journals that have this attempt in the same match. Then the
     table has published two pasts of the match, and a verifier must see both.
