@@ -35,12 +35,12 @@ from controller.roster.roster import find_clash, format_moment
 
 
 def admit_file(folder: Path, public_file: Path, expires: datetime | None = None) -> Path:
-    """Admit the client of a public file, as `enrol_client` does."""
+    """Admit the client whose public file is `public_file`, as `enrol_client` does."""
     return enrol_client(folder, read_client_file(public_file), expires)
 
 
 def enrol_client(folder: Path, client: Certificate, expires: datetime | None = None) -> Path:
-    """Admit a client and return the path of its file in admitted/.
+    """Admit a client, and return the path of the client's file in admitted/.
 
     `expires` is set by the table. Without it the date in the client's own file applies. Raises
     OSError. Raises RosterError for a revoked key, and for a name or key that another client has.
@@ -55,10 +55,11 @@ def enrol_client(folder: Path, client: Certificate, expires: datetime | None = N
 
 
 def renew_client(folder: Path, client: Certificate, ends: datetime) -> Sequence[Certificate]:
-    """Admit a client's new key beside the old one, which then ends at `ends` or earlier.
+    """Admit a new key of a client who has a key already.
 
-    Returns the old certificates. Raises OSError and RosterError as `enrol_client` does. Raises
-    RosterError also if no client of that name and role is admitted.
+    The old key then ends at `ends`, or at its own end if that is earlier. Returns the old
+    certificates. Raises OSError and RosterError as `enrol_client` does. Raises RosterError also if
+    no client of that name and role is admitted.
     """
     roster = Roster.load(folder)
     old = [
@@ -82,7 +83,7 @@ def renew_client(folder: Path, client: Certificate, ends: datetime) -> Sequence[
 def revoke_client(
     folder: Path, name: str, reason: str, now: datetime, mark: str | None = None
 ) -> Sequence[Certificate]:
-    """Revoke all keys of a name, or only the key with the fingerprint `mark`.
+    """Revoke all keys of the client `name`, or only the key with the fingerprint `mark`.
 
     Returns the revoked certificates. Each file is written to revoked/ before it is removed from
     admitted/. Raises OSError, and RosterError if there is no such key.
@@ -108,7 +109,7 @@ def revoke_client(
 
 
 def read_client_file(public_file: Path) -> Certificate:
-    """Return the client in a public file, as its owner made it.
+    """Return the certificate in a client's public file, as its owner made it.
 
     Raises RosterError, also if name, role or end differ from what the owner signed.
     """
@@ -157,8 +158,9 @@ def _with_expiry(client: Certificate, expires: datetime | None) -> Certificate:
 
 
 def _admitted_files(folder: Path) -> list[tuple[Path, Certificate]]:
-    """Return the readable certificates in admitted/, each with its path. A file that cannot be read
-    is skipped, so that it does not prevent a revocation.
+    """Return the readable certificates in admitted/, each with the path of its file.
+
+    A file that cannot be read is skipped, so that it does not prevent a revocation.
     """
     found = []
     for path in sorted((folder / ADMITTED_FOLDER).glob("*.key")):

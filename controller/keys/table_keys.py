@@ -83,7 +83,7 @@ def create_table_keys(state_dir: Path, gateway_dir: Path | None = None) -> None:
 
 
 def renew_table_keys(state_dir: Path, gateway_dir: Path | None = None) -> Certificate:
-    """Replace the table's keys by new ones, and return the new certificate.
+    """Replace the keys of the table by new keys, and return the table's new certificate.
 
     The old public file is kept in keys/old/, so that old signatures can still be checked. The old
     secrets are deleted. The caller must make sure that no journal is in use, because the key is
@@ -105,7 +105,7 @@ def renew_table_keys(state_dir: Path, gateway_dir: Path | None = None) -> Certif
 
 
 def create_client_keys(place: Path, name: str, role: Role) -> Path:
-    """Create the certificates of a client in clients/ and return the public file.
+    """Create the key files of a client in clients/, and return the path of the public file.
 
     An existing client is not changed. Raises OSError.
     """
@@ -120,9 +120,10 @@ def create_client_keys(place: Path, name: str, role: Role) -> Path:
 
 
 def write_key_request(folder: Path, name: str, role: Role, expires: datetime | None = None) -> Path:
-    """Create a client's pair in `folder`, and return the public file that a table can admit.
+    """Create the key files of a client in `folder`, and return the path of the public file.
 
-    Raises FileExistsError if a pair of that name exists, and OSError.
+    A table can admit the public file. Raises FileExistsError if a pair of that name exists, and
+    OSError.
     """
     secret = folder / f"{name}.key_secret"
     write_new_text(secret, new_client_secret(name, role, expires), SECRET_MODE)
@@ -132,7 +133,10 @@ def write_key_request(folder: Path, name: str, role: Role, expires: datetime | N
 
 
 def has_pair_here(place: Path, certificate: Certificate) -> bool:
-    """Return True if the pair of a client is in clients/ or clients/old/. Raises RosterError."""
+    """Return whether the key pair of a client's certificate is in clients/ or clients/old/.
+
+    Raises RosterError.
+    """
     places = (_pair_path(place, certificate), _archived_pair_path(place, certificate))
     return any(
         path.exists() and read_certificate(path).curve == certificate.curve for path in places
@@ -140,9 +144,10 @@ def has_pair_here(place: Path, certificate: Certificate) -> bool:
 
 
 def archive_pair(place: Path, certificate: Certificate) -> None:
-    """Move the pair of a replaced or revoked key to clients/old/, if the pair was made here.
+    """Move the key pair of a replaced or revoked certificate to clients/old/.
 
-    Data that was sealed for the key can then still be opened. Raises OSError, RosterError.
+    Nothing happens if the pair was not made here. Data that was sealed for the key can still be
+    opened after the move. Raises OSError, RosterError.
     """
     public, old = _pair_path(place, certificate), _archived_pair_path(place, certificate)
     if not public.exists() or read_certificate(public).curve != certificate.curve:
@@ -165,8 +170,9 @@ def _archived_pair_path(place: Path, certificate: Certificate) -> Path:
 
 
 def _table_paths(state_dir: Path, gateways: Path) -> tuple[Path, list[Path]]:
-    """Return the path of the table's CURVE secret, and those of its public files, the gateway's
-    first.
+    """Return the path of the table's CURVE secret, and the paths of its public files.
+
+    The gateway's public file is the first.
     """
     public = [
         folder / KEYS_FOLDER / f"{TABLE_NAME}.key"

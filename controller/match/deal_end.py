@@ -42,7 +42,10 @@ from controller.words import Words
 
 
 def claim_out(match: GuandanMatch, event: OutClaimed) -> StepResult:
-    """Note a player who reports to be out. An opponent must confirm it (provisional)."""
+    """Record the report of a player who has no cards left.
+
+    An opponent must confirm the report (provisional).
+    """
     _require_place_open(match, event.seat)
     if event.seat in match.outs:
         refuse("TWICE", event.seat)
@@ -50,7 +53,10 @@ def claim_out(match: GuandanMatch, event: OutClaimed) -> StepResult:
 
 
 def confirm_out(match: GuandanMatch, event: OutConfirmed) -> StepResult:
-    """Note a player without cards. The deal ends when the other places follow (seed 000 A6.4)."""
+    """Record that a player has no cards left, and give the player the next place.
+
+    The deal ends when the other places follow. Source: seed 000 A6.4.
+    """
     _require_place_open(match, event.seat)
     return update_places(replace(match, gone=(*match.gone, event.seat)))
 
@@ -73,9 +79,9 @@ def _without_seat(seats: tuple[Seat, ...], gone: Seat) -> tuple[Seat, ...]:
 
 
 def withdraw_out(match: GuandanMatch, event: OutWithdrawn) -> StepResult:
-    """Cancel a place that was pressed by mistake. Later places move up.
+    """Cancel the place or the report of a player who still has cards.
 
-    A place that was only reported disappears without a trace.
+    Later places move up. A report without a confirmation disappears without a trace.
     """
     if event.seat in match.outs:
         return replace(match, outs=_without_seat(match.outs, event.seat)), ()
@@ -86,7 +92,7 @@ def withdraw_out(match: GuandanMatch, event: OutWithdrawn) -> StepResult:
 
 
 def update_places(match: GuandanMatch, ended_ms: int | None = None) -> StepResult:
-    """Return the match in its result phase, if the places make a complete finish.
+    """Return the match in its result phase if the places complete the finish, else in play.
 
     `ended_ms` is when the last card was played, if not now. It is not before the release of the
     hands.
@@ -102,7 +108,7 @@ def update_places(match: GuandanMatch, ended_ms: int | None = None) -> StepResul
 
 
 def finish_so_far(match: GuandanMatch) -> FinishOrder | None:
-    """Return the finish that the places make, or None while the deal continues."""
+    """Return the finish order of the deal, or None while the deal continues."""
     try:
         return _finish_order(match.places, match.dead)
     except FinishError:
@@ -110,7 +116,7 @@ def finish_so_far(match: GuandanMatch) -> FinishOrder | None:
 
 
 def enter_result(match: GuandanMatch, event: ResultEntered) -> StepResult:
-    """Accept the finish order that the referee enters, instead of the pressed one."""
+    """Record the finish order that the referee enters, instead of the order from the buttons."""
     try:
         _finish_order(event.order, match.dead)
     except FinishError as mistake:
@@ -125,9 +131,10 @@ def _finish_order(order: tuple[Seat, ...], dead: tuple[Seat, ...]) -> FinishOrde
 
 
 def confirm_result(match: GuandanMatch, event: ResultConfirmed) -> StepResult:
-    """Write the result of the deal after both sides, or the referee, have confirmed it.
+    """Record a confirmation, and write the result of the deal when the result is confirmed.
 
-    Provisional: seed 000 A13.1 has every deal written, but does not state who confirms it.
+    Both sides must confirm it, or the referee. Provisional: seed 000 A13.1 has every deal written,
+    but does not state who confirms it.
     """
     if event.by in match.confirmed:
         refuse("TWICE", event.by)
@@ -143,7 +150,10 @@ def confirm_result(match: GuandanMatch, event: ResultConfirmed) -> StepResult:
 
 
 def name_leader(match: GuandanMatch, event: LeaderNamed) -> StepResult:
-    """Record the next leader, named by the side that was given a deal (seed 000 A15.3.3)."""
+    """Record the leader of the next deal, whom the winners of a forfeited deal have named.
+
+    Source: seed 000 A15.3.3.
+    """
     previous = match.standing.previous
     assert isinstance(previous, ForfeitedDeal)  # FORFEIT begins with one.
     if side_of(event.seat) != previous.winners:
@@ -159,7 +169,10 @@ def name_leader(match: GuandanMatch, event: LeaderNamed) -> StepResult:
 
 
 def order_extra_deal(match: GuandanMatch, event: ExtraDealOrdered) -> StepResult:
-    """Begin an extra deal if the match is equal (加打一副; seed 000 A27.3, A29.3.2)."""
+    """Begin an extra deal, which is allowed if the match is equal (加打一副).
+
+    Source: seed 000 A27.3, A29.3.2.
+    """
     require_authority("extra_deal", event.role, verbal=event.verbal)
     drawn = match.verdict is not None and match.verdict.how == "draw" and not match.signatures
     if match.phase is not MatchPhase.MATCH_CHECK and not drawn:
@@ -171,15 +184,18 @@ def order_extra_deal(match: GuandanMatch, event: ExtraDealOrdered) -> StepResult
 
 
 def is_ended_by_time(match: GuandanMatch) -> bool:
-    """Return whether time was up before the deal's last card, and this ends the deal
-    (A14.2.3–4).
-    """
+    """Return whether time ended the deal before its last card. Source: seed 000 A14.2.3–4."""
     ended_ms = match.now_ms if match.ended_ms is None else match.ended_ms
     return not match.extra and is_deal_stopped(match.clock, ended_ms)
 
 
 def stop_deal(match: GuandanMatch, event: DealStopped) -> StepResult:
-    """End a deal after the end of time (seed 000 A14.2.3–4). It does not count."""
+    """Stop a deal that time ended before its last card.
+
+    The deal does not count.
+
+    Source: seed 000 A14.2.3–4.
+    """
     require_authority("deal_stopped", event.role)
     if not is_ended_by_time(match):
         refuse("NOT_STOPPED_BY_TIME")

@@ -57,7 +57,10 @@ from controller.words import Words
 
 
 def take_seat(match: AnyMatch, event: SeatTaken) -> StepResult:
-    """Seat a player. After the start of the match, the fourth player makes the first deal due."""
+    """Record that a player has taken a seat.
+
+    After the start of the match, the first deal is due when the fourth player is seated.
+    """
     if event.seat in match.seated:
         refuse("SEAT_TAKEN", event.seat)
     there = (*match.seated, event.seat)
@@ -75,7 +78,10 @@ def take_seat(match: AnyMatch, event: SeatTaken) -> StepResult:
 
 
 def start_match(match: AnyMatch, event: MatchStarted) -> StepResult:
-    """Open the match for the whole area. Late players are awaited."""
+    """Start the match and its clock, at the same time as all matches of the area.
+
+    If a player is missing, the first deal waits, and a clock measures how late the side is.
+    """
     if match.started:
         refuse("TWICE", Words("the start", "开赛"))
     match = replace(match, started=True, clock=match_clock.start(match.clock, event.at_ms))
@@ -96,14 +102,20 @@ def _begin_if_ready(match: AnyMatch) -> StepResult:
 
 
 def order_hand_deal(match: AnyMatch, event: HandDealOrdered) -> StepResult:
-    """Deal the present deal by hand. Its attempt begins again, with all duties of the rulebook."""
+    """Begin a new attempt of the present deal, in which people deal by hand.
+
+    All duties of the rulebook apply to it.
+    """
     if match.by_hand:
         refuse("TWICE", Words("this deal", "本副"))
     return begin_attempt(replace(match, by_hand=True))
 
 
 def accept_shuffle(match: AnyMatch, event: SetShuffled) -> StepResult:
-    """Note the shuffler, whose opponents cut the first deal (seed 000 A5.1.2)."""
+    """Record the player who shuffled, because the opponents of this player cut the first deal.
+
+    Source: seed 000 A5.1.2.
+    """
     assert match.duties is not None  # A deal is due in this phase.
     if match.duties.shufflers and event.seat not in match.duties.shufflers:
         refuse("NOT_HIS_DUTY", " / ".join(match.duties.shufflers))
@@ -112,7 +124,7 @@ def accept_shuffle(match: AnyMatch, event: SetShuffled) -> StepResult:
 
 
 def accept_cut(match: AnyMatch, event: SetCut) -> StepResult:
-    """Note the cut, or that the referee continues without a cut."""
+    """Record the cut, or the referee's decision to continue without a cut."""
     assert match.duties is not None  # A deal is due in this phase.
     if event.n is not None:
         if problem := cut_problem(match.profile, event.n):
@@ -127,7 +139,10 @@ def accept_cut(match: AnyMatch, event: SetCut) -> StepResult:
 
 
 def accept_turnup(match: AnyMatch, event: CardTurnedUp) -> StepResult:
-    """Find the first drawer from the turned-up card. Some cards do not count (seed 004 CN5)."""
+    """Record the turned-up card, which decides who draws the first card.
+
+    Some cards do not count, so the cards are cut again (seed 004 CN5).
+    """
     assert match.duties is not None  # A deal is due in this phase.
     face = _parse_turnup(event.card)
     card = face_text(face)
@@ -158,13 +173,14 @@ def _first_drawer_by_card(match: AnyMatch, face: Face) -> Seat | None:
 
 
 MISDEALS_TO_CALL = 2
-"""Misdeals in a row after which the referee is called (provisional)."""
+"""The number of successive misdeals after which the referee is called (provisional)."""
 
 
 def accept_hands(match: AnyMatch, event: HandsDealt) -> StepResult:
-    """Accept four right hands. Hands drawn by hand are with the players at once.
+    """Record that four right hands are ready.
 
-    A dealt hand is a fact, even if the table is paused.
+    If people dealt by hand, the players have their hands at once, and the deal begins. The
+    machine's hands are accepted even if the table is suspended, because dealt hands are a fact.
     """
     if match.suspended is not None and match.by_hand:
         refuse("SUSPENDED")
@@ -173,7 +189,7 @@ def accept_hands(match: AnyMatch, event: HandsDealt) -> StepResult:
 
 
 def _with_turnup(match: MatchT, event: HandsDealt | HandsReleased) -> MatchT:
-    """Return the match with the turned-up card that decides the leader, if there is one."""
+    """Return the match with the turned-up card and its receiver, if they decide the leader."""
     assert match.duties is not None  # A deal is due in these phases.
     turned_up = _valid_turnup(match, event) if match.duties.turnup else None
     turned_to = (event.turned_to or match.turned_to) if _is_leader_by_card(match) else None
@@ -185,7 +201,10 @@ def _is_leader_by_card(match: AnyMatch) -> bool:
 
 
 def _valid_turnup(match: AnyMatch, event: HandsDealt | HandsReleased) -> str | None:
-    """Return the turned-up card in the notation of faces. It may have been published before."""
+    """Return the turned-up card in the notation of faces, or None if there is none.
+
+    The card may have been published before. Raises RefusedError for a card that does not count.
+    """
     if event.turned_up is None:
         return match.turned_up
     face = _parse_turnup(event.turned_up)
@@ -195,12 +214,18 @@ def _valid_turnup(match: AnyMatch, event: HandsDealt | HandsReleased) -> str | N
 
 
 def fail_attempt(match: AnyMatch, event: AttemptFailed) -> StepResult:
-    """Begin another attempt. Level, result, number and duty do not change."""
+    """Begin another attempt of the present deal, because the last attempt failed.
+
+    Level, result, number and duty do not change.
+    """
     return _begin_next_attempt(match, event.at_ms)
 
 
 def order_release(match: AnyMatch, event: ReleaseOrdered) -> StepResult:
-    """Release the held hands. From now on they belong to the players, whatever the time is."""
+    """Record that a person ordered the release of the held hands.
+
+    From now on the hands belong to the players, whatever the time is.
+    """
     if match.let_go:
         refuse("TWICE")
     if instead := _outcome_instead_of_release(match, event.at_ms):
@@ -209,9 +234,9 @@ def order_release(match: AnyMatch, event: ReleaseOrdered) -> StepResult:
 
 
 def release_hands(match: AnyMatch, event: HandsReleased) -> StepResult:
-    """Begin the deal: its hands are with the players.
+    """Begin the deal, because the players have their hands.
 
-    After the release was ordered this is a fact, even if the table is paused.
+    If the release was ordered, it is a fact, and the deal begins even if the table is suspended.
     """
     if not match.let_go:
         if match.suspended is not None:
@@ -222,8 +247,9 @@ def release_hands(match: AnyMatch, event: HandsReleased) -> StepResult:
 
 
 def _outcome_instead_of_release(match: AnyMatch, at_ms: int) -> StepResult | None:
-    """Return what happens instead of a further deal, or None if it may begin. Raises
-    RefusedError.
+    """Return the match without a further deal if none may begin, else None.
+
+    Raises RefusedError while the area is paused, or while a referee must decide about lost time.
     """
     if match.clock.watch is not None and match.clock.watch.is_paused:
         refuse("AREA_STOPPED")
@@ -255,7 +281,7 @@ def _begin_released_deal(match: AnyMatch, at_ms: int) -> StepResult:
 
 
 def accept_count(match: GuandanMatch, event: HandCounted) -> StepResult:
-    """Accept a player's count. The fourth ends the sorting (seed 000 A5.2)."""
+    """Record that a player has counted the hand. The fourth count ends sorting (seed 000 A5.2)."""
     if event.seat in match.counted:
         refuse("TWICE", event.seat)
     match = replace(match, counted=(*match.counted, event.seat))
@@ -267,9 +293,10 @@ def accept_count(match: GuandanMatch, event: HandCounted) -> StepResult:
 
 
 def claim_count(match: AnyMatch, event: CountClaimed) -> StepResult:
-    """Suspend the table for a claimed wrong count, until the first lead (seed 000 A5.2).
+    """Suspend the table, because a player claims that the number of cards is wrong.
 
-    The chief decides about a pair's second claim in a match (provisional).
+    A claim is possible until the first lead (seed 000 A5.2). The chief decides about a pair's
+    second claim in a match (provisional).
     """
     if match.led:
         refuse("AFTER_LEAD")
@@ -281,12 +308,15 @@ def claim_count(match: AnyMatch, event: CountClaimed) -> StepResult:
 
 
 def judge_recount(match: AnyMatch, event: HandsRecounted) -> StepResult:
-    """Continue if the referee's four counts are right for the phase. Otherwise deal again.
+    """Continue the deal if the referee's four counts are right.
 
-    Each seat has a whole hand. A payer whose card is not returned yet has one card less, and the
-    receiver one more. A card that was just laid may be counted or not. Counts that are right after
-    a found card was given back are provisional (`counting.found_card`). The chief decides what
-    follows from a pair's second claim (provisional).
+    Otherwise deal again.
+
+    Each seat must have a whole hand, but the tribute changes this. A payer whose card is not
+    returned yet has one card less, and the receiver one more. A card that was just laid may be
+    counted or not. Counts that are right after a found card was given back are provisional
+    (`counting.found_card`). The chief decides what follows from a pair's second claim
+    (provisional).
     """
     if match.claimed is None:
         refuse("NOT_SUSPENDED")
@@ -317,8 +347,9 @@ def _are_counts_right(match: AnyMatch, counts: dict[Seat, int]) -> bool:
 
 
 def void_deal(match: AnyMatch, event: DealVoided) -> StepResult:
-    """Deal again a deal that has begun, by decision of the chief, also after the first lead
-    (provisional).
+    """Begin another attempt of a deal that the chief voided after it had begun.
+
+    The chief may do this also after the first lead (provisional).
     """
     act: DecidedAct = "void_deal" if match.led else "redeal_after_release"
     require_authority(act, event.role, verbal=event.verbal)
@@ -341,14 +372,14 @@ def required_counts(match: AnyMatch) -> dict[Seat, int]:
 
 
 def accept_lead(match: AnyMatch, event: LeadMade) -> StepResult:
-    """Note the first lead. From now on the deal must be played to its end."""
+    """Record the first lead of the deal. From now on the deal must be played to its end."""
     return note_lead(match), ()
 
 
 def _redeal(
     match: AnyMatch, reason: str, event: HandsRecounted | DealVoided, *, claimed: Seat | None = None
 ) -> StepResult:
-    """Write on the sheet that released hands are dealt again, and begin an attempt."""
+    """Begin another attempt of a deal that had begun, and record this on the score sheet."""
     if not isinstance(match, GuandanMatch):
         return _begin_next_attempt(match, event.at_ms)
     row = RedealtRow(
@@ -364,7 +395,11 @@ def _redeal(
 
 
 def _begin_next_attempt(match: AnyMatch, at_ms: int) -> StepResult:
-    """Begin another attempt by the present sheet, with no hands at the players."""
+    """Begin another attempt of the present deal, as the present score sheet requires it.
+
+    The players have no hands any more. If the score sheet cancels the deal, return the match
+    without it.
+    """
     failed = replace(
         match,
         misdeals=match.misdeals + 1,

@@ -60,11 +60,11 @@ def verdict_by_ruling(match: GuandanMatch) -> MatchVerdict | None:
 
 
 def is_time_up_for_deals(match: AnyMatch, at_ms: int) -> bool:
-    """Return whether time is up for new deals. An extra deal does not depend on time.
+    """Return whether it is too late for a new deal.
 
-    A deal that had begun and is dealt again is not a new deal (seed 003 N4.4), but by the text of
-    seed 000 A14.2.3–4 time ends that deal, too. Hands on their way to the players were ordered in
-    time.
+    An extra deal does not depend on time. A deal that had begun and is dealt again is not a new
+    deal (seed 003 N4.4), but by the text of seed 000 A14.2.3–4 time ends that deal, too. Hands on
+    their way to the players were ordered in time.
     """
     extra = isinstance(match, GuandanMatch) and match.extra
     if extra or match.is_being_released or (match.begun and not match.clock.stops_deals):
@@ -97,7 +97,7 @@ StepResult = tuple[AnyMatch, Effects]
 
 
 def begin_deal(match: AnyMatch, *, extra: bool = False) -> StepResult:
-    """Return the match with its next deal due, by the machine (seed 000 A5, 002 A5)."""
+    """Return the match with its next deal due by the machine. Source: seed 000 A5, seed 002 A5."""
     fresh = replace(
         match,
         deal=match.deal + 1,
@@ -121,7 +121,7 @@ def begin_deal(match: AnyMatch, *, extra: bool = False) -> StepResult:
 
 
 def begin_attempt(match: AnyMatch) -> StepResult:
-    """Return the match with a new attempt of its present deal due."""
+    """Return the match in which a new attempt of the present deal is due."""
     due = deal_duties_of(match)
     fresh = replace(
         match,
@@ -133,7 +133,7 @@ def begin_attempt(match: AnyMatch) -> StepResult:
 
 
 def deal_duties_of(match: AnyMatch, shuffler: Seat | None = None) -> DealDuties:
-    """Return the duties before the present deal."""
+    """Return the duties of people before the present deal, such as cutting."""
     if isinstance(match, GuandanMatch):
         number = 1 if match.follows is None else match.deal
         return duties_before_deal(
@@ -154,18 +154,22 @@ def deal_duties_of(match: AnyMatch, shuffler: Seat | None = None) -> DealDuties:
 
 
 def add_row(match: GuandanMatch, row: SheetRow) -> GuandanMatch:
-    """Return the match with one more row on its sheet. The row is not a correction."""
+    """Return the match with one more row on its score sheet. The row must not be a correction."""
     standing = apply_row(match.profile, match.standing, row)
     return replace(match, sheet=(*match.sheet, row), standing=standing)
 
 
 def next_row_number(match: GuandanMatch) -> int:
-    """Return the number of the sheet's next row."""
+    """Return the number of the next row of the score sheet."""
     return len(match.sheet) + 1
 
 
 def continue_match(match: GuandanMatch, at_ms: int) -> StepResult:
-    """Return the match after a row was written: the next deal, a leader to be named, or the end."""
+    """Return the match after a row was written on its score sheet.
+
+    Now the next deal is due, or a leader must be named, or the chief must decide about an extra
+    deal, or the match is over.
+    """
     match = replace(match, begun=False, outs=())
     end = match_outcome(match, at_ms)
     if isinstance(end, MatchVerdict):
@@ -182,7 +186,7 @@ def continue_match(match: GuandanMatch, at_ms: int) -> StepResult:
 
 
 def follow_standing(match: GuandanMatch) -> GuandanMatch:
-    """Return the match with level and previous result of its present deal taken from the sheet."""
+    """Return the match with the present deal's level and previous result from the score sheet."""
     standing = match.standing
     level = level_due(match.profile, standing)
     return replace(match, level=level, owner=standing.owner, follows=standing.previous)
@@ -195,7 +199,7 @@ def is_leader_unnamed(match: GuandanMatch) -> bool:
 
 
 def end_match(match: GuandanMatch, end: MatchVerdict, at_ms: int) -> StepResult:
-    """Return the ended match, with its score on the sheet."""
+    """Return the match after its end, with the final score on its score sheet."""
     score = match_score(match.profile, match.standing, end)
     row = EndRow(row=next_row_number(match), at_ms=at_ms, verdict=end, score=score)
     over = replace(
@@ -213,9 +217,9 @@ def end_match(match: GuandanMatch, end: MatchVerdict, at_ms: int) -> StepResult:
 
 
 def open_new_version(match: GuandanMatch) -> GuandanMatch:
-    """Return an ended match with a new version of its sheet, which must be signed again.
+    """Return an ended match with a new version of its score sheet, which needs new signatures.
 
-    The old version stays, with its signatures.
+    The old version stays, with its signatures. A match that has not ended is returned unchanged.
     """
     if not match.verdict:
         return match
@@ -225,10 +229,10 @@ def open_new_version(match: GuandanMatch) -> GuandanMatch:
 
 
 def reconsider_match(match: GuandanMatch, at_ms: int) -> StepResult:
-    """Return the match after a change of its earlier rows: whether it is over, and what is due.
+    """Return the match after a change of earlier rows of its score sheet.
 
-    A deal that has begun stays as it is, and the check waits for its end. A deal that is only due
-    follows the new sheet.
+    The change may end the match, or change what is due. A deal that has begun stays as it is, and
+    the check waits for its end. A deal that is only due follows the new sheet.
     """
     if match.is_deal_under_way or match.phase is MatchPhase.SETUP:
         return match, ()
@@ -245,7 +249,7 @@ def reconsider_match(match: GuandanMatch, at_ms: int) -> StepResult:
 
 
 def outcome_instead_of_deal(match: GuandanMatch, at_ms: int) -> StepResult | None:
-    """Return the result by the sheet instead of the deal that was due, or None for that deal.
+    """Return the match without the deal that was due if the score sheet cancels it, else None.
 
     An extra deal that the chief ordered after a draw is not cancelled by the same draw.
     """

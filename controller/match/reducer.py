@@ -35,9 +35,10 @@ EventHandler = Callable[[Any, Any], StepResult]
 
 
 class EventRule(NamedTuple):
-    """The handler of an event, the phases in which it is legal, and the kinds of matches.
+    """The rule for one kind of event: its handler, and the phases in which it is legal.
 
-    `suspended`: the event is legal while the table is suspended, too.
+    `match_type` is the kind of match that has this event. `while_suspended` is True if the event is
+    legal while the table is suspended, too.
     """
 
     handler: EventHandler
@@ -47,8 +48,9 @@ class EventRule(NamedTuple):
 
 
 def new_match(profile: Profile, meeting: Meeting, record: PenaltyRecord = ()) -> AnyMatch:
-    """Return a match before it begins. `record` has the penalties of its pairs from earlier
-    matches.
+    """Return the state of a match before its first event.
+
+    `record` has the penalties of its pairs from earlier matches.
     """
     if isinstance(profile, GuandanProfile):
         return GuandanMatch(
@@ -71,7 +73,10 @@ def new_match(profile: Profile, meeting: Meeting, record: PenaltyRecord = ()) ->
 def replay_events(
     profile: Profile, meeting: Meeting, record: PenaltyRecord, past_events: Iterable[MatchEvent]
 ) -> AnyMatch:
-    """Return a match as its events left it: how it is moved to another table (转台)."""
+    """Return the state of a match after all its past events.
+
+    This is how a match is moved to another table (转台).
+    """
     match = new_match(profile, meeting, record)
     for event in past_events:
         match, _ = step(match, event)

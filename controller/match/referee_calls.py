@@ -33,18 +33,20 @@ OverrunReason = Literal[
     "late_regulations",
     "late_default",
 ]
-"""Kinds of clock reports that ask a referee to examine an offence. The others only inform the hall.
+"""The kinds of clock reports that ask a referee to examine an offence.
+
+The other kinds only inform the hall.
 """
 
 TransferReason = Literal["hands_unknown"]
-"""What a deal needs that is played at a table which did not deal it."""
+"""The reason for a call in a deal whose table did not deal its hands."""
 
 CallReason = AskedFor | OverrunReason | TransferReason
-"""Everything that a referee is called for in a match."""
+"""All reasons for which a match calls a referee."""
 
 
 def call_of_effect(effect: MatchEffect) -> tuple[CallReason, Seat | None] | None:
-    """Return the reason and the seat of a call by an effect, or None without a call."""
+    """Return the reason and the seat if an effect calls a referee, or None if it does not."""
     if isinstance(effect, RefereeCalled):
         return effect.reason, effect.seat
     if isinstance(effect, AddedTimeDue):
@@ -56,14 +58,12 @@ def call_of_effect(effect: MatchEffect) -> tuple[CallReason, Seat | None] | None
 
 
 def overrun_reason(kind: ClockReportKind) -> OverrunReason | None:
-    """Return the reason of a call by a clock report, or None if the report only informs the
-    hall.
-    """
+    """Return the reason if a clock report calls a referee, or None if it only informs the hall."""
     return cast(OverrunReason, kind) if kind in _OVERRUN_DUTIES else None
 
 
 def is_call_open(match: AnyMatch, why: str, seat: Seat | None = None) -> bool:
-    """Return whether the match still waits for the person of a call with the reason `why`.
+    """Return whether the match still waits for a referee who was called for the reason `why`.
 
     `seat` is the seat of the call. A call for a reason that the match does not track is open until
     a person ends it.
@@ -75,7 +75,7 @@ def is_call_open(match: AnyMatch, why: str, seat: Seat | None = None) -> bool:
 
 
 def _is_overrun_open(match: AnyMatch, kind: str, seat: Seat | None) -> bool:
-    """Return whether the clock of this call still runs, because its duty is not done."""
+    """Return whether the clock that caused this call still runs, because its duty is not done."""
     return any(
         clock.seat in (None, seat) or seat is None
         for clock in duty_clocks.clocks_for_duty(match.clocks, _OVERRUN_DUTIES[kind])

@@ -30,9 +30,10 @@ PressMeaning = Callable[[AnyMatch, Seat, int], MatchEvent]
 
 
 def meaning_of_short_press(match: AnyMatch, seat: Seat, at_ms: int) -> MatchEvent:
-    """Return the event of a short press at `seat` at `at_ms` (provisional: no seed has buttons).
+    """Return the event that a short press of the button at `seat` means.
 
-    Raises RefusedError if it has no meaning: WRONG_PHASE, or NOT_HIS_DUTY in play.
+    `at_ms` is the time of the press. Raises RefusedError if it has no meaning: WRONG_PHASE, or
+    NOT_HIS_DUTY in play. Provisional: no seed has buttons.
     """
     if match.phase not in _SHORT_PRESS:
         refuse("WRONG_PHASE", phase_words(match.phase), phase_words(*_SHORT_PRESS))
@@ -40,10 +41,10 @@ def meaning_of_short_press(match: AnyMatch, seat: Seat, at_ms: int) -> MatchEven
 
 
 def meaning_of_long_press(match: AnyMatch, seat: Seat, at_ms: int) -> MatchEvent:
-    """Return the event of a long press at `seat` at `at_ms`: in play, the player is out.
+    """Return the event that a long press of the button at `seat` means: the player is out.
 
-    Raises RefusedError if it has no meaning: WRONG_PHASE, or OTHER_RULES in Big Two, which counts
-    the cards left.
+    `at_ms` is the time of the press. Raises RefusedError if it has no meaning: WRONG_PHASE outside
+    play, or OTHER_RULES in Big Two, which counts the cards left.
     """
     if match.phase is not MatchPhase.PLAY:
         refuse("WRONG_PHASE", phase_words(match.phase), phase_words(MatchPhase.PLAY))
@@ -53,8 +54,10 @@ def meaning_of_long_press(match: AnyMatch, seat: Seat, at_ms: int) -> MatchEvent
 
 
 def _press_in_play(match: AnyMatch, seat: Seat, at_ms: int) -> MatchEvent:
-    """Return the event of a press in play: a confirmation for an opponent, the own play, or the
-    lead.
+    """Return the event that a short press means during play.
+
+    It confirms that an opponent is out, or it ends the play clock of the seat, or it reports the
+    first lead.
     """
     outs = match.outs if isinstance(match, GuandanMatch) else ()
     said = next((said for said in outs if side_of(said) != side_of(seat)), None)
@@ -75,4 +78,8 @@ _SHORT_PRESS: dict[MatchPhase, PressMeaning] = {
     MatchPhase.PLAY: _press_in_play,
     MatchPhase.RESULT: lambda match, seat, at_ms: ResultConfirmed(at_ms=at_ms, by=side_of(seat)),
 }
-"""What a short press means. Choices of Big Two need a yes or a no, a named leader a seat."""
+"""The meaning of a short press in each phase.
+
+Other phases need more than a press: choices of Big Two need a yes or a no, and a named leader needs
+a seat.
+"""

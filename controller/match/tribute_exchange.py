@@ -55,9 +55,10 @@ def continue_after_count(match: GuandanMatch, at_ms: int) -> StepResult:
 
 
 def answer_anti_tribute(match: GuandanMatch, event: AntiTributeAnswered) -> StepResult:
-    """Begin play with UP's lead after an anti-tribute, otherwise open the tribute (000 A10.3).
+    """Begin play if the payers have both big jokers (抗贡), otherwise open the tribute.
 
-    A different answer before a card is laid or led corrects the first one.
+    After an anti-tribute, the player who finished first (UP) leads. A different answer before a
+    card is laid or led corrects the first one. Source: seed 000 A10.3.
     """
     exchange = _correctable_exchange(match)
     if match.phase is not MatchPhase.ANTI_CHECK:
@@ -77,7 +78,7 @@ def answer_anti_tribute(match: GuandanMatch, event: AntiTributeAnswered) -> Step
 
 
 def lay_tribute(match: GuandanMatch, event: TributeLaid) -> StepResult:
-    """Record that a payer has laid a card. After the last one, the values are requested."""
+    """Record that a payer has laid a tribute card. After the last one, the values are requested."""
     exchange = _exchange_of(match)
     if event.seat not in exchange.payers:
         refuse("NOT_HIS_DUTY", " / ".join(exchange.payers))
@@ -89,9 +90,10 @@ def lay_tribute(match: GuandanMatch, event: TributeLaid) -> StepResult:
 
 
 def value_tributes(match: GuandanMatch, event: TributeValued) -> StepResult:
-    """Decide the receivers of tributes, and open the returns (seed 000 A10.1–2).
+    """Record the values of the tributes, which decide the receivers, and open the returns.
 
     A second entry before the first lead corrects the first one, and the returns begin again.
+    Source: seed 000 A10.1–2.
     """
     exchange = _correctable_exchange(match)
     _require_card_values(event.values.values())
@@ -110,7 +112,7 @@ def value_tributes(match: GuandanMatch, event: TributeValued) -> StepResult:
 
 
 def choose_tribute(match: GuandanMatch, event: TributeChosen) -> StepResult:
-    """Give UP the card of one of two equal payers (seed 003 R4.5)."""
+    """Record which of two equal tributes goes to the first finisher (UP). Source: seed 003 R4.5."""
     exchange = _exchange_of(match)
     if exchange.plan is None or not exchange.plan.choice_open or exchange.given:
         refuse("NO_CHOICE")
@@ -121,7 +123,7 @@ def choose_tribute(match: GuandanMatch, event: TributeChosen) -> StepResult:
 
 
 def correct_return(match: GuandanMatch, event: ReturnCorrected) -> StepResult:
-    """Replace a wrong return by another one, before the first lead (seed 000 A18.3)."""
+    """Replace a wrong return card by another one, before the first lead. Source: seed 000 A18.3."""
     exchange = _correctable_exchange(match)
     settled = exchange.plan
     if settled is None or event.seat not in exchange.given:
@@ -133,7 +135,7 @@ def correct_return(match: GuandanMatch, event: ReturnCorrected) -> StepResult:
 
 
 def swap_returns(match: GuandanMatch, event: ReturnsSwapped) -> StepResult:
-    """Exchange the losers' return cards after equal tributes (seed 003 R4.5)."""
+    """Exchange the return cards of the two losers, after equal tributes. Source: seed 003 R4.5."""
     exchange = _correctable_exchange(match)
     settled = exchange.plan
     free = settled is not None and settled.equal and settled.leader is None
@@ -149,7 +151,7 @@ def swap_returns(match: GuandanMatch, event: ReturnsSwapped) -> StepResult:
 
 
 def lay_return(match: GuandanMatch, event: ReturnLaid) -> StepResult:
-    """Record a return. After the last one, the leader is known."""
+    """Record that a player gave a return card. After the last one, the leader is known."""
     exchange = _exchange_of(match)
     settled = exchange.plan
     assert settled is not None  # RETURN begins with a plan.
@@ -183,14 +185,20 @@ def _begin_play(match: GuandanMatch, first: Seat) -> StepResult:
 
 
 def _require_card_values(values: Iterable[int]) -> None:
-    """Refuse values that no card has. Valid are 2…14, 15 for the level, 16 and 17 for jokers."""
+    """Raise RefusedError if no card has one of these values.
+
+    Valid are 2…14, 15 for the level, 16 and 17 for jokers.
+    """
     for counts in values:
         if not TWO <= counts <= BIG_JOKER_VALUE:
             refuse("NO_SUCH_CARD", Words(f"a value of {counts}", f"点数{counts}"))
 
 
 def _value_by_receiver(settled: TributePlan, to: Seat, returned: int | None) -> dict[Seat, int]:
-    """Return the entered value of a return. It is required if the leader depends on it."""
+    """Return the entered value of a return card by its receiver, or {} without a value.
+
+    Raises RefusedError if the value is missing and the leader depends on it.
+    """
     if returned is None and settled.leader is None:
         refuse("VALUE_NEEDED")
     if returned is None:
@@ -211,7 +219,7 @@ def _exchange_of(match: GuandanMatch) -> TributeExchange:
 
 
 def _correctable_exchange(match: GuandanMatch) -> TributeExchange:
-    """Return the exchange while it may be corrected. Raises RefusedError."""
+    """Return the tribute exchange of the deal while it may be corrected. Raises RefusedError."""
     if match.led:
         refuse("AFTER_LEAD")
     if match.exchange is None:
@@ -224,7 +232,7 @@ def _replace_exchange(match: GuandanMatch, **changes: object) -> GuandanMatch:
 
 
 def is_event_withheld(match: AnyMatch, event: MatchEvent) -> bool:
-    """Return whether an event must not be published yet. `match` is the match after it."""
+    """Return whether an event must not be published yet. `match` is the match after the event."""
     says = isinstance(event, ChoiceAnswered) or (
         isinstance(event, ReturnLaid | ReturnCorrected) and event.value is not None
     )
@@ -232,7 +240,7 @@ def is_event_withheld(match: AnyMatch, event: MatchEvent) -> bool:
 
 
 def is_withholding(match: AnyMatch) -> bool:
-    """Return whether a match still waits for events that are published together."""
+    """Return whether the match withholds answers or values until all can be published together."""
     if isinstance(match, BigTwoMatch):
         choices = match.choices
         return (
