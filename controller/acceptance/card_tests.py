@@ -383,10 +383,7 @@ async def check_held_card(session: SelftestSession) -> None:
 
 
 async def check_double_feed(session: SelftestSession) -> None:
-    """Request that two cards that stick together are put in, and feed them.
-
-    Check that the board detects them.
-    """
+    """Request that a person puts in two stuck cards. Check that the board detects them."""
     cards = await session.ensure_attempt()
     if not await session.operator.do("double_card"):
         session.figures.leave_out("double_feed", "a pair could not be laid")
@@ -406,7 +403,6 @@ async def check_double_feed(session: SelftestSession) -> None:
 async def _judge_card(
     session: SelftestSession, cards: FedCards, card: FedCard, outlet: Outlet
 ) -> None:
-    """Record whether one card arrived at its outlet and was detected there."""
     broken = cards.breakdown
     if broken is not None and not (
         broken.code is BoardEventCode.JAM and broken.place == JamPlace.LANDING

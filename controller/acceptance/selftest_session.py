@@ -67,10 +67,7 @@ class Operator(Protocol):
 
 
 class SimulatedOperator:
-    """The operator of a simulated machine.
-
-    `request(action, **words)` sends an action to the simulator (sim/CONTROL.md).
-    """
+    """The operator of a simulated machine. `request` sends an action (sim/CONTROL.md)."""
 
     def __init__(self, request: Callable[..., Awaitable[Any]]) -> None:
         self._request = request
@@ -289,10 +286,7 @@ class SelftestSession:
 
 
 def _is_empty(status: DealerStatus) -> bool:
-    """Return True if no card lies in a pocket, in the tray, in the window or in the path.
-
-    The lift is not checked.
-    """
+    """Return True if no card is in pockets, tray, window or path. The lift is not checked."""
     return not (
         any(status.sees_pockets) or status.sees_tray or status.sees_window or status.sees_path
     )

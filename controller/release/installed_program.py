@@ -299,7 +299,7 @@ def measure_release(manifest: Manifest, folder: Path) -> ProgramRelease:
 
 
 def read_remembered_release(state_dir: Path) -> RememberedRelease | None:
-    """Return the newest release that has run with a state directory, or None. Raises FileError."""
+    """Return the newest release that ran with a state directory. Raises FileError."""
     path = state_dir / REMEMBERED_FILE
     try:
         handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)

@@ -116,10 +116,7 @@ def tribute_choices(profile: GuandanProfile, hand: Sequence[Face], level: Level)
 
 
 def tribute_value(profile: GuandanProfile, hand: Sequence[Face], level: Level) -> int:
-    """Return the value of the card that a hand must pay as tribute.
-
-    Raises TributeError as `tribute_choices` does.
-    """
+    """Return the value of the tribute card. Raises TributeError as `tribute_choices` does."""
     return value_at_level(next(iter(tribute_choices(profile, hand, level))), level)
 
 

@@ -74,10 +74,7 @@ class ReturnError(ValueError):
 
 
 class ReturnVerdict(msgspec.Struct, frozen=True, gc=False):
-    """The verdict whether one card may be given back as a return.
-
-    `article` is None if `key` is provisional.
-    """
+    """The verdict on one returned card. `article` is None if `key` is provisional."""
 
     state: ReturnState
     why_en: str

@@ -205,10 +205,7 @@ _SUIT_NEXT_ZH = "，相同比花色"
 
 
 class _BigTwoRule(msgspec.Struct, frozen=True, gc=False):
-    """The text of a rule in both languages, with its article.
-
-    `key`: the profile's key that settles the rule.
-    """
+    """The text of a rule with its article. `key`: the profile's key that decides the rule."""
 
     en: str
     zh: str
@@ -319,10 +316,7 @@ _DECK = composition(1, jokers=False)
 
 
 def judge_big_two(profile: BigTwoProfile, play: str, on: str | None) -> PlayRuling:
-    """Return the ruling whether `play` is legal as a lead, or on the play `on` if it is given.
-
-    Raises QuestionError.
-    """
+    """Return the ruling on `play` as a lead, or on the play `on`. Raises QuestionError."""
     below = None if on is None else parse_play(on, None, _DECK, suits_decide=True)
     above = parse_play(play, None, _DECK, suits_decide=True, other_play=below)
     table, lying = (None, None) if below is None else _judge_one_play(profile, below)

@@ -41,10 +41,7 @@ class ComboReading(RulingPart, frozen=True):
 
 
 class DeclaredCombo(RulingPart, frozen=True):
-    """The combination that a player declared: its kind, its ranks, or both.
-
-    `en` and `zh` are texts for people.
-    """
+    """The combination that a player declared: kind, ranks, or both, and a text for people."""
 
     kind: str | None
     ranks: tuple[str, ...] | None

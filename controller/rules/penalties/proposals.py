@@ -62,10 +62,7 @@ class PairDisqualified(msgspec.Struct, frozen=True, gc=False, tag="disqualified"
 
 
 class DeadHand(msgspec.Struct, frozen=True, gc=False, tag="dead_hand"):
-    """The consequence that `seat` may not play its cards any more and finishes last.
-
-    Source: seed 000 A18.4.
-    """
+    """The consequence that `seat` stops playing and finishes last. Source: seed 000 A18.4."""
 
     seat: Seat
 
