@@ -82,13 +82,19 @@ async def _run_round(session: SelftestSession, totals: RoundTotals) -> None:
     cards.plan = round_robin_plan(session.card_set.hand)
     session.cards_out = True
     is_whole = cards.breakdown is None and await _feed_all(session, cards)
-    indices = _dealt_indices(cards) if is_whole else _looked_indices(cards)
+    indices = [
+        card.index
+        for card in cards.cards_by_index.values()
+        if (card.landed_outlet in range(4) if is_whole else card.look_done and not card.doubled)
+    ]
     totals.readings = _add_readings(totals.readings, readings.count(indices))
     totals.cards += len(indices)
     if is_whole:
         _add_times(cards, totals, session.card_set.cards)
         session.figures.record("count", abs(len(indices) - session.card_set.cards))
-        await _compare_pulses(session, cards)
+        status, told = await session.status(), await session.boards.reader.get_status()
+        note = f"{status.fed} and {told.pulses}" if status.fed != told.pulses else ""
+        session.figures.record("pulses", abs(status.fed - told.pulses), note=note)
         await _lift_hands(session, cards, totals)
     else:
         if cards.last_fed == session.card_set.cards and _is_feeder_jam(cards):
@@ -158,12 +164,6 @@ async def _wait_for_landings(cards: FedCards, source: FeedSource, last: int) -> 
     return await cards.wait_until(done, CARD_TIMEOUT_S)
 
 
-async def _compare_pulses(session: SelftestSession, cards: FedCards) -> None:
-    status, told = await session.status(), await session.boards.reader.get_status()
-    note = f"{status.fed} and {told.pulses}" if status.fed != told.pulses else ""
-    session.figures.record("pulses", abs(status.fed - told.pulses), note=note)
-
-
 async def _lift_hands(session: SelftestSession, cards: FedCards, totals: RoundTotals) -> None:
     """Raise the hands, have people take them and put them back, and lower the lift."""
     bench = session.boards
@@ -205,19 +205,6 @@ async def _lift_hands(session: SelftestSession, cards: FedCards, totals: RoundTo
     took_ms = await session.lower_lift()
     if took_ms is not None:
         session.figures.record("lift_down", took_ms)
-
-
-def _dealt_indices(cards: FedCards) -> list[int]:
-    """Return the feed indices of the cards that landed in the four pockets."""
-    return [
-        card.index for card in cards.cards_by_index.values() if card.landed_outlet in (0, 1, 2, 3)
-    ]
-
-
-def _looked_indices(cards: FedCards) -> list[int]:
-    return [
-        card.index for card in cards.cards_by_index.values() if card.look_done and not card.doubled
-    ]
 
 
 def _add_times(cards: FedCards, totals: RoundTotals, size: int) -> None:

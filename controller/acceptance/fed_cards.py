@@ -42,12 +42,10 @@ class ReadCounts(msgspec.Struct, frozen=True, gc=False):
 
 
 class CardReads:
-    """What the reader saw on the cards of one attempt, by feed index.
+    """The results of the reader's looks at the cards of one attempt, by feed index.
 
-    It is used only for counts.
-
-    `composition` contains the number of each of the 54 faces in the set. `back` is the back of the
-    set, with the reader board's number for it.
+    They are used only for counts. `composition` contains the number of each of the 54 faces in the
+    set. `back` is the back of the set, with the reader board's number for it.
     """
 
     def __init__(self, composition: Sequence[int], back: int) -> None:

@@ -198,11 +198,10 @@ class SelftestSession:
         return await self._begin_attempt()
 
     async def lower_lift(self) -> float | None:
-        """Lower the lift.
+        """Lower the lift of the hands, and return how long it took in milliseconds.
 
-        Return the duration in milliseconds, or None if the lift was down.
-
-        Raises MachineNotReady if the lift does not come down.
+        Return None if the lift was down already. Raises MachineNotReady if the lift does not come
+        down.
         """
         bench = self.boards
         status = await self.status()

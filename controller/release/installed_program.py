@@ -174,7 +174,7 @@ def _matches_source(path: Path, source: Path, level: int) -> bool:
 
 
 def _is_same_code(there: object, fresh: CodeType) -> bool:
-    """Return True if two code objects and their stack sizes, which `==` ignores, are equal."""
+    """Return True if two code objects are equal, with their stack sizes, which `==` ignores."""
     return (
         isinstance(there, CodeType)
         and there == fresh
@@ -188,7 +188,7 @@ def _is_same_code(there: object, fresh: CodeType) -> bool:
 
 
 def _is_old(raw: bytes, source: Path) -> bool:
-    """Return True if the source has changed since, so that Python compiles it again."""
+    """Return True if the source has changed since the compilation. Python then compiles anew."""
     flags, time_s, size = (int.from_bytes(raw[at : at + 4], "little") for at in (4, 8, 12))
     stat = source.stat()
     mask = 0xFFFF_FFFF

@@ -71,10 +71,9 @@ class DirectionRules(ProfileTable, frozen=True):
 
 
 class TurnupRules(ProfileTable, frozen=True):
-    """The rules for the turned-up card.
+    """The rules for the card that is turned up before the first deal.
 
-    `deal1`: a card is turned up before the first deal. `redo_on`: the cards after which another
-    card is turned up.
+    `deal1`: there is such a card. `redo_on`: the cards after which another card is turned up.
     """
 
     deal1: bool
@@ -322,7 +321,7 @@ class ClockRules(ProfileTable, frozen=True):
     added_time_chief_s: Seconds
 
     def __post_init__(self) -> None:
-        """Refuse a lost match for lateness if there is no time limit for lateness."""
+        """Refuse the loss of a match for lateness if there is no time limit for it."""
         if self.late_then == "default" and not self.late_s:
             raise ValueError('late_s = 0: late_then = "default" needs a time, give late_s')
 

@@ -36,7 +36,10 @@ class MatchVerdict(msgspec.Struct, frozen=True, gc=False):
 
 
 class ExtraDealNeeded(msgspec.Struct, frozen=True, gc=False):
-    """The result at the limit without a winner. An extra deal decides (加打一副)."""
+    """The result of a match that reached its limit without a winner.
+
+    An extra deal decides the match (加打一副).
+    """
 
 
 def decide_match(

@@ -118,7 +118,7 @@ def _page_head(profile: Profile) -> PageLines:
 
 
 def _hanging_lines(*parts: str) -> PageLines:
-    """Yield lines that contain the parts. All lines except the first are indented."""
+    """Yield the parts as lines of the page. All lines except the first are indented."""
     first, *more = pack(parts, WIDTH - len(_INDENT))
     yield first
     yield from (_INDENT + line for line in more)

@@ -30,7 +30,7 @@ def rules_words(rules: SheetRules) -> Words:
 
 
 def confirmation_words(one: SheetCorrection) -> Words | None:
-    """Return whether the chief's spoken decision was confirmed in writing, in words.
+    """Return in words whether the chief's spoken decision was confirmed in writing.
 
     Return None if the decision was not spoken.
     """

@@ -122,9 +122,7 @@ def readings(
 def can_beat(
     challenger: BigTwoCombo, on_table: BigTwoCombo, combos: BigTwoComboRules = USUAL_COMBO_RULES
 ) -> bool:
-    """Return True if `challenger` may be played on `on_table`: the two are comparable, and it is
-    higher.
-    """
+    """Return True if `challenger` can be compared with `on_table` and is higher."""
     return can_follow(challenger, on_table, combos) and compare_key(challenger) > compare_key(
         on_table
     )
