@@ -157,11 +157,6 @@ class BoardPair:
         """Return the event loop's time in seconds."""
         return self._loop.time()
 
-    @property
-    def reader_is_polled(self) -> bool:
-        """Return True if the reader has no trigger wire and the host announces each card."""
-        return self.reader.is_polled
-
     def forget_events(self) -> None:
         """Discard the received events, and acknowledge them so that the boards do the same."""
         self.events.clear()

@@ -269,26 +269,16 @@ def judge_big_two(profile: BigTwoProfile, play: str, on: str | None) -> PlayRuli
     above = parse_play(play, None, _DECK, suits_decide=True, other_play=below)
     table, lying = (None, None) if below is None else _judge_one_play(profile, below)
     judged, combo = _judge_one_play(profile, above)
-    legal, reasons = _legality(profile, combo, lying, leads=table is None)
-    return make_ruling(profile, None, judged, table, legal, reasons)
-
-
-def _legality(
-    profile: BigTwoProfile, combo: BigTwoCombo | None, lying: BigTwoCombo | None, *, leads: bool
-) -> tuple[bool, tuple[CitedRule, ...]]:
-    """Return whether a play is legal, and the rules that decide this.
-
-    The rules that make the cards a combination are not included. `lying`: the combination on the
-    table.
-    """
-    if combo is None:
-        return False, ()
-    if leads:
+    legal, reasons = False, tuple[CitedRule, ...]()
+    if combo is not None and table is None:
         rule = "first_lead" if profile.bigtwo.lead.must_include else "lead"
-        return True, (cite_big_two_rule(rule, profile),)
-    if lying is None:
-        return False, (cite_big_two_rule("table_no_type", profile),)
-    return can_beat(combo, lying, profile.bigtwo.combos), _comparison_rules(profile, combo, lying)
+        legal, reasons = True, (cite_big_two_rule(rule, profile),)
+    elif combo is not None and lying is None:
+        reasons = (cite_big_two_rule("table_no_type", profile),)
+    elif combo is not None and lying is not None:
+        legal = can_beat(combo, lying, profile.bigtwo.combos)
+        reasons = _comparison_rules(profile, combo, lying)
+    return make_ruling(profile, None, judged, table, legal, reasons)
 
 
 def _judge_one_play(
