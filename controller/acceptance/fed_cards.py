@@ -160,10 +160,7 @@ class FedCards:
         return [card for card in self.cards_by_index.values() if card.landed_outlet == Outlet.TRAY]
 
     async def feed(self, up_to: int, source: FeedSource = FeedSource.HOPPER) -> None:
-        """Command the board to feed all cards up to index `up_to`.
-
-        Raises BoardRefused, LineLost.
-        """
+        """Command the board to feed all cards up to `up_to`. Raises BoardRefused, LineLost."""
         await self.boards.dealer.feed(self.attempt, source, up_to)
 
     async def wait_until(self, done: Callable[[], bool], limit_s: float) -> bool:

@@ -290,10 +290,7 @@ def read_running_release(state_dir: Path, folder: Path | None = None) -> Program
 
 
 def measure_release(manifest: Manifest, folder: Path) -> ProgramRelease:
-    """Return the release of a manifest, with the hash of the files in `folder`.
-
-    Raises FileError.
-    """
+    """Return the release of a manifest with the hash of the files in `folder`. Raises FileError."""
     found = releases.program_hash(hash_program_files(folder))
     return ProgramRelease(version=manifest.version, serial=manifest.serial, hash=found)
 

@@ -85,7 +85,7 @@ def find_profile(text: str, event: Path | None = None) -> Profile:
 
 
 def load_profile(name: str, event: Path | None = None) -> Profile:
-    """Return a profile by name, with the rules that the file `event` changes.
+    """Return a profile by name with the rules that the file `event` changes.
 
     Raises ProfileError.
     """

@@ -88,10 +88,7 @@ class PlayRuling(RulingPart, frozen=True, tag_field="type", tag="ruling"):
 
 
 class ContainedKinds(RulingPart, frozen=True, tag_field="type", tag="containing"):
-    """The kinds of combination in the cards of a wrong play.
-
-    The player must lead the named kind.
-    """
+    """The kinds of combination in a wrong play. The player must lead the kind that is named."""
 
     profile: str
     event: str | None
