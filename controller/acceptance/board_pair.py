@@ -171,7 +171,7 @@ class BoardPair:
         return len(self.events)
 
     def events_since(self, mark: int, *codes: BoardEventCode) -> list[TimedEvent]:
-        """Return the events that were received after `mark`, or only those with `codes`."""
+        """Return the events that were received after `mark`, or those with one of `codes`."""
         return [one for one in self.events[mark:] if not codes or one.event.code in codes]
 
     async def wait_for_event(

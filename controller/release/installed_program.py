@@ -125,7 +125,7 @@ def _find_kind(mode: int, name: str, *, cached: bool) -> ProgramFileKind:
 def parse_compiled_name(file: str) -> tuple[str, int | None]:
     """Return the module name and the optimization level in a compiled file's name.
 
-    The level is None if this Python has no such level.
+    The level is None if this Python does not compile files of such a name.
     """
     stem, tag, level = file.removesuffix(".pyc").partition(f".{sys.implementation.cache_tag}")
     return stem, OPTIMIZATION_LEVELS.get(level.removeprefix(".")) if tag else None

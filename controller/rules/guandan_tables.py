@@ -113,7 +113,7 @@ class CeremonyRules(ProfileTable, frozen=True):
 
 
 class CountingRules(ProfileTable, frozen=True):
-    """The procedure when a hand is found to have a wrong number of cards."""
+    """The procedure for counting the hands after a deal, and for a wrong number of cards."""
 
     check: Literal["referee_recount"]
     misdeal: Literal["new_set"]

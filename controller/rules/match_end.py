@@ -67,7 +67,7 @@ def decide_match(
 
 
 def is_limit_reached(profile: GuandanProfile, deals: int, *, time_up: bool) -> bool:
-    """Return True if a match has reached its number of deals or its time (seed 000 A14.2)."""
+    """Return True if a match has reached its limit of deals or time. Source: seed 000 A14.2."""
     method, rules = profile.ending.method, profile.ending
     by_deals = method in ("deals", "timed_deals") and deals >= rules.deals
     return by_deals or (method in ("timed", "timed_deals") and time_up)

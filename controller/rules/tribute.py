@@ -123,7 +123,7 @@ def tribute_value(profile: GuandanProfile, hand: Sequence[Face], level: Level) -
 def is_right_tribute(
     profile: GuandanProfile, hand: Sequence[Face], level: Level, card: Face
 ) -> bool:
-    """Return True if `card` is a valid tribute from `hand`, else it is 贡错牌 (seed 000 A18.1)."""
+    """Return True if `card` is a valid tribute. False means 贡错牌 (seed 000 A18.1)."""
     return card in tribute_choices(profile, hand, level)
 
 

@@ -145,7 +145,7 @@ class SheetCorrection(SheetPart, frozen=True, kw_only=True):
 
 
 class SheetNote(SheetPart, frozen=True, kw_only=True):
-    """A note on the sheet about an event that is no deal and no correction."""
+    """A note on the sheet about something other than a deal or a correction."""
 
     row: int
     at_ms: int
