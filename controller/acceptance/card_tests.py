@@ -8,7 +8,7 @@ import statistics
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from controller.acceptance.fed_cards import FedCard, FedCards, ReadCounts
+from controller.acceptance.fed_cards import CardReads, FedCard, FedCards, ReadCounts
 from controller.acceptance.selftest_session import (
     BEAM_PARTS,
     CARD_TIMEOUT_S,
@@ -77,7 +77,8 @@ async def run_rounds(session: SelftestSession, cards_wanted: int = MIN_CARDS) ->
 
 async def _run_round(session: SelftestSession, totals: RoundTotals) -> None:
     cards = await session.ensure_attempt(full_hopper=True)
-    readings = session.count_readings(cards)
+    readings = CardReads(session.card_set.composition, session.card_set.back)
+    cards.readings = readings
     await _shuffle(session, cards)
     cards.plan = round_robin_plan(session.card_set.hand)
     session.cards_out = True
@@ -174,10 +175,8 @@ async def _lift_hands(session: SelftestSession, cards: FedCards, totals: RoundTo
     if not taken:
         if session.figures.has_failed("pocket") or session.figures.has_failed("at_rest"):
             session.figures.leave_out("lock", "a sensor that it asks is wrong")
-            session.figures.leave_out("lift_up", "the board's lock refuses, for a sensor is wrong")
-            session.figures.leave_out(
-                "lift_down", "the board's lock refuses, for a sensor is wrong"
-            )
+            for name in ("lift_up", "lift_down"):
+                session.figures.leave_out(name, "the board's lock refuses, for a sensor is wrong")
         else:
             totals.refusals += 1
             session.figures.record("lock", totals.refusals, note=f"RELEASE: {taken.result.name}")

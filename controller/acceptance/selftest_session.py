@@ -12,7 +12,7 @@ from typing import Any, Literal, Protocol
 import msgspec
 
 from controller.acceptance.board_pair import BoardPair
-from controller.acceptance.fed_cards import CardReads, FedCard, FedCards, RoutePlan
+from controller.acceptance.fed_cards import FedCard, FedCards, RoutePlan
 from controller.acceptance.selftest_figures import SelftestFigures
 from controller.host import toml_files
 from drivers.board_events import BoardEvent, BoardEventCode, DealerMotor, JamPlace, Outlet
@@ -95,11 +95,8 @@ def operator_step(name: StepName) -> OperatorStep:
 
 @cache
 def _load_steps() -> dict[str, OperatorStep]:
-    class File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-        step: dict[str, OperatorStep]
-
     text = resources.files("controller.acceptance").joinpath("steps.toml").read_text("utf-8")
-    return toml_files.parse(text, File, name="steps.toml").step
+    return toml_files.parse(text, dict[str, dict[str, OperatorStep]], name="steps.toml")["step"]
 
 
 LIFT_TIMEOUT_S = 25.0
@@ -242,11 +239,6 @@ class SelftestSession:
                 )
         self.cards = cards
         return cards
-
-    def count_readings(self, cards: FedCards) -> CardReads:
-        """Start to count the reader's errors in an attempt, and return the counter."""
-        cards.readings = CardReads(self.card_set.composition, self.card_set.back)
-        return cards.readings
 
     async def feed_one(self, cards: FedCards, plan: RoutePlan) -> FedCard | None:
         """Feed one card and return it when it has landed or jammed.

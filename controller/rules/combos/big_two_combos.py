@@ -76,7 +76,7 @@ BIG_TWO_KIND_NAMES: dict[BigTwoKind, BigTwoKindName] = {
 
 
 class BigTwoCombo(msgspec.Struct, frozen=True, gc=False):
-    """The combination that a play of Big Two is.
+    """A combination of Big Two, with the card that decides between it and another one.
 
     `faces` are its cards from low to high. `rank` and `suit` belong to the card that decides within
     the kind: 3…14 for 3…A, 15 for a 2 (in a straight: the rank of its place). Suits: ♦ 0, ♣ 1, ♥ 2,
@@ -107,7 +107,7 @@ def single_value(face: Face) -> tuple[int, int]:
 def readings(
     cards: Sequence[Face], combos: BigTwoComboRules = USUAL_COMBO_RULES
 ) -> tuple[BigTwoCombo, ...]:
-    """Return the combination that the cards are as one play, or an empty tuple if they are none.
+    """Return the combination that the cards form as one play, or an empty tuple.
 
     A pack of 52 cards has no joker and no face twice. A play with a joker or with equal faces is
     therefore no combination.
