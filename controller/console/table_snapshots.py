@@ -13,14 +13,12 @@ from controller.host.loggers import structlog
 from controller.messages import PublicEvent, PublicState
 
 Unsubscribe = Callable[[], None]
-"""Ends a subscription. A second call does nothing."""
-
+"""A function that ends a subscription. A second call does nothing."""
 
 Result = TypeVar("Result")
 
-
 StartTask = Callable[[Coroutine[Any, Any, None]], "asyncio.Task[None]"]
-"""Starts a task, which runs until it is cancelled, and returns it."""
+"""A function that starts a task, which runs until it is cancelled, and returns it."""
 
 
 class RunBlocking(Protocol):

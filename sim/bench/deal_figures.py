@@ -1,4 +1,4 @@
-"""Figures of deals: at one table, at a flooded table and among other tables; the fair sequence."""
+"""Benchmark figures of deals, at one table or among other tables, and of the fair sequence."""
 
 import asyncio
 import random
@@ -89,7 +89,7 @@ def measure_deal() -> list[FigureValue]:
 
 
 async def _deal_several(count: int) -> tuple[list[DealResult], float]:
-    """Return `count` deals, and the seconds that the machine took for all their routes."""
+    """Return the results of `count` deals, and the seconds that all their routes took."""
     with tempfile.TemporaryDirectory() as folder:
         async with (
             run_hall(HallPlan(Path(folder), boards="inside", speed=_speed())) as (table,),
@@ -104,7 +104,7 @@ async def _deal_several(count: int) -> tuple[list[DealResult], float]:
 
 
 def _median_pair(pairs: list[tuple[float, float]]) -> tuple[float, float]:
-    """Return the pair of value and floor whose ratio is the median."""
+    """Return the pair of value and floor whose ratio is the median of all ratios."""
     return sorted(pairs, key=lambda pair: pair[0] / pair[1])[len(pairs) // 2]
 
 
@@ -128,14 +128,14 @@ async def _deal_flooded() -> DealResult:
 
 @valued_figure("hall")
 def measure_deal_in_hall() -> list[FigureValue]:
-    """A deal at one of ten tables that deal on this computer, against its mechanics only."""
+    """A deal at one of ten tables that deal on this computer, against its mechanics alone."""
     dealt = asyncio.run(_deal_in_hall(choose_size(10, 2)))
     wall_s, alone_s = _median_pair([(one.wall_s, _mechanics_s(one)) for one in dealt])
     return [FigureValue("", wall_s, alone_s, FigureUnit.S, documented=1.02)]
 
 
 async def _deal_in_hall(tables: int) -> list[DealResult]:
-    """Deal once at every table. The tables start at different times."""
+    """Return the results of one deal at each table. The tables start at different times."""
 
     async def deal_at(number: int, table: TableProcess) -> DealResult:
         await asyncio.sleep(plan.start_delay_s(number))
@@ -163,7 +163,10 @@ def measure_sequence() -> list[FigureValue]:
 
 
 def _over_shuffle(what: str, shuffle: Callable[[list[str]], None], aim: float) -> FigureValue:
-    """Return the figure over one of the shuffles. The documented value is also the aim."""
+    """Return the figure of the fair sequence over one of the shuffles.
+
+    The documented value is also the aim.
+    """
 
     def make_sequences() -> None:
         for number in range(_SEQUENCE_COUNT):

@@ -1,4 +1,4 @@
-"""Figures of deals in a real machine's journal: their size, and the bytes written.
+"""Benchmark figures of a real machine's journal: the size of a deal, and the bytes written.
 
 `read_metrics` reads the metrics of a running machine through the socket that its gateway uses.
 """
@@ -41,7 +41,7 @@ def _read_journal(table: TableProcess) -> list[StoredRow]:
 
 
 def _table_kib(columns: str, rows: Iterable[Sequence[object]]) -> float:
-    """Return the size of a table with these rows, in whole pages."""
+    """Return the size in KiB of a database table that has these rows, in whole pages."""
     with closing(sqlite3.connect(":memory:")) as db:
         db.execute(f"CREATE TABLE one({columns})")
         values = ", ".join("?" * (columns.count(",") + 1))
@@ -52,7 +52,10 @@ def _table_kib(columns: str, rows: Iterable[Sequence[object]]) -> float:
 
 
 async def read_metrics(table: TableProcess) -> MetricsMessage:
-    """Return the present metrics of a table's machine. Raises HallError."""
+    """Return the present metrics of a table's machine process.
+
+    Raises HallError if the machine cannot be reached.
+    """
     path = load_table(table.config).socket
     try:
         reader, writer = await asyncio.open_unix_connection(str(path), limit=MAX_MACHINE_LINE_BYTES)
@@ -70,7 +73,7 @@ async def read_metrics(table: TableProcess) -> MetricsMessage:
 
 
 def metrics_difference(before: MetricsMessage, now: MetricsMessage, name: str) -> tuple[int, float]:
-    """Return the increase of a metric between two readings.
+    """Return the increase of the metric `name` between two readings.
 
     The result is the count and the total seconds, over all labels.
     """
@@ -85,7 +88,7 @@ def metrics_difference(before: MetricsMessage, now: MetricsMessage, name: str) -
 
 @valued_figure("journal")
 def measure_deal_journal() -> list[FigureValue]:
-    """A deal's record against 12 bytes an event, and the bytes written against the record."""
+    """The size of a deal's record against 12 bytes an event, and the bytes written for it."""
     return asyncio.run(_measure_journal(choose_size(2, 1)))
 
 

@@ -1,4 +1,4 @@
-"""Figures of programs: command line, memory, start of a table, rulings, campaigns, and frames."""
+"""Benchmark figures of programs: command line, memory, start, rulings, campaigns and frames."""
 
 import asyncio
 import binascii

@@ -1,4 +1,4 @@
-"""Figures of the reaction: the time from a card's event to its route.
+"""Benchmark figures of the reaction: the time from a card's event to its route.
 
 One process, the plant, simulates the boards of all tables. Two events decide a card: AT_READER and
 READ. The plant holds back the later of the two until its table has a turn. In its turn, the plant
@@ -52,7 +52,10 @@ _FOLDER = "tests/peers"
 
 
 class PeerProgram(msgspec.Struct, frozen=True):
-    """A program to compare with. `name` is its description, with the versions of its libraries."""
+    """A program with another serial library, to compare with.
+
+    `name` is its description, with the versions of its libraries.
+    """
 
     module: str
     name: str
@@ -84,15 +87,11 @@ peer.
 """
 
 
-def collect_samples(deals: int, peers: Sequence[PeerProgram]) -> Samples:
-    """Let both tables deal `deals` times at the same time. Return the rounds.
+async def collect_samples(deals: int, peers: Sequence[PeerProgram]) -> Samples:
+    """Return the rounds measured while both tables deal `deals` times at the same time.
 
     The rounds of a first deal are not included. Raises HallError if a table does not start.
     """
-    return asyncio.run(_collect_samples(deals, peers))
-
-
-async def _collect_samples(deals: int, peers: Sequence[PeerProgram]) -> Samples:
     with tempfile.TemporaryDirectory() as folder, memory_folder() as runtime_dir:
         plan = HallPlan(Path(folder) / "hall", tables=2, speed=SPEED)
         plan.state_dir.mkdir()
@@ -127,13 +126,13 @@ async def _collect_samples(deals: int, peers: Sequence[PeerProgram]) -> Samples:
 
 
 def percentile(values: Sequence[float], percent: int) -> float:
-    """Return the value below which `percent` of 100 values are."""
+    """Return the value below which `percent` % of the values are."""
     ranked = sorted(values)
     return ranked[min(len(ranked) - 1, len(ranked) * percent // 100)]
 
 
 def block_median(samples: Samples, at: int, over: int, percent: int) -> tuple[float, float]:
-    """Return a percentile of the columns `at` and `over`, both from the median block.
+    """Return a percentile of the columns `at` and `over`, both from the median block of rounds.
 
     The ratio of the two columns in the median block is the median of the ratios of all blocks.
     Raises ValueError for fewer rounds than blocks.
@@ -174,7 +173,7 @@ def measure_reaction() -> list[FigureValue]:
     # One deal has too few cards for the other percentiles.
     percents = choose_size(PERCENTS, (50,))
     try:
-        samples = collect_samples(choose_size(7, 1), beside)
+        samples = asyncio.run(collect_samples(choose_size(7, 1), beside))
     except HallError as error:
         raise click.ClickException(f"reaction: {error}") from error
     if bench_options.plot is not None:
@@ -198,9 +197,10 @@ def measure_reaction() -> list[FigureValue]:
 
 
 def draw_distribution(times_us: Mapping[str, Sequence[float]], file: Path) -> None:
-    """Write an SVG with one curve for each name's times (µs). The first name is the floor.
+    """Write an SVG file with one curve of times (µs) for each name.
 
-    Raises OSError if the file cannot be written. Needs the extra `lab`.
+    The first name is the floor. Raises OSError if the file cannot be written. Needs the extra
+    `lab`.
     """
     import matplotlib
     import numpy as np

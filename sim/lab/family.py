@@ -1,6 +1,7 @@
-"""The family of tests, defined before any deal, and the one bound that judges all of them.
+"""The family of statistical tests, defined before any deal, and the bound for all of them.
 
-LAB.md contains this list for people. A test compares the list with LAB.md.
+The bound judges all tests together. LAB.md contains this list for people. A test compares the list
+with LAB.md.
 """
 
 from collections.abc import Callable, Sequence
@@ -13,13 +14,13 @@ from sim.lab.collected_deals import CollectedDeals
 from sim.lab.deal_measures import MIN_DEALS, DealMeasures, StatisticResult, not_answerable
 
 FAMILY_LEVEL = 0.99
-"""The level of the family: the minimum share of fair collections with no test outside."""
+"""The level of the family: at least this share of fair collections has no test outside."""
 SINGLE_LEVELS = (0.95, 0.99)
 """The levels at which each single value is shown."""
 
 
 class FamilyTest(NamedTuple):
-    """One test of the family: what is counted, the expectation in a fair deal, and the clauses.
+    """One statistical test of the family: what it counts, and what is expected in a fair deal.
 
     `shows`: the clauses of a test house, R1–R14 (CLAUSES in lab_page.py). `min_deals`: the number
     of deals that the test needs.
@@ -42,8 +43,7 @@ FAMILY = (
         ("R2", "R3", "R6", "R7"),
     ),
     FamilyTest(
-        "strength",
-        hand_tests.strength,
+        "strength", hand_tests.strength,
         "the strength of each hand: 0 for a 2 … 12 for an ace, 13 and 14 for the jokers, their "
         "mean taken off",
         "0; variance 108·Σw²/107 · 3/16 a deal, df 3",
@@ -224,11 +224,11 @@ FAMILY = (
         1,
     ),
 )  # fmt: skip
-"""All tests, in the order of the report."""
+"""All tests of the family, in the order of the report."""
 
 
 class JudgedTest(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """The result of one test, and its judgement by Holm's bound.
+    """The result of one test, with its judgement by Holm's bound.
 
     `bound`: the value that p must not be below. `outside`: True if the family rejects the test.
     `at_95` and `at_99`: whether the single value is inside at that level. Both are None if these
@@ -249,23 +249,21 @@ class JudgedTest(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
 
 class FamilyJudgement(msgspec.Struct, frozen=True):
-    """The judgement of the whole family on some deals."""
+    """The results of all tests of the family on some deals."""
 
-    deals: int
     results: tuple[JudgedTest, ...]
 
     @property
     def outside(self) -> tuple[str, ...]:
-        """The tests outside the family's bound. The deals are inside if there are none."""
-        return tuple(result.name for result in self.results if result.outside)
+        """The names of the tests outside the family's bound.
 
-    def p(self, name: str) -> float | None:
-        """Return the chance of a test, or None if these deals cannot answer the test."""
-        return next(result.p for result in self.results if result.name == name)
+        The deals are inside if there are none.
+        """
+        return tuple(result.name for result in self.results if result.outside)
 
 
 def judge_deals(deals: CollectedDeals) -> FamilyJudgement:
-    """Run all tests of the family on these deals, and judge them together."""
+    """Return the results of all tests of the family on `deals`, judged together."""
     seen = DealMeasures(deals)
     answers = [
         not_answerable(f"fewer than {question.min_deals} deals")
@@ -274,21 +272,19 @@ def judge_deals(deals: CollectedDeals) -> FamilyJudgement:
         for question in FAMILY
     ]
     bounds, rejected = holm_bounds([answer.p for answer in answers], 1 - FAMILY_LEVEL)
+    judged = zip(FAMILY, answers, bounds, rejected, strict=True)
     return FamilyJudgement(
-        len(deals),
-        tuple(
-            _judged_test(question.name, answer, bound, out)
-            for question, answer, bound, out in zip(FAMILY, answers, bounds, rejected, strict=True)
-        ),
+        tuple(_judged_test(one.name, answer, bound, out) for one, answer, bound, out in judged)
     )
 
 
 def holm_bounds(chances: Sequence[float | None], risk: float) -> tuple[list[float], list[bool]]:
-    """Return the bound of each chance, and whether the chance is rejected at this total risk.
+    """Return the bound of each probability, and whether the probability is rejected.
 
-    The smallest of m chances is rejected below risk/m, the next below risk/(m−1), and so on until
-    the first that is not rejected. A fair collection has a rejected chance with the probability
-    `risk` at most, even if the tests depend on each other. A missing chance counts as 1.
+    `risk` is the total risk. The smallest of m probabilities is rejected below risk/m, the next
+    below risk/(m−1), and so on until the first that is not rejected. In a fair
+    collection, any of them is rejected with the probability `risk` at most, even if the tests
+    depend on each other. A missing probability counts as 1.
     """
     known = [1.0 if chance is None else chance for chance in chances]
     ranked = sorted(range(len(known)), key=known.__getitem__)

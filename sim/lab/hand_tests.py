@@ -1,4 +1,4 @@
-"""Tests of the hands: which faces are in which hand."""
+"""Statistical tests of the hands: which faces are in which hand."""
 
 import numpy as np
 
@@ -22,15 +22,14 @@ from sim.lab.deal_statistics import Floats
 
 
 def type_seat(seen: DealMeasures) -> StatisticResult:
-    """Test whether any of the 54 faces is more frequent at one seat."""
-    found = deal_statistics.SeatCounts(FACE_COUNT)
-    for block in seen.deals.blocks():
-        found.add(block.cards % FACE_COUNT, block.seats)
+    """Test whether one seat gets any of the 54 faces more often than others."""
+    faces = seen.deals.cards % FACE_COUNT
+    found = deal_statistics.SeatCounts(FACE_COUNT, faces, seen.deals.seats)
     return chi_square_result(*found.chi_square())
 
 
 def strength(seen: DealMeasures) -> StatisticResult:
-    """Test whether any seat gets better cards."""
+    """Test whether one seat gets better cards than others."""
     statistic = deal_statistics.trend_chi_square(
         seen.side_weights(tray_only=False), seen.deals.seats
     )
@@ -38,28 +37,28 @@ def strength(seen: DealMeasures) -> StatisticResult:
 
 
 def twins(seen: DealMeasures) -> StatisticResult:
-    """Test how many faces have both copies in one hand."""
+    """Test whether the two copies of a face come into one hand as often as expected."""
     return pairs(seen.twins, [1] * CARDS)
 
 
 def jokers(seen: DealMeasures) -> StatisticResult:
-    """Test how the four jokers are distributed over the hands."""
+    """Test whether the four jokers are distributed over the hands as expected."""
     chances = {together: float(chance) for together, chance in four_cards_together().items()}
     return histogram_result(seen.jokers, chances)
 
 
 def bombs(seen: DealMeasures) -> StatisticResult:
-    """Test how many ranks occur four times or more in a hand."""
+    """Test whether a hand has a rank four times or more as often as expected."""
     return mean_result(seen.bombs, *bombs_of())
 
 
 def sides(seen: DealMeasures) -> StatisticResult:
-    """Test whether either side is stronger than the other more than chance explains."""
+    """Test whether one side is stronger than the other side more than chance explains."""
     return _sides(seen, tray_only=False)
 
 
 def tray_sides(seen: DealMeasures) -> StatisticResult:
-    """Test the strength of the sides, with only the cards that were in the tray."""
+    """Test the same as `sides`, with only the cards that were in the tray."""
     return _sides(seen, tray_only=True)
 
 
@@ -88,35 +87,31 @@ def _sides(seen: DealMeasures, *, tray_only: bool) -> StatisticResult:
 
 
 JOKER_WORTH, HONOUR_WORTH = 13, 9
-"""The limits of a card's worth: from 13 on, a joker. From 9 on, a J, Q, K or A."""
+"""The lowest value of a joker, and of an honour (J, Q, K or A)."""
 
 _NO_TRAY = "hardly a card was looked at twice"
 
 
 def waiting_verdict(seen: DealMeasures) -> StatisticResult:
-    """Test whether the waiting pocket of a card depends on the card's verdict.
+    """Test whether the waiting pocket of a card depends on the card's reading outcome.
 
     The final pocket needs no test of its own: if it differs from the waiting pocket, `own_place` is
     outside.
     """
-    found = deal_statistics.SeatCounts(len(ReadingOutcome) - 1)
-    for block in seen.deals.blocks():
-        found.add(block.verdicts.astype(np.int64) - 1, block.waiting)
-    return _seat_result(found)
+    kinds = len(ReadingOutcome) - 1
+    labels = seen.deals.verdicts - np.uint8(1)  # ACCEPTED becomes 255, which is no label
+    return _seat_result(deal_statistics.SeatCounts(kinds, labels, seen.deals.waiting))
 
 
 def tray_face(seen: DealMeasures) -> StatisticResult:
-    """Test whether good cards from the tray go to one seat more often."""
-    found = deal_statistics.SeatCounts(3)
-    for block in seen.deals.blocks():
-        worth = STRENGTH[block.cards]
-        kind = np.where(worth >= JOKER_WORTH, 2, np.where(worth >= HONOUR_WORTH, 1, 0))
-        found.add(np.where(block.verdicts >= ReadingOutcome.TRAY, kind, -1), block.seats)
-    return _seat_result(found)
+    """Test whether one seat gets the good cards from the tray more often than others."""
+    kinds = np.digitize(STRENGTH, (HONOUR_WORTH, JOKER_WORTH))[seen.deals.cards]
+    labels = np.where(seen.deals.verdicts >= ReadingOutcome.TRAY, kinds, -1)
+    return _seat_result(deal_statistics.SeatCounts(3, labels, seen.deals.seats))
 
 
 def own_place(seen: DealMeasures) -> StatisticResult:
-    """Test whether every card is in the pocket that waited for the card."""
+    """Test whether every card is in the pocket that waited for it."""
     moved = int((seen.deals.seats != seen.deals.waiting).sum())
     return StatisticResult(float(moved), str(moved), "0", 0.0 if moved else 1.0)
 

@@ -1,4 +1,4 @@
-"""The HTML page of a report: requirements of test houses, the tests, and the results.
+"""The HTML page of a lab report: requirements of test houses, statistical tests, results.
 
 The clauses are from the law and the standards of several countries, in our own words.
 """
@@ -35,7 +35,7 @@ _MIN_CHANCE = 1e-12
 
 
 class ReportPicture(NamedTuple):
-    """One picture: its name, its caption and its PNG."""
+    """One picture of a report: its name, its caption and its PNG data."""
 
     name: str
     caption: str
@@ -43,7 +43,7 @@ class ReportPicture(NamedTuple):
 
 
 def draw_pictures(deals: CollectedDeals, judgement: FamilyJudgement) -> tuple[ReportPicture, ...]:
-    """Draw all pictures of a report."""
+    """Return all pictures of a report on `deals`."""
     seen = DealMeasures(deals)
     drawn: list[tuple[str, str, Callable[[], Figure]]] = [
         ("chances", "The chance of each test's value in fair deals, beside its bound.",
@@ -85,11 +85,8 @@ def _draw_chances(judgement: FamilyJudgement) -> Figure:
 
 
 def _draw_by_label(deals: CollectedDeals, labels: int) -> Figure:
-    found = deal_statistics.SeatCounts(labels)
-    for block in deals.blocks():
-        found.add(
-            block.cards % FACE_COUNT if labels == FACE_COUNT else np.arange(CARDS), block.seats
-        )
+    label_of = deals.cards % FACE_COUNT if labels == FACE_COUNT else np.arange(CARDS)
+    found = deal_statistics.SeatCounts(labels, label_of, deals.seats)
     expected = np.maximum(found.expected, 1)[:, None]
     off = (found.counts - expected) / np.sqrt(expected * 3 / 4)
     figure = Figure(figsize=(11, 2.6), layout="constrained")
@@ -163,7 +160,10 @@ def _draw_side_by_side(axes: Axes, title: str, counts: Ints, chances: list[float
 
 
 class Clause(NamedTuple):
-    """One clause: its name, its source, the requirement, and the evidence other than tests."""
+    """One requirement of a law or a standard, and the evidence that is not a test.
+
+    `source`: the law or the standard. `asks`: the requirement. `shown`: the evidence.
+    """
 
     name: str
     source: str
@@ -275,7 +275,7 @@ _HEADS = ("test", "p", "bound", "at 95 %", "at 99 %", "found", "expected")
 
 
 def render_lab_page(report: LabReport, pictures: Sequence[ReportPicture], issued: str) -> str:
-    """Return the HTML page. `issued`: the program that made the page, and the time."""
+    """Return the HTML page of a report. `issued`: the program that made the page, and the time."""
     tone = "right" if report.is_inside else "wrong"
     sections = [
         f"<h1>Statistics of dealt cards</h1><p>{escape(issued)}</p>"

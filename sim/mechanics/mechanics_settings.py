@@ -12,7 +12,7 @@ BACKS = {"A": BACK_A, "B": BACK_B}
 
 @dataclass(frozen=True)
 class PhysicalSet:
-    """A set of this table, with its name and its back (0 A, 1 B)."""
+    """The name and the back (0 A, 1 B) of one set of cards of this table."""
 
     name: str = "S1"
     back: int = BACK_A
@@ -20,13 +20,13 @@ class PhysicalSet:
 
 @dataclass(frozen=True)
 class MechanicsSettings:
-    """The machine's settings. Times are in milliseconds at speed 1.
+    """The settings of one simulated machine.
 
-    A card takes about 100 ms: feed 62, read 15, gate at most 15, pass 15. Its fall of 40 ms
-    overlaps with the feed of the next card. `speed` divides all of these times. It does not change
-    a board's limits, heartbeat or clock. Each of `sets` has `packs` packs, with or without jokers.
-    With `cards`, a set has this number of cards, taken from the packs in a cycle. The first set is
-    in the hopper, the others are beside the machine.
+    Times are in milliseconds at speed 1. A card takes about 100 ms: feed 62, read 15, gate at most
+    15, pass 15. Its fall of 40 ms overlaps with the feed of the next card. `speed` divides all of
+    these times. It does not change a board's limits, heartbeat or clock. Each of `sets` has `packs`
+    packs, with or without jokers. With `cards`, a set has this number of cards, taken from the
+    packs in a cycle. The first set is in the hopper, the others are beside the machine.
     """
 
     packs: int = 2

@@ -1,12 +1,12 @@
-"""The shuffler, `Shuffler`: repeats riffles while its motor turns."""
+"""The shuffler, `Shuffler`, which riffles the cards again and again while its motor turns."""
 
 import random
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 from sim.mechanics.cards import Cards, PhysicalCard
-from sim.mechanics.motion import MechanicalClock, Travel
-from sim.mechanics.sensors import Sensors
+from sim.mechanics.machine_part import MachinePart, SharedParts
+from sim.mechanics.motion import Travel
 
 # The cards settle between two passes. The cam at the end of a pass is short.
 SETTLE_MS = 250.0
@@ -16,7 +16,7 @@ Thing = TypeVar("Thing")
 
 
 def riffle(cards: Sequence[Thing], rng: random.Random) -> list[Thing]:
-    """Return `cards` after one riffle of the Gilbert-Shannon-Reeds model.
+    """Return `cards` after one riffle by the Gilbert-Shannon-Reeds model.
 
     One fair coin for each card decides from which half the card falls. The number of heads is the
     cut. This is the same distribution as "cut by a binomial number, then drop in proportion to what
@@ -29,32 +29,26 @@ def riffle(cards: Sequence[Thing], rng: random.Random) -> list[Thing]:
     return [next(top) if coins >> place & 1 else next(bottom) for place in range(count)]
 
 
-class Shuffler:
-    """The shuffler.
+class Shuffler(MachinePart):
+    """The shuffler of the machine.
 
     In one pass it takes in the cards of the hopper, riffles them and returns them.
     """
 
     def __init__(
         self,
-        clock: MechanicalClock,
-        sensors: Sensors,
+        shared: SharedParts,
         hopper: list[PhysicalCard],
-        rng: random.Random,
-        shuffle_ms: float,
         hopper_changed: Callable[[], None],
     ) -> None:
+        super().__init__(shared)
         self.cards: Cards = ()
         self.passes = 0
-        self._clock = clock
-        self._sensors = sensors
         self._hopper = hopper
-        self._rng = rng
-        self._pass_ms = shuffle_ms
         self._hopper_changed = hopper_changed
         # The initial position is the end of a settling, so that the first pass can start at once.
-        self._settle = Travel(clock, SETTLE_MS)
-        self._pass = Travel(clock)
+        self._settle = Travel(shared.clock, SETTLE_MS)
+        self._pass = Travel(shared.clock)
         self._is_turning = False
 
     def drive(self, value: int | None) -> None:
@@ -66,12 +60,12 @@ class Shuffler:
             self._continue_pass()
 
     def hopper_filled(self) -> None:
-        """React to cards that came into the hopper: a turning shuffler takes them in."""
+        """Start a pass if the motor turns and waited for cards in the hopper."""
         if self._is_turning and not self.cards and not self._settle.is_moving:
             self._continue_pass()
 
     def empty(self) -> Cards:
-        """Take the cards out by hand and return them."""
+        """Remove by hand the cards in the shuffler and return them."""
         cards, self.cards = self.cards, ()
         self._pass.set_position(0.0)
         self._settle.set_position(SETTLE_MS)
@@ -85,7 +79,7 @@ class Shuffler:
 
     def _continue_pass(self) -> None:
         if self.cards:
-            self._pass.move_to(self._pass_ms, self._finish_pass)
+            self._pass.move_to(self._settings.shuffle_ms, self._finish_pass)
         elif self._hopper:
             self._settle.move_to(SETTLE_MS, self._take_in)
 

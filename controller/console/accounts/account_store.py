@@ -44,8 +44,9 @@ _log = structlog.get_logger("console")
 
 
 class Account(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """An account: a person or display that may log in. `table`: the one table that a display is
-    for.
+    """An account of the console: a person or a display that may log in.
+
+    `table` is the one table that a display is for.
     """
 
     name: str
@@ -57,8 +58,8 @@ class Account(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 class ListedAccount(Account, frozen=True, gc=False, kw_only=True):
     """An account as the list of accounts shows it.
 
-    `invited_until_ms`: the time at which the unused invitation expires or expired. None: there is
-    no unused invitation. `has_pin`: whether the person can log in.
+    `invited_until_ms` is the time at which the unused invitation expires or expired. It is None if
+    there is no unused invitation. `has_pin` is True if the person can log in.
     """
 
     invited_until_ms: int | None = None
@@ -66,12 +67,13 @@ class ListedAccount(Account, frozen=True, gc=False, kw_only=True):
 
 
 class NotAllowed(Exception):
-    """A request that the account may not make. `en` and `zh` are the line that explains the
-    refusal.
+    """An error for a request that the account may not make.
+
+    `en` and `zh` are the line that explains the refusal.
     """
 
     def __init__(self, en: str, zh: str) -> None:
-        """Store the line in both languages."""
+        """Store the explanation in both languages."""
         super().__init__(en)
         self.en, self.zh = en, zh
 
@@ -98,7 +100,7 @@ class Accounts:
         self._dummy_hash = _make_dummy_hash(self._hasher, entropy)
 
     def invite(self, person: Account) -> str:
-        """Create or update an account, and return an invitation code that is shown only this once.
+        """Create or update an account, and return an invitation code. The code is shown only once.
 
         The person sets the PIN with the code. An existing account keeps its PIN until the new code
         is used, and only the newest code is valid. The new role and language apply at once. A
@@ -163,8 +165,8 @@ class Accounts:
     def log_in(self, name: str, pin: str, host: str = "") -> tuple[Account, str]:
         """Return the account with this name and PIN, and a new session token. Raises NotAllowed.
 
-        An unknown name takes as much time as a wrong PIN, and has the same waiting times. `host`:
-        the address of the client, or "" if it is not counted.
+        An unknown name takes as much time as a wrong PIN, and has the same waiting times. `host` is
+        the address of the client, or "" if wrong PINs from it are not counted.
         """
         with self._engine.connect() as base:
             row = base.execute(
@@ -180,15 +182,18 @@ class Accounts:
         return _account_of_row(row), self.start_session(name, host, row.pin)
 
     def refuse_while_waiting(self, name: str, host: str) -> None:
-        """Raise NotAllowed if the address has to wait. This method does not block."""
+        """Raise NotAllowed if clients at the address `host` have to wait.
+
+        This method does not block.
+        """
         _refuse_if_waiting(self._throttle.address_wait_s(name, host))
 
     def start_session(self, name: str, host: str = "", pin: str | None = None) -> str:
         """Start a session of an authenticated person, and return the token for the browser.
 
-        `pin`: the stored hash of the PIN that was checked. None: the person was authenticated in
-        another way. Raises NotAllowed if the account was removed since then, or its PIN was
-        changed.
+        `pin` is the stored hash of the PIN that was checked. It is None if the person was
+        authenticated in another way. Raises NotAllowed if the account was removed since then, or
+        its PIN was changed.
         """
         token = self._entropy(32).hex()
         now_ms = self._now_ms()
@@ -218,8 +223,9 @@ class Accounts:
         return token
 
     def session_owner(self, token: str) -> Account | None:
-        """Return the account of a session token. None: the session is over or the account was
-        removed.
+        """Return the account of a session token.
+
+        Return None if the session is over or the account was removed.
         """
         asked = (
             select(ACCOUNTS)
@@ -234,8 +240,8 @@ class Accounts:
     def shift_expiry_times(self, before_ms: int, by_ms: int) -> None:
         """Shift the expiry times of sessions and invitations by `by_ms` after the clock was set.
 
-        `before_ms`: the time of the clock before it was set. Each session and invitation keeps its
-        remaining time. Rows that had expired by then are not changed, nor are rows that expire
+        `before_ms` is the time of the clock before it was set. Each session and invitation keeps
+        its remaining time. Rows that had expired by then are not changed, nor are rows that expire
         later than anything started by then could.
         """
         with self._engine.begin() as base:
@@ -248,12 +254,12 @@ class Accounts:
                 )
 
     def set_language(self, name: str, language: Language) -> None:
-        """Store the language in which a person reads."""
+        """Store the language in which a person reads the pages."""
         with self._engine.begin() as base:
             base.execute(update(ACCOUNTS).where(ACCOUNTS.c.name == name).values(language=language))
 
     def log_out(self, token: str) -> None:
-        """End a session."""
+        """End the session that has this token."""
         with self._engine.begin() as base:
             base.execute(delete(SESSIONS).where(SESSIONS.c.token == _digest(token)))
 
@@ -289,7 +295,10 @@ class Accounts:
             ]
 
     def invited_until_ms(self, name: str) -> int | None:
-        """Return the time at which an unused invitation expires or expired. None: there is none."""
+        """Return the time at which a person's unused invitation expires or expired.
+
+        Return None if there is none.
+        """
         asked = select(INVITATIONS.c.until_ms).where(INVITATIONS.c.person == name)
         with self._engine.connect() as base:
             return base.scalar(asked)
@@ -326,7 +335,7 @@ def _make_dummy_hash(hasher: PasswordHasher, entropy: Callable[[int], bytes]) ->
 
 
 def _refuse_if_waiting(left_s: int) -> None:
-    """Raise NotAllowed if there are seconds left to wait."""
+    """Raise NotAllowed if a client still has to wait `left_s` seconds."""
     if left_s > 0:
         raise NotAllowed(
             f"too many wrong PINs: wait {left_s} s", f"密码错误次数过多，请等待{left_s}秒"
@@ -338,5 +347,5 @@ def _account_of_row(row: Row[Any]) -> Account:
 
 
 def _digest(secret: str) -> str:
-    """Return the stored form of a token or code, which is useless to a reader of the database."""
+    """Return the hash of a token or code, which is useless to a reader of the database."""
     return hashlib.sha256(secret.encode()).hexdigest()

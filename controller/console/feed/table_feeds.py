@@ -10,7 +10,6 @@ import sys
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from functools import partial
-from types import TracebackType
 from typing import Any, Final, Self
 
 import zmq
@@ -80,7 +79,7 @@ _log = structlog.get_logger("console")
 
 
 class _TableFeed:
-    """The state of one table's feed."""
+    """What the console knows from the feed of one table."""
 
     def __init__(self, line: ConfiguredTable, me: ClientIdentity, now_ms: int) -> None:
         self.configured, self.identity = line, me
@@ -94,13 +93,13 @@ class _TableFeed:
 
 
 class TableFeeds:
-    """The feeds of a console's tables. Enter it as a context in the running event loop that uses
-    it.
+    """The feeds of all tables of a console.
 
-    `identity_of` returns the observer's key with which the console reads a table's feed and
-    requests its events. `write` runs blocking calls on the store's thread. `now_ms` is the
-    console's clock, `new_id` names commands. At most `max_waiting` events wait in memory while the
-    database is unavailable. `start_task` starts a task that runs as long as the console.
+    Enter it as a context in the running event loop that uses it. `identity_of` returns the
+    observer's key with which the console reads a table's feed and requests its events. `write` runs
+    blocking calls on the store's thread. `now_ms` is the console's clock, `new_id` names commands.
+    At most `max_waiting` events wait in memory while the database is unavailable. `start_task`
+    starts a task that runs as long as the console.
     """
 
     def __init__(
@@ -130,7 +129,7 @@ class TableFeeds:
         self._on_event: Listeners[PublicEvent] = Listeners()
 
     async def __aenter__(self) -> Self:
-        """Load the stored marks and start to read. Raises StoreError."""
+        """Load the stored marks, and start to read the feeds. Raises StoreError."""
         sys.setswitchinterval(SWITCH_INTERVAL_S)
         self._loop, self._next_flush_s = asyncio.get_running_loop(), 0.0
         self._last_check_s = self._loop.time()
@@ -164,12 +163,7 @@ class TableFeeds:
         self._poll_task = self._start_task(self._poll())
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         """Disconnect from all tables, and write the received events."""
         self._poll_task.cancel()
         await asyncio.gather(self._poll_task, return_exceptions=True)
@@ -180,26 +174,29 @@ class TableFeeds:
 
     @property
     def context(self) -> "zmq.Context[Any]":
-        """Return the ZeroMQ context, for clients of these tables. Close them before this exits."""
+        """Return the ZeroMQ context, for clients of these tables.
+
+        Close them before this object exits.
+        """
         return self._sockets.context
 
     @property
     def ids(self) -> tuple[str, ...]:
-        """Return all tables, in the order of their numbers."""
+        """Return the names of all tables, sorted by their numbers."""
         return tuple(self._feeds)
 
     @property
     def store_status(self) -> StoreStatus:
-        """Return the state of the database."""
+        """Return whether the database is available, and how many events wait for it."""
         return self._writer.status
 
     @property
     def incomplete_tables(self) -> frozenset[str]:
-        """Return the tables that may have events that are missing in the archive."""
+        """Return the tables of which the archive may lack events."""
         return self._backfill.incomplete_tables
 
     def add(self, configured: ConfiguredTable) -> None:
-        """Connect to a table, and replace a table of the same name. Raises BadAddress."""
+        """Connect to a table. A table of the same name is replaced. Raises BadAddress."""
         known = self._feeds.get(configured.id)
         if known is not None and known.configured == configured:
             return
@@ -221,33 +218,39 @@ class TableFeeds:
         self._publish_change(table)
 
     def snapshot(self, table: str) -> TableSnapshot:
-        """Return the snapshot of a table. Raises KeyError for an unknown table."""
+        """Return what is known of a table at present. Raises KeyError for an unknown table."""
         self._check_for_stall()
         return self._feeds[table].snapshot
 
     def freshness(self, table: str) -> tuple[Freshness, int]:
-        """Return the freshness of a table, and since when (console's clock). Raises KeyError."""
+        """Return the freshness of a table, and since when it has it (by the console's clock).
+
+        Raises KeyError.
+        """
         return self.snapshot(table).freshness(self._now_ms())
 
     def rejections(self, table: str) -> RejectionCounts:
-        """Return the counts of rejected messages of a table's feed. Raises KeyError."""
+        """Return how many messages of a table's feed were rejected. Raises KeyError."""
         return self._feeds[table].rejections
 
     def on_change(self, callback: Callable[[str], None]) -> Unsubscribe:
-        """Call `callback` with every table that has changed, at most 20 times a second for each
-        table.
+        """Call `callback` with every table that has changed.
+
+        It is called at most 20 times a second for each table.
         """
         return self._on_change.add(callback)
 
     def on_event(self, callback: Callable[[PublicEvent], None]) -> Unsubscribe:
-        """Call `callback` once with every public event. Events that were missed arrive later, out
-        of order.
+        """Call `callback` once with every public event.
+
+        Events that were missed arrive later, out of order.
         """
         return self._on_event.add(callback)
 
     def shift_times(self, by_ms: int) -> None:
-        """Shift all stored times after the console's clock was set by `by_ms`. Freshness does not
-        change.
+        """Shift all stored times by `by_ms`, because the console's clock was set by as much.
+
+        Freshness does not change.
         """
         self._writer.shift_times(by_ms)
         for table, one in self._feeds.items():
@@ -260,7 +263,7 @@ class TableFeeds:
             self._publish_change(table)
 
     async def wait_until_stored(self) -> None:
-        """Return once the archive has all received events, or the database is unavailable."""
+        """Wait until the archive has all received events, or the database is unavailable."""
         self._intake.flush()
         await self._writer.wait_until_written()
 
@@ -363,7 +366,10 @@ class TableFeeds:
         self._on_change.notify(table)
 
     async def _poll(self) -> None:
-        """Notify listeners of tables that became silent or stale, and flush collected events."""
+        """Notify listeners of tables that became silent or stale, and flush collected events.
+
+        This is done repeatedly.
+        """
         while True:
             await asyncio.sleep(POLL_INTERVAL_S)
             self._check_for_stall()
@@ -377,7 +383,9 @@ class TableFeeds:
                     _log.exception("not looked at", table=table)
 
     def _check_for_stall(self) -> None:
-        """Detect a stall of the console itself, which must not count as silence of the tables."""
+        """Detect that the console itself was stopped, which must not count as silence of the
+        tables.
+        """
         now_s = self._loop.time()
         gap_s, self._last_check_s = now_s - self._last_check_s, now_s
         if gap_s <= STALL_S:
@@ -394,7 +402,7 @@ class TableFeeds:
     # Events for the store, and requests for missing events.
 
     def _note_event(self, event: PublicEvent) -> None:
-        """Announce an event after all messages of the same read."""
+        """Schedule that an event is passed on after all messages of the same read."""
         if not self._new_events:
             asyncio.get_running_loop().call_soon(self._publish_events)
         self._new_events.append(event)

@@ -1,7 +1,7 @@
 """The hall's pages: the row of every table, the waiting tables, the areas, and the chief's part.
 
-A row is built again when its table has news. It is also built again when time alone changes it:
-a table becomes silent, or a table without a referee becomes a matter for the chief.
+A row is built again when its table has news. It is also built again when time alone changes it: a
+table becomes silent, or a table without a referee becomes a matter for the chief.
 """
 
 import asyncio
@@ -29,21 +29,25 @@ from controller.messages import PublicState, Role
 GATHER_INTERVAL_S: Final = 0.01
 """Seconds for which changes are collected before they are published together."""
 TICK_INTERVAL_S: Final = 0.5
-"""Seconds between two checks for changes by time alone. The parts made of all tables are built at
-the same interval."""
+"""Seconds between two checks for rows that time alone changes.
+
+The parts made of all tables are built at the same interval.
+"""
 MAX_ROW_BYTES: Final = 1 << 14
-"""The maximum length of one table's row, and of its reasons to wait. Every browser of the hall
-receives both, and one table must not fill their connections (provisional). A tenth of it is already
-a long row."""
+"""The maximum length of one table's row, and of its reasons to wait.
+
+Every browser of the hall receives both, and one table must not fill their connections. A tenth of
+it is already a long row. No rule text sets this number.
+"""
 
 _log = structlog.get_logger("console")
 
 HallPart = Callable[[Sequence[TableSnapshot], int], object]
-"""A function that returns a view of all tables together, at `now_ms`."""
+"""A function that returns one part of the hall's stream, made of all tables at `now_ms`."""
 
 
 class Hall:
-    """The parts of the hall's stream, one set of parts for each role.
+    """The contents of the hall's stream, one set of parts for each role.
 
     `hall_parts` has the functions of parts made of all tables, each with the roles that see the
     part. `start_task` starts tasks that run as long as the console. `on_wait_changed` is called
@@ -73,7 +77,7 @@ class Hall:
         self.on_wait_changed: Callable[[str], None] = lambda table: None
 
     def start(self) -> None:
-        """Publish the known states, and all later states."""
+        """Publish the present states of all tables, and from now on each later state."""
         self._changed_tables.update(self._tables.ids)
         self._publish_waits()
         self._publish()
@@ -82,14 +86,14 @@ class Hall:
         self._tasks = [self._start_task(self._publish_changes()), self._start_task(self._tick())]
 
     async def close(self) -> None:
-        """Stop the tasks."""
+        """Stop the tasks, so that nothing more is published."""
         self._unsubscribe()
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
     def shift_times(self, by_ms: int) -> None:
-        """Shift the stored times after the console's clock was set."""
+        """Add `by_ms` to the stored times, after the console's clock was set."""
         self._freshness = {
             table: (how, since_ms + by_ms) for table, (how, since_ms) in self._freshness.items()
         }
@@ -104,7 +108,7 @@ class Hall:
         return self._parts_by_role[role]
 
     def waiting_table(self, table: str) -> WaitingTable | None:
-        """Return the reasons why a table waits, or None."""
+        """Return a table with its reasons to wait, or None if it does not wait."""
         return self._waiting_tables.get(table)
 
     def _mark_changed(self, table: str) -> None:
@@ -119,7 +123,7 @@ class Hall:
             await asyncio.sleep(GATHER_INTERVAL_S)
 
     async def _tick(self) -> None:
-        """Update the rows that time alone changes, and the parts made of all tables, repeatedly."""
+        """Update repeatedly the rows that time alone changes, and the parts made of all tables."""
         while True:
             now_ms = self._now_ms()
             known = set(self._tables.ids)
@@ -130,7 +134,9 @@ class Hall:
             await asyncio.sleep(TICK_INTERVAL_S)
 
     def _is_outdated(self, table: str, now_ms: int) -> bool:
-        """Return whether a table's freshness has changed, or the chief must see that it waits."""
+        """Return True if a row's freshness is old, or if the chief must see that its table
+        waits.
+        """
         how, _ = self._tables.snapshot(table).freshness(now_ms)
         shown, waits = self._freshness.get(table), self._waiting_tables.get(table)
         if shown is None or shown[0] is not how or waits is None:
@@ -241,7 +247,7 @@ class Hall:
 
 
 def own_account_json(person: Account) -> dict[str, Any]:
-    """Return the account of a page's own person, as the page receives it."""
+    """Return an account as its own person's page receives it."""
     return {
         "name": person.name,
         "role": person.role.value,

@@ -1,4 +1,4 @@
-"""A table's page: its published state, its commands, its events, and the possible commands.
+"""A table's page: its published state, its commands, its events, and the commands that it offers.
 
 A page exists only while it has viewers, and for a short time after.
 """
@@ -30,7 +30,7 @@ from controller.words import Words
 _log = structlog.get_logger("console")
 
 OFFERS_INTERVAL_S: Final = 1.0
-"""The minimum of seconds between two requests for a table's offers, for one role."""
+"""The least seconds between two requests to a table for the commands that it offers a role."""
 TICK_INTERVAL_S: Final = 0.5
 EXPIRY_S: Final = 5.0
 """Seconds for which a page without viewers stays in memory. A viewer who connects again or reloads
@@ -42,7 +42,7 @@ MAX_LINES: Final = 50
 
 
 class TablePartView(msgspec.Struct, frozen=True, kw_only=True):
-    """A table: its area, its freshness, and the facts beside its state.
+    """A table as its page shows it: its area, its freshness, and facts that its state lacks.
 
     `since_ms` is a time by the console's clock. `skew_ms` is how far the console's clock is ahead
     of the table's clock, which makes the time stamps of the table's state. `rules` is the title of
@@ -113,11 +113,11 @@ class TablePages:
 
     @property
     def page_count(self) -> int:
-        """Return the number of pages in memory, one for each table and role."""
+        """Return the number of pages in memory. Each table has one page for each role."""
         return len(self._pages)
 
     async def close(self) -> None:
-        """Stop the tasks."""
+        """Stop the tasks of all pages."""
         self._closed = True
         for undo in self._unsubscribe:
             undo()
@@ -220,7 +220,7 @@ class TablePages:
         )
 
     async def _tick(self, table: str, page: _TablePage) -> None:
-        """Publish a change of the freshness, and repeat failed reads of the database."""
+        """Publish repeatedly a changed freshness, and repeat failed readings of the database."""
         while True:
             await asyncio.sleep(TICK_INTERVAL_S)
             self._publish(table, page)
@@ -228,7 +228,7 @@ class TablePages:
                 self._commands_changed(table)
 
     async def _load_page(self, table: str) -> None:
-        """Publish the newest commands and events."""
+        """Publish the newest commands and events of a table."""
         await self._publish_commands(table)
         if table not in self._events:
             self._events[table] = []
@@ -236,7 +236,7 @@ class TablePages:
         self._publish_events(table)
 
     async def _read_events(self, table: str) -> None:
-        """Read the newest events, and add those that were received meanwhile."""
+        """Read a table's newest events, and add those that were received meanwhile."""
         try:
             kept = await self._run_blocking(lambda: self._archive.newest(table, MAX_EVENTS))
         except StoreError as failed:
@@ -268,7 +268,7 @@ class TablePages:
             page.parts.put("told", lines)
 
     def _commands_changed(self, table: str) -> None:
-        """Read and publish the commands.
+        """Read and publish the commands of a table.
 
         Changes during a reading cause exactly one more reading after it.
         """
@@ -312,10 +312,10 @@ class TablePages:
             page.parts.put("orders", orders)
 
     async def _refresh_offers(self, table: str, role: Role, page: _TablePage) -> None:
-        """Load the possible commands again whenever the table's journal has grown.
+        """Request the offered commands again whenever the table's journal has grown.
 
-        A table that does not answer is asked again, because without its answer the page shows
-        every command as possible.
+        A table that does not answer is asked again, because without its answer the page shows every
+        command as possible.
         """
         asked: tuple[Any, ...] | None = None
         while True:
@@ -333,7 +333,10 @@ class TablePages:
             await asyncio.sleep(OFFERS_INTERVAL_S)
 
     async def _load_offers(self, table: str, role: Role, page: _TablePage) -> bool:
-        """Request and publish the possible commands. Return whether the table answered."""
+        """Request and publish the commands that a table offers.
+
+        Return True if the table answered.
+        """
         try:
             reply = await self._dispatcher.query(table, "offers", {"role": role.value}, role)
         except (RequestError, KeyError):  # The table is silent, or was removed.
@@ -347,17 +350,14 @@ class TablePages:
 
 
 def _cancel_expiry(page: _TablePage) -> None:
-    """Cancel the planned end of a page."""
+    """Cancel the timer that would end a page."""
     if page.expiry_timer is not None:
         page.expiry_timer.cancel()
         page.expiry_timer = None
 
 
 async def _run_or_fail(page: _TablePage, coroutine: Coroutine[Any, Any, None]) -> None:
-    """Run a task that keeps a page up to date.
-
-    If the task fails, the page ends, so that it does not show an old state.
-    """
+    """Run a task that updates a page. If it fails, end the page, so that it shows nothing old."""
     try:
         await coroutine
     except Exception:

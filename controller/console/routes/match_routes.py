@@ -1,4 +1,4 @@
-"""Score sheets, and the history of matches: their attempts and their public events."""
+"""The routes for score sheets, and for the history of matches with their attempts and events."""
 
 import re
 from typing import Final, cast
@@ -24,43 +24,13 @@ from controller.console.view.sheet_page import (
     sheet_file_name,
     with_wall_times,
 )
+from controller.console.view.struct_fields import fill_struct
 from controller.faults import Language
 from controller.sheet.form import ScoreSheet
 
 
 async def get_table_sheet(request: ConsoleRequest) -> SheetPageView:
     """Return the sheet of a table's match, or its last stored sheet if the table is silent."""
-    return await _table_sheet(request)
-
-
-async def get_table_sheet_csv(request: ConsoleRequest) -> Response:
-    """Return the sheet of a table's match as a file for a spreadsheet."""
-    return _csv_response((await _table_sheet(request)).sheet, request)
-
-
-async def get_stored_sheet(request: ConsoleRequest) -> SheetPageView | Response:
-    """Return a stored sheet of a match: the newest, or the sheet of a `version` (and `signed`)."""
-    kept = await _stored_sheets(
-        request, request.path_params["match"], request.query("table") or None
-    )
-    if not kept:
-        raise RequestError(404, "no sheet of this match is stored", "没有这局的记分表存档")
-    version, signed = request.number("version"), request.query("signed")
-    fits = [
-        one
-        for one in kept
-        if (not version or one.sheet.version == version)
-        and (not signed or str(one.signed) == signed)
-    ]
-    if not fits:
-        raise RequestError(404, "this version is not stored", "没有此版本的存档")
-    chosen = fits[-1]
-    if request.query("format") == "csv":
-        return _csv_response(chosen.sheet, request)
-    return build_sheet_view(chosen.sheet, _versions(kept), chosen.kept_ms)
-
-
-async def _table_sheet(request: ConsoleRequest) -> SheetPageView:
     table = request.table
     try:
         reply = await request.console.dispatcher.query(table, "sheet")
@@ -97,6 +67,33 @@ async def _table_sheet(request: ConsoleRequest) -> SheetPageView:
     )
 
 
+async def get_table_sheet_csv(request: ConsoleRequest) -> Response:
+    """Return the score sheet of a table's match as a file for a spreadsheet."""
+    return _csv_response((await get_table_sheet(request)).sheet, request)
+
+
+async def get_stored_sheet(request: ConsoleRequest) -> SheetPageView | Response:
+    """Return a stored sheet of a match: the newest, or that of a `version` (and `signed`)."""
+    kept = await _stored_sheets(
+        request, request.path_params["match"], request.query("table") or None
+    )
+    if not kept:
+        raise RequestError(404, "no sheet of this match is stored", "没有这局的记分表存档")
+    version, signed = request.number("version"), request.query("signed")
+    fits = [
+        one
+        for one in kept
+        if (not version or one.sheet.version == version)
+        and (not signed or str(one.signed) == signed)
+    ]
+    if not fits:
+        raise RequestError(404, "this version is not stored", "没有此版本的存档")
+    chosen = fits[-1]
+    if request.query("format") == "csv":
+        return _csv_response(chosen.sheet, request)
+    return build_sheet_view(chosen.sheet, _versions(kept), chosen.kept_ms)
+
+
 async def _stored_sheets(
     request: ConsoleRequest, match: str, table: str | None
 ) -> list[StoredSheet]:
@@ -105,12 +102,7 @@ async def _stored_sheets(
 
 
 def _versions(kept: list[StoredSheet]) -> list[StoredVersion]:
-    return [
-        StoredVersion(
-            table=one.table, version=one.sheet.version, signed=one.signed, kept_ms=one.kept_ms
-        )
-        for one in kept
-    ]
+    return [fill_struct(StoredVersion, one.sheet, one) for one in kept]
 
 
 def _csv_response(sheet: ScoreSheet, request: ConsoleRequest) -> Response:
@@ -122,7 +114,7 @@ def _csv_response(sheet: ScoreSheet, request: ConsoleRequest) -> Response:
 
 
 async def list_matches(request: ConsoleRequest) -> dict[str, list[MatchListRow]]:
-    """List the matches, or those of one `event`."""
+    """List all known matches, or only those of one `event` (a tournament)."""
     console, event = request.console, request.query("event") or None
     sheets = ScoreSheetStore(console.engine, console.now_ms)
     kept = await console.read(lambda: sheets.newest(event))
@@ -140,7 +132,7 @@ async def list_attempts(request: ConsoleRequest) -> dict[str, list[AttemptLine]]
 
 
 async def get_match_record(request: ConsoleRequest) -> Response:
-    """Return all public events of a match at a table, as lines for `dealtable verify`."""
+    """Return all public events of a match at a table, as a file for `dealtable verify`."""
     proofs = AttemptRecords(request.console.engine)
     table, match = request.path_params["id"], request.path_params["match"]
     rows = await request.console.read_after_flush(lambda: proofs.rows_of_match(table, match))

@@ -1,4 +1,4 @@
-"""The streams of the pages: first the whole page, then its changes.
+"""The streams of the pages. A stream first sends the whole page, then its changes.
 
 The parameter `behind` marks a hidden page that still sounds. If a browser has more such pages than
 connections, the pages connect in turn, and one of them sounds.
@@ -27,13 +27,13 @@ _log = structlog.get_logger("console")
 
 
 async def stream_hall(request: ConsoleRequest) -> Response:
-    """Stream the hall for the role of this person."""
+    """Stream the hall's page as the role of this person sees it."""
     shown = request.console.hall.parts_for(request.person.role)
     return _stream_response(_viewer_events(request, shown))
 
 
 async def stream_table(request: ConsoleRequest) -> Response:
-    """Stream one table."""
+    """Stream the page of one table."""
     name = request.table
 
     async def told() -> AsyncIterator[bytes]:
@@ -84,7 +84,7 @@ async def stream_display(request: ConsoleRequest) -> Response:
 
 
 class _SoundRequest(msgspec.Struct, forbid_unknown_fields=True):
-    """A request to sound. `of` has the names of the news, which are the same for all pages."""
+    """A page's request to sound an alert. `of` names the news, alike on all pages of a browser."""
 
     of: Annotated[
         tuple[Annotated[str, Meta(max_length=200)], ...],
@@ -93,7 +93,7 @@ class _SoundRequest(msgspec.Struct, forbid_unknown_fields=True):
 
 
 async def claim_sound(request: ConsoleRequest) -> dict[str, bool]:
-    """Return whether this page must sound: no other page of its browser has sounded for it."""
+    """Return whether this page must sound, because no other page of its browser has sounded."""
     news = (await request.read_json(_SoundRequest)).of
     now_s = asyncio.get_running_loop().time()
     return {"ring": request.console.alert_sounds.claim(request.token, news, now_s)}

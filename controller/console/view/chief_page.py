@@ -1,7 +1,7 @@
-"""The chief's page: what the chief must decide or confirm, and what the chief should know.
+"""The chief referee's page: what the chief must decide or confirm, and what the chief should know.
 
-A state does not contain since when a matter is open. The caller stores that time by the name of
-the matter (`open_matter_names`).
+A state does not contain the time when a matter was opened. The caller stores that time by the name
+of the matter (`open_matter_names`).
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -20,6 +20,7 @@ from controller.console.view.integrity import (
     Workload,
     list_integrity_findings,
 )
+from controller.console.view.struct_fields import fill_struct
 from controller.messages import PublicMatch, PublicRuling, PublicState, Side, VerbalCorrection
 from controller.words import Words, decided_by_words
 
@@ -28,7 +29,7 @@ FirstSeen = Mapping[str, int]
 
 
 class PendingApproval(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """A ruling that waits for the chief: for a decision, or (`verbal`) for a confirmation.
+    """A ruling that the chief must decide, or must confirm if `verbal` is True.
 
     A verbal ruling is an oral decision of the chief that a referee entered. `by`: who proposed the
     ruling, or the chief and the person who entered the oral decision. `since_ms`: when the console
@@ -56,7 +57,7 @@ class UnconfirmedCorrection(msgspec.Struct, frozen=True, gc=False, kw_only=True)
 
 
 class UnsignedSheet(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """A finished sheet with missing signatures: the number it has, and who has still to sign."""
+    """A finished score sheet with `signed` signatures. The signatures of `signers` are missing."""
 
     table: str
     signed: int
@@ -65,7 +66,7 @@ class UnsignedSheet(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 
 
 def open_matter_names(table: str, state: PublicState) -> Iterator[str]:
-    """Yield the names of a table's open matters. The caller stores their first times by name."""
+    """Yield the name of each matter of a table that waits for the chief or for signatures."""
     match = state.match
     for ruling in match.rulings:
         if _needs_chief(ruling):
@@ -110,7 +111,7 @@ def list_unconfirmed_corrections(
 def list_unsigned_sheets(
     known: Iterable[tuple[TableSnapshot, PublicState]], first_seen: FirstSeen
 ) -> Iterator[UnsignedSheet]:
-    """Yield the finished sheets with missing signatures."""
+    """Yield each finished score sheet that lacks signatures."""
     for one, state in known:
         match = state.match
         if is_over(state) and match.signers:
@@ -149,7 +150,7 @@ ESTIMATE_STEP_MS: Final = 30_000
 
 
 class OverrunEstimate(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """A table with a deal that is expected to end `by_s` after the match's time is up.
+    """A table with a deal that may end `by_s` seconds after the time of the match is up.
 
     `pace_s`: the mean time of the table's `deals` finished deals, from release to release. In the
     first deal (`deals` is 0) it is the median pace of the other tables of the area. The present
@@ -186,7 +187,7 @@ class _DealPace(msgspec.Struct, frozen=True, gc=False):
 def estimate_overruns(
     playing: Sequence[tuple[TableSnapshot, PublicState]], now_ms: int
 ) -> Iterator[OverrunEstimate]:
-    """Yield each table with a deal that ends half a minute or more after the match's time is up."""
+    """Yield each table whose deal may end at least 30 s after the time of the match is up."""
     paces = [pace for one, state in playing if (pace := _deal_pace(one, state)) is not None]
     by_area: dict[str, list[int]] = {}
     for each in paces:
@@ -199,13 +200,10 @@ def estimate_overruns(
             continue
         late_ms = max(each.began_ms + pace_ms, now_ms) - each.ends_ms
         if late_ms >= ESTIMATE_STEP_MS:
-            match = each.match
-            yield OverrunEstimate(
+            yield fill_struct(
+                OverrunEstimate,
+                each.match,
                 table=each.snapshot.table,
-                deal=match.deal or 0,
-                phase=match.phase,
-                phase_en=match.phase_en,
-                phase_zh=match.phase_zh,
                 ends_ms=each.ends_ms,
                 by_s=late_ms // ESTIMATE_STEP_MS * ESTIMATE_STEP_MS // 1000,
                 pace_s=pace_ms // 1000,
@@ -214,7 +212,7 @@ def estimate_overruns(
 
 
 def _deal_pace(snapshot: TableSnapshot, state: PublicState) -> _DealPace | None:
-    """Return a table's pace. Return None if no deal is under way or the clock does not run."""
+    """Return a table's pace, or None if no deal is under way or its match clock does not run."""
     match, up_ms = state.match, clock_end_ms(state, snapshot.contact_times.received_ms)
     if up_ms is None or match.clock is None or match.clock.deadline_ms is None:
         return None
@@ -234,13 +232,17 @@ LOST_VERDICTS: Final = frozenset({"forfeit", "disqualified", "both_lost"})
 NEAR_END_ANNOUNCEMENTS: Final = frozenset(
     {"announce_15", "announce_5", "announce_1", "last_deal", "time_up"}
 )
-"""After these, equal levels in a knock-out are listed: the last 15 minutes (provisional)."""
+"""After one of these announcements, equal levels in a knock-out match are listed.
+
+The first of them is made 15 minutes before the end. No rule text sets this time.
+"""
 
 
 class LevelTie(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """A knock-out match with equal levels near its end. `due`: an extra deal must be ordered now.
+    """A knock-out match that is near its end while both sides have the same level.
 
-    `ends_ms`: when the match's time is up, by the console's clock. None if its clock does not run.
+    `due`: an extra deal must be ordered now. `ends_ms`: when the match's time is up, by the
+    console's clock. None if its clock does not run.
     """
 
     table: str
@@ -258,7 +260,7 @@ class TableAtLevelA(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 
 
 class HeavyOutcome(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """A heavy penalty in force, or a match that ended without being played out."""
+    """A heavy penalty in force, or a match that a side lost without playing it to its end."""
 
     table: str
     words_en: str

@@ -87,25 +87,13 @@ ARGUMENT_NAMES: Final[Mapping[str, Words]] = {
     "phase": Words("phase for which it is meant", "所针对的阶段"),
 }
 
-
 ArgumentKind = Literal[
-    "seat",
-    "side",
-    "text",
-    "int",
-    "bool",
-    "cards",
-    "counts",
-    "order",
-    "choice",
-    "card",
-    "pairs",
-    "object",
+    "seat", "side", "text", "int", "bool", "counts", "order", "choice", "card", "pairs", "object"
 ]
 
 
 class ArgumentView(msgspec.Struct, frozen=True, kw_only=True):
-    """One argument. `min`, `max`: the limits of a number, or of the length of a text."""
+    """An argument in a form. `min`, `max`: the limits of a number, or of the length of a text."""
 
     name: str
     kind: ArgumentKind
@@ -119,7 +107,7 @@ class ArgumentView(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class CommandFormView(msgspec.Struct, frozen=True, kw_only=True):
-    """One command. `label_*`: the text of its button. `does_*`: one line about its effect."""
+    """The form of a command. `label_*`: its button's text. `does_*`: one line about its effect."""
 
     roles: list[Role]
     signed: bool
@@ -133,7 +121,7 @@ class CommandFormView(msgspec.Struct, frozen=True, kw_only=True):
 
 @cache
 def command_forms() -> Mapping[str, CommandFormView]:
-    """Return the forms of all commands by name."""
+    """Return the form of each command by the command's name."""
     return {cmd: _command_form(cmd, command) for cmd, command in COMMANDS.items()}
 
 
@@ -173,7 +161,7 @@ def _argument_view(field: inspect.Field, annotation: Any) -> ArgumentView:
 
 
 def _choices(annotation: Any) -> list[str]:
-    """Return the values of an annotation, in the order in which they are declared."""
+    """Return the values that a type annotation allows, in the order in which they are declared."""
     if isinstance(annotation, type) and issubclass(annotation, Enum):
         return [str(one.value) for one in annotation]
     if get_origin(annotation) is Literal:
@@ -182,7 +170,7 @@ def _choices(annotation: Any) -> list[str]:
 
 
 def _unwrapped(shape: inspect.Type) -> tuple[inspect.Type, Mapping[str, Any]]:
-    """Return a type without `None` and without metadata, and the JSON schema of the metadata."""
+    """Return a type without `None` and metadata, and the JSON schema that the metadata contains."""
     meta: Mapping[str, Any] = {}
     while True:
         if isinstance(shape, inspect.Metadata):

@@ -1,4 +1,8 @@
-"""The file of a draw (对阵表): its columns, and its rows as text, as any spreadsheet saves it."""
+"""The file of a draw (对阵表): its columns, and the reader of its rows.
+
+A draw lists the matches of a round with their tables and pairs. Any spreadsheet program can save
+such a file.
+"""
 
 import csv
 import io
@@ -11,14 +15,14 @@ from controller.faults import Language
 from controller.words import Words
 
 MAX_ROWS: Final = 500
-"""Matches of one draw (provisional)."""
+"""The most matches in one draw. No rule text sets this number."""
 MAX_BYTES: Final = 256 * 1024
 MAX_CELL_LENGTH: Final = 64
-"""Characters of a cell (provisional)."""
+"""The most characters in one cell. No rule text sets this number."""
 
 
 class DrawColumn(NamedTuple):
-    """A column: its names, whether it is needed, a description, and an example."""
+    """A column with two names, a description and an example. `needed`: every row must fill it."""
 
     zh: str
     en: str
@@ -67,7 +71,7 @@ COLUMNS: Final[Mapping[str, DrawColumn]] = {
 
 
 class DrawFault(msgspec.Struct, frozen=True, kw_only=True):
-    """A fault in a draw: its text, its line in the file (from 1 on), and its column."""
+    """A mistake in the file of a draw, with its line (from 1 on) and its column, if known."""
 
     line: int
     column_en: str | None = None
@@ -77,7 +81,7 @@ class DrawFault(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def example_draw(language: Language, table: str) -> bytes:
-    """Return a draw to begin with, in a form for Excel: a heading and one match at `table`."""
+    """Return an example file for Excel, with a heading and one match at `table`."""
     out = io.StringIO(newline="")
     writer = csv.writer(out, lineterminator="\r\n")
     columns = list(COLUMNS.values())
@@ -99,7 +103,7 @@ class UnreadableDraw(Exception):
 
 
 def decode_draw(body: bytes) -> tuple[str, str]:
-    """Return the text of a file, and its encoding: UTF-8, UTF-16 or GB18030.
+    """Return the text of a draw's file and its encoding: UTF-8, UTF-16 or GB18030.
 
     Raises UnreadableDraw if the file is too long or is not text.
     """
@@ -124,7 +128,7 @@ def decode_draw(body: bytes) -> tuple[str, str]:
 
 
 def parse_rows(text: str) -> list[tuple[int, list[str]]]:
-    """Return the rows that are not empty, each with the line where it begins.
+    """Return all rows that are not empty, each with the number of its first line.
 
     Raises UnreadableDraw if the text is not CSV, has no row, or has too many rows.
     """

@@ -1,7 +1,7 @@
-"""A draw (对阵表) from a spreadsheet. The whole draw is checked before any match is sent.
+"""The check of a draw (对阵表). The whole draw is checked before any match is sent.
 
-A row is a match: its table, round, number and stage, and the two pairs with their players. A
-fault is reported by line and column, in both languages. A draw with a fault is refused whole.
+A row is a match: its table, round, number and stage, and the two pairs with their players. A fault
+is reported by line and column, in both languages. A draw with a fault is refused whole.
 """
 
 import hashlib
@@ -45,7 +45,7 @@ _STAGES: Final = {
 
 
 class DrawnMatch(msgspec.Struct, frozen=True, kw_only=True):
-    """One match of the draw: its table, and the arguments of the command for that table."""
+    """One match of a draw, with the arguments of the command that sets it up at its table."""
 
     line: int
     table: str
@@ -53,7 +53,7 @@ class DrawnMatch(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def command_id(self) -> str:
-        """Return the id of the command.
+        """Return the id of the command that sets up this match.
 
         The same match at the same table has the same id for every sender. The earlier penalties of
         its pairs do not change the id.
@@ -64,9 +64,10 @@ class DrawnMatch(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Draw(msgspec.Struct, frozen=True, kw_only=True):
-    """A whole draw: its matches, or its faults. `digest`: a hash of the file and the default event.
+    """A checked draw: its matches, or its faults.
 
-    `with_records` adds the earlier penalties to the digest.
+    `digest`: a hash of the file and the default event. `with_records` adds the earlier penalties to
+    the digest.
     """
 
     digest: str
@@ -76,7 +77,7 @@ class Draw(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def read_draw(body: bytes, tables: Sequence[str], event: str) -> Draw:
-    """Return the draw in a file for these tables. `event`: the event of rows that name none."""
+    """Read and check a draw for these tables. `event`: the event of rows that name none."""
     digest = hashlib.sha256(body + event.encode()).hexdigest()[:16]
     try:
         text, encoding = decode_draw(body)
@@ -108,7 +109,7 @@ class _DrawReader:
         self.faults: list[DrawFault] = []
 
     def add_fault(self, line: int, column: str | None, en: str, zh: str) -> None:
-        """Add a fault. `column` is the key of its column, or None."""
+        """Add a fault. `column` is the key of its column, or None if no column is wrong."""
         at = None if column is None else COLUMNS[column]
         self.faults.append(
             DrawFault(
@@ -121,7 +122,10 @@ class _DrawReader:
         )
 
     def read_row(self, line: int, cells: Mapping[str, str], beyond: int) -> None:
-        """Read one row. `beyond`: by how many cells it is longer than the heading."""
+        """Add the match or the faults of one row.
+
+        `beyond`: by how many cells it exceeds the heading.
+        """
         before = len(self.faults)
         if beyond > 0:
             self.add_fault(line, None, "there are more cells than columns", "单元格多于列数")
@@ -158,7 +162,7 @@ class _DrawReader:
         self.matches.append(DrawnMatch(line=line, table=table, args=laid))
 
     def check_duplicates(self) -> None:
-        """Add a fault for each table, pair, player or id that has more than one match."""
+        """Add a fault for each table, pair, player or match id that occurs in two matches."""
         seen: dict[tuple[str, str], int] = {}
         for laid in self.matches:
             for kind, column, value in _unique_values(laid):
@@ -239,12 +243,12 @@ def _pair(cells: Mapping[str, str], side: str, seats: str) -> dict[str, Any]:
 
 
 def shortest_table_name(table: str, tables: Sequence[str]) -> str:
-    """Return the shortest name of a table in a draw for `tables`."""
+    """Return the shortest name that a table may have in a draw for `tables`."""
     return min((name for name, one in _tables_by_name(tables).items() if one == table), key=len)
 
 
 def _tables_by_name(tables: Sequence[str]) -> dict[str, str]:
-    """Return tables by the names that people write: the id, or the id's number if it is unique."""
+    """Return the tables by the names that people write: the id, or its number if that is unique."""
     by_number: dict[str, list[str]] = {}
     for table in tables:
         digits = "".join(sign for sign in table if sign.isdigit())
@@ -255,12 +259,12 @@ def _tables_by_name(tables: Sequence[str]) -> dict[str, str]:
 
 
 def _number(cell: str) -> str:
-    """Return a number without leading zeros, and any other text in lower case."""
+    """Return a cell's number without leading zeros, or its other text in lower case."""
     return str(int(cell)) if cell.isascii() and cell.isdigit() else cell.lower()
 
 
 def with_records(draw: Draw, record_of: Callable[[SetMatchArgs], PenaltyRecord]) -> Draw:
-    """Return a draw with the earlier penalties of the pairs of its matches.
+    """Return a draw whose matches contain the earlier penalties of their pairs.
 
     The digest covers the file and these penalties, so that a person sends exactly what was shown.
     """
@@ -275,7 +279,7 @@ def with_records(draw: Draw, record_of: Callable[[SetMatchArgs], PenaltyRecord])
 
 
 def preview(draw: Draw) -> Iterator[dict[str, Any]]:
-    """Yield each match as a page shows it before anything is sent.
+    """Yield each match of a draw as a page shows it before it is sent.
 
     `brought`: how many earlier penalties each pair has.
     """

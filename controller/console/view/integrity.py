@@ -1,4 +1,4 @@
-"""Doubts about the tables, from their states and from the notes of the running console."""
+"""Findings that put a table's integrity in doubt, from its state and from the console's notes."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, Literal
@@ -17,11 +17,11 @@ from controller.words import Words
 
 
 class Workload(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """The work of one referee: the tables where they are or are going, and since when.
+    """The work of one referee since the console started.
 
-    `done`: tables where the referee has been and that no longer wait. `average_ms`: the mean time
-    from the start of the way until then. `orders`: commands that tables executed for the referee.
-    All counts begin with the console's start.
+    `tables`: where the referee is or is going. `since_ms`: since when. `done`: tables where the
+    referee has been and that no longer wait. `average_ms`: the mean time from the start of the way
+    until then. `orders`: commands that tables executed for the referee.
     """
 
     person: str
@@ -33,7 +33,7 @@ class Workload(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 
 
 class OpenedHandNote(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """A hand that was opened in the present match."""
+    """A note that a person opened the hand of a seat during the present match."""
 
     table: str
     seat: str
@@ -43,10 +43,11 @@ class OpenedHandNote(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 
 
 class HallNotes(msgspec.Struct, frozen=True, kw_only=True):
-    """The console's notes beside the states. `first_seen_ms`: first times of open matters, by name.
+    """The console's own notes about the tables, which no state of a table contains.
 
-    `manifest`: of the release that tables should run. With None, nothing is compared.
-    `unsigned_heads`: how many signed heads of a table did not fit its key.
+    `first_seen_ms`: first times of open matters, by name. `manifest`: of the release that tables
+    should run. With None, nothing is compared. `unsigned_heads`: how many signed heads of a table
+    did not fit its key.
     """
 
     first_seen_ms: Mapping[str, int] = {}
@@ -58,7 +59,6 @@ class HallNotes(msgspec.Struct, frozen=True, kw_only=True):
 
 
 NO_NOTES: Final = HallNotes()
-
 
 FindingKind = Literal[
     "other_key",
@@ -75,7 +75,7 @@ FindingKind = Literal[
 
 
 class IntegrityFinding(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """Something that may be wrong at a table, or that the chief must know about it."""
+    """Something that may be wrong at a table, or that the chief must know."""
 
     table: str
     kind: FindingKind
@@ -88,7 +88,7 @@ class IntegrityFinding(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 def list_integrity_findings(
     snapshot: TableSnapshot, now_ms: int, notes: HallNotes
 ) -> Iterator[IntegrityFinding]:
-    """Yield what may be wrong at a table, or what the chief must know about it."""
+    """Yield each finding about what may be wrong at a table, or what the chief must know."""
     table = snapshot.table
     how, since_ms = snapshot.freshness(now_ms)
     if how in _KEY_FINDINGS:
@@ -134,7 +134,7 @@ def _finding(
 def _release_findings(
     table: str, state: PublicState, manifest: Manifest | None
 ) -> Iterator[IntegrityFinding]:
-    """Yield each program of a table that differs from the release, or has no release."""
+    """Yield a finding for each program of a table that does not come from the release."""
     if manifest is None:
         return
     told = compare_state(manifest, state)
@@ -156,7 +156,7 @@ _PROGRAM_PARTS: Final[Mapping[str, Words]] = {
 
 
 def _set_findings(table: str, state: PublicState) -> Iterator[IntegrityFinding]:
-    """Yield each set with a doubtful composition, and the last deal that was played with it."""
+    """Yield a finding, with the last deal, for each set of cards that may be incomplete."""
     for each in state.sets:
         if each.barred:
             why = fault_words(each.barred)
@@ -169,7 +169,10 @@ def _set_findings(table: str, state: PublicState) -> Iterator[IntegrityFinding]:
 
 
 def _deal_findings(table: str, state: PublicState) -> Iterator[IntegrityFinding]:
-    """Yield what is unusual about the deals with a published proof, and about the present deal."""
+    """Yield a finding for each deal that was dealt again, without a cut, or by hand.
+
+    Only the present deal and the deals with a published proof are checked.
+    """
     for proof in state.fairness:
         if proof.recalled:
             why = fault_words(proof.recalled)

@@ -1,7 +1,7 @@
-"""Counters of a pair: its warnings, its penalties, and its claims of a wrong count.
+"""Counters of a pair of players: its warnings, its penalties, and its claims of a wrong count.
 
-Counters belong to pairs and persons and move with them to other tables. They are not stored:
-each view counts them again from the record. No penalty follows from a counter automatically.
+Counters belong to pairs and persons and move with them to other tables. They are not stored: each
+view counts them again from the record. No penalty follows from a counter automatically.
 """
 
 from collections.abc import Collection, Iterable, Sequence
@@ -11,6 +11,7 @@ import msgspec
 
 from controller.console.view.phrases import offence_words
 from controller.console.view.ruling_cases import RulingCase, RulingRecord, read_rulings
+from controller.console.view.struct_fields import fill_struct
 from controller.messages import PublicEvent, PublicMatch, Side
 from controller.rules.penalties.offences import catalogue_words
 from controller.rules.penalties.penalty_record import Penalty, PenaltyEntry, PenaltyRecord
@@ -20,7 +21,7 @@ COUNTED_PENALTIES: Final[tuple[Penalty, ...]] = ("warning", "violation", "foul",
 
 
 class PenaltyCount(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """The count of one penalty of a pair: in this deal, this match, this round, this event.
+    """The number of times that a pair received one kind of penalty, counted over four periods.
 
     The round and the event include earlier matches. They are null if those are not known.
     """
@@ -32,7 +33,7 @@ class PenaltyCount(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
 
 class EarlierPenaltyView(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """A penalty of an earlier match."""
+    """A penalty that a pair received in an earlier match, in words."""
 
     match: str
     round: int
@@ -46,7 +47,7 @@ class EarlierPenaltyView(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
 
 class PairCounts(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """The counters of a pair.
+    """All counters of one pair of players.
 
     `signals`: illegal signals in this event. `persons`: penalties in this match by person.
     `brought`: the penalties of earlier matches in words, the newest last, or null if not known.
@@ -69,24 +70,10 @@ def count_penalties(match: PublicMatch, record: RulingRecord) -> list[PairCounts
 
 
 def penalty_entry(case: RulingCase) -> PenaltyEntry | None:
-    """Return a ruling's entry in the record of its pair, or None if it gave no penalty."""
+    """Return the penalty of a ruling for the record of its pair, or None if it gave no penalty."""
     if case.state != "decided" or case.proposal.penalty == "none":
         return None
-    charge = case.charge
-    return PenaltyEntry(
-        offence=charge.offence,
-        seat=charge.seat,
-        person=charge.person,
-        pair=charge.pair,
-        side=charge.side,
-        event=charge.event,
-        round=charge.round,
-        match=charge.match,
-        deal=charge.deal,
-        at_ms=charge.at_ms,
-        penalty=case.proposal.penalty,
-        article=case.proposal.article,
-    )
+    return fill_struct(PenaltyEntry, case.charge, case.proposal)
 
 
 def _pair_counts(
@@ -134,21 +121,18 @@ def _count(
 
 def _earlier_penalty_view(entry: PenaltyEntry) -> EarlierPenaltyView:
     row, penalty = offence_words(entry.offence), catalogue_words("penalty", entry.penalty)
-    return EarlierPenaltyView(
-        match=entry.match,
-        round=entry.round,
-        deal=entry.deal,
-        person=entry.person,
+    return fill_struct(
+        EarlierPenaltyView,
+        entry,
         offence_en=row.en,
         offence_zh=row.zh,
         penalty_en=penalty.en,
         penalty_zh=penalty.zh,
-        article=entry.article,
     )
 
 
 MAX_RECORDS: Final = 30
-"""The most penalties that a match receives from earlier ones. A command has room for few more.
+"""The most earlier penalties that a match receives. A command has room for few more.
 
 If there are more, the newest are used.
 """
@@ -160,7 +144,7 @@ _MatchKey = tuple[str, int, str]
 def earlier_penalties(
     matches: Iterable[Sequence[PublicEvent]], pairs: Collection[str]
 ) -> PenaltyRecord:
-    """Return the penalties of these pairs so far, in the order in which they were given.
+    """Return all penalties that these pairs have received so far, the oldest first.
 
     `matches`: the entries of each match from its `meeting` on, as tables published them. If the
     entries of a match are missing, its penalties are copied from the records of later matches.

@@ -1,7 +1,7 @@
 """A rulebook's offences and penalties for the ruling desk, and the charges that clocks suggest."""
 
 from collections.abc import Iterator, Sequence
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, get_args
 
 import msgspec
 
@@ -76,7 +76,7 @@ OFFENCE_GROUPS: Final[dict[GroupId, tuple[Words, tuple[str, ...]]]] = {
         ("draw_unseen", "draw_seen", "draw_in_hand"),
     ),
 }
-"""Every offence once. The groups are sorted by how frequent they are (provisional)."""
+"""Every offence once. The most frequent group comes first. No rule text sets this order."""
 
 _COMMON: Final = ("play_out_of_turn", "declare_out_of_turn", "no_report", "wrong_play_follower")
 LIKELY_OFFENCES: Final[dict[str, tuple[str, ...]]] = {
@@ -87,7 +87,7 @@ LIKELY_OFFENCES: Final[dict[str, tuple[str, ...]]] = {
     "play": (*_COMMON, "wrong_play_leader", "asking_count", "delay_play", "illegal_signal"),
     "result": ("no_report", "wrong_play_form", "illegal_signal", "disturbance"),
 }
-"""The likely offences in each phase of a match (provisional)."""
+"""The likely offences in each phase of a match. No rule text lists them."""
 
 BEFORE_LEAD: Final = frozenset({"wrong_tribute", "wrong_return"})
 AFTER_LEAD: Final = frozenset({"wrong_tribute_in_play", "wrong_return_in_play"})
@@ -117,7 +117,7 @@ class ChargeSuggestion(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 
 
 def suggest_charges(state: PublicState) -> tuple[ChargeSuggestion, ...]:
-    """Return the charges that the clocks of a table suggest, in the order of their calls."""
+    """Return the charges that a table's clocks suggest, in the order in which the clocks called."""
     found: list[ChargeSuggestion] = []
     for call in state.calls:
         if call.reason not in CLOCK_SUGGESTIONS:
@@ -141,7 +141,7 @@ def suggest_charges(state: PublicState) -> tuple[ChargeSuggestion, ...]:
 
 
 class LadderAnswer(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """One legal answer of a step. `also_*`: its further effects, empty if there are none.
+    """One legal answer to an offence. `also_*`: its further effects, empty if there are none.
 
     `article` None, here and in the other parts: the rulebook has no rule, so this is a proposal.
     """
@@ -165,11 +165,12 @@ class OffenceKindView(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 
 
 class OffenceView(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """An offence with its steps. The ladder's own answer is the first in each step.
+    """An offence with the legal answers for its first time, its second time, and so on (`steps`).
 
-    `scope_*`: whose earlier offences count, and over which period. It is empty if none count.
-    `foul_if_harmed`: it is a foul at once if it harmed the other side. `when`: set if the offence
-    is possible only before or only after the first lead of a deal.
+    The first answer of each step is that of the ladder itself. `scope_*`: whose earlier offences
+    count, and over which period. It is empty if none count. `foul_if_harmed`: it is a foul at once
+    if it harmed the other side. `when`: set if the offence is possible only before or only after
+    the first lead of a deal.
     """
 
     id: str
@@ -197,7 +198,7 @@ class OffenceGroup(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 
 
 class RungView(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """A rung of the ladder: `times` penalties of one kind become one of the next kind."""
+    """A step of the penalty ladder: `times` penalties of one kind become one of the next kind."""
 
     id: str
     below_en: str
@@ -209,7 +210,7 @@ class RungView(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 
 
 class NamedItem(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """A named item in words."""
+    """A penalty, an effect of a foul, or a reason of a lapse, with its text in both languages."""
 
     id: str
     en: str
@@ -252,21 +253,16 @@ def build_ladder(profile: GuandanProfile) -> PenaltyLadder:
             for name, (title, offences) in OFFENCE_GROUPS.items()
         ),
         rungs=tuple(_rungs(profile)),
-        penalties=tuple(_penalty(name) for name in _PENALTIES),
+        penalties=tuple(
+            _named_item(name, catalogue_words("penalty", name), chief=name in CHIEF_PENALTIES)
+            for name in get_args(Penalty)
+        ),
         fouls=tuple(_fouls(profile)),
-        lapses=tuple(_lapse(profile, reason) for reason in _LAPSES),
+        lapses=tuple(
+            _named_item(reason, lapse_words(reason), lapse_article(profile, reason))
+            for reason in get_args(LapseReason)
+        ),
     )
-
-
-_PENALTIES: Final[tuple[Penalty, ...]] = (
-    "none",
-    "warning",
-    "violation",
-    "foul",
-    "match_forfeit",
-    "disqualification",
-)
-_LAPSES: Final[tuple[LapseReason, ...]] = ("not_at_once", "outsider", "acted_first", "exploited")
 
 
 def _offence(profile: GuandanProfile, row: Offence) -> OffenceView:
@@ -313,7 +309,10 @@ _ANY_INCIDENT: Final[dict[str, Any]] = {
 
 
 def _step(profile: GuandanProfile, offence: str, times: int) -> tuple[LadderAnswer, ...]:
-    """Return the answers to an offence that was committed `times` before, without any other."""
+    """Return the legal answers to an offence that was committed `times` times before.
+
+    No other offence was committed.
+    """
     said = _ANY_INCIDENT | {"offence": offence, "seat": "N", "person": "somebody"}
     before = (PenaltyEntry(**said, penalty="none", article=None),) * times
     by_clock = offence in _BY_CLOCK and times > 0
@@ -358,9 +357,10 @@ def _rungs(profile: GuandanProfile) -> Iterator[RungView]:
             )
 
 
-def _penalty(name: Penalty) -> NamedItem:
-    text = catalogue_words("penalty", name)
-    return NamedItem(id=name, en=text.en, zh=text.zh, chief=name in CHIEF_PENALTIES)
+def _named_item(
+    name: str, text: Words, article: str | None = None, *, chief: bool = False
+) -> NamedItem:
+    return NamedItem(id=name, en=text.en, zh=text.zh, article=article, chief=chief)
 
 
 def _fouls(profile: GuandanProfile) -> Iterator[NamedItem]:
@@ -371,10 +371,4 @@ def _fouls(profile: GuandanProfile) -> Iterator[NamedItem]:
         effects, keys = consequences_of(profile, said, foul)
         article = profile.article(keys[0]) if keys else None
         for effect in effects:
-            text = consequence_words(effect)
-            yield NamedItem(id=offence, en=text.en, zh=text.zh, article=article)
-
-
-def _lapse(profile: GuandanProfile, reason: LapseReason) -> NamedItem:
-    text = lapse_words(reason)
-    return NamedItem(id=reason, en=text.en, zh=text.zh, article=lapse_article(profile, reason))
+            yield _named_item(offence, consequence_words(effect), article)

@@ -23,10 +23,11 @@ class RulebookTexts(msgspec.Struct, frozen=True):
 
 
 class ProofView(msgspec.Struct, frozen=True, kw_only=True):
-    """The data for a check. `standing` "later": the deal is not over, so nothing of it is shown.
+    """The data with which a browser checks the proof of one attempt.
 
-    `events`: rows as the table published them. `heads`: the heads of its journal that were signed
-    and stored between these rows. `over`: the match is over, so telephones are allowed again.
+    `standing` "later": the deal is not over, so nothing of it is shown. `events`: rows as the table
+    published them. `heads`: the heads of its journal that were signed and stored between these
+    rows. `over`: the match is over, so telephones are allowed again.
     """
 
     table: str
@@ -44,7 +45,7 @@ RulebooksByHash = Mapping[str, RulebookTexts]
 
 
 def rulebooks_by_hash(profiles: Iterable[Profile]) -> dict[str, RulebookTexts]:
-    """Return rulebooks by their hash. Each rulebook needs about 50 ms."""
+    """Return the texts of rulebooks by their hash. Each rulebook needs about 50 ms."""
     return {
         profile_hash(profile).hex(): RulebookTexts(
             canonical_json(profile).decode(), regulations_text(profile)

@@ -32,7 +32,7 @@ _BOM: Final = "\ufeff"
 
 
 class SheetPageView(msgspec.Struct, frozen=True, kw_only=True):
-    """A sheet, and what a page shows beside it.
+    """A score sheet, and the facts that a page shows beside it.
 
     `provisional`: the parts of its points that no rule text defines. `corrected`: the source of
     each correction, in the order of the sheet. `kept_ms`: when the console stored this sheet
@@ -48,10 +48,11 @@ class SheetPageView(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class CorrectionSource(msgspec.Struct, frozen=True, kw_only=True):
-    """The source of a correction. `by`: who decided it, and who entered the chief's oral decision.
+    """The source of a corrected result.
 
-    `reason`: why, in words. `confirmed`: the state of the chief's confirmation, or None if the
-    correction was made in writing.
+    `by`: who decided it, and who entered the chief's oral decision. `reason`: why, in words.
+    `confirmed`: the state of the chief's confirmation, or None if the correction was made in
+    writing.
     """
 
     by: Words
@@ -60,7 +61,7 @@ class CorrectionSource(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class StoredVersion(msgspec.Struct, frozen=True, kw_only=True):
-    """A stored version: its table, its number of signatures, and when it was stored."""
+    """A stored sheet. `signed`: its number of signatures. `kept_ms`: when it was stored."""
 
     table: str
     version: int
@@ -74,9 +75,10 @@ def parse_sheet(raw: Any) -> ScoreSheet:
 
 
 def with_wall_times(sheet: ScoreSheet, state: PublicState | None) -> ScoreSheet:
-    """Return a sheet with the wall times of its match's start and end, in whole seconds (R10).
+    """Return a sheet with the wall-clock times of its match's start and end, in whole seconds.
 
     A sheet has times of the table's own clock. A state of the same match contains both clocks.
+    Source: R10.
     """
     if state is None or sheet.start_at is not None or state.match.at_ms is None:
         return sheet
@@ -98,7 +100,7 @@ def with_wall_times(sheet: ScoreSheet, state: PublicState | None) -> ScoreSheet:
 def build_sheet_view(
     sheet: ScoreSheet, kept: Sequence[StoredVersion] = (), kept_ms: int | None = None
 ) -> SheetPageView:
-    """Return a sheet for its page."""
+    """Return a score sheet together with the facts that a page shows beside it."""
     known, named = all_keys(), () if sheet.score is None else sheet.score.provisional
     return SheetPageView(
         sheet=sheet,
@@ -195,7 +197,7 @@ class _SheetRows:
         ]
 
     def _moment(self, stamp: str | None) -> str | None:
-        """Return a wall stamp in the form that people of the hall and their spreadsheets use."""
+        """Return a time stamp as a spreadsheet shows it, for example 2026-11-27 18:45."""
         if stamp is None:
             return None
         try:
