@@ -157,11 +157,6 @@ class BoardPair:
         """Return the event loop's time in seconds."""
         return self._loop.time()
 
-    @property
-    def reader_is_polled(self) -> bool:
-        """Return True if the reader has no trigger wire and the host announces each card."""
-        return self.reader.is_polled
-
     def forget_events(self) -> None:
         """Discard the received events, and acknowledge them so that the boards do the same."""
         self.events.clear()
@@ -176,10 +171,7 @@ class BoardPair:
         return len(self.events)
 
     def events_since(self, mark: int, *codes: BoardEventCode) -> list[TimedEvent]:
-        """Return the events that were received after `mark`.
-
-        With `codes`, only events of these kinds are returned.
-        """
+        """Return the events that were received after `mark`, or those with one of `codes`."""
         return [one for one in self.events[mark:] if not codes or one.event.code in codes]
 
     async def wait_for_event(

@@ -190,9 +190,9 @@ _DARKER: Final[StepName] = "darker"
 
 
 async def _feed_batch(session: SelftestSession) -> tuple[list[float], int, int]:
-    """Feed one batch of cards, and return their times and the numbers of faults.
+    """Feed one batch of cards, and return their times and how many doubled or slipped.
 
-    The times are in milliseconds. The numbers count doubled cards and slipped cards.
+    The times are in milliseconds.
     """
     cards = await session.ensure_attempt()
     if cards.last_fed + BATCH_CARDS > session.card_set.cards:

@@ -8,7 +8,7 @@ import statistics
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from controller.acceptance.fed_cards import FedCard, FedCards, ReadCounts
+from controller.acceptance.fed_cards import CardReads, FedCard, FedCards, ReadCounts
 from controller.acceptance.selftest_session import (
     BEAM_PARTS,
     CARD_TIMEOUT_S,
@@ -77,18 +77,25 @@ async def run_rounds(session: SelftestSession, cards_wanted: int = MIN_CARDS) ->
 
 async def _run_round(session: SelftestSession, totals: RoundTotals) -> None:
     cards = await session.ensure_attempt(full_hopper=True)
-    readings = session.count_readings(cards)
+    readings = CardReads(session.card_set.composition, session.card_set.back)
+    cards.readings = readings
     await _shuffle(session, cards)
     cards.plan = round_robin_plan(session.card_set.hand)
     session.cards_out = True
     is_whole = cards.breakdown is None and await _feed_all(session, cards)
-    indices = _dealt_indices(cards) if is_whole else _looked_indices(cards)
+    indices = [
+        card.index
+        for card in cards.cards_by_index.values()
+        if (card.landed_outlet in range(4) if is_whole else card.look_done and not card.doubled)
+    ]
     totals.readings = _add_readings(totals.readings, readings.count(indices))
     totals.cards += len(indices)
     if is_whole:
         _add_times(cards, totals, session.card_set.cards)
         session.figures.record("count", abs(len(indices) - session.card_set.cards))
-        await _compare_pulses(session, cards)
+        status, told = await session.status(), await session.boards.reader.get_status()
+        note = f"{status.fed} and {told.pulses}" if status.fed != told.pulses else ""
+        session.figures.record("pulses", abs(status.fed - told.pulses), note=note)
         await _lift_hands(session, cards, totals)
     else:
         if cards.last_fed == session.card_set.cards and _is_feeder_jam(cards):
@@ -158,12 +165,6 @@ async def _wait_for_landings(cards: FedCards, source: FeedSource, last: int) -> 
     return await cards.wait_until(done, CARD_TIMEOUT_S)
 
 
-async def _compare_pulses(session: SelftestSession, cards: FedCards) -> None:
-    status, told = await session.status(), await session.boards.reader.get_status()
-    note = f"{status.fed} and {told.pulses}" if status.fed != told.pulses else ""
-    session.figures.record("pulses", abs(status.fed - told.pulses), note=note)
-
-
 async def _lift_hands(session: SelftestSession, cards: FedCards, totals: RoundTotals) -> None:
     """Raise the hands, have people take them and put them back, and lower the lift."""
     bench = session.boards
@@ -174,10 +175,8 @@ async def _lift_hands(session: SelftestSession, cards: FedCards, totals: RoundTo
     if not taken:
         if session.figures.has_failed("pocket") or session.figures.has_failed("at_rest"):
             session.figures.leave_out("lock", "a sensor that it asks is wrong")
-            session.figures.leave_out("lift_up", "the board's lock refuses, for a sensor is wrong")
-            session.figures.leave_out(
-                "lift_down", "the board's lock refuses, for a sensor is wrong"
-            )
+            for name in ("lift_up", "lift_down"):
+                session.figures.leave_out(name, "the board's lock refuses, for a sensor is wrong")
         else:
             totals.refusals += 1
             session.figures.record("lock", totals.refusals, note=f"RELEASE: {taken.result.name}")
@@ -205,19 +204,6 @@ async def _lift_hands(session: SelftestSession, cards: FedCards, totals: RoundTo
     took_ms = await session.lower_lift()
     if took_ms is not None:
         session.figures.record("lift_down", took_ms)
-
-
-def _dealt_indices(cards: FedCards) -> list[int]:
-    """Return the feed indices of the cards that landed in the four pockets."""
-    return [
-        card.index for card in cards.cards_by_index.values() if card.landed_outlet in (0, 1, 2, 3)
-    ]
-
-
-def _looked_indices(cards: FedCards) -> list[int]:
-    return [
-        card.index for card in cards.cards_by_index.values() if card.look_done and not card.doubled
-    ]
 
 
 def _add_times(cards: FedCards, totals: RoundTotals, size: int) -> None:
@@ -383,10 +369,7 @@ async def check_held_card(session: SelftestSession) -> None:
 
 
 async def check_double_feed(session: SelftestSession) -> None:
-    """Request that two cards that stick together are put in, and feed them.
-
-    Check that the board detects them.
-    """
+    """Request that a person puts in two stuck cards. Check that the board detects them."""
     cards = await session.ensure_attempt()
     if not await session.operator.do("double_card"):
         session.figures.leave_out("double_feed", "a pair could not be laid")
@@ -406,7 +389,6 @@ async def check_double_feed(session: SelftestSession) -> None:
 async def _judge_card(
     session: SelftestSession, cards: FedCards, card: FedCard, outlet: Outlet
 ) -> None:
-    """Record whether one card arrived at its outlet and was detected there."""
     broken = cards.breakdown
     if broken is not None and not (
         broken.code is BoardEventCode.JAM and broken.place == JamPlace.LANDING

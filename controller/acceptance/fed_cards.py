@@ -42,12 +42,10 @@ class ReadCounts(msgspec.Struct, frozen=True, gc=False):
 
 
 class CardReads:
-    """What the reader saw on the cards of one attempt, by feed index.
+    """The results of the reader's looks at the cards of one attempt, by feed index.
 
-    It is used only for counts.
-
-    `composition` contains the number of each of the 54 faces in the set. `back` is the back of the
-    set, with the reader board's number for it.
+    They are used only for counts. `composition` contains the number of each of the 54 faces in the
+    set. `back` is the back of the set, with the reader board's number for it.
     """
 
     def __init__(self, composition: Sequence[int], back: int) -> None:
@@ -162,10 +160,7 @@ class FedCards:
         return [card for card in self.cards_by_index.values() if card.landed_outlet == Outlet.TRAY]
 
     async def feed(self, up_to: int, source: FeedSource = FeedSource.HOPPER) -> None:
-        """Command the board to feed all cards up to index `up_to`.
-
-        Raises BoardRefused, LineLost.
-        """
+        """Command the board to feed all cards up to `up_to`. Raises BoardRefused, LineLost."""
         await self.boards.dealer.feed(self.attempt, source, up_to)
 
     async def wait_until(self, done: Callable[[], bool], limit_s: float) -> bool:

@@ -130,10 +130,7 @@ class SelftestFigures:
         return self._keep_worst(name, part, None, note, "fail")
 
     def record_doubt(self, name: str, part: str = "", note: str = "") -> SelftestFigure:
-        """Store the verdict "warn" without a number, because the expected event did not occur.
-
-        This may be harmless.
-        """
+        """Store the verdict "warn", because an event is missing, which may be harmless."""
         return self._keep_worst(name, part, None, note, "warn")
 
     def leave_out(self, name: str, why: str, part: str = "") -> None:

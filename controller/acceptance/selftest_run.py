@@ -54,10 +54,7 @@ async def run_selftest(session: SelftestSession, cards: int = card_tests.MIN_CAR
 
 
 async def _run_part(session: SelftestSession, part: SelftestPart) -> None:
-    """Run one part of the self-test.
-
-    If the machine is not ready, the reason is stored for the values of that part.
-    """
+    """Run one part of the test. If the machine is not ready, store the reason for its values."""
     try:
         await part(session)
     except (MachineNotReady, BoardRefused, SessionRenewed) as error:

@@ -12,7 +12,7 @@ from typing import Any, Literal, Protocol
 import msgspec
 
 from controller.acceptance.board_pair import BoardPair
-from controller.acceptance.fed_cards import CardReads, FedCard, FedCards, RoutePlan
+from controller.acceptance.fed_cards import FedCard, FedCards, RoutePlan
 from controller.acceptance.selftest_figures import SelftestFigures
 from controller.host import toml_files
 from drivers.board_events import BoardEvent, BoardEventCode, DealerMotor, JamPlace, Outlet
@@ -67,10 +67,7 @@ class Operator(Protocol):
 
 
 class SimulatedOperator:
-    """The operator of a simulated machine.
-
-    `request(action, **words)` sends an action to the simulator (sim/CONTROL.md).
-    """
+    """The operator of a simulated machine. `request` sends an action (sim/CONTROL.md)."""
 
     def __init__(self, request: Callable[..., Awaitable[Any]]) -> None:
         self._request = request
@@ -98,11 +95,8 @@ def operator_step(name: StepName) -> OperatorStep:
 
 @cache
 def _load_steps() -> dict[str, OperatorStep]:
-    class File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-        step: dict[str, OperatorStep]
-
     text = resources.files("controller.acceptance").joinpath("steps.toml").read_text("utf-8")
-    return toml_files.parse(text, File, name="steps.toml").step
+    return toml_files.parse(text, dict[str, dict[str, OperatorStep]], name="steps.toml")["step"]
 
 
 LIFT_TIMEOUT_S = 25.0
@@ -201,11 +195,10 @@ class SelftestSession:
         return await self._begin_attempt()
 
     async def lower_lift(self) -> float | None:
-        """Lower the lift.
+        """Lower the lift of the hands, and return how long it took in milliseconds.
 
-        Return the duration in milliseconds, or None if the lift was down.
-
-        Raises MachineNotReady if the lift does not come down.
+        Return None if the lift was down already. Raises MachineNotReady if the lift does not come
+        down.
         """
         bench = self.boards
         status = await self.status()
@@ -247,11 +240,6 @@ class SelftestSession:
         self.cards = cards
         return cards
 
-    def count_readings(self, cards: FedCards) -> CardReads:
-        """Start to count the reader's errors in an attempt, and return the counter."""
-        cards.readings = CardReads(self.card_set.composition, self.card_set.back)
-        return cards.readings
-
     async def feed_one(self, cards: FedCards, plan: RoutePlan) -> FedCard | None:
         """Feed one card and return it when it has landed or jammed.
 
@@ -289,10 +277,7 @@ class SelftestSession:
 
 
 def _is_empty(status: DealerStatus) -> bool:
-    """Return True if no card lies in a pocket, in the tray, in the window or in the path.
-
-    The lift is not checked.
-    """
+    """Return True if no card is in pockets, tray, window or path. The lift is not checked."""
     return not (
         any(status.sees_pockets) or status.sees_tray or status.sees_window or status.sees_path
     )

@@ -58,7 +58,7 @@ class WearCounts(msgspec.Struct, frozen=True, gc=False):
 
 
 class AttemptWear(msgspec.Struct, frozen=True, gc=False):
-    """The counts of one attempt.
+    """The counts of wear for one attempt.
 
     `n`: the number of the journal entry that began the attempt. `card_set`: the card set that was
     used.
@@ -115,10 +115,10 @@ class WearFinding(msgspec.Struct, frozen=True, gc=False):
 
 
 class WearReport(msgspec.Struct, frozen=True, kw_only=True):
-    """The wear of a machine.
+    """The wear of a machine: counts of its attempts, and the signs of wear at each part.
 
     `whole`: since its journal began. `recent`: over the last attempts. `sets`: of each card set.
-    `found`: the signs of wear at each part.
+    `found`: the signs of wear.
     """
 
     entries: int

@@ -134,10 +134,7 @@ _LISTEN_STATE: Final = "0A"
 
 
 def find_lock_holder(computer: Computer, file: Path) -> int | None:
-    """Return the id of the process that has a lock on a file.
-
-    Return None if no process has one or if there is no such file.
-    """
+    """Return the id of the process that has locked a file, or None if there is none."""
     try:
         name = lock_name(file.stat())
     except OSError:

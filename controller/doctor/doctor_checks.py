@@ -229,7 +229,7 @@ _LOCAL_PREFIXES: Final = ("tcp://127.", "tcp://localhost:", "tcp://[::1]:")
 
 
 def check_keys(config: TableConfig, facts: DoctorFacts) -> DoctorFindings:
-    """Check that the table has its keys, and that deals can be sealed to a chief's key."""
+    """Check that the table has its keys, and a chief's key to which deals are sealed."""
     known, place = facts.keys, config.gateway_dir
     if known.closed_folder:
         what = f"what {known.closed_folder} holds, which is closed to this user"

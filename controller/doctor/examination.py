@@ -74,10 +74,7 @@ _CHECK_WIDTH: Final = 13
 
 
 class Examination(msgspec.Struct, frozen=True, kw_only=True):
-    """The result of all checks at a table.
-
-    Its fields are also those of the JSON. `verdict` is the worst light.
-    """
+    """The result of all checks, with the fields of the JSON. `verdict` is the worst light."""
 
     table: str
     simulated: bool

@@ -21,10 +21,7 @@ class PythonFacts(msgspec.Struct, frozen=True, gc=False):
 
 
 class LibraryFacts(msgspec.Struct, frozen=True, gc=False):
-    """Facts of an imported library: its version, or why it cannot be imported.
-
-    `curve`: ZeroMQ has CURVE encryption.
-    """
+    """Facts of a library: its version, or why it cannot be imported. `curve`: ZeroMQ has CURVE."""
 
     name: str
     version: str = ""

@@ -125,7 +125,7 @@ def _find_kind(mode: int, name: str, *, cached: bool) -> ProgramFileKind:
 def parse_compiled_name(file: str) -> tuple[str, int | None]:
     """Return the module name and the optimization level in a compiled file's name.
 
-    The level is None if this Python has no such level.
+    The level is None if this Python does not compile files of such a name.
     """
     stem, tag, level = file.removesuffix(".pyc").partition(f".{sys.implementation.cache_tag}")
     return stem, OPTIMIZATION_LEVELS.get(level.removeprefix(".")) if tag else None
@@ -174,7 +174,7 @@ def _matches_source(path: Path, source: Path, level: int) -> bool:
 
 
 def _is_same_code(there: object, fresh: CodeType) -> bool:
-    """Return True if two code objects and their stack sizes, which `==` ignores, are equal."""
+    """Return True if two code objects are equal, with their stack sizes, which `==` ignores."""
     return (
         isinstance(there, CodeType)
         and there == fresh
@@ -188,7 +188,7 @@ def _is_same_code(there: object, fresh: CodeType) -> bool:
 
 
 def _is_old(raw: bytes, source: Path) -> bool:
-    """Return True if the source has changed since, so that Python compiles it again."""
+    """Return True if the source has changed since the compilation. Python then compiles anew."""
     flags, time_s, size = (int.from_bytes(raw[at : at + 4], "little") for at in (4, 8, 12))
     stat = source.stat()
     mask = 0xFFFF_FFFF
@@ -290,16 +290,13 @@ def read_running_release(state_dir: Path, folder: Path | None = None) -> Program
 
 
 def measure_release(manifest: Manifest, folder: Path) -> ProgramRelease:
-    """Return the release of a manifest, with the hash of the files in `folder`.
-
-    Raises FileError.
-    """
+    """Return the release of a manifest with the hash of the files in `folder`. Raises FileError."""
     found = releases.program_hash(hash_program_files(folder))
     return ProgramRelease(version=manifest.version, serial=manifest.serial, hash=found)
 
 
 def read_remembered_release(state_dir: Path) -> RememberedRelease | None:
-    """Return the newest release that has run with a state directory, or None. Raises FileError."""
+    """Return the newest release that ran with a state directory. Raises FileError."""
     path = state_dir / REMEMBERED_FILE
     try:
         handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)

@@ -74,10 +74,7 @@ class Certificate(msgspec.Struct, frozen=True, kw_only=True):
         return f"Certificate({self.name!r}, role={self.role})"
 
     def __rich_repr__(self) -> list[tuple[str, object]]:
-        """Return the fields that the library rich may print.
-
-        Without this method, rich prints every field of a Struct.
-        """
+        """Return name and role for the library rich, which would print every field."""
         return [("name", self.name), ("role", self.role)]
 
     @property
@@ -87,10 +84,7 @@ class Certificate(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def fingerprint(certificate: Certificate) -> str:
-    """Return sixteen hex digits that identify the public keys of a certificate.
-
-    The digits are in groups of four.
-    """
+    """Return sixteen hex digits, in groups of four, that identify a certificate's public keys."""
     keys = (certificate.curve, certificate.verify, certificate.seal or b"")
     digits = hashlib.sha256(
         b"".join(length_prefixed(key) for key in (_FINGERPRINT_CONTEXT, *keys))

@@ -93,26 +93,17 @@ class Roster:
         return self._revoked
 
     def admitted_client(self, verify: bytes | str | None) -> Certificate | None:
-        """Return the client that signs with the key `verify`, if it is admitted now, else None.
-
-        The key is raw or hex.
-        """
+        """Return the client whose signing key this is (raw or hex) if it is admitted now."""
         found = self.look_up_signing_key(verify)
         return found if isinstance(found, Certificate) else None
 
     def look_up_signing_key(self, verify: bytes | str | None) -> Certificate | NotAdmitted:
-        """Return the client that signs with the key `verify`, or why the key may not be used.
-
-        The key is raw or hex.
-        """
+        """Return the client whose signing key this is (raw or hex), or why it is refused."""
         raw = key_bytes(verify)
         return self._look_up(lambda each: each.verify == raw)
 
     def look_up_curve_key(self, curve: str) -> Certificate | NotAdmitted:
-        """Return the client that connects with the CURVE key `curve`, or why it may not be used.
-
-        The key is public, in Z85.
-        """
+        """Return the client whose public CURVE key this is (Z85), or why it is refused."""
         return self._look_up(lambda each: each.curve == curve)
 
     def chief_seals(self) -> tuple[bytes, ...]:
@@ -172,10 +163,7 @@ def read_admitted(path: Path) -> Certificate:
 
 
 def shared_key(one: Certificate, other: Certificate) -> str | None:
-    """Return the name of the key field that is equal in two certificates, or None.
-
-    It is "verify", "curve" or "seal".
-    """
+    """Return "verify", "curve" or "seal" if two certificates have that key in common, else None."""
     for kind in ("verify", "curve", "seal"):
         key = getattr(one, kind)
         if key and key == getattr(other, kind):

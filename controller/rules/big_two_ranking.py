@@ -226,7 +226,7 @@ class _RankingRecord:
         }
 
     def every_row(self) -> Iterator[RankedDeal]:
-        """Yield all rows."""
+        """Yield the results of all entrants in all deals."""
         for rows in self.rows.values():
             yield from rows
 

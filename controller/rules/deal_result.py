@@ -38,7 +38,7 @@ class FinishOrder(msgspec.Struct, frozen=True, gc=False, tag="played_out"):
 
     @property
     def winners(self) -> Side:
-        """Return the side of the first player. Only this side climbs. Source: seed 000 A3.10."""
+        """Return the side that finished first, which alone climbs. Source: seed 000 A3.10."""
         return side_of(self.up)
 
     @property

@@ -5,6 +5,7 @@ provisional if the rulebook does not state the value. keys.toml explains the key
 """
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Annotated, Literal
 
 import msgspec
@@ -71,10 +72,9 @@ class DirectionRules(ProfileTable, frozen=True):
 
 
 class TurnupRules(ProfileTable, frozen=True):
-    """The rules for the turned-up card.
+    """The rules for the card that is turned up before the first deal.
 
-    `deal1`: a card is turned up before the first deal. `redo_on`: the cards after which another
-    card is turned up.
+    `deal1`: there is such a card. `redo_on`: the cards after which another card is turned up.
     """
 
     deal1: bool
@@ -113,7 +113,7 @@ class CeremonyRules(ProfileTable, frozen=True):
 
 
 class CountingRules(ProfileTable, frozen=True):
-    """The procedure when a hand is found to have a wrong number of cards."""
+    """The procedure for counting the hands after a deal, and for a wrong number of cards."""
 
     check: Literal["referee_recount"]
     misdeal: Literal["new_set"]
@@ -282,7 +282,12 @@ class ScoreRules(ProfileTable, frozen=True):
             if len(getattr(self, key)) not in lengths:
                 raise ValueError(f"{key}: expected {lengths[1]} of them, or none")
         for key in ("match_points", "forfeit_match_points", "forfeit_level_points"):
-            _refuse_rising_points(key, getattr(self, key))
+            points = getattr(self, key)
+            is_falling = all(better >= worse for better, worse in pairwise(points))
+            if points and not (is_falling and points[0] > points[-1]):
+                raise ValueError(
+                    f"{key} = {list(points)}: expected the most first and less at the end"
+                )
         for n, (winner, loser) in enumerate(self.level_points):
             if winner < loser:
                 raise ValueError(
@@ -294,13 +299,6 @@ class ScoreRules(ProfileTable, frozen=True):
                     f"level_points[{n}] = [{winner}, {loser}]: expected no less for the winner "
                     f"and no more for the loser than one level before, {list(before)}"
                 )
-
-
-def _refuse_rising_points(key: str, points: Sequence[int]) -> None:
-    """Raise ValueError if a worse result gives more points, or all results give the same."""
-    falling = all(points[n] >= points[n + 1] for n in range(len(points) - 1))
-    if points and not (falling and points[0] > points[-1]):
-        raise ValueError(f"{key} = {list(points)}: expected the most first and less at the end")
 
 
 class ClockRules(ProfileTable, frozen=True):
@@ -322,7 +320,7 @@ class ClockRules(ProfileTable, frozen=True):
     added_time_chief_s: Seconds
 
     def __post_init__(self) -> None:
-        """Refuse a lost match for lateness if there is no time limit for lateness."""
+        """Refuse the loss of a match for lateness if there is no time limit for it."""
         if self.late_then == "default" and not self.late_s:
             raise ValueError('late_s = 0: late_then = "default" needs a time, give late_s')
 

@@ -66,7 +66,7 @@ def value_words(key: str, value: object) -> Words:
 
 
 def remark_on_key(profile: Profile, key: str) -> Words | None:
-    """Return the remark that keys.toml has on a key for the rulebook of a profile, else None."""
+    """Return the remark in keys.toml about a key under the profile's rulebook, or None."""
     return _keys_file().keys[key].remarks.get(profile.text)
 
 

@@ -67,7 +67,7 @@ def decide_match(
 
 
 def is_limit_reached(profile: GuandanProfile, deals: int, *, time_up: bool) -> bool:
-    """Return True if a match has reached its number of deals or its time (seed 000 A14.2)."""
+    """Return True if a match has reached its limit of deals or time. Source: seed 000 A14.2."""
     method, rules = profile.ending.method, profile.ending
     by_deals = method in ("deals", "timed_deals") and deals >= rules.deals
     return by_deals or (method in ("timed", "timed_deals") and time_up)
@@ -82,20 +82,11 @@ def _decide_by_level(
     equal = profile.ending.equal_knockout if knockout else profile.ending.equal
     if equal == "draw":
         return MatchVerdict(None, "draw")
-    first = _first_to_reach(standing) if equal == "first_to_reach" else None
-    return MatchVerdict(first, "first_to_reach") if first else ExtraDealNeeded()
-
-
-def _first_to_reach(standing: MatchStanding) -> Side | None:
-    """Return the side that first reached the level at which both sides now are.
-
-    Return None if neither side has left the start.
-    """
-    level = standing.levels.NS
-    ns, ew = standing.first_row_at_level("NS", level), standing.first_row_at_level("EW", level)
-    if ns == ew:
-        return None
-    return "NS" if ns < ew else "EW"
+    sides: tuple[Side, Side] = ("NS", "EW")
+    ns, ew = (standing.first_row_at_level(side, standing.levels.NS) for side in sides)
+    if equal == "extra_deal" or ns == ew:  # Equal rows: neither side has left the start.
+        return ExtraDealNeeded()
+    return MatchVerdict("NS" if ns < ew else "EW", "first_to_reach")
 
 
 PENALTY_END_REASONS = frozenset({"forfeit", "disqualified", "both_lost"})

@@ -142,7 +142,7 @@ def _deal_points(profile: GuandanProfile, result: DealResult, climbed: int) -> i
 
 
 def has_passed_a(profile: GuandanProfile, standing: MatchStanding, played: PlayedDeal) -> bool:
-    """Return True if the winners of a deal pass A by it and so win the match.
+    """Return True if the winners of a deal pass A, the last level, and so win the match.
 
     A may not be jumped, so the deal must have been played at A, and the winners must have been at
     A. With `a_own_level_only` it must also have been the winners' own A (provisional). Source: seed

@@ -106,7 +106,7 @@ class Profile(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True)
         return range(self.cut_margin + 1, self.deck.cards - self.cut_margin)
 
     def shuffles(self, deal: int) -> int:
-        """Return how often the shuffler must shuffle at least before deal `deal` (1, 2, …)."""
+        """Return the least number of shuffles before deal number `deal` (1, 2, …) of a match."""
         return self.shuffles_first[0] if deal == 1 else self.shuffles_later[0]
 
     def article(self, key: str) -> str | None:

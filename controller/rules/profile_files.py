@@ -43,10 +43,7 @@ class ProfileError(toml_files.FileError):
 
 
 class UnknownProfile(ProfileError):
-    """The error for a name that matches no profile, or that begins the names of several.
-
-    `words` is one line.
-    """
+    """The error for a name that matches no profile or begins several. `words` is one line."""
 
     def __init__(self, en: str, zh: str) -> None:
         """Store the message in English and Chinese."""
@@ -88,9 +85,9 @@ def find_profile(text: str, event: Path | None = None) -> Profile:
 
 
 def load_profile(name: str, event: Path | None = None) -> Profile:
-    """Return the profile called `name`, with the rules that the file `event` changes.
+    """Return a profile by name with the rules that the file `event` changes.
 
-    Raises ProfileError, one line.
+    Raises ProfileError.
     """
     profile = _load_once(name)
     return profile if event is None else apply_event_file(profile, event)
@@ -117,10 +114,7 @@ def load_guandan(name: str, event: Path | None = None) -> GuandanProfile:
 
 
 def read_profile(text: str, name: str) -> Profile:
-    """Return the profile that a TOML text contains.
-
-    `name`: the name of its file, for messages. Raises ProfileError.
-    """
+    """Return the profile in a TOML text. `name` is the name of its file. Raises ProfileError."""
     raw = toml_files.parse_tables(text, ProfileError, name=name)
     if f"{raw.get('name')}.toml" != name:
         named = toml_text(raw.get("name"))

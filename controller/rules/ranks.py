@@ -22,10 +22,7 @@ def level_text(grade: Level) -> str:
 
 
 def level_change_words(steps: int) -> Words:
-    """Return a change of level in words, such as "two levels up".
-
-    The change is downwards if `steps` is negative.
-    """
+    """Return a change of level in words, such as "two levels up" for 2 or "down" for -2."""
     many, way = abs(steps), Words("up", "升") if steps > 0 else Words("down", "降")
     number = _NUMBERS[many] if many < len(_NUMBERS) else str(many)
     return Words(f"{number} level{'' if many == 1 else 's'} {way.en}", f"{way.zh}{many}级")

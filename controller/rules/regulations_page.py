@@ -118,7 +118,7 @@ def _page_head(profile: Profile) -> PageLines:
 
 
 def _hanging_lines(*parts: str) -> PageLines:
-    """Yield lines that contain the parts. All lines except the first are indented."""
+    """Yield the parts as lines of the page. All lines except the first are indented."""
     first, *more = pack(parts, WIDTH - len(_INDENT))
     yield first
     yield from (_INDENT + line for line in more)
@@ -148,19 +148,14 @@ def _point_item(point: RegulationPoint) -> PageItem:
     elif point.settled:
         yield _value_row(point.value)
         yield ("■ 已定 settled by the event",)
-        yield from _replaced_value_rows(point)
+        if point.before is None or point.before == point.value:
+            yield "与原值相同 as it was", _origin_text(point)
+        else:
+            zh, *en = _both_languages(point.before)
+            yield f"原为 instead of: {zh}", *en, _origin_text(point)
     else:
         yield *_value_row(point.value), *_origin_marks(point)
         yield (f"□ 照此 as it stands   □ 改为 changed to: {_BLANK}",)
-
-
-def _replaced_value_rows(point: RegulationPoint) -> PageItem:
-    """Yield the value that the regulations of the event replace, and the source of that value."""
-    if point.before is None or point.before == point.value:
-        yield "与原值相同 as it was", _origin_text(point)
-    else:
-        zh, *en = _both_languages(point.before)
-        yield f"原为 instead of: {zh}", *en, _origin_text(point)
 
 
 def _origin_marks(point: RegulationPoint) -> tuple[str, ...]:

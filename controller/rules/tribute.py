@@ -116,17 +116,14 @@ def tribute_choices(profile: GuandanProfile, hand: Sequence[Face], level: Level)
 
 
 def tribute_value(profile: GuandanProfile, hand: Sequence[Face], level: Level) -> int:
-    """Return the value of the card that a hand must pay as tribute.
-
-    Raises TributeError as `tribute_choices` does.
-    """
+    """Return the value of the tribute card. Raises TributeError as `tribute_choices` does."""
     return value_at_level(next(iter(tribute_choices(profile, hand, level))), level)
 
 
 def is_right_tribute(
     profile: GuandanProfile, hand: Sequence[Face], level: Level, card: Face
 ) -> bool:
-    """Return True if `card` is a valid tribute from `hand`, else it is 贡错牌 (seed 000 A18.1)."""
+    """Return True if `card` is a valid tribute. False means 贡错牌 (seed 000 A18.1)."""
     return card in tribute_choices(profile, hand, level)
 
 

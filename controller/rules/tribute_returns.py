@@ -74,10 +74,7 @@ class ReturnError(ValueError):
 
 
 class ReturnVerdict(msgspec.Struct, frozen=True, gc=False):
-    """The verdict whether one card may be given back as a return.
-
-    `article` is None if `key` is provisional.
-    """
+    """The verdict on one returned card. `article` is None if `key` is provisional."""
 
     state: ReturnState
     why_en: str
@@ -104,10 +101,7 @@ def return_rule(profile: GuandanProfile, finish: FinishOrder, giver: Seat, to: S
 def return_rule_between(
     profile: GuandanProfile, giver: Seat, to: Seat, *, double: bool
 ) -> ReturnRule:
-    """Return the rule on which cards `giver` may give back to `to`.
-
-    `double`: two tributes were paid. The values are those of `return_rule`.
-    """
+    """Return the rule of `return_rule` if it is known whether two tributes were paid (`double`)."""
     name = _key_of_return(giver, to, double=double).removeprefix("tribute.")
     rule: ReturnRule = getattr(profile.tribute, name)
     return rule

@@ -19,10 +19,7 @@ class SheetPart(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class SheetRules(SheetPart, frozen=True, kw_only=True):
-    """The rulebook of the match, as the sheet names it.
-
-    `hash`: the hash of the profile that commitments contain.
-    """
+    """The rulebook of the match. `hash`: the hash of the profile that commitments contain."""
 
     name: str
     title_en: str
@@ -108,10 +105,7 @@ class DealLine(SheetPart, frozen=True, kw_only=True):
 
 
 class BigTwoLine(SheetPart, frozen=True, kw_only=True):
-    """The row of one deal of Big Two.
-
-    `left`: the cards left, by seat. `totals`: the scores of the seats after the deal.
-    """
+    """The row of one deal of Big Two. `left`: cards left. `totals`: scores after the deal."""
 
     row: int
     deal: int
@@ -151,7 +145,7 @@ class SheetCorrection(SheetPart, frozen=True, kw_only=True):
 
 
 class SheetNote(SheetPart, frozen=True, kw_only=True):
-    """A note on the sheet about an event that is no deal and no correction."""
+    """A note on the sheet about something other than a deal or a correction."""
 
     row: int
     at_ms: int

@@ -9,7 +9,7 @@ from controller.faults import Language
 from controller.messages import Seat
 from controller.rules.key_text import all_keys
 from controller.rules.text_columns import cell_width, pack, wrap
-from controller.seats import SEAT_LETTERS, SEATS, SIDE_NAMES, SIGNER_NAMES
+from controller.seats import SEAT_LETTERS, SEAT_NAMES, SEATS, SIDE_NAMES, SIGNER_NAMES
 from controller.seats import SIDES as BOTH
 from controller.sheet.form import (
     BigTwoLine,
@@ -30,7 +30,7 @@ def rules_words(rules: SheetRules) -> Words:
 
 
 def confirmation_words(one: SheetCorrection) -> Words | None:
-    """Return whether the chief's spoken decision was confirmed in writing, in words.
+    """Return in words whether the chief's spoken decision was confirmed in writing.
 
     Return None if the decision was not spoken.
     """
@@ -129,12 +129,7 @@ PAGE_WIDTH = 80
 
 _INDENT = "    "
 _SIGNATURE_BLANK = "____________________"
-_SEAT_NAMES = {
-    "N": Words("North", "北"),
-    "W": Words("West", "西"),
-    "S": Words("South", "南"),
-    "E": Words("East", "东"),
-}
+_SEAT_NAMES = {seat: Words(SEAT_NAMES[seat].en, SEAT_LETTERS[seat].zh) for seat in SEATS}
 _COLUMNS = (
     *("deal", "level", "up", "second", "third", "last"),
     *("gain", "ns", "ew", "tribute", "returns"),

@@ -142,10 +142,7 @@ _WHICH_JOKER_WORDS = Words(
 
 
 def normalise_text(text: str) -> str:
-    """Return text with wide letters made narrow and small letters made capital.
-
-    Every character keeps its place.
-    """
+    """Return text with wide letters made narrow, in capitals. Every character keeps its place."""
     narrow = (unicodedata.normalize("NFKC", char).upper() for char in text)
     return "".join(new if len(new) == 1 else old for old, new in zip(text, narrow, strict=True))
 

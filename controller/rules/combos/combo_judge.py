@@ -200,10 +200,7 @@ def judge_contained_kinds(profile: Profile | str, level: int | None, play: str) 
 
 
 def _require_level(level: int | None) -> int:
-    """Return the level of a question about Guandan.
-
-    Raises QuestionError if the level is missing or is no rank 2…14.
-    """
+    """Return the level of a Guandan question. Raises QuestionError unless it is a rank 2…14."""
     if level not in SUIT_RANKS:
         raise QuestionError(
             "which level is played? give it: 2…10, J, Q, K or A",

@@ -64,7 +64,7 @@ SEQUENCE_KINDS: frozenset[ComboKind] = frozenset({"straight", "straight_flush", 
 
 
 class Combo(msgspec.Struct, frozen=True, gc=False):
-    """One reading of a play: the combination as which its cards count.
+    """One reading of a play: a combination that its cards can form.
 
     `rank` decides within a kind. For singles, pairs, triples, bombs and the triple of a full house,
     it is the value in level order (controller/rules/ranks.py). For straights, tubes, plates and
@@ -229,7 +229,7 @@ def sort_cards(cards: Sequence[Face], level: int) -> SortedCards:
 
 
 def readings(cards: Sequence[Face], level: int) -> tuple[Combo, ...]:
-    """Return all combinations as which the cards can count, the default one first.
+    """Return all combinations that the cards can form, the default one first.
 
     A wild card stands for any card except a joker (seed 000 A7.2). Wild cards without any other
     card are level cards. Readings differ in kind, in rank or in the ranks of the replaced cards,

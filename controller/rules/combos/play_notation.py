@@ -70,10 +70,7 @@ class TypedPlay(msgspec.Struct, frozen=True, gc=False):
 
 
 class _TypedCard(msgspec.Struct, frozen=True, gc=False):
-    """A card that is written as `text[begin:end]`.
-
-    `rank`: the natural rank. `face`: None if the text gives no suit.
-    """
+    """A card written as `text[begin:end]`. `rank` is natural. `face`: None without a suit."""
 
     begin: int
     end: int

@@ -26,10 +26,10 @@ class LaidCard(RulingPart, frozen=True):
 
 
 class ComboReading(RulingPart, frozen=True):
-    """One combination as which the cards of a play can count.
+    """One combination that the cards of a play can form, as texts for people.
 
     `cards`: in the order in which they count and are laid. `decides`: the rank that decides within
-    the kind, as people write it.
+    the kind.
     """
 
     kind: str
@@ -41,10 +41,7 @@ class ComboReading(RulingPart, frozen=True):
 
 
 class DeclaredCombo(RulingPart, frozen=True):
-    """The combination that a player declared: its kind, its ranks, or both.
-
-    `en` and `zh` are texts for people.
-    """
+    """The combination that a player declared: kind, ranks, or both, and a text for people."""
 
     kind: str | None
     ranks: tuple[str, ...] | None
@@ -53,7 +50,7 @@ class DeclaredCombo(RulingPart, frozen=True):
 
 
 class JudgedPlay(RulingPart, frozen=True):
-    """One play: all combinations as which it can count, and the one as which it counts.
+    """One play: all combinations that its cards can form, and the one that counts.
 
     `bare`: the cards that were written without a suit. `default` counts if the player declared
     nothing. `counts_as` counts after the declaration. Either is None if the cards are no
@@ -91,10 +88,7 @@ class PlayRuling(RulingPart, frozen=True, tag_field="type", tag="ruling"):
 
 
 class ContainedKinds(RulingPart, frozen=True, tag_field="type", tag="containing"):
-    """The kinds of combination that a wrongly played set of cards contains.
-
-    The player must lead the kind that the neighbour names.
-    """
+    """The kinds of combination in a wrong play. The player must lead the kind that is named."""
 
     profile: str
     event: str | None

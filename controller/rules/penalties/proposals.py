@@ -21,7 +21,7 @@ from controller.words import Words
 
 
 class DealLost(msgspec.Struct, frozen=True, gc=False, tag="deal_lost"):
-    """The consequence that `side` loses the deal as by a double-down. Source: seed 000 A15.3.3."""
+    """The consequence that `side` loses this deal. It counts as R12 (seed 000 A15.3.3)."""
 
     side: Side
 
@@ -62,10 +62,7 @@ class PairDisqualified(msgspec.Struct, frozen=True, gc=False, tag="disqualified"
 
 
 class DeadHand(msgspec.Struct, frozen=True, gc=False, tag="dead_hand"):
-    """The consequence that `seat` may not play its cards any more and finishes last.
-
-    Source: seed 000 A18.4.
-    """
+    """The consequence that `seat` stops playing and finishes last. Source: seed 000 A18.4."""
 
     seat: Seat
 
