@@ -1,6 +1,7 @@
-"""The interfaces inside a board: a core uses its pins, and the dealer's parts use the dealer board.
+"""The interfaces inside a board: its core uses pins, and the dealer's parts use the dealer board.
 
-A HAL has the levels of the inputs, the outputs, and the edges since the last call. The names of the pins are the same for every HAL:
+A HAL has the levels of the inputs, the outputs, and the edges since the last call. The names of the
+pins are the same for every HAL:
 
 dealer, inputs: hopper tray_feed window double exit gate_at (0…4, 255 while it moves)
  land_0 … land_4, pocket_0 … pocket_4, lid (1 = open) estop (1 = pressed)
